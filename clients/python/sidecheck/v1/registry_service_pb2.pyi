@@ -1,0 +1,160 @@
+from sidecheck.v1 import target_pb2 as _target_pb2
+from sidecheck.v1 import verdict_pb2 as _verdict_pb2
+from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class RegistrationMode(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    REGISTRATION_MODE_UNSPECIFIED: _ClassVar[RegistrationMode]
+    REGISTRATION_MODE_UPSERT: _ClassVar[RegistrationMode]
+    REGISTRATION_MODE_REPLACE: _ClassVar[RegistrationMode]
+
+class OnChange(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    ON_CHANGE_UNSPECIFIED: _ClassVar[OnChange]
+    ON_CHANGE_ACCEPT: _ClassVar[OnChange]
+    ON_CHANGE_REPORT: _ClassVar[OnChange]
+    ON_CHANGE_REFUSE: _ClassVar[OnChange]
+REGISTRATION_MODE_UNSPECIFIED: RegistrationMode
+REGISTRATION_MODE_UPSERT: RegistrationMode
+REGISTRATION_MODE_REPLACE: RegistrationMode
+ON_CHANGE_UNSPECIFIED: OnChange
+ON_CHANGE_ACCEPT: OnChange
+ON_CHANGE_REPORT: OnChange
+ON_CHANGE_REFUSE: OnChange
+
+class RegisterToolsRequest(_message.Message):
+    __slots__ = ("server", "tools", "mode", "on_change", "validate_only")
+    SERVER_FIELD_NUMBER: _ClassVar[int]
+    TOOLS_FIELD_NUMBER: _ClassVar[int]
+    MODE_FIELD_NUMBER: _ClassVar[int]
+    ON_CHANGE_FIELD_NUMBER: _ClassVar[int]
+    VALIDATE_ONLY_FIELD_NUMBER: _ClassVar[int]
+    server: str
+    tools: _containers.RepeatedCompositeFieldContainer[_target_pb2.InlineTool]
+    mode: RegistrationMode
+    on_change: OnChange
+    validate_only: bool
+    def __init__(self, server: _Optional[str] = ..., tools: _Optional[_Iterable[_Union[_target_pb2.InlineTool, _Mapping]]] = ..., mode: _Optional[_Union[RegistrationMode, str]] = ..., on_change: _Optional[_Union[OnChange, str]] = ..., validate_only: bool = ...) -> None: ...
+
+class RegisterToolsResponse(_message.Message):
+    __slots__ = ("outcomes", "removed", "registry_revision")
+    OUTCOMES_FIELD_NUMBER: _ClassVar[int]
+    REMOVED_FIELD_NUMBER: _ClassVar[int]
+    REGISTRY_REVISION_FIELD_NUMBER: _ClassVar[int]
+    outcomes: _containers.RepeatedCompositeFieldContainer[RegistrationOutcome]
+    removed: _containers.RepeatedScalarFieldContainer[str]
+    registry_revision: int
+    def __init__(self, outcomes: _Optional[_Iterable[_Union[RegistrationOutcome, _Mapping]]] = ..., removed: _Optional[_Iterable[str]] = ..., registry_revision: _Optional[int] = ...) -> None: ...
+
+class RegistrationOutcome(_message.Message):
+    __slots__ = ("name", "action", "problems", "definition_digest", "input_schema_digest", "output_schema_digest", "previous_definition_digest")
+    class Action(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+        __slots__ = ()
+        ACTION_UNSPECIFIED: _ClassVar[RegistrationOutcome.Action]
+        ACTION_CREATED: _ClassVar[RegistrationOutcome.Action]
+        ACTION_CHANGED: _ClassVar[RegistrationOutcome.Action]
+        ACTION_UNCHANGED: _ClassVar[RegistrationOutcome.Action]
+        ACTION_REFUSED: _ClassVar[RegistrationOutcome.Action]
+    ACTION_UNSPECIFIED: RegistrationOutcome.Action
+    ACTION_CREATED: RegistrationOutcome.Action
+    ACTION_CHANGED: RegistrationOutcome.Action
+    ACTION_UNCHANGED: RegistrationOutcome.Action
+    ACTION_REFUSED: RegistrationOutcome.Action
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    ACTION_FIELD_NUMBER: _ClassVar[int]
+    PROBLEMS_FIELD_NUMBER: _ClassVar[int]
+    DEFINITION_DIGEST_FIELD_NUMBER: _ClassVar[int]
+    INPUT_SCHEMA_DIGEST_FIELD_NUMBER: _ClassVar[int]
+    OUTPUT_SCHEMA_DIGEST_FIELD_NUMBER: _ClassVar[int]
+    PREVIOUS_DEFINITION_DIGEST_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    action: RegistrationOutcome.Action
+    problems: _containers.RepeatedCompositeFieldContainer[_verdict_pb2.Violation]
+    definition_digest: str
+    input_schema_digest: str
+    output_schema_digest: str
+    previous_definition_digest: str
+    def __init__(self, name: _Optional[str] = ..., action: _Optional[_Union[RegistrationOutcome.Action, str]] = ..., problems: _Optional[_Iterable[_Union[_verdict_pb2.Violation, _Mapping]]] = ..., definition_digest: _Optional[str] = ..., input_schema_digest: _Optional[str] = ..., output_schema_digest: _Optional[str] = ..., previous_definition_digest: _Optional[str] = ...) -> None: ...
+
+class Tool(_message.Message):
+    __slots__ = ("server", "name", "json", "documents", "definition_digest", "input_schema_digest", "output_schema_digest", "revision")
+    SERVER_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    JSON_FIELD_NUMBER: _ClassVar[int]
+    DOCUMENTS_FIELD_NUMBER: _ClassVar[int]
+    DEFINITION_DIGEST_FIELD_NUMBER: _ClassVar[int]
+    INPUT_SCHEMA_DIGEST_FIELD_NUMBER: _ClassVar[int]
+    OUTPUT_SCHEMA_DIGEST_FIELD_NUMBER: _ClassVar[int]
+    REVISION_FIELD_NUMBER: _ClassVar[int]
+    server: str
+    name: str
+    json: bytes
+    documents: _containers.RepeatedCompositeFieldContainer[_target_pb2.Document]
+    definition_digest: str
+    input_schema_digest: str
+    output_schema_digest: str
+    revision: int
+    def __init__(self, server: _Optional[str] = ..., name: _Optional[str] = ..., json: _Optional[bytes] = ..., documents: _Optional[_Iterable[_Union[_target_pb2.Document, _Mapping]]] = ..., definition_digest: _Optional[str] = ..., input_schema_digest: _Optional[str] = ..., output_schema_digest: _Optional[str] = ..., revision: _Optional[int] = ...) -> None: ...
+
+class GetToolRequest(_message.Message):
+    __slots__ = ("server", "name")
+    SERVER_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    server: str
+    name: str
+    def __init__(self, server: _Optional[str] = ..., name: _Optional[str] = ...) -> None: ...
+
+class GetToolResponse(_message.Message):
+    __slots__ = ("tool", "registry_revision")
+    TOOL_FIELD_NUMBER: _ClassVar[int]
+    REGISTRY_REVISION_FIELD_NUMBER: _ClassVar[int]
+    tool: Tool
+    registry_revision: int
+    def __init__(self, tool: _Optional[_Union[Tool, _Mapping]] = ..., registry_revision: _Optional[int] = ...) -> None: ...
+
+class ListToolsRequest(_message.Message):
+    __slots__ = ("server", "page_size", "page_token")
+    SERVER_FIELD_NUMBER: _ClassVar[int]
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    server: str
+    page_size: int
+    page_token: str
+    def __init__(self, server: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+
+class ListToolsResponse(_message.Message):
+    __slots__ = ("tools", "next_page_token", "registry_revision")
+    TOOLS_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    REGISTRY_REVISION_FIELD_NUMBER: _ClassVar[int]
+    tools: _containers.RepeatedCompositeFieldContainer[Tool]
+    next_page_token: str
+    registry_revision: int
+    def __init__(self, tools: _Optional[_Iterable[_Union[Tool, _Mapping]]] = ..., next_page_token: _Optional[str] = ..., registry_revision: _Optional[int] = ...) -> None: ...
+
+class DeleteToolsRequest(_message.Message):
+    __slots__ = ("server", "names", "all")
+    SERVER_FIELD_NUMBER: _ClassVar[int]
+    NAMES_FIELD_NUMBER: _ClassVar[int]
+    ALL_FIELD_NUMBER: _ClassVar[int]
+    server: str
+    names: _containers.RepeatedScalarFieldContainer[str]
+    all: bool
+    def __init__(self, server: _Optional[str] = ..., names: _Optional[_Iterable[str]] = ..., all: bool = ...) -> None: ...
+
+class DeleteToolsResponse(_message.Message):
+    __slots__ = ("deleted", "unknown", "registry_revision")
+    DELETED_FIELD_NUMBER: _ClassVar[int]
+    UNKNOWN_FIELD_NUMBER: _ClassVar[int]
+    REGISTRY_REVISION_FIELD_NUMBER: _ClassVar[int]
+    deleted: _containers.RepeatedScalarFieldContainer[str]
+    unknown: _containers.RepeatedScalarFieldContainer[str]
+    registry_revision: int
+    def __init__(self, deleted: _Optional[_Iterable[str]] = ..., unknown: _Optional[_Iterable[str]] = ..., registry_revision: _Optional[int] = ...) -> None: ...

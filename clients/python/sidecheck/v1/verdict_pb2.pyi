@@ -1,0 +1,55 @@
+from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class Severity(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    SEVERITY_UNSPECIFIED: _ClassVar[Severity]
+    SEVERITY_ERROR: _ClassVar[Severity]
+    SEVERITY_WARNING: _ClassVar[Severity]
+    SEVERITY_INFO: _ClassVar[Severity]
+SEVERITY_UNSPECIFIED: Severity
+SEVERITY_ERROR: Severity
+SEVERITY_WARNING: Severity
+SEVERITY_INFO: Severity
+
+class Violation(_message.Message):
+    __slots__ = ("instance_pointer", "schema_pointer", "keyword", "code", "severity", "message", "suggestion", "clause")
+    INSTANCE_POINTER_FIELD_NUMBER: _ClassVar[int]
+    SCHEMA_POINTER_FIELD_NUMBER: _ClassVar[int]
+    KEYWORD_FIELD_NUMBER: _ClassVar[int]
+    CODE_FIELD_NUMBER: _ClassVar[int]
+    SEVERITY_FIELD_NUMBER: _ClassVar[int]
+    MESSAGE_FIELD_NUMBER: _ClassVar[int]
+    SUGGESTION_FIELD_NUMBER: _ClassVar[int]
+    CLAUSE_FIELD_NUMBER: _ClassVar[int]
+    instance_pointer: str
+    schema_pointer: str
+    keyword: str
+    code: str
+    severity: Severity
+    message: str
+    suggestion: str
+    clause: str
+    def __init__(self, instance_pointer: _Optional[str] = ..., schema_pointer: _Optional[str] = ..., keyword: _Optional[str] = ..., code: _Optional[str] = ..., severity: _Optional[_Union[Severity, str]] = ..., message: _Optional[str] = ..., suggestion: _Optional[str] = ..., clause: _Optional[str] = ...) -> None: ...
+
+class Verdict(_message.Message):
+    __slots__ = ("valid", "violations", "truncated", "definition_digest", "schema_digest", "tool_error_text")
+    VALID_FIELD_NUMBER: _ClassVar[int]
+    VIOLATIONS_FIELD_NUMBER: _ClassVar[int]
+    TRUNCATED_FIELD_NUMBER: _ClassVar[int]
+    DEFINITION_DIGEST_FIELD_NUMBER: _ClassVar[int]
+    SCHEMA_DIGEST_FIELD_NUMBER: _ClassVar[int]
+    TOOL_ERROR_TEXT_FIELD_NUMBER: _ClassVar[int]
+    valid: bool
+    violations: _containers.RepeatedCompositeFieldContainer[Violation]
+    truncated: bool
+    definition_digest: str
+    schema_digest: str
+    tool_error_text: str
+    def __init__(self, valid: bool = ..., violations: _Optional[_Iterable[_Union[Violation, _Mapping]]] = ..., truncated: bool = ..., definition_digest: _Optional[str] = ..., schema_digest: _Optional[str] = ..., tool_error_text: _Optional[str] = ...) -> None: ...

@@ -1,0 +1,5 @@
+"""The Sidecheck service: judges MCP tool definitions and payloads over gRPC."""
+
+__all__ = ["__version__"]
+
+__version__ = "0.1.0"

@@ -1,0 +1,102 @@
+"""Refusals: the answers of a judge who could not judge.
+
+Every refusal has one reason out of `Reason`. A reason is stable and a program may
+decide by it; the message is for a person and free to improve. Which gRPC status a
+reason travels under is the business of `rpc.status` alone.
+"""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from types import MappingProxyType
+
+from sidecheck_server.core.words import Violation
+
+__all__ = ["Reason", "Refusal"]
+
+
+class Reason(StrEnum):
+    """Why no judgement could be made."""
+
+    # The request
+    INVALID_REQUEST = "INVALID_REQUEST"
+    """A part of the request is missing, or contradicts another."""
+    UNIMPLEMENTED = "UNIMPLEMENTED"
+    """The request asks for something that this release does not serve."""
+    UNKNOWN_PROTOCOL_VERSION = "UNKNOWN_PROTOCOL_VERSION"
+    """The request names an MCP protocol version that is not known."""
+    LIMIT_EXCEEDED = "LIMIT_EXCEEDED"
+    """A payload, a schema or a request lies beyond a bound, which metadata names."""
+
+    # The target
+    UNKNOWN_TOOL = "UNKNOWN_TOOL"
+    """No tool of that name is registered for that server."""
+    UNKNOWN_DEFINITION = "UNKNOWN_DEFINITION"
+    """No registered definition has that digest."""
+    UNKNOWN_SCHEMA = "UNKNOWN_SCHEMA"
+    """No schema of a registered tool has that digest."""
+    DEFINITION_MISMATCH = "DEFINITION_MISMATCH"
+    """The registered tool is not the one that the caller pinned."""
+    NO_OUTPUT_SCHEMA = "NO_OUTPUT_SCHEMA"
+    """The tool has no output schema to judge structured content under."""
+    INVALID_TOOL = "INVALID_TOOL"
+    """A tool definition is not JSON, or lacks a name or an input schema."""
+
+    # The schema
+    SCHEMA_NOT_JSON = "SCHEMA_NOT_JSON"
+    """A schema or a document is not JSON, or ambiguous JSON."""
+    UNSUPPORTED_DIALECT = "UNSUPPORTED_DIALECT"
+    """The schema declares a dialect that is neither supported nor sent along."""
+    INVALID_SCHEMA = "INVALID_SCHEMA"
+    """The schema breaks the meta-schema of its dialect."""
+    INVALID_PATTERN = "INVALID_PATTERN"
+    """A pattern of the schema is not a regular expression of ECMA-262."""
+    UNSUPPORTED_PATTERN = "UNSUPPORTED_PATTERN"
+    """A pattern cannot be matched in linear time: look-around or back-references."""
+    UNRESOLVABLE_REFERENCE = "UNRESOLVABLE_REFERENCE"
+    """A reference of the schema leads nowhere; nothing is ever fetched."""
+    ENDLESS_REFERENCE = "ENDLESS_REFERENCE"
+    """A reference of the schema leads back to itself without consuming any payload."""
+
+    # The service
+    COMPILATION_FAILED = "COMPILATION_FAILED"
+    """The worker that compiled the schema died; trying again may succeed."""
+    SHUTTING_DOWN = "SHUTTING_DOWN"
+    """The server is draining and takes no more work."""
+
+
+class Refusal(Exception):
+    """No judgement could be made, and *reason* says why.
+
+    ``metadata`` holds every dynamic part of the message by name, so that a program
+    need not parse text. ``problems`` lists single faults where there are several,
+    for example those of a schema against its meta-schema.
+    """
+
+    def __init__(
+        self,
+        reason: Reason,
+        message: str,
+        metadata: Mapping[str, str] = MappingProxyType({}),
+        problems: tuple[Violation, ...] = (),
+    ) -> None:
+        super().__init__(reason, message)
+        self.reason = reason
+        self.message = message
+        self.metadata = dict(metadata)
+        self.problems = problems
+
+    def __str__(self) -> str:
+        return f"{self.reason}: {self.message}"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Refusal) and self._content() == other._content()
+
+    def __hash__(self) -> int:
+        return hash((self.reason, self.message))
+
+    def __reduce__(self) -> tuple[type["Refusal"], tuple[object, ...]]:
+        # Refusals cross process borders: workers compile.
+        return (Refusal, self._content())
+
+    def _content(self) -> tuple[object, ...]:
+        return (self.reason, self.message, self.metadata, self.problems)

@@ -1,0 +1,45 @@
+"""Where tests find the reference material that is not part of the project.
+
+The official JSON Schema test suite, the published MCP schemas and the corpus of
+real tools are other people's data, so the project does not carry them. Tests
+read them from the folder that ``SIDECHECK_SHARED`` names, or from ``shared``
+beside the checkout, and skip where it is absent. With ``SIDECHECK_REQUIRE_ALL``
+set, an absence fails instead, so that a run that must be whole cannot pass by
+skipping.
+"""
+
+import gzip
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+__all__ = ["REPOSITORY", "read_records", "shared"]
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+
+
+def shared(part: str) -> Path:
+    """Return the path of one part of the shared material, or skip the test."""
+    root = Path(os.environ.get("SIDECHECK_SHARED") or REPOSITORY.parent / "shared")
+    path = root / part
+    if not path.exists():
+        unavailable(f"the shared material {part!r} is not here; SIDECHECK_SHARED names its folder")
+    return path
+
+
+def unavailable(reason: str) -> None:
+    """Skip the calling test for *reason*; fail it where nothing may be skipped."""
+    if os.environ.get("SIDECHECK_REQUIRE_ALL") == "1":
+        pytest.fail(reason)
+    pytest.skip(reason, allow_module_level=True)
+
+
+def read_records(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the records of a gzipped JSON Lines file."""
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        for line in lines:
+            yield json.loads(line)
