@@ -8,9 +8,7 @@ from typing import TypeAlias, Union
 __all__ = ["Document", "JsonValue", "Severity", "Verdict", "Violation", "as_pointer"]
 
 #: A JSON text, decoded. Integers are exact; other numbers are IEEE doubles.
-JsonValue: TypeAlias = Union[
-    dict[str, "JsonValue"], list["JsonValue"], str, int, float, bool, None
-]
+JsonValue: TypeAlias = Union[dict[str, "JsonValue"], list["JsonValue"], str, int, float, bool, None]
 
 
 def as_pointer(path: Iterable[str | int]) -> str:

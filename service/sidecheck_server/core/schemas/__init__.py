@@ -1,0 +1,1 @@
+"""From schema text to something that can judge: dialects, bounds, references, lowering."""

@@ -1,0 +1,160 @@
+"""The dialects: which keywords a schema's ``$schema`` puts in force.
+
+Five are supported by name. Another one can be used by sending its meta-schema
+along, which names one of the five as its own dialect and may, with
+``$vocabulary``, put a part of the keywords out of force.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any
+
+from referencing import Specification
+from referencing.jsonschema import DRAFT4, DRAFT6, DRAFT7, DRAFT201909, DRAFT202012
+
+from sidecheck_server.core.refusals import Reason, Refusal
+from sidecheck_server.core.schemas.keywords import KEYWORDS, Draft, keywords_of
+from sidecheck_server.core.words import JsonValue
+
+__all__ = ["DEFAULT_DIALECT", "DIALECTS", "Dialect", "dialect_named", "dialect_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """A set of keywords with their meaning, named by a URI."""
+
+    #: The short name, as in ``2020-12``.
+    name: str
+    #: What ``$schema`` says, without an empty fragment.
+    uri: str
+    draft: Draft
+    #: How its references and identifiers work.
+    specification: Specification[Any]
+    #: The keywords in force; all others are annotations.
+    keywords: frozenset[str]
+    #: Whether ``format`` is asserted without anybody asking for it.
+    asserts_format: bool = False
+    #: The meta-schema, if it is not one of the five.
+    own_meta_schema: JsonValue = None
+
+    @property
+    def id_keyword(self) -> str:
+        """The keyword that gives a schema its URI."""
+        return "id" if self.draft is Draft.DRAFT_04 else "$id"
+
+    @property
+    def reference_hides_siblings(self) -> bool:
+        """Whether ``$ref`` makes its neighbours void (drafts 4, 6 and 7; core, section 8.3)."""
+        return self.draft.value <= Draft.DRAFT_07.value
+
+
+def _standard(name: str, uri: str, draft: Draft, specification: Specification[Any]) -> Dialect:
+    return Dialect(name, uri, draft, specification, frozenset(KEYWORDS[draft]))
+
+
+_D2020 = "https://json-schema.org/draft/2020-12/schema"
+_D2019 = "https://json-schema.org/draft/2019-09/schema"
+
+DEFAULT_DIALECT = _standard("2020-12", _D2020, Draft.DRAFT_2020_12, DRAFT202012)
+"""The dialect of a schema without ``$schema`` (MCP 2025-11-25, basic: JSON Schema usage)."""
+
+DIALECTS: Mapping[str, Dialect] = MappingProxyType(
+    {
+        dialect.uri: dialect
+        for dialect in (
+            DEFAULT_DIALECT,
+            _standard("2019-09", _D2019, Draft.DRAFT_2019_09, DRAFT201909),
+            _standard("draft-07", "http://json-schema.org/draft-07/schema", Draft.DRAFT_07, DRAFT7),
+            _standard("draft-06", "http://json-schema.org/draft-06/schema", Draft.DRAFT_06, DRAFT6),
+            _standard("draft-04", "http://json-schema.org/draft-04/schema", Draft.DRAFT_04, DRAFT4),
+        )
+    }
+)
+"""The supported dialects by URI, the default one first."""
+
+FindDocument = Callable[[str], JsonValue]
+
+
+def _without_empty_fragment(uri: str) -> str:
+    return uri.removesuffix("#")
+
+
+def _no_document(_uri: str) -> JsonValue:
+    return None
+
+
+def dialect_named(uri: str, find_document: FindDocument = _no_document) -> Dialect:
+    """Return the dialect that *uri* names.
+
+    *find_document* returns the document sent along under a URI, or None.
+
+    Raises:
+        Refusal: UNSUPPORTED_DIALECT if it is none of the supported ones and no
+            meta-schema of that URI was sent along, or if that meta-schema requires
+            a vocabulary that is not known (2020-12 core, section 8.1.2).
+    """
+    return _dialect_named(_without_empty_fragment(uri), find_document, frozenset())
+
+
+def dialect_of(schema: JsonValue, default: Dialect, find_document: FindDocument) -> Dialect:
+    """Return the dialect that *schema* declares, or *default* if it declares none.
+
+    Raises:
+        Refusal: as `dialect_named`; INVALID_SCHEMA if ``$schema`` is not a string.
+    """
+    if not isinstance(schema, dict) or "$schema" not in schema:
+        return default
+    declared = schema["$schema"]
+    if not isinstance(declared, str):
+        raise Refusal(
+            Reason.INVALID_SCHEMA,
+            "the value of $schema is not a string; it must be a URI",
+        )
+    return dialect_named(declared, find_document)
+
+
+def _dialect_named(uri: str, find_document: FindDocument, seen: frozenset[str]) -> Dialect:
+    if uri in DIALECTS:
+        return DIALECTS[uri]
+    meta_schema = find_document(uri)
+    if not isinstance(meta_schema, dict) or uri in seen:
+        raise _unsupported(uri)
+    declared = meta_schema.get("$schema", DEFAULT_DIALECT.uri)
+    if not isinstance(declared, str):
+        raise _unsupported(uri)
+    parent = _dialect_named(_without_empty_fragment(declared), find_document, seen | {uri})
+    dialect = replace(parent, name=uri, uri=uri, own_meta_schema=meta_schema)
+    vocabularies = meta_schema.get("$vocabulary")
+    if not isinstance(vocabularies, dict) or parent.draft.value < Draft.DRAFT_2019_09.value:
+        return dialect
+    prefix = f"https://json-schema.org/draft/{'-'.join(parent.draft.name.split('_')[1:])}/vocab/"
+    known = frozenset({row.vocabulary for row in KEYWORDS[parent.draft].values()})
+    known |= {"meta-data"}
+    if parent.draft is Draft.DRAFT_2020_12:
+        known |= {"format-assertion"}
+    active = {name.removeprefix(prefix) for name in vocabularies if name.startswith(prefix)}
+    for name, required in vocabularies.items():
+        if required is True and name.removeprefix(prefix) not in known:
+            raise Refusal(
+                Reason.UNSUPPORTED_DIALECT,
+                f"the dialect {uri} requires the vocabulary {name}, which is not supported",
+                {"dialect": uri, "vocabulary": name},
+            )
+    return replace(
+        dialect,
+        keywords=keywords_of(parent.draft, frozenset(active)),
+        # Its presence asks for assertion whether or not support is required
+        # (2020-12 validation, section 7.2.2).
+        asserts_format="format-assertion" in active,
+    )
+
+
+def _unsupported(uri: str) -> Refusal:
+    supported = ", ".join(DIALECTS)
+    return Refusal(
+        Reason.UNSUPPORTED_DIALECT,
+        f"the dialect {uri} is not supported; supported are {supported}, and any whose "
+        "meta-schema is sent along as a document",
+        {"dialect": uri, "supported": supported},
+    )
