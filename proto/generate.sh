@@ -1,18 +1,24 @@
 #!/usr/bin/env bash
 # Generates the Python, Go and TypeScript stubs from the .proto files.
 #
-# usage: proto/generate.sh [OUTDIR]
+# usage: proto/generate.sh [OUTDIR]    generates
+#        proto/generate.sh --folders   lists the folders that are generated
 #
-# Replaces the three generated folders below OUTDIR, which is the repository if
-# none is given. Needs on PATH: the python of the project's environment, go, node
-# and npm. The versions of everything that shapes the output are pinned: here, in
-# the lock file of the Python environment, and in clients/typescript.
+# Replaces the generated folders below OUTDIR, which is the repository if none is
+# given; nothing else belongs into them. Needs on PATH: the python of the project's
+# environment, go, node and npm. The versions of everything that shapes the output
+# are pinned: here, in the lock file of that environment, and in clients/typescript.
 set -euo pipefail
 export LC_ALL=C
 
 readonly PROTOC_GEN_GO=google.golang.org/protobuf/cmd/protoc-gen-go@v1.36.12
 readonly PROTOC_GEN_GO_GRPC=google.golang.org/grpc/cmd/protoc-gen-go-grpc@v1.6.2
 readonly GENERATED=(clients/python/sidecheck/v1 clients/go/sidecheck/v1 clients/typescript/src/gen)
+
+if [[ ${1:-} == --folders ]]; then
+  printf '%s\n' "${GENERATED[@]}"
+  exit
+fi
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 mkdir -p "${1:-$root}"
@@ -28,8 +34,9 @@ fail() {
 # Installs a Go program, module@version, unless that very version is there.
 install_go_program() {
   local package=${1%@*} version=${1#*@}
-  local program=$root/.tools/bin/${package##*/}
-  if [[ $(go version -m "$program" 2>/dev/null) != *"$package"*$'\t'"$version"$'\t'* ]]; then
+  local program=$root/.tools/bin/${package##*/} present
+  present=$(go version -m "$program" 2>/dev/null | awk '$1 == "mod" { print $3 }') || true
+  if [[ $present != "$version" ]]; then
     GOBIN=$root/.tools/bin go install "$1"
   fi
 }
@@ -38,7 +45,7 @@ install_go_program() {
 install_node_packages() {
   local package=$root/clients/typescript
   if [[ ! $package/node_modules/.package-lock.json -nt $package/package-lock.json ]]; then
-    npm --prefix "$package" ci --silent
+    npm --prefix "$package" ci --no-audit --no-fund --loglevel=error
   fi
 }
 
@@ -71,7 +78,7 @@ protoc "${protos[@]}" \
   --pyi_out="$stage/clients/python"
 protoc "${services[@]}" \
   --grpc_python_out="$stage/clients/python" \
-  --mypy_grpc_out="$stage/clients/python"
+  --mypy_grpc_out="$stage/clients/python" --mypy_grpc_opt=quiet
 echo '"""Generated from proto/sidecheck/v1: the messages and stubs of the API."""' \
   >"$stage/clients/python/sidecheck/v1/__init__.py"
 
@@ -81,8 +88,8 @@ protoc "${protos[@]}" \
   --go_out="$stage/clients/go" --go_opt=paths=source_relative \
   --go-grpc_out="$stage/clients/go" --go-grpc_opt=paths=source_relative
 
-# A refusal is a google.rpc.Status that holds a google.rpc.ErrorInfo; no package
-# of the npm registry that we use already has these two.
+# The google.rpc files are for reading refusals: grpc-js leaves a status's details
+# encoded, and has no types for them.
 ts_options=(
   outputServices=grpc-js
   env=node

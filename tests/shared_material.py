@@ -13,11 +13,11 @@ import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
-__all__ = ["REPOSITORY", "read_records", "shared"]
+__all__ = ["REPOSITORY", "read_records", "shared", "unavailable"]
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 
@@ -31,7 +31,7 @@ def shared(part: str) -> Path:
     return path
 
 
-def unavailable(reason: str) -> None:
+def unavailable(reason: str) -> NoReturn:
     """Skip the calling test for *reason*; fail it where nothing may be skipped."""
     if os.environ.get("SIDECHECK_REQUIRE_ALL") == "1":
         pytest.fail(reason)

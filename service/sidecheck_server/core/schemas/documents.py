@@ -1,12 +1,11 @@
 """The documents that references may lead to: those given along, and nothing else."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from jsonschema_specifications import REGISTRY as PUBLISHED
-from referencing import Registry, Resource
+from referencing import Registry, Specification
 
-from sidecheck_server.core.schemas.dialects import Dialect
 from sidecheck_server.core.words import JsonValue
 
 __all__ = ["SchemaRegistry", "registry_of"]
@@ -14,14 +13,18 @@ __all__ = ["SchemaRegistry", "registry_of"]
 SchemaRegistry = Registry[Any]
 
 
-def registry_of(documents: Mapping[str, JsonValue], dialect: Dialect) -> SchemaRegistry:
+def registry_of(
+    documents: Mapping[str, JsonValue], specification_of: Callable[[JsonValue], Specification[Any]]
+) -> SchemaRegistry:
     """Return a registry of *documents* and the published meta-schemas.
 
-    It retrieves nothing: a reference to anything else fails. A document that does
-    not declare a dialect is read in *dialect*, that of the schema it came with.
+    It retrieves nothing: a reference to anything else fails. *specification_of*
+    says how a document is to be read; one that is no schema is opaque, so that
+    references can lead into it by JSON Pointer, and its content is not looked at
+    for identifiers.
     """
     registry: SchemaRegistry = PUBLISHED
     return registry.with_resources(
-        (uri.removesuffix("#"), Resource.from_contents(contents, dialect.specification))
+        (uri, specification_of(contents).create_resource(contents))
         for uri, contents in documents.items()
     )

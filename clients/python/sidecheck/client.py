@@ -1,0 +1,175 @@
+"""The asynchronous client."""
+
+# ruff: noqa: ASYNC109  (a timeout here is the deadline that the call carries to the server)
+
+from collections.abc import AsyncIterator, Iterable
+
+import grpc.aio
+
+from sidecheck.channels import channel_options, channel_target
+from sidecheck.conversations import Call, Conversation, Conversations, OnUnavailable, Value
+from sidecheck.info import ServerInfo
+from sidecheck.items import Item
+from sidecheck.options import Options
+from sidecheck.targets import Target, ToolDefinition
+from sidecheck.tools import Deletion, OnChange, Registration, Tool
+from sidecheck.validators import Validator
+from sidecheck.verdicts import Verdict
+from sidecheck.wire.responses import Judgement, call_refusal
+
+__all__ = ["Client"]
+
+
+class Client(Validator):
+    """Asks a server, asynchronously.
+
+    *address* is ``host:port``, ``dns:///host:port``, ``unix:/path`` or ``unix:path``.
+    Every call has a deadline of *timeout* seconds, and within it ``UNAVAILABLE`` is
+    tried again three times. *on_unavailable* says what becomes of a judgement when
+    no server answers even so: `Unavailable` is raised ("raise"), or the verdict is
+    valid with a warning ("allow") or invalid ("deny"), the code of which is
+    ``SIDECHECK_UNAVAILABLE``.
+
+    One client serves any number of tasks of one event loop: the one that runs at
+    its first call.
+
+    Raises:
+        ValueError: An argument is none of these.
+    """
+
+    def __init__(
+        self, address: str, *, timeout: float = 2.0, on_unavailable: OnUnavailable = "raise"
+    ) -> None:
+        self._target = channel_target(address)
+        self._conversations = Conversations(timeout, on_unavailable)
+        self._channel: grpc.aio.Channel | None = None
+
+    async def validate_batch(
+        self,
+        items: Iterable[Item],
+        *,
+        target: Target | None = None,
+        options: Options | None = None,
+        timeout: float | None = None,
+    ) -> list[Judgement]:
+        """Judge many payloads and answer in their order; see `Validator.validate_batch`."""
+        return await self._hold(self._conversations.validate_batch(items, target, options, timeout))
+
+    async def register(
+        self,
+        server: str,
+        tools: Iterable[ToolDefinition],
+        *,
+        replace: bool = False,
+        on_change: OnChange = "accept",
+        validate_only: bool = False,
+        timeout: float = 30.0,
+    ) -> Registration:
+        """Register the tools of *server*, or with *validate_only* tell what would happen.
+
+        With *replace* they are the whole set: other tools of the server are removed.
+        Tools that one message cannot hold go in several, and *timeout* is the
+        deadline of each; what an earlier one registered stays if a later one fails.
+
+        Raises:
+            Refused: The registration as a whole was refused.
+            ValueError: A tool, or a replacement as a whole, does not fit into a
+                message; nothing was sent.
+        """
+        return await self._hold(
+            self._conversations.register(
+                server,
+                tools,
+                replace=replace,
+                on_change=on_change,
+                validate_only=validate_only,
+                timeout=timeout,
+            )
+        )
+
+    async def get(self, server: str, name: str, *, timeout: float | None = None) -> Tool:
+        """Return a registered tool.
+
+        Raises:
+            Refused: There is none of that name, or nobody could tell.
+        """
+        return await self._hold(self._conversations.get(server, name, timeout))
+
+    async def delete(
+        self, server: str, names: Iterable[str], *, timeout: float | None = None
+    ) -> Deletion:
+        """Remove the tools of *server* that are called *names*, which must be some.
+
+        Raises:
+            Refused: Nothing was removed.
+        """
+        return await self._hold(self._conversations.delete(server, names, timeout))
+
+    async def delete_all(self, server: str, *, timeout: float | None = None) -> Deletion:
+        """Remove every tool of *server*.
+
+        Raises:
+            Refused: Nothing was removed.
+        """
+        return await self._hold(self._conversations.delete(server, None, timeout))
+
+    async def info(self, *, timeout: float | None = None) -> ServerInfo:
+        """Return what the server is and what it accepts.
+
+        Raises:
+            Refused: Nobody could tell.
+        """
+        return await self._hold(self._conversations.info(timeout))
+
+    async def list(
+        self, server: str | None = None, *, timeout: float | None = None
+    ) -> AsyncIterator[Tool]:
+        """Yield the registered tools, of one server or of all, by server and name.
+
+        They come page by page, and *timeout* is the deadline of a page.
+
+        Raises:
+            Refused: Nobody could tell.
+        """
+        for page in self._conversations.pages(server, timeout):
+            for tool in await self._hold(page):
+                yield tool
+
+    async def close(self) -> None:
+        """Close the connection; calls under way are cancelled."""
+        if self._channel is not None:
+            await self._channel.close()
+
+    async def _judge(self, item: Item, timeout: float | None) -> Verdict:
+        return await self._hold(self._conversations.validate(item, timeout))
+
+    async def _hold(self, conversation: Conversation[Value]) -> Value:
+        try:
+            call = next(conversation)
+            while True:
+                try:
+                    response = await self._send(call)
+                except grpc.RpcError as error:
+                    call = conversation.throw(call_refusal(error))
+                else:
+                    call = conversation.send(response)
+        except StopIteration as end:
+            value: Value = end.value
+            return value
+
+    async def _send(self, call: Call) -> object:
+        if self._channel is None:
+            # Made here because a channel belongs to the loop that runs when it is made.
+            self._channel = grpc.aio.insecure_channel(
+                self._target, options=channel_options(self._target)
+            )
+        rpc = call.rpc
+        send = self._channel.unary_unary(
+            rpc.path, rpc.request.SerializeToString, rpc.response.FromString
+        )
+        pending = send(call.request, timeout=call.timeout)
+        try:
+            return await pending
+        finally:
+            # An abandoned call would run on to its deadline; a finished one minds nothing.
+            pending.cancel()

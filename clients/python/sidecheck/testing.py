@@ -1,0 +1,138 @@
+"""Stand-ins for a server, for the tests of programs that use Sidecheck.
+
+A fake judges nothing: it answers what it was told to, and records what it was
+asked. It is a `Validator` like the client whose place it takes::
+
+    fake = FakeValidator()
+    fake.answer_tool("weather", "get_forecast", invalid(Violation(code="REQUIRED")))
+    await gateway(fake).call("weather", "get_forecast", {})
+    assert fake.calls == [Item(Arguments({}), RegisteredTool("weather", "get_forecast"))]
+"""
+
+# ruff: noqa: ASYNC109  (a timeout here is the deadline that the call carries to the server)
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from sidecheck.items import Item
+from sidecheck.options import Options
+from sidecheck.refusals import Refused
+from sidecheck.targets import RegisteredTool, Target
+from sidecheck.validators import BlockingValidator, Validator
+from sidecheck.verdicts import Severity, Verdict, Violation
+from sidecheck.wire.responses import Judgement
+
+__all__ = ["BlockingFakeValidator", "FakeValidator", "invalid", "valid"]
+
+
+def valid(*violations: Violation) -> Verdict:
+    """Return a valid verdict that lists *violations*.
+
+    Raises:
+        ValueError: One of them is an error.
+    """
+    if any(found.severity is Severity.ERROR for found in violations):
+        raise ValueError("a verdict with an error is not valid")
+    return Verdict(valid=True, violations=violations)
+
+
+def invalid(*violations: Violation, tool_error_text: str = "The arguments are invalid.") -> Verdict:
+    """Return an invalid verdict that lists *violations*, or one error if there are none.
+
+    Raises:
+        ValueError: None of the violations given is an error.
+    """
+    found = violations or (Violation(code="INVALID", message="made invalid by a test"),)
+    if all(one.severity is not Severity.ERROR for one in found):
+        raise ValueError("a verdict without an error is not invalid")
+    return Verdict(valid=False, violations=found, tool_error_text=tool_error_text)
+
+
+class Script:
+    """What a fake is to answer, and what it was asked.
+
+    Of the answers that fit a payload the one given last counts; *otherwise* is for
+    payloads that none fits. A `Refused` is raised, or in a batch returned.
+    """
+
+    def __init__(self, otherwise: Judgement | None = None) -> None:
+        #: The payloads judged so far, each with the target and the options that
+        #: held for it.
+        self.calls: list[Item] = []
+        self._otherwise = otherwise or valid()
+        self._answers: list[tuple[Callable[[Item], bool], Judgement]] = []
+
+    def answer_tool(self, server: str, name: str, answer: Judgement) -> None:
+        """Answer payloads for the registered tool *name* of *server* with *answer*."""
+
+        def called(item: Item) -> bool:
+            tool = item.target
+            return isinstance(tool, RegisteredTool) and (tool.server, tool.name) == (server, name)
+
+        self.answer_when(called, answer)
+
+    def answer_when(self, fits: Callable[[Item], bool], answer: Judgement) -> None:
+        """Answer payloads that *fits* accepts with *answer*."""
+        self._answers.insert(0, (fits, answer))
+
+    def _answer(self, item: Item) -> Judgement:
+        self.calls.append(item)
+        return next((answer for fits, answer in self._answers if fits(item)), self._otherwise)
+
+    def _verdict(self, item: Item) -> Verdict:
+        answer = self._answer(item)
+        if isinstance(answer, Refused):
+            raise answer
+        return answer
+
+    def _judgements(
+        self, items: Iterable[Item], target: Target | None, options: Options | None
+    ) -> list[Judgement]:
+        return [
+            self._answer(
+                replace(item, target=item.target or target, options=item.options or options)
+            )
+            for item in items
+        ]
+
+
+class FakeValidator(Script, Validator):
+    """A `Validator` that answers from a script; every payload is valid by default."""
+
+    async def validate_batch(
+        self,
+        items: Iterable[Item],
+        *,
+        target: Target | None = None,
+        options: Options | None = None,
+        timeout: float | None = None,  # noqa: ARG002  (the fake is never late)
+    ) -> list[Judgement]:
+        """Answer many payloads in their order; see `Validator.validate_batch`."""
+        return self._judgements(items, target, options)
+
+    async def close(self) -> None:
+        """Do nothing: nothing is held."""
+
+    async def _judge(self, item: Item, timeout: float | None) -> Verdict:  # noqa: ARG002  (likewise)
+        return self._verdict(item)
+
+
+class BlockingFakeValidator(Script, BlockingValidator):
+    """A `BlockingValidator` that answers from a script; else a `FakeValidator`."""
+
+    def validate_batch(
+        self,
+        items: Iterable[Item],
+        *,
+        target: Target | None = None,
+        options: Options | None = None,
+        timeout: float | None = None,  # noqa: ARG002  (the fake is never late)
+    ) -> list[Judgement]:
+        """Answer many payloads in their order; see `Validator.validate_batch`."""
+        return self._judgements(items, target, options)
+
+    def close(self) -> None:
+        """Do nothing: nothing is held."""
+
+    def _judge(self, item: Item, timeout: float | None) -> Verdict:  # noqa: ARG002  (likewise)
+        return self._verdict(item)

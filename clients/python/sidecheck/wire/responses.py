@@ -1,0 +1,205 @@
+"""From the messages of responses, and from failed calls, to values.
+
+A value and its message name their fields alike, so most are carried over by name.
+"""
+
+import dataclasses
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Any, Final, TypeAlias, TypeVar, cast
+
+import grpc
+from google.protobuf.message import DecodeError, Message
+from google.rpc.error_details_pb2 import ErrorInfo
+from google.rpc.status_pb2 import Status
+
+from sidecheck.info import Engine, Limits, ServerInfo
+from sidecheck.refusals import Refused, Unavailable
+from sidecheck.targets import Document
+from sidecheck.tools import Action, Deletion, Outcome, Registration, Tool
+from sidecheck.v1 import info_service_pb2 as info_pb
+from sidecheck.v1 import registry_service_pb2 as registry_pb
+from sidecheck.v1 import target_pb2 as target_pb
+from sidecheck.v1 import validation_service_pb2 as validation_pb
+from sidecheck.v1 import verdict_pb2 as verdict_pb
+from sidecheck.verdicts import Severity, Verdict, Violation
+
+__all__ = [
+    "Judgement",
+    "batch_judgements",
+    "call_refusal",
+    "deletion",
+    "page",
+    "registration",
+    "server_info",
+    "status_refusal",
+    "tool",
+    "verdict",
+]
+
+Value = TypeVar("Value")
+
+#: What became of one item of a batch.
+Judgement: TypeAlias = Verdict | Refused
+
+#: The domain of the `google.rpc.ErrorInfo` whose reasons are Sidecheck's own.
+DOMAIN: Final = "sidecheck"
+
+STATUS_CODES: Final = {code.value[0]: code for code in grpc.StatusCode}
+UNANSWERED: Final = frozenset({grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED})
+
+#: A severity that this release does not know never claims to be an error:
+#: whether the verdict is valid, the server has said itself.
+SEVERITIES: Final = {
+    verdict_pb.SEVERITY_ERROR: Severity.ERROR,
+    verdict_pb.SEVERITY_WARNING: Severity.WARNING,
+}
+ACTIONS: Final = {
+    registry_pb.RegistrationOutcome.ACTION_CREATED: Action.CREATED,
+    registry_pb.RegistrationOutcome.ACTION_CHANGED: Action.CHANGED,
+    registry_pb.RegistrationOutcome.ACTION_UNCHANGED: Action.UNCHANGED,
+    registry_pb.RegistrationOutcome.ACTION_REFUSED: Action.REFUSED,
+}
+
+
+def carried(message: Message, kind: type[Value], **translated: object) -> Value:
+    """Return the *kind* whose fields are *translated* or, by name, those of *message*."""
+    fields: tuple[dataclasses.Field[Any], ...] = dataclasses.fields(cast("Any", kind))
+    same = {field.name for field in fields}.difference(translated)
+    return kind(**{name: getattr(message, name) for name in same}, **translated)
+
+
+def violations(messages: Iterable[verdict_pb.Violation]) -> tuple[Violation, ...]:
+    """Translate violations."""
+    return tuple(
+        carried(one, Violation, severity=SEVERITIES.get(one.severity, Severity.INFO))
+        for one in messages
+    )
+
+
+def judged(message: verdict_pb.Verdict, registry_revision: int) -> Verdict:
+    """Translate a verdict."""
+    return carried(
+        message,
+        Verdict,
+        violations=violations(message.violations),
+        registry_revision=registry_revision,
+    )
+
+
+def verdict(response: validation_pb.ValidateResponse) -> Verdict:
+    """Translate the answer to one payload."""
+    return judged(response.verdict, response.registry_revision)
+
+
+def batch_judgements(response: validation_pb.ValidateBatchResponse) -> list[Judgement]:
+    """Translate the answers to many payloads."""
+    return [
+        judged(outcome.verdict, response.registry_revision)
+        if outcome.HasField("verdict")
+        else status_refusal(outcome.refusal)
+        for outcome in response.outcomes
+    ]
+
+
+def registration(responses: Iterable[registry_pb.RegisterToolsResponse]) -> Registration:
+    """Translate the answers to the parts of a registration into one."""
+    parts = list(responses)
+    return Registration(
+        outcomes=tuple(
+            carried(
+                one,
+                Outcome,
+                action=ACTIONS.get(one.action, Action.UNSPECIFIED),
+                problems=violations(one.problems),
+            )
+            for part in parts
+            for one in part.outcomes
+        ),
+        removed=tuple(name for part in parts for name in part.removed),
+        registry_revision=parts[-1].registry_revision,
+    )
+
+
+def documents(messages: Iterable[target_pb.Document]) -> tuple[Document, ...]:
+    """Translate the documents of a registered tool."""
+    return tuple(Document(one.uri, one.json) for one in messages)
+
+
+def listed_tool(message: registry_pb.Tool) -> Tool:
+    """Translate a registered tool."""
+    return carried(message, Tool, documents=documents(message.documents))
+
+
+def tool(response: registry_pb.GetToolResponse) -> Tool:
+    """Translate the answer to a request for one tool."""
+    return listed_tool(response.tool)
+
+
+def page(response: registry_pb.ListToolsResponse) -> tuple[list[Tool], str]:
+    """Return the tools of a page and the token of the next, "" after the last."""
+    return [listed_tool(one) for one in response.tools], response.next_page_token
+
+
+def deletion(response: registry_pb.DeleteToolsResponse) -> Deletion:
+    """Translate the answer to a removal."""
+    return Deletion(
+        deleted=tuple(response.deleted),
+        unknown=tuple(response.unknown),
+        registry_revision=response.registry_revision,
+    )
+
+
+def server_info(response: info_pb.GetServerInfoResponse) -> ServerInfo:
+    """Translate the facts of the server."""
+    return carried(
+        response,
+        ServerInfo,
+        limits=carried(response.limits, Limits),
+        dialects=tuple(response.dialects),
+        protocol_versions=tuple(response.protocol_versions),
+        engines=tuple(carried(one, Engine) for one in response.engines),
+    )
+
+
+def status_refusal(status: Status) -> Refused:
+    """Return the refusal that *status* carries.
+
+    Its reason is that of the `google.rpc.ErrorInfo` of the domain ``sidecheck``;
+    without one the refusal is gRPC's own, and its reason the name of the code.
+    """
+    code = STATUS_CODES.get(status.code, grpc.StatusCode.UNKNOWN)
+    info = error_info(status)
+    if info is None:
+        kind = Unavailable if code in UNANSWERED else Refused
+        return kind(code.name, status.message, {}, code)
+    # A server that is going away is not there for the caller any more.
+    kind = Unavailable if info.reason == "SHUTTING_DOWN" else Refused
+    return kind(info.reason, status.message, info.metadata, code)
+
+
+def error_info(status: Status) -> ErrorInfo | None:
+    """Return Sidecheck's own word on why, if *status* has one that decodes."""
+    for detail in status.details:
+        info = ErrorInfo()
+        with suppress(DecodeError):
+            if detail.Unpack(info) and info.domain == DOMAIN:
+                return info
+    return None
+
+
+def call_refusal(error: grpc.RpcError) -> Refused:
+    """Return the refusal that a failed call amounts to.
+
+    The details travel as a serialized `google.rpc.Status` in the trailing metadata
+    ``grpc-status-details-bin`` (gRPC, "Error handling", richer error model). What
+    does not decode is passed over: the code and the message stand by themselves.
+    """
+    status = Status(code=error.code().value[0], message=error.details() or "")
+    # The stubs know the metadata of the blocking stack alone; both yield pairs.
+    metadata = cast("Iterable[tuple[str, str | bytes]]", error.trailing_metadata() or ())
+    for key, value in metadata:
+        if key == "grpc-status-details-bin" and isinstance(value, bytes):
+            with suppress(DecodeError):
+                status.details.extend(Status.FromString(value).details)
+    return status_refusal(status)

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# Fails if the generated folders are not what generate.sh makes of the .proto
+# files, and names the files that differ.
+#
+# usage: proto/check_generated.sh
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+fresh=$(mktemp -d)
+trap 'rm -rf "$fresh"' EXIT
+
+cd "$root"
+proto/generate.sh "$fresh"
+mapfile -t folders < <(proto/generate.sh --folders)
+
+differences=$(
+  for folder in "${folders[@]}"; do
+    if [[ -d $folder ]]; then
+      diff --recursive --brief --exclude=__pycache__ "$folder" "$fresh/$folder" || true
+    else
+      echo "Only in $fresh/${folder%/*}: ${folder##*/}"
+    fi
+  done | sed \
+    -e "s|^Only in $fresh/\(.*\): |  missing:             \1/|" \
+    -e 's|^Only in \(.*\): |  no longer generated: \1/|' \
+    -e 's|^Files \(.*\) and .* differ$|  out of date:         \1|'
+)
+if [[ -n $differences ]]; then
+  echo "check_generated: the committed stubs differ from a fresh generation; run make generate"
+  echo "$differences"
+  exit 1
+fi >&2

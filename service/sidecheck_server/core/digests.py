@@ -1,0 +1,86 @@
+"""Digests: the names by which definitions and schemas are known.
+
+A digest is SHA-256 over canonical JSON: the member order and the string escapes of
+RFC 8785, but exact integers. RFC 8785 itself reads every number as an IEEE double,
+and so gives 2^53 and 2^53 + 1, which schemas tell apart, one digest.
+"""
+
+import hashlib
+from json.encoder import encode_basestring
+from typing import Any
+
+from sidecheck_server.core.words import JsonValue
+
+__all__ = ["canonical_json", "digest_of"]
+
+
+def digest_of(value: JsonValue) -> str:
+    """Return ``sha256:`` and the hexadecimal digest of the canonical JSON of *value*.
+
+    The nesting of *value* must be bounded. Lone surrogates, which can only come
+    from values that were not decoded from UTF-8, make it raise UnicodeEncodeError.
+    """
+    return "sha256:" + hashlib.sha256(canonical_json(value)).hexdigest()
+
+
+def canonical_json(value: JsonValue) -> bytes:
+    """Return the canonical JSON text of *value*, in UTF-8."""
+    parts: list[str] = []
+    _write(value, parts.append)
+    return "".join(parts).encode()
+
+
+def _write(value: JsonValue, put: Any) -> None:
+    if isinstance(value, str):
+        put(encode_basestring(value))
+    elif isinstance(value, dict):
+        separator = "{"
+        # RFC 8785, section 3.2.3: members in the order of their UTF-16 code units.
+        for name in sorted(value, key=_utf16):
+            put(separator)
+            put(encode_basestring(name))
+            put(":")
+            _write(value[name], put)
+            separator = ","
+        put("}" if value else "{}")
+    elif isinstance(value, list):
+        separator = "["
+        for item in value:
+            put(separator)
+            _write(item, put)
+            separator = ","
+        put("]" if value else "[]")
+    elif isinstance(value, bool):
+        put("true" if value else "false")
+    elif value is None:
+        put("null")
+    elif isinstance(value, int):
+        put(str(value))
+    else:
+        put(_double(value))
+
+
+def _utf16(name: str) -> bytes:
+    return name.encode("utf-16-be", "surrogatepass")
+
+
+def _double(value: float) -> str:
+    """Write a double as ECMA-262's Number::toString does (RFC 8785, section 3.2.2.3)."""
+    if value == 0:
+        return "0"
+    mantissa, _, exponent = f"{abs(value)!r}".partition("e")
+    whole, _, fraction = mantissa.partition(".")
+    fraction = "" if fraction == "0" else fraction
+    digits = (whole + fraction).lstrip("0")
+    # The decimal point stands before digit number `point`.
+    point = len(whole) + int(exponent or 0) - (len(whole + fraction) - len(digits))
+    digits = digits.rstrip("0")
+    sign = "-" if value < 0 else ""
+    if 0 < point <= 21:
+        if len(digits) <= point:
+            return sign + digits + "0" * (point - len(digits))
+        return f"{sign}{digits[:point]}.{digits[point:]}"
+    if -6 < point <= 0:
+        return f"{sign}0.{'0' * -point}{digits}"
+    rest = f".{digits[1:]}" if len(digits) > 1 else ""
+    return f"{sign}{digits[0]}{rest}e{'+' if point > 0 else '-'}{abs(point - 1)}"

@@ -1,0 +1,81 @@
+"""The one way to a verdict."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from sidecheck_server.core.compiled import CompiledSchema
+from sidecheck_server.core.limits import exceeded
+from sidecheck_server.core.payload import MalformedError, decode
+from sidecheck_server.core.words import JsonValue, Verdict, Violation
+
+__all__ = ["Judging", "judge"]
+
+DISAGREEMENT = "ENGINE_DISAGREEMENT"
+"""The code of the violation that says that the engines differ; never to be seen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judging:
+    """How to judge."""
+
+    #: The largest number of violations in the verdict.
+    max_violations: int = 20
+    #: Whether messages leave out what the payload holds.
+    hide_values: bool = False
+
+
+def judge(compiled: CompiledSchema, payload: bytes, how: Judging) -> Verdict:
+    """Return the verdict on the JSON text *payload*.
+
+    Raises:
+        Refusal: LIMIT_EXCEEDED, with the bound in its metadata.
+    """
+    limits = compiled.limits
+    if len(payload) > limits.payload_bytes:
+        raise exceeded("payload_bytes", limits.payload_bytes, "the payload", len(payload))
+    try:
+        value = decode(payload, max_depth=limits.payload_depth)
+    except MalformedError as error:
+        return _listing(error.violations, how)
+    if compiled.fast is None:
+        return _decide(compiled, value, how)
+    if compiled.fast.is_valid(value):
+        return Verdict()
+    return _explain(compiled, value, how)
+
+
+def _decide(compiled: CompiledSchema, value: JsonValue, how: Judging) -> Verdict:
+    """Let the complete engine say yes or no."""
+    try:
+        found = _violations(compiled, value, how)
+    except RecursionError:
+        raise exceeded(
+            "steps", compiled.limits.steps, "judging the payload nests too deep"
+        ) from None
+    return _listing(found, how)
+
+
+def _explain(compiled: CompiledSchema, value: JsonValue, how: Judging) -> Verdict:
+    """Let the complete engine say why the fast one said no."""
+    try:
+        found = _violations(compiled, value, how)
+    except RecursionError:
+        said = "the payload is invalid, and nests too deep for the reason to be told"
+        return Verdict((Violation("", "", "", "NOT_EXPLAINED", said),), truncated=True)
+    if not found:
+        # Either engine may be wrong. A wrong "no" is seen and reported; a wrong
+        # "yes" is not.
+        said = "the payload is invalid, but the engines do not agree why; please report this schema"
+        return Verdict((Violation("", "", "", DISAGREEMENT, said),))
+    return _listing(found, how)
+
+
+def _violations(compiled: CompiledSchema, value: JsonValue, how: Judging) -> list[Violation]:
+    lazily = compiled.complete.violations(value, hide_values=how.hide_values)
+    return list(islice(lazily, how.max_violations + 1))
+
+
+def _listing(found: Sequence[Violation], how: Judging) -> Verdict:
+    kept = sorted(found, key=Violation.order)
+    return Verdict.listing(kept[: how.max_violations], truncated=len(found) > how.max_violations)

@@ -1,0 +1,59 @@
+"""The bounds beyond which nothing is judged."""
+
+from dataclasses import dataclass
+
+from sidecheck_server.core.refusals import Reason, Refusal
+
+__all__ = ["Limits", "exceeded"]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How large a payload, a schema and a request may be.
+
+    The defaults admit every valid tool among several thousand that public MCP
+    servers offer; the largest schema of those has 71 KB, 12 levels of subschemas,
+    21 levels of JSON and 1,030 subschemas.
+    """
+
+    #: The largest gRPC message received, in bytes.
+    message_bytes: int = 4 << 20
+    #: The largest number of items in a batch.
+    batch_items: int = 1024
+    #: The largest number of violations in a verdict.
+    violations: int = 1000
+    #: The largest payload, in bytes. Below message_bytes, so that one item that
+    #: is too large is refused by itself and not with all others.
+    payload_bytes: int = 1 << 20
+    #: The deepest nesting of arrays and objects in a payload.
+    payload_depth: int = 128
+    #: The largest schema, in bytes. A tool may have twice as many.
+    schema_bytes: int = 256 << 10
+    #: The deepest nesting of arrays and objects in a schema.
+    schema_depth: int = 64
+    #: The largest number of subschemas in a schema.
+    subschemas: int = 10_000
+    #: The largest number of documents given along with a schema.
+    documents: int = 256
+    #: The size of all documents given along with a schema, in bytes.
+    documents_bytes: int = 1 << 20
+    #: The longest pattern, in characters.
+    pattern_length: int = 1024
+    #: The largest number of calls between subschemas that judging may take,
+    #: counted only where the schema alone does not bound them.
+    steps: int = 20_000
+    #: The largest code generated for a schema, in characters.
+    code_length: int = 2_000_000
+
+
+def exceeded(bound: str, limit: int, what: str, found: int | None = None) -> Refusal:
+    """Return the refusal of *what*, which is beyond *bound*."""
+    size = "" if found is None else f"{found:,}, "
+    metadata = {"bound": bound, "limit": str(limit)}
+    if found is not None:
+        metadata["found"] = str(found)
+    return Refusal(
+        Reason.LIMIT_EXCEEDED,
+        f"{what}: {size}more than the limit of {limit:,} ({bound})",
+        metadata,
+    )

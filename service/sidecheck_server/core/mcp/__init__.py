@@ -1,0 +1,1 @@
+"""What the Model Context Protocol says about the things that are judged."""

@@ -1,0 +1,94 @@
+"""Tool definitions: entries of a ``tools/list`` answer."""
+
+from dataclasses import dataclass
+
+import msgspec
+
+from sidecheck_server.core.digests import digest_of
+from sidecheck_server.core.limits import Limits, exceeded
+from sidecheck_server.core.payload import MalformedError, decode
+from sidecheck_server.core.refusals import Reason, Refusal
+from sidecheck_server.core.schemas.source import SchemaSource
+from sidecheck_server.core.words import Document, JsonValue, Violation
+
+__all__ = ["ToolDefinition", "read_tool"]
+
+_CLAUSE = "MCP, server/tools: Tool"
+_NESTING_ABOVE_SCHEMA = 8
+"""How much deeper than a schema a definition may nest: `_meta` and icons do."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolDefinition:
+    """A tool definition that was read: it has a name and schemas, unchecked as yet."""
+
+    name: str
+    #: Its text, untouched: the order of properties matters to models.
+    json: bytes
+    digest: str
+    input: SchemaSource
+    output: SchemaSource | None
+
+
+def read_tool(text: bytes, documents: tuple[Document, ...], limits: Limits) -> ToolDefinition:
+    """Return the tool definition whose JSON *text* is given, with its schemas apart.
+
+    Raises:
+        Refusal: INVALID_TOOL, with a problem for each fault, or LIMIT_EXCEEDED.
+    """
+    if len(text) > 2 * limits.schema_bytes:
+        raise exceeded("schema_bytes", 2 * limits.schema_bytes, "the tool definition", len(text))
+    depth = limits.schema_depth + _NESTING_ABOVE_SCHEMA
+    try:
+        tool = decode(text, max_depth=depth, depth_bound="schema_depth")
+    except MalformedError as error:
+        raise _invalid(error.violations) from None
+    faults = tuple(_faults(tool))
+    if faults or not isinstance(tool, dict):
+        raise _invalid(faults)
+    return ToolDefinition(
+        name=str(tool["name"]),
+        json=text,
+        digest=digest_of(tool),
+        input=_source(tool["inputSchema"], documents),
+        output=_source(tool["outputSchema"], documents) if "outputSchema" in tool else None,
+    )
+
+
+def _source(schema: JsonValue, documents: tuple[Document, ...]) -> SchemaSource:
+    return SchemaSource(msgspec.json.encode(schema), documents)
+
+
+def _faults(tool: JsonValue) -> list[Violation]:
+    if not isinstance(tool, dict):
+        return [_fault("", "TOOL_NOT_AN_OBJECT", "a tool definition is a JSON object")]
+    faults = []
+    name = tool.get("name")
+    if not isinstance(name, str) or not name:
+        faults.append(_fault("/name", "TOOL_NAME_MISSING", "a tool needs a name, a string"))
+    if "inputSchema" not in tool:
+        faults.append(_fault("", "INPUT_SCHEMA_MISSING", "a tool needs an inputSchema"))
+    for key in ("inputSchema", "outputSchema"):
+        if key in tool and not isinstance(tool[key], dict):
+            code = (
+                "INPUT_SCHEMA_NOT_AN_OBJECT"
+                if key == "inputSchema"
+                else "OUTPUT_SCHEMA_NOT_AN_OBJECT"
+            )
+            faults.append(_fault(f"/{key}", code, f"{key} must be a JSON object"))
+    return faults
+
+
+def _fault(pointer: str, code: str, message: str) -> Violation:
+    return Violation(pointer, "", "", code, message, clause=_CLAUSE)
+
+
+def _invalid(faults: tuple[Violation, ...]) -> Refusal:
+    first = faults[0]
+    at = f" (at {first.instance_pointer})" if first.instance_pointer else ""
+    return Refusal(
+        Reason.INVALID_TOOL,
+        f"the tool definition is not usable: {first.message}{at}",
+        {"code": first.code, "pointer": first.instance_pointer},
+        faults,
+    )

@@ -1,0 +1,12 @@
+"""Patterns of ECMA-262 in linear time.
+
+`compile_pattern` takes what JSON Schema's `pattern` and `patternProperties`
+hold, and returns a `Pattern`, or raises `PatternRefused`. A pattern is
+translated to RE2, which never backtracks, so no text can make it slow; what RE2
+cannot decide is refused, never approximated.
+"""
+
+from sidecheck_server.core.patterns.pattern import Pattern, compile_pattern
+from sidecheck_server.core.patterns.refusals import PatternFault, PatternRefused
+
+__all__ = ["Pattern", "PatternFault", "PatternRefused", "compile_pattern"]

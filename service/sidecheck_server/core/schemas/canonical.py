@@ -1,0 +1,48 @@
+"""The canonical form: what schemas of every dialect are lowered to.
+
+It is JSON Schema draft-07 with these differences, so that one small code generator
+serves all dialects and no text of a schema ever becomes an identifier:
+
+* ``$ref`` is ``#/definitions/dN``, stands alone, and N is counted.
+* ``pattern`` and the keys of ``patternProperties`` are numbers into `Lowered.patterns`;
+  ``format`` is a number into `Lowered.formats`.
+* ``const`` is an ``enum`` of one; a constant that is an array or an object is
+  `Constant`, a number into `Lowered.constants`.
+* ``type`` has one more name, ``int``: an integer that is not written as 1.0.
+* ``contains`` has ``minContains`` and ``maxContains`` beside it.
+* Annotations, identifiers and what has no effect are gone.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from sidecheck_server.core.words import JsonValue
+
+__all__ = ["CannotLowerError", "Canonical", "Constant", "Lowered"]
+
+Canonical: TypeAlias = bool | dict[str, Any]
+
+
+class CannotLowerError(Exception):
+    """The canonical form has no words for something; *reason* names it."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A constant that does not fit into an expression: number N of `Lowered.constants`."""
+
+    number: int
+
+
+@dataclass(slots=True)
+class Lowered:
+    """A schema in canonical form: numbered definitions, of which ``d0`` is the root."""
+
+    definitions: dict[str, Canonical] = field(default_factory=dict)
+    patterns: list[str] = field(default_factory=list)
+    formats: list[str] = field(default_factory=list)
+    constants: list[JsonValue] = field(default_factory=list)

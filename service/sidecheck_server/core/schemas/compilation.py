@@ -1,0 +1,70 @@
+"""Compilation: from the bytes of a schema to what can judge.
+
+It takes about a millisecond, or a hundred for a large schema, and holds the
+interpreter, so a worker process does it and hands back the `Artifact`, which loads
+quickly. What it refuses, it refuses for the same bytes always.
+"""
+
+from dataclasses import dataclass
+
+from sidecheck_server.core.digests import digest_of
+from sidecheck_server.core.engines.generation import FastCode, generate
+from sidecheck_server.core.formats import format_checker
+from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.schemas.admission import Admitted, admit
+from sidecheck_server.core.schemas.canonical import CannotLowerError, Lowered
+from sidecheck_server.core.schemas.dialects import DIALECTS, Dialect
+from sidecheck_server.core.schemas.loops import unbounded
+from sidecheck_server.core.schemas.lowering import lower
+from sidecheck_server.core.schemas.source import SchemaSource
+
+__all__ = ["Artifact", "compile_source", "standard_name"]
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """What compilation makes; it can cross a process border."""
+
+    #: The digest of the schema.
+    digest: str
+    #: The name of the supported dialect that the schema's own is, or builds on.
+    dialect: str
+    #: Code for the fast engine; None if only the complete engine may judge.
+    fast: FastCode | None
+    #: Why only the complete engine may judge, or "".
+    why_complete: str = ""
+
+
+def compile_source(source: SchemaSource, limits: Limits) -> Artifact:
+    """Return what judges under the schema of *source*.
+
+    Raises:
+        Refusal: the schema was not admitted; see `admit`.
+    """
+    admitted = admit(source, limits)
+    context = admitted.context
+    digest = digest_of(context.schema)
+    dialect = standard_name(context.dialect)
+    try:
+        return Artifact(digest, dialect, _fast_code(admitted, source, limits))
+    except CannotLowerError as error:
+        return Artifact(digest, dialect, None, error.reason)
+
+
+def standard_name(dialect: Dialect) -> str:
+    """Return the name of the supported dialect whose draft *dialect* builds on."""
+    return next(known.name for known in DIALECTS.values() if known.draft is dialect.draft)
+
+
+def _fast_code(admitted: Admitted, source: SchemaSource, limits: Limits) -> FastCode:
+    if admitted.survey is None:
+        schema = admitted.context.schema
+        accept = Lowered({"d0": {} if schema is True else {"not": {}}})
+        return generate(accept, limits, counted=False)
+
+    def asserted(dialect: Dialect, name: str) -> bool:
+        wanted = source.assert_formats or dialect.asserts_format
+        return wanted and format_checker(name, standard_name(dialect)) is not None
+
+    lowered = lower(admitted.survey, asserted)
+    return generate(lowered, limits, counted=unbounded(admitted.survey))

@@ -1,0 +1,96 @@
+"""Which members and items are evaluated beside ``unevaluated*``, where that is static.
+
+``unevaluatedProperties`` and ``unevaluatedItems`` (2020-12 core, section 11) depend
+on what succeeded beside them. Where only ``properties``, ``items`` and their kin are
+beside them, directly or through ``allOf`` and ``$ref``, what they evaluate does not
+depend on the payload, and the keyword is an ordinary closed object or array.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sidecheck_server.core.schemas.canonical import CannotLowerError
+from sidecheck_server.core.schemas.keywords import Draft
+from sidecheck_server.core.schemas.references import Subschema, Survey
+
+__all__ = ["EvaluatedProperties", "evaluated_items", "evaluated_properties"]
+
+# Applicators whose success, and so what they evaluate, depends on the payload.
+_CONDITIONAL = frozenset({"anyOf", "oneOf", "if", "dependentSchemas", "dependencies"})
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluatedProperties:
+    """The members that are evaluated: those of these names or matching these patterns."""
+
+    names: tuple[str, ...]
+    patterns: tuple[str, ...]
+
+
+def evaluated_properties(here: Subschema, survey: Survey) -> EvaluatedProperties | None:
+    """Return the members evaluated beside ``unevaluatedProperties``; None for all of them.
+
+    Raises:
+        CannotLowerError: it depends on the payload.
+    """
+    names: dict[str, None] = {}
+    patterns: dict[str, None] = {}
+    for beside in _beside(here, survey, "unevaluatedProperties"):
+        in_force = beside.schema.keys() & beside.dialect.keywords
+        own = beside is here
+        if "additionalProperties" in in_force or ("unevaluatedProperties" in in_force and not own):
+            return None
+        for keyword, found in (("properties", names), ("patternProperties", patterns)):
+            members = beside.schema.get(keyword)
+            if keyword in in_force and isinstance(members, dict):
+                found.update(dict.fromkeys(members))
+    return EvaluatedProperties(tuple(names), tuple(patterns))
+
+
+def evaluated_items(here: Subschema, survey: Survey) -> int | None:
+    """Return how many first items are evaluated beside ``unevaluatedItems``; None for all.
+
+    Raises:
+        CannotLowerError: it depends on the payload.
+    """
+    count = 0
+    for beside in _beside(here, survey, "unevaluatedItems"):
+        in_force = beside.schema.keys() & beside.dialect.keywords
+        if "contains" in in_force and beside.dialect.draft is Draft.DRAFT_2020_12:
+            # Items that match count as evaluated (2020-12 core, section 10.3.1.3).
+            raise CannotLowerError("unevaluatedItems beside contains")
+        items = beside.schema.get("items")
+        listed = items if beside.dialect.draft is not Draft.DRAFT_2020_12 else None
+        rest = "items" in in_force and not isinstance(listed, list)
+        rest = rest or (isinstance(listed, list) and "additionalItems" in in_force)
+        if rest or ("unevaluatedItems" in in_force and beside is not here):
+            return None
+        first = listed if isinstance(listed, list) else beside.schema.get("prefixItems", [])
+        count = max(count, len(first) if isinstance(first, list) else 0)
+    return count
+
+
+def _beside(here: Subschema, survey: Survey, keyword: str) -> Iterator[Subschema]:
+    """Yield *here* and the subschemas that judge the same place with it, always."""
+    stack, seen = [here], set[int]()
+    while stack:
+        beside = stack.pop()
+        if id(beside.schema) in seen:
+            continue
+        seen.add(id(beside.schema))
+        if beside.dialect.reference_hides_siblings and "$ref" in beside.schema:
+            in_force = {"$ref"}
+        else:
+            in_force = beside.schema.keys() & beside.dialect.keywords
+        if in_force & _CONDITIONAL:
+            raise CannotLowerError(f"{keyword} beside a conditional applicator")
+        yield beside
+        branches = beside.schema.get("allOf") if "allOf" in in_force else None
+        targets = list(branches) if isinstance(branches, list) else []
+        for reference in ("$ref", "$dynamicRef", "$recursiveRef"):
+            if reference in in_force:
+                found = survey.references[id(beside.schema), reference]
+                if not found.static:
+                    raise CannotLowerError(f"{keyword} beside a dynamic reference")
+                targets.append(found.target)
+        stack.extend(survey.reached[id(target)] for target in targets if isinstance(target, dict))

@@ -1,0 +1,98 @@
+"""The registry: tool definitions by digest, bound to names in servers' namespaces.
+
+`Registry` says what a registry does; `sidecheck_server.registry.sqlite` has the one
+there is, in a file or in memory.
+"""
+
+from collections.abc import Sequence
+from typing import Literal, Protocol
+
+from sidecheck_server.registry.definitions import Binding, Definition, Deleted, Registered
+
+__all__ = ["Registry", "RegistryInUse", "RegistryUnusable"]
+
+
+class RegistryInUse(Exception):
+    """The file of the registry is held by another server; the message names the file."""
+
+
+class RegistryUnusable(Exception):
+    """The registry cannot be opened or written; the message says why and what would help."""
+
+
+class Registry(Protocol):
+    """Keeps tool definitions and the names bound to them.
+
+    A definition is immutable and known by its digest. Registering another text of
+    the digest that a name is bound to already leaves the name as it was: the text
+    and the documents of the first registration stay, and its bytes are the ones
+    returned. The same digest under another name or server is a registration of its
+    own, and keeps its own bytes. A definition is kept as long as a name is bound
+    to it.
+
+    Every transaction that changes a binding raises the revision by one, and no
+    other does. Any thread may call any method. What reads answers from memory, as
+    of the last completed transaction, and never waits for one that is under way.
+    What writes returns when the change is durable, and raises `RegistryUnusable`,
+    with nothing changed, if it cannot be made so.
+    """
+
+    @property
+    def revision(self) -> int:
+        """The number of transactions that changed a binding.
+
+        Whoever reads it before a binding may say that the binding is no older.
+        """
+
+    def find(self, server: str, name: str) -> Binding | None:
+        """Return the binding of *name* in the namespace of *server*, if there is one."""
+
+    def definition(self, digest: str) -> Definition | None:
+        """Return the definition of *digest*, if a name is bound to it.
+
+        If several texts of that digest are registered, it is that of the binding
+        that is oldest by revision, then by server and name.
+        """
+
+    def schema(self, digest: str) -> tuple[Definition, Literal["input", "output"]] | None:
+        """Return a bound definition with a schema of *digest*, and which schema it is.
+
+        If several have it, it is the definition of the binding that is oldest by
+        revision, then by server and name; if both schemas do, it is the input.
+        """
+
+    def page(
+        self, server: str | None, after: tuple[str, str] | None, limit: int, max_bytes: int
+    ) -> tuple[tuple[Binding, ...], bool]:
+        """Return bindings in the order of server and name, and whether more follow.
+
+        Only those of *server* if it is given, and those that follow the server and
+        name of *after*, which need not be bound any more. Returns at least one if
+        any remain; otherwise at most *limit* of them, and at most *max_bytes* of
+        JSON. Names are in the order of their code points.
+        """
+
+    def preview(
+        self, server: str, definitions: Sequence[Definition], *, keep: frozenset[str] | None
+    ) -> Registered:
+        """Return what `register` would do, with the present revision; change nothing."""
+
+    def register(
+        self, server: str, definitions: Sequence[Definition], *, keep: frozenset[str] | None
+    ) -> Registered:
+        """Bind the names of *definitions* in the namespace of *server* to them.
+
+        With *keep*, the definitions are the server's whole set, and its other names
+        are removed, except those in *keep*; without, other names stay. All of it is
+        one transaction. If a name occurs twice, its definitions take effect one
+        after the other, and the last one stays.
+        """
+
+    def delete(self, server: str, names: Sequence[str] | None) -> Deleted:
+        """Remove *names*, or all names if it is None, from the namespace of *server*."""
+
+    def count(self) -> int:
+        """Return how many names are bound, in all namespaces together."""
+
+    def close(self) -> None:
+        """Let go of the file. Reading goes on, writing raises `RegistryUnusable`."""

@@ -1,0 +1,207 @@
+"""The catalogue: what a registry holds at one revision, in memory.
+
+A catalogue never changes. A transaction makes the next one out of it, which shares
+all namespaces but one, so a reader needs no lock and sees one revision throughout.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Literal
+
+from sidecheck_server.registry.definitions import Binding, Definition
+
+__all__ = ["Catalogue", "Namespace"]
+
+_NOTHING: Mapping[str, Binding] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Namespace:
+    """The bindings of one server."""
+
+    #: By name.
+    bindings: dict[str, Binding]
+    #: Their names, sorted by code points.
+    names: tuple[str, ...]
+
+    @classmethod
+    def holding(cls, bindings: dict[str, Binding]) -> "Namespace":
+        """Return the namespace that holds *bindings*."""
+        return cls(bindings, tuple(sorted(bindings)))
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    """The bindings of all servers at one revision."""
+
+    revision: int = 0
+    count: int = 0
+    #: By server; none is empty.
+    namespaces: Mapping[str, Namespace] = field(default_factory=dict)
+    #: The servers, sorted by code points.
+    servers: tuple[str, ...] = ()
+    #: The oldest binding to a definition of each digest.
+    definitions: Mapping[str, Binding] = field(default_factory=dict)
+    #: The oldest binding to a definition with a schema of each digest.
+    schemas: Mapping[str, Binding] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, revision: int, bindings: Iterable[Binding]) -> "Catalogue":
+        """Return the catalogue that holds *bindings* at *revision*."""
+        namespaces: dict[str, dict[str, Binding]] = {}
+        definitions: dict[str, Binding] = {}
+        schemas: dict[str, Binding] = {}
+        count = 0
+        for row in sorted(bindings, key=_age):
+            binding = _share(row, definitions)
+            namespaces.setdefault(binding.server, {})[binding.name] = binding
+            definitions.setdefault(binding.definition.digest, binding)
+            for digest in _schema_digests(binding):
+                schemas.setdefault(digest, binding)
+            count += 1
+        return cls(
+            revision,
+            count,
+            {server: Namespace.holding(named) for server, named in namespaces.items()},
+            tuple(sorted(namespaces)),
+            definitions,
+            schemas,
+        )
+
+    def after(
+        self, server: str, bind: Mapping[str, Definition], unbind: Iterable[str]
+    ) -> "Catalogue":
+        """Return the catalogue of the next revision, with names of *server* bound and unbound.
+
+        The names in *unbind* are bound now. Takes time in proportion to the number of
+        digests and of names of the server, and to the number of all names if the
+        oldest binding to a definition or schema goes.
+        """
+        revision = self.revision + 1
+        bindings = dict(self.bindings(server))
+        gone = [bindings.pop(name) for name in (*unbind, *bind) if name in bindings]
+        made = [
+            _share(Binding(server, definition, revision), self.definitions)
+            for _, definition in sorted(bind.items())
+        ]
+        bindings.update((binding.name, binding) for binding in made)
+
+        namespaces = dict(self.namespaces)
+        if bindings:
+            namespaces[server] = Namespace.holding(bindings)
+        else:
+            namespaces.pop(server, None)
+        same_servers = (server in namespaces) == (server in self.namespaces)
+        return Catalogue(
+            revision,
+            self.count - len(gone) + len(made),
+            namespaces,
+            self.servers if same_servers else tuple(sorted(namespaces)),
+            _succeed(self.definitions, _definition_digests, gone, made, namespaces),
+            _succeed(self.schemas, _schema_digests, gone, made, namespaces),
+        )
+
+    def bindings(self, server: str) -> Mapping[str, Binding]:
+        """Return the bindings of *server* by name."""
+        namespace = self.namespaces.get(server)
+        return _NOTHING if namespace is None else namespace.bindings
+
+    def find(self, server: str, name: str) -> Binding | None:
+        """Return the binding of *name* in the namespace of *server*, if there is one."""
+        namespace = self.namespaces.get(server)
+        return None if namespace is None else namespace.bindings.get(name)
+
+    def definition(self, digest: str) -> Definition | None:
+        """Return the definition of *digest* that was bound first, if any is bound."""
+        oldest = self.definitions.get(digest)
+        return None if oldest is None else oldest.definition
+
+    def schema(self, digest: str) -> tuple[Definition, Literal["input", "output"]] | None:
+        """Return the first bound definition with a schema of *digest*, and which it is."""
+        oldest = self.schemas.get(digest)
+        if oldest is None:
+            return None
+        definition = oldest.definition
+        return definition, "input" if definition.input_schema_digest == digest else "output"
+
+    def page(
+        self, server: str | None, after: tuple[str, str] | None, limit: int, max_bytes: int
+    ) -> tuple[tuple[Binding, ...], bool]:
+        """Return bindings in order, at least one if any remain, and whether more follow."""
+        page: list[Binding] = []
+        size = 0
+        for binding in self._following(server, after):
+            size += binding.definition.size
+            if page and (len(page) >= limit or size > max_bytes):
+                return tuple(page), True
+            page.append(binding)
+        return tuple(page), False
+
+    def _following(self, server: str | None, after: tuple[str, str] | None) -> Iterator[Binding]:
+        """Yield the bindings that follow *after*, of *server* or of all."""
+        last_server, last_name = after or ("", "")
+        if server is None:
+            servers: Sequence[str] = self.servers[bisect_left(self.servers, last_server) :]
+        else:
+            servers = (server,) if server in self.namespaces and server >= last_server else ()
+        for each in servers:
+            namespace = self.namespaces[each]
+            # Only *after* itself was listed; the empty name, first of all, was not.
+            listed = after is not None and each == last_server
+            start = bisect_right(namespace.names, last_name) if listed else 0
+            for name in namespace.names[start:]:
+                yield namespace.bindings[name]
+
+
+def _age(binding: Binding) -> tuple[int, str, str]:
+    """Return the key that sorts bindings, the oldest first, the same in every process."""
+    return (binding.revision, binding.server, binding.name)
+
+
+def _definition_digests(binding: Binding) -> tuple[str, ...]:
+    return (binding.definition.digest,)
+
+
+def _schema_digests(binding: Binding) -> tuple[str, ...]:
+    definition = binding.definition
+    if definition.output_schema_digest is None:
+        return (definition.input_schema_digest,)
+    return (definition.input_schema_digest, definition.output_schema_digest)
+
+
+def _share(binding: Binding, oldest: Mapping[str, Binding]) -> Binding:
+    """Return *binding*, to the very definition bound before if it is an equal one."""
+    known = oldest.get(binding.definition.digest)
+    if known is None or known.definition != binding.definition:
+        return binding
+    return Binding(binding.server, known.definition, binding.revision)
+
+
+def _succeed(
+    oldest: Mapping[str, Binding],
+    digests: Callable[[Binding], tuple[str, ...]],
+    gone: Sequence[Binding],
+    made: Sequence[Binding],
+    namespaces: Mapping[str, Namespace],
+) -> dict[str, Binding]:
+    """Return the index *oldest* after some bindings are gone and others made.
+
+    *made* is sorted by age. Where the oldest binding of a digest is gone, the next
+    one takes its place, which only a look at all bindings can tell.
+    """
+    index = dict(oldest)
+    orphans = {digest for each in gone for digest in digests(each) if index.get(digest) is each}
+    for digest in orphans:
+        del index[digest]
+    if orphans:
+        for namespace in namespaces.values():
+            for each in namespace.bindings.values():
+                for digest in orphans.intersection(digests(each)):
+                    if digest not in index or _age(each) < _age(index[digest]):
+                        index[digest] = each
+    for each in made:
+        for digest in digests(each):
+            index.setdefault(digest, each)
+    return index

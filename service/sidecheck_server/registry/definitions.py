@@ -1,0 +1,97 @@
+"""The values of the registry: definitions, their bindings, and what became of them."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from sidecheck_server.core.words import Document
+
+__all__ = ["Action", "Binding", "Bound", "Definition", "Deleted", "Registered"]
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A tool definition as it was registered, known by its digest.
+
+    The digest is that of the definition's canonical JSON, so texts that differ in
+    white space or in the order of properties share it, and so do texts that came
+    with different documents.
+    """
+
+    #: "sha256:" and the hexadecimal SHA-256 of the canonical JSON.
+    digest: str
+    #: The name that the definition gives to the tool.
+    name: str
+    #: The text, byte for byte as it was sent: property order matters to models.
+    json: bytes
+    #: The documents that its schemas may refer to.
+    documents: tuple[Document, ...]
+    #: The digest of its input schema.
+    input_schema_digest: str
+    #: The digest of its output schema, if it has one.
+    output_schema_digest: str | None
+
+    @property
+    def size(self) -> int:
+        """The bytes of JSON that it consists of, its documents included."""
+        return len(self.json) + sum(len(document.json) for document in self.documents)
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """A name in the namespace of a server, and the definition it is bound to."""
+
+    #: The namespace.
+    server: str
+    #: The definition, whose name is the name that is bound.
+    definition: Definition
+    #: The revision of the registry at which the name was bound to it.
+    revision: int
+
+    @property
+    def name(self) -> str:
+        """The name that is bound."""
+        return self.definition.name
+
+
+class Action(StrEnum):
+    """What registering a definition does to its name."""
+
+    CREATED = "created"
+    """The name was not bound."""
+    CHANGED = "changed"
+    """The name was bound to a definition of another digest."""
+    UNCHANGED = "unchanged"
+    """The name was bound to a definition of the same digest, and stays bound to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """What became of one definition of a registration."""
+
+    action: Action
+    #: The digest that the name was bound to before, or None if it was not bound.
+    previous_digest: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """What became of a registration."""
+
+    #: One for each definition, in their order.
+    bound: tuple[Bound, ...]
+    #: The names that were removed because the registration left them out, sorted.
+    removed: tuple[str, ...]
+    #: The revision of the registry afterwards.
+    revision: int
+
+
+@dataclass(frozen=True, slots=True)
+class Deleted:
+    """What became of a removal."""
+
+    #: The names that were removed, sorted.
+    deleted: tuple[str, ...]
+    #: The names that were not bound, sorted.
+    unknown: tuple[str, ...]
+    #: The revision of the registry afterwards.
+    revision: int

@@ -1,0 +1,61 @@
+"""What a registration or a removal changes in the namespace of its server."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from sidecheck_server.registry.definitions import Action, Binding, Bound, Definition
+
+__all__ = ["Plan", "plan_registration", "plan_removal"]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The bindings that a transaction makes and dissolves."""
+
+    #: What becomes of each definition of a registration, in their order.
+    bound: tuple[Bound, ...] = ()
+    #: The definitions that names are bound to, by name, for names that change.
+    bind: Mapping[str, Definition] = field(default_factory=dict)
+    #: The bound names that are removed, sorted.
+    unbind: tuple[str, ...] = ()
+
+    @property
+    def changes(self) -> bool:
+        """Whether any binding changes, so that the revision rises."""
+        return bool(self.bind or self.unbind)
+
+
+def plan_registration(
+    bindings: Mapping[str, Binding],
+    definitions: Sequence[Definition],
+    keep: frozenset[str] | None,
+) -> Plan:
+    """Plan the registration of *definitions* in a namespace that has *bindings*."""
+    bind: dict[str, Definition] = {}
+    bound = []
+    for definition in definitions:
+        previous = bind.get(definition.name) or _bound_to(bindings, definition.name)
+        if previous is not None and previous.digest == definition.digest:
+            bound.append(Bound(Action.UNCHANGED, previous.digest))
+            continue
+        bind[definition.name] = definition
+        if previous is None:
+            bound.append(Bound(Action.CREATED, None))
+        else:
+            bound.append(Bound(Action.CHANGED, previous.digest))
+    if keep is None:
+        return Plan(tuple(bound), bind)
+    named = {definition.name for definition in definitions}
+    left_out = (name for name in bindings if name not in named and name not in keep)
+    return Plan(tuple(bound), bind, tuple(sorted(left_out)))
+
+
+def plan_removal(bindings: Mapping[str, Binding], names: Iterable[str] | None) -> Plan:
+    """Plan the removal of *names*, or of all if None, from a namespace that has *bindings*."""
+    removed = bindings if names is None else {name for name in names if name in bindings}
+    return Plan(unbind=tuple(sorted(removed)))
+
+
+def _bound_to(bindings: Mapping[str, Binding], name: str) -> Definition | None:
+    binding = bindings.get(name)
+    return None if binding is None else binding.definition

@@ -1,0 +1,100 @@
+"""Whether the generated Go and TypeScript stubs reach a running server.
+
+Each language has a smoke program, which makes the same three calls and prints one
+line of JSON for each. What it prints is the contract; how it calls is the business
+of its language.
+"""
+
+import asyncio
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+from shared_material import REPOSITORY, unavailable
+
+GO = REPOSITORY / "clients" / "go"
+TYPESCRIPT = REPOSITORY / "clients" / "typescript"
+
+LINES = """\
+{"valid":true,"codes":[]}
+{"valid":false,"codes":["REQUIRED"]}
+{"refused":"UNSUPPORTED_DIALECT","status":"INVALID_ARGUMENT"}
+"""
+
+
+class RunningServer(Protocol):
+    """A server that a program can call."""
+
+    address: str
+
+
+def build(folder: Path, *command: str) -> None:
+    """Run one command of a build in *folder*; fail the test with its output if it fails."""
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        pytest.fail(f"{' '.join(command)} failed:\n{done.stdout}{done.stderr}")
+
+
+def demand(*programs: str) -> None:
+    """Skip the calling test where one of *programs* is not installed."""
+    for program in programs:
+        if shutil.which(program) is None:
+            unavailable(f"{program} is not on PATH")
+
+
+@pytest.fixture(scope="module")
+def go_smoke(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """Build the Go smoke program; its unchanged packages come from Go's own cache."""
+    demand("go")
+    program = tmp_path_factory.mktemp("go") / "smoke"
+    build(GO, "go", "build", "-o", str(program), "./cmd/smoke")
+    return [str(program)]
+
+
+@pytest.fixture(scope="module")
+def typescript_smoke() -> list[str]:
+    """Build the TypeScript smoke program; install its packages if the lock file is newer.
+
+    The build stays in the package's own folder: Node looks for packages upwards from
+    the file that imports them.
+    """
+    demand("node", "npm")
+    lock = TYPESCRIPT / "package-lock.json"
+    installed = TYPESCRIPT / "node_modules" / ".package-lock.json"
+    if not installed.exists() or installed.stat().st_mtime <= lock.stat().st_mtime:
+        build(TYPESCRIPT, "npm", "ci", "--no-audit", "--no-fund")
+    build(TYPESCRIPT, "npm", "run", "build")
+    return ["node", str(TYPESCRIPT / "dist" / "smoke.js")]
+
+
+async def call(smoke: list[str], server: RunningServer) -> tuple[int | None, str, str]:
+    """Run a smoke program against *server*: its exit status, output and messages.
+
+    The event loop stays free meanwhile, for the server may run on it.
+    """
+    process = await asyncio.create_subprocess_exec(
+        *smoke,
+        server.address,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    output, messages = await asyncio.wait_for(process.communicate(), timeout=30)
+    return process.returncode, output.decode(), messages.decode()
+
+
+async def test_go_stubs_get_verdicts_and_refusals(
+    go_smoke: list[str], server: RunningServer
+) -> None:
+    """The Go program prints the verdicts and the refusal that every client gets."""
+    expected = (0, LINES, "")
+    assert expected == await call(go_smoke, server)
+
+
+async def test_typescript_stubs_get_verdicts_and_refusals(
+    typescript_smoke: list[str], server: RunningServer
+) -> None:
+    """The TypeScript program prints the verdicts and the refusal that every client gets."""
+    expected = (0, LINES, "")
+    assert expected == await call(typescript_smoke, server)

@@ -1,0 +1,316 @@
+"""What registering, removing and asking does, in a file and in memory alike."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+from sidecheck_server.core.words import Document
+from sidecheck_server.registry import Registry
+from sidecheck_server.registry.definitions import (
+    Action,
+    Binding,
+    Bound,
+    Definition,
+    Deleted,
+    Registered,
+)
+from sidecheck_server.registry.sqlite import open_registry
+
+CREATED, CHANGED, UNCHANGED = Action.CREATED, Action.CHANGED, Action.UNCHANGED
+
+
+def define(
+    name: str,
+    content: str = "1",
+    text: str = "{}",
+    inputs: str = "in",
+    outputs: str | None = None,
+    documents: tuple[Document, ...] = (),
+) -> Definition:
+    return Definition(f"{name}:{content}", name, text.encode(), documents, inputs, outputs)
+
+
+@pytest.fixture(params=["file", "memory"])
+def registry(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Registry]:
+    opened = open_registry(tmp_path / "registry.db" if request.param == "file" else None)
+    yield opened
+    opened.close()
+
+
+def bound_in(registry: Registry, server: str) -> list[Definition]:
+    return [binding.definition for binding in registry.page(server, None, 1000, 1 << 30)[0]]
+
+
+# Each server starts with what an earlier registration, revision 1, has bound.
+BEFORE = (define("a", text='{"x":1,"y":2}'), define("b"), define("c"))
+REGISTRATIONS = [
+    pytest.param(
+        [define("d")],
+        None,
+        Registered((Bound(CREATED, None),), (), 2),
+        [*BEFORE, define("d")],
+        id="a name that was not bound is created",
+    ),
+    pytest.param(
+        [define("a", "2")],
+        None,
+        Registered((Bound(CHANGED, "a:1"),), (), 2),
+        [define("a", "2"), *BEFORE[1:]],
+        id="another digest is a change",
+    ),
+    pytest.param(
+        [define("b"), define("a", text='{"y":2,"x":1}')],
+        None,
+        Registered((Bound(UNCHANGED, "b:1"), Bound(UNCHANGED, "a:1")), (), 1),
+        [*BEFORE],
+        id="the first text of a digest stays",
+    ),
+    pytest.param(
+        [define("b", documents=(Document("urn:d", b"{}"),))],
+        None,
+        Registered((Bound(UNCHANGED, "b:1"),), (), 1),
+        [*BEFORE],
+        id="the documents of the first text stay",
+    ),
+    pytest.param(
+        [define("d"), define("d", "2"), define("d", "2", text="[]")],
+        None,
+        Registered((Bound(CREATED, None), Bound(CHANGED, "d:1"), Bound(UNCHANGED, "d:2")), (), 2),
+        [*BEFORE, define("d", "2")],
+        id="the last of a name stays",
+    ),
+    pytest.param(
+        [define("b", "2"), define("b", text="[]")],
+        None,
+        Registered((Bound(CHANGED, "b:1"), Bound(CHANGED, "b:2")), (), 2),
+        [BEFORE[0], define("b", text="[]"), BEFORE[2]],
+        id="there and back is a change",
+    ),
+    pytest.param([], None, Registered((), (), 1), [*BEFORE], id="nothing changes nothing"),
+    pytest.param(
+        [define("b"), define("d")],
+        frozenset[str](),
+        Registered((Bound(UNCHANGED, "b:1"), Bound(CREATED, None)), ("a", "c"), 2),
+        [BEFORE[1], define("d")],
+        id="a whole set removes the other names",
+    ),
+    pytest.param(
+        [define("b", "2")],
+        frozenset({"b", "c", "unknown"}),
+        Registered((Bound(CHANGED, "b:1"),), ("a",), 2),
+        [define("b", "2"), BEFORE[2]],
+        id="a whole set keeps what it is told to",
+    ),
+    pytest.param(
+        [define("c"), define("a"), define("b")],
+        frozenset[str](),
+        Registered(
+            (Bound(UNCHANGED, "c:1"), Bound(UNCHANGED, "a:1"), Bound(UNCHANGED, "b:1")), (), 1
+        ),
+        [*BEFORE],
+        id="the same whole set changes nothing",
+    ),
+    pytest.param(
+        [],
+        frozenset[str](),
+        Registered((), ("a", "b", "c"), 2),
+        [],
+        id="an empty whole set removes all",
+    ),
+]
+
+
+@pytest.mark.parametrize(("definitions", "keep", "expected", "left"), REGISTRATIONS)
+def test_a_registration_binds_names_to_definitions(
+    registry: Registry,
+    definitions: Sequence[Definition],
+    keep: frozenset[str] | None,
+    expected: Registered,
+    left: list[Definition],
+) -> None:
+    """The answer tells each definition's outcome, and the namespace holds the result."""
+    registry.register("s", BEFORE, keep=None)
+
+    assert expected == registry.register("s", definitions, keep=keep)
+    assert left == bound_in(registry, "s")
+    assert expected.revision == registry.revision
+    assert len(left) == registry.count()
+
+
+@pytest.mark.parametrize(("definitions", "keep", "expected", "left"), REGISTRATIONS)
+def test_a_preview_answers_and_changes_nothing(
+    registry: Registry,
+    definitions: Sequence[Definition],
+    keep: frozenset[str] | None,
+    expected: Registered,
+    left: list[Definition],
+) -> None:
+    """A preview has the outcomes of the registration, at the revision that there is."""
+    registry.register("s", BEFORE, keep=None)
+
+    expected = Registered(expected.bound, expected.removed, revision=1)
+    assert expected == registry.preview("s", definitions, keep=keep)
+    assert [*BEFORE] == bound_in(registry, "s")
+    assert registry.revision == 1
+
+
+@pytest.mark.parametrize(
+    ("names", "expected", "left"),
+    [
+        pytest.param(["b"], Deleted(("b",), (), 2), ["a", "c"], id="one"),
+        pytest.param(None, Deleted(("a", "b", "c"), (), 2), [], id="all"),
+        pytest.param(
+            ["z", "c", "x", "a", "c", "z"],
+            Deleted(("a", "c"), ("x", "z"), 2),
+            ["b"],
+            id="some, with unknown names and names given twice",
+        ),
+        pytest.param(["x"], Deleted((), ("x",), 1), ["a", "b", "c"], id="only unknown names"),
+        pytest.param([], Deleted((), (), 1), ["a", "b", "c"], id="none"),
+    ],
+)
+def test_a_removal_tells_removed_names_from_unknown_ones(
+    registry: Registry, names: list[str] | None, expected: Deleted, left: list[str]
+) -> None:
+    """Names that are bound go, and a removal that removes none keeps the revision."""
+    registry.register("s", BEFORE, keep=None)
+
+    assert expected == registry.delete("s", names)
+    assert left == [definition.name for definition in bound_in(registry, "s")]
+    assert expected.revision == registry.revision
+
+
+def test_an_unknown_server_has_nothing_to_remove(registry: Registry) -> None:
+    """Removing all tools of a server that has none removes none."""
+    assert Deleted((), (), 0) == registry.delete("s", None)
+    assert Deleted((), ("a",), 0) == registry.delete("s", ["a"])
+
+
+def test_servers_have_namespaces_of_their_own(registry: Registry) -> None:
+    """A whole set, a removal and a change of one server leave the others alone."""
+    registry.register("other", BEFORE, keep=None)
+    registry.register("s", BEFORE, keep=None)
+    registry.register("s", [define("a", "2")], keep=frozenset())
+    registry.delete("s", None)
+
+    assert [*BEFORE] == bound_in(registry, "other")
+    assert registry.find("s", "a") is None
+    assert Binding("other", BEFORE[0], 1) == registry.find("other", "a")
+
+
+def test_a_binding_names_the_revision_that_made_it(registry: Registry) -> None:
+    """Registering the same digest again, or another name, leaves a binding's revision."""
+    registry.register("s", [define("a")], keep=None)
+    registry.register("s", [define("a", text="[]"), define("b")], keep=None)
+    registry.register("s", [define("b", "2")], keep=None)
+
+    assert Binding("s", define("a"), 1) == registry.find("s", "a")
+    assert Binding("s", define("b", "2"), 3) == registry.find("s", "b")
+
+
+def test_every_server_gets_its_own_bytes_back(registry: Registry) -> None:
+    """Texts of one digest that two servers registered are both kept as they were sent."""
+    mine, theirs = define("a", text='{"x":1,"y":2}'), define("a", text='{"y":2,"x":1}')
+    registry.register("mine", [mine], keep=None)
+
+    assert Registered((Bound(CREATED, None),), (), 2) == registry.register(
+        "theirs", [theirs], keep=None
+    )
+    assert Binding("mine", mine, 1) == registry.find("mine", "a")
+    assert Binding("theirs", theirs, 2) == registry.find("theirs", "a")
+
+
+def test_a_digest_stands_for_its_oldest_text(registry: Registry) -> None:
+    """Of several texts the first bound answers, and the next one once that is gone."""
+    first, second, third = (define("a", text=text) for text in ("[1]", "[2]", "[3]"))
+    registry.register("z", [first], keep=None)
+    registry.register("b", [second], keep=None)
+    registry.register("a", [third], keep=None)
+    answers = [registry.definition("a:1")]
+    for server in ("z", "b", "a"):
+        registry.delete(server, None)
+        answers.append(registry.definition("a:1"))
+
+    assert [first, second, third, None] == answers
+
+
+def test_a_definition_lasts_as_long_as_a_name_is_bound_to_it(registry: Registry) -> None:
+    """Rebinding or removing the last name of a definition drops it and its schemas."""
+    registry.register("s", [define("a", inputs="in", outputs="out")], keep=None)
+    registry.register("t", [define("a", inputs="in", outputs="out")], keep=None)
+    registry.delete("s", ["a"])
+    assert define("a", inputs="in", outputs="out") == registry.definition("a:1")
+
+    registry.register("t", [define("a", "2", inputs="other")], keep=None)
+    assert registry.definition("a:1") is None
+    assert registry.schema("in") is None
+    assert registry.schema("out") is None
+    assert define("a", "2", inputs="other") == registry.definition("a:2")
+
+
+def test_a_schema_leads_to_the_oldest_definition_that_has_it(registry: Registry) -> None:
+    """Which of the two schemas it is goes by the definition; the input comes first."""
+    produces = define("p", inputs="none", outputs="shape")
+    accepts = define("a", inputs="shape")
+    both = define("b", inputs="shape", outputs="shape")
+    registry.register("z", [produces], keep=None)
+    registry.register("s", [both, accepts], keep=None)
+    answers = [registry.schema("shape")]
+    for server, name in (("z", "p"), ("s", "a"), ("s", "b")):
+        registry.delete(server, [name])
+        answers.append(registry.schema("shape"))
+
+    assert [(produces, "output"), (accepts, "input"), (both, "input"), None] == answers
+
+
+def test_equal_definitions_are_kept_once(registry: Registry) -> None:
+    """Servers that offer the very same tool share one definition in memory."""
+    for server in ("a", "b", "c"):
+        registry.register(server, [define("tool", text="[1, 2]")], keep=None)
+    bindings, _ = registry.page(None, None, 10, 1000)
+
+    assert len({id(binding.definition) for binding in bindings}) == 1
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param("", id="empty"),
+        pytest.param("a\0b", id="with a null"),
+        pytest.param("A", id="of another case"),
+        pytest.param("a\u0308", id="decomposed"),
+        pytest.param("\U0001f9f0", id="beyond the basic plane"),
+        pytest.param("'; DROP TABLE tool; --", id="with SQL"),
+        pytest.param("n" * 100_000, id="very long"),
+    ],
+)
+def test_a_name_is_any_text_exactly(registry: Registry, name: str) -> None:
+    """Names and servers are compared code point by code point and come back the same."""
+    registry.register("s", [define("a"), define("ä")], keep=None)
+    registry.register(name, [define(name)], keep=None)
+
+    assert Binding(name, define(name), 2) == registry.find(name, name)
+    assert registry.find("s", name) is None
+    assert Deleted((name,), (), 3) == registry.delete(name, None)
+
+
+def test_a_name_that_is_not_unicode_text_changes_nothing(registry: Registry) -> None:
+    """A lone surrogate has no UTF-8; the whole transaction is undone."""
+    registry.register("s", [define("a")], keep=None)
+    with pytest.raises(ValueError, match="surrogates not allowed"):
+        registry.register("s", [define("b"), define("\ud800")], keep=frozenset())
+
+    assert [define("a")] == bound_in(registry, "s")
+    assert registry.revision == 1
+    assert Registered((Bound(CREATED, None),), (), 2) == registry.register(
+        "s", [define("c")], keep=None
+    )
+
+
+def test_a_closed_registry_reads_on(registry: Registry) -> None:
+    """After close, answers come from memory as before; closing twice is once."""
+    registry.register("s", [define("a")], keep=None)
+    registry.close()
+    registry.close()
+
+    assert Binding("s", define("a"), 1) == registry.find("s", "a")

@@ -1,0 +1,135 @@
+"""What a registry's file holds after its process was killed at any moment."""
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from sidecheck_server.core.words import Document
+from sidecheck_server.registry import Registry
+from sidecheck_server.registry.definitions import Binding, Definition
+from sidecheck_server.registry.sqlite import open_registry
+
+Holding = dict[tuple[str, str], Binding]
+
+NAMES = 12
+
+
+def transaction(revision: int) -> tuple[str, list[Definition], frozenset[str] | None]:
+    """Return the registration that leads to *revision*; each one changes something."""
+    content = random.Random(revision)
+    definitions = [
+        Definition(
+            f"d:{revision}:{place}",
+            f"t{(revision + place) % NAMES}",
+            content.randbytes(content.choice([50, 500, 20_000])),
+            tuple(Document(f"urn:{i}", content.randbytes(100)) for i in range(place % 3)),
+            f"in:{revision}",
+            f"out:{revision}",
+        )
+        for place in range(1 + revision % NAMES)
+    ]
+    keep = frozenset({"t0", "t1"}) if revision % 3 == 0 else None
+    return f"s{revision % 4}", definitions, keep
+
+
+def follow(holding: Holding, revision: int) -> Holding:
+    """Return what a registry that held *holding* holds at the next *revision*."""
+    server, definitions, keep = transaction(revision)
+    held = {
+        key: binding
+        for key, binding in holding.items()
+        if keep is None or key[0] != server or key[1] in keep
+    }
+    for definition in definitions:
+        held[server, definition.name] = Binding(server, definition, revision)
+    return held
+
+
+def register_until_killed(path: Path) -> None:
+    """Register on and on, and print each revision once it is acknowledged."""
+    registry = open_registry(path)
+    while True:
+        server, definitions, keep = transaction(registry.revision + 1)
+        answer = registry.register(server, definitions, keep=keep)
+        # A line goes out whole or not at all: it is one short write to a pipe.
+        os.write(sys.stdout.fileno(), f"{answer.revision}\n".encode())
+
+
+def holding_of(registry: Registry) -> Holding:
+    bindings, _ = registry.page(None, None, 1 << 30, 1 << 60)
+    return {(binding.server, binding.name): binding for binding in bindings}
+
+
+def run_and_kill(path: Path, *, after_first: bool, seconds: float) -> list[int]:
+    """Run a registering process, kill it, and return the revisions it acknowledged."""
+    with subprocess.Popen(
+        [sys.executable, __file__, str(path)],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        stdout=subprocess.PIPE,
+    ) as process:
+        assert process.stdout is not None
+        printed = process.stdout.readline() if after_first else b""
+        time.sleep(seconds)
+        process.send_signal(signal.SIGKILL)
+        printed += process.stdout.read()
+        assert process.wait() == -signal.SIGKILL
+    return [int(line) for line in printed.split()]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
+def test_what_was_acknowledged_survives_a_kill(tmp_path: Path) -> None:
+    """After each kill all acknowledged transactions are there, whole, and at most one more."""
+    moments = random.Random(20260728)
+    path = tmp_path / "registry.db"
+    history: list[Holding] = [{}]
+    revision = acknowledged = 0
+    for round_ in range(8):
+        # Two rounds in three strike while it registers, the third while it opens.
+        after_first = round_ % 3 != 2
+        seconds = moments.uniform(0, 0.1) if after_first else moments.uniform(0.05, 0.2)
+        revisions = run_and_kill(path, after_first=after_first, seconds=seconds)
+        assert list(range(revision + 1, revision + 1 + len(revisions))) == revisions
+        acknowledged += len(revisions)
+
+        with closing(open_registry(path)) as registry:
+            assert registry.revision - revision - len(revisions) in (0, 1)
+            while len(history) <= registry.revision:
+                history.append(follow(history[-1], len(history)))
+            assert history[-1] == holding_of(registry)
+            revision = registry.revision
+    assert acknowledged >= 6
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
+def test_a_log_that_breaks_off_holds_whole_transactions(tmp_path: Path) -> None:
+    """Wherever the end of the log is lost, what is left is what one revision held."""
+    path = tmp_path / "registry.db"
+    last = run_and_kill(path, after_first=True, seconds=0.1)[-1]
+    history: list[Holding] = [{}]
+    for revision in range(1, last + 2):
+        history.append(follow(history[-1], revision))
+    log = Path(f"{path}-wal")
+    size = log.stat().st_size
+    moments = random.Random(11)
+    found = []
+    for length in sorted(moments.sample(range(size), 8)):
+        copy = tmp_path / f"{length}.db"
+        shutil.copy(path, copy)
+        Path(f"{copy}-wal").write_bytes(log.read_bytes()[:length])
+        with closing(open_registry(copy)) as registry:
+            assert history[registry.revision] == holding_of(registry)
+            found.append(registry.revision)
+
+    assert sorted(found) == found
+    assert len(set(found)) > 1
+
+
+if __name__ == "__main__":
+    register_until_killed(Path(sys.argv[1]))

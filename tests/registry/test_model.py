@@ -1,0 +1,158 @@
+"""The registry, held against a dictionary through arbitrary histories."""
+
+import shutil
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+from sidecheck_server.core.words import Document
+from sidecheck_server.registry.definitions import (
+    Action,
+    Binding,
+    Bound,
+    Definition,
+    Deleted,
+    Registered,
+)
+from sidecheck_server.registry.sqlite import open_registry
+
+SERVERS = ["", "s", "S", "é\0"]
+NAMES = ["", "a", "b", "\0", "\ud7ff", "\U00010000"]
+#: What a content's schemas are; contents share schemas, in both places.
+SCHEMAS = [("x", None), ("x", "y"), ("y", "x"), ("z", "z")]
+DOCUMENTS = [(), (Document("urn:d", b"1"),), (Document("urn:e", b""), Document("urn:d", b"1"))]
+
+
+def define(name: str, content: int, text: bytes, documents: tuple[Document, ...]) -> Definition:
+    return Definition(f"{name}:{content}", name, text, documents, *SCHEMAS[content])
+
+
+definitions = st.builds(
+    define,
+    st.sampled_from(NAMES),
+    st.integers(0, len(SCHEMAS) - 1),
+    st.sampled_from([b"", b"{}", b"\0\xff"]),
+    st.sampled_from(DOCUMENTS),
+)
+names = st.sampled_from(NAMES)
+servers = st.sampled_from(SERVERS)
+
+
+class InMemory(RuleBasedStateMachine):
+    """Does to a registry and to a dictionary the same, and compares."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.registry = open_registry(None)
+        self.model: dict[tuple[str, str], Binding] = {}
+        self.revision = 0
+
+    @rule(
+        server=servers,
+        definitions=st.lists(definitions, max_size=5),
+        keep=st.none() | st.frozensets(names, max_size=2),
+    )
+    def register(
+        self, server: str, definitions: Sequence[Definition], keep: frozenset[str] | None
+    ) -> None:
+        bound = []
+        changed: dict[str, Definition] = {}
+        now = {name: each.definition for (at, name), each in self.model.items() if at == server}
+        for definition in definitions:
+            previous = now.get(definition.name)
+            if previous and previous.digest == definition.digest:
+                bound.append(Bound(Action.UNCHANGED, previous.digest))
+            else:
+                action = Action.CHANGED if previous else Action.CREATED
+                bound.append(Bound(action, previous.digest if previous else None))
+                now[definition.name] = changed[definition.name] = definition
+        named = {definition.name for definition in definitions}
+        removed = () if keep is None else tuple(sorted(now.keys() - named - keep))
+
+        preview = Registered(tuple(bound), removed, self.revision)
+        assert preview == self.registry.preview(server, definitions, keep=keep)
+        self.revision += bool(changed or removed)
+        for name in removed:
+            del self.model[server, name]
+        for name, definition in changed.items():
+            self.model[server, name] = Binding(server, definition, self.revision)
+        expected = Registered(tuple(bound), removed, self.revision)
+        assert expected == self.registry.register(server, definitions, keep=keep)
+
+    @rule(server=servers, names=st.none() | st.lists(names, max_size=4))
+    def delete(self, server: str, names: list[str] | None) -> None:
+        bound = {name for at, name in self.model if at == server}
+        asked = bound if names is None else set(names)
+        self.revision += bool(bound & asked)
+        for name in bound & asked:
+            del self.model[server, name]
+        expected = Deleted(
+            tuple(sorted(bound & asked)), tuple(sorted(asked - bound)), self.revision
+        )
+        assert expected == self.registry.delete(server, names)
+
+    @rule(server=st.none() | servers, after=st.none() | st.tuples(servers, names))
+    def list_page(self, server: str | None, after: tuple[str, str] | None) -> None:
+        following = [
+            binding
+            for key, binding in sorted(self.model.items())
+            if server in (None, key[0]) and (after is None or key > after)
+        ]
+        expected = (tuple(following[:2]), len(following) > 2)
+        assert expected == self.registry.page(server, after, 2, 1000)
+
+    @invariant()
+    def agree(self) -> None:
+        oldest = sorted(self.model.values(), key=lambda b: (b.revision, b.server, b.name))
+        by_digest: dict[str, Definition] = {}
+        by_schema: dict[str, tuple[Definition, str]] = {}
+        for binding in oldest:
+            definition = binding.definition
+            by_digest.setdefault(definition.digest, definition)
+            by_schema.setdefault(definition.input_schema_digest, (definition, "input"))
+            if definition.output_schema_digest:
+                by_schema.setdefault(definition.output_schema_digest, (definition, "output"))
+
+        registry = self.registry
+        assert (self.revision, len(self.model)) == (registry.revision, registry.count())
+        keys = [(server, name) for server in SERVERS for name in NAMES]
+        assert [self.model.get(key) for key in keys] == [registry.find(*key) for key in keys]
+        digests = [f"{name}:{content}" for name in NAMES for content in range(len(SCHEMAS))]
+        assert [by_digest.get(digest) for digest in digests] == [
+            registry.definition(digest) for digest in digests
+        ]
+        assert [by_schema.get(digest) for digest in "xyz"] == [
+            registry.schema(digest) for digest in "xyz"
+        ]
+
+    def teardown(self) -> None:
+        self.registry.close()
+
+
+class InFile(InMemory):
+    """The same with a file, closed and opened again in between."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = Path(tempfile.mkdtemp())
+        self.registry.close()
+        self.registry = open_registry(self.folder / "registry.db")
+
+    @rule()
+    def reopen(self) -> None:
+        self.registry.close()
+        self.registry = open_registry(self.folder / "registry.db")
+
+    def teardown(self) -> None:
+        super().teardown()
+        shutil.rmtree(self.folder)
+
+
+InMemory.TestCase.settings = settings(max_examples=60, stateful_step_count=25, deadline=None)
+InFile.TestCase.settings = settings(max_examples=25, stateful_step_count=20, deadline=None)
+
+TestARegistryInMemoryIsADictionary = InMemory.TestCase
+TestARegistryInAFileIsADictionary = InFile.TestCase

@@ -1,0 +1,97 @@
+"""How bindings are listed, page by page."""
+
+from collections.abc import Iterator
+
+import pytest
+from sidecheck_server.core.words import Document
+from sidecheck_server.registry import Registry
+from sidecheck_server.registry.definitions import Definition
+from sidecheck_server.registry.sqlite import open_registry
+
+Key = tuple[str, str]
+
+# In the order of code points: U+FFFD comes before U+10000, unlike in UTF-16.
+NAMES = {
+    "": ["x"],
+    "a": ["", "A", "a", "aa", "b", "\ufffd", "\U00010000"],
+    "b": ["a"],
+    "\ufffd": ["a"],
+    "\U00010000": ["a", "b"],
+}
+KEYS = [(server, name) for server, names in NAMES.items() for name in names]
+
+
+def define(name: str, size: int = 10, documents: tuple[Document, ...] = ()) -> Definition:
+    return Definition(f"d:{name}", name, b" " * size, documents, "in", None)
+
+
+@pytest.fixture
+def registry() -> Iterator[Registry]:
+    opened = open_registry(None)
+    for server, names in reversed(NAMES.items()):
+        opened.register(server, [define(name) for name in reversed(names)], keep=None)
+    yield opened
+    opened.close()
+
+
+def keys_of(
+    registry: Registry, server: str | None, after: Key | None, limit: int, max_bytes: int
+) -> tuple[list[Key], bool]:
+    page, more = registry.page(server, after, limit, max_bytes)
+    return [(binding.server, binding.name) for binding in page], more
+
+
+@pytest.mark.parametrize(
+    ("server", "after", "limit", "max_bytes", "expected"),
+    [
+        pytest.param(None, None, 99, 999, (KEYS, False), id="all"),
+        pytest.param(None, None, 12, 120, (KEYS, False), id="just all"),
+        pytest.param(None, None, 3, 999, (KEYS[:3], True), id="as many as the limit"),
+        pytest.param(None, None, 99, 39, (KEYS[:3], True), id="less than the bytes"),
+        pytest.param(None, None, 99, 40, (KEYS[:4], True), id="just the bytes"),
+        pytest.param(None, None, 99, 0, (KEYS[:1], True), id="one at least"),
+        pytest.param(None, KEYS[10], 99, 0, (KEYS[11:], False), id="the last one"),
+        pytest.param(None, KEYS[11], 99, 999, ([], False), id="none after the last"),
+        pytest.param(None, ("a", "aaa"), 2, 999, (KEYS[5:7], True), id="after an unbound name"),
+        pytest.param(None, ("aa", "z"), 99, 999, (KEYS[8:], False), id="after an unknown server"),
+        pytest.param(None, ("", ""), 99, 999, (KEYS, False), id="after nothing that is bound"),
+        pytest.param("a", None, 99, 999, (KEYS[1:8], False), id="a server"),
+        pytest.param("a", None, 2, 999, (KEYS[1:3], True), id="a server's first"),
+        pytest.param("a", ("a", ""), 99, 999, (KEYS[2:8], False), id="after the empty name"),
+        pytest.param("a", ("a", "a"), 99, 999, (KEYS[4:8], False), id="a server's last"),
+        pytest.param("a", ("", "x"), 1, 999, (KEYS[1:2], True), id="after an earlier server"),
+        pytest.param("a", ("b", ""), 99, 999, ([], False), id="after a later server"),
+        pytest.param("none", None, 99, 999, ([], False), id="an unknown server"),
+    ],
+)
+def test_a_page_holds_what_follows_in_order(
+    registry: Registry,
+    server: str | None,
+    after: Key | None,
+    limit: int,
+    max_bytes: int,
+    expected: tuple[list[Key], bool],
+) -> None:
+    """Bindings come by server and name, within both bounds, and say if more follow."""
+    assert expected == keys_of(registry, server, after, limit, max_bytes)
+
+
+def test_pages_add_up_to_all(registry: Registry) -> None:
+    """Going on after the last of each page lists every binding once."""
+    listed: list[Key] = []
+    more = True
+    while more:
+        keys, more = keys_of(registry, None, listed[-1] if listed else None, 5, 39)
+        listed += keys
+
+    assert listed == KEYS
+
+
+def test_the_bytes_of_documents_count() -> None:
+    """A tool is as large as its own JSON and that of its documents."""
+    registry = open_registry(None)
+    document = Document("urn:d", b" " * 5)
+    registry.register("s", [define("a", 5, (document,)), define("b"), define("c")], keep=None)
+
+    assert keys_of(registry, None, None, 99, 20) == ([("s", "a"), ("s", "b")], True)
+    registry.close()

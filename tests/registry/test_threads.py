@@ -1,0 +1,79 @@
+"""The registry in the hands of several threads."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+from threading import Event
+
+from sidecheck_server.registry.definitions import Definition
+from sidecheck_server.registry.sqlite import open_registry
+
+
+def define(name: str, content: int) -> Definition:
+    return Definition(f"{name}:{content}", name, b"{}", (), f"in:{content}", None)
+
+
+def test_writers_do_not_lose_each_others_changes(tmp_path: Path) -> None:
+    """Each of many transactions at once gets a revision of its own."""
+    with (
+        closing(open_registry(tmp_path / "registry.db")) as registry,
+        ThreadPoolExecutor(4) as threads,
+    ):
+        answers = threads.map(
+            lambda i: registry.register(f"s{i % 3}", [define(f"t{i}", i)], keep=None), range(60)
+        )
+
+        assert list(range(1, 61)) == sorted(answer.revision for answer in answers)
+        assert registry.count() == 60
+
+
+def test_a_reader_sees_whole_transactions(tmp_path: Path) -> None:
+    """While tools are rebound together, none is seen with the content of another time."""
+    names = [f"t{i}" for i in range(20)]
+    with (
+        closing(open_registry(tmp_path / "registry.db")) as registry,
+        ThreadPoolExecutor(1) as threads,
+    ):
+        registry.register("s", [define(name, 0) for name in names], keep=None)
+
+        def rebind() -> None:
+            for content in range(1, 10):
+                registry.register("s", [define(name, content) for name in names], keep=None)
+
+        writing = threads.submit(rebind)
+        seen = []
+        while not writing.done():
+            page, _ = registry.page("s", None, 100, 1000)
+            seen.append((len(page), len({binding.revision for binding in page})))
+        writing.result()
+
+        assert {(20, 1)} == set(seen)
+        assert registry.definition("t0:9") is not None
+
+
+def test_a_reader_does_not_wait_for_a_writer() -> None:
+    """Answers come while a transaction is under way, and are those of before it."""
+    started, go_on = Event(), Event()
+
+    class Slow(list[Definition]):
+        """Definitions that keep their registration waiting."""
+
+        def __iter__(self) -> Iterator[Definition]:
+            started.set()
+            assert go_on.wait(10)
+            return super().__iter__()
+
+    with closing(open_registry(None)) as registry, ThreadPoolExecutor(1) as threads:
+        registry.register("s", [define("a", 1)], keep=None)
+        writing = threads.submit(registry.register, "s", Slow([define("a", 2)]), keep=None)
+        assert started.wait(10)
+        during = (registry.find("s", "a"), registry.schema("in:1"), registry.revision)
+        page, more = registry.page(None, None, 10, 1000)
+        preview = registry.preview("s", [define("b", 1)], keep=None)
+        go_on.set()
+        writing.result()
+
+        assert (page[0], (define("a", 1), "input"), 1) == during
+        assert (len(page), more, preview.revision) == (1, False, 1)
+        assert registry.revision == 2
