@@ -24,7 +24,7 @@ CALLED = [value for value in vars(rpcs).values() if isinstance(value, rpcs.Rpc)]
         "unix:sidecheck.sock",
     ],
 )
-def test_addresses_are_understood(address):
+def test_addresses_are_understood(address: str) -> None:
     """An address in a known form is the target as it stands."""
     assert address == channel_target(address)
 
@@ -49,13 +49,13 @@ def test_addresses_are_understood(address):
         "localhost:1\n",
     ],
 )
-def test_other_addresses_are_errors(address):
+def test_other_addresses_are_errors(address: str) -> None:
     """gRPC would guess what a broken address means; the client does not."""
     with pytest.raises(ValueError, match="is not an address"):
         channel_target(address)
 
 
-def test_retries_are_for_unavailable_alone():
+def test_retries_are_for_unavailable_alone() -> None:
     """The service config holds the retry policy, and no timeout."""
     assert {
         "methodConfig": [
@@ -77,13 +77,13 @@ def test_retries_are_for_unavailable_alone():
     } == service_config("127.0.0.1:50151")
 
 
-def test_every_service_is_named_in_full():
+def test_every_service_is_named_in_full() -> None:
     """gRPC ignores a name that is not full in silence."""
     names = [name["service"] for name in service_config("h:1")["methodConfig"][0]["name"]]
     assert [service.full_name for service in DECLARED] == names
 
 
-def test_every_rpc_of_the_api_is_called():
+def test_every_rpc_of_the_api_is_called() -> None:
     """The table of procedures has each one that is declared, with its messages."""
     expected = {
         (
@@ -100,12 +100,12 @@ def test_every_rpc_of_the_api_is_called():
     }
 
 
-def test_the_servers_behind_a_name_take_turns():
+def test_the_servers_behind_a_name_take_turns() -> None:
     """Only a name that asks for it is balanced."""
     assert [{"round_robin": {}}] == service_config("dns:///h:1")["loadBalancingConfig"]
 
 
-def test_channel_options_are_whole():
+def test_channel_options_are_whole() -> None:
     """Keepalive, reconnection, sizes and no proxy."""
     assert {
         "grpc.service_config": json.dumps(service_config("h:1")),

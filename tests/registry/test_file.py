@@ -1,19 +1,15 @@
-"""The registry's file: what it keeps, who may hold it, and what is not one."""
+"""The registry's file: what it keeps, and who may hold it."""
 
-import json
 import os
 import re
-import sqlite3
 import subprocess
 import sys
-import tracemalloc
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from shared_material import read_records, shared
 from sidecheck_server.core.words import Document
 from sidecheck_server.registry import Registry, RegistryInUse, RegistryUnusable
 from sidecheck_server.registry.definitions import (
@@ -79,6 +75,24 @@ def test_what_is_registered_is_there_after_reopening(tmp_path: Path) -> None:
     )
     assert Deleted(("bare", "tool"), (), 5) == registry.delete("s", None)
     registry.close()
+
+
+def test_thousands_of_tools_are_one_transaction(tmp_path: Path) -> None:
+    """A set of any size is registered, replaced and removed at once."""
+    path = tmp_path / "registry.db"
+    tools = [
+        Definition(f"d:{i}", f"t{i:04}", b"{}", (Document(f"urn:{i}", b"1"),), "in", None)
+        for i in range(2500)
+    ]
+    with closing(open_registry(path)) as registry:
+        registry.register("s", tools, keep=None)
+        registry.register("s", tools[1200:], keep=frozenset({"t0000"}))
+    with closing(open_registry(path)) as registry:
+        names = ["t0000", *(tool.name for tool in tools[1200:])]
+        assert names == [binding.name for binding in everything(registry)]
+        assert Deleted(tuple(names), (), 3) == registry.delete("s", None)
+    with closing(open_registry(path)) as registry:
+        assert (0, 3) == (registry.count(), registry.revision)
 
 
 def test_a_registry_in_memory_is_empty() -> None:
@@ -158,121 +172,6 @@ def test_of_many_processes_one_gets_the_file(tmp_path: Path) -> None:
     assert sorted(answers) == ["in use\n", "in use\n", "open\n"]
 
 
-def write_text(path: Path) -> None:
-    path.write_text("server: tools\n" * 100)
-
-
-def write_short_text(path: Path) -> None:
-    path.write_text("hello")
-
-
-def write_foreign_database(path: Path) -> None:
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("CREATE TABLE person (name TEXT)")
-
-
-def write_marked_database(path: Path) -> None:
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("PRAGMA application_id = 252006673")  # a Fossil checkout
-        connection.execute("CREATE TABLE person (name TEXT)")
-
-
-def write_later_format(path: Path) -> None:
-    change(path, "PRAGMA user_version = 2")
-
-
-def write_without_documents(path: Path) -> None:
-    change(path, "DROP TABLE document")
-
-
-def write_without_revision(path: Path) -> None:
-    change(path, "DELETE FROM registry")
-
-
-def write_document_without_tool(path: Path) -> None:
-    change(path, "INSERT INTO document VALUES ('s', 'x', 0, 'urn:d', X'00')")
-
-
-def write_undecodable_name(path: Path) -> None:
-    change(path, "UPDATE tool SET name = CAST(X'FF' AS TEXT) WHERE name = 'bare'")
-
-
-def write_overwritten_page(path: Path) -> None:
-    change(path, "SELECT 1")
-    content = bytearray(path.read_bytes())
-    content[4096:] = b"\xa5" * (len(content) - 4096)
-    path.write_bytes(content)
-
-
-def write_cut_off(path: Path) -> None:
-    change(path, "SELECT 1")
-    content = path.read_bytes()
-    path.write_bytes(content[: len(content) // 2])
-
-
-def make_folder(path: Path) -> None:
-    path.mkdir()
-
-
-def change(path: Path, statement: str) -> None:
-    """Make a registry with two tools, and let *statement* at it."""
-    with closing(open_registry(path)) as registry:
-        registry.register("s", [TOOL, BARE], keep=None)
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        connection.execute(statement)
-
-
-@pytest.mark.parametrize(
-    ("write", "message"),
-    [
-        pytest.param(write_text, "is not a SQLite database; name a", id="text"),
-        pytest.param(write_short_text, "is not a SQLite database; name a", id="short text"),
-        pytest.param(
-            write_foreign_database,
-            "is another program's SQLite database: its application_id is 0x00000000, "
-            "a registry's is 0x53635267; name a registry, or a file that does not exist yet",
-            id="another database",
-        ),
-        pytest.param(
-            write_marked_database, "its application_id is 0x0f055111", id="another application"
-        ),
-        pytest.param(
-            write_later_format,
-            "is a registry of format 2, and this release reads format 1; "
-            "use the release that wrote it, or name a file that does not exist yet",
-            id="another format",
-        ),
-        pytest.param(write_without_documents, "no such table: document", id="a table missing"),
-        pytest.param(write_without_revision, "is damaged: it has no revision", id="no revision"),
-        pytest.param(write_document_without_tool, "documents of tools that it lacks", id="orphan"),
-        pytest.param(write_undecodable_name, "Could not decode to UTF-8", id="undecodable name"),
-        pytest.param(write_overwritten_page, "is damaged", id="overwritten"),
-        pytest.param(write_cut_off, "is damaged", id="cut off"),
-        pytest.param(make_folder, "cannot be opened; name a file, not a folder", id="a folder"),
-    ],
-)
-def test_what_is_not_a_registry_is_refused(tmp_path: Path, write: Any, message: str) -> None:
-    """The refusal names the file and the reason, and leaves the file alone."""
-    path = tmp_path / "registry.db"
-    write(path)
-    before = path.read_bytes() if path.is_file() else None
-    with pytest.raises(RegistryUnusable, match=re.escape(message)) as refusal:
-        open_registry(path)
-
-    assert str(refusal.value).startswith(str(path))
-    assert before == (path.read_bytes() if path.is_file() else None)
-    assert [path] == list(tmp_path.iterdir())
-
-
-def test_an_absent_folder_is_refused(tmp_path: Path) -> None:
-    """The folder of a registry is not made up."""
-    path = tmp_path / "absent" / "registry.db"
-    with pytest.raises(
-        RegistryUnusable, match=re.escape(f"the folder {path.parent} does not exist")
-    ):
-        open_registry(path)
-
-
 def test_an_empty_file_becomes_a_registry(tmp_path: Path) -> None:
     """A file of no bytes, as `mktemp` leaves, is as good as none."""
     path = tmp_path / "registry.db"
@@ -328,39 +227,3 @@ def test_a_disk_that_refuses_a_change_undoes_all_of_it(tmp_path: Path) -> None:
             ("bare", 1),
             ("small", 2),
         ]
-
-
-def corpus() -> dict[str, list[Definition]]:
-    """Read real tools, each server's names distinct; digests need only be distinct."""
-    servers: dict[str, dict[str, Definition]] = {}
-    for record in read_records(shared("corpus/tools.jsonl.gz")):
-        tool = record["tool"]
-        schemas = [
-            None if schema is None else json.dumps(schema, sort_keys=True)
-            for schema in (tool["inputSchema"], tool.get("outputSchema"))
-        ]
-        text = json.dumps(tool, ensure_ascii=False).encode()
-        definition = Definition(
-            record["id"], tool["name"], text, (), f"sha256:{hash(schemas[0]):064x}", schemas[1]
-        )
-        server = record["prov"].get("server") or record["prov"]["repo"]
-        servers.setdefault(server, {})[definition.name] = definition
-    return {server: list(tools.values()) for server, tools in servers.items()}
-
-
-def test_real_tools_come_back_and_cost_little_memory(tmp_path: Path) -> None:
-    """Every byte of the corpus is kept, in less than 2 KB of memory beyond the JSON."""
-    servers = corpus()
-    path = tmp_path / "registry.db"
-    with closing(open_registry(path)) as registry:
-        for server, tools in servers.items():
-            registry.register(server, tools, keep=frozenset())
-        expected = everything(registry)
-
-    tracemalloc.start()
-    with closing(open_registry(path)) as registry:
-        memory, _ = tracemalloc.get_traced_memory()
-        tracemalloc.stop()
-        assert expected == everything(registry)
-    size = sum(binding.definition.size for binding in expected)
-    assert (memory - size) / len(expected) < 2_000

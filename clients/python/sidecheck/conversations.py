@@ -126,6 +126,8 @@ class Conversations:
         messages = [requests.batch_item(item) for item in items]
         sizes = [requests.listed_bytes(message) for message in messages]
         found: list[Judgement] = []
+        if not messages:
+            return found
         try:
             limits = yield from self._known_limits(timeout)
             room = limits.message_bytes - requests.batch_request([], target, options).ByteSize()

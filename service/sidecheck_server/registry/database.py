@@ -1,4 +1,4 @@
-"""The SQLite database that a registry is kept in.
+"""The SQLite database that a registry is kept in: its file, its lock, its transactions.
 
 It is written in one transaction for each change and read once, when it is opened;
 all questions are answered from the `Catalogue`. A file is in WAL mode with
@@ -11,33 +11,36 @@ No exception of `sqlite3` leaves this module.
 """
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
-from itertools import chain
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, TypeVar
 
-from sidecheck_server.core.words import Document
 from sidecheck_server.registry import RegistryInUse, RegistryUnusable
 from sidecheck_server.registry.catalogue import Catalogue
-from sidecheck_server.registry.definitions import Binding, Definition
+from sidecheck_server.registry.definitions import Binding
+from sidecheck_server.registry.tables import (
+    create_tables,
+    delete_names,
+    insert_bindings,
+    read_bindings,
+    read_revision,
+    write_revision,
+)
 
 __all__ = ["Database"]
 
-Value = TypeVar("Value")
-
 #: Marks the file as a registry, in the place that SQLite's file format has for it
-#: (https://www.sqlite.org/fileformat2.html, section 1.3.16): "ScRg".
+#: (https://www.sqlite.org/fileformat2.html, section 1.3): "ScRg".
 _APPLICATION = 0x53635267
-#: The format that this release reads and writes, kept as the user version.
+#: The format of the tables that this release reads and writes, kept as user version.
 _FORMAT = 1
 #: The first SQLite with STRICT tables (https://www.sqlite.org/stricttables.html).
 _OLDEST_SQLITE = (3, 37, 0)
 #: Seconds to wait for the lock, which another process that finds the file in use
 #: holds for the moment it takes to find out.
 _PATIENCE = 0.2
-
-#: What to say of the failures that an operator can mend, by SQLite's primary code.
+#: What to say of the failures that an operator can mend, by SQLite's primary code
+#: (https://www.sqlite.org/rescode.html).
 _FAILURES = {
     sqlite3.SQLITE_CANTOPEN: "cannot be opened; name a file, not a folder, "
     "that this server may read and write",
@@ -48,45 +51,6 @@ _FAILURES = {
     sqlite3.SQLITE_READONLY: "is read-only; let this server write to it and to its folder",
 }
 
-#: Rows in one statement: well below SQLite's bound of 32,766 parameters
-#: (https://www.sqlite.org/limits.html).
-_BATCH = 1000
-
-_DELETE_TOOLS = "DELETE FROM tool WHERE server = ? AND name IN"
-_INSERT_TOOLS = (
-    "INSERT INTO tool (server, name, revision, digest, json, input_schema_digest,"
-    " output_schema_digest) VALUES"
-)
-_INSERT_DOCUMENTS = "INSERT INTO document (server, name, position, uri, json) VALUES"
-_TABLES = (
-    """CREATE TABLE registry (
-        row INTEGER PRIMARY KEY CHECK (row = 1),
-        revision INTEGER NOT NULL
-    ) STRICT""",
-    "INSERT INTO registry (row, revision) VALUES (1, 0)",
-    """CREATE TABLE tool (
-        server TEXT NOT NULL,
-        name TEXT NOT NULL,
-        revision INTEGER NOT NULL,
-        digest TEXT NOT NULL,
-        json BLOB NOT NULL,
-        input_schema_digest TEXT NOT NULL,
-        output_schema_digest TEXT,
-        PRIMARY KEY (server, name)
-    ) STRICT""",
-    """CREATE TABLE document (
-        server TEXT NOT NULL,
-        name TEXT NOT NULL,
-        position INTEGER NOT NULL,
-        uri TEXT NOT NULL,
-        json BLOB NOT NULL,
-        PRIMARY KEY (server, name, position),
-        FOREIGN KEY (server, name) REFERENCES tool (server, name) ON DELETE CASCADE
-    ) STRICT""",
-    f"PRAGMA application_id = {_APPLICATION}",
-    f"PRAGMA user_version = {_FORMAT}",
-)
-
 
 class Database:
     """An open database, held for this object alone. Not for two threads at a time."""
@@ -96,7 +60,7 @@ class Database:
 
         Raises:
             RegistryInUse: another connection, in this process or another, has it open.
-            RegistryUnusable: it cannot be a registry; it is as it was before.
+            RegistryUnusable: it cannot be a registry; its content is as it was before.
         """
         self._place = "the registry in memory" if path is None else str(path)
         if sqlite3.sqlite_version_info < _OLDEST_SQLITE:
@@ -124,72 +88,32 @@ class Database:
             raise
 
     def read(self) -> Catalogue:
-        """Return what the database holds."""
-        same = _Pool()
-        documents: dict[tuple[str, str], list[Document]] = {}
+        """Return what the database holds.
+
+        Raises:
+            RegistryUnusable: it cannot be read, or holds what no registry wrote.
+        """
         with self._own_exceptions():
-            for server, name, uri, json in self._rows(
-                "SELECT server, name, uri, json FROM document ORDER BY server, name, position"
-            ):
-                document = same.one(Document(uri, json))
-                documents.setdefault((server, name), []).append(document)
-            bindings = [
-                Binding(
-                    same.one(server),
-                    Definition(
-                        digest,
-                        name,
-                        json,
-                        tuple(documents.get((server, name), ())),
-                        same.one(input_schema),
-                        same.one(output_schema),
-                    ),
-                    revision,
+            revision = read_revision(self._connection)
+            if revision is None:
+                raise RegistryUnusable(
+                    f"{self._place} is damaged: it has no revision; restore it from a copy"
                 )
-                for server, name, revision, digest, json, input_schema, output_schema in self._rows(
-                    "SELECT server, name, revision, digest, json, input_schema_digest,"
-                    " output_schema_digest FROM tool"
-                )
-            ]
-            return Catalogue.of(self._number("SELECT revision FROM registry"), bindings)
+            return Catalogue.of(revision, read_bindings(self._connection))
 
     def write(
-        self, revision: int, server: str, unbound: Iterable[str], bound: Sequence[Binding]
+        self, revision: int, server: str, unbound: Sequence[str], bound: Sequence[Binding]
     ) -> None:
         """Take the names *unbound* out of *server*, put *bound* in, durably and all or nothing.
 
         Raises:
             RegistryUnusable: it cannot be done; the database is as it was before.
         """
-        replaced = (*unbound, *(binding.name for binding in bound))
+        rebound = [binding.name for binding in bound]
         with self._own_exceptions(), self._transaction("IMMEDIATE"):
-            for names in _batches(replaced):
-                marks = ", ".join("?" * len(names))
-                self._connection.execute(f"{_DELETE_TOOLS} ({marks})", (server, *names))
-            self._insert(
-                _INSERT_TOOLS,
-                [
-                    (
-                        server,
-                        binding.name,
-                        binding.revision,
-                        binding.definition.digest,
-                        binding.definition.json,
-                        binding.definition.input_schema_digest,
-                        binding.definition.output_schema_digest,
-                    )
-                    for binding in bound
-                ],
-            )
-            self._insert(
-                _INSERT_DOCUMENTS,
-                [
-                    (server, binding.name, position, document.uri, document.json)
-                    for binding in bound
-                    for position, document in enumerate(binding.definition.documents)
-                ],
-            )
-            self._connection.execute("UPDATE registry SET revision = ?", (revision,))
+            delete_names(self._connection, server, [*unbound, *rebound])
+            insert_bindings(self._connection, bound)
+            write_revision(self._connection, revision)
 
     def close(self) -> None:
         """Let go of the file. May be called again."""
@@ -203,7 +127,7 @@ class Database:
         # again, and WAL needs no shared memory
         # (https://www.sqlite.org/wal.html#use_of_wal_without_shared_memory).
         # POSIX locks fall with the first descriptor of the file that the process
-        # closes, so nothing here may open the file but SQLite, which knows.
+        # closes, so nothing may open the file while it is a registry but SQLite.
         execute("PRAGMA locking_mode = EXCLUSIVE")
         with self._transaction("EXCLUSIVE"):
             empty = self._recognize()
@@ -215,14 +139,20 @@ class Database:
         execute("PRAGMA foreign_keys = ON")
         if empty:
             with self._transaction("IMMEDIATE"):
-                for statement in _TABLES:
-                    execute(statement)
+                create_tables(self._connection)
+                execute(f"PRAGMA application_id = {_APPLICATION}")
+                execute(f"PRAGMA user_version = {_FORMAT}")
 
     def _recognize(self) -> bool:
         """Return whether the database is empty; raise RegistryUnusable if not a registry."""
-        application = self._number("PRAGMA application_id")
-        found = self._number("PRAGMA user_version")
-        tables = self._number("SELECT count(*) FROM sqlite_schema")
+        application, found, tables = (
+            int(self._connection.execute(query).fetchone()[0])
+            for query in (
+                "PRAGMA application_id",
+                "PRAGMA user_version",
+                "SELECT count(*) FROM sqlite_schema",
+            )
+        )
         if (application, found, tables) == (0, 0, 0):
             return True
         if application != _APPLICATION:
@@ -249,22 +179,6 @@ class Database:
                 "restore it from a copy"
             )
 
-    def _insert(self, statement: str, rows: Sequence[tuple[object, ...]]) -> None:
-        for batch in _batches(rows):
-            marks = ", ".join(f"({', '.join('?' * len(row))})" for row in batch)
-            self._connection.execute(f"{statement} {marks}", tuple(chain.from_iterable(batch)))
-
-    def _rows(self, query: str) -> Iterator[tuple[Any, ...]]:
-        # A cursor that an exception keeps alive would keep the file locked.
-        with closing(self._connection.execute(query)) as cursor:
-            yield from cursor
-
-    def _number(self, query: str) -> int:
-        row = self._connection.execute(query).fetchone()
-        if row is None:
-            raise RegistryUnusable(f"{self._place} is damaged: it has no revision")
-        return int(row[0])
-
     @contextmanager
     def _transaction(self, kind: str) -> Iterator[None]:
         """Commit what the block does, or undo it if it raises."""
@@ -284,7 +198,8 @@ class Database:
         try:
             yield
         except sqlite3.Error as error:
-            # The lower byte is the primary code (https://www.sqlite.org/rescode.html).
+            # Errors of the sqlite3 module itself have no code; the lower byte is the
+            # primary one.
             code = getattr(error, "sqlite_errorcode", 0) & 0xFF
             if code == sqlite3.SQLITE_BUSY:
                 raise RegistryInUse(
@@ -292,25 +207,3 @@ class Database:
                 ) from error
             reason = _FAILURES.get(code, f"cannot be used: {error}")
             raise RegistryUnusable(f"{self._place} {reason}") from error
-
-
-def _batches(items: Sequence[Value]) -> Iterator[Sequence[Value]]:
-    """Yield *items* in order, as many at a time as one statement takes.
-
-    The sqlite3 module lets go of the interpreter in every call, and has to wait for it
-    again while other threads are busy, by default 5 ms a time: with a statement for
-    each tool, a large registration would take minutes beside a busy event loop.
-    """
-    for start in range(0, len(items), _BATCH):
-        yield items[start : start + _BATCH]
-
-
-class _Pool:
-    """Hands out one object for all equal ones."""
-
-    def __init__(self) -> None:
-        self._known: dict[object, object] = {}
-
-    def one(self, value: Value) -> Value:
-        """Return the first value that equals *value* and was handed in."""
-        return self._known.setdefault(value, value)  # type: ignore[return-value]

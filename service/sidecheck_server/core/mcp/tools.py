@@ -1,5 +1,6 @@
 """Tool definitions: entries of a ``tools/list`` answer."""
 
+import hashlib
 from dataclasses import dataclass
 
 import msgspec
@@ -49,10 +50,20 @@ def read_tool(text: bytes, documents: tuple[Document, ...], limits: Limits) -> T
     return ToolDefinition(
         name=str(tool["name"]),
         json=text,
-        digest=digest_of(tool),
+        digest=_digest(tool, documents),
         input=_source(tool["inputSchema"], documents),
         output=_source(tool["outputSchema"], documents) if "outputSchema" in tool else None,
     )
+
+
+def _digest(tool: JsonValue, documents: tuple[Document, ...]) -> str:
+    # The documents are a part of what the definition means.
+    if not documents:
+        return digest_of(tool)
+    brought: JsonValue = {
+        document.uri: hashlib.sha256(document.json).hexdigest() for document in documents
+    }
+    return digest_of([tool, brought])
 
 
 def _source(schema: JsonValue, documents: tuple[Document, ...]) -> SchemaSource:

@@ -1,0 +1,66 @@
+"""`sidecheck serve`: run the service."""
+
+import asyncio
+import signal
+from pathlib import Path
+from typing import Any
+
+import click
+
+from sidecheck_server.settings import Settings, UnusableSettingsError, read_settings
+
+__all__ = ["serve"]
+
+
+@click.command()
+@click.option("--config", type=click.Path(path_type=Path), help="A settings file, in TOML.")
+@click.option("--listen", metavar="HOST:PORT", help="Where to listen.  [default: 127.0.0.1:50151]")
+@click.option("--unix-socket", type=click.Path(path_type=Path), help="A unix socket to listen on.")
+@click.option("--unix-socket-mode", metavar="MODE", help="Its mode, octal.  [default: 660]")
+@click.option(
+    "--registry",
+    type=click.Path(path_type=Path),
+    help="The file that keeps registered tools.  [default: in memory]",
+)
+@click.option("--workers", type=int, help="Processes that compile schemas.  [default: 2]")
+@click.option("--drain-seconds", type=float, help="Serve on so long when stopped.  [default: 0]")
+@click.option("--grace-seconds", type=float, help="Time for calls under way.  [default: 10]")
+@click.option("--reflection/--no-reflection", default=None, help="Serve gRPC reflection.")
+@click.option("--log-level", type=click.Choice(["debug", "info", "warning", "error"]))
+@click.option("--log-format", type=click.Choice(["auto", "json", "console"]))
+def serve(config: Path | None, **flags: Any) -> None:
+    r"""Run the service until SIGTERM or Ctrl-C.
+
+    Every setting can also be given in the environment (SIDECHECK_LISTEN, ...) or in
+    a TOML file. A flag comes before the environment, that before the file.
+
+    \b
+    Examples:
+      sidecheck serve
+      sidecheck serve --unix-socket /run/sidecheck.sock --registry tools.db
+      SIDECHECK_LIMITS__PAYLOAD_BYTES=65536 sidecheck serve --listen 0.0.0.0:50151
+    """
+    try:
+        settings = read_settings(config, **flags)
+    except UnusableSettingsError as error:
+        raise click.UsageError(str(error)) from None
+    asyncio.run(_serve(settings))
+
+
+async def _serve(settings: Settings) -> None:
+    # Read here, so that the other commands start without gRPC.
+    from sidecheck_server.log import configure_log  # noqa: PLC0415
+    from sidecheck_server.registry import RegistryInUse, RegistryUnusable  # noqa: PLC0415
+    from sidecheck_server.rpc.sockets import AddressInUseError  # noqa: PLC0415
+    from sidecheck_server.service import running_service  # noqa: PLC0415
+
+    configure_log(settings)
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    try:
+        async with running_service(settings):
+            await stop.wait()
+    except (AddressInUseError, RegistryInUse, RegistryUnusable) as error:
+        raise click.ClickException(str(error)) from None

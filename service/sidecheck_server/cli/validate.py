@@ -1,0 +1,10 @@
+"""`sidecheck validate`."""
+
+import click
+
+__all__ = ["validate"]
+
+
+@click.command()
+def validate() -> None:
+    """Judge payloads offline."""

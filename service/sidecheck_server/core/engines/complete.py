@@ -1,0 +1,154 @@
+"""The complete engine: decides where the fast engine may not, and explains every "no".
+
+It is built from jsonschema's parts: a validator class for each dialect, whose
+keywords are functions that yield faults. Two of the class's methods are ours:
+
+- ``evolve``, because jsonschema's own looks up every ``$schema`` that it meets in a
+  global table and goes on with the stock class of that dialect, and with it ``re``
+  and unbounded messages. The dialect is a matter of the resource, which the scope
+  knows.
+- ``descend``, because jsonschema's own makes a new validator at every step, and
+  loses the path to a subschema ``false``.
+"""
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+from jsonschema import Draft4Validator, Draft202012Validator
+from jsonschema.validators import create
+from referencing import Registry
+
+from sidecheck_server.core.engines.budget import Budget
+from sidecheck_server.core.engines.checks import Checks
+from sidecheck_server.core.engines.complete_applicators import applicators_of
+from sidecheck_server.core.engines.complete_assertions import assertions_of
+from sidecheck_server.core.engines.fault import Fault
+from sidecheck_server.core.engines.resources import DialectOf, Resources
+from sidecheck_server.core.engines.scope import Scope, scope_of
+from sidecheck_server.core.explain.violations import explain
+from sidecheck_server.core.schemas.dialects import DIALECTS, Dialect
+from sidecheck_server.core.schemas.documents import SchemaRegistry
+from sidecheck_server.core.schemas.keywords import Draft
+from sidecheck_server.core.words import JsonValue, Violation
+
+__all__ = ["CompleteEngine"]
+
+
+class CompleteEngine:
+    """Says whether payloads are valid under one schema, and why not.
+
+    *schema*, of *dialect*, was admitted: it obeys its meta-schema, and its references
+    lead somewhere within *registry*. *dialect_of* tells the dialect that a resource
+    declares, given the one around it. Neither may change afterwards.
+
+    One judgement takes at most *max_steps* steps, a step being one subschema applied
+    to one value; beyond that, both methods raise a Refusal LIMIT_EXCEEDED. What nests
+    too deep for the interpreter raises RecursionError.
+    """
+
+    def __init__(
+        self,
+        schema: JsonValue,
+        dialect: Dialect,
+        registry: SchemaRegistry,
+        *,
+        assert_formats: bool,
+        dialect_of: DialectOf,
+        max_steps: int = 1_000_000,
+    ) -> None:
+        self._schema = schema
+        self._resources = Resources(schema, dialect, registry, dialect_of)
+        self._checks = Checks(assert_formats=assert_formats)
+        self._max_steps = max_steps
+
+    def is_valid(self, payload: JsonValue) -> bool:
+        """Return whether *payload* is valid; it is not changed."""
+        return next(self._faults(payload), None) is None
+
+    def violations(self, payload: JsonValue, *, hide_values: bool = False) -> Iterator[Violation]:
+        """Yield what is wrong with *payload*, each when it is asked for.
+
+        With *hide_values*, messages and suggestions hold nothing of the payload, the
+        names of its members included; pointers do.
+        """
+        return explain(self._faults(payload), hide_values=hide_values)
+
+    def _faults(self, payload: JsonValue) -> Iterator[Fault]:
+        root = self._resources.root
+        scope = Scope(self._resources, self._checks, Budget(self._max_steps), root, (root,))
+        faults: Iterator[Fault] = _standing_in(scope).descend(payload, self._schema)
+        return faults
+
+
+@lru_cache(maxsize=64)
+def _validator_class(draft: Draft, keywords: frozenset[str]) -> Any:
+    """Return the class that judges by *keywords* as *draft* reads them."""
+    known = {**assertions_of(draft), **applicators_of(draft)}
+    dialect = next(each for each in DIALECTS.values() if each.draft is draft)
+    # In draft 4 a number with a fraction of zero is no integer (draft 4, section 3.5).
+    stock = Draft4Validator if draft is Draft.DRAFT_04 else Draft202012Validator
+    validator_class = create(
+        meta_schema={dialect.id_keyword: dialect.uri},
+        validators={name: known[name] for name in known if name in keywords},
+        type_checker=stock.TYPE_CHECKER,
+        id_of=dialect.specification.id_of,
+    )
+    validator_class.descend = _descend
+    validator_class.evolve = _evolve
+    return validator_class
+
+
+def _standing_in(scope: Scope) -> Any:
+    """Return the validator that judges by the dialect of *scope*."""
+    validator_class = _validator_class(scope.dialect.draft, scope.dialect.keywords)
+    # The schema is given to `descend`. Without a registry jsonschema would fetch.
+    return validator_class(True, registry=Registry(), _resolver=scope)  # noqa: FBT003
+
+
+def _evolve(validator: Any, **changes: Any) -> Any:
+    """Return the validator for *changes*, always one of ours; replaces jsonschema's."""
+    return _standing_in(changes.get("_resolver", scope_of(validator)))
+
+
+def _descend(
+    validator: Any,
+    instance: Any,
+    schema: Any,
+    path: str | int | None = None,
+    schema_path: str | int | None = None,
+    resolver: Scope | None = None,
+) -> Iterator[Fault]:
+    """Yield the faults of *instance* under *schema*; replaces jsonschema's."""
+    if schema is True:
+        return
+    if schema is False:
+        placed: Any = (("", False),)
+        scope = resolver or scope_of(validator)
+    else:
+        scope = (resolver or scope_of(validator)).enter(schema)
+        if scope is not scope_of(validator):
+            validator = _standing_in(scope)
+        hides = scope.dialect.reference_hides_siblings and "$ref" in schema
+        placed = (("$ref", schema["$ref"]),) if hides else schema.items()
+    scope.budget.spend()
+    # One loop and no more generators than needed: each costs depth of payload.
+    for keyword, value in placed:
+        judge = validator.VALIDATORS.get(keyword) if keyword else _refuse
+        if judge is None:
+            continue
+        for fault in judge(validator, value, instance, schema):
+            fault.settle(keyword, value, instance, schema, scope)
+            # What `if` yields comes from `then` or `else`, which stand beside it.
+            if keyword and keyword != "if":
+                fault.schema_path.appendleft(keyword)
+            if schema_path is not None:
+                fault.schema_path.appendleft(schema_path)
+            if path is not None:
+                fault.path.appendleft(path)
+            yield fault
+
+
+def _refuse(_validator: Any, _value: Any, _instance: Any, _schema: Any) -> Iterator[Fault]:
+    """Yield the fault of any value under the schema ``false``."""
+    yield Fault()

@@ -1,0 +1,193 @@
+"""The resources that references lead to: the schema, its documents, what is embedded in them.
+
+A resource is a schema with a URI of its own (2020-12 core, section 4.3.5). Where the
+resources, their anchors and their dialects are is read off once, at the positions
+where the dialect has subschemas, and only when the first reference asks for it.
+
+This is not left to the resolvers of ``referencing``: they do not see every embedded
+resource (none under ``dependencies`` beside an array of names), know no dialects but
+the published ones, and lose from the dynamic scope a resource that is entered without
+a reference.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from urllib.parse import unquote, urldefrag, urljoin
+
+from referencing.exceptions import Unresolvable
+
+from sidecheck_server.core.refusals import Refusal
+from sidecheck_server.core.schemas.dialects import Dialect
+from sidecheck_server.core.schemas.documents import SchemaRegistry
+from sidecheck_server.core.schemas.keywords import subschemas
+from sidecheck_server.core.words import JsonValue
+
+__all__ = ["DialectOf", "Resource", "Resources"]
+
+DialectOf = Callable[[JsonValue, Dialect], Dialect]
+"""Tells the dialect that a resource declares, given the one around it."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Resource:
+    """A schema with a URI of its own, against which its references are read."""
+
+    uri: str
+    contents: JsonValue
+    dialect: Dialect
+    #: The subschemas that plain names in a fragment lead to.
+    anchors: dict[str, JsonValue] = field(default_factory=dict)
+    #: Those among them that ``$dynamicRef`` may be led to from elsewhere.
+    dynamic_anchors: dict[str, JsonValue] = field(default_factory=dict)
+
+    @property
+    def recursive(self) -> bool:
+        """Whether ``$recursiveRef`` may be led here from elsewhere."""
+        return isinstance(self.contents, dict) and self.contents.get("$recursiveAnchor") is True
+
+
+class Resources:
+    """The resources that one schema and its documents hold.
+
+    They are found by the identity of their contents too, so the schema and the
+    registry must stay as they are.
+    """
+
+    def __init__(
+        self,
+        root: JsonValue,
+        dialect: Dialect,
+        registry: SchemaRegistry,
+        dialect_of: DialectOf,
+    ) -> None:
+        self._registry = registry
+        self._dialect_of = dialect_of
+        self._by_uri: dict[str, Resource] = {}
+        self._by_contents: dict[int, Resource] = {}
+        self._root_is_read = False
+        self.root = Resource(_identifier(root, dialect) or "", root, dialect)
+
+    def rooted_at(self, schema: JsonValue) -> Resource | None:
+        """Return the resource whose contents *schema* is."""
+        self._read_root()
+        return self._by_contents.get(id(schema))
+
+    def resolve(self, reference: str, base: Resource) -> tuple[JsonValue, Resource]:
+        """Return what *reference* in *base* leads to, and the resource which that is a part of.
+
+        Raises:
+            Unresolvable: it leads nowhere.
+        """
+        self._read_root()
+        if reference.startswith("#"):
+            resource, fragment = base, reference[1:]
+        else:
+            uri, fragment = urldefrag(urljoin(base.uri, reference))
+            resource = self._named(uri, reference)
+        if not fragment:
+            return resource.contents, resource
+        if fragment.startswith("/"):
+            return self._pointed_at(fragment, resource)
+        if fragment in resource.anchors:
+            return resource.anchors[fragment], resource
+        raise Unresolvable(ref=reference)
+
+    def _named(self, uri: str, reference: str) -> Resource:
+        if uri not in self._by_uri and uri in self._registry:
+            self._read(uri, self._registry.contents(uri))
+        if uri not in self._by_uri:
+            # It may be embedded in a document that nothing has led to yet.
+            for document in self._registry:
+                if document not in self._by_uri:
+                    try:
+                        self._read(document, self._registry.contents(document))
+                    except Refusal:
+                        continue  # of a dialect that only matters to who refers to it
+        if uri not in self._by_uri:
+            raise Unresolvable(ref=reference)
+        return self._by_uri[uri]
+
+    def _pointed_at(self, pointer: str, resource: Resource) -> tuple[JsonValue, Resource]:
+        """Follow a JSON Pointer (RFC 6901, section 6) into *resource*."""
+        value = resource.contents
+        for part in unquote(pointer[1:]).split("/"):
+            step = part.replace("~1", "/").replace("~0", "~")
+            if isinstance(value, dict) and step in value:
+                value = value[step]
+            elif isinstance(value, list) and step.isdecimal() and int(step) < len(value):
+                value = value[int(step)]
+            else:
+                raise Unresolvable(ref=f"#{pointer}")
+            resource = self._by_contents.get(id(value), resource)
+        return value, resource
+
+    def _read_root(self) -> None:
+        if not self._root_is_read:
+            self._root_is_read = True
+            self._add(self.root)
+            self._walk(self.root)
+
+    def _read(self, uri: str, contents: JsonValue) -> None:
+        dialect = self._dialect_of(contents, self.root.dialect)
+        identifier = _identifier(contents, dialect)
+        resource = Resource(urljoin(uri, identifier) if identifier else uri, contents, dialect)
+        self._by_uri.setdefault(uri, resource)
+        self._add(resource)
+        self._walk(resource)
+
+    def _add(self, resource: Resource) -> None:
+        self._by_uri.setdefault(resource.uri, resource)
+        self._by_contents[id(resource.contents)] = resource
+
+    def _walk(self, start: Resource) -> None:
+        """Add the anchors of *start* and the resources embedded in it."""
+        stack = [(start.contents, start)]
+        while stack:
+            schema, around = stack.pop()
+            if not isinstance(schema, dict):
+                continue
+            resource = around if schema is around.contents else self._embedded(schema, around)
+            for name, dynamic in _anchors(schema, resource.dialect):
+                resource.anchors.setdefault(name, schema)
+                if dynamic:
+                    resource.dynamic_anchors.setdefault(name, schema)
+            within = subschemas(schema, resource.dialect.draft)
+            stack.extend((subschema, resource) for _, subschema in within)
+
+    def _embedded(self, schema: dict[str, JsonValue], around: Resource) -> Resource:
+        if "$id" not in schema and "id" not in schema:
+            return around
+        # A $schema counts at the root of a resource only (2020-12 core, section 8.1.1).
+        dialect = self._dialect_of(schema, around.dialect)
+        identifier = _identifier(schema, dialect)
+        if not identifier:
+            return around
+        resource = Resource(urljoin(around.uri, identifier), schema, dialect)
+        self._add(resource)
+        return resource
+
+
+def _identifier(schema: JsonValue, dialect: Dialect) -> str | None:
+    """Return the URI that *schema* gives itself, relative to the one around it."""
+    if not isinstance(schema, dict) or (dialect.reference_hides_siblings and "$ref" in schema):
+        return None
+    identifier = schema.get(dialect.id_keyword)
+    if not isinstance(identifier, str):
+        return None
+    # Nothing but a fragment was an anchor before 2019-09 (draft-07 core, section 8.2.3).
+    return identifier.rstrip("#") if not identifier.startswith("#") else None
+
+
+def _anchors(schema: dict[str, JsonValue], dialect: Dialect) -> list[tuple[str, bool]]:
+    """Return the plain names that lead to *schema*, and whether dynamically."""
+    if dialect.reference_hides_siblings:
+        identifier = schema.get(dialect.id_keyword)
+        if "$ref" not in schema and isinstance(identifier, str) and identifier.startswith("#"):
+            return [(identifier[1:], False)]
+        return []
+    found = []
+    for keyword, dynamic in (("$anchor", False), ("$dynamicAnchor", True)):
+        name = schema.get(keyword)
+        if isinstance(name, str) and (not dynamic or "$dynamicRef" in dialect.keywords):
+            found.append((name, dynamic))
+    return found

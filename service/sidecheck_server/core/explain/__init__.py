@@ -1,0 +1,1 @@
+"""From faults to violations: what was expected, what was found, and what may be meant."""

@@ -1,0 +1,281 @@
+"""One rule for each keyword: what to say of a value that breaks it.
+
+A message says what was expected and what was found. It holds parts of the schema as
+they are, and of the payload only what `Values` lets out.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from sidecheck_server.core.engines.fault import Fault
+from sidecheck_server.core.explain.nearest import nearest
+from sidecheck_server.core.explain.schemas import FORMATS, describe, parts_of, types_in_words
+from sidecheck_server.core.explain.values import Values, counted, listed, literal, quoted, some
+
+__all__ = ["Saying", "say"]
+
+_MOST_NAMES = 8
+_LONGEST_PATTERN = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Saying:
+    """What there is to say of a fault."""
+
+    message: str
+    suggestion: str = ""
+
+
+Rule = Callable[[Fault, Values], Saying]
+
+
+def say(fault: Fault, values: Values) -> Saying:
+    """Return what there is to say of *fault*, which is no choice among subschemas."""
+    rule = _RULES.get(fault.validator, _something)
+    return rule(fault, values)
+
+
+def _something(fault: Fault, values: Values) -> Saying:
+    return Saying(f"{fault.validator} does not allow {values.found(fault.instance)}")
+
+
+def _false(fault: Fault, values: Values) -> Saying:
+    return Saying(f"no value is allowed here, found {values.found(fault.instance)}")
+
+
+def _type(fault: Fault, values: Values) -> Saying:
+    expected = types_in_words(fault.validator_value)
+    if fault.validator_value == "array":
+        # Which items, since one of them is what is often found in its place.
+        expected = describe(fault.schema, fault.scope) or expected
+    found = values.found(fault.instance)
+    if isinstance(fault.instance, str) and fault.instance[:1] in "[{" and fault.instance:
+        wanted = fault.validator_value
+        if {"array", "object"} & set([wanted] if isinstance(wanted, str) else wanted):
+            found += "; pass the JSON itself, not a string that contains it"
+    return Saying(f"expected {expected}, found {found}")
+
+
+def _enum(fault: Fault, values: Values) -> Saying:
+    allowed = fault.validator_value
+    near = ""
+    if isinstance(fault.instance, str) and not values.hidden:
+        near = nearest(fault.instance, (each for each in allowed if isinstance(each, str)))
+    expected = some(allowed, len(allowed), near or None)
+    message = f"expected {expected}, found {values.plain(fault.instance)}"
+    return Saying(f"{message}; did you mean {quoted(near)}?" if near else message, near)
+
+
+def _const(fault: Fault, values: Values) -> Saying:
+    expected, found = literal(fault.validator_value), values.plain(fault.instance)
+    if expected == found:
+        return Saying(f"expected a certain value, found another: {found}")
+    return Saying(f"expected {expected}, found {found}")
+
+
+def _required(fault: Fault, values: Values) -> Saying:
+    name = fault.about
+    message = f"{quoted(name)} is required and missing"
+    wanted = _property(fault, name)
+    if wanted:
+        message += f"; expected {wanted}"
+    near = "" if values.hidden else nearest(name, _undeclared(fault))
+    if near:
+        message += f"; perhaps {quoted(near)} was meant to be {quoted(name)}"
+    return Saying(message, near)
+
+
+def _property(fault: Fault, name: str) -> str:
+    for part in parts_of(fault.schema, fault.scope):
+        member = part.get("properties", dict).get(name)
+        if isinstance(member, dict):
+            return describe(member, part.scope)
+    return ""
+
+
+def _undeclared(fault: Fault) -> Iterator[str]:
+    declared = set(_declared(fault))
+    return (name for name in fault.instance if name not in declared)
+
+
+def _declared(fault: Fault) -> Iterator[str]:
+    for part in parts_of(fault.schema, fault.scope):
+        yield from part.get("properties", dict)
+        # A choice may declare more.
+        for branch in (*part.get("anyOf", list), *part.get("oneOf", list)):
+            for inner in parts_of(branch, part.scope):
+                yield from inner.get("properties", dict)
+
+
+def _unknown(fault: Fault, values: Values) -> Saying:
+    message = f"unknown {values.property_named(fault.about)}"
+    known = list(dict.fromkeys(islice(_declared(fault), 1000)))
+    near = nearest(fault.about, (name for name in known if name not in fault.instance))
+    if near:
+        return Saying(f"{message}; did you mean {quoted(near)}?", near)
+    patterns = list(fault.schema.get("patternProperties", ()))
+    return Saying(f"{message}; {_all_known(known, patterns)}")
+
+
+def _all_known(names: list[str], patterns: list[str]) -> str:
+    shown = [quoted(name) for name in names[:_MOST_NAMES]]
+    if len(names) > _MOST_NAMES:
+        shown.append(f"{len(names) - _MOST_NAMES} more")
+    shown += [f"names that match {_pattern_text(each)}" for each in patterns[:2]]
+    if not shown:
+        return "no properties are allowed"
+    return f"known {'is' if len(shown) == 1 else 'are'} {listed(shown, 'and')}"
+
+
+def _named(fault: Fault, values: Values) -> Saying:
+    inner = say(fault.about, values)
+    named = values.property_named(fault.instance_name, "property name")
+    return Saying(f"the {named} is not allowed: {inner.message}", inner.suggestion)
+
+
+def _dependent(fault: Fault, _values: Values) -> Saying:
+    name, needed = fault.about
+    return Saying(f"{quoted(needed)} is required when {quoted(name)} is present, and missing")
+
+
+def _too_many(noun: str) -> Rule:
+    return _size("at most", noun)
+
+
+def _too_few(noun: str) -> Rule:
+    return _size("at least", noun)
+
+
+def _size(bound: str, noun: str) -> Rule:
+    def rule(fault: Fault, values: Values) -> Saying:
+        size = len(fault.instance)
+        found = literal(size) if size else values.found(fault.instance)
+        return Saying(f"expected {bound} {counted(fault.validator_value, noun)}, found {found}")
+
+    return rule
+
+
+def _bound(words: str, exclusive: str = "", strict: str = "") -> Rule:
+    def rule(fault: Fault, values: Values) -> Saying:
+        # In draft 4 a boolean beside the bound excludes it.
+        used = strict if exclusive and fault.schema.get(exclusive) is True else words
+        bound = literal(fault.validator_value)
+        return Saying(f"expected {used} {bound}, found {values.plain(fault.instance)}")
+
+    return rule
+
+
+def _multiple(fault: Fault, values: Values) -> Saying:
+    divisor = literal(fault.validator_value)
+    return Saying(f"expected a multiple of {divisor}, found {values.plain(fault.instance)}")
+
+
+def _pattern(fault: Fault, values: Values) -> Saying:
+    pattern, found = _pattern_text(fault.validator_value), values.plain(fault.instance)
+    return Saying(f"expected a string that matches the pattern {pattern}, found {found}")
+
+
+def _pattern_text(pattern: str) -> str:
+    if len(pattern) > _LONGEST_PATTERN:
+        pattern = pattern[: _LONGEST_PATTERN - 1] + "…"
+    return pattern if pattern.isprintable() else quoted(pattern)
+
+
+def _format(fault: Fault, values: Values) -> Saying:
+    name = fault.validator_value
+    expected = FORMATS.get(name) or f"a string of the format {quoted(name)}"
+    return Saying(f"expected {expected}, found {values.plain(fault.instance)}")
+
+
+def _unique(fault: Fault, values: Values) -> Saying:
+    one, two = fault.about
+    found = "" if values.hidden else f" (both are {values.found(fault.instance[one])})"
+    return Saying(f"expected items that all differ, found item {two} equal to item {one}{found}")
+
+
+def _beyond(fault: Fault, _values: Values) -> Saying:
+    if fault.about == 0:
+        return Saying(f"expected an empty array, found {kind_of_items(fault.instance)}")
+    allowed = counted(fault.about, "item")
+    return Saying(f"expected at most {allowed}, found {len(fault.instance)}")
+
+
+def kind_of_items(items: list[Any]) -> str:
+    return counted(len(items), "item")
+
+
+def _unevaluated_items(fault: Fault, values: Values) -> Saying:
+    found = values.found(fault.instance[fault.about])
+    return Saying(f"no item is allowed here beside those described, found {found}")
+
+
+def _contains(fault: Fault, values: Values) -> Saying:
+    return Saying(f"expected at least one item that is {_item(fault)}, found none{_among(fault)}")
+
+
+def _min_contains(fault: Fault, _values: Values) -> Saying:
+    least = literal(fault.validator_value)
+    return Saying(
+        f"expected at least {least} items that are each {_item(fault)}, "
+        f"found {fault.about or 'none'}{_among(fault)}"
+    )
+
+
+def _max_contains(fault: Fault, _values: Values) -> Saying:
+    most = literal(fault.validator_value)
+    return Saying(f"expected at most {most} items that are each {_item(fault)}, found more")
+
+
+def _item(fault: Fault) -> str:
+    return describe(fault.schema["contains"], fault.scope) or "as the schema under contains says"
+
+
+def _among(fault: Fault) -> str:
+    return f" among {counted(len(fault.instance), 'item')}" if fault.instance else ""
+
+
+def _not(fault: Fault, values: Values) -> Saying:
+    unwanted = describe(fault.validator_value, fault.scope)
+    found = values.found(fault.instance)
+    if fault.validator_value is True or fault.validator_value == {}:
+        return _false(fault, values)
+    if not unwanted:
+        return Saying(f"the schema under not describes what is not allowed, and allows {found}")
+    return Saying(f"expected anything but {unwanted}, found {found}")
+
+
+_RULES: Mapping[str, Rule] = {
+    "": _false,
+    "additionalItems": _beyond,
+    "additionalProperties": _unknown,
+    "const": _const,
+    "contains": _contains,
+    "dependencies": _dependent,
+    "dependentRequired": _dependent,
+    "enum": _enum,
+    "exclusiveMaximum": _bound("less than"),
+    "exclusiveMinimum": _bound("more than"),
+    "format": _format,
+    "items": _beyond,
+    "maxContains": _max_contains,
+    "maxItems": _too_many("item"),
+    "maxLength": _too_many("character"),
+    "maxProperties": _too_many("property"),
+    "maximum": _bound("at most", "exclusiveMaximum", "less than"),
+    "minContains": _min_contains,
+    "minItems": _too_few("item"),
+    "minLength": _too_few("character"),
+    "minProperties": _too_few("property"),
+    "minimum": _bound("at least", "exclusiveMinimum", "more than"),
+    "multipleOf": _multiple,
+    "not": _not,
+    "pattern": _pattern,
+    "propertyNames": _named,
+    "required": _required,
+    "type": _type,
+    "unevaluatedItems": _unevaluated_items,
+    "unevaluatedProperties": _unknown,
+    "uniqueItems": _unique,
+}

@@ -1,0 +1,217 @@
+"""Schemas in words: what one asks for, as a short phrase."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from referencing.exceptions import Unresolvable
+
+from sidecheck_server.core.engines.scope import Scope
+from sidecheck_server.core.explain.values import LONGEST, counted, listed, literal, quoted, some
+
+__all__ = ["FORMATS", "Part", "constants", "describe", "parts_of", "types_in_words"]
+
+_MOST_PARTS = 16
+_MOST_ALTERNATIVES = 5
+_DEEPEST = 2
+
+_TYPES = {
+    "array": "an array",
+    "boolean": "true or false",
+    "integer": "an integer",
+    "null": "null",
+    "number": "a number",
+    "object": "an object",
+    "string": "a string",
+}
+_PLURALS = {
+    "array": "arrays",
+    "boolean": "booleans",
+    "integer": "integers",
+    "number": "numbers",
+    "object": "objects",
+    "string": "strings",
+}
+FORMATS = {
+    "date": "a date such as 2025-01-31",
+    "date-time": "a date and time with an offset such as 2025-01-31T12:00:00Z",
+    "duration": "a duration such as P1DT12H",
+    "email": "an e-mail address",
+    "hostname": "a host name",
+    "idn-email": "an e-mail address",
+    "idn-hostname": "a host name",
+    "ipv4": "an IPv4 address",
+    "ipv6": "an IPv6 address",
+    "iri": "an absolute IRI such as https://example.com/",
+    "iri-reference": "an IRI reference",
+    "json-pointer": "a JSON Pointer such as /a/0",
+    "regex": "a regular expression",
+    "relative-json-pointer": "a relative JSON Pointer such as 1/a",
+    "time": "a time with an offset such as 12:00:00Z",
+    "uri": "an absolute URI such as https://example.com/",
+    "uri-reference": "a URI reference",
+    "uri-template": "a URI template",
+    "uuid": "a UUID",
+}
+"""The formats in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """An object schema, and the scope in which its references are read."""
+
+    schema: Mapping[str, Any]
+    scope: Scope
+
+    def get(self, keyword: str, kind: type) -> Any:
+        """Return the value of *keyword*, or an empty *kind* if it is not in force."""
+        value = self.schema.get(keyword) if keyword in self.scope.dialect.keywords else None
+        return value if isinstance(value, kind) else kind()
+
+
+def parts_of(schema: Any, scope: Scope) -> list[Part]:
+    """Return *schema* and what it consists of through ``$ref`` and ``allOf``, up to a bound."""
+    parts: list[Part] = []
+    stack = [(schema, scope)]
+    while stack and len(parts) < _MOST_PARTS:
+        here, around = stack.pop(0)
+        if not isinstance(here, dict) or any(here is part.schema for part in parts):
+            continue
+        inside = around.enter(here)
+        if "$ref" in here:
+            try:
+                stack.append(inside.follow(here["$ref"]))
+            except Unresolvable:
+                pass
+            if inside.dialect.reference_hides_siblings:
+                continue
+        part = Part(here, inside)
+        parts.append(part)
+        stack.extend((each, inside) for each in part.get("allOf", list))
+    return parts
+
+
+def constants(part: Part) -> list[Any] | None:
+    """Return the only values that *part* allows by ``const`` or ``enum``, or None."""
+    in_force = part.scope.dialect.keywords
+    if "const" in part.schema and "const" in in_force:
+        return [part.schema["const"]]
+    values = part.schema.get("enum") if "enum" in in_force else None
+    return values if isinstance(values, list) and values else None
+
+
+def types_in_words(types: Any) -> str:
+    """Return the value of ``type`` as a phrase."""
+    names = [types] if isinstance(types, str) else types
+    return listed([_TYPES.get(name, str(name)) for name in names])
+
+
+def describe(schema: Any, scope: Scope, depth: int = 0) -> str:
+    """Return what *schema* asks for as a phrase such as ``an array of strings``, or "".
+
+    It is a summary: what it says is asked for, but more may be.
+    """
+    if schema is False:
+        return "nothing at all"
+    if depth > _DEEPEST:
+        return ""
+    return next((said for said in _descriptions(parts_of(schema, scope), depth) if said), "")
+
+
+def _descriptions(parts: list[Part], depth: int) -> Iterator[str]:
+    """Yield what may be said of *parts*, the most telling first."""
+    for part in parts:
+        values = constants(part)
+        if values is not None:
+            yield some(values, len(values))
+    for part in parts:
+        types = part.schema.get("type") if "type" in part.scope.dialect.keywords else None
+        if types == "object":
+            yield _an_object(parts)
+        elif types == "array":
+            yield _an_array(part, depth)
+        elif types == "string":
+            yield _a_string(part)
+        elif types in ("integer", "number"):
+            yield _TYPES[types] + _bounds(part)
+        elif types:
+            yield types_in_words(types)
+    for part in parts:
+        branches = part.get("anyOf", list) or part.get("oneOf", list)
+        yield alternatives([describe(each, part.scope, depth + 1) for each in branches])
+    if any(part.get("required", list) or part.get("properties", dict) for part in parts):
+        yield _an_object(parts)
+    for part in parts:
+        yield _a_string(part).removeprefix("a string") and _a_string(part)
+        yield _bounds(part) and f"a number{_bounds(part)}"
+
+
+def alternatives(phrases: list[str]) -> str:
+    """Return different *phrases* as one, or "" if one of them is empty."""
+    if not all(phrases):
+        return ""
+    different = list(dict.fromkeys(phrases))
+    if len(different) > _MOST_ALTERNATIVES:
+        more = len(different) - _MOST_ALTERNATIVES + 1
+        different = [*different[: _MOST_ALTERNATIVES - 1], f"one of {more} other things"]
+    return listed(different)
+
+
+def _an_object(parts: list[Part]) -> str:
+    kinds = []
+    for part in parts:
+        for name, member in part.get("properties", dict).items():
+            values = [constants(each) for each in parts_of(member, part.scope)]
+            one = next((each for each in values if each is not None and len(each) == 1), None)
+            if one is not None:
+                kinds.append(f"{quoted(name)} is {literal(one[0])}")
+    if kinds:
+        return f"an object whose {listed(kinds[:2], 'and')}"
+    names = [name for part in parts for name in part.get("required", list)]
+    names = list(dict.fromkeys(name for name in names if isinstance(name, str)))
+    if names:
+        shown = [quoted(name) for name in names[:5]]
+        if len(names) > 5:
+            shown.append(f"{len(names) - 5} more")
+        return f"an object with {listed(shown, 'and')}"
+    return "an object"
+
+
+def _an_array(part: Part, depth: int) -> str:
+    items = part.schema.get("items")
+    if isinstance(items, dict):
+        for inner in parts_of(items, part.scope):
+            values = constants(inner)
+            if values is not None and depth < _DEEPEST:
+                return f"an array of {some(values, len(values)).replace('one of ', '', 1)}"
+            kind = inner.schema.get("type")
+            if isinstance(kind, str) and kind in _PLURALS:
+                return f"an array of {_PLURALS[kind]}"
+    return "an array"
+
+
+def _a_string(part: Part) -> str:
+    name = part.schema.get("format") if "format" in part.scope.dialect.keywords else None
+    if isinstance(name, str) and name in FORMATS:
+        return FORMATS[name]
+    pattern = part.get("pattern", str)
+    if pattern and len(pattern) <= LONGEST and pattern.isprintable():
+        return f"a string that matches the pattern {pattern}"
+    least = part.schema.get("minLength")
+    if least and "minLength" in part.scope.dialect.keywords:
+        return f"a string of at least {counted(least, 'character')}"
+    return "a string"
+
+
+def _bounds(part: Part) -> str:
+    said = []
+    for keyword, words in (
+        ("minimum", "at least"),
+        ("exclusiveMinimum", "more than"),
+        ("maximum", "at most"),
+        ("exclusiveMaximum", "less than"),
+    ):
+        bound = part.schema.get(keyword)
+        if keyword in part.scope.dialect.keywords and not isinstance(bound, bool | None):
+            said.append(f"{words} {literal(bound)}")
+    return f" of {listed(said, 'and')}" if said else ""

@@ -1,0 +1,143 @@
+"""Values in words: short, printable, and without what is to be hidden."""
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+__all__ = ["Values", "counted", "kind_of", "listed", "literal", "quoted"]
+
+LONGEST = 60
+"""How many characters of a text are shown."""
+
+_DIGITS = 40
+_MOST_LISTED = 8
+
+
+def quoted(text: str) -> str:
+    """Return *text* in double quotes, cut, with what cannot be printed escaped."""
+    shown = text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+    return '"' + "".join(_ESCAPES.get(c) or _printable(c) for c in shown) + '"'
+
+
+_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def _printable(character: str) -> str:
+    # Direction marks and separators are not printable either: they would let a text
+    # disguise the one around it.
+    return character if character.isprintable() else json.dumps(character)[1:-1]
+
+
+def counted(number: float, noun: str) -> str:
+    """Return *number* of *noun*, as in ``1 item``, ``3 items`` or ``2 properties``."""
+    if number == 1:
+        return f"1 {noun}"
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{literal(number)} {plural}"
+
+
+def literal(value: Any) -> str:
+    """Return *value*, a part of a schema, as JSON writes it if that is short."""
+    if isinstance(value, str):
+        return quoted(value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return _integer(value)
+    if isinstance(value, dict | list) and not _is_small(value):
+        return kind_of(value)
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= LONGEST and text.isprintable() else kind_of(value)
+
+
+def _integer(value: int) -> str:
+    # Writing an integer takes time that grows with the square of its length.
+    if value.bit_length() > _DIGITS * 4:
+        return f"an integer of about {counted(value.bit_length() * 3 // 10, 'digit')}"
+    return str(value)
+
+
+def _is_small(value: Any) -> bool:
+    members = list(value.values()) if isinstance(value, dict) else value
+    return len(members) <= _MOST_LISTED and not any(
+        isinstance(each, dict | list)
+        or (isinstance(each, str) and len(each) > LONGEST)
+        or (isinstance(each, int) and each.bit_length() > _DIGITS * 4)
+        for each in members
+    )
+
+
+def kind_of(value: Any) -> str:
+    """Return what *value* is without saying which, as in ``a string of 12 characters``."""
+    match value:
+        case bool():
+            return "a boolean"
+        case None:
+            return "null"
+        case int():
+            return "an integer"
+        case float():
+            return "a number"
+        case str():
+            return f"a string of {counted(len(value), 'character')}" if value else "an empty string"
+        case list():
+            return f"an array of {counted(len(value), 'item')}" if value else "an empty array"
+        case _:
+            if not value:
+                return "an empty object"
+            return f"an object with {counted(len(value), 'property')}"
+
+
+def listed(parts: Sequence[str], last: str = "or") -> str:
+    """Return *parts* as one phrase: ``a, b or c``."""
+    if len(parts) <= 1:
+        return "".join(parts)
+    return f"{', '.join(parts[:-1])} {last} {parts[-1]}"
+
+
+class Values:
+    """Puts values and names of a payload into words, or hides them."""
+
+    def __init__(self, *, hidden: bool) -> None:
+        self.hidden = hidden
+
+    def found(self, value: Any) -> str:
+        """Return what *value* is, as in ``the string "12"`` or ``an array of 3 items``."""
+        if self.hidden or isinstance(value, dict | list) or value == "":
+            return kind_of(value)
+        return f"the string {quoted(value)}" if isinstance(value, str) else literal(value)
+
+    def plain(self, value: Any) -> str:
+        """Return *value* beside others of its kind, as in ``"12"``."""
+        if self.hidden or isinstance(value, dict | list):
+            return kind_of(value)
+        return literal(value)
+
+    def property_named(self, name: str, what: str = "property") -> str:
+        """Return *what* with *name*, as in ``property "q"``."""
+        return what if self.hidden else f"{what} {quoted(name)}"
+
+    def names_in(self, value: dict[str, Any]) -> str:
+        """Return an object by the names of its members."""
+        if self.hidden or not value or len(value) > _MOST_LISTED:
+            return kind_of(value)
+        return f"an object with {listed([quoted(name) for name in value], 'and')}"
+
+
+def some(values: Iterable[Any], of: int, first: Any = None) -> str:
+    """Return the alternatives *values*, of which there are *of*; a long list is cut.
+
+    *first* is shown whatever is cut.
+    """
+    shown: list[str] = []
+    length = 0
+    for value in values:
+        text = literal(value)
+        length += len(text)
+        if len(shown) >= _MOST_LISTED or (shown and length > 4 * LONGEST):
+            break
+        shown.append(text)
+    if len(shown) == of:
+        return shown[0] if of == 1 else f"one of {listed(shown)}"
+    few = shown[:3]
+    if first is not None and literal(first) not in few:
+        few = [literal(first), *few[:2]]
+    return f"one of {of} values such as {listed(few, 'and')}"

@@ -1,0 +1,82 @@
+"""Host names: the formats ``hostname`` and ``idn-hostname``.
+
+The rules of internationalized names (RFC 5890 to 5893) are those of the `idna`
+package, whose tables are loaded with this module.
+"""
+
+import codecs
+import re
+import unicodedata
+
+import idna
+
+__all__ = ["is_hostname", "is_idn_hostname", "is_ldh_hostname"]
+
+# The codec that idna uses is a module of its own, loaded when it is first asked for.
+codecs.lookup("punycode")
+
+#: RFC 1035, section 2.3.4: 255 octets with the length of each label and the root's.
+LONGEST = 253
+
+LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+LDH_NAME = re.compile(rf"{LABEL}(?:\.{LABEL})*")
+A_LABEL_PREFIX = "xn--"
+
+#: RFC 5891 leaves the separators to the user interface; these are RFC 3490's, section 3.1.
+SEPARATORS = ("\u002e", "\u3002", "\uff0e", "\uff61")
+
+RIGHT_TO_LEFT = frozenset({"R", "AL", "AN"})
+
+
+def is_ldh_hostname(text: str) -> bool:
+    """Return whether *text* is labels of letters, digits and hyphens (RFC 1123, section 2.1).
+
+    A label has at most 63 characters, and the name at most 253, without a dot at its end.
+    """
+    return len(text) <= LONGEST and LDH_NAME.fullmatch(text) is not None
+
+
+def is_hostname(text: str) -> bool:
+    """Return whether *text* is a host name whose A-labels are ones (RFC 5891, section 4.4).
+
+    A label that starts with ``xn--`` is the Punycode of a valid U-label. Names
+    longer than 253 characters are none.
+    """
+    if not is_ldh_hostname(text):
+        return False
+    try:
+        for label in text.lower().split("."):
+            if label.startswith(A_LABEL_PREFIX):
+                idna.ulabel(label)
+    except idna.IDNAError:
+        return False
+    return True
+
+
+def is_idn_hostname(text: str) -> bool:
+    """Return whether *text* is a host name or an internationalized one (RFC 5890, 2.3.2.3).
+
+    Its labels are as they are registered: nothing is mapped, so capital letters
+    outside of plain ASCII labels are wrong (RFC 5891, section 4). If a label is
+    written from right to left, all keep the Bidi rule (RFC 5893, section 2).
+    Names longer than 253 characters, also as A-labels, are none.
+    """
+    if len(text) > LONGEST:
+        return False
+    if text.isascii():
+        return is_hostname(text)
+    if text.endswith(SEPARATORS):
+        return False
+    try:
+        labels = idna.decode(idna.encode(text)).split(".")
+        if any(is_right_to_left(label) for label in labels):
+            for label in labels:
+                idna.check_bidi(label, check_ltr=True)
+    except idna.IDNAError:
+        return False
+    return True
+
+
+def is_right_to_left(label: str) -> bool:
+    """Return whether *label* is an RTL label (RFC 5893, section 1.4)."""
+    return any(unicodedata.bidirectional(character) in RIGHT_TO_LEFT for character in label)

@@ -1,0 +1,128 @@
+"""The table of formats: which dialect defines which, by what clause."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from sidecheck_server.core.formats.addresses import is_ipv4, is_ipv6
+from sidecheck_server.core.formats.dates import is_date, is_date_time, is_time
+from sidecheck_server.core.formats.durations import is_duration
+from sidecheck_server.core.formats.expressions import is_regex
+from sidecheck_server.core.formats.hostnames import is_hostname, is_idn_hostname, is_ldh_hostname
+from sidecheck_server.core.formats.mailboxes import is_email, is_idn_email
+from sidecheck_server.core.formats.pointers import (
+    is_indexed_relative_json_pointer,
+    is_json_pointer,
+    is_relative_json_pointer,
+)
+from sidecheck_server.core.formats.templates import is_uri_template
+from sidecheck_server.core.formats.uris import is_iri, is_iri_reference, is_uri, is_uri_reference
+from sidecheck_server.core.formats.uuids import is_uuid
+
+__all__ = ["FORMATS", "FormatRule", "format_checker", "format_rule"]
+
+
+@dataclass(frozen=True, slots=True)
+class FormatRule:
+    """What a format asks of a string, in the dialects that define it so."""
+
+    name: str
+    #: The short names of those dialects, as in ``2020-12``.
+    dialects: frozenset[str]
+    #: Whether a string has the format. Raises nothing.
+    check: Callable[[str], bool]
+    #: The clause that defines it.
+    source: str
+    #: A string that has it.
+    example: str
+
+
+DIALECTS = ("draft-04", "draft-06", "draft-07", "2019-09", "2020-12")
+
+SINCE_04 = frozenset(DIALECTS)
+SINCE_06 = frozenset(DIALECTS[1:])
+SINCE_07 = frozenset(DIALECTS[2:])
+SINCE_2019 = frozenset(DIALECTS[3:])
+SINCE_2020 = frozenset(DIALECTS[4:])
+
+#: Where a format changed its meaning, the older rule stands first.
+RULES = (
+    FormatRule("date", SINCE_07, is_date, "RFC 3339, section 5.6", "2025-11-25"),
+    FormatRule("time", SINCE_07, is_time, "RFC 3339, section 5.6", "12:30:00Z"),
+    FormatRule(
+        "date-time", SINCE_04, is_date_time, "RFC 3339, section 5.6", "2025-11-25T12:30:00Z"
+    ),
+    FormatRule("duration", SINCE_2019, is_duration, "RFC 3339, appendix A", "P1DT12H"),
+    FormatRule("email", SINCE_04, is_email, "RFC 5321, section 4.1.2", "joe@example.com"),
+    FormatRule("idn-email", SINCE_07, is_idn_email, "RFC 6531, section 3.3", "josé@example.com"),
+    FormatRule(
+        "hostname",
+        SINCE_04 - SINCE_07,
+        is_ldh_hostname,
+        "RFC 1123, section 2.1",
+        "www.example.com",
+    ),
+    FormatRule(
+        "hostname",
+        SINCE_07,
+        is_hostname,
+        "RFC 1123, section 2.1, with A-labels of RFC 5891, section 4.4",
+        "www.example.com",
+    ),
+    FormatRule(
+        "idn-hostname", SINCE_07, is_idn_hostname, "RFC 5890, section 2.3.2.3", "bücher.example"
+    ),
+    FormatRule("ipv4", SINCE_04, is_ipv4, "RFC 2673, section 3.2", "192.0.2.1"),
+    FormatRule("ipv6", SINCE_04, is_ipv6, "RFC 4291, section 2.2", "2001:db8::1"),
+    FormatRule("uri", SINCE_04, is_uri, "RFC 3986, section 3", "https://example.com/a?b#c"),
+    FormatRule("uri-reference", SINCE_06, is_uri_reference, "RFC 3986, section 4.1", "../a?b#c"),
+    FormatRule("iri", SINCE_07, is_iri, "RFC 3987, section 2.2", "https://example.com/é"),
+    FormatRule("iri-reference", SINCE_07, is_iri_reference, "RFC 3987, section 2.2", "../é"),
+    FormatRule(
+        "uri-template", SINCE_06, is_uri_template, "RFC 6570, section 2", "/users/{id}{?page}"
+    ),
+    FormatRule("json-pointer", SINCE_06, is_json_pointer, "RFC 6901, section 3", "/items/0/name"),
+    FormatRule(
+        "relative-json-pointer",
+        SINCE_07 - SINCE_2020,
+        is_relative_json_pointer,
+        "draft-handrews-relative-json-pointer-01, section 3",
+        "1/name",
+    ),
+    FormatRule(
+        "relative-json-pointer",
+        SINCE_2020,
+        is_indexed_relative_json_pointer,
+        "draft-bhutton-relative-json-pointer-00, section 3",
+        "1/name",
+    ),
+    FormatRule("regex", SINCE_07, is_regex, "ECMA-262, section 22.2.1", "^[a-z]+$"),
+    FormatRule(
+        "uuid",
+        SINCE_2019,
+        is_uuid,
+        "RFC 4122, section 3",
+        "f81d4fae-7dec-11d0-a765-00a0c91e6bf6",
+    ),
+)
+
+FORMATS: Mapping[str, FormatRule] = MappingProxyType({rule.name: rule for rule in RULES})
+"""The formats by name, each as the newest dialect that has it defines it."""
+
+RULE_OF = {(rule.name, dialect): rule for rule in RULES for dialect in rule.dialects}
+
+
+def format_rule(name: str, dialect: str) -> FormatRule | None:
+    """Return the rule of the format *name* in *dialect*, or None if it defines none."""
+    return RULE_OF.get((name, dialect))
+
+
+def format_checker(name: str, dialect: str) -> Callable[[str], bool] | None:
+    """Return what checks the format *name* in *dialect*.
+
+    None for a format that the dialect does not define: an unknown format fails
+    nothing (2020-12 Validation, section 7.2.3). Values other than strings are
+    not for a checker; every format here leaves them alone (section 7.1).
+    """
+    rule = format_rule(name, dialect)
+    return None if rule is None else rule.check

@@ -1,0 +1,155 @@
+"""URIs and IRIs: ``uri``, ``uri-reference``, ``iri`` and ``iri-reference``.
+
+No library decides these: the parsers at hand split a text without judging its
+parts, and those that follow the whole grammar need more than linear time. A text
+is split as RFC 3986, appendix B, splits it; then each part is matched. Every
+pattern is possessive, so none is tried twice.
+"""
+
+import re
+from dataclasses import dataclass
+
+from sidecheck_server.core.formats.addresses import is_ipv6
+
+__all__ = [
+    "IPRIVATE",
+    "PCT_ENCODED",
+    "UCSCHAR",
+    "is_iri",
+    "is_iri_reference",
+    "is_uri",
+    "is_uri_reference",
+]
+
+LONGEST = 1 << 16
+
+PCT_ENCODED = "%[0-9A-Fa-f]{2}"
+
+#: The characters that IRIs and templates add, as members of a class: RFC 3987,
+#: section 2.2, and RFC 6570, section 1.5.
+UCSCHAR = "\u00a0-\ud7ff\uf900-\ufdcf\ufdf0-\uffef" + "".join(
+    f"{chr(plane + (0x1000 if plane == 0xE0000 else 0))}-{chr(plane + 0xFFFD)}"
+    for plane in range(0x10000, 0xF0000, 0x10000)
+)
+IPRIVATE = "\ue000-\uf8ff\U000f0000-\U000ffffd\U00100000-\U0010fffd"
+
+#: RFC 3987, section 4.1: formatting characters that an IRI must not hold, though
+#: they are among its ucschar.
+BIDI_FORMATTING = re.compile("[\u200e\u200f\u202a-\u202e]")
+
+UNRESERVED = r"A-Za-z0-9\-._~"
+SUB_DELIMS = "!$&'()*+,;="
+
+REFERENCE = re.compile(
+    r"(?:(?P<scheme>[A-Za-z][A-Za-z0-9+\-.]*+):)?+"
+    r"(?://(?P<authority>[^/?#]*+))?+"
+    r"(?P<path>[^?#]*+)"
+    r"(?:\?(?P<query>[^#]*+))?+"
+    r"(?:#(?P<fragment>.*+))?+",
+    re.DOTALL,
+)
+
+IP_FUTURE = re.compile(rf"[Vv][0-9A-Fa-f]++\.[{UNRESERVED}{SUB_DELIMS}:]++")
+
+
+@dataclass(frozen=True, slots=True)
+class Grammar:
+    """The patterns of the parts of a URI or an IRI."""
+
+    authority: re.Pattern[str]
+    path: re.Pattern[str]
+    query: re.Pattern[str]
+    fragment: re.Pattern[str]
+
+
+def compile_grammar(others: str, others_in_query: str) -> Grammar:
+    """Return the grammar in which *others* are unreserved (RFC 3986, appendix A)."""
+    unreserved = UNRESERVED + others
+    reg_name = unreserved + SUB_DELIMS
+    pchar = reg_name + ":@"
+    return Grammar(
+        authority=re.compile(
+            rf"(?:{any_of(reg_name + ':')}@)?+"
+            rf"(?:\[(?P<literal>[^\]]*+)\]|{any_of(reg_name)})"
+            r"(?::[0-9]*+)?+"
+        ),
+        path=re.compile(any_of(pchar + "/")),
+        query=re.compile(any_of(pchar + "/?" + others_in_query)),
+        fragment=re.compile(any_of(pchar + "/?")),
+    )
+
+
+def any_of(members: str) -> str:
+    """Return the pattern of any number of *members* and percent-encoded octets."""
+    return f"(?:[{members}]++|{PCT_ENCODED})*+"
+
+
+URI = compile_grammar("", "")
+IRI = compile_grammar(UCSCHAR, IPRIVATE)
+
+
+def is_uri(text: str) -> bool:
+    """Return whether *text* is a URI: it has a scheme (RFC 3986, section 3).
+
+    Strings longer than 65,536 characters are none.
+    """
+    return is_reference(text, URI, needs_scheme=True)
+
+
+def is_uri_reference(text: str) -> bool:
+    """Return whether *text* is a URI or a relative reference (RFC 3986, section 4.1).
+
+    Strings longer than 65,536 characters are none.
+    """
+    return is_reference(text, URI, needs_scheme=False)
+
+
+def is_iri(text: str) -> bool:
+    """Return whether *text* is an IRI: it has a scheme (RFC 3987, section 2.2).
+
+    It holds no bidirectional formatting characters (section 4.1). Strings longer
+    than 65,536 characters are none.
+    """
+    return is_reference(text, IRI, needs_scheme=True) and BIDI_FORMATTING.search(text) is None
+
+
+def is_iri_reference(text: str) -> bool:
+    """Return whether *text* is an IRI or a relative reference (RFC 3987, section 2.2).
+
+    It holds no bidirectional formatting characters (section 4.1). Strings longer
+    than 65,536 characters are none.
+    """
+    return is_reference(text, IRI, needs_scheme=False) and BIDI_FORMATTING.search(text) is None
+
+
+def is_reference(text: str, grammar: Grammar, *, needs_scheme: bool) -> bool:
+    """Return whether *text* is a reference of *grammar*, with a scheme if it *needs_scheme*."""
+    if len(text) > LONGEST:
+        return False
+    parts = REFERENCE.fullmatch(text)
+    if parts is None:
+        return False
+    scheme, authority, path = parts["scheme"], parts["authority"], parts["path"]
+    if scheme is None:
+        # Section 4.2: what stands before a colon in the first segment would be a scheme.
+        names_scheme = authority is None and ":" in path.partition("/")[0]
+        if needs_scheme or names_scheme:
+            return False
+    return (
+        (authority is None or is_authority(authority, grammar))
+        and grammar.path.fullmatch(path) is not None
+        and grammar.query.fullmatch(parts["query"] or "") is not None
+        and grammar.fragment.fullmatch(parts["fragment"] or "") is not None
+    )
+
+
+def is_authority(text: str, grammar: Grammar) -> bool:
+    """Return whether *text* is an authority of *grammar* (RFC 3986, section 3.2).
+
+    An IPv6 address has no zone: RFC 9844 took RFC 6874's syntax for it back.
+    """
+    match = grammar.authority.fullmatch(text)
+    if match is None:
+        return False
+    literal = match["literal"]
+    return literal is None or is_ipv6(literal) or IP_FUTURE.fullmatch(literal) is not None

@@ -1,0 +1,1 @@
+"""The wire: gRPC services whose methods translate, ask, and translate back."""

@@ -1,0 +1,91 @@
+"""Answering: what every method does around its own work.
+
+A refusal becomes a status; anything unexpected becomes INTERNAL with an opaque id
+that the log has too, and none of its text leaves the process; and each call is one
+event in the log. Payloads, messages and pointers never are.
+"""
+
+import secrets
+import time
+import traceback
+from collections.abc import Awaitable, Callable
+from functools import wraps
+from typing import Any, TypeVar
+
+import grpc
+import structlog
+from google.protobuf.any_pb2 import Any as AnyMessage
+from google.rpc.error_details_pb2 import ErrorInfo
+from google.rpc.status_pb2 import Status
+
+from sidecheck_server.core.refusals import Refusal
+from sidecheck_server.rpc.facts import facts_of
+from sidecheck_server.rpc.status import DOMAIN, STATUS_CODES, refusal_to_wire
+
+__all__ = ["answering", "internal_error"]
+
+_Servicer = TypeVar("_Servicer")
+_Request = TypeVar("_Request")
+_Response = TypeVar("_Response")
+_Method = Callable[[_Servicer, _Request], Awaitable[_Response]]
+_Handler = Callable[[_Servicer, _Request, grpc.aio.ServicerContext[Any, Any]], Awaitable[_Response]]
+
+_log = structlog.get_logger("sidecheck.rpc")
+
+
+def answering(method: _Method[_Servicer, _Request, _Response]) -> Any:
+    """Make a gRPC handler out of *method*, which takes a request and returns a response."""
+    name = method.__name__
+
+    @wraps(method)
+    async def handler(
+        servicer: _Servicer, request: _Request, context: grpc.aio.ServicerContext[Any, Any]
+    ) -> _Response:
+        started = time.perf_counter()
+        try:
+            response = await method(servicer, request)
+        except Refusal as refusal:
+            _log.info("rpc.refused", method=name, reason=refusal.reason.value, ms=_ms(started))
+            await _abort(context, STATUS_CODES[refusal.reason], refusal_to_wire(refusal))
+        except Exception as error:  # noqa: BLE001  (the border: nothing of ours may pass it)
+            await _abort(context, grpc.StatusCode.INTERNAL, internal_error(error, name))
+        level, facts = facts_of(response)
+        _log.log(level, "rpc.answered", method=name, ms=_ms(started), **facts)
+        return response
+
+    return handler
+
+
+def internal_error(error: Exception, method: str) -> Status:
+    """Log *error* under a fresh id and return a status that says no more than that id.
+
+    Only its type and the lines it passed through are logged: the text of an
+    exception may hold a part of a payload.
+    """
+    id_ = secrets.token_hex(8)
+    frames = traceback.extract_tb(error.__traceback__)
+    _log.error(
+        "rpc.failed",
+        method=method,
+        error_id=id_,
+        error_type=type(error).__name__,
+        frames=[f"{frame.filename}:{frame.lineno}" for frame in frames[-8:]],
+    )
+    details = AnyMessage()
+    details.Pack(ErrorInfo(reason="INTERNAL", domain=DOMAIN, metadata={"error_id": id_}))
+    return Status(
+        code=grpc.StatusCode.INTERNAL.value[0],
+        message=f"an internal error; the server's log has it under {id_}",
+        details=[details],
+    )
+
+
+async def _abort(
+    context: grpc.aio.ServicerContext[Any, Any], code: grpc.StatusCode, status: Status
+) -> None:
+    trailers = (("grpc-status-details-bin", status.SerializeToString()),)
+    await context.abort(code, status.message, trailers)
+
+
+def _ms(started: float) -> float:
+    return round((time.perf_counter() - started) * 1000, 3)

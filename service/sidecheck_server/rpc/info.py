@@ -1,0 +1,48 @@
+"""InfoService."""
+
+from importlib.metadata import version
+
+from sidecheck.v1.info_service_pb2 import (
+    EngineInfo,
+    GetServerInfoRequest,
+    GetServerInfoResponse,
+)
+from sidecheck.v1.info_service_pb2_grpc import InfoServiceServicer
+
+from sidecheck_server import __version__
+from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.mcp.versions import DEFAULT_VERSION, VERSIONS
+from sidecheck_server.core.schemas.dialects import DIALECTS
+from sidecheck_server.registry import Registry
+from sidecheck_server.rpc.answering import answering
+from sidecheck_server.rpc.convert import limits_to_wire
+
+__all__ = ["InfoServicer"]
+
+_ENGINES = (("fast", "fastjsonschema"), ("complete", "jsonschema"))
+
+
+class InfoServicer(InfoServiceServicer):
+    """Tells what the server is."""
+
+    def __init__(self, registry: Registry, limits: Limits) -> None:
+        self._registry = registry
+        self._limits = limits
+
+    @answering
+    async def GetServerInfo(  # noqa: N802
+        self, _request: GetServerInfoRequest
+    ) -> GetServerInfoResponse:
+        """Return the facts of the server."""
+        return GetServerInfoResponse(
+            version=__version__,
+            limits=limits_to_wire(self._limits),
+            dialects=list(DIALECTS),
+            protocol_versions=VERSIONS,
+            default_protocol_version=DEFAULT_VERSION,
+            engines=[
+                EngineInfo(name=name, library=library, version=version(library))
+                for name, library in _ENGINES
+            ],
+            registry_revision=self._registry.revision,
+        )

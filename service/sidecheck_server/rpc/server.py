@@ -1,0 +1,102 @@
+"""The gRPC server: its services, its addresses, its beginning and its end."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import grpc
+import structlog
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection
+from sidecheck.v1 import info_service_pb2, registry_service_pb2, validation_service_pb2
+from sidecheck.v1.info_service_pb2_grpc import add_InfoServiceServicer_to_server
+from sidecheck.v1.registry_service_pb2_grpc import add_RegistryServiceServicer_to_server
+from sidecheck.v1.validation_service_pb2_grpc import add_ValidationServiceServicer_to_server
+
+from sidecheck_server.registry import Registry
+from sidecheck_server.rpc.info import InfoServicer
+from sidecheck_server.rpc.registry import RegistryServicer
+from sidecheck_server.rpc.sockets import bind_tcp, bind_unix, remove_socket
+from sidecheck_server.rpc.validation import ValidationServicer
+from sidecheck_server.settings import Settings
+from sidecheck_server.state.registration import Registrar
+from sidecheck_server.state.validation import Validator
+
+__all__ = ["Server"]
+
+_SERVICES = (
+    validation_service_pb2.DESCRIPTOR.services_by_name["ValidationService"].full_name,
+    registry_service_pb2.DESCRIPTOR.services_by_name["RegistryService"].full_name,
+    info_service_pb2.DESCRIPTOR.services_by_name["InfoService"].full_name,
+)
+_log = structlog.get_logger("sidecheck.server")
+
+
+class Server:
+    """Serves until it is told to stop."""
+
+    def __init__(
+        self, settings: Settings, registry: Registry, validator: Validator, registrar: Registrar
+    ) -> None:
+        limits = settings.limits
+        self._settings = settings
+        self._server: grpc.aio.Server = grpc.aio.server(
+            options=[
+                ("grpc.so_reuseport", 0),
+                ("grpc.max_receive_message_length", limits.message_bytes),
+                # Clients keep idle connections alive (30 s); the default answers that
+                # with GOAWAY too_many_pings.
+                ("grpc.http2.min_recv_ping_interval_without_data_ms", 10_000),
+            ]
+        )
+        self._health = health.aio.HealthServicer()
+        server: Any = self._server
+        health_pb2_grpc.add_HealthServicer_to_server(self._health, server)
+        add_ValidationServiceServicer_to_server(
+            ValidationServicer(validator, registry, limits), server
+        )
+        add_RegistryServiceServicer_to_server(RegistryServicer(registrar, registry), server)
+        add_InfoServiceServicer_to_server(InfoServicer(registry, limits), server)
+        if settings.reflection:
+            names = (*_SERVICES, health.SERVICE_NAME, reflection.SERVICE_NAME)
+            reflection.enable_server_reflection(names, server)
+        self.addresses: list[str] = []
+
+    async def start(self) -> None:
+        """Bind the addresses and answer, not serving by health as yet.
+
+        Raises:
+            AddressInUseError: an address is taken.
+        """
+        await self._say(health_pb2.HealthCheckResponse.NOT_SERVING)
+        if self._settings.listen:
+            self.addresses.append(bind_tcp(self._server, self._settings.listen))
+        if self._settings.unix_socket is not None:
+            path = self._settings.unix_socket
+            self.addresses.append(bind_unix(self._server, path))
+        await self._server.start()
+        if self._settings.unix_socket is not None:
+            mode = int(self._settings.unix_socket_mode, 8)
+            self._settings.unix_socket.chmod(mode)
+
+    async def ready(self) -> None:
+        """Say by health that the server serves."""
+        await self._say(health_pb2.HealthCheckResponse.SERVING)
+        _log.info("server.ready", addresses=self.addresses)
+
+    async def stop(self) -> None:
+        """Say by health that the server does not serve, let calls under way end, and stop.
+
+        Calls that come after that are answered UNAVAILABLE, and clients try them again.
+        """
+        _log.info("server.draining")
+        await self._say(health_pb2.HealthCheckResponse.NOT_SERVING)
+        await asyncio.sleep(self._settings.drain_seconds)
+        await self._server.stop(self._settings.grace_seconds)
+        if self._settings.unix_socket is not None:
+            remove_socket(Path(self._settings.unix_socket))
+        _log.info("server.stopped")
+
+    async def _say(self, status: Any) -> None:
+        for name in ("", *_SERVICES):
+            await self._health.set(name, status)

@@ -1,0 +1,122 @@
+"""Settings: read once, checked, frozen.
+
+A flag of `sidecheck serve` comes before an environment variable, that before the
+file, and that before the default. Unknown names in the file are refused.
+"""
+
+import os
+from dataclasses import fields
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, ValidationError, field_validator
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+from sidecheck_server.core.limits import Limits
+
+__all__ = ["Settings", "UnusableSettingsError", "read_settings"]
+
+_FILE_VARIABLE = "SIDECHECK_CONFIG"
+
+
+class UnusableSettingsError(Exception):
+    """A setting is wrong; the message names it and says what would be right."""
+
+
+class Settings(BaseSettings):
+    """The settings of the server."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="SIDECHECK_", env_nested_delimiter="__", frozen=True, extra="forbid"
+    )
+
+    listen: Annotated[
+        str,
+        Field(description='Where to listen: "host:port", port 0 for any free one, "" for nowhere.'),
+    ] = "127.0.0.1:50151"
+    unix_socket: Annotated[
+        Path | None, Field(description="The path of a unix socket to listen on too.")
+    ] = None
+    unix_socket_mode: Annotated[
+        str, Field(pattern=r"^0?[0-7]{3}$", description="The mode of that socket, octal.")
+    ] = "660"
+    registry: Annotated[
+        Path | None, Field(description="The file that keeps the tools; in memory if unset.")
+    ] = None
+    workers: Annotated[int, Field(ge=1, le=64, description="Processes that compile schemas.")] = 2
+    registered_schemas: Annotated[
+        int, Field(ge=1, description="How many schemas of registered tools stay compiled.")
+    ] = 100_000
+    inline_schemas: Annotated[
+        int, Field(ge=1, description="How many schemas that were sent along stay compiled.")
+    ] = 10_000
+    drain_seconds: Annotated[
+        float, Field(ge=0, description="How long to serve on, not serving by health, when stopped.")
+    ] = 0.0
+    grace_seconds: Annotated[
+        float, Field(gt=0, description="How long calls under way may take when stopped.")
+    ] = 10.0
+    reflection: Annotated[bool, Field(description="Whether to serve gRPC reflection.")] = True
+    log_level: Annotated[
+        Literal["debug", "info", "warning", "error"], Field(description="What to log.")
+    ] = "info"
+    log_format: Annotated[
+        Literal["auto", "json", "console"],
+        Field(description="How to log; auto is console on a terminal and JSON elsewhere."),
+    ] = "auto"
+    limits: Annotated[Limits, Field(description="The bounds of what is judged.")] = Limits()
+
+    @field_validator("limits")
+    @classmethod
+    def _limits_are_positive(cls, limits: Limits) -> Limits:
+        for field in fields(limits):
+            if getattr(limits, field.name) < 1:
+                raise ValueError(f"{field.name} must be at least 1")
+        if limits.payload_bytes >= limits.message_bytes:
+            raise ValueError("payload_bytes must lie below message_bytes")
+        return limits
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Say where settings come from, in the order of precedence."""
+        file = cls.model_config.get("toml_file")
+        from_file = (TomlConfigSettingsSource(settings_cls, file),) if file else ()
+        return (init_settings, env_settings, *from_file)
+
+
+def read_settings(config: Path | None = None, **flags: Any) -> Settings:
+    """Return the settings, where a flag that is None was not given.
+
+    Raises:
+        UnusableSettingsError: a value is wrong, or the file cannot be read.
+    """
+    file = config or (Path(name) if (name := os.environ.get(_FILE_VARIABLE)) else None)
+    if file is not None and not file.is_file():
+        raise UnusableSettingsError(f"the settings file {file} is not there")
+
+    class FromFile(Settings):
+        model_config = SettingsConfigDict(toml_file=file)
+
+    given = {name: value for name, value in flags.items() if value is not None}
+    # The variable that names the file is not itself a setting.
+    try:
+        return FromFile(**given)
+    except ValidationError as error:
+        faults = "; ".join(
+            f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors()
+        )
+        raise UnusableSettingsError(f"the settings are not usable: {faults}") from None
+    except ValueError as error:
+        raise UnusableSettingsError(f"the settings cannot be read: {error}") from None

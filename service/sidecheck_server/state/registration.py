@@ -1,0 +1,210 @@
+"""Registration: each tool of a request is checked by itself, and the good ones are bound."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.mcp.tools import ToolDefinition, read_tool
+from sidecheck_server.core.refusals import Reason, Refusal
+from sidecheck_server.core.schemas.source import SchemaSource
+from sidecheck_server.core.words import Severity, Violation
+from sidecheck_server.registry import Registry
+from sidecheck_server.registry.definitions import Action, Definition
+from sidecheck_server.state.schemas import CompiledSchemas
+from sidecheck_server.state.targets import InlineTool
+
+__all__ = ["OnChange", "Outcome", "Registrar", "Registration", "RegistrationOutcomes"]
+
+_SERVER_LENGTH = 256
+_AT_ONCE = 64
+"""How many tools of a request are checked at the same time."""
+
+
+class OnChange(StrEnum):
+    """What becomes of a tool whose definition differs from the registered one."""
+
+    ACCEPT = "accept"
+    REPORT = "report"
+    REFUSE = "refuse"
+
+
+@dataclass(frozen=True, slots=True)
+class Registration:
+    """The tools that one server offers."""
+
+    server: str
+    tools: tuple[InlineTool, ...]
+    #: Whether the server's other tools are removed.
+    replace: bool = False
+    on_change: OnChange = OnChange.ACCEPT
+    #: Whether to check and answer only.
+    validate_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What happened to one definition."""
+
+    name: str
+    #: None if it was refused.
+    action: Action | None
+    problems: tuple[Violation, ...]
+    definition: Definition | None
+    #: The digest of a definition that was refused, if it is JSON.
+    digest: str
+    previous_digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class RegistrationOutcomes:
+    """What happened to a request."""
+
+    outcomes: tuple[Outcome, ...]
+    removed: tuple[str, ...]
+    revision: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Checked:
+    name: str
+    digest: str
+    definition: Definition | None
+    problems: tuple[Violation, ...]
+
+
+class Registrar:
+    """Registers tools."""
+
+    def __init__(self, registry: Registry, schemas: CompiledSchemas, limits: Limits) -> None:
+        self._registry = registry
+        self._schemas = schemas
+        self._limits = limits
+
+    async def register(self, request: Registration) -> RegistrationOutcomes:
+        """Check the tools of *request* and bind those without an error, in one transaction.
+
+        Raises:
+            Refusal: INVALID_REQUEST if the server's name is empty or too long.
+        """
+        if not 1 <= len(request.server) <= _SERVER_LENGTH:
+            raise Refusal(
+                Reason.INVALID_REQUEST,
+                f"the server's name must have 1 to {_SERVER_LENGTH} characters; "
+                f"it has {len(request.server)}",
+                {"field": "server"},
+            )
+        checked = [self._compared(one, request) for one in await self._check_all(request.tools)]
+        checked = _with_duplicates_told(checked)
+        good = [one.definition for one in checked if one.definition is not None]
+        keep = frozenset(one.name for one in checked) if request.replace else None
+        bind = self._registry.preview if request.validate_only else self._registry.register
+        # A transaction waits for the disk.
+        bound = await asyncio.to_thread(bind, request.server, good, keep=keep)
+        actions = iter(bound.bound)
+        outcomes = []
+        for one in checked:
+            action = next(actions) if one.definition is not None else None
+            registered = self._registry.find(request.server, one.name)
+            before = registered.definition.digest if registered else ""
+            outcomes.append(
+                Outcome(
+                    name=one.name,
+                    action=action.action if action else None,
+                    problems=one.problems,
+                    definition=one.definition,
+                    digest=one.digest,
+                    previous_digest=(action.previous_digest or "") if action else before,
+                )
+            )
+        return RegistrationOutcomes(tuple(outcomes), bound.removed, bound.revision)
+
+    async def _check_all(self, tools: Sequence[InlineTool]) -> list[_Checked]:
+        checked: list[_Checked] = []
+        for start in range(0, len(tools), _AT_ONCE):
+            some = tools[start : start + _AT_ONCE]
+            checked += await asyncio.gather(*map(self._check, some))
+        return checked
+
+    async def _check(self, tool: InlineTool) -> _Checked:
+        try:
+            read = read_tool(tool.json, tool.documents, self._limits)
+        except Refusal as refusal:
+            return _Checked("", "", None, _as_problems(refusal, ""))
+        digests: dict[str, str] = {}
+        problems: list[Violation] = []
+        for key, source in (("inputSchema", read.input), ("outputSchema", read.output)):
+            if source is not None:
+                try:
+                    digests[key] = await self._schema_digest(source)
+                except Refusal as refusal:
+                    problems += _as_problems(refusal, f"/{key}")
+        if problems:
+            return _Checked(read.name, read.digest, None, tuple(problems))
+        return _Checked(read.name, read.digest, _definition(read, digests), ())
+
+    async def _schema_digest(self, source: SchemaSource) -> str:
+        compiled = await self._schemas.get(source, lambda: source, registered=False)
+        return compiled.digest
+
+    def _compared(self, one: _Checked, request: Registration) -> _Checked:
+        """Say that a definition changed, if the request asks for that."""
+        registered = self._registry.find(request.server, one.name) if one.definition else None
+        if (
+            registered is None
+            or registered.definition.digest == one.digest
+            or request.on_change is OnChange.ACCEPT
+        ):
+            return one
+        refused = request.on_change is OnChange.REFUSE
+        problem = Violation(
+            instance_pointer="",
+            schema_pointer="",
+            keyword="",
+            code="DEFINITION_CHANGED",
+            message="the definition differs from the one that is registered under this name",
+            severity=Severity.ERROR if refused else Severity.WARNING,
+        )
+        definition = None if refused else one.definition
+        return replace(one, definition=definition, problems=(*one.problems, problem))
+
+
+def _with_duplicates_told(checked: list[_Checked]) -> list[_Checked]:
+    """Warn of every name that stands more than once; the last definition counts."""
+    names = Counter(one.name for one in checked if one.name)
+    problem = Violation(
+        instance_pointer="/name",
+        schema_pointer="",
+        keyword="",
+        code="TOOL_NAME_DUPLICATE",
+        message="the request has several tools of this name; the last of them counts",
+        severity=Severity.WARNING,
+        clause="MCP, server/tools: Tool Names",
+    )
+    return [
+        replace(one, problems=(*one.problems, problem)) if names[one.name] > 1 else one
+        for one in checked
+    ]
+
+
+def _definition(tool: ToolDefinition, digests: dict[str, str]) -> Definition:
+    return Definition(
+        digest=tool.digest,
+        name=tool.name,
+        json=tool.json,
+        documents=tool.input.documents,
+        input_schema_digest=digests["inputSchema"],
+        output_schema_digest=digests.get("outputSchema"),
+    )
+
+
+def _as_problems(refusal: Refusal, pointer: str) -> tuple[Violation, ...]:
+    """Turn the refusal of a part of a definition into problems of the definition."""
+    if not refusal.problems:
+        return (Violation(pointer, "", "", refusal.reason.value, refusal.message),)
+    return tuple(
+        replace(problem, instance_pointer=pointer + problem.instance_pointer)
+        for problem in refusal.problems
+    )

@@ -1,0 +1,150 @@
+"""The fakes for the tests of programs that use Sidecheck."""
+
+import inspect
+from typing import Any
+
+import grpc
+import pytest
+import sidecheck
+from sidecheck import (
+    Arguments,
+    BlockingClient,
+    BlockingValidator,
+    Client,
+    Item,
+    Options,
+    Refused,
+    RegisteredTool,
+    Schema,
+    Severity,
+    StructuredContent,
+    Validator,
+    Verdict,
+    Violation,
+)
+from sidecheck.testing import BlockingFakeValidator, FakeValidator, invalid, valid
+
+FORECAST = RegisteredTool("weather", "get_forecast")
+ALERTS = RegisteredTool("weather", "get_alerts")
+REFUSED = Refused("UNKNOWN_TOOL", "no tool", {}, grpc.StatusCode.NOT_FOUND)
+
+
+@pytest.fixture(params=[FakeValidator, BlockingFakeValidator])
+def fake(request: pytest.FixtureRequest) -> FakeValidator | BlockingFakeValidator:
+    """Return a fake of either kind."""
+    kind: type[FakeValidator | BlockingFakeValidator] = request.param
+    return kind()
+
+
+async def value_of(answer: Any) -> Any:
+    """Return *answer*, awaited if it has to be."""
+    return await answer if inspect.isawaitable(answer) else answer
+
+
+async def test_everything_is_valid_by_default(fake: Any) -> None:
+    """A program can be tested before its test says anything about verdicts."""
+    assert valid() == await value_of(fake.validate(FORECAST, {}))
+
+
+async def test_answers_are_by_tool(fake: Any) -> None:
+    """Another tool of the same server is not meant."""
+    fake.answer_tool("weather", "get_forecast", invalid())
+    assert [invalid(), valid()] == [
+        await value_of(fake.validate(FORECAST, {})),
+        await value_of(fake.validate(ALERTS, {})),
+    ]
+
+
+async def test_answers_are_by_predicate_and_the_last_one_counts(fake: Any) -> None:
+    """A test can overrule what its fixture said."""
+    fake.answer_tool("weather", "get_forecast", invalid())
+    fake.answer_when(lambda item: item.subject == Arguments({"city": "Oslo"}), valid())
+    assert [invalid(), valid()] == [
+        await value_of(fake.validate(FORECAST, {})),
+        await value_of(fake.validate(FORECAST, {"city": "Oslo"})),
+    ]
+
+
+async def test_refusals_are_raised(fake: Any) -> None:
+    """As the client raises them."""
+    fake.answer_tool("weather", "get_forecast", REFUSED)
+    with pytest.raises(Refused) as raised:
+        await value_of(fake.validate(FORECAST, {}))
+    assert REFUSED is raised.value
+
+
+async def test_batches_are_answered_item_by_item(fake: Any) -> None:
+    """An item's own target replaces the shared one, and a refusal stands in its place."""
+    fake.answer_tool("weather", "get_forecast", invalid())
+    fake.answer_tool("weather", "get_alerts", REFUSED)
+    batch = [Item(Arguments({})), Item(Arguments({}), ALERTS), Item(Arguments({}), Schema(True))]
+    assert [invalid(), REFUSED, valid()] == await value_of(
+        fake.validate_batch(batch, target=FORECAST)
+    )
+
+
+async def test_calls_are_recorded_as_values(fake: Any) -> None:
+    """Each with the target and the options that held for it."""
+    options = Options(hide_values=True)
+    await value_of(fake.validate(FORECAST, {"a": 1}, options=options))
+    await value_of(fake.validate_structured_content(FORECAST, b"{}", timeout=1.0))
+    await value_of(
+        fake.validate_batch(
+            [Item(Arguments(1)), Item(Arguments(2), ALERTS, options)], target=FORECAST
+        )
+    )
+    assert [
+        Item(Arguments({"a": 1}), FORECAST, options),
+        Item(StructuredContent(b"{}"), FORECAST),
+        Item(Arguments(1), FORECAST),
+        Item(Arguments(2), ALERTS, options),
+    ] == fake.calls
+
+
+async def test_fakes_stand_where_the_client_does() -> None:
+    """They are context managers and validators of the same kind."""
+    async with FakeValidator(invalid()) as fake:
+        assert invalid() == await fake.validate(FORECAST, {})
+    with BlockingFakeValidator(invalid()) as blocking:
+        assert invalid() == blocking.validate(FORECAST, {})
+    assert all(issubclass(kind, Validator) for kind in (Client, FakeValidator))
+    assert all(
+        issubclass(kind, BlockingValidator) for kind in (BlockingClient, BlockingFakeValidator)
+    )
+
+
+def test_makers_make_only_what_they_say() -> None:
+    """A verdict is invalid if and only if it has an error."""
+    error, warning = Violation(code="TYPE"), Violation(code="FORMAT", severity=Severity.WARNING)
+    assert [
+        Verdict(valid=True, violations=(warning,)),
+        Verdict(valid=False, violations=(warning, error), tool_error_text="t"),
+    ] == [valid(warning), invalid(warning, error, tool_error_text="t")]
+    with pytest.raises(ValueError, match="not valid"):
+        valid(error)
+    with pytest.raises(ValueError, match="not invalid"):
+        invalid(warning)
+
+
+PUBLIC = {
+    name: value
+    for name, value in vars(Client).items()
+    if inspect.isfunction(value) and not name.startswith("_")
+}
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_both_clients_have_the_same_methods(name: str) -> None:
+    """Parameters, their defaults and their types do not differ."""
+    here, there = (inspect.signature(getattr(kind, name)) for kind in (Client, BlockingClient))
+    assert here.parameters == there.parameters
+
+
+def test_the_public_names_are_whole_and_sorted() -> None:
+    """What a module of the package exports and a user needs is there by name."""
+    values = {
+        name
+        for name, value in vars(sidecheck).items()
+        if not name.startswith("_") and not inspect.ismodule(value)
+    }
+    assert sorted(values) == sidecheck.__all__

@@ -1,0 +1,235 @@
+"""The Python client translates values into the messages of requests."""
+
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any
+
+import pytest
+from sidecheck import (
+    Action,
+    Arguments,
+    Coercion,
+    DefinitionDigest,
+    Detail,
+    Document,
+    Item,
+    OnChange,
+    OnUnknownTool,
+    Options,
+    RegisteredTool,
+    Schema,
+    SchemaDigest,
+    Severity,
+    StructuredContent,
+    Target,
+    ToolDefinition,
+    UnknownArguments,
+)
+from sidecheck.v1 import options_pb2 as options_pb
+from sidecheck.v1 import registry_service_pb2 as registry_pb
+from sidecheck.v1 import target_pb2 as target_pb
+from sidecheck.v1 import validation_service_pb2 as validation_pb
+from sidecheck.v1 import verdict_pb2 as verdict_pb
+from sidecheck.wire import requests
+
+
+@pytest.mark.parametrize(
+    ("expected", "payload"),
+    [
+        pytest.param(b'{"a":1,"a":2', b'{"a":1,"a":2', id="bytes, even broken ones, untouched"),
+        pytest.param(b'{"a":[1,2.5,true,null]}', {"a": [1, 2.5, True, None]}, id="compact"),
+        pytest.param(b'"{}"', "{}", id="str is a JSON string, not JSON text"),
+        pytest.param('"é\U0001f600"'.encode(), "é\U0001f600", id="text in UTF-8, not escaped"),
+        pytest.param(b"18446744073709551617", 2**64 + 1, id="integers exact"),
+        pytest.param(b"null", None, id="null"),
+        pytest.param(b'{"a":{}}', MappingProxyType({"a": MappingProxyType({})}), id="mappings"),
+        pytest.param(b"[1,2]", (1, 2), id="tuple"),
+    ],
+)
+def test_payloads_become_json_text(expected: bytes, payload: Any) -> None:
+    """A payload given as bytes is text already; any other value is encoded."""
+    assert expected == requests.payload_text(payload)
+
+
+@pytest.mark.parametrize(
+    ("expected", "payload"),
+    [
+        pytest.param(ValueError, {"a": float("nan")}, id="NaN"),
+        pytest.param(ValueError, [float("inf")], id="infinity"),
+        pytest.param(ValueError, "\ud800", id="lone surrogate"),
+        pytest.param(TypeError, {"a": object()}, id="object"),
+        pytest.param(TypeError, {1, 2}, id="set"),
+        pytest.param(TypeError, [b"{}"], id="bytes inside a value"),
+    ],
+)
+def test_what_json_cannot_express_is_not_sent(expected: type[Exception], payload: Any) -> None:
+    """Nothing is invented for a value that JSON has no form for."""
+    with pytest.raises(expected):
+        requests.payload_text(payload)
+
+
+@pytest.mark.parametrize(
+    ("expected", "target"),
+    [
+        pytest.param(
+            target_pb.Target(
+                registered_tool=target_pb.RegisteredTool(
+                    server="s", name="n", definition_digest="d"
+                )
+            ),
+            RegisteredTool("s", "n", "d"),
+            id="registered tool",
+        ),
+        pytest.param(
+            target_pb.Target(definition_digest="d"), DefinitionDigest("d"), id="definition digest"
+        ),
+        pytest.param(target_pb.Target(schema_digest="d"), SchemaDigest("d"), id="schema digest"),
+        pytest.param(
+            target_pb.Target(
+                inline_tool=target_pb.InlineTool(
+                    json=b'{"name":"n"}', documents=[target_pb.Document(uri="u", json=b"true")]
+                )
+            ),
+            ToolDefinition({"name": "n"}, (Document("u", True),)),
+            id="tool definition",
+        ),
+        pytest.param(
+            target_pb.Target(
+                inline_schema=target_pb.InlineSchema(
+                    json=b'{"type": "string"}',
+                    documents=[target_pb.Document(uri="u", json=b"{}")],
+                    default_dialect="http://json-schema.org/draft-07/schema#",
+                )
+            ),
+            Schema(
+                '{"type": "string"}',
+                (Document("u", b"{}"),),
+                "http://json-schema.org/draft-07/schema#",
+            ),
+            id="schema as text",
+        ),
+    ],
+)
+def test_targets_become_messages(expected: target_pb.Target, target: Target) -> None:
+    """Each kind of target sets its own member of the oneof."""
+    item = Item(StructuredContent(b"1"), target)
+    expected_subject = target_pb.Subject(structured_content=b"1")
+    assert (
+        validation_pb.ValidateRequest(target=expected, subject=expected_subject)
+    ) == requests.validate_request(item)
+    assert (
+        validation_pb.ValidateItem(target=expected, subject=expected_subject)
+    ) == requests.batch_item(item)
+
+
+def test_an_item_without_target_and_options_leaves_them_unset() -> None:
+    """What an item leaves out, the batch supplies."""
+    message = requests.batch_item(Item(Arguments(b"{}")))
+    assert (
+        validation_pb.ValidateItem(subject=target_pb.Subject(arguments=b"{}")),
+        False,
+        False,
+    ) == (message, message.HasField("target"), message.HasField("options"))
+
+
+@pytest.mark.parametrize(
+    ("expected", "options"),
+    [
+        pytest.param(
+            options_pb.ValidationOptions(
+                detail="DETAIL_ALL",
+                max_violations=20,
+                unknown_arguments="UNKNOWN_ARGUMENTS_SCHEMA",
+                coercion="COERCION_NONE",
+                on_unknown_tool="ON_UNKNOWN_TOOL_REFUSE",
+            ),
+            Options(),
+            id="defaults",
+        ),
+        pytest.param(
+            options_pb.ValidationOptions(
+                protocol_version="2025-11-25",
+                detail="DETAIL_VERDICT_ONLY",
+                max_violations=3,
+                unknown_arguments="UNKNOWN_ARGUMENTS_STRIP",
+                coercion="COERCION_SAFE_SCALARS",
+                apply_defaults=True,
+                assert_formats=True,
+                on_unknown_tool="ON_UNKNOWN_TOOL_SKIP",
+                hide_values=True,
+            ),
+            Options(
+                protocol_version="2025-11-25",
+                detail=Detail.VERDICT_ONLY,
+                max_violations=3,
+                unknown_arguments=UnknownArguments.STRIP,
+                coercion=Coercion.SAFE_SCALARS,
+                apply_defaults=True,
+                assert_formats=True,
+                on_unknown_tool=OnUnknownTool.SKIP,
+                hide_values=True,
+            ),
+            id="everything set",
+        ),
+    ],
+)
+def test_options_become_messages(expected: options_pb.ValidationOptions, options: Options) -> None:
+    """Every option is sent, the documented defaults by name."""
+    assert validation_pb.ValidateBatchRequest(options=expected) == requests.batch_request(
+        [], None, options
+    )
+
+
+@pytest.mark.parametrize(
+    ("wrapper", "enum", "prefix"),
+    [
+        pytest.param(options_pb.Detail, Detail, "DETAIL", id="Detail"),
+        pytest.param(
+            options_pb.UnknownArguments,
+            UnknownArguments,
+            "UNKNOWN_ARGUMENTS",
+            id="UnknownArguments",
+        ),
+        pytest.param(options_pb.Coercion, Coercion, "COERCION", id="Coercion"),
+        pytest.param(
+            options_pb.OnUnknownTool, OnUnknownTool, "ON_UNKNOWN_TOOL", id="OnUnknownTool"
+        ),
+        pytest.param(verdict_pb.Severity, Severity, "SEVERITY", id="Severity"),
+    ],
+)
+def test_enumerations_have_the_members_of_the_api(
+    wrapper: Any, enum: type[StrEnum], prefix: str
+) -> None:
+    """A member added to the API without one here fails; UNSPECIFIED is only for the wire."""
+    members = {f"{prefix}_{member.upper()}" for member in enum}
+    assert set(wrapper.keys()) == members | {f"{prefix}_UNSPECIFIED"}
+
+
+def test_actions_have_the_members_of_the_api() -> None:
+    """An action added to the API without one here fails."""
+    members = {f"ACTION_{member.upper()}" for member in Action}
+    assert set(registry_pb.RegistrationOutcome.Action.keys()) == members
+
+
+@pytest.mark.parametrize("replace", [False, True])
+@pytest.mark.parametrize("on_change", ["accept", "report", "refuse"])
+def test_registrations_become_messages(replace: bool, on_change: OnChange) -> None:
+    """Mode and policy are sent by name."""
+    tools = [requests.inline_tool(ToolDefinition('{"name": "n"}'))]
+    assert registry_pb.RegisterToolsRequest(
+        server="s",
+        tools=[target_pb.InlineTool(json=b'{"name": "n"}')],
+        mode="REGISTRATION_MODE_REPLACE" if replace else "REGISTRATION_MODE_UPSERT",
+        on_change=f"ON_CHANGE_{on_change.upper()}",
+        validate_only=True,
+    ) == requests.registration_request(
+        "s", tools, replace=replace, on_change=on_change, validate_only=True
+    )
+
+
+@pytest.mark.parametrize("size", [0, 1, 127, 128, 16_383, 16_384, 2_097_152])
+def test_the_size_that_a_message_adds_is_exact(size: int) -> None:
+    """The bytes that a message adds to a list are counted with tag and length."""
+    item = target_pb.InlineTool(json=b"x" * size)
+    whole = registry_pb.RegisterToolsRequest(tools=[item])
+    assert whole.ByteSize() == requests.listed_bytes(item)

@@ -1,0 +1,40 @@
+"""The Python client: its settings and its verdicts."""
+
+import pytest
+from sidecheck import (
+    InvalidPayload,
+    Severity,
+    Verdict,
+    Violation,
+)
+from sidecheck.conversations import Conversations, OnUnavailable
+
+
+@pytest.mark.parametrize(
+    ("timeout", "policy"),
+    [(0, "raise"), (-1.0, "raise"), (float("nan"), "raise"), (2.0, "ignore")],
+)
+def test_settings_are_checked_at_once(timeout: float, policy: OnUnavailable) -> None:
+    """A client that could never work is not made."""
+    with pytest.raises(ValueError, match=r"timeout|on_unavailable"):
+        Conversations(timeout, policy)
+
+
+def test_an_invalid_verdict_is_raised_on_demand() -> None:
+    """Its text names the codes of the errors and nothing out of the payload."""
+    verdict = Verdict(
+        valid=False,
+        violations=(
+            Violation(code="TYPE", instance_pointer="/secret", message="secret"),
+            Violation(code="TYPE"),
+            Violation(code="REQUIRED"),
+            Violation(code="FORMAT", severity=Severity.WARNING),
+        ),
+    )
+    Verdict(valid=True).raise_for_invalid()
+    with pytest.raises(InvalidPayload) as raised:
+        verdict.raise_for_invalid()
+    assert (verdict, "the payload is invalid: TYPE, REQUIRED") == (
+        raised.value.verdict,
+        str(raised.value),
+    )

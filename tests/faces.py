@@ -1,0 +1,43 @@
+"""Both faces of the Python client in one form, so that one test tries both."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from typing import Any, Self, cast
+
+from sidecheck import BlockingClient, Client, Tool
+
+__all__ = ["FACES", "connect"]
+
+FACES = ("asynchronous", "blocking")
+
+
+def connect(face: str, address: str, **settings: Any) -> Client:
+    """Return a client of that face; a blocking one waits in a thread of its own."""
+    if face == "blocking":
+        return cast("Client", Threaded(BlockingClient(address, **settings)))
+    return Client(address, **settings)
+
+
+class Threaded:
+    """A blocking client whose methods can be awaited."""
+
+    def __init__(self, client: BlockingClient) -> None:
+        self._client = client
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *exc_info: object) -> None:
+        await asyncio.to_thread(self._client.close)
+
+    async def list(self, *arguments: Any, **settings: Any) -> AsyncIterator[Tool]:
+        for tool in await asyncio.to_thread(lambda: [*self._client.list(*arguments, **settings)]):
+            yield tool
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        method = getattr(self._client, name)
+
+        async def waited(*arguments: Any, **settings: Any) -> Any:
+            return await asyncio.to_thread(method, *arguments, **settings)
+
+        return waited

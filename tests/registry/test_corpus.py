@@ -1,0 +1,52 @@
+"""The registry under the load of the corpus of real tools."""
+
+import hashlib
+import json
+import tracemalloc
+from contextlib import closing
+from pathlib import Path
+
+from shared_material import read_records, shared
+from sidecheck_server.registry.definitions import Definition
+from sidecheck_server.registry.sqlite import open_registry
+
+
+def digest(value: object) -> str:
+    text = json.dumps(value, sort_keys=True).encode()
+    return f"sha256:{hashlib.sha256(text).hexdigest()}"
+
+
+def corpus() -> dict[str, list[Definition]]:
+    """Read the tools of each server; the names of one are distinct."""
+    servers: dict[str, dict[str, Definition]] = {}
+    for record in read_records(shared("corpus/tools.jsonl.gz")):
+        tool = record["tool"]
+        definition = Definition(
+            digest(tool),
+            tool["name"],
+            json.dumps(tool, ensure_ascii=False).encode(),
+            (),
+            digest(tool["inputSchema"]),
+            digest(tool["outputSchema"]) if "outputSchema" in tool else None,
+        )
+        server = record["prov"].get("server") or record["prov"]["repo"]
+        servers.setdefault(server, {})[definition.name] = definition
+    return {server: list(tools.values()) for server, tools in servers.items()}
+
+
+def test_real_tools_come_back_and_cost_little_memory(tmp_path: Path) -> None:
+    """Every byte of the corpus is kept, in less than 2 KB of memory beyond the JSON."""
+    servers = corpus()
+    path = tmp_path / "registry.db"
+    with closing(open_registry(path)) as registry:
+        for server, tools in servers.items():
+            registry.register(server, tools, keep=frozenset())
+        expected = registry.page(None, None, 1 << 30, 1 << 60)[0]
+
+    tracemalloc.start()
+    with closing(open_registry(path)) as registry:
+        memory, _ = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert expected == registry.page(None, None, 1 << 30, 1 << 60)[0]
+    size = sum(binding.definition.size for binding in expected)
+    assert (memory - size) / len(expected) < 2_000
