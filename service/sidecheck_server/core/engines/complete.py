@@ -15,14 +15,13 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
-from jsonschema import Draft4Validator, Draft202012Validator
 from jsonschema.validators import create
 from referencing import Registry
 
 from sidecheck_server.core.engines.budget import Budget
 from sidecheck_server.core.engines.checks import Checks
 from sidecheck_server.core.engines.complete_applicators import applicators_of
-from sidecheck_server.core.engines.complete_assertions import assertions_of
+from sidecheck_server.core.engines.complete_assertions import assertions_of, type_checker_of
 from sidecheck_server.core.engines.fault import Fault
 from sidecheck_server.core.engines.resources import DialectOf, Resources
 from sidecheck_server.core.engines.scope import Scope, scope_of
@@ -86,12 +85,10 @@ def _validator_class(draft: Draft, keywords: frozenset[str]) -> Any:
     """Return the class that judges by *keywords* as *draft* reads them."""
     known = {**assertions_of(draft), **applicators_of(draft)}
     dialect = next(each for each in DIALECTS.values() if each.draft is draft)
-    # In draft 4 a number with a fraction of zero is no integer (draft 4, section 3.5).
-    stock = Draft4Validator if draft is Draft.DRAFT_04 else Draft202012Validator
     validator_class = create(
         meta_schema={dialect.id_keyword: dialect.uri},
         validators={name: known[name] for name in known if name in keywords},
-        type_checker=stock.TYPE_CHECKER,
+        type_checker=type_checker_of(draft),
         id_of=dialect.specification.id_of,
     )
     validator_class.descend = _descend

@@ -5,16 +5,16 @@ they are, and of the payload only what `Values` lets out.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
 from sidecheck_server.core.engines.fault import Fault
 from sidecheck_server.core.explain.nearest import nearest
-from sidecheck_server.core.explain.schemas import FORMATS, describe, parts_of, types_in_words
+from sidecheck_server.core.explain.schemas import FORMATS, alternatives, describe, parts_of, types_in_words
 from sidecheck_server.core.explain.values import Values, counted, listed, literal, quoted, some
 
-__all__ = ["Saying", "say"]
+__all__ = ["Saying", "say", "say_of_tag"]
 
 _MOST_NAMES = 8
 _LONGEST_PATTERN = 120
@@ -32,13 +32,8 @@ Rule = Callable[[Fault, Values], Saying]
 
 
 def say(fault: Fault, values: Values) -> Saying:
-    """Return what there is to say of *fault*, which is no choice among subschemas."""
-    rule = _RULES.get(fault.validator, _something)
-    return rule(fault, values)
-
-
-def _something(fault: Fault, values: Values) -> Saying:
-    return Saying(f"{fault.validator} does not allow {values.found(fault.instance)}")
+    """Return what there is to say of *fault* by itself, without looking under a choice."""
+    return _RULES[fault.validator](fault, values)
 
 
 def _false(fault: Fault, values: Values) -> Saying:
@@ -55,17 +50,42 @@ def _type(fault: Fault, values: Values) -> Saying:
         wanted = fault.validator_value
         if {"array", "object"} & set([wanted] if isinstance(wanted, str) else wanted):
             found += "; pass the JSON itself, not a string that contains it"
-    return Saying(f"expected {expected}, found {found}")
+    return Saying(f"expected {expected}, found {found}{_instead(fault)}")
 
 
 def _enum(fault: Fault, values: Values) -> Saying:
-    allowed = fault.validator_value
-    near = ""
-    if isinstance(fault.instance, str) and not values.hidden:
-        near = nearest(fault.instance, (each for each in allowed if isinstance(each, str)))
-    expected = some(allowed, len(allowed), near or None)
-    message = f"expected {expected}, found {values.plain(fault.instance)}"
-    return Saying(f"{message}; did you mean {quoted(near)}?" if near else message, near)
+    saying = _none_of(fault.validator_value, fault.instance, values)
+    return replace(saying, message=saying.message + _instead(fault))
+
+
+def _instead(fault: Fault) -> str:
+    """Return what to do about a member that is null, which many take for absent."""
+    of_object = fault.absolute_path and isinstance(fault.absolute_path[-1], str)
+    return "; leave it out if it is optional" if fault.instance is None and of_object else ""
+
+
+def _none_of(allowed: list[Any], instance: Any, values: Values) -> Saying:
+    near = None if values.hidden else _near(instance, allowed)
+    message = f"expected {some(allowed, near)}, found {values.plain(instance)}"
+    if near is None:
+        return Saying(message)
+    suggestion = near if isinstance(near, str) else literal(near)
+    return Saying(f"{message}; did you mean {literal(near)}?", suggestion)
+
+
+def _near(value: Any, allowed: list[Any]) -> Any:
+    """Return the one of *allowed* that *value* may stand for, perhaps of another type."""
+    if isinstance(value, dict | list | None):
+        return None
+    text = value if isinstance(value, str) else literal(value)
+    for each in allowed:
+        if isinstance(each, str) != isinstance(value, str) and not isinstance(each, dict | list):
+            other = each if isinstance(each, str) else literal(each)
+            if other.casefold() == text.casefold():
+                return each
+    if not isinstance(value, str):
+        return None
+    return nearest(value, (each for each in allowed if isinstance(each, str))) or None
 
 
 def _const(fault: Fault, values: Values) -> Saying:
@@ -81,7 +101,7 @@ def _required(fault: Fault, values: Values) -> Saying:
     wanted = _property(fault, name)
     if wanted:
         message += f"; expected {wanted}"
-    near = "" if values.hidden else nearest(name, _undeclared(fault))
+    near = nearest(name, _undeclared(fault)) if wanted and not values.hidden else ""
     if near:
         message += f"; perhaps {quoted(near)} was meant to be {quoted(name)}"
     return Saying(message, near)
@@ -131,7 +151,7 @@ def _all_known(names: list[str], patterns: list[str]) -> str:
 
 def _named(fault: Fault, values: Values) -> Saying:
     inner = say(fault.about, values)
-    named = values.property_named(fault.instance_name, "property name")
+    named = values.property_named(fault.about.instance, "property name")
     return Saying(f"the {named} is not allowed: {inner.message}", inner.suggestion)
 
 
@@ -196,14 +216,8 @@ def _unique(fault: Fault, values: Values) -> Saying:
 
 
 def _beyond(fault: Fault, _values: Values) -> Saying:
-    if fault.about == 0:
-        return Saying(f"expected an empty array, found {kind_of_items(fault.instance)}")
-    allowed = counted(fault.about, "item")
+    allowed = counted(fault.about, "item") if fault.about else "no items"
     return Saying(f"expected at most {allowed}, found {len(fault.instance)}")
-
-
-def kind_of_items(items: list[Any]) -> str:
-    return counted(len(items), "item")
 
 
 def _unevaluated_items(fault: Fault, values: Values) -> Saying:
@@ -241,15 +255,56 @@ def _not(fault: Fault, values: Values) -> Saying:
     found = values.found(fault.instance)
     if fault.validator_value is True or fault.validator_value == {}:
         return _false(fault, values)
-    if not unwanted:
-        return Saying(f"the schema under not describes what is not allowed, and allows {found}")
-    return Saying(f"expected anything but {unwanted}, found {found}")
+    return Saying(f"expected anything but {unwanted or 'what is ruled out'}, found {found}")
+
+
+def _choice(fault: Fault, values: Values) -> Saying:
+    branches, found = fault.validator_value, values.found(fault.instance)
+    if isinstance(fault.instance, dict):
+        found = values.names_in(fault.instance)
+    groups = [_only_required(each) for each in branches]
+    if fault.about is not None:
+        first, second = fault.about
+        if all(groups):
+            both = f"{groups[first]} and {groups[second]}"
+            return Saying(f"expected only one of these, found both: {both}")
+        which = [f"{each}{_aside(branches[each], fault)}" for each in fault.about]
+        return Saying(f"expected exactly one alternative to fit, but both {listed(which, 'and')} do")
+    if all(groups):
+        return Saying(f"{listed(groups)} is required, found {found}")
+    expected = alternatives([describe(each, fault.scope, 1) for each in branches])
+    if not expected:
+        return Saying(f"none of {len(branches)} alternatives fits, found {found}")
+    return Saying(f"expected {expected}, found {found}")
+
+
+def say_of_tag(name: str, allowed: list[Any], fault: Fault, values: Values) -> Saying:
+    """Return what to say where the property *name* selects none of the branches of a choice."""
+    if name not in fault.instance:
+        return Saying(f"{quoted(name)} is required and missing; expected {some(allowed)}")
+    return _none_of(allowed, fault.instance[name], values)
+
+
+def _aside(schema: Any, fault: Fault) -> str:
+    described = describe(schema, fault.scope, 1)
+    return f" ({described})" if described else ""
+
+
+def _only_required(schema: Any) -> str:
+    """Return the names that *schema* requires if it does nothing else, or ""."""
+    if not isinstance(schema, dict) or schema.keys() - _REQUIRING or not schema.get("required"):
+        return ""
+    return listed([quoted(name) for name in schema["required"][:_MOST_NAMES]], "and")
+
+
+_REQUIRING = {"required", "type", "description", "title", "$comment"}
 
 
 _RULES: Mapping[str, Rule] = {
     "": _false,
     "additionalItems": _beyond,
     "additionalProperties": _unknown,
+    "anyOf": _choice,
     "const": _const,
     "contains": _contains,
     "dependencies": _dependent,
@@ -271,6 +326,7 @@ _RULES: Mapping[str, Rule] = {
     "minimum": _bound("at least", "exclusiveMinimum", "more than"),
     "multipleOf": _multiple,
     "not": _not,
+    "oneOf": _choice,
     "pattern": _pattern,
     "propertyNames": _named,
     "required": _required,

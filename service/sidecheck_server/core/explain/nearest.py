@@ -19,8 +19,9 @@ def nearest(name: str, candidates: Iterable[str]) -> str:
     """Return the one of *candidates* that *name* may stand for, or "".
 
     It differs in nothing but case and separators; or one of the two names begins
-    with the other, or has all words of the other; or few letters differ. Where
-    several are as near, none is returned but for the last reason, where the first is.
+    with the other, or has all words of the other; or few letters differ in the words
+    that they do not share. Where several are near for the second reason, it takes the
+    third to choose one.
     """
     if not 0 < len(name) <= LONGEST_NAME:
         return ""
@@ -32,22 +33,24 @@ def nearest(name: str, candidates: Iterable[str]) -> str:
     related = [each for each in known if _related(name, each)]
     if len(related) == 1:
         return related[0]
-    return (
-        max(
-            ((_likeness(folded, _folded(each)), -place, each) for place, each in enumerate(known)),
-            default=(0.0, 0, ""),
-        )[2]
-        if any(_likeness(folded, _folded(each)) for each in known)
-        else ""
-    )
+    best, found = 0.0, ""
+    for each in known:
+        likeness = _likeness(name, each)
+        if likeness > best:
+            best, found = likeness, each
+    return found
 
 
 def _folded(name: str) -> str:
     return "".join(c for c in name.casefold() if c.isalnum()) or name
 
 
+def _in_order(name: str) -> list[str]:
+    return [word.casefold() for word in _WORD.findall(name)]
+
+
 def _words(name: str) -> frozenset[str]:
-    return frozenset(word.casefold() for word in _WORD.findall(name))
+    return frozenset(_in_order(name))
 
 
 def _related(one: str, two: str) -> bool:
@@ -59,8 +62,14 @@ def _related(one: str, two: str) -> bool:
 
 
 def _likeness(one: str, two: str) -> float:
-    """Return how alike two folded names are, or 0.0 if not enough."""
-    matcher = SequenceMatcher(None, one, two, autojunk=False)
+    """Return how alike two names are where they differ, or 0.0 if not enough."""
+    first, second = _words(one), _words(two)
+    if {w for w in first if w.isdecimal()} != {w for w in second if w.isdecimal()}:
+        return 0.0  # another number is another thing, however alike it looks
+    if first & second:
+        one = "".join(word for word in _in_order(one) if word not in second)
+        two = "".join(word for word in _in_order(two) if word not in first)
+    matcher = SequenceMatcher(None, _folded(one), _folded(two), autojunk=False)
     # Each is an upper bound of the next, and cheaper.
     for ratio in (matcher.real_quick_ratio, matcher.quick_ratio, matcher.ratio):
         likeness = ratio()

@@ -9,7 +9,7 @@ from referencing.exceptions import Unresolvable
 from sidecheck_server.core.engines.scope import Scope
 from sidecheck_server.core.explain.values import LONGEST, counted, listed, literal, quoted, some
 
-__all__ = ["FORMATS", "Part", "constants", "describe", "parts_of", "types_in_words"]
+__all__ = ["FORMATS", "Part", "alternatives", "constants", "describe", "parts_of", "types_in_words"]
 
 _MOST_PARTS = 16
 _MOST_ALTERNATIVES = 5
@@ -123,7 +123,7 @@ def _descriptions(parts: list[Part], depth: int) -> Iterator[str]:
     for part in parts:
         values = constants(part)
         if values is not None:
-            yield some(values, len(values))
+            yield some(values)
     for part in parts:
         types = part.schema.get("type") if "type" in part.scope.dialect.keywords else None
         if types == "object":
@@ -183,7 +183,7 @@ def _an_array(part: Part, depth: int) -> str:
         for inner in parts_of(items, part.scope):
             values = constants(inner)
             if values is not None and depth < _DEEPEST:
-                return f"an array of {some(values, len(values)).replace('one of ', '', 1)}"
+                return f"an array of {some(values).replace('one of ', '', 1)}"
             kind = inner.schema.get("type")
             if isinstance(kind, str) and kind in _PLURALS:
                 return f"an array of {_PLURALS[kind]}"

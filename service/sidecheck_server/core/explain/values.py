@@ -4,13 +4,14 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-__all__ = ["Values", "counted", "kind_of", "listed", "literal", "quoted"]
+__all__ = ["Values", "counted", "kind_of", "listed", "literal", "quoted", "some"]
 
 LONGEST = 60
 """How many characters of a text are shown."""
 
 _DIGITS = 40
 _MOST_LISTED = 8
+_MOST_ALTERNATIVES = 20
 
 
 def quoted(text: str) -> str:
@@ -122,22 +123,19 @@ class Values:
         return f"an object with {listed([quoted(name) for name in value], 'and')}"
 
 
-def some(values: Iterable[Any], of: int, first: Any = None) -> str:
-    """Return the alternatives *values*, of which there are *of*; a long list is cut.
-
-    *first* is shown whatever is cut.
-    """
+def some(values: Sequence[Any], first: Any = None) -> str:
+    """Return the alternatives *values*; of a long list a few, *first* among them."""
     shown: list[str] = []
     length = 0
     for value in values:
         text = literal(value)
         length += len(text)
-        if len(shown) >= _MOST_LISTED or (shown and length > 4 * LONGEST):
+        if len(shown) >= _MOST_ALTERNATIVES or (shown and length > 4 * LONGEST):
             break
         shown.append(text)
-    if len(shown) == of:
-        return shown[0] if of == 1 else f"one of {listed(shown)}"
+    if len(shown) == len(values):
+        return listed(shown) if len(shown) == 1 else f"one of {listed(shown)}"
     few = shown[:3]
     if first is not None and literal(first) not in few:
         few = [literal(first), *few[:2]]
-    return f"one of {of} values such as {listed(few, 'and')}"
+    return f"one of {len(values)} values such as {listed(few, 'and')}"

@@ -28,7 +28,7 @@ def is_date(text: str) -> bool:
 
     The calendar is the Gregorian one, also before 1582, from year 0000 to 9999.
     """
-    return len(text) <= LONGEST and days_left(text) is not None
+    return days_left(text) is not None
 
 
 def is_time(text: str) -> bool:
@@ -52,6 +52,8 @@ def is_date_time(text: str) -> bool:
     not that month had a leap second: they are announced half a year ahead, so no
     table can tell. Strings longer than 256 characters are no date-times.
     """
+    if len(text) > LONGEST:
+        return False
     date, separator, time = text[:10], text[10:11], text[11:]
     if separator not in {"T", "t"} or not is_time(time):
         return False

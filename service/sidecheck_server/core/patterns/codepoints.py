@@ -57,7 +57,7 @@ def complement(ranges: Ranges) -> Ranges:
 EMPTY: Ranges = ()
 EVERYTHING: Ranges = ((0, LAST),)
 
-#: `\d`: ECMA-262 section 22.2.2.9 (CharacterClassEscape :: d).
+#: `\d`: ECMA-262 section 22.2.2.9 (CompileToCharSet, CharacterClassEscape :: d).
 DIGITS: Ranges = ((0x30, 0x39),)
 
 #: `\w`: the same section, WordCharacters without the `i` flag.

@@ -1,8 +1,7 @@
 r"""Unicode properties: what `\p{..}` and `\P{..}` name.
 
-The names are those of ECMA-262 section 22.2.2.10 (tables of non-binary and
-binary properties, and of General_Category values), to the letter: unlike
-Unicode itself, ECMA-262 does not match names loosely.
+The names are those of ECMA-262 section 22.2.2.9 (UnicodeMatchProperty), to the
+letter: unlike Unicode itself, ECMA-262 does not match names loosely.
 
 The data is RE2's own, read out of it once for each property, on first use. So a
 property means the same set alone, inside a class and negated, and the same on

@@ -1,0 +1,82 @@
+"""From faults to violations: one for each thing that is wrong."""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from sidecheck_server.core.engines.fault import Fault
+from sidecheck_server.core.equality import json_equal
+from sidecheck_server.core.explain.choices import Tag, meant
+from sidecheck_server.core.explain.messages import Saying, say, say_of_tag
+from sidecheck_server.core.explain.values import Values
+from sidecheck_server.core.words import Violation, as_pointer
+
+__all__ = ["explain"]
+
+_DEEPEST = 8
+"""How many choices are looked into, one under the other."""
+
+
+def explain(faults: Iterable[Fault], *, hide_values: bool) -> Iterator[Violation]:
+    """Yield a violation for each thing that *faults* find wrong, each when it is asked for.
+
+    The work for one is linear in the size of the payload. With *hide_values*, nothing
+    of the payload gets into a message or a suggestion.
+    """
+    values = Values(hidden=hide_values)
+    told: set[tuple[str, str, str]] = set()
+    for fault in faults:
+        for violation in _explained(fault, values, 0):
+            # The same may be asked for along several paths.
+            key = (violation.instance_pointer, violation.keyword, violation.message)
+            if key not in told:
+                told.add(key)
+                yield violation
+
+
+def _explained(fault: Fault, values: Values, depth: int) -> Iterator[Violation]:
+    if _is_implied(fault):
+        return
+    if fault.explore is None or depth >= _DEEPEST:
+        yield _violation(fault, say(fault, values))
+        return
+    branch = meant(fault)
+    if isinstance(branch, Tag):
+        given = branch.name in fault.instance
+        place = (branch.name,) if given else ()
+        yield _violation(fault, say_of_tag(branch.name, branch.values, fault, values), place)
+    elif branch is None:
+        yield _violation(fault, say(fault, values))
+    else:
+        for inner in fault.explore(branch):
+            inner.parent = fault
+            yield from _explained(inner, values, depth + 1)
+
+
+def _is_implied(fault: Fault) -> bool:
+    """Return whether a list of constants beside ``type`` says the same, and more."""
+    if fault.validator != "type":
+        return False
+    in_force = fault.scope.dialect.keywords
+    if "const" in fault.schema and "const" in in_force:
+        return not json_equal(fault.schema["const"], fault.instance)
+    if "enum" in fault.schema and "enum" in in_force:
+        return not any(json_equal(each, fault.instance) for each in fault.schema["enum"])
+    return False
+
+
+def _violation(fault: Fault, saying: Saying, place: tuple[str, ...] = ()) -> Violation:
+    keyword: str = fault.validator
+    return Violation(
+        instance_pointer=as_pointer((*fault.absolute_path, *place)),
+        schema_pointer=as_pointer(fault.absolute_schema_path),
+        keyword=keyword,
+        code=_code(keyword),
+        message=saying.message,
+        suggestion=saying.suggestion,
+    )
+
+
+def _code(keyword: str) -> str:
+    if not keyword:
+        return "FALSE_SCHEMA"
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", keyword).upper()
