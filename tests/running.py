@@ -33,7 +33,8 @@ class RunningServer:
             text=True,
             env={**os.environ, **environment},
         )
-        threading.Thread(target=self._read, daemon=True).start()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
         self.address = ""
         self.unix_address = f"unix:{self.socket}"
         ready = self.wait_for("server.ready")
@@ -85,3 +86,6 @@ class RunningServer:
             except subprocess.TimeoutExpired:
                 self.process.kill()
                 self.process.wait()
+        self._reader.join()
+        assert self.process.stderr is not None
+        self.process.stderr.close()

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from shared_material import REPOSITORY, unavailable
-
 from sidecheck_server.core.schemas.dialects import DIALECTS
 from sidecheck_server.core.schemas.source import SchemaSource
 from sidecheck_server.core.words import Document
@@ -55,7 +54,7 @@ def _root() -> Path:
     for root in (shared / "json-schema-test-suite", REPOSITORY / "build" / "suite" / "json"):
         if (root / "tests").is_dir():
             return root
-    unavailable("the JSON Schema test suite is not here; make test fetches it")
+    return unavailable("the JSON Schema test suite is not here; make test fetches it")
 
 
 @cache

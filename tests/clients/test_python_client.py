@@ -4,15 +4,14 @@ import asyncio
 import re
 import subprocess
 import sys
-from collections.abc import AsyncIterator
 from typing import Any
 
 import grpc
 import pytest
 from faces import FACES, connect
+from running import RunningServer
 from shared_material import REPOSITORY
 from sidecheck import (
-    Action,
     Arguments,
     Client,
     DefinitionDigest,
@@ -29,36 +28,7 @@ from sidecheck import (
     ToolDefinition,
     Verdict,
 )
-
-INPUT = {
-    "type": "object",
-    "properties": {"city": {"type": "string"}, "days": {"type": "integer"}},
-    "required": ["city"],
-}
-OUTPUT = {"type": "object", "required": ["celsius"]}
-FORECAST = {"name": "get_forecast", "inputSchema": INPUT}
-ALERTS = {"name": "get_alerts", "inputSchema": {"type": "object"}, "outputSchema": OUTPUT}
-
-REGISTERED = RegisteredTool("weather", "get_forecast")
-
-
-@pytest.fixture(params=FACES)
-async def client(request: pytest.FixtureRequest, server: Any) -> AsyncIterator[Client]:
-    """Return a client of each face in turn, connected to an empty server."""
-    async with connect(request.param, server.address, timeout=10) as connected:
-        yield connected
-
-
-async def register(client: Client, *definitions: dict[str, Any], **settings: Any) -> list[Action]:
-    """Register the definitions for the server "weather" and return what became of each."""
-    tools = [ToolDefinition(definition) for definition in definitions]
-    registration = await client.register("weather", tools, **settings)
-    return [outcome.action for outcome in registration.outcomes]
-
-
-async def names(client: Client, server: str | None = None) -> list[str]:
-    """Return the names of the tools that the server lists."""
-    return [tool.name async for tool in client.list(server)]
+from weather import ALERTS, FORECAST, INPUT, REGISTERED, register
 
 
 async def test_a_registered_tool_judges(client: Client) -> None:
@@ -191,78 +161,6 @@ async def test_a_batch_may_be_longer_than_the_server_takes(client: Client) -> No
     ]
 
 
-async def test_registration_says_what_became_of_each_tool(client: Client) -> None:
-    """Nothing is done twice, and nothing under *validate_only*."""
-    changed = {**FORECAST, "description": "tells the weather"}
-    broken = {"name": "broken"}
-    assert [Action.CREATED] == await register(client, FORECAST, validate_only=True)
-    assert [] == await names(client)
-    assert [Action.CREATED, Action.REFUSED] == await register(client, FORECAST, broken)
-    assert [Action.UNCHANGED] == await register(client, FORECAST)
-    assert [Action.REFUSED] == await register(client, changed, on_change="refuse")
-    assert [Action.CHANGED] == await register(client, changed, on_change="report")
-    assert ["get_forecast"] == await names(client)
-
-
-async def test_a_replacement_removes_what_it_does_not_name(client: Client) -> None:
-    """Of the same server alone."""
-    await register(client, FORECAST, ALERTS)
-    await client.register("other", [ToolDefinition(ALERTS)])
-    registration = await client.register("weather", [ToolDefinition(FORECAST)], replace=True)
-    assert ("get_alerts",) == registration.removed
-    assert ["get_alerts", "get_forecast"] == await names(client)
-
-
-async def test_large_registrations_are_split(client: Client) -> None:
-    """A replacement is not: in two messages it would remove its own first half."""
-    tools = [
-        ToolDefinition({"name": f"t{at:02}", "description": "x" * 400_000, "inputSchema": INPUT})
-        for at in range(12)
-    ]
-    registration = await client.register("weather", tools)
-    assert [(f"t{at:02}", Action.CREATED) for at in range(12)] == [
-        (outcome.name, outcome.action) for outcome in registration.outcomes
-    ]
-    with pytest.raises(ValueError, match="cannot be split"):
-        await client.register("weather", tools, replace=True)
-
-
-async def test_tools_come_back_as_registered(client: Client) -> None:
-    """Byte for byte, with their documents and digests."""
-    text = b'{ "inputSchema": {"$ref": "https://example.com/city"}, "name": "get_forecast" }'
-    document = Document("https://example.com/city", b'{ "type": "object" }')
-    registration = await client.register("weather", [ToolDefinition(text, (document,))])
-    tool = await client.get("weather", "get_forecast")
-    assert (text, (document,), registration.outcomes[0].definition_digest) == (
-        tool.json,
-        tool.documents,
-        tool.definition_digest,
-    )
-
-
-async def test_listing_goes_through_all_pages(client: Client) -> None:
-    """A page holds 100 tools; the order is by server and name."""
-    many = [{"name": f"t{at:03}", "inputSchema": {"type": "object"}} for at in range(101)]
-    await register(client, *many)
-    await client.register("another", [ToolDefinition(FORECAST)])
-    expected = [tool["name"] for tool in many]
-    assert expected == await names(client, "weather")
-    assert ["get_forecast", *expected] == await names(client)
-
-
-async def test_tools_are_removed_by_name_or_all(client: Client) -> None:
-    """What was not there is told apart from what was removed."""
-    await register(client, FORECAST, ALERTS)
-    some = await client.delete("weather", ["get_alerts", "get_tides"])
-    assert (("get_alerts",), ("get_tides",)) == (some.deleted, some.unknown)
-    everything = await client.delete_all("weather")
-    assert (("get_forecast",), ()) == (everything.deleted, everything.unknown)
-    assert everything.registry_revision > some.registry_revision
-    with pytest.raises(Refused) as raised:
-        await client.delete("weather", [])
-    assert grpc.StatusCode.INVALID_ARGUMENT is raised.value.status
-
-
 async def test_the_server_says_what_it_is(client: Client) -> None:
     """Its default protocol version and dialect are among those that it knows."""
     info = await client.info()
@@ -272,17 +170,17 @@ async def test_the_server_says_what_it_is(client: Client) -> None:
 
 
 @pytest.mark.parametrize("face", FACES)
-async def test_a_socket_in_the_file_system_leads_to_the_same_server(face: str, server: Any) -> None:
+async def test_a_socket_leads_to_the_same_server(face: str, emptied: RunningServer) -> None:
     """What is registered over one address is known over the other."""
-    async with connect(face, server.address) as client:
+    async with connect(face, emptied.address) as client:
         await register(client, FORECAST)
-    async with connect(face, server.unix_address) as client:
+    async with connect(face, emptied.unix_address) as client:
         assert (await client.validate(REGISTERED, {"city": "Oslo"})).valid
 
 
-async def test_many_tasks_share_one_client(server: Any) -> None:
+async def test_many_tasks_share_one_client(emptied: RunningServer) -> None:
     """Answers go to those who asked."""
-    async with Client(server.address, timeout=10) as client:
+    async with Client(emptied.address, timeout=10) as client:
         await register(client, FORECAST)
         payloads: list[Any] = [{"city": "x"} if at % 3 else {} for at in range(200)]
         verdicts = await asyncio.gather(
@@ -291,14 +189,14 @@ async def test_many_tasks_share_one_client(server: Any) -> None:
     assert [bool(payload) for payload in payloads] == [one.valid for one in verdicts]
 
 
-async def test_the_snippets_of_the_readme_work(server: Any) -> None:
+async def test_the_snippets_of_the_readme_work(emptied: RunningServer) -> None:
     """What they print is what their comments say."""
     readme = (REPOSITORY / "clients/python/README.md").read_text()
     code = "\n".join(re.findall(r"```python\n(.*?)```", readme, re.DOTALL))
     expected = re.findall(r"print\(.*\)  # (.*)", code)
     run = await asyncio.to_thread(
         subprocess.run,
-        [sys.executable, "-W", "error", "-c", code.replace("127.0.0.1:50151", server.address)],
+        [sys.executable, "-W", "error", "-c", code.replace("127.0.0.1:50151", emptied.address)],
         capture_output=True,
         text=True,
         check=False,

@@ -1,14 +1,20 @@
-"""What the Python client says to the registry, without any server."""
+"""The Python client and the registry: what it says, and what a real server answers."""
 
+import grpc
 import pytest
 from holding import hold
 from sidecheck import (
+    Action,
+    Client,
+    Document,
+    Refused,
     Registration,
     ToolDefinition,
 )
 from sidecheck.conversations import Conversation, Conversations
 from sidecheck.v1 import info_service_pb2 as info_pb
 from sidecheck.v1 import registry_service_pb2 as registry_pb
+from weather import ALERTS, FORECAST, INPUT, register
 
 
 def told(**limits: int) -> info_pb.GetServerInfoResponse:
@@ -96,3 +102,80 @@ def test_deletions_are_explicit() -> None:
     ] == [next(named).request, next(everything).request]
     with pytest.raises(TypeError):
         next(talk.delete("s", "name", None))
+
+
+async def names(client: Client, server: str | None = None) -> list[str]:
+    """Return the names of the tools that the server lists."""
+    return [tool.name async for tool in client.list(server)]
+
+
+async def test_registration_says_what_became_of_each_tool(client: Client) -> None:
+    """Nothing is done twice, and nothing under *validate_only*."""
+    changed = {**FORECAST, "description": "tells the weather"}
+    broken = {"name": "broken"}
+    assert [Action.CREATED] == await register(client, FORECAST, validate_only=True)
+    assert [] == await names(client, "weather")
+    assert [Action.CREATED, Action.REFUSED] == await register(client, FORECAST, broken)
+    assert [Action.UNCHANGED] == await register(client, FORECAST)
+    assert [Action.REFUSED] == await register(client, changed, on_change="refuse")
+    assert [Action.CHANGED] == await register(client, changed, on_change="report")
+    assert ["get_forecast"] == await names(client, "weather")
+
+
+async def test_a_replacement_removes_what_it_does_not_name(client: Client) -> None:
+    """Of the same server alone."""
+    await register(client, FORECAST, ALERTS)
+    await client.register("other", [ToolDefinition(ALERTS)])
+    registration = await client.register("weather", [ToolDefinition(FORECAST)], replace=True)
+    assert ("get_alerts",) == registration.removed
+    assert ["get_alerts", "get_forecast"] == await names(client)
+
+
+async def test_a_large_registration_reaches_the_server_whole(client: Client) -> None:
+    """A replacement is not: in two messages it would remove its own first half."""
+    tools = [
+        ToolDefinition({"name": f"t{at:02}", "description": "x" * 400_000, "inputSchema": INPUT})
+        for at in range(12)
+    ]
+    registration = await client.register("weather", tools)
+    assert [(f"t{at:02}", Action.CREATED) for at in range(12)] == [
+        (outcome.name, outcome.action) for outcome in registration.outcomes
+    ]
+    with pytest.raises(ValueError, match="cannot be split"):
+        await client.register("weather", tools, replace=True)
+
+
+async def test_tools_come_back_as_registered(client: Client) -> None:
+    """Byte for byte, with their documents and digests."""
+    text = b'{ "inputSchema": {"$ref": "https://example.com/city"}, "name": "get_forecast" }'
+    document = Document("https://example.com/city", b'{ "type": "object" }')
+    registration = await client.register("weather", [ToolDefinition(text, (document,))])
+    tool = await client.get("weather", "get_forecast")
+    assert (text, (document,), registration.outcomes[0].definition_digest) == (
+        tool.json,
+        tool.documents,
+        tool.definition_digest,
+    )
+
+
+async def test_listing_goes_through_all_pages(client: Client) -> None:
+    """A page holds 100 tools; the order is by server and name."""
+    many = [{"name": f"t{at:03}", "inputSchema": {"type": "object"}} for at in range(101)]
+    await register(client, *many)
+    await client.register("other", [ToolDefinition(FORECAST)])
+    expected = [tool["name"] for tool in many]
+    assert expected == await names(client, "weather")
+    assert ["get_forecast", *expected] == await names(client)
+
+
+async def test_tools_are_removed_by_name_or_all(client: Client) -> None:
+    """What was not there is told apart from what was removed."""
+    await register(client, FORECAST, ALERTS)
+    some = await client.delete("weather", ["get_alerts", "get_tides"])
+    assert (("get_alerts",), ("get_tides",)) == (some.deleted, some.unknown)
+    everything = await client.delete_all("weather")
+    assert (("get_forecast",), ()) == (everything.deleted, everything.unknown)
+    assert everything.registry_revision > some.registry_revision
+    with pytest.raises(Refused) as raised:
+        await client.delete("weather", [])
+    assert grpc.StatusCode.INVALID_ARGUMENT is raised.value.status

@@ -180,6 +180,12 @@ def test_options_become_messages(expected: options_pb.ValidationOptions, options
     )
 
 
+def test_a_word_that_the_api_lacks_is_an_error() -> None:
+    """Whoever does not check types learns of a misspelling all the same."""
+    with pytest.raises(ValueError, match="DETAIL_EVERYTHING"):
+        requests.batch_request([], None, Options(detail="everything"))  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(
     ("wrapper", "enum", "prefix"),
     [

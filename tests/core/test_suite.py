@@ -2,7 +2,6 @@
 
 import pytest
 import suite
-
 from sidecheck_server.core.compiled import CompiledSchema
 from sidecheck_server.core.judge import Judging, judge
 from sidecheck_server.core.limits import Limits

@@ -91,7 +91,7 @@ def test_what_was_acknowledged_survives_a_kill(tmp_path: Path) -> None:
     path = tmp_path / "registry.db"
     history: list[Holding] = [{}]
     revision = acknowledged = 0
-    for round_ in range(8):
+    for round_ in range(6):
         # Two rounds in three strike while it registers, the third while it opens.
         lines = 0 if round_ % 3 == 2 else 1
         seconds = moments.uniform(0, 0.1) if lines else moments.uniform(0.05, 0.2)

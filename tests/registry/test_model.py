@@ -151,8 +151,8 @@ class InFile(InMemory):
         shutil.rmtree(self.folder)
 
 
-InMemory.TestCase.settings = settings(max_examples=120, stateful_step_count=25, deadline=None)
-InFile.TestCase.settings = settings(max_examples=60, stateful_step_count=20, deadline=None)
+InMemory.TestCase.settings = settings(max_examples=80, stateful_step_count=25, deadline=None)
+InFile.TestCase.settings = settings(max_examples=40, stateful_step_count=20, deadline=None)
 
 TestARegistryInMemoryIsADictionary = InMemory.TestCase
 TestARegistryInAFileIsADictionary = InFile.TestCase

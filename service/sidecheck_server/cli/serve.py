@@ -3,11 +3,12 @@
 import asyncio
 import signal
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from sidecheck_server.settings import Settings, UnusableSettingsError, read_settings
+if TYPE_CHECKING:
+    from sidecheck_server.settings import Settings
 
 __all__ = ["serve"]
 
@@ -40,6 +41,9 @@ def serve(config: Path | None, **flags: Any) -> None:
       sidecheck serve --unix-socket /run/sidecheck.sock --registry tools.db
       SIDECHECK_LIMITS__PAYLOAD_BYTES=65536 sidecheck serve --listen 0.0.0.0:50151
     """
+    # Read here, so that the other commands start without pydantic and gRPC.
+    from sidecheck_server.settings import UnusableSettingsError, read_settings  # noqa: PLC0415
+
     try:
         settings = read_settings(config, **flags)
     except UnusableSettingsError as error:
@@ -47,8 +51,7 @@ def serve(config: Path | None, **flags: Any) -> None:
     asyncio.run(_serve(settings))
 
 
-async def _serve(settings: Settings) -> None:
-    # Read here, so that the other commands start without gRPC.
+async def _serve(settings: "Settings") -> None:
     from sidecheck_server.log import configure_log  # noqa: PLC0415
     from sidecheck_server.registry import RegistryInUse, RegistryUnusable  # noqa: PLC0415
     from sidecheck_server.rpc.sockets import AddressInUseError  # noqa: PLC0415

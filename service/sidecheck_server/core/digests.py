@@ -6,21 +6,30 @@ and so gives 2^53 and 2^53 + 1, which schemas tell apart, one digest.
 """
 
 import hashlib
+from collections.abc import Iterable
 from json.encoder import encode_basestring
 from typing import Any
 
-from sidecheck_server.core.words import JsonValue
+from sidecheck_server.core.words import Document, JsonValue
 
 __all__ = ["canonical_json", "digest_of"]
 
 
-def digest_of(value: JsonValue) -> str:
+def digest_of(value: JsonValue, documents: Iterable[Document] = ()) -> str:
     """Return ``sha256:`` and the hexadecimal digest of the canonical JSON of *value*.
+
+    The *documents* that *value* may refer to are a part of what it means: with any,
+    the digest is that of an array of *value* and of an object that gives, for each
+    URI, the hexadecimal SHA-256 of the document's text.
 
     The nesting of *value* must be bounded. Lone surrogates, which can only come
     from values that were not decoded from UTF-8, make it raise UnicodeEncodeError.
     """
-    return "sha256:" + hashlib.sha256(canonical_json(value)).hexdigest()
+    brought: JsonValue = {
+        document.uri: hashlib.sha256(document.json).hexdigest() for document in documents
+    }
+    whole = [value, brought] if brought else value
+    return "sha256:" + hashlib.sha256(canonical_json(whole)).hexdigest()
 
 
 def canonical_json(value: JsonValue) -> bytes:

@@ -27,10 +27,7 @@ def json_equal(one: JsonValue, two: JsonValue) -> bool:
     if isinstance(one, list):
         if not isinstance(two, list) or len(one) != len(two):
             return False
-        for item, other in zip(one, two, strict=True):
-            if not json_equal(item, other):
-                return False
-        return True
+        return all(map(json_equal, one, two))
     if isinstance(one, bool) or isinstance(two, bool):
         return one is two
     return one == two
@@ -39,7 +36,7 @@ def json_equal(one: JsonValue, two: JsonValue) -> bool:
 def all_unique(items: Sequence[JsonValue]) -> bool:
     """Return whether no two of *items* are equal, in time linear in their size."""
     if all(item.__class__ is str for item in items):
-        return len(set(items)) == len(items)  # type: ignore[arg-type]  # all are strings
+        return len(set(items)) == len(items)
     return first_repeated(items) is None
 
 

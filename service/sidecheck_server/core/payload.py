@@ -149,11 +149,11 @@ def _diagnose(text: bytes, error: Exception) -> Violation:
     fault = next((ours for theirs, ours in _FAULTS if theirs in said), None)
     if fault is None:
         constant = re.match(rb"-?(?:NaN|Infinity)", text[max(offset - 1, 0) :].lstrip(b" [,:"))
-        fault = (
-            "NaN and Infinity are not JSON numbers"
-            if constant
-            else "a character that cannot stand there"
-        )
+        fault = "a character that cannot stand there"
+        if constant:
+            fault = "NaN and Infinity are not JSON numbers"
+        elif text[offset : offset + 1] < b" ":
+            fault = "a control character inside a string, which must be escaped,"
     return _not_json(fault, text, offset)
 
 

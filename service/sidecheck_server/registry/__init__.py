@@ -86,6 +86,10 @@ class Registry(Protocol):
         are removed, except those in *keep*; without, other names stay. All of it is
         one transaction. If a name occurs twice, its definitions take effect one
         after the other, and the last one stays.
+
+        Raises:
+            RegistryUnusable: it cannot be made durable; nothing has changed.
+            ValueError: a text has a lone surrogate, and so no UTF-8; nothing has changed.
         """
 
     def delete(self, server: str, names: Sequence[str] | None) -> Deleted:

@@ -14,6 +14,8 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from random import uniform
+from time import sleep
 
 from sidecheck_server.registry import RegistryInUse, RegistryUnusable
 from sidecheck_server.registry.catalogue import Catalogue
@@ -36,9 +38,11 @@ _APPLICATION = 0x53635267
 _FORMAT = 1
 #: The first SQLite with STRICT tables (https://www.sqlite.org/stricttables.html).
 _OLDEST_SQLITE = (3, 37, 0)
-#: Seconds to wait for the lock, which another process that finds the file in use
-#: holds for the moment it takes to find out.
-_PATIENCE = 0.2
+#: How often to try for the lock, and the seconds in between. Of two processes that
+#: start at once, each may find the file in use by the other's attempt; whoever then
+#: lets go of it, and comes back at a moment of its own, finds out who stays.
+_ATTEMPTS = 6
+_PAUSE = (0.01, 0.05)
 #: What to say of the failures that an operator can mend, by SQLite's primary code
 #: (https://www.sqlite.org/rescode.html).
 _FAILURES = {
@@ -72,20 +76,12 @@ class Database:
                 f"{path}: the folder {path.parent} does not exist; "
                 "create it, or name a file in a folder that does"
             )
-        with self._own_exceptions():
-            self._connection = sqlite3.connect(
-                ":memory:" if path is None else path,
-                timeout=_PATIENCE,
-                isolation_level=None,  # transactions begin where this module says
-                check_same_thread=False,  # the caller sees to one thread at a time
-                cached_statements=0,  # those of batches are large and seldom the same
-            )
-        try:
-            with self._own_exceptions():
-                self._prepare()
-        except BaseException:
-            self.close()
-            raise
+        for _ in range(_ATTEMPTS - 1):
+            with suppress(RegistryInUse):
+                self._open(path)
+                return
+            sleep(uniform(*_PAUSE))  # noqa: S311 - nothing secret about it
+        self._open(path)
 
     def read(self) -> Catalogue:
         """Return what the database holds.
@@ -119,6 +115,23 @@ class Database:
         """Let go of the file. May be called again."""
         with suppress(sqlite3.Error):
             self._connection.close()
+
+    def _open(self, path: Path | None) -> None:
+        """Connect to the database and prepare it, or leave nothing open."""
+        with self._own_exceptions():
+            self._connection = sqlite3.connect(
+                ":memory:" if path is None else path,
+                timeout=0,  # SQLite would wait with a lock in its hands
+                isolation_level=None,  # transactions begin where this module says
+                check_same_thread=False,  # the caller sees to one thread at a time
+                cached_statements=0,  # those of batches are large and seldom the same
+            )
+        try:
+            with self._own_exceptions():
+                self._prepare()
+        except BaseException:
+            self.close()
+            raise
 
     def _prepare(self) -> None:
         """Lock the database, see that it is a registry, and make it one if it is empty."""

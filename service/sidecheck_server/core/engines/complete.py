@@ -1,7 +1,7 @@
 """The complete engine: decides where the fast engine may not, and explains every "no".
 
 It is built from jsonschema's parts: a validator class for each dialect, whose
-keywords are functions that yield faults. Two of the class's methods are ours:
+keywords are functions that yield faults. Three of the class's methods are ours:
 
 - ``evolve``, because jsonschema's own looks up every ``$schema`` that it meets in a
   global table and goes on with the stock class of that dialect, and with it ``re``
@@ -9,6 +9,7 @@ keywords are functions that yield faults. Two of the class's methods are ours:
   knows.
 - ``descend``, because jsonschema's own makes a new validator at every step, and
   loses the path to a subschema ``false``.
+- ``is_type``, for the reason that `json_types` tells.
 """
 
 from collections.abc import Iterator
@@ -21,8 +22,9 @@ from referencing import Registry
 from sidecheck_server.core.engines.budget import Budget
 from sidecheck_server.core.engines.checks import Checks
 from sidecheck_server.core.engines.complete_applicators import applicators_of
-from sidecheck_server.core.engines.complete_assertions import assertions_of, type_checker_of
+from sidecheck_server.core.engines.complete_assertions import assertions_of
 from sidecheck_server.core.engines.fault import Fault
+from sidecheck_server.core.engines.json_types import has_type
 from sidecheck_server.core.engines.resources import DialectOf, Resources
 from sidecheck_server.core.engines.scope import Scope, scope_of
 from sidecheck_server.core.explain.violations import explain
@@ -54,7 +56,7 @@ class CompleteEngine:
         *,
         assert_formats: bool,
         dialect_of: DialectOf,
-        max_steps: int = 1_000_000,
+        max_steps: int = 500_000,
     ) -> None:
         self._schema = schema
         self._resources = Resources(schema, dialect, registry, dialect_of)
@@ -88,11 +90,11 @@ def _validator_class(draft: Draft, keywords: frozenset[str]) -> Any:
     validator_class = create(
         meta_schema={dialect.id_keyword: dialect.uri},
         validators={name: known[name] for name in known if name in keywords},
-        type_checker=type_checker_of(draft),
         id_of=dialect.specification.id_of,
     )
     validator_class.descend = _descend
     validator_class.evolve = _evolve
+    validator_class.is_type = _is_type
     return validator_class
 
 
@@ -106,6 +108,11 @@ def _standing_in(scope: Scope) -> Any:
 def _evolve(validator: Any, **changes: Any) -> Any:
     """Return the validator for *changes*, always one of ours; replaces jsonschema's."""
     return _standing_in(changes.get("_resolver", scope_of(validator)))
+
+
+def _is_type(validator: Any, value: Any, name: str) -> bool:
+    """Return whether *value* is of the type *name*; replaces jsonschema's."""
+    return has_type(value, name, scope_of(validator).dialect.draft)
 
 
 def _descend(

@@ -10,30 +10,16 @@ import operator
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from jsonschema import Draft4Validator, Draft202012Validator, TypeChecker
-
 from sidecheck_server.core.engines.fault import Fault
+from sidecheck_server.core.engines.json_types import is_number
 from sidecheck_server.core.engines.scope import scope_of
 from sidecheck_server.core.equality import all_unique, first_repeated, json_equal
 from sidecheck_server.core.numbers import is_multiple
 from sidecheck_server.core.schemas.keywords import Draft
 
-__all__ = ["Keyword", "assertions_of", "is_number", "type_checker_of"]
+__all__ = ["Keyword", "assertions_of"]
 
 Keyword = Callable[[Any, Any, Any, Mapping[str, Any]], Iterator[Fault]]
-
-
-def is_number(value: Any) -> bool:
-    """Return whether *value* is a JSON number."""
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def type_checker_of(draft: Draft) -> TypeChecker:
-    """Return what tells the types of values in *draft*."""
-    # In draft 4 a number with a fraction of zero is no integer (draft 4, section 3.5).
-    stock = Draft4Validator if draft is Draft.DRAFT_04 else Draft202012Validator
-    checker: TypeChecker = stock.TYPE_CHECKER
-    return checker
 
 
 def _type(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterator[Fault]:

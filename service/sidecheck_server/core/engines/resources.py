@@ -61,6 +61,7 @@ class Resources:
         dialect_of: DialectOf,
     ) -> None:
         self._registry = registry
+        self._documents: dict[str, JsonValue] = {}
         self._dialect_of = dialect_of
         self._by_uri: dict[str, Resource] = {}
         self._by_contents: dict[int, Resource] = {}
@@ -93,14 +94,14 @@ class Resources:
         raise Unresolvable(ref=reference)
 
     def _named(self, uri: str, reference: str) -> Resource:
-        if uri not in self._by_uri and uri in self._registry:
-            self._read(uri, self._registry.contents(uri))
+        if uri not in self._by_uri and uri in self._documents:
+            self._read(uri, self._documents[uri])
         if uri not in self._by_uri:
             # It may be embedded in a document that nothing has led to yet.
-            for document in self._registry:
+            for document, contents in self._documents.items():
                 if document not in self._by_uri:
                     try:
-                        self._read(document, self._registry.contents(document))
+                        self._read(document, contents)
                     except Refusal:
                         continue  # of a dialect that only matters to who refers to it
         if uri not in self._by_uri:
@@ -124,6 +125,8 @@ class Resources:
     def _read_root(self) -> None:
         if not self._root_is_read:
             self._root_is_read = True
+            # A copy, since registries are made of `rpds` (see `json_types`).
+            self._documents = {uri: self._registry.contents(uri) for uri in self._registry}
             self._add(self.root)
             self._walk(self.root)
 

@@ -79,6 +79,7 @@ def applied(
     """
     if not isinstance(schema, dict):
         return
+    scope_of(validator).budget.spend()
     scope = scope_of(validator).enter(schema)
     if scope is not scope_of(validator):
         validator = validator.evolve(_resolver=scope)
@@ -114,8 +115,13 @@ def _in_place(validator: Any, instance: Any, schema: Schema, in_force: set[str])
             yield schema["if"]
         if chosen in in_force:
             yield schema[chosen]
+    if isinstance(instance, dict):
+        yield from _dependent(instance, schema, in_force)
+
+
+def _dependent(instance: Mapping[str, Any], schema: Schema, in_force: set[str]) -> Iterator[Any]:
     for keyword in ("dependentSchemas", "dependencies"):
-        if keyword in in_force and isinstance(instance, dict):
+        if keyword in in_force:
             for name, needed in schema[keyword].items():
                 if name in instance and not isinstance(needed, list):
                     yield needed

@@ -6,12 +6,19 @@ nobody. Mostly one branch is evidently meant: the only one of that type, the one
 """
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
-from sidecheck_server.core.engines.complete_assertions import type_checker_of
 from sidecheck_server.core.engines.fault import Fault
+from sidecheck_server.core.engines.json_types import has_type
 from sidecheck_server.core.equality import all_unique, json_equal
-from sidecheck_server.core.explain.schemas import Part, constants, parts_of
+from sidecheck_server.core.explain.schemas import (
+    MOST_BRANCHES,
+    MOST_MEMBERS,
+    Part,
+    constants,
+    parts_of,
+)
 
 __all__ = ["Tag", "meant"]
 
@@ -44,6 +51,8 @@ def meant(fault: Fault) -> int | Tag | None:
     None if there is no telling.
     """
     instance = fault.instance
+    if len(fault.validator_value) > MOST_BRANCHES:
+        return None
     branches = [
         _branch(index, parts)
         for index, schema in enumerate(fault.validator_value)
@@ -70,7 +79,7 @@ def _branch(index: int, parts: list[Part]) -> _Branch:
     members = [
         (name, member, part.scope)
         for part in parts
-        for name, member in part.get("properties", dict).items()
+        for name, member in islice(part.get("properties", dict).items(), MOST_MEMBERS)
     ]
     known: dict[str, list[Any]] = {}
     for name, member, scope in members:
@@ -90,9 +99,9 @@ def _part_admits(part: Part, instance: Any, depth: int) -> bool:
     in_force = part.scope.dialect.keywords
     types = part.schema.get("type") if "type" in in_force else None
     if types is not None:
-        checker = type_checker_of(part.scope.dialect.draft)
+        draft = part.scope.dialect.draft
         names = [types] if isinstance(types, str) else types
-        if not any(checker.is_type(instance, name) for name in names):
+        if not any(has_type(instance, name, draft) for name in names):
             return False
     values = constants(part)
     if values is not None and types is None:

@@ -4,19 +4,27 @@ A message says what was expected and what was found. It holds parts of the schem
 they are, and of the payload only what `Values` lets out.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
 from sidecheck_server.core.engines.fault import Fault
 from sidecheck_server.core.explain.nearest import nearest
-from sidecheck_server.core.explain.schemas import FORMATS, alternatives, describe, parts_of, types_in_words
+from sidecheck_server.core.explain.schemas import (
+    FORMATS,
+    MOST_BRANCHES,
+    alternatives,
+    describe,
+    parts_of,
+    types_in_words,
+)
 from sidecheck_server.core.explain.values import Values, counted, listed, literal, quoted, some
 
 __all__ = ["Saying", "say", "say_of_tag"]
 
 _MOST_NAMES = 8
+_MOST_COMPARED = 1000
 _LONGEST_PATTERN = 120
 
 
@@ -37,6 +45,8 @@ def say(fault: Fault, values: Values) -> Saying:
 
 
 def _false(fault: Fault, values: Values) -> Saying:
+    if _is_member(fault):
+        return Saying("this property is not allowed here; leave it out")
     return Saying(f"no value is allowed here, found {values.found(fault.instance)}")
 
 
@@ -60,8 +70,14 @@ def _enum(fault: Fault, values: Values) -> Saying:
 
 def _instead(fault: Fault) -> str:
     """Return what to do about a member that is null, which many take for absent."""
-    of_object = fault.absolute_path and isinstance(fault.absolute_path[-1], str)
-    return "; leave it out if it is optional" if fault.instance is None and of_object else ""
+    null = fault.instance is None and _is_member(fault)
+    return "; leave it out if it is optional" if null else ""
+
+
+def _is_member(fault: Fault) -> bool:
+    """Return whether the value stands in an object."""
+    path = fault.absolute_path
+    return bool(path) and isinstance(path[-1], str)
 
 
 def _none_of(allowed: list[Any], instance: Any, values: Values) -> Saying:
@@ -78,14 +94,15 @@ def _near(value: Any, allowed: list[Any]) -> Any:
     if isinstance(value, dict | list | None):
         return None
     text = value if isinstance(value, str) else literal(value)
-    for each in allowed:
+    for each in allowed[:_MOST_COMPARED]:
         if isinstance(each, str) != isinstance(value, str) and not isinstance(each, dict | list):
             other = each if isinstance(each, str) else literal(each)
             if other.casefold() == text.casefold():
                 return each
     if not isinstance(value, str):
         return None
-    return nearest(value, (each for each in allowed if isinstance(each, str))) or None
+    strings = (each for each in allowed[:_MOST_COMPARED] if isinstance(each, str))
+    return nearest(value, strings) or None
 
 
 def _const(fault: Fault, values: Values) -> Saying:
@@ -124,32 +141,37 @@ def _declared(fault: Fault) -> Iterator[str]:
     for part in parts_of(fault.schema, fault.scope):
         yield from part.get("properties", dict)
         # A choice may declare more.
-        for branch in (*part.get("anyOf", list), *part.get("oneOf", list)):
+        branches = (*part.get("anyOf", list), *part.get("oneOf", list))
+        for branch in branches[:MOST_BRANCHES]:
             for inner in parts_of(branch, part.scope):
                 yield from inner.get("properties", dict)
 
 
 def _unknown(fault: Fault, values: Values) -> Saying:
-    message = f"unknown {values.property_named(fault.about)}"
-    known = list(dict.fromkeys(islice(_declared(fault), 1000)))
+    named = values.property_named(fault.about)
+    known = list(dict.fromkeys(islice(_declared(fault), _MOST_COMPARED)))
+    if fault.about in known:
+        return Saying(f"{named} is not allowed in combination with the others")
     near = nearest(fault.about, (name for name in known if name not in fault.instance))
     if near:
-        return Saying(f"{message}; did you mean {quoted(near)}?", near)
+        return Saying(f"unknown {named}; did you mean {quoted(near)}?", near)
     patterns = list(fault.schema.get("patternProperties", ()))
-    return Saying(f"{message}; {_all_known(known, patterns)}")
+    return Saying(f"unknown {named}; {_all_allowed(known, patterns)}")
 
 
-def _all_known(names: list[str], patterns: list[str]) -> str:
+def _all_allowed(names: list[str], patterns: list[str]) -> str:
     shown = [quoted(name) for name in names[:_MOST_NAMES]]
     if len(names) > _MOST_NAMES:
         shown.append(f"{len(names) - _MOST_NAMES} more")
     shown += [f"names that match {_pattern_text(each)}" for each in patterns[:2]]
     if not shown:
         return "no properties are allowed"
-    return f"known {'is' if len(shown) == 1 else 'are'} {listed(shown, 'and')}"
+    return f"allowed: {listed(shown, 'and')}"
 
 
 def _named(fault: Fault, values: Values) -> Saying:
+    if not fault.about.validator:
+        return Saying("no properties are allowed")
     inner = say(fault.about, values)
     named = values.property_named(fault.about.instance, "property name")
     return Saying(f"the {named} is not allowed: {inner.message}", inner.suggestion)
@@ -216,46 +238,44 @@ def _unique(fault: Fault, values: Values) -> Saying:
 
 
 def _beyond(fault: Fault, _values: Values) -> Saying:
-    allowed = counted(fault.about, "item") if fault.about else "no items"
-    return Saying(f"expected at most {allowed}, found {len(fault.instance)}")
+    if not fault.about:
+        return Saying(f"expected an empty array, found {counted(len(fault.instance), 'item')}")
+    return Saying(f"expected at most {counted(fault.about, 'item')}, found {len(fault.instance)}")
 
 
 def _unevaluated_items(fault: Fault, values: Values) -> Saying:
     found = values.found(fault.instance[fault.about])
-    return Saying(f"no item is allowed here beside those described, found {found}")
+    return Saying(f"expected no item here, found {found}")
 
 
 def _contains(fault: Fault, values: Values) -> Saying:
-    return Saying(f"expected at least one item that is {_item(fault)}, found none{_among(fault)}")
+    found = f"none of {len(fault.instance)}" if fault.instance else values.found(fault.instance)
+    return Saying(f"expected at least one matching item{_item(fault)}, found {found}")
 
 
 def _min_contains(fault: Fault, _values: Values) -> Saying:
-    least = literal(fault.validator_value)
-    return Saying(
-        f"expected at least {least} items that are each {_item(fault)}, "
-        f"found {fault.about or 'none'}{_among(fault)}"
-    )
+    least = counted(fault.validator_value, "matching item")
+    found = f"{fault.about or 'none'} of {len(fault.instance)}"
+    return Saying(f"expected at least {least}{_item(fault)}, found {found}")
 
 
 def _max_contains(fault: Fault, _values: Values) -> Saying:
-    most = literal(fault.validator_value)
-    return Saying(f"expected at most {most} items that are each {_item(fault)}, found more")
+    most = counted(fault.validator_value, "matching item")
+    return Saying(f"expected at most {most}{_item(fault)}, found more")
 
 
 def _item(fault: Fault) -> str:
-    return describe(fault.schema["contains"], fault.scope) or "as the schema under contains says"
-
-
-def _among(fault: Fault) -> str:
-    return f" among {counted(len(fault.instance), 'item')}" if fault.instance else ""
+    return _aside(fault.schema["contains"], fault)
 
 
 def _not(fault: Fault, values: Values) -> Saying:
-    unwanted = describe(fault.validator_value, fault.scope)
-    found = values.found(fault.instance)
     if fault.validator_value is True or fault.validator_value == {}:
         return _false(fault, values)
-    return Saying(f"expected anything but {unwanted or 'what is ruled out'}, found {found}")
+    unwanted = describe(fault.validator_value, fault.scope)
+    found = values.found(fault.instance)
+    if not unwanted:
+        return Saying(f"{found} of this kind is ruled out here")
+    return Saying(f"expected anything but {unwanted}, found {found}")
 
 
 def _choice(fault: Fault, values: Values) -> Saying:
@@ -269,10 +289,11 @@ def _choice(fault: Fault, values: Values) -> Saying:
             both = f"{groups[first]} and {groups[second]}"
             return Saying(f"expected only one of these, found both: {both}")
         which = [f"{each}{_aside(branches[each], fault)}" for each in fault.about]
-        return Saying(f"expected exactly one alternative to fit, but both {listed(which, 'and')} do")
+        both = listed(which, "and")
+        return Saying(f"expected exactly one of the alternatives to fit, but {both} both do")
     if all(groups):
         return Saying(f"{listed(groups)} is required, found {found}")
-    expected = alternatives([describe(each, fault.scope, 1) for each in branches])
+    expected = alternatives(branches, fault.scope)
     if not expected:
         return Saying(f"none of {len(branches)} alternatives fits, found {found}")
     return Saying(f"expected {expected}, found {found}")
@@ -294,7 +315,7 @@ def _only_required(schema: Any) -> str:
     """Return the names that *schema* requires if it does nothing else, or ""."""
     if not isinstance(schema, dict) or schema.keys() - _REQUIRING or not schema.get("required"):
         return ""
-    return listed([quoted(name) for name in schema["required"][:_MOST_NAMES]], "and")
+    return " with ".join(quoted(name) for name in schema["required"][:_MOST_NAMES])
 
 
 _REQUIRING = {"required", "type", "description", "title", "$comment"}

@@ -12,6 +12,7 @@ LONGEST_NAME = 64
 """Comparing two names takes time that grows with the product of their lengths."""
 
 _ALIKE = 0.7
+_SEPARATORS = re.compile(r"[\W_]+")
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+|[^\W\d_a-zA-Z]+")
 
 
@@ -42,7 +43,7 @@ def nearest(name: str, candidates: Iterable[str]) -> str:
 
 
 def _folded(name: str) -> str:
-    return "".join(c for c in name.casefold() if c.isalnum()) or name
+    return _SEPARATORS.sub("", name.casefold()) or name
 
 
 def _in_order(name: str) -> list[str]:

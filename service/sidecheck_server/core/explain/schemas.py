@@ -1,7 +1,9 @@
 """Schemas in words: what one asks for, as a short phrase."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from referencing.exceptions import Unresolvable
@@ -9,7 +11,22 @@ from referencing.exceptions import Unresolvable
 from sidecheck_server.core.engines.scope import Scope
 from sidecheck_server.core.explain.values import LONGEST, counted, listed, literal, quoted, some
 
-__all__ = ["FORMATS", "Part", "alternatives", "constants", "describe", "parts_of", "types_in_words"]
+__all__ = [
+    "FORMATS",
+    "MOST_BRANCHES",
+    "MOST_MEMBERS",
+    "Part",
+    "alternatives",
+    "constants",
+    "describe",
+    "parts_of",
+    "types_in_words",
+]
+
+MOST_BRANCHES = 100
+"""How many branches of a choice are looked at."""
+MOST_MEMBERS = 200
+"""How many properties of a schema are looked at."""
 
 _MOST_PARTS = 16
 _MOST_ALTERNATIVES = 5
@@ -17,7 +34,7 @@ _DEEPEST = 2
 
 _TYPES = {
     "array": "an array",
-    "boolean": "true or false",
+    "boolean": "a boolean",
     "integer": "an integer",
     "null": "null",
     "number": "a number",
@@ -79,10 +96,8 @@ def parts_of(schema: Any, scope: Scope) -> list[Part]:
             continue
         inside = around.enter(here)
         if "$ref" in here:
-            try:
+            with suppress(Unresolvable):
                 stack.append(inside.follow(here["$ref"]))
-            except Unresolvable:
-                pass
             if inside.dialect.reference_hides_siblings:
                 continue
         part = Part(here, inside)
@@ -125,42 +140,55 @@ def _descriptions(parts: list[Part], depth: int) -> Iterator[str]:
         if values is not None:
             yield some(values)
     for part in parts:
-        types = part.schema.get("type") if "type" in part.scope.dialect.keywords else None
-        if types == "object":
-            yield _an_object(parts)
-        elif types == "array":
-            yield _an_array(part, depth)
-        elif types == "string":
-            yield _a_string(part)
-        elif types in ("integer", "number"):
-            yield _TYPES[types] + _bounds(part)
-        elif types:
-            yield types_in_words(types)
+        yield _by_type(part, parts, depth)
     for part in parts:
         branches = part.get("anyOf", list) or part.get("oneOf", list)
-        yield alternatives([describe(each, part.scope, depth + 1) for each in branches])
+        yield alternatives(branches, part.scope, depth + 1)
     if any(part.get("required", list) or part.get("properties", dict) for part in parts):
         yield _an_object(parts)
     for part in parts:
-        yield _a_string(part).removeprefix("a string") and _a_string(part)
-        yield _bounds(part) and f"a number{_bounds(part)}"
+        said = _a_string(part)
+        yield said if said != _TYPES["string"] else ""
+        said = _bounds(part)
+        yield f"{_TYPES['number']}{said}" if said else ""
 
 
-def alternatives(phrases: list[str]) -> str:
-    """Return different *phrases* as one, or "" if one of them is empty."""
-    if not all(phrases):
-        return ""
-    different = list(dict.fromkeys(phrases))
-    if len(different) > _MOST_ALTERNATIVES:
-        more = len(different) - _MOST_ALTERNATIVES + 1
-        different = [*different[: _MOST_ALTERNATIVES - 1], f"one of {more} other things"]
+def _by_type(part: Part, parts: list[Part], depth: int) -> str:
+    types = part.schema.get("type") if "type" in part.scope.dialect.keywords else None
+    match types:
+        case None:
+            return ""
+        case "object":
+            return _an_object(parts)
+        case "array":
+            return _an_array(part, depth)
+        case "string":
+            return _a_string(part)
+        case "integer" | "number":
+            return _TYPES[types] + _bounds(part)
+        case _:
+            return types_in_words(types)
+
+
+def alternatives(branches: Sequence[Any], scope: Scope, depth: int = 1) -> str:
+    """Return what the first few *branches* ask for, or "" if that cannot be said of one."""
+    different: list[str] = []
+    for index, branch in enumerate(branches):
+        if len(different) == _MOST_ALTERNATIVES:
+            different.append(f"one of {counted(len(branches) - index, 'other thing')}")
+            break
+        described = describe(branch, scope, depth)
+        if not described:
+            return ""
+        if described not in different:
+            different.append(described)
     return listed(different)
 
 
 def _an_object(parts: list[Part]) -> str:
     kinds = []
     for part in parts:
-        for name, member in part.get("properties", dict).items():
+        for name, member in islice(part.get("properties", dict).items(), MOST_MEMBERS):
             values = [constants(each) for each in parts_of(member, part.scope)]
             one = next((each for each in values if each is not None and len(each) == 1), None)
             if one is not None:

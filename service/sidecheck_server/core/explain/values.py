@@ -1,7 +1,7 @@
 """Values in words: short, printable, and without what is to be hidden."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 __all__ = ["Values", "counted", "kind_of", "listed", "literal", "quoted", "some"]
@@ -17,6 +17,8 @@ _MOST_ALTERNATIVES = 20
 def quoted(text: str) -> str:
     """Return *text* in double quotes, cut, with what cannot be printed escaped."""
     shown = text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+    if shown.isprintable() and '"' not in shown and "\\" not in shown:
+        return f'"{shown}"'
     return '"' + "".join(_ESCAPES.get(c) or _printable(c) for c in shown) + '"'
 
 
@@ -31,6 +33,8 @@ def _printable(character: str) -> str:
 
 def counted(number: float, noun: str) -> str:
     """Return *number* of *noun*, as in ``1 item``, ``3 items`` or ``2 properties``."""
+    if isinstance(number, float) and number.is_integer():
+        number = int(number)
     if number == 1:
         return f"1 {noun}"
     plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
@@ -108,9 +112,7 @@ class Values:
 
     def plain(self, value: Any) -> str:
         """Return *value* beside others of its kind, as in ``"12"``."""
-        if self.hidden or isinstance(value, dict | list):
-            return kind_of(value)
-        return literal(value)
+        return kind_of(value) if self.hidden else literal(value)
 
     def property_named(self, name: str, what: str = "property") -> str:
         """Return *what* with *name*, as in ``property "q"``."""
@@ -125,6 +127,8 @@ class Values:
 
 def some(values: Sequence[Any], first: Any = None) -> str:
     """Return the alternatives *values*; of a long list a few, *first* among them."""
+    if not values:
+        return "no value at all"
     shown: list[str] = []
     length = 0
     for value in values:

@@ -12,7 +12,7 @@ from sidecheck_server.core.words import Violation, as_pointer
 
 __all__ = ["explain"]
 
-_DEEPEST = 8
+_DEEPEST = 24
 """How many choices are looked into, one under the other."""
 
 
@@ -36,10 +36,15 @@ def explain(faults: Iterable[Fault], *, hide_values: bool) -> Iterator[Violation
 def _explained(fault: Fault, values: Values, depth: int) -> Iterator[Violation]:
     if _is_implied(fault):
         return
-    if fault.explore is None or depth >= _DEEPEST:
+    if fault.explore is None:
         yield _violation(fault, say(fault, values))
         return
     branch = meant(fault)
+    if isinstance(branch, int) and depth >= _DEEPEST:
+        found = values.found(fault.instance)
+        said = f"none of the alternatives fits, for a reason deep inside; found {found}"
+        yield _violation(fault, Saying(said))
+        return
     if isinstance(branch, Tag):
         given = branch.name in fault.instance
         place = (branch.name,) if given else ()

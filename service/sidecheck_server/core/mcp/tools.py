@@ -1,18 +1,18 @@
 """Tool definitions: entries of a ``tools/list`` answer."""
 
-import hashlib
 from dataclasses import dataclass
 
 import msgspec
 
 from sidecheck_server.core.digests import digest_of
+from sidecheck_server.core.explain.nearest import nearest
 from sidecheck_server.core.limits import Limits, exceeded
 from sidecheck_server.core.payload import MalformedError, decode
 from sidecheck_server.core.refusals import Reason, Refusal
 from sidecheck_server.core.schemas.source import SchemaSource
 from sidecheck_server.core.words import Document, JsonValue, Violation
 
-__all__ = ["ToolDefinition", "read_tool"]
+__all__ = ["ToolDefinition", "find_tool", "read_tool"]
 
 _CLAUSE = "MCP, server/tools: Tool"
 _NESTING_ABOVE_SCHEMA = 8
@@ -50,20 +50,49 @@ def read_tool(text: bytes, documents: tuple[Document, ...], limits: Limits) -> T
     return ToolDefinition(
         name=str(tool["name"]),
         json=text,
-        digest=_digest(tool, documents),
+        digest=digest_of(tool, documents),
         input=_source(tool["inputSchema"], documents),
         output=_source(tool["outputSchema"], documents) if "outputSchema" in tool else None,
     )
 
 
-def _digest(tool: JsonValue, documents: tuple[Document, ...]) -> str:
-    # The documents are a part of what the definition means.
-    if not documents:
-        return digest_of(tool)
-    brought: JsonValue = {
-        document.uri: hashlib.sha256(document.json).hexdigest() for document in documents
-    }
-    return digest_of([tool, brought])
+def find_tool(text: bytes, name: str, limits: Limits) -> bytes:
+    """Return the JSON text of the tool *name* out of several.
+
+    *text* is one tool definition, a list of them, or a ``tools/list`` result, bare
+    or in its JSON-RPC response.
+
+    Raises:
+        Refusal: INVALID_TOOL if *text* is none of these; UNKNOWN_TOOL if no tool in it
+            has that name; LIMIT_EXCEEDED if it nests too deep.
+    """
+    depth = limits.schema_depth + 2 * _NESTING_ABOVE_SCHEMA
+    try:
+        value = decode(text, max_depth=depth, depth_bound="schema_depth")
+    except MalformedError as error:
+        raise _invalid(error.violations) from None
+    tools = _listed(value)
+    found = next((tool for tool in tools if _name(tool) == name), None)
+    if found is None:
+        near = nearest(name, [_name(tool) for tool in tools])
+        raise Refusal(
+            Reason.UNKNOWN_TOOL,
+            f"no tool {name[:128]!r} is in the file" + (f"; is it {near!r}?" if near else ""),
+            {"tool": name[:128]},
+        )
+    return msgspec.json.encode(found)
+
+
+def _listed(value: JsonValue) -> list[JsonValue]:
+    if isinstance(value, dict) and "inputSchema" not in value:
+        result = value.get("result", value)
+        value = result.get("tools", value) if isinstance(result, dict) else value
+    return value if isinstance(value, list) else [value]
+
+
+def _name(tool: JsonValue) -> str:
+    name = tool.get("name") if isinstance(tool, dict) else None
+    return name if isinstance(name, str) else ""
 
 
 def _source(schema: JsonValue, documents: tuple[Document, ...]) -> SchemaSource:

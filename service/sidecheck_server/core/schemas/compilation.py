@@ -43,7 +43,7 @@ def compile_source(source: SchemaSource, limits: Limits) -> Artifact:
     """
     admitted = admit(source, limits)
     context = admitted.context
-    digest = digest_of(context.schema)
+    digest = digest_of(context.schema, source.documents)
     dialect = standard_name(context.dialect)
     try:
         return Artifact(digest, dialect, _fast_code(admitted, source, limits))

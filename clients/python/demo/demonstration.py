@@ -1,0 +1,142 @@
+"""What the demo does, step by step."""
+
+import json
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from demo.calls import MADE, in_short, planned_calls
+from demo.mcp_servers import Offer, Servers
+from demo.report import Report
+from demo.repository import make_repository
+from demo.service import running_service
+from sidecheck import (
+    Action,
+    Arguments,
+    BlockingClient,
+    Item,
+    Judgement,
+    RegisteredTool,
+    ToolDefinition,
+    Verdict,
+)
+
+__all__ = ["demonstrate"]
+
+#: Far above what a call takes: the demo is not about the patience of its client.
+_CALL_SECONDS = 15.0
+
+
+def demonstrate(environment: Path, folder: Path) -> bool:
+    """Run the demo in *folder*, with the MCP servers of *environment*.
+
+    Returns:
+        Whether everything was as expected.
+
+    Raises:
+        NoAnswer: The MCP servers are not installed, or one gave no answer.
+        NotReady: The service did not start.
+        Refused: The service refused what it must not.
+    """
+    begun = time.monotonic()
+    servers = Servers(environment, folder)
+    make_repository(folder / "shop")
+    report = Report()
+    with running_service(folder) as service:
+        with report.console.status("Starting Sidecheck and the MCP servers", spinner="line"):
+            offers = servers.list_tools()
+            address = service.wait_for_address()
+        with BlockingClient(address, timeout=_CALL_SECONDS) as client:
+            report.service(client.info(), address)
+            steps = _Steps(client, servers, offers, report)
+            steps.register()
+            steps.judge()
+            steps.call()
+    report.end(steps.surprises, steps.judged, steps.called, time.monotonic() - begun)
+    return not steps.surprises
+
+
+class _Steps:
+    """The steps, and what they have shown so far."""
+
+    def __init__(
+        self, client: BlockingClient, servers: Servers, offers: list[Offer], report: Report
+    ) -> None:
+        self._client = client
+        self._servers = servers
+        self._offers = {offer.server.namespace: offer for offer in offers}
+        self._report = report
+        self.judged = 0
+        self.called = 0
+        self.surprises: list[str] = []
+
+    def register(self) -> None:
+        """Register the tools of every server under its namespace."""
+        registered = []
+        for namespace, offer in self._offers.items():
+            tools = [ToolDefinition(tool) for tool in offer.tools]
+            registration = self._client.register(namespace, tools, replace=True)
+            registered.append((offer, registration))
+            for outcome in registration.outcomes:
+                if outcome.action is not Action.CREATED:
+                    self.surprises.append(f"{namespace} {outcome.name} is {outcome.action}")
+        self._report.heading("Ask published MCP servers for their tools, and register these")
+        self._report.offers(registered)
+
+    def judge(self) -> None:
+        """Have the planned calls judged, in one batch."""
+        calls = planned_calls(self._offers["git"].tool("git_branch"))
+        items = [Item(Arguments(call.arguments), call.target) for call in calls]
+        judged = list(zip(calls, self._client.validate_batch(items), strict=True))
+        for call, judgement in judged:
+            self._expect(call.expected, judgement, f"{call.tool} {call.text()}")
+            told = isinstance(judgement, Verdict) and judgement.tool_error_text != ""
+            if told is not call.expected.startswith("invalid"):
+                self.surprises.append(f"{call.tool} {call.text()}: the text for the model")
+        self._report.heading("Judge the calls of a model")
+        self._report.judgements(judged)
+        self._report.heading("Say what is wrong: to the program by code, to the model in words")
+        self._report.reasons(judged)
+
+    def call(self) -> None:
+        """Make the valid calls, and have the structured answers judged too."""
+        rows: list[tuple[str, str, str, Judgement | None]] = []
+        for namespace, name, arguments in MADE:
+            tool = RegisteredTool(namespace, name)
+            verdict = self._client.validate(tool, arguments)
+            label = f"{namespace} {name}"
+            rows.append((label, "arguments", json.dumps(arguments), verdict))
+            if not self._expect("valid", verdict, f"{label} {arguments}"):
+                continue
+            result = self._servers.call_tool(self._offers[namespace].server, name, arguments)
+            self.called += 1
+            if result.get("isError"):
+                self.surprises.append(f"{label} answered with an error: {_text(result)}")
+            content = result.get("structuredContent")
+            if content is None:
+                rows.append(("", "answer", _text(result), None))
+                continue
+            verdict = self._client.validate_structured_content(tool, content)
+            self._expect("valid", verdict, f"the answer of {label}")
+            rows.append(("", "answer", json.dumps(content), verdict))
+            # A server that breaks its promise: the member is declared as a boolean.
+            content = {**content, "is_dst": "no"}
+            verdict = self._client.validate_structured_content(tool, content)
+            self._expect("invalid TYPE", verdict, f"a wrong answer of {label}")
+            rows.append(("", "spoilt", json.dumps(content), verdict))
+        self._report.heading("Make the valid calls, and judge what the tools answer")
+        self._report.exchange(rows)
+
+    def _expect(self, expected: str, judgement: Judgement, what: str) -> bool:
+        """Count a judgement, note it if it is not *expected*, and return whether it is."""
+        self.judged += 1
+        found = in_short(judgement)
+        if found != expected:
+            self.surprises.append(f"{what}: {found} instead of {expected}")
+        return found == expected
+
+
+def _text(result: Mapping[str, Any]) -> str:
+    """Return the text of a ``CallToolResult``."""
+    return "\n".join(part["text"] for part in result["content"] if part["type"] == "text").strip()

@@ -1,0 +1,114 @@
+"""The five editions of JSON Schema, each with jsonschema-rs as its oracle."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import jsonschema_rs
+from sidecheck_server.core.schemas.keywords import Draft
+
+__all__ = ["EDITIONS", "Edition", "edition_named"]
+
+
+@dataclass(frozen=True, slots=True)
+class Edition:
+    """One edition: what schemas of it look like, and who else can judge by them."""
+
+    name: str
+    uri: str
+    draft: Draft
+    _oracle: type[jsonschema_rs.Validator]
+    #: What jsonschema-rs calls the edition.
+    _number: int
+
+    @property
+    def id_keyword(self) -> str:
+        """The keyword by which a schema names itself."""
+        return "id" if self.draft is Draft.DRAFT_04 else "$id"
+
+    @property
+    def definitions_keyword(self) -> str:
+        """The keyword that holds definitions."""
+        return "$defs" if self.since(Draft.DRAFT_2019_09) else "definitions"
+
+    @property
+    def reference_hides_siblings(self) -> bool:
+        """Whether ``$ref`` makes the keywords beside it void."""
+        return not self.since(Draft.DRAFT_2019_09)
+
+    def since(self, draft: Draft) -> bool:
+        """Return whether the edition is *draft* or one after it."""
+        return self.draft.value >= draft.value
+
+    def until(self, draft: Draft) -> bool:
+        """Return whether the edition is *draft* or one before it."""
+        return self.draft.value <= draft.value
+
+    def oracle(self, schema: Any, documents: Mapping[str, Any]) -> jsonschema_rs.Validator:
+        """Return jsonschema-rs's validator of *schema*; it fetches nothing.
+
+        Raises:
+            ValueError: jsonschema-rs does not take the schema.
+        """
+        registry = jsonschema_rs.Registry(documents.items(), draft=self._number)
+        return self._oracle(schema, registry=registry, offline=True, validate_formats=False)
+
+    def oracle_admits(self, schema: Any) -> bool:
+        """Return whether jsonschema-rs finds that *schema* keeps the meta-schema."""
+        if isinstance(schema, dict):
+            schema = {**schema, "$schema": self.uri}
+        return jsonschema_rs.meta.is_valid(schema)
+
+
+_DRAFT = "http://json-schema.org/draft-0"
+_YEAR = "https://json-schema.org/draft/"
+
+EDITIONS = (
+    Edition(
+        "draft-04",
+        f"{_DRAFT}4/schema#",
+        Draft.DRAFT_04,
+        jsonschema_rs.Draft4Validator,
+        jsonschema_rs.Draft4,
+    ),
+    Edition(
+        "draft-06",
+        f"{_DRAFT}6/schema#",
+        Draft.DRAFT_06,
+        jsonschema_rs.Draft6Validator,
+        jsonschema_rs.Draft6,
+    ),
+    Edition(
+        "draft-07",
+        f"{_DRAFT}7/schema#",
+        Draft.DRAFT_07,
+        jsonschema_rs.Draft7Validator,
+        jsonschema_rs.Draft7,
+    ),
+    Edition(
+        "2019-09",
+        f"{_YEAR}2019-09/schema",
+        Draft.DRAFT_2019_09,
+        jsonschema_rs.Draft201909Validator,
+        jsonschema_rs.Draft201909,
+    ),
+    Edition(
+        "2020-12",
+        f"{_YEAR}2020-12/schema",
+        Draft.DRAFT_2020_12,
+        jsonschema_rs.Draft202012Validator,
+        jsonschema_rs.Draft202012,
+    ),
+)
+
+
+def edition_named(name: str) -> Edition:
+    """Return the edition called *name*.
+
+    Raises:
+        LookupError: there is none.
+    """
+    for edition in EDITIONS:
+        if edition.name == name:
+            return edition
+    raise LookupError(name)

@@ -1,0 +1,172 @@
+"""Asks the three judges, and looks at what they answer.
+
+The judges of one question are the fast engine, the complete engine and jsonschema-rs.
+What is wrong with their answers is a `Finding`; there should be none.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from sidecheck_server.core.compiled import CompiledSchema
+from sidecheck_server.core.judge import DISAGREEMENT, Judging, judge
+from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.payload import decode
+from sidecheck_server.core.refusals import Reason, Refusal
+from sidecheck_server.core.schemas.compilation import Artifact, compile_source
+from sidecheck_server.core.words import Verdict, Violation
+
+from agreement.schemas import Question
+
+__all__ = ["LIMITS", "REASONS", "Finding", "Judges", "summon"]
+
+LIMITS = Limits()
+REASONS = frozenset(
+    {
+        Reason.LIMIT_EXCEEDED,
+        Reason.SCHEMA_NOT_JSON,
+        Reason.UNSUPPORTED_DIALECT,
+        Reason.INVALID_SCHEMA,
+        Reason.INVALID_PATTERN,
+        Reason.UNSUPPORTED_PATTERN,
+        Reason.UNRESOLVABLE_REFERENCE,
+        Reason.ENDLESS_REFERENCE,
+    }
+)
+"""Why a schema may be refused."""
+
+_HOW = Judging()
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that must not be."""
+
+    #: What it is, in stable words.
+    kind: str
+    #: What was seen.
+    detail: str
+    question: Question
+    #: The payload, as JSON text, or None if the schema alone is wrong.
+    payload: str | None = None
+
+
+@dataclass(slots=True)
+class Judges:
+    """The judges of one question."""
+
+    question: Question
+    artifact: Artifact
+    compiled: CompiledSchema
+    oracle: Any
+    #: The verdicts so far by payload, to be the same when asked again.
+    verdicts: dict[str, bool] = field(default_factory=dict)
+
+    def examine(self, payload: str) -> Iterator[Finding]:
+        """Judge the JSON text *payload*; yield what is wrong with the answers."""
+        value = decode(payload.encode(), max_depth=LIMITS.payload_depth)
+        before = json.dumps(value)
+        constants = json.dumps(self._constants())
+        answers: dict[str, Any] = {}
+        for name, is_valid in self._by_name().items():
+            try:
+                answers[name] = is_valid(value)
+            except Refusal as refusal:
+                if refusal.metadata.get("bound") != "steps":
+                    yield self._finding("unexpected refusal", f"{name}: {refusal}", payload)
+                return
+            except Exception as error:  # noqa: BLE001  (any other is what is looked for)
+                yield self._finding("raised", f"{name}: {type(error).__name__}: {error}", payload)
+                return
+        if json.dumps(value) != before:
+            yield self._finding("payload changed", json.dumps(value), payload)
+        if json.dumps(self._constants()) != constants:
+            yield self._finding("schema changed", json.dumps(self._constants()), payload)
+        if len(set(answers.values())) > 1:
+            yield self._finding("verdicts differ", json.dumps(answers), payload)
+            return
+        self.verdicts[payload] = answers["complete"]
+        yield from self._examine_verdict(payload, value)
+
+    def _by_name(self) -> dict[str, Any]:
+        # The fast engine first: what it finds too expensive nobody else is asked.
+        fast = {} if self.compiled.fast is None else {"fast": self.compiled.fast.is_valid}
+        complete = self.compiled.complete
+        return {**fast, "complete": complete.is_valid, "jsonschema-rs": self.oracle.is_valid}
+
+    def _constants(self) -> Any:
+        return self.artifact.fast.constants if self.artifact.fast else ()
+
+    def _examine_verdict(self, payload: str, value: Any) -> Iterator[Finding]:
+        try:
+            verdict = judge(self.compiled, payload.encode(), _HOW)
+            again = judge(self.compiled, payload.encode(), _HOW)
+        except Exception as error:  # noqa: BLE001  (judge must answer where the engines did)
+            yield self._finding("raised", f"judge: {type(error).__name__}: {error}", payload)
+            return
+        if verdict != again:
+            yield self._finding("verdict not repeatable", f"{verdict} {again}", payload)
+        if verdict.valid != self.verdicts[payload]:
+            yield self._finding("judge differs", str(verdict), payload)
+        for kind in _faults_of(verdict, value):
+            yield self._finding(kind, str(verdict), payload)
+
+    def _finding(self, kind: str, detail: str, payload: str) -> Finding:
+        return Finding(kind, detail, self.question, payload)
+
+
+def summon(question: Question) -> Judges | Refusal | Finding:
+    """Return the judges of *question*, or the refusal of its schema.
+
+    A finding is returned if compilation fails in any other way, or if it does not
+    agree with jsonschema-rs on whether the schema keeps its meta-schema.
+    """
+    source = question.source()
+    admits = question.edition.oracle_admits(question.schema)
+    try:
+        artifact = compile_source(source, LIMITS)
+    except Refusal as refusal:
+        if refusal.reason not in REASONS or not refusal.message:
+            return Finding("strange refusal", str(refusal), question)
+        if refusal.reason is Reason.INVALID_SCHEMA and admits and not question.documents:
+            return Finding("refused what keeps the meta-schema", str(refusal), question)
+        return refusal
+    except Exception as error:  # noqa: BLE001  (any other is what is looked for)
+        return Finding("raised", f"compilation: {type(error).__name__}: {error}", question)
+    if not admits:
+        return Finding("admitted what breaks the meta-schema", "", question)
+    try:
+        oracle = question.edition.oracle(question.schema, question.documents)
+    except ValueError as error:
+        return Finding("jsonschema-rs refused", str(error), question)
+    return Judges(question, artifact, CompiledSchema(source, artifact, LIMITS), oracle)
+
+
+def _faults_of(verdict: Verdict, value: Any) -> Iterator[str]:
+    """Yield what is wrong with the form of *verdict* on *value*."""
+    codes = {violation.code for violation in verdict.violations}
+    if codes & {DISAGREEMENT, "NOT_EXPLAINED"}:
+        yield "not explained"
+    if any(not (found.code and found.message) for found in verdict.violations):
+        yield "violation without code or message"
+    if list(verdict.violations) != sorted(verdict.violations, key=Violation.order):
+        yield "violations not sorted"
+    if len(verdict.violations) > _HOW.max_violations:
+        yield "too many violations"
+    if not all(_resolves(found.instance_pointer, value) for found in verdict.violations):
+        yield "pointer leads nowhere"
+
+
+def _resolves(pointer: str, value: Any) -> bool:
+    """Return whether the JSON Pointer *pointer* leads to a part of *value* (RFC 6901)."""
+    steps = pointer.split("/")
+    for raw in steps[1:]:
+        step = raw.replace("~1", "/").replace("~0", "~")
+        if isinstance(value, dict) and step in value:
+            value = value[step]
+        elif isinstance(value, list) and step.isdecimal() and int(step) < len(value):
+            value = value[int(step)]
+        else:
+            return False
+    return steps[0] == ""

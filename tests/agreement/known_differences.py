@@ -1,0 +1,61 @@
+"""Where jsonschema-rs 0.60 is known to judge wrongly, and the engines rightly.
+
+The random material keeps away from these by construction: nothing that the judges
+say is ever ignored. A row that jsonschema-rs has come to judge rightly fails its
+test, and the material can then be widened.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["KNOWN_DIFFERENCES", "KnownDifference"]
+
+
+@dataclass(frozen=True, slots=True)
+class KnownDifference:
+    """One payload that jsonschema-rs judges wrongly, and how the material avoids its like."""
+
+    name: str
+    schema: Any
+    payload: Any
+    #: The right verdict, with the clause that says so.
+    valid: bool
+    clause: str
+    #: How `agreement.values` keeps away from it.
+    avoided: str
+
+
+KNOWN_DIFFERENCES = (
+    KnownDifference(
+        "an integer beyond 2^63 and the double that equals it",
+        {"const": 2**64},
+        2.0**64,
+        True,
+        "2020-12 core, section 4.2.2: numbers are equal if their mathematical values are",
+        "no double of the material is equal or near to an integer of it beyond 2^53",
+    ),
+    KnownDifference(
+        "an integer between two doubles beyond 2^64",
+        {"maximum": 2.0**64},
+        2**64 + 1,
+        False,
+        "2020-12 validation, section 6.2.2: less than or exactly equal",
+        "no double of the material is equal or near to an integer of it beyond 2^53",
+    ),
+    KnownDifference(
+        "a double beyond 2^64 taken by its shortest text and not by its value",
+        {"const": 10**30},
+        1e30,
+        False,
+        "2020-12 core, section 4.2.2; 1e30 as a double is 1000000000000000019884624838656",
+        "no double of the material is equal or near to an integer of it beyond 2^53",
+    ),
+    KnownDifference(
+        "the dot and a line separator",
+        {"pattern": "^.$"},
+        "\u2028",
+        False,
+        "ECMA-262, section 22.2.2.7: the dot matches all but line terminators",
+        "no text of the material has U+2028 or U+2029",
+    ),
+)

@@ -1,0 +1,200 @@
+"""Names parts of random schemas, and makes other parts refer to them.
+
+A part is referred to in every way that its edition has: by JSON Pointer, by anchor,
+by the URI of the resource that it is or is in, and dynamically.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+from urllib.parse import quote, urljoin
+
+from sidecheck_server.core.schemas.keywords import Draft
+from sidecheck_server.core.words import as_pointer
+
+from agreement.editions import Edition
+from agreement.values import ANCHORS
+from agreement.writing import Writer
+
+__all__ = ["Connector", "Resource"]
+
+_ABSOLUTE = ("http://example.com/a-b", "http://example.com/a_b.json", "urn:example:a-b", "x://y/z")
+_RELATIVE = ("item.json", "a_b", "nested/item.json", "?q", "/rooted")
+Path = tuple[str | int, ...]
+
+
+@dataclass(slots=True, eq=False)
+class Resource:
+    """A schema with a URI, which is empty for a root without one."""
+
+    uri: str
+    root: dict[str, Any]
+    anchors: dict[str, "Place"] = field(default_factory=dict)
+    #: Those of the anchors that are dynamic.
+    dynamic: set[str] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Place:
+    """Where a subschema stands."""
+
+    node: dict[str, Any]
+    #: The schema or the document that it is a part of.
+    document: Resource
+    resource: Resource
+    path: Path
+    #: Whether it stands beside a ``$ref`` that makes it void.
+    void: bool
+
+
+class Connector:
+    """Connects the subschemas that a writer wrote."""
+
+    def __init__(self, writer: Writer, roots: list[Resource]) -> None:
+        self.random: Random = writer.random
+        self.edition: Edition = writer.edition
+        #: The subschema that each reference leads to, by identity of the referrer.
+        self.targets: dict[int, Any] = {}
+        self._writer = writer
+        self._roots = roots
+        self._nodes = {id(node) for node in writer.nodes}
+        self._holes = {id(node) for node in writer.holes}
+        self._resources: dict[int, Resource] = {}
+
+    def connect(self) -> None:
+        """Give names to some subschemas, and references to all holes."""
+        for root in self._roots:
+            self._resources[id(root.root)] = root
+        self._embed_resources()
+        places = [place for root in self._roots for place in self._walk(root)]
+        self._put_anchors(places)
+        for place in places:
+            if id(place.node) in self._holes:
+                self._refer(place, places)
+
+    def _walk(self, root: Resource) -> Iterator[Place]:
+        stack: list[tuple[Any, Resource, Path, bool]] = [(root.root, root, (), False)]
+        while stack:
+            value, resource, path, void = stack.pop()
+            if id(value) in self._resources and not void:
+                resource, path = self._resources[id(value)], ()
+            if isinstance(value, dict):
+                if id(value) in self._nodes or value is root.root:
+                    yield Place(value, root, resource, path, void)
+                    void = void or (
+                        id(value) in self._holes and self.edition.reference_hides_siblings
+                    )
+                steps: list[tuple[str | int, Any]] = list(value.items())
+            elif isinstance(value, list):
+                steps = list(enumerate(value))
+            else:
+                continue
+            stack.extend((below, resource, (*path, step), void) for step, below in steps)
+
+    def _namable(self, place: Place) -> bool:
+        # Before 2019-09 a name beside $ref is void (draft-07 core, section 8.3).
+        hides = self.edition.reference_hides_siblings and id(place.node) in self._holes
+        return not place.void and not hides and self.edition.id_keyword not in place.node
+
+    def _embed_resources(self) -> None:
+        for root in self._roots:
+            count = self.random.choice((0, 0, 0, 1, 1, 2))
+            taken = {resource.uri for resource in self._resources.values()}
+            for _ in range(count):
+                places = [p for p in self._walk(root) if self._namable(p) and p.path]
+                if not places:
+                    break
+                place = self.random.choice(places)
+                name = self.random.choice((*_ABSOLUTE, *_RELATIVE))
+                uri = urljoin(place.resource.uri, name)
+                # A relative name needs a base that has a path (RFC 3986, section 5.2).
+                based = place.resource.uri.startswith("http:")
+                if uri in taken or (name in _RELATIVE and not based):
+                    continue
+                taken.add(uri)
+                place.node[self.edition.id_keyword] = name
+                self._resources[id(place.node)] = Resource(uri, place.node)
+
+    def _put_anchors(self, places: list[Place]) -> None:
+        if self._writer.chance(0.2):
+            self._put_dynamic_anchors(places)
+        for place in self.random.sample(places, min(len(places), self.random.randrange(4))):
+            name = self.random.choice(ANCHORS)
+            if not self._namable(place) or name in place.resource.anchors or not place.path:
+                continue
+            if "$anchor" in place.node:
+                continue
+            place.resource.anchors[name] = place
+            if self.edition.since(Draft.DRAFT_2019_09):
+                place.node["$anchor"] = name
+            else:
+                place.node[self.edition.id_keyword] = f"#{name}"
+
+    def _put_dynamic_anchors(self, places: list[Place]) -> None:
+        for place in places:
+            is_root = place.node is place.resource.root
+            if self.edition.draft is Draft.DRAFT_2019_09 and is_root and self._writer.chance(0.6):
+                place.node["$recursiveAnchor"] = self._writer.chance(0.8)
+            if self.edition.draft is not Draft.DRAFT_2020_12 or self._writer.chance(0.4):
+                continue
+            if is_root or self._writer.chance(0.1):
+                name = self.random.choice(ANCHORS[:2])
+                if name not in place.resource.anchors:
+                    place.resource.anchors[name] = place
+                    place.resource.dynamic.add(name)
+                    place.node["$dynamicAnchor"] = name
+
+    def _refer(self, place: Place, places: list[Place]) -> None:
+        if self._refer_dynamically(place):
+            return
+        known = [
+            other
+            for other in places
+            if (other.resource.uri or other.resource is place.resource)
+            # jsonschema-rs reads the documents before it knows the schema.
+            and (place.document is self._roots[0] or other.document is place.document)
+        ]
+        defined = [p for p in known if p.path[:1] == (self.edition.definitions_keyword,)]
+        target = self.random.choice(defined if defined and self._writer.chance(0.6) else known)
+        reference = self.random.choice(list(self._spellings(place.resource, target)))
+        place.node["$ref"] = reference
+        self.targets[id(place.node)] = target.node
+
+    def _refer_dynamically(self, place: Place) -> bool:
+        resource = place.resource
+        if self.edition.draft is Draft.DRAFT_2019_09 and self._writer.chance(0.15):
+            place.node["$recursiveRef"] = "#"
+            self.targets[id(place.node)] = resource.root
+            return True
+        if self.edition.draft is not Draft.DRAFT_2020_12 or self._writer.chance(0.3):
+            return False
+        choices = list(resource.anchors) if resource.dynamic else []
+        if not choices:
+            return False
+        name = self.random.choice(choices)
+        place.node["$dynamicRef"] = f"#{name}"
+        self.targets[id(place.node)] = resource.anchors[name].node
+        return True
+
+    def _spellings(self, here: Resource, target: Place) -> Iterator[str]:
+        there = target.resource
+        fragments = [_fragment(target.path, self.random)]
+        fragments += [f"#{name}" for name, place in there.anchors.items() if place is target]
+        if not target.path:
+            fragments.append("")
+        for fragment in fragments:
+            if there is here and fragment:
+                yield fragment
+            if there.uri:
+                yield there.uri + fragment
+            name = there.root.get(self.edition.id_keyword)
+            if isinstance(name, str) and urljoin(here.uri, name) == there.uri and name:
+                yield name + fragment
+
+
+def _fragment(path: Path, random: Random) -> str:
+    """Return the JSON Pointer along *path* as a URI fragment (RFC 6901, section 6)."""
+    # What a fragment may hold as it is (RFC 3986, section 3.5), or less.
+    safe = random.choice(("/~", "/~!$&'()*+,;=:@?"))
+    return "#" + quote(as_pointer(path), safe=safe)

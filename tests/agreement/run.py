@@ -1,0 +1,127 @@
+"""A run: question after question, until the time is over."""
+
+import json
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+from sidecheck_server.core.refusals import Refusal
+
+from agreement.editions import Edition
+from agreement.judges import Finding, Judges, summon
+from agreement.mutations import mutated
+from agreement.payloads import PayloadMaker
+from agreement.schemas import Generated, Question, generate_schema
+from agreement.values import any_value
+
+__all__ = ["Tally", "examine_case", "run"]
+
+_PAYLOADS = 4
+
+
+@dataclass(slots=True)
+class Tally:
+    """What a run has covered."""
+
+    schemas: int = 0
+    #: Schemas that the fast engine judges.
+    fast: int = 0
+    #: Why the complete engine judges the others.
+    why_complete: Counter[str] = field(default_factory=Counter)
+    #: Schemas that were refused, by reason; and of those, the ones that were not broken first.
+    refused: Counter[str] = field(default_factory=Counter)
+    refused_unbroken: Counter[str] = field(default_factory=Counter)
+    payloads: int = 0
+    valid: int = 0
+    #: Payloads that an engine found too expensive.
+    abstained: int = 0
+    #: Keywords of the schemas that judged.
+    keywords: Counter[str] = field(default_factory=Counter)
+    findings: list[Finding] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        share = 100 * self.fast / max(self.schemas, 1)
+        valid = 100 * self.valid / max(self.payloads, 1)
+        return "\n".join(
+            (
+                f"{self.schemas:,} schemas judged, {share:.1f} % by the fast engine;"
+                f" {self.payloads:,} payloads, {valid:.1f} % valid, {self.abstained} too expensive;"
+                f" {len(self.findings)} findings",
+                f"  only the complete engine: {dict(self.why_complete.most_common())}",
+                f"  refused: {dict(self.refused.most_common())};"
+                f" not broken before: {dict(self.refused_unbroken.most_common())}",
+            )
+        )
+
+
+def run(edition: Edition, seed: str, seconds: float, most_findings: int = 3) -> Tally:
+    """Examine random cases of *edition* for so many seconds."""
+    tally = Tally()
+    end = time.monotonic() + seconds
+    number = 0
+    while time.monotonic() < end and len(tally.findings) < most_findings:
+        examine_case(edition, f"{seed}/{edition.name}/{number}", tally)
+        number += 1
+    return tally
+
+
+def examine_case(edition: Edition, seed: str, tally: Tally) -> None:
+    """Examine one random schema of *edition* with several payloads; add to *tally*."""
+    random = Random(seed)
+    generated = generate_schema(random, edition)
+    question = generated.question
+    broken = random.random() < 0.2
+    if broken:
+        schema = mutated(random, question.schema, (*generated.names, *question.schema))
+        question = Question(edition, schema, question.documents)
+    judges = summon(question)
+    if isinstance(judges, Finding):
+        tally.findings.append(judges)
+    elif isinstance(judges, Refusal):
+        tally.refused[judges.reason] += 1
+        tally.refused_unbroken[judges.reason] += not broken
+    else:
+        _examine_payloads(judges, list(_payloads(random, generated)), tally)
+
+
+def _payloads(random: Random, generated: Generated) -> Iterator[Any]:
+    """Yield payloads towards what the schema accepts, each also with small changes."""
+    hides = generated.question.edition.reference_hides_siblings
+    maker = PayloadMaker(random, generated.follow, names=generated.names, hides_siblings=hides)
+    for _ in range(_PAYLOADS):
+        payload = maker.make(generated.question.schema)
+        yield payload
+        yield mutated(random, payload, generated.names)
+    yield any_value(random, generated.names)
+
+
+def _examine_payloads(judges: Judges, payloads: list[Any], tally: Tally) -> None:
+    artifact = judges.artifact
+    tally.schemas += 1
+    tally.fast += artifact.fast is not None
+    tally.why_complete[artifact.why_complete] += artifact.fast is None
+    tally.keywords.update(set(_keys(judges.question.schema)))
+    for payload in payloads:
+        text = json.dumps(payload)
+        found = list(judges.examine(text))
+        tally.findings += found
+        if text in judges.verdicts:
+            tally.payloads += 1
+            tally.valid += judges.verdicts[text]
+        elif not found:
+            tally.abstained += 1
+
+
+def _keys(value: Any) -> Iterator[str]:
+    """Yield the names of all members in *value*."""
+    stack = [value]
+    while stack:
+        current = stack.pop()
+        if isinstance(current, dict):
+            yield from current
+            stack.extend(current.values())
+        elif isinstance(current, list):
+            stack.extend(current)

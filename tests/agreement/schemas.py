@@ -1,0 +1,94 @@
+"""Random schemas, as they are given to the judges."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+from sidecheck_server.core.schemas.keywords import Draft
+from sidecheck_server.core.schemas.source import SchemaSource
+from sidecheck_server.core.words import Document
+
+from agreement.editions import Edition
+from agreement.references import Connector, Resource
+from agreement.values import NAMES
+from agreement.writing import Writer
+
+__all__ = ["Generated", "Question", "generate_schema"]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A schema with the documents that it refers to: what a verdict is asked for."""
+
+    edition: Edition
+    schema: Any
+    documents: dict[str, Any]
+
+    def source(self) -> SchemaSource:
+        """Return what the engines compile."""
+        return SchemaSource(
+            json.dumps(self.schema).encode(),
+            tuple(
+                Document(uri, json.dumps(contents).encode())
+                for uri, contents in self.documents.items()
+            ),
+            default_dialect=self.edition.uri,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """A random schema that ought to be admitted."""
+
+    question: Question
+    #: What the reference of a subschema leads to.
+    follow: Callable[[dict[str, Any]], Any]
+    #: Names that mean something to the schema.
+    names: tuple[str, ...]
+
+
+def generate_schema(random: Random, edition: Edition) -> Generated:
+    """Return a random schema of *edition*."""
+    writer = Writer(random, edition, size=random.choice((4, 8, 8, 16, 30)))
+    root = _write_root(writer)
+    if writer.chance(0.5):
+        # The official URIs of drafts 4 to 7 end in an empty fragment; both are in use.
+        root["$schema"] = edition.uri.rstrip("#") if writer.chance(0.3) else edition.uri
+    roots = [Resource(_name_root(writer, root), root)]
+    documents: dict[str, Any] = {}
+    if writer.chance(0.15):
+        uri = random.choice(("http://example.com/defs.json", "urn:example:defs"))
+        documents[uri] = {"$schema": edition.uri, **_write_root(writer)}
+        roots.append(Resource(uri, documents[uri]))
+    connector = Connector(writer, roots)
+    connector.connect()
+    targets = connector.targets
+
+    def follow(node: dict[str, Any]) -> Any:
+        return targets.get(id(node), True)
+
+    return Generated(Question(edition, root, documents), follow, writer.names)
+
+
+def _write_root(writer: Writer) -> dict[str, Any]:
+    root = writer.subschema(0)
+    while not isinstance(root, dict):
+        root = writer.subschema(0)
+    keyword = writer.edition.definitions_keyword
+    if writer.edition.since(Draft.DRAFT_2019_09) and writer.chance(0.2):
+        keyword = "definitions"
+    if writer.chance(0.6):
+        count = writer.random.randint(1, 4)
+        names = (*writer.names[:4], *writer.random.sample(NAMES, 2))
+        root[keyword] = {name: writer.subschema(2) for name in writer.random.sample(names, count)}
+    return root
+
+
+def _name_root(writer: Writer, root: dict[str, Any]) -> str:
+    if not writer.chance(0.3):
+        return ""
+    uri = writer.choose(("http://example.com/root", "http://example.com/a/b.json#", "urn:x:root"))
+    root[writer.edition.id_keyword] = uri
+    return uri.rstrip("#")

@@ -1,0 +1,152 @@
+"""Writes random schemas of one edition, one subschema after the other.
+
+A subschema is mostly about values of one kind, and its keywords mostly agree with one
+another, so that payloads can be found that it accepts.
+"""
+
+from collections.abc import Callable, Sequence
+from random import Random
+from typing import Any, TypeVar
+
+from sidecheck_server.core.schemas.keywords import Draft
+
+from agreement import keyword_rules
+from agreement.editions import Edition
+from agreement.values import INTEGERS, NAMES, NUMBERS, PATTERNS, STRINGS, any_value
+
+__all__ = ["Writer"]
+
+Item = TypeVar("Item")
+
+_DEEPEST = 4
+_KINDS = (
+    *(("object",), ("object",), ("object",), ("array",), ("array",), ("number",), ("string",)),
+    *(("number", "string"), ("object", "array"), ("object", "null"), ("integer",), ("boolean",)),
+    *(("array", "string", "integer"), ("integer", "null"), ()),
+)
+
+
+class Writer:
+    """Writes one schema, and remembers its subschemas.
+
+    Names and patterns are a few, so that those of a schema meet one another and those
+    of its payloads.
+    """
+
+    def __init__(self, random: Random, edition: Edition, *, size: int) -> None:
+        self.random = random
+        self.edition = edition
+        #: Every subschema that is an object, in the order of writing.
+        self.nodes: list[dict[str, Any]] = []
+        #: Those that shall refer to others.
+        self.holes: list[dict[str, Any]] = []
+        self.patterns = tuple(random.sample(tuple(PATTERNS), 4))
+        matching = [text for pattern in self.patterns for text in PATTERNS[pattern]]
+        start = random.randrange(len(NAMES) - 5)
+        # Neighbours in the table are alike; others come from anywhere.
+        self.names = tuple(
+            dict.fromkeys((*NAMES[start : start + 4], *random.sample(NAMES, 3), *matching[:3]))
+        )
+        self._left = size
+
+    def chance(self, share: float) -> bool:
+        """Return true in *share* of all cases."""
+        return self.random.random() < share
+
+    def choose(self, among: Sequence[Item]) -> Item:
+        """Return one of *among*."""
+        return self.random.choice(among)
+
+    def some_names(self, least: int, most: int) -> list[str]:
+        """Return distinct names."""
+        return self.random.sample(self.names, self.random.randint(least, most))
+
+    def value(self) -> Any:
+        """Return a value for ``enum``, ``const`` or an annotation."""
+        if self.chance(0.1):
+            # Data that look like a schema are none.
+            return {"$ref": "#/nowhere", "$id": "http://[", self.choose(self.names): 1}
+        return any_value(self.random, self.names, 1)
+
+    def subschemas(self, count: int, depth: int) -> list[Any]:
+        """Return that many subschemas that stand *depth* levels below the root."""
+        return [self.subschema(depth) for _ in range(count)]
+
+    def subschema(self, depth: int) -> Any:
+        """Return a subschema that stands *depth* levels below the root."""
+        if self.chance(0.08):
+            return self.boolean()
+        node: dict[str, Any] = {}
+        self.nodes.append(node)
+        self._left -= 1
+        refers = depth > 0 and self.chance(0.16)
+        if refers:
+            self.holes.append(node)
+        if not refers or self.chance(0.35):
+            self._fill(node, depth)
+        return node
+
+    def boolean(self) -> Any:
+        """Return a schema that accepts everything, or, more seldom, nothing."""
+        accepts = self.chance(0.7)
+        if self.edition.since(Draft.DRAFT_06) and self.chance(0.8):
+            return accepts
+        node: dict[str, Any] = {} if accepts else {"not": {}}
+        self.nodes.append(node)
+        return node
+
+    def _fill(self, node: dict[str, Any], depth: int) -> None:
+        kinds = self.choose(_KINDS if depth else _KINDS[:5])
+        if depth >= _DEEPEST or self._left <= 0:
+            kinds = tuple(kind for kind in kinds if kind not in ("array", "object")) or ("string",)
+        if kinds and self.chance(0.75):
+            node["type"] = list(kinds) if len(kinds) > 1 or self.chance(0.1) else kinds[0]
+        for kind in kinds:
+            rules = keyword_rules.of_kind(kind, self.edition)
+            for rule in self.random.sample(rules, min(len(rules), self.random.randint(1, 3))):
+                self._apply(rule, node, depth)
+        deeper = depth < _DEEPEST and self._left > 0
+        for share, kind in ((0.22 * deeper, "any"), (0.08, "constant"), (0.12, "void")):
+            rules = keyword_rules.of_kind(kind, self.edition)
+            if rules and self.chance(share):
+                self._apply(self.choose(rules), node, depth)
+        if deeper and self.chance(0.12):
+            others = keyword_rules.of_kind(self.choose(("object", "array", "number")), self.edition)
+            self._apply(self.choose(others), node, depth)
+        members = list(node.items())
+        self.random.shuffle(members)
+        node.clear()
+        node.update(members)
+
+    def _apply(
+        self,
+        rule: Callable[["Writer", int], dict[str, Any]],
+        node: dict[str, Any],
+        depth: int,
+    ) -> None:
+        written = rule(self, depth + 1)
+        # The keywords of a rule belong together: a part of them may say nonsense.
+        if not written.keys() & node.keys():
+            node.update(written)
+
+    def number(self) -> Any:
+        """Return a number for a bound."""
+        return self.choose(NUMBERS)
+
+    def count(self, least: int, most: int) -> Any:
+        """Return a number of characters, items or members."""
+        count = self.random.randint(least, most)
+        # Since draft 6 a count may be written with a fraction of zero.
+        return float(count) if self.edition.since(Draft.DRAFT_06) and self.chance(0.1) else count
+
+    def pattern(self) -> str:
+        """Return a pattern."""
+        return self.choose(self.patterns)
+
+    def string(self) -> str:
+        """Return a text."""
+        return self.choose(STRINGS)
+
+    def integer(self) -> int:
+        """Return an integer."""
+        return self.choose(INTEGERS)

@@ -1,0 +1,24 @@
+"""Fixtures for the tests of the Python client."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+from faces import FACES, connect
+from running import RunningServer
+from sidecheck import Client
+
+
+@pytest.fixture
+async def emptied(shared_server: RunningServer) -> AsyncIterator[RunningServer]:
+    """Return a server whose registry is empty, and empty it again."""
+    yield shared_server
+    async with Client(shared_server.address, timeout=10) as client:
+        for server in ("other", "weather"):
+            await client.delete_all(server)
+
+
+@pytest.fixture(params=FACES)
+async def client(request: pytest.FixtureRequest, emptied: RunningServer) -> AsyncIterator[Client]:
+    """Return a client of each face in turn, connected to a server with no tools."""
+    async with connect(request.param, emptied.address, timeout=10) as connected:
+        yield connected

@@ -1,0 +1,44 @@
+"""The shared cases, through the core."""
+
+from dataclasses import asdict
+from typing import Any
+
+import pytest
+from shared_cases import VALIDATE, matches
+from sidecheck_server.core.compiled import CompiledSchema
+from sidecheck_server.core.judge import Judging, judge
+from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.refusals import Refusal
+from sidecheck_server.core.schemas.compilation import compile_source
+from sidecheck_server.core.schemas.dialects import DEFAULT_DIALECT
+from sidecheck_server.core.schemas.source import SchemaSource
+from sidecheck_server.core.words import Document
+
+LIMITS = Limits()
+
+
+@pytest.mark.parametrize("case", VALIDATE)
+def test_the_core_answers_as_the_case_wants(case: dict[str, Any]) -> None:
+    """Verdict or refusal, whole."""
+    assert case["want"] == matches(case["want"], _answer(case))
+
+
+def _answer(case: dict[str, Any]) -> dict[str, Any]:
+    options = case.get("options", {})
+    source = SchemaSource(
+        case["schema"].encode(),
+        tuple(Document(one["uri"], one["json"].encode()) for one in case.get("documents", ())),
+        case.get("default_dialect", DEFAULT_DIALECT.uri),
+        assert_formats=options.get("assert_formats", False),
+    )
+    how = Judging(options.get("max_violations", 20), options.get("hide_values", False))
+    try:
+        compiled = CompiledSchema(source, compile_source(source, LIMITS), LIMITS)
+        verdict = judge(compiled, case["payload"].encode(), how)
+    except Refusal as refusal:
+        return {"refusal": refusal.reason.value}
+    return {
+        "valid": verdict.valid,
+        "truncated": verdict.truncated,
+        "violations": [asdict(found) for found in verdict.violations],
+    }

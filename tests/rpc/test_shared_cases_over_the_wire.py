@@ -1,0 +1,60 @@
+"""The shared cases, through a real server."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import grpc
+import pytest
+from running import RunningServer
+from shared_cases import VALIDATE, matches
+from sidecheck.v1 import options_pb2, target_pb2, validation_service_pb2, verdict_pb2
+from sidecheck.v1.validation_service_pb2_grpc import ValidationServiceStub
+from wire import refusal_of
+
+
+@pytest.fixture(scope="module")
+def stub(shared_server: RunningServer) -> Iterator[ValidationServiceStub]:
+    with grpc.insecure_channel(shared_server.address) as channel:
+        yield ValidationServiceStub(channel)
+
+
+@pytest.mark.parametrize("case", VALIDATE)
+def test_a_server_answers_as_the_case_wants(
+    case: dict[str, Any], stub: ValidationServiceStub
+) -> None:
+    """Verdict in the answer, refusal as a status."""
+    try:
+        response = stub.Validate(_request(case), timeout=10)
+    except grpc.RpcError as error:
+        got: dict[str, Any] = {"refusal": refusal_of(error).reason}
+    else:
+        got = _verdict(response.verdict)
+
+    assert case["want"] == matches(case["want"], got)
+
+
+def _request(case: dict[str, Any]) -> validation_service_pb2.ValidateRequest:
+    schema = target_pb2.InlineSchema(
+        json=case["schema"].encode(),
+        documents=[
+            target_pb2.Document(uri=one["uri"], json=one["json"].encode())
+            for one in case.get("documents", ())
+        ],
+        default_dialect=case.get("default_dialect", ""),
+    )
+    return validation_service_pb2.ValidateRequest(
+        target=target_pb2.Target(inline_schema=schema),
+        subject=target_pb2.Subject(arguments=case["payload"].encode()),
+        options=options_pb2.ValidationOptions(**case.get("options", {})),
+    )
+
+
+def _verdict(verdict: verdict_pb2.Verdict) -> dict[str, Any]:
+    names = ("instance_pointer", "schema_pointer", "keyword", "code", "message")
+    return {
+        "valid": verdict.valid,
+        "truncated": verdict.truncated,
+        "violations": [
+            {name: getattr(found, name) for name in names} for found in verdict.violations
+        ],
+    }

@@ -1,0 +1,26 @@
+"""The tools that the tests of the Python client register."""
+
+from typing import Any
+
+from sidecheck import Action, Client, RegisteredTool, ToolDefinition
+
+__all__ = ["ALERTS", "FORECAST", "INPUT", "REGISTERED", "register"]
+
+INPUT = {
+    "type": "object",
+    "properties": {"city": {"type": "string"}, "days": {"type": "integer"}},
+    "required": ["city"],
+}
+OUTPUT = {"type": "object", "required": ["celsius"]}
+FORECAST = {"name": "get_forecast", "inputSchema": INPUT}
+ALERTS = {"name": "get_alerts", "inputSchema": {"type": "object"}, "outputSchema": OUTPUT}
+
+#: The first of them, once it is registered.
+REGISTERED = RegisteredTool("weather", "get_forecast")
+
+
+async def register(client: Client, *definitions: dict[str, Any], **settings: Any) -> list[Action]:
+    """Register the definitions for the server "weather" and return what became of each."""
+    tools = [ToolDefinition(definition) for definition in definitions]
+    registration = await client.register("weather", tools, **settings)
+    return [outcome.action for outcome in registration.outcomes]
