@@ -279,7 +279,9 @@ _TABLE: tuple[tuple[str, Draft, Draft, Rule], ...] = (
     ("void", _D4, _D4, _foreign({"const": "?"}, {"contains": False}, {"propertyNames": False})),
     ("void", _D4, _D6, _foreign(_CLOSED, {"if": "nonsense", "then": 1})),
     ("void", _D4, _D7, _foreign(*_BEFORE_2019, {"minContains": 3}, {"$recursiveRef": "#/?"})),
-    ("void", _D4, _D19, _foreign({"prefixItems": [False]}, {"$dynamicRef": "#nowhere"})),
+    # jsonschema-rs follows $dynamicRef in 2019-09, which has no such keyword.
+    ("void", _D4, _D7, _foreign({"$dynamicRef": "#nowhere"}, {"$anchor": "?"})),
+    ("void", _D4, _D19, _foreign({"prefixItems": [False]})),
     ("void", _D6, _D20, _foreign({"id": "http://["}, {"id": {"a": 1}})),
 )
 

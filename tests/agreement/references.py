@@ -39,12 +39,15 @@ class Resource:
 class Place:
     """Where a subschema stands."""
 
-    node: dict[str, Any]
+    node: Any
     #: The schema or the document that it is a part of.
     document: Resource
     resource: Resource
+    #: From the root of the resource.
     path: Path
-    #: Whether it stands beside a ``$ref`` that makes it void.
+    #: From the root of the document.
+    whole: Path
+    #: Whether it cannot be named, as it stands beside a ``$ref`` that makes it void.
     void: bool
 
 
@@ -61,6 +64,8 @@ class Connector:
         self._nodes = {id(node) for node in writer.nodes}
         self._holes = {id(node) for node in writer.holes}
         self._resources: dict[int, Resource] = {}
+        # Whether `dependencies` has been split in two.
+        self._split = self.edition.since(Draft.DRAFT_2019_09)
 
     def connect(self) -> None:
         """Give names to some subschemas, and references to all holes."""
@@ -74,23 +79,23 @@ class Connector:
                 self._refer(place, places)
 
     def _walk(self, root: Resource) -> Iterator[Place]:
-        stack: list[tuple[Any, Resource, Path, bool]] = [(root.root, root, (), False)]
+        stack = [Place(root.root, root, root, (), (), void=False)]
         while stack:
-            value, resource, path, void = stack.pop()
+            place = stack.pop()
+            value, resource, path, void = place.node, place.resource, place.path, place.void
             if id(value) in self._resources and not void:
                 resource, path = self._resources[id(value)], ()
-            if isinstance(value, dict):
-                if id(value) in self._nodes or value is root.root:
-                    yield Place(value, root, resource, path, void)
-                    void = void or (
-                        id(value) in self._holes and self.edition.reference_hides_siblings
-                    )
-                steps: list[tuple[str | int, Any]] = list(value.items())
-            elif isinstance(value, list):
-                steps = list(enumerate(value))
-            else:
-                continue
-            stack.extend((below, resource, (*path, step), void) for step, below in steps)
+            here = Place(value, root, resource, path, place.whole, void=void)
+            is_schema = id(value) in self._nodes or value is root.root
+            if is_schema:
+                yield here
+                void = void or (id(value) in self._holes and self.edition.reference_hides_siblings)
+            stack.extend(
+                Place(below, root, resource, (*path, step), (*place.whole, step), void=hidden)
+                for step, below in _steps(value)
+                # jsonschema-rs finds no names there since 2019-09.
+                for hidden in (void or (is_schema and step == "dependencies" and self._split),)
+            )
 
     def _namable(self, place: Place) -> bool:
         # Before 2019-09 a name beside $ref is void (draft-07 core, section 8.3).
@@ -99,22 +104,24 @@ class Connector:
 
     def _embed_resources(self) -> None:
         for root in self._roots:
-            count = self.random.choice((0, 0, 0, 1, 1, 2))
-            taken = {resource.uri for resource in self._resources.values()}
-            for _ in range(count):
-                places = [p for p in self._walk(root) if self._namable(p) and p.path]
-                if not places:
-                    break
-                place = self.random.choice(places)
-                name = self.random.choice((*_ABSOLUTE, *_RELATIVE))
-                uri = urljoin(place.resource.uri, name)
-                # A relative name needs a base that has a path (RFC 3986, section 5.2).
-                based = place.resource.uri.startswith("http:")
-                if uri in taken or (name in _RELATIVE and not based):
-                    continue
-                taken.add(uri)
-                place.node[self.edition.id_keyword] = name
-                self._resources[id(place.node)] = Resource(uri, place.node)
+            places = [p for p in self._walk(root) if self._namable(p) and p.path]
+            count = min(len(places), self.random.choice((0, 0, 0, 1, 1, 2)))
+            chosen = {id(place.node) for place in self.random.sample(places, count)}
+            # From the outside to the inside: the outer name is the base of the inner.
+            for path in sorted((p.whole for p in places if id(p.node) in chosen), key=len):
+                place = next(p for p in self._walk(root) if p.whole == path)
+                self._embed(place)
+
+    def _embed(self, place: Place) -> None:
+        name = self.random.choice((*_ABSOLUTE, *_RELATIVE))
+        uri = urljoin(place.resource.uri, name)
+        # A relative name needs a base that has a path (RFC 3986, section 5.2).
+        based = place.resource.uri.startswith("http:")
+        if name in _RELATIVE and not based:
+            return
+        if all(uri != resource.uri for resource in self._resources.values()):
+            place.node[self.edition.id_keyword] = name
+            self._resources[id(place.node)] = Resource(uri, place.node)
 
     def _put_anchors(self, places: list[Place]) -> None:
         if self._writer.chance(0.2):
@@ -190,7 +197,13 @@ class Connector:
                 yield there.uri + fragment
             name = there.root.get(self.edition.id_keyword)
             if isinstance(name, str) and urljoin(here.uri, name) == there.uri and name:
-                yield name + fragment
+                yield name.rstrip("#") + fragment
+
+
+def _steps(value: Any) -> list[tuple[str | int, Any]]:
+    if isinstance(value, dict):
+        return list(value.items())
+    return list(enumerate(value)) if isinstance(value, list) else []
 
 
 def _fragment(path: Path, random: Random) -> str:

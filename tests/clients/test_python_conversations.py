@@ -44,7 +44,7 @@ DENIED = Verdict(
             message="the payload was not judged: UNAVAILABLE: nobody",
         ),
     ),
-    tool_error_text="The call could not be checked and was not made. Try again later.",
+    tool_error_text="This could not be checked and was not accepted. Try again later.",
 )
 
 

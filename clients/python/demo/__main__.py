@@ -11,10 +11,11 @@ import tempfile
 from pathlib import Path
 from types import FrameType
 
+from sidecheck import Refused
+
 from demo.demonstration import demonstrate
 from demo.mcp_servers import NoAnswer
 from demo.service import NotReady
-from sidecheck import Refused
 
 __all__ = ["main"]
 

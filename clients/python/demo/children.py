@@ -28,7 +28,7 @@ def running(
     It gets a session of its own, so that Ctrl-C reaches the demo alone and the demo
     ends its children in order.
     """
-    process = subprocess.Popen(
+    process = subprocess.Popen(  # noqa: S603  (every command is the demo's own)
         command,
         cwd=folder,
         env=environment,

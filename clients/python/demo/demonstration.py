@@ -2,25 +2,25 @@
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from demo.calls import MADE, in_short, planned_calls
-from demo.mcp_servers import Offer, Servers
-from demo.report import Report
-from demo.repository import make_repository
-from demo.service import running_service
 from sidecheck import (
     Action,
     Arguments,
     BlockingClient,
     Item,
     Judgement,
-    RegisteredTool,
     ToolDefinition,
     Verdict,
 )
+
+from demo.calls import Call, in_short, planned_calls
+from demo.mcp_servers import Offer, Servers
+from demo.report import Report
+from demo.repository import make_repository
+from demo.service import running_service
 
 __all__ = ["demonstrate"]
 
@@ -51,8 +51,7 @@ def demonstrate(environment: Path, folder: Path) -> bool:
             report.service(client.info(), address)
             steps = _Steps(client, servers, offers, report)
             steps.register()
-            steps.judge()
-            steps.call()
+            steps.call(steps.judge())
     report.end(steps.surprises, steps.judged, steps.called, time.monotonic() - begun)
     return not steps.surprises
 
@@ -84,57 +83,53 @@ class _Steps:
         self._report.heading("Ask published MCP servers for their tools, and register these")
         self._report.offers(registered)
 
-    def judge(self) -> None:
-        """Have the planned calls judged, in one batch."""
+    def judge(self) -> list[Call]:
+        """Have the planned calls judged, in one batch, and return the valid ones."""
         calls = planned_calls(self._offers["git"].tool("git_branch"))
         items = [Item(Arguments(call.arguments), call.target) for call in calls]
         judged = list(zip(calls, self._client.validate_batch(items), strict=True))
-        for call, judgement in judged:
-            self._expect(call.expected, judgement, f"{call.tool} {call.text()}")
-            told = isinstance(judgement, Verdict) and judgement.tool_error_text != ""
-            if told is not call.expected.startswith("invalid"):
-                self.surprises.append(f"{call.tool} {call.text()}: the text for the model")
         self._report.heading("Judge the calls of a model")
         self._report.judgements(judged)
-        self._report.heading("Say what is wrong: to the program by code, to the model in words")
+        self._report.heading("Say what is wrong: to programs by code, to the model in words")
         self._report.reasons(judged)
+        for call, judgement in judged:
+            what = f"{call.label} {call.text}"
+            self._expect(call.expected, judgement, what)
+            told = isinstance(judgement, Verdict) and judgement.tool_error_text != ""
+            if told is not call.expected.startswith("invalid"):
+                self.surprises.append(f"{what}: {'a' if told else 'no'} text for the model")
+        return [call for call, judgement in judged if in_short(judgement) == "valid"]
 
-    def call(self) -> None:
-        """Make the valid calls, and have the structured answers judged too."""
+    def call(self, calls: Iterable[Call]) -> None:
+        """Make *calls*, and have the structured answers judged too."""
         rows: list[tuple[str, str, str, Judgement | None]] = []
-        for namespace, name, arguments in MADE:
-            tool = RegisteredTool(namespace, name)
-            verdict = self._client.validate(tool, arguments)
-            label = f"{namespace} {name}"
-            rows.append((label, "arguments", json.dumps(arguments), verdict))
-            if not self._expect("valid", verdict, f"{label} {arguments}"):
-                continue
-            result = self._servers.call_tool(self._offers[namespace].server, name, arguments)
+        for call in calls:
+            rows.append((call.label, "arguments", call.text, None))
+            result = self._servers.call_tool(self._offers[call.server].server, call.tool, call.text)
             self.called += 1
             if result.get("isError"):
-                self.surprises.append(f"{label} answered with an error: {_text(result)}")
+                self.surprises.append(f"{call.label} answered with an error: {_text(result)}")
             content = result.get("structuredContent")
             if content is None:
                 rows.append(("", "answer", _text(result), None))
                 continue
-            verdict = self._client.validate_structured_content(tool, content)
-            self._expect("valid", verdict, f"the answer of {label}")
+            verdict = self._client.validate_structured_content(call.target, content)
+            self._expect("valid", verdict, f"the answer of {call.label}")
             rows.append(("", "answer", json.dumps(content), verdict))
-            # A server that breaks its promise: the member is declared as a boolean.
-            content = {**content, "is_dst": "no"}
-            verdict = self._client.validate_structured_content(tool, content)
-            self._expect("invalid TYPE", verdict, f"a wrong answer of {label}")
-            rows.append(("", "spoilt", json.dumps(content), verdict))
+            # As if the server broke its word: the member is declared as a boolean.
+            spoilt = {**content, "is_dst": "no"}
+            verdict = self._client.validate_structured_content(call.target, spoilt)
+            self._expect("invalid TYPE", verdict, f"the spoilt answer of {call.label}")
+            rows.append(("", "spoilt", 'the same with "is_dst": "no"', verdict))
         self._report.heading("Make the valid calls, and judge what the tools answer")
         self._report.exchange(rows)
 
-    def _expect(self, expected: str, judgement: Judgement, what: str) -> bool:
-        """Count a judgement, note it if it is not *expected*, and return whether it is."""
+    def _expect(self, expected: str, judgement: Judgement, what: str) -> None:
+        """Count a judgement, and note it if it is not *expected*."""
         self.judged += 1
         found = in_short(judgement)
         if found != expected:
             self.surprises.append(f"{what}: {found} instead of {expected}")
-        return found == expected
 
 
 def _text(result: Mapping[str, Any]) -> str:

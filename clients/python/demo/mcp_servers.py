@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-from collections.abc import Mapping
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -106,15 +105,13 @@ class Servers:
             for server, answer in answers
         ]
 
-    def call_tool(
-        self, server: McpServer, name: str, arguments: Mapping[str, Any]
-    ) -> dict[str, Any]:
-        """Call a tool and return its ``CallToolResult``.
+    def call_tool(self, server: McpServer, name: str, arguments: str) -> dict[str, Any]:
+        """Call a tool with *arguments*, a JSON text, and return its ``CallToolResult``.
 
         Raises:
             NoAnswer: The server gave none.
         """
-        call = ["--call", name, json.dumps(arguments)]
+        call = ["--call", name, arguments]
         with self._asking(server, call) as process:
             result: dict[str, Any] = _answer(server, process)["result"]
             return result
@@ -124,10 +121,14 @@ class Servers:
     ) -> AbstractContextManager[subprocess.Popen[str]]:
         # Isolated: neither the caller's PYTHONPATH nor the modules beside the script
         # belong to the environment of the servers.
-        command = [
-            *(self._programs / "python", "-I", _ASK),
+        command: list[str | Path] = [
+            self._programs / "python",
+            "-I",
+            _ASK,
             *("--seconds", str(_ANSWER_SECONDS), *call),
-            *("--", self._programs / server.program, *server.flags),
+            "--",
+            self._programs / server.program,
+            *server.flags,
         ]
         return running(command, folder=self._folder)
 

@@ -1,5 +1,6 @@
 """What the demo prints."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
@@ -7,10 +8,10 @@ from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
+from sidecheck import Judgement, Refused, Registration, ServerInfo, Violation
 
 from demo.calls import Call, in_short
 from demo.mcp_servers import Offer
-from sidecheck import Judgement, Refused, Registration, ServerInfo, Violation
 
 __all__ = ["Report"]
 
@@ -30,14 +31,14 @@ class Report:
 
     def service(self, info: ServerInfo, address: str) -> None:
         """Tell which service answers."""
-        engines = ", ".join(f"{one.name} {one.library} {one.version}" for one in info.engines)
-        self.console.print(f"Sidecheck {info.version} at {address}", style="bold")
-        self._print(Text(f"engines: {engines}"))
+        engines = ", ".join(f"{one.library} {one.version} ({one.name})" for one in info.engines)
+        self._print(Text(f"Sidecheck {info.version} at {address}", "bold"), indent=0)
+        self._print(Text(f"engines: {engines}"), indent=0)
 
     def heading(self, text: str) -> None:
         """Begin the next part."""
         self._headings += 1
-        self.console.print(f"\n{self._headings}. {text}", style="bold")
+        self._print(Text(f"\n{self._headings}. {text}", "bold"), indent=0)
 
     def offers(self, registered: Iterable[tuple[Offer, Registration]]) -> None:
         """Tell which servers offered how many tools, and what became of these."""
@@ -58,60 +59,58 @@ class Report:
         """Tell what each call got."""
         table = _table("", "tool", "arguments", "judgement")
         for number, (call, judgement) in enumerate(judged, start=1):
-            table.add_row(str(number), call.tool, call.text(), _coloured(judgement))
+            table.add_row(str(number), call.label, call.text, _word(judgement))
         self._print(table)
+        note = "* under a narrower definition, sent along in place of the registered one"
+        self._print(Text(note, "dim"))
 
     def reasons(self, judged: Iterable[tuple[Call, Judgement]]) -> None:
         """Tell why each call that is not valid is not, and what its model reads."""
-        separator = ""
         for number, (call, judgement) in enumerate(judged, start=1):
             if in_short(judgement) == "valid":
                 continue
-            self.console.print(f"{separator}  {number}  {call.tool}", style="bold")
-            separator = "\n"
+            self._print(Text(f"{number}  {call.label}", "bold"))
             if isinstance(judgement, Refused):
-                self.violations([Violation(code=judgement.reason, message=judgement.message)])
+                self._print(_columns([(judgement.reason, judgement.message)]), indent=5)
                 continue
-            self.violations(judgement.violations)
-            for line in judgement.tool_error_text.splitlines():
-                self._print(Text.assemble(("| ", "dim"), line), indent=5)
-
-    def violations(self, violations: Iterable[Violation]) -> None:
-        """List *violations*: where, which rule, and why."""
-        table = _table()
-        for one in violations:
-            table.add_row(one.instance_pointer or '""', one.code, one.message)
-        self._print(table, indent=5)
+            self._print(_columns(map(_cells, judgement.violations)), indent=5)
+            lines = judgement.tool_error_text.splitlines()
+            self._print(_columns([("|", line) for line in lines], padding=1), indent=5)
 
     def exchange(self, rows: Iterable[tuple[str, str, str, Judgement | None]]) -> None:
         """Tell what went to a tool and what came back: tool, part, content, judgement."""
         table = _table("tool", "part", "content", "judgement")
         for tool, part, content, judgement in rows:
-            shown = Text("not judged", "dim") if judgement is None else _coloured(judgement)
-            table.add_row(tool, part, content, shown)
+            table.add_row(tool, part, content, _word(judgement) if judgement else "")
+            if judgement and not isinstance(judgement, Refused):
+                for one in judgement.violations:
+                    table.add_row("", "", "  ".join(_cells(one)))
         self._print(table)
 
     def end(self, surprises: Sequence[str], judged: int, called: int, seconds: float) -> None:
         """Say whether all went as expected, and what did not."""
-        self.console.print()
+        self._print(Text(""))
         for surprise in surprises:
-            self.console.print(f"NOT AS EXPECTED  {surprise}", style="red")
+            self._print(Text(f"NOT AS EXPECTED: {surprise}", "red"), indent=0)
         if not surprises:
-            self.console.print(
-                f"All {judged} judgements were as expected, and {called} tools were called. "
-                f"({seconds:.1f} s)",
-                style="bold",
+            closing = (
+                f"All {judged} judgements as expected, {called} tools called, {seconds:.1f} s."
             )
+            self._print(Text(closing, "bold"), indent=0)
 
     def _print(self, what: RenderableType, indent: int = 2) -> None:
-        self.console.print(Padding(what, (0, 0, 0, indent)))
+        with self.console.capture() as captured:
+            self.console.print(Padding(what, (0, 0, 0, indent)))
+        # Tables fill their last column with blanks.
+        self.console.file.write(re.sub(" +$", "", captured.get(), flags=re.MULTILINE))
+        self.console.file.flush()
 
 
-def _table(*headings: str) -> Table:
+def _table(*headings: str, padding: int = 2) -> Table:
     table = Table(
         box=None,
         pad_edge=False,
-        padding=(0, 2, 0, 0),
+        padding=(0, padding, 0, 0),
         show_header=bool(headings),
         header_style="dim",
     )
@@ -120,6 +119,17 @@ def _table(*headings: str) -> Table:
     return table
 
 
-def _coloured(judgement: Judgement) -> Text:
-    text = in_short(judgement)
-    return Text(text, style=_COLOURS[text.partition(" ")[0]])
+def _columns(rows: Iterable[tuple[str, ...]], padding: int = 2) -> Table:
+    table = _table(padding=padding)
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def _cells(violation: Violation) -> tuple[str, str, str]:
+    return (violation.instance_pointer or "(root)", violation.code, violation.message)
+
+
+def _word(judgement: Judgement) -> Text:
+    word = in_short(judgement).partition(" ")[0]
+    return Text(word, style=_COLOURS[word])

@@ -63,7 +63,7 @@ def stand_in(refusal: Unavailable, on_unavailable: OnUnavailable) -> Verdict:
         severity=Severity.WARNING if allowed else Severity.ERROR,
         message=f"the payload was not judged: {refusal}",
     )
-    text = "" if allowed else "The call could not be checked and was not made. Try again later."
+    text = "" if allowed else "This could not be checked and was not accepted. Try again later."
     return Verdict(valid=allowed, violations=(violation,), tool_error_text=text)
 
 

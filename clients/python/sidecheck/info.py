@@ -31,8 +31,12 @@ class Limits:
     documents_bytes: int
     #: The longest pattern, in characters.
     pattern_length: int
-    #: The largest number of steps that judging one payload may take.
+    #: The largest number of calls between subschemas that judging one payload may
+    #: take, counted only where the schema alone does not bound them.
     steps: int
+    #: The largest number of subschemas that the complete engine applies to values
+    #: while it judges or explains one payload.
+    complete_steps: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,9 +55,9 @@ def validate(
     tools: str | None,
     tool: str | None,
     documents: tuple[tuple[str, str], ...],
-    assert_formats: bool,  # noqa: FBT001  (click passes options by name)
+    assert_formats: bool,
     max_violations: int,
-    hide_values: bool,  # noqa: FBT001
+    hide_values: bool,
     form: str,
 ) -> None:
     r"""Judge each PAYLOAD, a JSON file; - reads standard input.

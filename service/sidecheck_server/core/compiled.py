@@ -34,4 +34,5 @@ class CompiledSchema:
             context.registry,
             assert_formats=self._source.assert_formats,
             dialect_of=context.dialect_of,
+            max_steps=self.limits.complete_steps,
         )

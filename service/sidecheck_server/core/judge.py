@@ -7,12 +7,16 @@ from itertools import islice
 from sidecheck_server.core.compiled import CompiledSchema
 from sidecheck_server.core.limits import exceeded
 from sidecheck_server.core.payload import MalformedError, decode
+from sidecheck_server.core.refusals import Refusal
 from sidecheck_server.core.words import JsonValue, Verdict, Violation
 
-__all__ = ["Judging", "judge"]
+__all__ = ["DISAGREEMENT", "NOT_EXPLAINED", "Judging", "judge"]
 
 DISAGREEMENT = "ENGINE_DISAGREEMENT"
 """The code of the violation that says that the engines differ; never to be seen."""
+
+NOT_EXPLAINED = "NOT_EXPLAINED"
+"""The code of the violation of a payload whose faults would take too long to tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +51,9 @@ def judge(compiled: CompiledSchema, payload: bytes, how: Judging) -> Verdict:
 
 def _decide(compiled: CompiledSchema, value: JsonValue, how: Judging) -> Verdict:
     """Let the complete engine say yes or no."""
+    found: list[Violation] = []
     try:
-        found = _violations(compiled, value, how)
+        _collect(compiled, value, how, found)
     except RecursionError:
         raise exceeded(
             "steps", compiled.limits.steps, "judging the payload nests too deep"
@@ -58,24 +63,32 @@ def _decide(compiled: CompiledSchema, value: JsonValue, how: Judging) -> Verdict
 
 def _explain(compiled: CompiledSchema, value: JsonValue, how: Judging) -> Verdict:
     """Let the complete engine say why the fast one said no."""
+    found: list[Violation] = []
+    ended = True
     try:
-        found = _violations(compiled, value, how)
-    except RecursionError:
-        said = "the payload is invalid, and nests too deep for the reason to be told"
-        return Verdict((Violation("", "", "", "NOT_EXPLAINED", said),), truncated=True)
-    if not found:
-        # Either engine may be wrong. A wrong "no" is seen and reported; a wrong
-        # "yes" is not.
-        said = "the payload is invalid, but the engines do not agree why; please report this schema"
-        return Verdict((Violation("", "", "", DISAGREEMENT, said),))
-    return _listing(found, how)
+        _collect(compiled, value, how, found)
+    except (Refusal, RecursionError):
+        # The verdict is known; only its reasons are too many steps or too deep away.
+        ended = False
+    if found:
+        return _listing(found, how, ended=ended)
+    if not ended:
+        said = "the payload is invalid, and telling why would take too long"
+        return Verdict((Violation("", "", "", NOT_EXPLAINED, said),), truncated=True)
+    # Either engine may be wrong. A wrong "no" is seen and reported; a wrong "yes" is not.
+    said = "the payload is invalid, but the engines do not agree why; please report this schema"
+    return Verdict((Violation("", "", "", DISAGREEMENT, said),))
 
 
-def _violations(compiled: CompiledSchema, value: JsonValue, how: Judging) -> list[Violation]:
+def _collect(
+    compiled: CompiledSchema, value: JsonValue, how: Judging, found: list[Violation]
+) -> None:
+    """Add violations to *found* until there are more than wanted."""
     lazily = compiled.complete.violations(value, hide_values=how.hide_values)
-    return list(islice(lazily, how.max_violations + 1))
+    found.extend(islice(lazily, how.max_violations + 1))
 
 
-def _listing(found: Sequence[Violation], how: Judging) -> Verdict:
-    kept = sorted(found, key=Violation.order)
-    return Verdict.listing(kept[: how.max_violations], truncated=len(found) > how.max_violations)
+def _listing(found: Sequence[Violation], how: Judging, *, ended: bool = True) -> Verdict:
+    # The first ones found are kept, so that the answer costs no more than they do.
+    kept = found[: how.max_violations]
+    return Verdict.listing(kept, truncated=not ended or len(found) > len(kept))

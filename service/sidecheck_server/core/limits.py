@@ -42,6 +42,9 @@ class Limits:
     #: The largest number of calls between subschemas that judging may take,
     #: counted only where the schema alone does not bound them.
     steps: int = 20_000
+    #: The largest number of subschemas that the complete engine applies to values
+    #: while it judges or explains one payload.
+    complete_steps: int = 100_000
     #: The largest code generated for a schema, in characters.
     code_length: int = 2_000_000
 

@@ -9,7 +9,6 @@ from enum import StrEnum
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.tools import ToolDefinition, read_tool
 from sidecheck_server.core.refusals import Reason, Refusal
-from sidecheck_server.core.schemas.source import SchemaSource
 from sidecheck_server.core.words import Severity, Violation
 from sidecheck_server.registry import Registry
 from sidecheck_server.registry.definitions import Action, Definition
@@ -133,21 +132,18 @@ class Registrar:
             read = read_tool(tool.json, tool.documents, self._limits)
         except Refusal as refusal:
             return _Checked("", "", None, _as_problems(refusal, ""))
-        digests: dict[str, str] = {}
         problems: list[Violation] = []
-        for key, source in (("inputSchema", read.input), ("outputSchema", read.output)):
-            if source is not None:
+        for key, source, digest in (
+            ("inputSchema", read.input, read.input_digest),
+            ("outputSchema", read.output, read.output_digest),
+        ):
+            if source is not None and digest is not None:
                 try:
-                    digests[key] = await self._schema_digest(source)
+                    await self._schemas.registered(digest, source)
                 except Refusal as refusal:
                     problems += _as_problems(refusal, f"/{key}")
-        if problems:
-            return _Checked(read.name, read.digest, None, tuple(problems))
-        return _Checked(read.name, read.digest, _definition(read, digests), ())
-
-    async def _schema_digest(self, source: SchemaSource) -> str:
-        compiled = await self._schemas.get(source, lambda: source, registered=False)
-        return compiled.digest
+        definition = None if problems else _definition(read)
+        return _Checked(read.name, read.digest, definition, tuple(problems))
 
     def _compared(self, one: _Checked, request: Registration) -> _Checked:
         """Say that a definition changed, if the request asks for that."""
@@ -189,14 +185,14 @@ def _with_duplicates_told(checked: list[_Checked]) -> list[_Checked]:
     ]
 
 
-def _definition(tool: ToolDefinition, digests: dict[str, str]) -> Definition:
+def _definition(tool: ToolDefinition) -> Definition:
     return Definition(
         digest=tool.digest,
         name=tool.name,
         json=tool.json,
         documents=tool.input.documents,
-        input_schema_digest=digests["inputSchema"],
-        output_schema_digest=digests.get("outputSchema"),
+        input_schema_digest=tool.input_digest,
+        output_schema_digest=tool.output_digest,
     )
 
 

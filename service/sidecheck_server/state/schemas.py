@@ -13,6 +13,8 @@ from sidecheck_server.core.schemas.source import SchemaSource
 
 __all__ = ["CompiledSchemas"]
 
+_INLINE, _REGISTERED = 0, 1
+
 Compile = Callable[[SchemaSource], Awaitable[Artifact]]
 
 _TRANSIENT = frozenset({Reason.COMPILATION_FAILED})
@@ -33,38 +35,56 @@ class CompiledSchemas:
             LRUCache(inline),
             LRUCache(registered),
         )
-        self._under_way: dict[tuple[bool, Hashable], asyncio.Task[CompiledSchema]] = {}
+        self._under_way: dict[tuple[int, Hashable], asyncio.Task[CompiledSchema]] = {}
 
-    async def get(
-        self, key: Hashable, source: Callable[[], SchemaSource], *, registered: bool
-    ) -> CompiledSchema:
-        """Return the compiled schema of *key*, compiling what *source* returns if need be.
+    async def inline(self, source: SchemaSource) -> CompiledSchema:
+        """Return the compiled schema of *source*, which was sent along.
 
         Raises:
             Refusal: the schema cannot be compiled.
         """
-        found = self._caches[registered].get(key)
+        return await self._get(_INLINE, source, lambda: source)
+
+    async def registered(
+        self,
+        digest: str,
+        source: SchemaSource | Callable[[], SchemaSource],
+        *,
+        assert_formats: bool = False,
+    ) -> CompiledSchema:
+        """Return the compiled schema of *digest*, of a tool that is or will be registered.
+
+        *source*, or what it returns, is what to compile if need be.
+
+        Raises:
+            Refusal: the schema cannot be compiled.
+        """
+        make = (lambda: source) if isinstance(source, SchemaSource) else source
+        return await self._get(_REGISTERED, (digest, assert_formats), make)
+
+    async def _get(
+        self, kind: int, key: Hashable, source: Callable[[], SchemaSource]
+    ) -> CompiledSchema:
+        found = self._caches[kind].get(key)
         if found is None:
-            task = self._under_way.get((registered, key))
+            task = self._under_way.get((kind, key))
             if task is None:
-                task = asyncio.create_task(self._fill(key, source(), registered=registered))
-                self._under_way[registered, key] = task
-                task.add_done_callback(lambda _: self._under_way.pop((registered, key)))
+                task = asyncio.create_task(self._fill(kind, key, source()))
+                self._under_way[kind, key] = task
+                task.add_done_callback(lambda _: self._under_way.pop((kind, key)))
             # The compilation outlives a caller who goes away: others may wait for it.
             found = await asyncio.shield(task)
         if isinstance(found, Refusal):
             raise found
         return found
 
-    async def _fill(
-        self, key: Hashable, source: SchemaSource, *, registered: bool
-    ) -> CompiledSchema:
+    async def _fill(self, kind: int, key: Hashable, source: SchemaSource) -> CompiledSchema:
         try:
             artifact = await self._compile(source)
         except Refusal as refusal:
             if refusal.reason not in _TRANSIENT:
-                self._caches[registered][key] = refusal
+                self._caches[kind][key] = refusal
             raise
         compiled = CompiledSchema(source, artifact, self._limits)
-        self._caches[registered][key] = compiled
+        self._caches[kind][key] = compiled
         return compiled

@@ -71,12 +71,12 @@ class Validator:
         target = validation.target
         if isinstance(target, SchemaSource):
             source = replace(target, assert_formats=validation.assert_formats)
-            compiled = await self._schemas.get(source, lambda: source, registered=False)
+            compiled = await self._schemas.inline(source)
             return _judged(compiled, validation)
         if isinstance(target, InlineTool):
             tool = self._read(target)
             source = replace(_side(tool, validation.side), assert_formats=validation.assert_formats)
-            compiled = await self._schemas.get(source, lambda: source, registered=False)
+            compiled = await self._schemas.inline(source)
             return _judged(compiled, validation, tool.digest, tool.name)
         definition, side = self._find(target, validation.side)
         compiled = await self._compiled(definition, side, assert_formats=validation.assert_formats)
@@ -140,8 +140,7 @@ class Validator:
             tool = read_tool(definition.json, definition.documents, self._limits)
             return replace(_side(tool, side), assert_formats=assert_formats)
 
-        key = (digest, definition.documents, assert_formats)
-        return await self._schemas.get(key, source, registered=True)
+        return await self._schemas.registered(digest, source, assert_formats=assert_formats)
 
 
 def _judged(

@@ -248,8 +248,12 @@ type Limits struct {
 	DocumentsBytes uint32 `protobuf:"varint,10,opt,name=documents_bytes,json=documentsBytes,proto3" json:"documents_bytes,omitempty"`
 	// The longest pattern, in characters.
 	PatternLength uint32 `protobuf:"varint,11,opt,name=pattern_length,json=patternLength,proto3" json:"pattern_length,omitempty"`
-	// The largest number of steps that judging one payload may take.
-	Steps         uint32 `protobuf:"varint,12,opt,name=steps,proto3" json:"steps,omitempty"`
+	// The largest number of calls between subschemas that judging one payload may
+	// take, counted only where the schema alone does not bound them.
+	Steps uint32 `protobuf:"varint,12,opt,name=steps,proto3" json:"steps,omitempty"`
+	// The largest number of subschemas that the complete engine applies to values
+	// while it judges or explains one payload.
+	CompleteSteps uint32 `protobuf:"varint,13,opt,name=complete_steps,json=completeSteps,proto3" json:"complete_steps,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -368,6 +372,13 @@ func (x *Limits) GetSteps() uint32 {
 	return 0
 }
 
+func (x *Limits) GetCompleteSteps() uint32 {
+	if x != nil {
+		return x.CompleteSteps
+	}
+	return 0
+}
+
 var File_sidecheck_v1_info_service_proto protoreflect.FileDescriptor
 
 const file_sidecheck_v1_info_service_proto_rawDesc = "" +
@@ -386,7 +397,7 @@ const file_sidecheck_v1_info_service_proto_rawDesc = "" +
 	"EngineInfo\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\alibrary\x18\x02 \x01(\tR\alibrary\x12\x18\n" +
-	"\aversion\x18\x03 \x01(\tR\aversion\"\xa2\x03\n" +
+	"\aversion\x18\x03 \x01(\tR\aversion\"\xc9\x03\n" +
 	"\x06Limits\x12#\n" +
 	"\rmessage_bytes\x18\x01 \x01(\rR\fmessageBytes\x12\x1f\n" +
 	"\vbatch_items\x18\x02 \x01(\rR\n" +
@@ -405,7 +416,8 @@ const file_sidecheck_v1_info_service_proto_rawDesc = "" +
 	"\x0fdocuments_bytes\x18\n" +
 	" \x01(\rR\x0edocumentsBytes\x12%\n" +
 	"\x0epattern_length\x18\v \x01(\rR\rpatternLength\x12\x14\n" +
-	"\x05steps\x18\f \x01(\rR\x05steps2g\n" +
+	"\x05steps\x18\f \x01(\rR\x05steps\x12%\n" +
+	"\x0ecomplete_steps\x18\r \x01(\rR\rcompleteSteps2g\n" +
 	"\vInfoService\x12X\n" +
 	"\rGetServerInfo\x12\".sidecheck.v1.GetServerInfoRequest\x1a#.sidecheck.v1.GetServerInfoResponseBW\n" +
 	"\x0fio.sidecheck.v1P\x01ZBgithub.com/sidecheck/sidecheck/clients/go/sidecheck/v1;sidecheckv1b\x06proto3"

@@ -212,9 +212,11 @@ type Verdict struct {
 	Truncated bool `protobuf:"varint,3,opt,name=truncated,proto3" json:"truncated,omitempty"`
 	// The digest of the tool definition that the payload was judged under:
 	// `sha256:` and 64 hexadecimal digits, over the canonical JSON of the
-	// definition. Empty if the target was a bare schema.
+	// definition and the documents that came with it. Empty if the target was a
+	// bare schema.
 	DefinitionDigest string `protobuf:"bytes,4,opt,name=definition_digest,json=definitionDigest,proto3" json:"definition_digest,omitempty"`
-	// The digest of the schema that judged, in the same form.
+	// The digest of the schema that judged, in the same form: over its canonical
+	// JSON and the documents that came with it.
 	SchemaDigest string `protobuf:"bytes,5,opt,name=schema_digest,json=schemaDigest,proto3" json:"schema_digest,omitempty"`
 	// A text for the model whose arguments were invalid: every place, what is
 	// wanted there and the nearest known name; ready for a `CallToolResult` with

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 from sidecheck_server.core.engines.fault import Fault
 from sidecheck_server.core.equality import json_equal
 from sidecheck_server.core.explain.choices import Tag, meant
-from sidecheck_server.core.explain.messages import Saying, say, say_of_tag
+from sidecheck_server.core.explain.messages import say, say_of_tag
+from sidecheck_server.core.explain.saying import Saying
 from sidecheck_server.core.explain.values import Values
 from sidecheck_server.core.words import Violation, as_pointer
 

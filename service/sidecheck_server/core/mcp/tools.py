@@ -28,7 +28,9 @@ class ToolDefinition:
     json: bytes
     digest: str
     input: SchemaSource
+    input_digest: str
     output: SchemaSource | None
+    output_digest: str | None
 
 
 def read_tool(text: bytes, documents: tuple[Document, ...], limits: Limits) -> ToolDefinition:
@@ -47,12 +49,15 @@ def read_tool(text: bytes, documents: tuple[Document, ...], limits: Limits) -> T
     faults = tuple(_faults(tool))
     if faults or not isinstance(tool, dict):
         raise _invalid(faults)
+    output = tool.get("outputSchema")
     return ToolDefinition(
         name=str(tool["name"]),
         json=text,
         digest=digest_of(tool, documents),
         input=_source(tool["inputSchema"], documents),
-        output=_source(tool["outputSchema"], documents) if "outputSchema" in tool else None,
+        input_digest=digest_of(tool["inputSchema"], documents),
+        output=None if output is None else _source(output, documents),
+        output_digest=None if output is None else digest_of(output, documents),
     )
 
 

@@ -5,7 +5,7 @@ along, which names one of the five as its own dialect and may, with
 ``$vocabulary``, put a part of the keywords out of force.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
@@ -14,7 +14,7 @@ from referencing import Specification
 from referencing.jsonschema import DRAFT4, DRAFT6, DRAFT7, DRAFT201909, DRAFT202012
 
 from sidecheck_server.core.refusals import Reason, Refusal
-from sidecheck_server.core.schemas.keywords import KEYWORDS, Draft, keywords_of
+from sidecheck_server.core.schemas.keywords import KEYWORDS, Draft, keywords_of, subschemas
 from sidecheck_server.core.words import JsonValue
 
 __all__ = ["DEFAULT_DIALECT", "DIALECTS", "Dialect", "dialect_named", "dialect_of"]
@@ -50,7 +50,30 @@ class Dialect:
 
 
 def _standard(name: str, uri: str, draft: Draft, specification: Specification[Any]) -> Dialect:
-    return Dialect(name, uri, draft, specification, frozenset(KEYWORDS[draft]))
+    return Dialect(name, uri, draft, _whole(specification, draft), frozenset(KEYWORDS[draft]))
+
+
+def _whole(specification: Specification[Any], draft: Draft) -> Specification[Any]:
+    """Return *specification*, finding identifiers in every subschema that there is.
+
+    The published ones do not look into ``dependencies`` beside an array of names, or,
+    since 2019-09, at all.
+    """
+
+    def within(schema: JsonValue) -> Iterator[JsonValue]:
+        if isinstance(schema, dict):
+            found = (value for _, value in subschemas(schema, draft))
+            yield from (value for value in found if isinstance(value, dict))
+
+    make: Any = Specification  # its decorator hides the parameters from type checkers
+    whole: Specification[Any] = make(
+        name=specification.name,
+        id_of=specification.id_of,
+        subresources_of=within,
+        maybe_in_subresource=specification.maybe_in_subresource,
+        anchors_in=lambda _itself, schema: specification.anchors_in(schema),
+    )
+    return whole
 
 
 _D2020 = "https://json-schema.org/draft/2020-12/schema"

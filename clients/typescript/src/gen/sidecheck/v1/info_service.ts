@@ -84,8 +84,16 @@ export interface Limits {
   documentsBytes: number;
   /** The longest pattern, in characters. */
   patternLength: number;
-  /** The largest number of steps that judging one payload may take. */
+  /**
+   * The largest number of calls between subschemas that judging one payload may
+   * take, counted only where the schema alone does not bound them.
+   */
   steps: number;
+  /**
+   * The largest number of subschemas that the complete engine applies to values
+   * while it judges or explains one payload.
+   */
+  completeSteps: number;
 }
 
 function createBaseGetServerInfoRequest(): GetServerInfoRequest {
@@ -447,6 +455,7 @@ function createBaseLimits(): Limits {
     documentsBytes: 0,
     patternLength: 0,
     steps: 0,
+    completeSteps: 0,
   };
 }
 
@@ -487,6 +496,9 @@ export const Limits: MessageFns<Limits> = {
     }
     if (message.steps !== 0) {
       writer.uint32(96).uint32(message.steps);
+    }
+    if (message.completeSteps !== 0) {
+      writer.uint32(104).uint32(message.completeSteps);
     }
     return writer;
   },
@@ -600,6 +612,14 @@ export const Limits: MessageFns<Limits> = {
             message.steps = reader.uint32();
             continue;
           }
+          case 13: {
+            if (tag !== 104) {
+              break;
+            }
+
+            message.completeSteps = reader.uint32();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -658,6 +678,11 @@ export const Limits: MessageFns<Limits> = {
         ? globalThis.Number(object.pattern_length)
         : 0,
       steps: isSet(object.steps) ? globalThis.Number(object.steps) : 0,
+      completeSteps: isSet(object.completeSteps)
+        ? globalThis.Number(object.completeSteps)
+        : isSet(object.complete_steps)
+        ? globalThis.Number(object.complete_steps)
+        : 0,
     };
   },
 
@@ -699,6 +724,9 @@ export const Limits: MessageFns<Limits> = {
     if (message.steps !== 0) {
       obj.steps = Math.round(message.steps);
     }
+    if (message.completeSteps !== 0) {
+      obj.completeSteps = Math.round(message.completeSteps);
+    }
     return obj;
   },
 
@@ -719,6 +747,7 @@ export const Limits: MessageFns<Limits> = {
     message.documentsBytes = object.documentsBytes ?? 0;
     message.patternLength = object.patternLength ?? 0;
     message.steps = object.steps ?? 0;
+    message.completeSteps = object.completeSteps ?? 0;
     return message;
   },
 };

@@ -126,10 +126,14 @@ export interface Verdict {
   /**
    * The digest of the tool definition that the payload was judged under:
    * `sha256:` and 64 hexadecimal digits, over the canonical JSON of the
-   * definition. Empty if the target was a bare schema.
+   * definition and the documents that came with it. Empty if the target was a
+   * bare schema.
    */
   definitionDigest: string;
-  /** The digest of the schema that judged, in the same form. */
+  /**
+   * The digest of the schema that judged, in the same form: over its canonical
+   * JSON and the documents that came with it.
+   */
   schemaDigest: string;
   /**
    * A text for the model whose arguments were invalid: every place, what is
