@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from agreement.schemas import Question
 from sidecheck_server.core.compiled import CompiledSchema
 from sidecheck_server.core.judge import DISAGREEMENT, Judging, judge
 from sidecheck_server.core.limits import Limits
@@ -17,9 +18,7 @@ from sidecheck_server.core.refusals import Reason, Refusal
 from sidecheck_server.core.schemas.compilation import Artifact, compile_source
 from sidecheck_server.core.words import Verdict, Violation
 
-from agreement.schemas import Question
-
-__all__ = ["LIMITS", "REASONS", "Finding", "Judges", "summon"]
+__all__ = ["LIMITS", "ORACLE_REFUSED", "REASONS", "Finding", "Judges", "summon"]
 
 LIMITS = Limits()
 REASONS = frozenset(
@@ -35,6 +34,9 @@ REASONS = frozenset(
     }
 )
 """Why a schema may be refused."""
+
+ORACLE_REFUSED = "jsonschema-rs refused"
+"""The kind of finding that tells of a schema that jsonschema-rs does not take."""
 
 _HOW = Judging()
 
@@ -139,7 +141,7 @@ def summon(question: Question) -> Judges | Refusal | Finding:
     try:
         oracle = question.edition.oracle(question.schema, question.documents)
     except ValueError as error:
-        return Finding("jsonschema-rs refused", str(error), question)
+        return Finding(ORACLE_REFUSED, str(error), question)
     return Judges(question, artifact, CompiledSchema(source, artifact, LIMITS), oracle)
 
 

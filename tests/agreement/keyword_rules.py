@@ -8,10 +8,9 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from sidecheck_server.core.schemas.keywords import Draft
-
 from agreement.editions import Edition
 from agreement.values import DIVISORS, spelling
+from sidecheck_server.core.schemas.keywords import Draft
 
 if TYPE_CHECKING:
     from agreement.writing import Writer
@@ -188,8 +187,10 @@ def _branches(keyword: str) -> Rule:
 def _tagged(write: "Writer", name: str, depth: int) -> Keywords:
     """Return one branch of a union told apart by a member, as tools have them."""
     tag, body = write.names[0], write.subschema(depth)
-    branch = {"type": "object", "properties": {tag: {"enum": [name]}, write.names[1]: body}}
-    return {**branch, "required": [tag]}
+    members = {tag: {"enum": [name]}, write.names[1]: body}
+    branch = {"type": "object", "properties": members, "required": [tag]}
+    write.nodes += [branch, members[tag]]
+    return branch
 
 
 def _not(write: "Writer", depth: int) -> Keywords:

@@ -6,6 +6,7 @@ judge: whether the payload is valid, the engines say.
 """
 
 import copy
+import operator
 import re
 from collections.abc import Callable, Iterable
 from random import Random
@@ -23,6 +24,12 @@ _ABOUT = {
     | {"unevaluatedItems"},
     "string": {"minLength", "maxLength", "pattern"},
     "number": {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"},
+}
+_BREAKS = {
+    "minimum": operator.lt,
+    "maximum": operator.gt,
+    "exclusiveMinimum": operator.le,
+    "exclusiveMaximum": operator.ge,
 }
 _DEEPEST = 7
 
@@ -45,6 +52,8 @@ class PayloadMaker:
 
     def make(self, *schemas: Any, depth: int = 0) -> Any:
         """Return a value towards what all of *schemas* accept."""
+        if depth > _DEEPEST + 3:
+            return None
         judging = self._gather(schemas)
         choices = [values for values in map(_listed, _values(judging, "enum")) if values]
         choices += [[value] for value in _values(judging, "const")]
@@ -199,9 +208,12 @@ class PayloadMaker:
     def _schemas_of_member(self, judging: list[dict[str, Any]], name: str) -> list[Any]:
         schemas: list[Any] = []
         for each in judging:
-            found = [m[name] for m in (each.get("properties"),) if name in _keys(m)]
-            members = each.get("patternProperties")
-            found += [members[p] for p in _keys(members) if _matches(p, name)]
+            members, by_pattern = (
+                each[keyword] if isinstance(each.get(keyword), dict) else {}
+                for keyword in ("properties", "patternProperties")
+            )
+            found = [members[name]] if name in members else []
+            found += [by_pattern[p] for p in by_pattern if _matches(p, name)]
             schemas += found or [each.get("additionalProperties")]
             schemas.append(each.get("unevaluatedProperties"))
         return schemas
@@ -232,10 +244,8 @@ def _is_number(value: Any) -> bool:
 
 
 def _within(value: float, schema: dict[str, Any]) -> bool:
-    low, high = schema.get("minimum", value), schema.get("maximum", value)
-    above, below = schema.get("exclusiveMinimum"), schema.get("exclusiveMaximum")
-    strictly = (not _is_number(above) or value > above) and (not _is_number(below) or value < below)
-    return bool(low <= value <= high) and strictly
+    bounds = {name: schema[name] for name in _BREAKS if _is_number(schema.get(name))}
+    return not any(_BREAKS[name](value, bound) for name, bound in bounds.items())
 
 
 def _matches(pattern: str, text: str) -> bool:

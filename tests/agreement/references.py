@@ -10,17 +10,21 @@ from random import Random
 from typing import Any
 from urllib.parse import quote, urljoin
 
-from sidecheck_server.core.schemas.keywords import Draft
-from sidecheck_server.core.words import as_pointer
-
 from agreement.editions import Edition
 from agreement.values import ANCHORS
 from agreement.writing import Writer
+from sidecheck_server.core.schemas.keywords import Draft
+from sidecheck_server.core.words import as_pointer
 
 __all__ = ["Connector", "Resource"]
 
 _ABSOLUTE = ("http://example.com/a-b", "http://example.com/a_b.json", "urn:example:a-b", "x://y/z")
 _RELATIVE = ("item.json", "a_b", "nested/item.json", "?q", "/rooted")
+_DYNAMIC = ("$dynamicRef", "$recursiveRef")
+_IN_PLACE = frozenset(
+    {"$ref", "allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas"}
+    | {"dependencies"}
+)
 Path = tuple[str | int, ...]
 
 
@@ -198,6 +202,45 @@ class Connector:
             name = there.root.get(self.edition.id_keyword)
             if isinstance(name, str) and urljoin(here.uri, name) == there.uri and name:
                 yield name.rstrip("#") + fragment
+
+    def endless(self) -> bool | None:
+        """Return whether evaluation could come back to where it is; None if that is open."""
+        if any(key in node for node in self._writer.nodes for key in _DYNAMIC):
+            return None
+        root = self._roots[0].root
+        reached, pending = {id(root): root}, [root]
+        while pending:
+            below = [node for _, node in self._followers(pending.pop())]
+            fresh = {id(node): node for node in below if id(node) not in reached}
+            reached |= fresh
+            pending += fresh.values()
+        done: set[int] = set()
+        return any(self._returns(node, done, set()) for node in reached.values())
+
+    def _returns(self, node: dict[str, Any], done: set[int], above: set[int]) -> bool:
+        if id(node) in above or id(node) in done:
+            return id(node) in above
+        above.add(id(node))
+        found = any(
+            self._returns(below, done, above)
+            for keyword, below in self._followers(node)
+            if keyword in _IN_PLACE and (keyword not in ("then", "else") or "if" in node)
+        )
+        above.discard(id(node))
+        done.add(id(node))
+        return found
+
+    def _followers(self, node: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield the subschemas that *node* applies or holds, with the keyword that does."""
+        target = self.targets.get(id(node))
+        if isinstance(target, dict):
+            yield "$ref", target
+            if self.edition.reference_hides_siblings:
+                return
+        for keyword, value in node.items():
+            for _, below in (("", value), *_steps(value)):
+                if id(below) in self._nodes:
+                    yield keyword, below
 
 
 def _steps(value: Any) -> list[tuple[str | int, Any]]:

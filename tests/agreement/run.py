@@ -8,14 +8,13 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
-from sidecheck_server.core.refusals import Refusal
-
 from agreement.editions import Edition
-from agreement.judges import Finding, Judges, summon
+from agreement.judges import ORACLE_REFUSED, Finding, Judges, summon
 from agreement.mutations import mutated
 from agreement.payloads import PayloadMaker
 from agreement.schemas import Generated, Question, generate_schema
 from agreement.values import any_value
+from sidecheck_server.core.refusals import Reason, Refusal
 
 __all__ = ["Tally", "examine_case", "run"]
 
@@ -31,9 +30,8 @@ class Tally:
     fast: int = 0
     #: Why the complete engine judges the others.
     why_complete: Counter[str] = field(default_factory=Counter)
-    #: Schemas that were refused, by reason; and of those, the ones that were not broken first.
+    #: Schemas that were refused, by reason.
     refused: Counter[str] = field(default_factory=Counter)
-    refused_unbroken: Counter[str] = field(default_factory=Counter)
     payloads: int = 0
     valid: int = 0
     #: Payloads that an engine found too expensive.
@@ -45,15 +43,14 @@ class Tally:
     def __str__(self) -> str:
         share = 100 * self.fast / max(self.schemas, 1)
         valid = 100 * self.valid / max(self.payloads, 1)
-        return "\n".join(
-            (
-                f"{self.schemas:,} schemas judged, {share:.1f} % by the fast engine;"
-                f" {self.payloads:,} payloads, {valid:.1f} % valid, {self.abstained} too expensive;"
-                f" {len(self.findings)} findings",
-                f"  only the complete engine: {dict(self.why_complete.most_common())}",
-                f"  refused: {dict(self.refused.most_common())};"
-                f" not broken before: {dict(self.refused_unbroken.most_common())}",
-            )
+        why = {reason: count for reason, count in self.why_complete.most_common() if reason}
+        refused = {str(reason): count for reason, count in self.refused.most_common()}
+        return (
+            f"{self.schemas:,} schemas judged, {share:.1f} % by the fast engine;"
+            f" {self.payloads:,} payloads, {valid:.1f} % valid, {self.abstained} too expensive;"
+            f" {len(self.findings)} findings\n"
+            f"  only the complete engine: {why}\n"
+            f"  refused: {refused}"
         )
 
 
@@ -78,13 +75,25 @@ def examine_case(edition: Edition, seed: str, tally: Tally) -> None:
         schema = mutated(random, question.schema, (*generated.names, *question.schema))
         question = Question(edition, schema, question.documents)
     judges = summon(question)
-    if isinstance(judges, Finding):
-        tally.findings.append(judges)
+    if isinstance(judges, Judges):
+        _examine_payloads(judges, list(_payloads(random, generated)), tally)
     elif isinstance(judges, Refusal):
         tally.refused[judges.reason] += 1
-        tally.refused_unbroken[judges.reason] += not broken
+    elif broken and judges.kind == ORACLE_REFUSED:
+        tally.refused[ORACLE_REFUSED] += 1
     else:
-        _examine_payloads(judges, list(_payloads(random, generated)), tally)
+        tally.findings.append(judges)
+    if not broken:
+        tally.findings += _misjudged(generated, judges)
+
+
+def _misjudged(generated: Generated, judges: Judges | Refusal | Finding) -> Iterator[Finding]:
+    """Yield a finding if a schema that is in order was refused, or an endless one was not."""
+    endless = isinstance(judges, Refusal) and judges.reason is Reason.ENDLESS_REFERENCE
+    if isinstance(judges, Refusal) and not endless:
+        yield Finding("refused what is in order", str(judges), generated.question)
+    elif generated.endless is not None and generated.endless != endless:
+        yield Finding("endless or not", f"ought to be {generated.endless}", generated.question)
 
 
 def _payloads(random: Random, generated: Generated) -> Iterator[Any]:

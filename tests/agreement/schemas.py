@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from sidecheck_server.core.schemas.keywords import Draft
-from sidecheck_server.core.schemas.source import SchemaSource
-from sidecheck_server.core.words import Document
-
 from agreement.editions import Edition
 from agreement.references import Connector, Resource
 from agreement.values import NAMES
 from agreement.writing import Writer
+from sidecheck_server.core.schemas.keywords import Draft
+from sidecheck_server.core.schemas.source import SchemaSource
+from sidecheck_server.core.words import Document
 
 __all__ = ["Generated", "Question", "generate_schema"]
 
@@ -45,6 +44,8 @@ class Generated:
     question: Question
     #: What the reference of a subschema leads to.
     follow: Callable[[dict[str, Any]], Any]
+    #: Whether evaluation could come back to where it is, which is refused; None if open.
+    endless: bool | None
     #: Names that mean something to the schema.
     names: tuple[str, ...]
 
@@ -69,7 +70,7 @@ def generate_schema(random: Random, edition: Edition) -> Generated:
     def follow(node: dict[str, Any]) -> Any:
         return targets.get(id(node), True)
 
-    return Generated(Question(edition, root, documents), follow, writer.names)
+    return Generated(Question(edition, root, documents), follow, connector.endless(), writer.names)
 
 
 def _write_root(writer: Writer) -> dict[str, Any]:

@@ -8,11 +8,10 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any, TypeVar
 
-from sidecheck_server.core.schemas.keywords import Draft
-
 from agreement import keyword_rules
 from agreement.editions import Edition
 from agreement.values import INTEGERS, NAMES, NUMBERS, PATTERNS, STRINGS, any_value
+from sidecheck_server.core.schemas.keywords import Draft
 
 __all__ = ["Writer"]
 

@@ -51,7 +51,7 @@ def request(number: int) -> validation_service_pb2.ValidateRequest:
 def test_health_and_reflection_are_served(server: RunningServer) -> None:
     """For the whole server and for each service."""
     with grpc.insecure_channel(server.address) as channel:
-        stub = health_pb2_grpc.HealthStub(channel)
+        stub: Any = health_pb2_grpc.HealthStub(channel)
         services = ProtoReflectionDescriptorDatabase(channel).get_services()
         ours = [name for name in services if name.startswith("sidecheck.")]
         got = [
@@ -89,7 +89,7 @@ def test_a_live_socket_is_refused(server: RunningServer) -> None:
     assert 1 == done.returncode
     assert "another process does" in done.stderr
     with grpc.insecure_channel(server.unix_address) as channel:
-        stub = health_pb2_grpc.HealthStub(channel)
+        stub: Any = health_pb2_grpc.HealthStub(channel)
         assert SERVING == stub.Check(health_pb2.HealthCheckRequest()).status
 
 
@@ -101,7 +101,7 @@ def test_a_dead_socket_is_replaced(tmp_path: Path) -> None:
     try:
         mode = stat.S_IMODE(running.socket.stat().st_mode)
         with grpc.insecure_channel(running.unix_address) as channel:
-            stub = health_pb2_grpc.HealthStub(channel)
+            stub: Any = health_pb2_grpc.HealthStub(channel)
             assert SERVING == stub.Check(health_pb2.HealthCheckRequest()).status
     finally:
         running.close()

@@ -67,7 +67,7 @@ def planned_calls(git_branch: Mapping[str, Any]) -> list[Call]:
         Call(
             "git",
             "git_log",
-            {"repo_path": "shop", "max_count": "one", "start_timestamp": 0},
+            {"repo_path": "shop", "max_count": "5", "end_timestamp": 0},
             "invalid TYPE ANY_OF",
         ),
         Call(

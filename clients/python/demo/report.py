@@ -93,10 +93,8 @@ class Report:
         for surprise in surprises:
             self._print(Text(f"NOT AS EXPECTED: {surprise}", "red"), indent=0)
         if not surprises:
-            closing = (
-                f"All {judged} judgements as expected, {called} tools called, {seconds:.1f} s."
-            )
-            self._print(Text(closing, "bold"), indent=0)
+            told = f"All {judged} judgements were as expected; {called} tools were called."
+            self._print(Text(f"{told} ({seconds:.1f} s)", "bold"), indent=0)
 
     def _print(self, what: RenderableType, indent: int = 2) -> None:
         with self.console.capture() as captured:

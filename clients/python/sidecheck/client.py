@@ -11,7 +11,7 @@ from sidecheck.conversations import Call, Conversation, Conversations, OnUnavail
 from sidecheck.info import ServerInfo
 from sidecheck.items import Item
 from sidecheck.options import Options
-from sidecheck.targets import Target, ToolDefinition
+from sidecheck.targets import SchemaJson, Target, ToolDefinition
 from sidecheck.tools import Deletion, OnChange, Registration, Tool
 from sidecheck.validators import Validator
 from sidecheck.verdicts import Verdict
@@ -58,7 +58,7 @@ class Client(Validator):
     async def register(
         self,
         server: str,
-        tools: Iterable[ToolDefinition],
+        tools: Iterable[ToolDefinition | SchemaJson],
         *,
         replace: bool = False,
         on_change: OnChange = "accept",
@@ -66,6 +66,9 @@ class Client(Validator):
         timeout: float = 30.0,
     ) -> Registration:
         """Register the tools of *server*, or with *validate_only* tell what would happen.
+
+        A tool is a definition as in a ``tools/list`` answer, or a `ToolDefinition` where
+        documents come with it.
 
         With *replace* they are the whole set: other tools of the server are removed.
         Tools that one message cannot hold go in several, and *timeout* is the

@@ -1,5 +1,6 @@
 """Files that are named on the command line."""
 
+import sys
 from pathlib import Path
 
 import click
@@ -14,7 +15,7 @@ def read_input(name: str) -> bytes:
         click.UsageError: the file cannot be read; the command exits with 2.
     """
     if name == "-":
-        return click.get_binary_stream("stdin").read()
+        return sys.stdin.buffer.read()
     try:
         return Path(name).read_bytes()
     except OSError as error:

@@ -1,5 +1,7 @@
 """`sidecheck healthcheck`: whether a server serves."""
 
+from typing import Any
+
 import click
 
 __all__ = ["healthcheck"]
@@ -27,7 +29,7 @@ def healthcheck(target: str, timeout: float) -> None:
     from grpc_health.v1 import health_pb2, health_pb2_grpc  # noqa: PLC0415
 
     with grpc.insecure_channel(target) as channel:
-        stub = health_pb2_grpc.HealthStub(channel)
+        stub: Any = health_pb2_grpc.HealthStub(channel)
         try:
             answer = stub.Check(health_pb2.HealthCheckRequest(), timeout=timeout)
         except grpc.RpcError as error:

@@ -1,6 +1,6 @@
 """Between the wire and the core: the only module that knows both."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from sidecheck.v1 import (
@@ -61,7 +61,7 @@ _ACTIONS = {
     None: registry_service_pb2.RegistrationOutcome.ACTION_REFUSED,
 }
 # For each option that is not served whole, its enum and the values that are.
-_SERVED = {
+_SERVED: Mapping[str, tuple[Any, Collection[int]]] = {
     "detail": (options_pb2.Detail, {options_pb2.DETAIL_UNSPECIFIED, options_pb2.DETAIL_ALL}),
     "unknown_arguments": (
         options_pb2.UnknownArguments,

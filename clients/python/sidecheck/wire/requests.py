@@ -79,8 +79,9 @@ def documents(given: Iterable[Document]) -> list[target_pb.Document]:
     return [target_pb.Document(uri=one.uri, json=definition_text(one.json)) for one in given]
 
 
-def inline_tool(tool: ToolDefinition) -> target_pb.InlineTool:
-    """Translate a tool definition."""
+def inline_tool(given: ToolDefinition | SchemaJson) -> target_pb.InlineTool:
+    """Translate a tool definition; bare JSON is one without documents."""
+    tool = given if isinstance(given, ToolDefinition) else ToolDefinition(json=given)
     return target_pb.InlineTool(
         json=definition_text(tool.json), documents=documents(tool.documents)
     )

@@ -96,8 +96,12 @@ def generate(lowered: Lowered, limits: Limits, *, counted: bool) -> FastCode:
     )
 
 
-class _VerdictGenerator(CodeGeneratorDraft07):  # type: ignore[misc]  # the library is untyped
+class _VerdictGenerator(CodeGeneratorDraft07):
     """Generates functions ``dN(data)`` that return if *data* is valid and raise if not."""
+
+    # What is being generated just now; the frame sets and restores them.
+    _definition: Any
+    _variable: Any
 
     def __init__(self, schema: Any, *, counted: bool) -> None:
         resolver = RefResolver("", schema, store={}, handlers=_NoHandlers())

@@ -54,11 +54,18 @@ def _standard(name: str, uri: str, draft: Draft, specification: Specification[An
 
 
 def _whole(specification: Specification[Any], draft: Draft) -> Specification[Any]:
-    """Return *specification*, finding identifiers in every subschema that there is.
+    """Return *specification*, finding the identifiers of all subschemas, and no others.
 
     The published ones do not look into ``dependencies`` beside an array of names, or,
-    since 2019-09, at all.
+    since 2019-09, at all; and on the way along a JSON Pointer they take a property
+    called ``$id`` for an identifier.
     """
+
+    keyword = "id" if draft is Draft.DRAFT_04 else "$id"
+
+    def identifier(schema: JsonValue) -> str | None:
+        named = isinstance(schema, dict) and isinstance(schema.get(keyword), str)
+        return specification.id_of(schema) if named else None
 
     def within(schema: JsonValue) -> Iterator[JsonValue]:
         if isinstance(schema, dict):
@@ -68,7 +75,7 @@ def _whole(specification: Specification[Any], draft: Draft) -> Specification[Any
     make: Any = Specification  # its decorator hides the parameters from type checkers
     whole: Specification[Any] = make(
         name=specification.name,
-        id_of=specification.id_of,
+        id_of=identifier,
         subresources_of=within,
         maybe_in_subresource=specification.maybe_in_subresource,
         anchors_in=lambda _itself, schema: specification.anchors_in(schema),
