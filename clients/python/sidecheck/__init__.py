@@ -20,6 +20,7 @@ from sidecheck.targets import (
     SchemaJson,
     Target,
     ToolDefinition,
+    ToolJson,
 )
 from sidecheck.tools import Action, Deletion, OnChange, Outcome, Registration, Tool
 from sidecheck.validators import BlockingValidator, Validator
@@ -61,6 +62,7 @@ __all__ = [
     "Target",
     "Tool",
     "ToolDefinition",
+    "ToolJson",
     "Unavailable",
     "UnknownArguments",
     "Validator",

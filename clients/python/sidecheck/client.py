@@ -11,7 +11,7 @@ from sidecheck.conversations import Call, Conversation, Conversations, OnUnavail
 from sidecheck.info import ServerInfo
 from sidecheck.items import Item
 from sidecheck.options import Options
-from sidecheck.targets import SchemaJson, Target, ToolDefinition
+from sidecheck.targets import Target, ToolDefinition, ToolJson
 from sidecheck.tools import Deletion, OnChange, Registration, Tool
 from sidecheck.validators import Validator
 from sidecheck.verdicts import Verdict
@@ -58,7 +58,7 @@ class Client(Validator):
     async def register(
         self,
         server: str,
-        tools: Iterable[ToolDefinition | SchemaJson],
+        tools: Iterable[ToolDefinition | ToolJson],
         *,
         replace: bool = False,
         on_change: OnChange = "accept",

@@ -17,7 +17,7 @@ from sidecheck.info import Limits, ServerInfo
 from sidecheck.items import Item
 from sidecheck.options import Options
 from sidecheck.refusals import Refused, Unavailable
-from sidecheck.targets import SchemaJson, Target, ToolDefinition
+from sidecheck.targets import Target, ToolDefinition, ToolJson
 from sidecheck.tools import Deletion, OnChange, Registration, Tool
 from sidecheck.verdicts import Severity, Verdict, Violation
 from sidecheck.wire import requests, responses, rpcs
@@ -148,7 +148,7 @@ class Conversations:
     def register(
         self,
         server: str,
-        tools: Iterable[ToolDefinition | SchemaJson],
+        tools: Iterable[ToolDefinition | ToolJson],
         *,
         replace: bool,
         on_change: OnChange,

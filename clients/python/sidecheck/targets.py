@@ -18,11 +18,15 @@ __all__ = [
     "SchemaJson",
     "Target",
     "ToolDefinition",
+    "ToolJson",
 ]
 
 #: A schema: JSON text, or an object or a boolean (JSON Schema 2020-12 core,
 #: section 4.3) to be encoded.
 SchemaJson: TypeAlias = bytes | str | bool | Mapping[str, Any]
+
+#: A tool definition: JSON text, or an object to be encoded.
+ToolJson: TypeAlias = bytes | str | Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from sidecheck.targets import (
     SchemaJson,
     Target,
     ToolDefinition,
+    ToolJson,
 )
 from sidecheck.tools import OnChange
 from sidecheck.v1 import info_service_pb2 as info_pb
@@ -79,7 +80,7 @@ def documents(given: Iterable[Document]) -> list[target_pb.Document]:
     return [target_pb.Document(uri=one.uri, json=definition_text(one.json)) for one in given]
 
 
-def inline_tool(given: ToolDefinition | SchemaJson) -> target_pb.InlineTool:
+def inline_tool(given: ToolDefinition | ToolJson) -> target_pb.InlineTool:
     """Translate a tool definition; bare JSON is one without documents."""
     tool = given if isinstance(given, ToolDefinition) else ToolDefinition(json=given)
     return target_pb.InlineTool(
