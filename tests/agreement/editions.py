@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import jsonschema_rs
+from jsonschema_specifications import REGISTRY as PUBLISHED
 from sidecheck_server.core.schemas.keywords import Draft
 
 __all__ = ["EDITIONS", "Edition", "edition_named"]
@@ -54,10 +56,16 @@ class Edition:
         return self._oracle(schema, registry=registry, offline=True, validate_formats=False)
 
     def oracle_admits(self, schema: Any) -> bool:
-        """Return whether jsonschema-rs finds that *schema* keeps the meta-schema."""
-        if isinstance(schema, dict):
-            schema = {**schema, "$schema": self.uri}
-        return jsonschema_rs.meta.is_valid(schema)
+        """Return whether jsonschema-rs finds that *schema* keeps the meta-schema.
+
+        The formats of the meta-schema count as annotations.
+        """
+        return _meta_oracle(self).is_valid(schema)
+
+
+@lru_cache
+def _meta_oracle(edition: Edition) -> jsonschema_rs.Validator:
+    return edition.oracle(PUBLISHED.contents(edition.uri.rstrip("#")), {})
 
 
 _DRAFT = "http://json-schema.org/draft-0"

@@ -95,11 +95,13 @@ def _unique(write: "Writer", _depth: int) -> Keywords:
 
 
 def _contains(write: "Writer", depth: int) -> Keywords:
+    if not write.may("contains"):
+        return {}
     return {"contains": write.subschema(depth)}
 
 
 def _counted_contains(write: "Writer", depth: int) -> Keywords:
-    return {"contains": write.subschema(depth), **_counts(write, "minContains", "maxContains")}
+    return _contains(write, depth) | _counts(write, "minContains", "maxContains")
 
 
 def _lone_contains_bounds(write: "Writer", _depth: int) -> Keywords:
@@ -107,6 +109,8 @@ def _lone_contains_bounds(write: "Writer", _depth: int) -> Keywords:
 
 
 def _unevaluated_items(write: "Writer", depth: int) -> Keywords:
+    if not write.may("unevaluatedItems"):
+        return {}
     return {"unevaluatedItems": _closing(write, depth)}
 
 

@@ -8,6 +8,8 @@ test, and the material can then be widened.
 from dataclasses import dataclass
 from typing import Any
 
+from agreement.editions import EDITIONS, Edition, edition_named
+
 __all__ = ["KNOWN_DIFFERENCES", "KnownDifference"]
 
 
@@ -16,18 +18,20 @@ class KnownDifference:
     """One payload that jsonschema-rs judges wrongly, and how the material avoids its like."""
 
     name: str
+    edition: Edition
     schema: Any
     payload: Any
     #: The right verdict, with the clause that says so.
     valid: bool
     clause: str
-    #: How `agreement.values` keeps away from it.
+    #: How the material keeps away from it.
     avoided: str
 
 
 KNOWN_DIFFERENCES = (
     KnownDifference(
         "an integer beyond 2^63 and the double that equals it",
+        EDITIONS[-1],
         {"const": 2**64},
         2.0**64,
         True,
@@ -36,6 +40,7 @@ KNOWN_DIFFERENCES = (
     ),
     KnownDifference(
         "an integer between two doubles beyond 2^64",
+        EDITIONS[-1],
         {"maximum": 2.0**64},
         2**64 + 1,
         False,
@@ -44,6 +49,7 @@ KNOWN_DIFFERENCES = (
     ),
     KnownDifference(
         "a double beyond 2^64 taken by its shortest text and not by its value",
+        EDITIONS[-1],
         {"const": 10**30},
         1e30,
         False,
@@ -52,10 +58,20 @@ KNOWN_DIFFERENCES = (
     ),
     KnownDifference(
         "the dot and a line separator",
+        EDITIONS[-1],
         {"pattern": "^.$"},
         "\u2028",
         False,
         "ECMA-262, section 22.2.2.7: the dot matches all but line terminators",
         "no text of the material has U+2028 or U+2029",
+    ),
+    KnownDifference(
+        "unevaluatedItems beside contains in 2019-09",
+        edition_named("2019-09"),
+        {"contains": True, "unevaluatedItems": False},
+        [1],
+        False,
+        "2019-09 core, section 9.3.1.3: items and additionalItems evaluate; contains does not",
+        "no schema of 2019-09 has both keywords",
     ),
 )

@@ -198,7 +198,8 @@ class PayloadMaker:
         count = self.random.choice((0, 0, 0, 1)) if closed else self.random.choice((0, 0, 1, 2))
         other = [self.random.choice(self.names) for _ in range(max(count, least))]
         if named:
-            other = [str(self.make(*named, {"type": "string"}, depth=_DEEPEST)) for _ in other]
+            made = [self.make(*named, {"type": "string"}, depth=_DEEPEST) for _ in other]
+            other = [name if isinstance(name, str) else "" for name in made]
         for members in _values(judging, "patternProperties"):
             for pattern in _keys(members):
                 if self.random.random() < 0.5:

@@ -144,6 +144,8 @@ class Connector:
 
     def _put_dynamic_anchors(self, places: list[Place]) -> None:
         for place in places:
+            if place.void:
+                continue
             is_root = place.node is place.resource.root
             if self.edition.draft is Draft.DRAFT_2019_09 and is_root and self._writer.chance(0.6):
                 place.node["$recursiveAnchor"] = self._writer.chance(0.8)
@@ -238,7 +240,8 @@ class Connector:
             if self.edition.reference_hides_siblings:
                 return
         for keyword, value in node.items():
-            for _, below in (("", value), *_steps(value)):
+            held = [value] if id(value) in self._nodes else [each for _, each in _steps(value)]
+            for below in held:
                 if id(below) in self._nodes:
                     yield keyword, below
 

@@ -19,6 +19,8 @@ from sidecheck_server.core.refusals import Reason, Refusal
 __all__ = ["Tally", "examine_case", "run"]
 
 _PAYLOADS = 4
+# What a broken schema may come to hold; not `contains`, see `agreement.known_differences`.
+_KEYWORDS = ("type", "properties", "required", "items", "enum", "not", "$ref", "allOf", "minimum")
 
 
 @dataclass(slots=True)
@@ -72,7 +74,7 @@ def examine_case(edition: Edition, seed: str, tally: Tally) -> None:
     question = generated.question
     broken = random.random() < 0.2
     if broken:
-        schema = mutated(random, question.schema, (*generated.names, *question.schema))
+        schema = mutated(random, question.schema, (*generated.names, *_KEYWORDS))
         question = Question(edition, schema, question.documents)
     judges = summon(question)
     if isinstance(judges, Judges):

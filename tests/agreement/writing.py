@@ -47,6 +47,14 @@ class Writer:
             dict.fromkeys((*NAMES[start : start + 4], *random.sample(NAMES, 3), *matching[:3]))
         )
         self._left = size
+        # jsonschema-rs is wrong about the two together in 2019-09.
+        self._unwritten = ""
+        if edition.draft is Draft.DRAFT_2019_09:
+            self._unwritten = random.choice(("contains", "unevaluatedItems"))
+
+    def may(self, keyword: str) -> bool:
+        """Return whether *keyword* may stand in the schema."""
+        return keyword != self._unwritten
 
     def chance(self, share: float) -> bool:
         """Return true in *share* of all cases."""

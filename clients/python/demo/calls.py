@@ -68,7 +68,7 @@ def planned_calls(git_branch: Mapping[str, Any]) -> list[Call]:
             "git",
             "git_log",
             {"repo_path": "shop", "max_count": "5", "end_timestamp": 0},
-            "invalid TYPE ANY_OF",
+            "invalid ANY_OF TYPE",
         ),
         Call(
             "git",

@@ -137,9 +137,9 @@ def _answer(server: McpServer, process: subprocess.Popen[str]) -> dict[str, Any]
     try:
         output, messages = process.communicate(timeout=_ANSWER_SECONDS + _ENDING_SECONDS)
     except subprocess.TimeoutExpired:
-        raise NoAnswer(f"{server.program} gave no answer and did not end") from None
+        raise NoAnswer(f"{server.program}: no answer, and no end") from None
     if process.returncode != 0:
         last = "\n".join(messages.strip().splitlines()[-8:])
-        raise NoAnswer(f"{server.program} gave no answer: {last}")
+        raise NoAnswer(f"{server.program}: {last}")
     answer: dict[str, Any] = json.loads(output)
     return answer

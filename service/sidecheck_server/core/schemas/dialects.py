@@ -60,7 +60,6 @@ def _whole(specification: Specification[Any], draft: Draft) -> Specification[Any
     since 2019-09, at all; and on the way along a JSON Pointer they take a property
     called ``$id`` for an identifier.
     """
-
     keyword = "id" if draft is Draft.DRAFT_04 else "$id"
 
     def identifier(schema: JsonValue) -> str | None:

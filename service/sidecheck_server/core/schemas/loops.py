@@ -70,6 +70,8 @@ def _successors(here: Subschema, survey: Survey, only: frozenset[str] | None) ->
     for path, value in subschemas(here.schema, here.dialect.draft):
         # Definitions are judged where references lead to them, not where they stand.
         applied = path[0] not in ("$defs", "definitions", "contentSchema")
+        # Without `if`, nothing applies them (draft-07 validation, section 6.6).
+        applied = applied and (path[0] not in ("then", "else") or "if" in here.schema)
         if isinstance(value, dict) and applied and (only is None or path[0] in only):
             yield id(value)
 

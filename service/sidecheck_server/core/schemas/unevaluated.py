@@ -59,14 +59,17 @@ def evaluated_items(here: Subschema, survey: Survey) -> int | None:
         if "contains" in in_force and beside.dialect.draft is Draft.DRAFT_2020_12:
             # Items that match count as evaluated (2020-12 core, section 10.3.1.3).
             raise CannotLowerError("unevaluatedItems beside contains")
-        items = beside.schema.get("items")
-        listed = items if beside.dialect.draft is not Draft.DRAFT_2020_12 else None
-        rest = "items" in in_force and not isinstance(listed, list)
-        rest = rest or (isinstance(listed, list) and "additionalItems" in in_force)
-        if rest or ("unevaluatedItems" in in_force and beside is not here):
+        # The items before 2020-12 are its prefixItems, if they are listed.
+        split = beside.dialect.draft is Draft.DRAFT_2020_12
+        first, rest = ("prefixItems", "items") if split else ("items", "additionalItems")
+        listed = beside.schema[first] if first in in_force else []
+        if not isinstance(listed, list):
             return None
-        first = listed if isinstance(listed, list) else beside.schema.get("prefixItems", [])
-        count = max(count, len(first) if isinstance(first, list) else 0)
+        if rest in in_force and (split or listed):
+            return None
+        if "unevaluatedItems" in in_force and beside is not here:
+            return None
+        count = max(count, len(listed))
     return count
 
 

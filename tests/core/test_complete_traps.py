@@ -1,0 +1,377 @@
+"""The complete engine keeps clear of what its library would do by itself."""
+
+import threading
+from typing import Any
+
+import pytest
+from complete_engines import engine_for
+from referencing.exceptions import Unresolvable
+
+from sidecheck_server.core.refusals import Reason, Refusal
+from sidecheck_server.core.schemas.dialects import DIALECTS
+
+D04, D07, D2019, D2020 = (
+    "http://json-schema.org/draft-04/schema#",
+    "http://json-schema.org/draft-07/schema#",
+    "https://json-schema.org/draft/2019-09/schema",
+    "https://json-schema.org/draft/2020-12/schema",
+)
+ARABIC_THREE = "٣"
+
+
+def nested(levels: int, leaf: Any) -> Any:
+    for _ in range(levels):
+        leaf = {"a": leaf}
+    return leaf
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        pytest.param({"$schema": D2020, "pattern": "^\\d$"}, id="at the root"),
+        pytest.param(
+            {"$schema": D2020, "$ref": "#/$defs/a", "$defs": {"a": {"pattern": "^\\d$"}}},
+            id="behind a reference",
+        ),
+        pytest.param(
+            {
+                "$schema": D2020,
+                "anyOf": [{"type": "array", "items": {"$ref": "#"}}, {"pattern": "^\\d$"}],
+            },
+            id="behind a reference to the root that declares its dialect",
+        ),
+        pytest.param(
+            {"allOf": [{"$id": "urn:x", "$schema": D07, "pattern": "^\\d$"}]},
+            id="in an embedded resource of another dialect",
+        ),
+        pytest.param(
+            {"not": {"not": {"$schema": D07, "pattern": "^\\d$"}}},
+            id="beside a $schema that does not count",
+        ),
+    ],
+)
+def test_patterns_are_ecma_262_everywhere(schema: Any) -> None:
+    """No path leads to the library's own classes, whose patterns are Python's."""
+    engine = engine_for(schema)
+
+    assert (True, False) == (engine.is_valid("3"), engine.is_valid(ARABIC_THREE))
+
+
+@pytest.mark.parametrize(
+    ("keyword", "payload"),
+    [
+        pytest.param("patternProperties", {ARABIC_THREE: 1}, id="patternProperties"),
+        pytest.param("unevaluatedProperties", {ARABIC_THREE: 1}, id="unevaluatedProperties"),
+        pytest.param("additionalProperties", {ARABIC_THREE: 1}, id="additionalProperties"),
+    ],
+)
+def test_names_are_matched_as_ecma_262_everywhere(keyword: str, payload: Any) -> None:
+    """Each keyword that looks at the patterns of names reads them as ECMA-262."""
+    schema: dict[str, Any] = {"patternProperties": {"^\\d$": {"type": "integer"}}}
+    schema[keyword] = schema.get(keyword, False)
+    engine = engine_for(schema)
+
+    assert (True, False) == (engine.is_valid({"3": 1}), engine.is_valid({"3": "x"}))
+    assert (keyword == "patternProperties") is engine.is_valid(payload)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "expected"),
+    [pytest.param(D04, False, id="draft 4"), pytest.param(D07, True, id="draft 7")],
+)
+def test_one_point_zero_is_an_integer_since_draft_6(dialect: str, expected: bool) -> None:
+    """In draft 4 how a number is written decides, later only its value."""
+    assert expected is engine_for({"$schema": dialect, "type": "integer"}).is_valid(1.0)
+
+
+def test_a_reference_in_draft_7_hides_its_siblings() -> None:
+    """Beside $ref nothing counts, an $id least of all."""
+    schema = {
+        "$schema": D07,
+        "properties": {"a": {"$ref": "#/definitions/a", "$id": "urn:other", "maximum": 1}},
+        "definitions": {"a": {"type": "integer"}},
+    }
+
+    assert engine_for(schema).is_valid({"a": 5})
+
+
+def test_nothing_is_fetched() -> None:
+    """A reference to what was not given along leads nowhere."""
+    engine = engine_for({"$ref": "http://localhost:1/schema.json"})
+
+    with pytest.raises(Unresolvable):
+        engine.is_valid(1)
+
+
+@pytest.mark.parametrize(
+    ("schema", "payload", "expected"),
+    [
+        pytest.param(
+            {"items": {"$ref": "urn:seven"}},
+            [{"if": 1}],
+            True,
+            id="a document of draft 7 is read as draft 7",
+        ),
+        pytest.param(
+            {"items": {"$ref": "urn:seven#/definitions/closed"}},
+            [{"x": 1}],
+            True,
+            id="so is a part of it",
+        ),
+        pytest.param(
+            {"items": {"$ref": "urn:inside"}},
+            [{"x": 1}],
+            True,
+            id="so is a resource embedded in it",
+        ),
+        pytest.param(
+            {"items": {"$ref": "urn:here#/definitions/closed"}},
+            [{"x": 1}],
+            False,
+            id="a document without a dialect has that of the schema",
+        ),
+    ],
+)
+def test_a_dialect_is_that_of_the_resource(schema: Any, payload: Any, expected: bool) -> None:
+    """unevaluatedProperties means something in 2020-12, and nothing in draft 7."""
+    closed = {"unevaluatedProperties": False}
+    documents = {
+        "urn:seven": {
+            "$schema": D07,
+            "unevaluatedProperties": False,
+            "definitions": {"closed": closed, "inside": {"$id": "urn:inside", **closed}},
+        },
+        "urn:here": {"definitions": {"closed": closed}},
+    }
+
+    assert expected is engine_for(schema, documents=documents).is_valid(payload)
+
+
+def test_resources_under_dependencies_are_found() -> None:
+    """An array of names before a subschema does not hide the resource in it."""
+    schema = {
+        "$schema": D07,
+        "dependencies": {"b": ["c"], "a": {"$id": "urn:x", "required": ["z"]}},
+        "properties": {"k": {"$ref": "urn:x"}},
+    }
+    engine = engine_for(schema)
+
+    assert (True, False) == (engine.is_valid({"k": {"z": 1}}), engine.is_valid({"k": {}}))
+
+
+def test_resources_under_not_have_their_own_base() -> None:
+    """What is only asked for a yes or no is read in its own resource too."""
+    schema = {
+        "$id": "http://x.test/a",
+        "not": {
+            "$id": "http://x.test/b/",
+            "$defs": {"i": {"type": "integer"}},
+            "$ref": "#/$defs/i",
+        },
+    }
+    engine = engine_for(schema)
+
+    assert (True, False) == (engine.is_valid("a"), engine.is_valid(1))
+
+
+def inner_resource(**more: Any) -> dict[str, Any]:
+    return {"$id": "urn:inner", "properties": {"next": more}}
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        pytest.param(
+            {
+                "$dynamicAnchor": "node",
+                "type": ["object", "integer"],
+                "properties": {
+                    "in": {
+                        "$dynamicAnchor": "node",
+                        "type": "object",
+                        **inner_resource(**{"$dynamicRef": "#node"}),
+                    }
+                },
+            },
+            id="2020-12",
+        ),
+        pytest.param(
+            {
+                "$schema": D2019,
+                "$recursiveAnchor": True,
+                "type": ["object", "integer"],
+                "properties": {
+                    "in": {
+                        "$recursiveAnchor": True,
+                        "type": "object",
+                        **inner_resource(**{"$recursiveRef": "#"}),
+                    }
+                },
+            },
+            id="2019-09",
+        ),
+    ],
+)
+def test_the_dynamic_scope_holds_resources_entered_without_a_reference(schema: Any) -> None:
+    """The outermost resource of the path of evaluation wins, also one without a URI."""
+    engine = engine_for(schema)
+
+    assert (True, False) == (
+        engine.is_valid({"in": {"next": 1}}),
+        engine.is_valid({"in": {"next": "x"}}),
+    )
+
+
+def test_a_plain_reference_to_a_dynamic_anchor_is_static() -> None:
+    """Only $dynamicRef is led elsewhere (2020-12 core, section 8.2.2)."""
+    schema = {
+        "$id": "http://x.test/a",
+        "$dynamicAnchor": "node",
+        "type": ["object", "integer"],
+        "properties": {"in": {"$ref": "b"}},
+        "$defs": {
+            "b": {
+                "$id": "b",
+                "$dynamicAnchor": "node",
+                "type": ["object", "string"],
+                "properties": {"next": {"$ref": "#node"}},
+            }
+        },
+    }
+    engine = engine_for(schema)
+
+    assert (True, False) == (
+        engine.is_valid({"in": {"next": "x"}}),
+        engine.is_valid({"in": {"next": 1}}),
+    )
+
+
+def test_recursive_anchors_count_beyond_a_resource_without_one() -> None:
+    """The outermost recursive anchor wins, whatever stands between (2019-09, 8.2.4.2)."""
+    schema = {
+        "$schema": D2019,
+        "$id": "http://x.test/a",
+        "$recursiveAnchor": True,
+        "type": ["object", "integer"],
+        "properties": {"in": {"$ref": "b"}},
+        "$defs": {
+            "b": {"$id": "b", "properties": {"in": {"$ref": "c"}}},
+            "c": {
+                "$id": "c",
+                "$recursiveAnchor": True,
+                "type": "object",
+                "properties": {"next": {"$recursiveRef": "#"}},
+            },
+        },
+    }
+
+    assert engine_for(schema).is_valid({"in": {"in": {"next": 1}}})
+
+
+def test_a_payload_that_nests_too_deep_is_a_recursion_error() -> None:
+    """What is no Exception, such as a panic, never gets out of the engine."""
+    schema = {
+        "anyOf": [
+            {"type": "integer"},
+            {"type": "object", "properties": {"a": {"$ref": "#"}}, "minProperties": 1},
+        ]
+    }
+    engine = engine_for(schema)
+    outcomes = set()
+
+    def judge() -> None:
+        for levels in range(100, 400, 7):
+            try:
+                outcomes.add(engine.is_valid(nested(levels, 1)))
+                outcomes.add(not engine.is_valid(nested(levels, "x")))
+            except RecursionError:
+                outcomes.add(None)
+
+    # A stack of its own, so that what is beneath the test plays no part.
+    thread = threading.Thread(target=judge)
+    thread.start()
+    thread.join()
+
+    assert {True, None} == outcomes
+
+
+def test_payloads_as_deep_as_the_limit_are_judged() -> None:
+    """128 levels, the default limit of payloads, fit, in unions and by reference too."""
+    schema = {
+        "anyOf": [
+            {"type": "integer"},
+            {"type": "object", "properties": {"a": {"$ref": "#"}}, "required": ["a"]},
+        ]
+    }
+    engine = engine_for(schema)
+
+    assert (True, False) == (engine.is_valid(nested(128, 1)), engine.is_valid(nested(128, "x")))
+    assert 1 == len(list(engine.violations(nested(128, "x"))))
+
+
+def test_work_is_bounded_in_steps() -> None:
+    """A schema that doubles the work at every level of the payload is stopped."""
+    branch = {"type": "object", "properties": {"a": {"$ref": "#"}}}
+    engine = engine_for({"anyOf": [branch, branch]}, max_steps=10_000)
+
+    with pytest.raises(Refusal) as refused:
+        engine.is_valid(nested(40, 1))
+
+    assert Reason.LIMIT_EXCEEDED is refused.value.reason
+    assert "steps" == refused.value.metadata["bound"]
+
+
+def test_unevaluated_work_is_bounded_in_steps() -> None:
+    """Looking for what is evaluated takes steps as well."""
+    doubling = {f"d{n}": {"allOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(40)}
+    schema = {
+        "unevaluatedProperties": False,
+        "$ref": "#/$defs/d0",
+        "$defs": {**doubling, "d40": {"properties": {"a": True}}},
+    }
+
+    with pytest.raises(Refusal) as refused:
+        engine_for(schema, max_steps=10_000).is_valid({"a": 1})
+
+    assert Reason.LIMIT_EXCEEDED is refused.value.reason
+
+
+def test_the_payload_is_not_changed() -> None:
+    """Defaults are annotations."""
+    payload: dict[str, Any] = {"a": {}}
+    schema = {"properties": {"a": {"properties": {"b": {"default": 1}}}, "c": {"default": 2}}}
+
+    assert engine_for(schema).is_valid(payload)
+    assert {"a": {}} == payload
+
+
+def test_a_part_of_the_keywords_can_be_out_of_force() -> None:
+    """A meta-schema without the validation vocabulary makes its keywords annotations."""
+    meta = {
+        "$schema": D2020,
+        "$id": "urn:meta",
+        "$vocabulary": {
+            "https://json-schema.org/draft/2020-12/vocab/core": True,
+            "https://json-schema.org/draft/2020-12/vocab/applicator": True,
+        },
+    }
+    schema = {
+        "$schema": "urn:meta",
+        "properties": {"a": {"type": "integer"}, "b": False},
+        "minContains": 5,
+        "contains": True,
+    }
+    engine = engine_for(schema, documents={"urn:meta": meta})
+
+    assert (True, True, False) == (
+        engine.is_valid({"a": "x"}),
+        engine.is_valid([1]),
+        engine.is_valid({"b": 1}),
+    )
+
+
+def test_the_dialects_of_the_tests_are_supported() -> None:
+    """The URIs above name dialects that are known."""
+    assert {D04, D07, D2019, D2020} == {
+        f"{uri}#" if "draft-0" in uri else uri for uri in DIALECTS if "draft-06" not in uri
+    }
