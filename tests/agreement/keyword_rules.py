@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from agreement.editions import Edition
-from agreement.values import DIVISORS, spelling
+from agreement.values import DIVISORS, FORMATS, spelling
 from sidecheck_server.core.schemas.keywords import Draft
 
 if TYPE_CHECKING:
@@ -68,8 +68,7 @@ def _pattern(write: "Writer", _depth: int) -> Keywords:
 
 
 def _format(write: "Writer", _depth: int) -> Keywords:
-    # Not asserted here.
-    return {"format": write.choose(("date-time", "email", "uuid", "unheard-of"))}
+    return {"format": write.choose(FORMATS)}
 
 
 def _items(write: "Writer", depth: int) -> Keywords:

@@ -4,7 +4,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any
 
@@ -12,7 +12,7 @@ from agreement.editions import Edition
 from agreement.judges import ORACLE_REFUSED, Finding, Judges, summon
 from agreement.mutations import mutated
 from agreement.payloads import PayloadMaker
-from agreement.schemas import Generated, Question, generate_schema
+from agreement.schemas import Generated, generate_schema
 from agreement.values import any_value
 from sidecheck_server.core.refusals import Reason, Refusal
 
@@ -56,12 +56,19 @@ class Tally:
         )
 
 
-def run(edition: Edition, seed: str, seconds: float, most_findings: int = 3) -> Tally:
-    """Examine random cases of *edition* for so many seconds."""
+def run(
+    edition: Edition, seed: str, seconds: float, *, most_findings: int = 3, least_schemas: int = 0
+) -> Tally:
+    """Examine random cases of *edition* for so many seconds.
+
+    Longer, until at least *least_schemas* were judged; shorter, if *most_findings* were made.
+    """
     tally = Tally()
     end = time.monotonic() + seconds
     number = 0
-    while time.monotonic() < end and len(tally.findings) < most_findings:
+    while (time.monotonic() < end or tally.schemas < least_schemas) and len(
+        tally.findings
+    ) < most_findings:
         examine_case(edition, f"{seed}/{edition.name}/{number}", tally)
         number += 1
     return tally
@@ -75,7 +82,7 @@ def examine_case(edition: Edition, seed: str, tally: Tally) -> None:
     broken = random.random() < 0.2
     if broken:
         schema = mutated(random, question.schema, (*generated.names, *_KEYWORDS))
-        question = Question(edition, schema, question.documents)
+        question = replace(question, schema=schema)
     judges = summon(question)
     if isinstance(judges, Judges):
         _examine_payloads(judges, list(_payloads(random, generated)), tally)

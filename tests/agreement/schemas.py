@@ -24,6 +24,8 @@ class Question:
     edition: Edition
     schema: Any
     documents: dict[str, Any]
+    #: Whether ``format`` is asserted. Then jsonschema-rs is not asked: its formats differ.
+    assert_formats: bool = False
 
     def source(self) -> SchemaSource:
         """Return what the engines compile."""
@@ -34,6 +36,7 @@ class Question:
                 for uri, contents in self.documents.items()
             ),
             default_dialect=self.edition.uri,
+            assert_formats=self.assert_formats,
         )
 
 
@@ -70,7 +73,8 @@ def generate_schema(random: Random, edition: Edition) -> Generated:
     def follow(node: dict[str, Any]) -> Any:
         return targets.get(id(node), True)
 
-    return Generated(Question(edition, root, documents), follow, connector.endless(), writer.names)
+    question = Question(edition, root, documents, assert_formats=writer.chance(0.15))
+    return Generated(question, follow, connector.endless(), writer.names)
 
 
 def _write_root(writer: Writer) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from typing import Any
 __all__ = [
     "ANCHORS",
     "DIVISORS",
+    "FORMATS",
     "INTEGERS",
     "NAMES",
     "NUMBERS",
@@ -55,8 +56,17 @@ ANCHORS = ("a-b", "a_b", "a.b", "A", "a", "data_0", "d0", "definitions", "proper
 STRINGS = (
     *("", "a", "aa", "aaa", "b", "A", "ab", "abc", "a\n", "\n", "x y", "x-1", "a@b.c"),
     *("0", "12", "007", "-3", "1.0", "٣", "é", "e\u0301", "𝒳", "\u00a0", "\x1c", "\ufeff"),
-    *("{a}", '"', "\\", "'", "$", "#/definitions/a", "null", "true", "2026-01-31"),
+    *("{a}", '"', "\\", "'", "$", "#/definitions/a", "null", "true"),
+    # Of some format, or nearly.
+    *("2026-01-31", "2026-02-30", "2026-01-31T00:00:00Z", "10:00:00Z", "P1D", "127.0.0.1", "::1"),
+    *("0b4c8a1e-6f1d-4b53-9d3c-0d8f6a2f7c11", "http://example.com/", "example.com", "/a/b", "[a"),
 )
+
+FORMATS = (
+    *("date-time", "date", "time", "duration", "email", "hostname", "ipv4", "ipv6", "uri", "uuid"),
+    *("uri-reference", "json-pointer", "regex", "unheard-of"),
+)
+"""Names of formats, one of which nobody knows."""
 
 PATTERNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {

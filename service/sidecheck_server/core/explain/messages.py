@@ -11,7 +11,13 @@ from sidecheck_server.core.engines.fault import Fault
 from sidecheck_server.core.explain.item_messages import ITEM_RULES
 from sidecheck_server.core.explain.member_messages import MEMBER_RULES
 from sidecheck_server.core.explain.saying import Rule, Saying, aside, is_member
-from sidecheck_server.core.explain.schemas import alternatives, describe
+from sidecheck_server.core.explain.schemas import (
+    MOST_BRANCHES,
+    alternatives,
+    constants,
+    describe,
+    parts_of,
+)
 from sidecheck_server.core.explain.value_messages import VALUE_RULES, none_of
 from sidecheck_server.core.explain.values import Values, listed, quoted, some
 
@@ -58,25 +64,39 @@ def _not(fault: Fault, values: Values) -> Saying:
 
 def _choice(fault: Fault, values: Values) -> Saying:
     branches, found = fault.validator_value, values.found(fault.instance)
-    groups: list[str] = []
+    if fault.about is not None:
+        return _both_fit(fault)
     if isinstance(fault.instance, dict):
         found = values.names_in(fault.instance)
-        if len(branches) <= _MOST_NAMES:
-            groups = [_only_required(each) for each in branches]
-    if fault.about is not None:
-        first, second = fault.about
-        if groups and all(groups):
-            both = f"{groups[first]} and {groups[second]}"
-            return Saying(f"expected only one of these, found both: {both}")
-        which = [f"{each}{aside(branches[each], fault)}" for each in fault.about]
-        both = listed(which, "and")
-        return Saying(f"expected exactly one of the alternatives to fit, but {both} both do")
-    if groups and all(groups):
-        return Saying(f"{listed(groups)} is required, found {found}")
+        groups = [_only_required(each) for each in branches[:_MOST_NAMES]]
+        if len(groups) == len(branches) and all(groups):
+            return Saying(f"expected {listed(groups)} to be present, found {found}")
+    allowed = [_constants(each, fault) for each in branches[:MOST_BRANCHES]]
+    if len(allowed) == len(branches) and all(allowed):
+        return none_of([value for each in allowed for value in each], fault.instance, values)
     expected = alternatives(branches, fault.scope)
     if not expected:
         return Saying(f"none of {len(branches)} alternatives fits, found {found}")
     return Saying(f"expected {expected}, found {found}")
+
+
+def _both_fit(fault: Fault) -> Saying:
+    fitting = {index: fault.validator_value[index] for index in fault.about}
+    groups = [_only_required(each) for each in fitting.values()]
+    if isinstance(fault.instance, dict) and all(groups):
+        return Saying(f"expected only one of these, found both: {listed(groups, 'and')}")
+    which = [f"{index}{aside(each, fault)}" for index, each in fitting.items()]
+    both = listed(which, "and")
+    return Saying(f"expected exactly one of the alternatives to fit, but {both} both do")
+
+
+def _constants(schema: Any, fault: Fault) -> list[Any]:
+    """Return the only values that *schema*, a branch of the choice, allows, if it lists them."""
+    for part in parts_of(schema, fault.scope):
+        known = [None] if part.schema.get("type") == "null" else constants(part)
+        if known is not None:
+            return known
+    return []
 
 
 def _only_required(schema: Any) -> str:

@@ -26,7 +26,7 @@ Rule = Callable[[Fault, Values], Saying]
 
 
 def is_member(fault: Fault) -> bool:
-    """Return whether the value at fault stands in an object."""
+    """Return whether the value of *fault* stands in an object."""
     path = fault.absolute_path
     return bool(path) and isinstance(path[-1], str)
 

@@ -56,7 +56,7 @@ def literal(value: Any) -> str:
 def _integer(value: int) -> str:
     # Writing an integer takes time that grows with the square of its length.
     if value.bit_length() > _DIGITS * 4:
-        return f"an integer of about {counted(value.bit_length() * 3 // 10, 'digit')}"
+        return f"an integer of about {int(value.bit_length() * 0.30103) + 1} digits"
     return str(value)
 
 

@@ -16,6 +16,9 @@ __all__ = ["explain"]
 _DEEPEST = 24
 """How many choices are looked into, one under the other."""
 
+_LONGEST = 1000
+"""How many characters a message has at most."""
+
 
 def explain(faults: Iterable[Fault], *, hide_values: bool) -> Iterator[Violation]:
     """Yield a violation for each thing that *faults* find wrong, each when it is asked for.
@@ -77,9 +80,13 @@ def _violation(fault: Fault, saying: Saying, place: tuple[str, ...] = ()) -> Vio
         schema_pointer=as_pointer(fault.absolute_schema_path),
         keyword=keyword,
         code=_code(keyword),
-        message=saying.message,
+        message=_cut(saying.message),
         suggestion=saying.suggestion,
     )
+
+
+def _cut(message: str) -> str:
+    return message if len(message) <= _LONGEST else f"{message[: _LONGEST - 1]}…"
 
 
 def _code(keyword: str) -> str:

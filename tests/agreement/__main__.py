@@ -1,0 +1,62 @@
+"""Looks for disagreement for as long as one likes.
+
+From the folder ``tests``: ``python -m agreement --seconds 600 --seed 7``. Prints what
+was covered in each edition and, for everything that must not be, the smallest
+reproduction that was found as JSON. Exits with 1 if there was any.
+"""
+
+import argparse
+import json
+import random
+import sys
+from typing import Any
+
+from agreement.editions import EDITIONS, edition_named
+from agreement.judges import Finding
+from agreement.run import run
+from agreement.shrinking import shrunk
+
+__all__ = ["main", "reproduction"]
+
+
+def main() -> int:
+    """Run as the command line says; return the exit status."""
+    parser = argparse.ArgumentParser(prog="agreement", description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--seconds", type=float, default=60, help="of all editions together")
+    parser.add_argument("--seed", default=str(random.randrange(10**6)), help="default: random")
+    parser.add_argument("--edition", action="append", choices=[e.name for e in EDITIONS])
+    parser.add_argument("--findings", type=int, default=3, help="stop an edition after so many")
+    wanted = parser.parse_args()
+    editions = [edition_named(name) for name in wanted.edition or ()] or EDITIONS
+    print(f"seed {wanted.seed}")
+    wrong = False
+    for edition in editions:
+        tally = run(
+            edition,
+            wanted.seed,
+            wanted.seconds / len(editions),
+            most_findings=wanted.findings,
+        )
+        print(f"{edition.name}: {tally}", flush=True)
+        for finding in tally.findings:
+            wrong = True
+            print(json.dumps(reproduction(shrunk(finding)), indent=1), flush=True)
+    return int(wrong)
+
+
+def reproduction(finding: Finding) -> dict[str, Any]:
+    """Return everything that one needs to see *finding* again, as JSON."""
+    question = finding.question
+    return {
+        "kind": finding.kind,
+        "detail": finding.detail,
+        "edition": question.edition.name,
+        "assert_formats": question.assert_formats,
+        "schema": question.schema,
+        "documents": question.documents,
+        "payload": None if finding.payload is None else json.loads(finding.payload),
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main())

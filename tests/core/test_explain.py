@@ -1,0 +1,283 @@
+"""What is wrong is told once, where it is, in words that say what to do about it."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+from complete_engines import engine_for
+from sidecheck_server.core.explain.nearest import nearest
+from sidecheck_server.core.words import Violation
+
+CASES = json.loads((Path(__file__).parent / "explanations.json").read_text("utf-8"))
+
+
+def told(schema: Any, payload: Any, **how: Any) -> list[Violation]:
+    return list(engine_for(schema, assert_formats=True).violations(payload, **how))
+
+
+def step_into(value: Any, pointer: str) -> Any:
+    for part in pointer.split("/")[1:]:
+        step = part.replace("~1", "/").replace("~0", "~")
+        value = value[int(step)] if isinstance(value, list) else value[step]
+    return value
+
+
+def texts_in(value: Any) -> set[str]:
+    if isinstance(value, str):
+        return {value}
+    if isinstance(value, dict):
+        return set(value).union(*map(texts_in, value.values()))
+    return set().union(*map(texts_in, value)) if isinstance(value, list) else set()
+
+
+@pytest.mark.parametrize("case", [pytest.param(case, id=case["case"]) for case in CASES])
+class TestCases:
+    """Every case of explanations.json."""
+
+    def test_a_fault_is_told_as_the_case_says(self, case: dict[str, Any]) -> None:
+        """Place, rule, code, message and suggestion are those of the case."""
+        found = [
+            [each.instance_pointer, each.schema_pointer, each.code, each.message, each.suggestion]
+            for each in told(case["schema"], case["payload"])
+        ]
+
+        assert case["violations"] == found
+
+    def test_a_code_is_the_keyword_in_capitals(self, case: dict[str, Any]) -> None:
+        """The schema `false` has no keyword, and a code of its own."""
+        for each in told(case["schema"], case["payload"]):
+            assert (each.keyword or "falseSchema").lower() == each.code.replace("_", "").lower()
+
+    def test_pointers_lead_somewhere(self, case: dict[str, Any]) -> None:
+        """A violation is at a value that the payload holds."""
+        for each in told(case["schema"], case["payload"]):
+            step_into(case["payload"], each.instance_pointer)
+
+    def test_hidden_values_stay_hidden(self, case: dict[str, Any]) -> None:
+        """With hide_values there are as many violations, and nothing of the payload in them."""
+        shown = told(case["schema"], case["payload"])
+        hidden = told(case["schema"], case["payload"], hide_values=True)
+        secrets = {
+            text
+            for text in texts_in(case["payload"])
+            if len(text) > 1 and text not in json.dumps(case["schema"], ensure_ascii=False)
+        }
+
+        assert [(each.instance_pointer, each.code) for each in shown] == [
+            (each.instance_pointer, each.code) for each in hidden
+        ]
+        assert set() == {
+            text
+            for text in secrets
+            for each in hidden
+            if text in each.message or text in each.suggestion
+        }
+
+
+@pytest.mark.parametrize(
+    ("schema", "payload", "message"),
+    [
+        pytest.param({"maximum": 5}, 123456, "expected at most 5, found an integer", id="number"),
+        pytest.param(
+            {"enum": ["a"]}, "hunter2", 'expected "a", found a string of 7 characters', id="string"
+        ),
+        pytest.param({"type": "null"}, True, "expected null, found a boolean", id="boolean"),
+        pytest.param(
+            {"additionalProperties": False, "properties": {"token": {}}},
+            {"tokn": 1},
+            'unknown property; did you mean "token"?',
+            id="name",
+        ),
+        pytest.param(
+            {"properties": {"token": {"type": "string"}}, "required": ["token"]},
+            {"tokn": 1},
+            '"token" is required and missing; expected a string',
+            id="name that may stand for a missing one",
+        ),
+        pytest.param(
+            {"propertyNames": {"pattern": "^a"}},
+            {"hunter2": 1},
+            "the property name is not allowed: expected a string that matches the pattern ^a, "
+            "found a string of 7 characters",
+            id="name that is wrong",
+        ),
+        pytest.param(
+            {"uniqueItems": True},
+            ["hunter2", "hunter2"],
+            "expected items that all differ, found item 1 equal to item 0",
+            id="items",
+        ),
+        pytest.param(
+            {"anyOf": [{"required": ["a"]}, {"required": ["b"]}]},
+            {"hunter2": 1},
+            'expected "a" or "b" to be present, found an object with 1 property',
+            id="names in a choice",
+        ),
+    ],
+)
+def test_hidden_values_become_their_kind(schema: Any, payload: Any, message: str) -> None:
+    """What is known of a value without it is still said."""
+    assert [message] == [each.message for each in told(schema, payload, hide_values=True)]
+
+
+LONG = "l" * 100_000
+
+
+@pytest.mark.parametrize(
+    ("schema", "payload"),
+    [
+        pytest.param({"type": "null"}, LONG, id="a long text"),
+        pytest.param({"type": "null"}, [[LONG]] * 50_000, id="a large array"),
+        pytest.param({"const": {LONG: LONG}}, {LONG: LONG, "a": 1}, id="a large object"),
+        pytest.param({"enum": [LONG, LONG + "x"]}, LONG + "y", id="long constants"),
+        pytest.param({"additionalProperties": False}, {LONG: 1}, id="a long name"),
+        pytest.param(
+            {"properties": {LONG + str(n): {} for n in range(20)}, "additionalProperties": False},
+            {LONG: 1},
+            id="long names that are allowed",
+        ),
+        pytest.param({"required": [LONG]}, {}, id="a long name that is missing"),
+        pytest.param({"format": LONG, "type": "null"}, "x", id="a long format"),
+        pytest.param({"pattern": "a" * 1000}, "x", id="a long pattern"),
+        pytest.param({"anyOf": [{"const": LONG + str(n)} for n in range(500)]}, 1, id="a choice"),
+        pytest.param(
+            {"anyOf": [{"required": [f"{LONG}{n}"] * 20} for n in range(7)]}, {"a": 1}, id="names"
+        ),
+        pytest.param(
+            {
+                "anyOf": [
+                    {"type": "object", "properties": {f"{LONG}{n}": {"const": LONG}}}
+                    for n in range(9)
+                ]
+            },
+            1,
+            id="a choice among objects",
+        ),
+        pytest.param({"type": "string"}, 10**4299, id="a huge integer"),
+        pytest.param({"maximum": 10**4299}, 10**4299 + 1, id="a huge bound"),
+        pytest.param({"uniqueItems": True}, [LONG, LONG], id="repeated long texts"),
+    ],
+)
+def test_messages_are_short(schema: Any, payload: Any) -> None:
+    """Neither the payload nor the schema can make a message long, or telling it slow."""
+    engine = engine_for(schema)
+    start = time.process_time()
+    messages = [each.message for each in engine.violations(payload)]
+
+    assert time.process_time() - start < 0.5
+    assert messages
+    assert max(map(len, messages)) <= 1000
+    assert all(each.isprintable() for each in messages)
+
+
+def test_the_first_violations_do_not_wait_for_the_last() -> None:
+    """Violations are told one by one; a caller takes as many as it wants."""
+    engine = engine_for(
+        {"items": {"properties": {"a": {"type": "integer"}}, "additionalProperties": False}}
+    )
+    payload = [{"a": "x", "b": 1}] * 50_000
+    start = time.process_time()
+    first = list(islice(engine.violations(payload), 20))
+
+    assert time.process_time() - start < 0.1
+    assert "/9/b" == first[-1].instance_pointer
+
+
+def test_a_large_choice_is_told_in_one_violation() -> None:
+    """The faults of the branches are not collected first."""
+    branches = [{"type": "array", "items": {"type": kind}} for kind in ("string", "boolean")]
+    engine = engine_for({"anyOf": branches})
+    payload = [None] * 200_000
+    start = time.process_time()
+
+    assert ["ANY_OF"] == [each.code for each in engine.violations(payload)]
+    assert time.process_time() - start < 0.5
+
+
+def test_choices_are_looked_into_up_to_a_bound() -> None:
+    """Beyond it one violation says that the reason lies deeper."""
+    schema = {
+        "anyOf": [
+            {"type": "integer"},
+            {"type": "object", "properties": {"a": {"$ref": "#"}}, "required": ["a"]},
+        ]
+    }
+    payload: Any = "x"
+    for _ in range(40):
+        payload = {"a": payload}
+    (violation,) = told(schema, payload)
+
+    assert "/a" * 24 == violation.instance_pointer
+    assert (
+        "none of the alternatives fits, for a reason deep inside; found an object with 1 property"
+        == violation.message
+    )
+
+
+def test_explanations_do_not_depend_on_the_order_of_hashes() -> None:
+    """The same payload is told the same way by every process."""
+    program = (
+        "import json, sys; from pathlib import Path; from complete_engines import engine_for\n"
+        "for case in json.loads(Path(sys.argv[1]).read_text('utf-8')):\n"
+        "    for each in engine_for(case['schema']).violations(case['payload']): print(each)"
+    )
+    data = str(Path(__file__).parent / "explanations.json")
+    printed = {
+        subprocess.run(
+            [sys.executable, "-c", program, data],
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONHASHSEED": seed},
+            check=True,
+            capture_output=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+
+    assert 1 == len(printed)
+    assert all(printed)
+
+
+@pytest.mark.parametrize(
+    ("name", "candidates", "expected"),
+    [
+        pytest.param("colour", ["size", "color"], "color", id="a letter more"),
+        pytest.param("nmae", ["name", "age"], "name", id="letters in another order"),
+        pytest.param("userId", ["user_id"], "user_id", id="another case and separator"),
+        pytest.param("USER-ID", ["id", "user_id"], "user_id", id="nothing but case before all"),
+        pytest.param("q", ["limit", "query"], "query", id="the beginning"),
+        pytest.param("repository", ["repo", "owner"], "repo", id="more than the beginning"),
+        pytest.param("path", ["file_path", "mode"], "file_path", id="one of the words"),
+        pytest.param("id", ["user_id", "repo_id"], "", id="one of the words of several"),
+        pytest.param("cliend_id", ["client_id", "order_id"], "client_id", id="in one word"),
+        pytest.param("travel_class", ["travel_cost"], "", id="a shared word is not enough"),
+        pytest.param("start_date", ["end_date"], "", id="another word"),
+        pytest.param("line_2", ["line_3"], "", id="another number"),
+        pytest.param("from", ["to", "subject"], "", id="nothing alike"),
+        pytest.param("", ["a"], "", id="no name"),
+        pytest.param("a", [], "", id="no candidates"),
+        pytest.param("x" * 65, ["x" * 66], "", id="a name too long to compare"),
+        pytest.param("größe", ["groesse", "GRÖSSE"], "GRÖSSE", id="case beyond ASCII"),
+        pytest.param("名前", ["名", "住所"], "名", id="other scripts"),
+        pytest.param("--", ["__", "-"], "-", id="nothing but separators"),
+    ],
+)
+def test_the_nearest_name_is_what_may_have_been_meant(
+    name: str, candidates: list[str], expected: str
+) -> None:
+    """A name is suggested where it is likely, and none where it would mislead."""
+    assert expected == nearest(name, candidates)
+
+
+def test_looking_for_the_nearest_name_is_bounded() -> None:
+    """No more than 200 candidates are compared, and none that is long."""
+    many = (f"{'abc' * 20}{n}" for n in range(1_000_000))
+    start = time.process_time()
+    nearest("abd" * 20, many)
+
+    assert "" == nearest("name", [*(f"x{n}" for n in range(200)), "name"])
+    assert time.process_time() - start < 0.2
