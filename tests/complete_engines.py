@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from referencing import Specification
-
 from sidecheck_server.core.engines.complete import CompleteEngine
 from sidecheck_server.core.refusals import Refusal
 from sidecheck_server.core.schemas.dialects import DEFAULT_DIALECT, Dialect, dialect_of

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from complete_engines import engine_for
 from referencing.exceptions import Unresolvable
-
 from sidecheck_server.core.refusals import Reason, Refusal
 from sidecheck_server.core.schemas.dialects import DIALECTS
 
@@ -277,7 +276,7 @@ def test_a_payload_that_nests_too_deep_is_a_recursion_error() -> None:
         ]
     }
     engine = engine_for(schema)
-    outcomes = set()
+    outcomes: set[bool | None] = set()
 
     def judge() -> None:
         for levels in range(100, 400, 7):

@@ -8,7 +8,6 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
-
 from sidecheck_server.core.equality import all_unique, first_repeated, json_equal
 from sidecheck_server.core.numbers import is_multiple
 
@@ -80,7 +79,7 @@ def test_uniqueness_is_equality_of_no_two_items() -> None:
     """On random arrays it agrees with comparing every two items."""
     choose = random.Random(1)
     scalars = [0, 1, 1.0, True, False, None, "", "1", 2.5, 10**20, 1e20, -1]
-    values = [
+    values: list[Any] = [
         *scalars,
         *([one] for one in scalars),
         *({"a": one, "b": two} for one in scalars[:4] for two in scalars[:4]),
@@ -98,7 +97,7 @@ def test_uniqueness_is_equality_of_no_two_items() -> None:
         pytest.param(lambda n: n * (2**61 - 1), id="integers of one hash"),
         pytest.param(lambda n: [n * (2**61 - 1)], id="arrays of one hash"),
         pytest.param(lambda n: {"a": n * (2**61 - 1)}, id="objects of one hash"),
-        pytest.param(lambda n: float(n), id="doubles"),
+        pytest.param(float, id="doubles"),
         pytest.param(lambda n: f"s{n}", id="texts"),
         pytest.param(lambda n: [True, None, n % 2 == 0, *([False] * 8), f"{n}"], id="constants"),
     ],

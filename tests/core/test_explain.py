@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from complete_engines import engine_for
 from sidecheck_server.core.explain.nearest import nearest
+from sidecheck_server.core.refusals import Refusal
 from sidecheck_server.core.words import Violation
 
 CASES = json.loads((Path(__file__).parent / "explanations.json").read_text("utf-8"))
@@ -181,7 +182,7 @@ def test_the_first_violations_do_not_wait_for_the_last() -> None:
     engine = engine_for(
         {"items": {"properties": {"a": {"type": "integer"}}, "additionalProperties": False}}
     )
-    payload = [{"a": "x", "b": 1}] * 50_000
+    payload: Any = [{"a": "x", "b": 1}] * 50_000
     start = time.process_time()
     first = list(islice(engine.violations(payload), 20))
 
@@ -193,7 +194,7 @@ def test_a_large_choice_is_told_in_one_violation() -> None:
     """The faults of the branches are not collected first."""
     branches = [{"type": "array", "items": {"type": kind}} for kind in ("string", "boolean")]
     engine = engine_for({"anyOf": branches})
-    payload = [None] * 200_000
+    payload: Any = [None] * 200_000
     start = time.process_time()
 
     assert ["ANY_OF"] == [each.code for each in engine.violations(payload)]
@@ -218,6 +219,18 @@ def test_choices_are_looked_into_up_to_a_bound() -> None:
         "none of the alternatives fits, for a reason deep inside; found an object with 1 property"
         == violation.message
     )
+
+
+def test_looking_for_the_branch_that_was_meant_takes_steps() -> None:
+    """References can make a million branches of a few hundred; they are not all looked at."""
+    choices = {f"d{n}": {"anyOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 100} for n in range(3)}
+    schema = {"$ref": "#/$defs/d0", "$defs": {**choices, "d3": {"const": 1}}}
+    engine = engine_for(schema, max_steps=1_100_000)
+
+    with pytest.raises(Refusal) as refused:
+        list(engine.violations("x"))
+
+    assert "steps" == refused.value.metadata["bound"]
 
 
 def test_explanations_do_not_depend_on_the_order_of_hashes() -> None:

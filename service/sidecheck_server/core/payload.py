@@ -45,7 +45,7 @@ def decode(text: bytes, *, max_depth: int, depth_bound: str = "payload_depth") -
             number beyond the range of a double.
         Refusal: LIMIT_EXCEEDED if arrays and objects nest deeper than *max_depth*.
     """
-    if text.count(b"[") + text.count(b"{") > max_depth:
+    if len(text) > max_depth and text.count(b"[") + text.count(b"{") > max_depth:
         depth = nesting(text)
         if depth > max_depth:
             raise exceeded(depth_bound, max_depth, "arrays and objects nest too deep", depth)
@@ -71,7 +71,8 @@ def _may_repeat_a_key(text: bytes, value: JsonValue) -> bool:
     # the value is written again. Every other colon stands in a string and is
     # written as it was read, unless it was escaped.
     colons = text.count(b":")
-    return colons > 1 and (b"\\u003" in text or colons != _ENCODE(value).count(b":"))
+    escaped = b"\\" in text and (b"\\u003a" in text or b"\\u003A" in text)
+    return colons > 1 and (escaped or colons != _ENCODE(value).count(b":"))
 
 
 def _repeated_keys(text: bytes) -> Iterator[Violation]:

@@ -28,7 +28,7 @@ MOST_BRANCHES = 100
 MOST_MEMBERS = 200
 """How many properties of a schema are looked at."""
 
-_MOST_PARTS = 16
+_MOST_PARTS = 24
 _MOST_ALTERNATIVES = 5
 _DEEPEST = 2
 
@@ -87,10 +87,16 @@ class Part:
 
 
 def parts_of(schema: Any, scope: Scope) -> list[Part]:
-    """Return *schema* and what it consists of through ``$ref`` and ``allOf``, up to a bound."""
+    """Return *schema* and what it consists of through ``$ref`` and ``allOf``, up to a bound.
+
+    It takes steps of the judgement, since a schema can make many of a few.
+    """
     parts: list[Part] = []
     stack = [(schema, scope)]
-    while stack and len(parts) < _MOST_PARTS:
+    for _ in range(_MOST_PARTS):
+        if not stack:
+            break
+        scope.budget.spend()
         here, around = stack.pop(0)
         if not isinstance(here, dict) or any(here is part.schema for part in parts):
             continue
