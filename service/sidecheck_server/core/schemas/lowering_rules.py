@@ -64,6 +64,7 @@ class Growing:
             self.body |= keywords
 
     def joined(self) -> Canonical:
+        """Return the whole."""
         if not self.conjuncts:
             return self.body
         if not self.body and len(self.conjuncts) == 1:
