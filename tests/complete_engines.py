@@ -1,15 +1,14 @@
 """Complete engines for tests: from a schema as a Python value, with its documents."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from referencing import Specification
 from sidecheck_server.core.engines.complete import CompleteEngine
-from sidecheck_server.core.refusals import Refusal
+from sidecheck_server.core.explain.violations import explain
 from sidecheck_server.core.schemas.dialects import DEFAULT_DIALECT, Dialect, dialect_of
-from sidecheck_server.core.schemas.documents import SchemaRegistry, registry_of
+from sidecheck_server.core.words import Violation
 
-__all__ = ["Library", "engine_for"]
+__all__ = ["Library", "engine_for", "violations"]
 
 
 class Library:
@@ -18,7 +17,6 @@ class Library:
     def __init__(self, documents: Mapping[str, Any], default: Dialect = DEFAULT_DIALECT) -> None:
         self.documents = documents
         self.default = default
-        self.registry: SchemaRegistry = registry_of(documents, self._specification_of)
 
     def engine_for(
         self, schema: Any, *, assert_formats: bool = False, **more: Any
@@ -27,7 +25,7 @@ class Library:
         return CompleteEngine(
             schema,
             self._dialect_of(schema, self.default),
-            self.registry,
+            self.documents,
             assert_formats=assert_formats,
             dialect_of=self._dialect_of,
             **more,
@@ -36,11 +34,12 @@ class Library:
     def _dialect_of(self, schema: Any, around: Dialect) -> Dialect:
         return dialect_of(schema, around, self.documents.get)
 
-    def _specification_of(self, document: Any) -> Specification[Any]:
-        try:
-            return self._dialect_of(document, self.default).specification
-        except Refusal:
-            return Specification.OPAQUE
+
+def violations(
+    engine: CompleteEngine, payload: Any, *, hide_values: bool = False
+) -> Iterator[Violation]:
+    """Yield what *engine* finds wrong with *payload*, explained."""
+    return explain(engine.faults(payload), hide_values=hide_values)
 
 
 def engine_for(

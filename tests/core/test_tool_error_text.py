@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from complete_engines import engine_for
+from complete_engines import engine_for, violations
 from sidecheck_server.core.payload import MalformedError, decode
 from sidecheck_server.core.tool_error_text import tool_error_text
 from sidecheck_server.core.words import Severity, Verdict, Violation
@@ -23,7 +23,7 @@ def violation(pointer: str, message: str = "wrong", **more: Any) -> Violation:
 def test_the_text_names_every_place_and_what_is_wanted_there(case: dict[str, Any]) -> None:
     """The texts of tool_error_texts.json, from schema and arguments to the last line."""
     engine = engine_for(case["schema"], assert_formats=True)
-    verdict = Verdict.listing(list(engine.violations(case["arguments"])))
+    verdict = Verdict.listing(list(violations(engine, case["arguments"])))
 
     assert case["text"] == tool_error_text(verdict, tool=case["tool"]).split("\n")
 

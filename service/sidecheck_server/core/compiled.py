@@ -31,7 +31,7 @@ class CompiledSchema:
         return CompleteEngine(
             context.schema,
             context.dialect,
-            context.registry,
+            context.documents,
             assert_formats=self._source.assert_formats,
             dialect_of=context.dialect_of,
             max_steps=self.limits.complete_steps,

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from sidecheck_server.core.compiled import CompiledSchema
+from sidecheck_server.core.explain.violations import explain
 from sidecheck_server.core.limits import exceeded
 from sidecheck_server.core.payload import MalformedError, decode
 from sidecheck_server.core.refusals import Refusal
@@ -84,7 +85,7 @@ def _collect(
     compiled: CompiledSchema, value: JsonValue, how: Judging, found: list[Violation]
 ) -> None:
     """Add violations to *found* until there are more than wanted."""
-    lazily = compiled.complete.violations(value, hide_values=how.hide_values)
+    lazily = explain(compiled.complete.faults(value), hide_values=how.hide_values)
     found.extend(islice(lazily, how.max_violations + 1))
 
 

@@ -12,7 +12,7 @@ keywords are functions that yield faults. Three of the class's methods are ours:
 - ``is_type``, for the reason that `json_types` tells.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -25,13 +25,11 @@ from sidecheck_server.core.engines.complete_applicators import applicators_of
 from sidecheck_server.core.engines.complete_assertions import assertions_of
 from sidecheck_server.core.engines.fault import Fault
 from sidecheck_server.core.engines.json_types import has_type
-from sidecheck_server.core.engines.resources import DialectOf, Resources
 from sidecheck_server.core.engines.scope import Scope, scope_of
-from sidecheck_server.core.explain.violations import explain
 from sidecheck_server.core.schemas.dialects import DIALECTS, Dialect
-from sidecheck_server.core.schemas.documents import SchemaRegistry
 from sidecheck_server.core.schemas.keywords import Draft
-from sidecheck_server.core.words import JsonValue, Violation
+from sidecheck_server.core.schemas.resources import DialectOf, Resources
+from sidecheck_server.core.words import JsonValue
 
 __all__ = ["CompleteEngine"]
 
@@ -52,30 +50,23 @@ class CompleteEngine:
         self,
         schema: JsonValue,
         dialect: Dialect,
-        registry: SchemaRegistry,
+        documents: Mapping[str, JsonValue],
         *,
         assert_formats: bool,
         dialect_of: DialectOf,
         max_steps: int = 500_000,
     ) -> None:
         self._schema = schema
-        self._resources = Resources(schema, dialect, registry, dialect_of)
+        self._resources = Resources(schema, dialect, documents, dialect_of)
         self._checks = Checks(assert_formats=assert_formats)
         self._max_steps = max_steps
 
     def is_valid(self, payload: JsonValue) -> bool:
         """Return whether *payload* is valid; it is not changed."""
-        return next(self._faults(payload), None) is None
+        return next(self.faults(payload), None) is None
 
-    def violations(self, payload: JsonValue, *, hide_values: bool = False) -> Iterator[Violation]:
-        """Yield what is wrong with *payload*, each when it is asked for.
-
-        With *hide_values*, messages and suggestions hold nothing of the payload, the
-        names of its members included; pointers do.
-        """
-        return explain(self._faults(payload), hide_values=hide_values)
-
-    def _faults(self, payload: JsonValue) -> Iterator[Fault]:
+    def faults(self, payload: JsonValue) -> Iterator[Fault]:
+        """Yield what is wrong with *payload*, each when it is asked for."""
         root = self._resources.root
         scope = Scope(self._resources, self._checks, Budget(self._max_steps), root, (root,))
         faults: Iterator[Fault] = _standing_in(scope).descend(payload, self._schema)
@@ -90,7 +81,6 @@ def _validator_class(draft: Draft, keywords: frozenset[str]) -> Any:
     validator_class = create(
         meta_schema={dialect.id_keyword: dialect.uri},
         validators={name: known[name] for name in known if name in keywords},
-        id_of=dialect.specification.id_of,
     )
     validator_class.descend = _descend
     validator_class.evolve = _evolve

@@ -5,8 +5,8 @@ from typing import Any
 
 from sidecheck_server.core.engines.budget import Budget
 from sidecheck_server.core.engines.checks import Checks
-from sidecheck_server.core.engines.resources import Resource, Resources
 from sidecheck_server.core.schemas.dialects import Dialect
+from sidecheck_server.core.schemas.resources import Resource, Resources
 from sidecheck_server.core.words import JsonValue
 
 __all__ = ["Scope", "scope_of"]
@@ -48,7 +48,7 @@ class Scope:
         """Return the schema that ``$ref`` leads to, and its scope.
 
         Raises:
-            Unresolvable: it leads nowhere.
+            UnresolvableError: it leads nowhere.
         """
         schema, resource = self.resources.resolve(reference, self.resource)
         return schema, self.within(resource)
@@ -57,7 +57,7 @@ class Scope:
         """Return the schema that ``$dynamicRef`` leads to (2020-12 core, section 8.2.3.2).
 
         Raises:
-            Unresolvable: it leads nowhere.
+            UnresolvableError: it leads nowhere.
         """
         schema, resource = self.resources.resolve(reference, self.resource)
         name = reference.partition("#")[2]
@@ -71,7 +71,7 @@ class Scope:
         """Return the schema that ``$recursiveRef`` leads to (2019-09 core, section 8.2.4.2).
 
         Raises:
-            Unresolvable: it leads nowhere.
+            UnresolvableError: it leads nowhere.
         """
         schema, resource = self.resources.resolve(reference, self.resource)
         if schema is resource.contents and resource.recursive:

@@ -5,19 +5,22 @@ dialect, meta-schema, references, patterns, endless loops.
 """
 
 from dataclasses import dataclass
-from typing import Any
-
-from referencing import Specification
 
 from sidecheck_server.core.limits import Limits, exceeded
 from sidecheck_server.core.patterns import PatternFault, PatternRefused, compile_pattern
 from sidecheck_server.core.payload import MalformedError, decode
 from sidecheck_server.core.refusals import Reason, Refusal
-from sidecheck_server.core.schemas.dialects import Dialect, dialect_named, dialect_of
-from sidecheck_server.core.schemas.documents import SchemaRegistry, registry_of
+from sidecheck_server.core.schemas.dialects import (
+    DEFAULT_DIALECT,
+    DIALECTS,
+    Dialect,
+    dialect_named,
+    dialect_of,
+)
 from sidecheck_server.core.schemas.loops import refuse_endless_references
-from sidecheck_server.core.schemas.meta_schemas import is_schema, refuse_invalid_schema
+from sidecheck_server.core.schemas.meta_schemas import refuse_invalid_schema
 from sidecheck_server.core.schemas.references import Subschema, Survey, survey
+from sidecheck_server.core.schemas.resources import Resources
 from sidecheck_server.core.schemas.source import SchemaSource
 from sidecheck_server.core.words import Document, JsonValue, as_pointer
 
@@ -33,21 +36,11 @@ class Context:
         self.schema = _decode(source.json, "the schema", limits)
         self.documents = _decode_documents(source.documents, limits)
         default = dialect_named(source.default_dialect, self.documents.get)
-        self.dialect = dialect_of(self.schema, default, self.documents.get)
-        self.registry: SchemaRegistry = registry_of(self.documents, self._specification_of)
+        self.dialect = self.dialect_of(self.schema, default)
 
     def dialect_of(self, schema: JsonValue, around: Dialect) -> Dialect:
         """Return the dialect that a resource declares, or that of what is *around* it."""
         return dialect_of(schema, around, self.documents.get)
-
-    def _specification_of(self, document: JsonValue) -> Specification[Any]:
-        """Tell how a document is read: in its dialect, or in that of the schema it came with."""
-        try:
-            dialect = self.dialect_of(document, self.dialect)
-        except Refusal:
-            # It matters only if a reference leads there, and is refused then.
-            return Specification.OPAQUE
-        return dialect.specification if is_schema(document, dialect) else Specification.OPAQUE
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,22 +70,43 @@ def admit(source: SchemaSource, limits: Limits) -> Admitted:
             UNRESOLVABLE_REFERENCE or ENDLESS_REFERENCE.
     """
     context = read(source, limits)
-    refuse_invalid_schema(context.schema, context.dialect, context.registry, context.dialect_of)
-    if not isinstance(context.schema, dict):
-        return Admitted(context, None)
-
-    def check(found: Subschema) -> None:
-        refuse_invalid_schema(
-            found.schema, found.dialect, context.registry, context.dialect_of, found.place
-        )
-
-    surveyed = survey(
-        context.schema, context.dialect, context.registry, context.dialect_of, check, limits
-    )
-    for here in surveyed.reached.values():
-        _refuse_bad_patterns(here, limits)
-    refuse_endless_references(surveyed)
+    surveyed = _Admission(context, limits).admit(context.schema, context.dialect)
     return Admitted(context, surveyed)
+
+
+class _Admission:
+    """Admits a schema, and with it every meta-schema that was sent along for it."""
+
+    def __init__(self, context: Context, limits: Limits) -> None:
+        self.context = context
+        self.limits = limits
+        self.admitted_dialects = set(DIALECTS)
+
+    def admit(self, schema: JsonValue, dialect: Dialect) -> Survey | None:
+        documents, dialect_of = self.context.documents, self.context.dialect_of
+        self.admit_dialect(dialect)
+        refuse_invalid_schema(schema, dialect, documents, dialect_of)
+        if not isinstance(schema, dict):
+            return None
+        resources = Resources(schema, dialect, documents, dialect_of)
+        surveyed = survey(resources, self.check, self.limits)
+        for here in surveyed.reached.values():
+            _refuse_bad_patterns(here, self.limits)
+        refuse_endless_references(surveyed)
+        return surveyed
+
+    def admit_dialect(self, dialect: Dialect) -> None:
+        """Admit the meta-schema of *dialect*, unless it is published or was admitted."""
+        if dialect.uri not in self.admitted_dialects:
+            self.admitted_dialects.add(dialect.uri)
+            meta = dialect.own_meta_schema
+            self.admit(meta, self.context.dialect_of(meta, DEFAULT_DIALECT))
+
+    def check(self, found: Subschema) -> None:
+        """Check a subschema that a reference leads to, outside of the schema."""
+        self.admit_dialect(found.dialect)
+        documents, dialect_of = self.context.documents, self.context.dialect_of
+        refuse_invalid_schema(found.schema, found.dialect, documents, dialect_of, found.place)
 
 
 def _decode(text: bytes, what: str, limits: Limits) -> JsonValue:

@@ -5,16 +5,12 @@ along, which names one of the five as its own dialect and may, with
 ``$vocabulary``, put a part of the keywords out of force.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any
-
-from referencing import Specification
-from referencing.jsonschema import DRAFT4, DRAFT6, DRAFT7, DRAFT201909, DRAFT202012
 
 from sidecheck_server.core.refusals import Reason, Refusal
-from sidecheck_server.core.schemas.keywords import KEYWORDS, Draft, keywords_of, subschemas
+from sidecheck_server.core.schemas.keywords import KEYWORDS, Draft, keywords_of
 from sidecheck_server.core.words import JsonValue
 
 __all__ = ["DEFAULT_DIALECT", "DIALECTS", "Dialect", "dialect_named", "dialect_of"]
@@ -29,8 +25,6 @@ class Dialect:
     #: What ``$schema`` says, without an empty fragment.
     uri: str
     draft: Draft
-    #: How its references and identifiers work.
-    specification: Specification[Any]
     #: The keywords in force; all others are annotations.
     keywords: frozenset[str]
     #: Whether ``format`` is asserted without anybody asking for it.
@@ -49,43 +43,14 @@ class Dialect:
         return self.draft.value <= Draft.DRAFT_07.value
 
 
-def _standard(name: str, uri: str, draft: Draft, specification: Specification[Any]) -> Dialect:
-    return Dialect(name, uri, draft, _whole(specification, draft), frozenset(KEYWORDS[draft]))
-
-
-def _whole(specification: Specification[Any], draft: Draft) -> Specification[Any]:
-    """Return *specification*, finding the identifiers of all subschemas, and no others.
-
-    The published ones do not look into ``dependencies`` beside an array of names, or,
-    since 2019-09, at all; and on the way along a JSON Pointer they take a property
-    called ``$id`` for an identifier.
-    """
-    keyword = "id" if draft is Draft.DRAFT_04 else "$id"
-
-    def identifier(schema: JsonValue) -> str | None:
-        named = isinstance(schema, dict) and isinstance(schema.get(keyword), str)
-        return specification.id_of(schema) if named else None
-
-    def within(schema: JsonValue) -> Iterator[JsonValue]:
-        if isinstance(schema, dict):
-            found = (value for _, value in subschemas(schema, draft))
-            yield from (value for value in found if isinstance(value, dict))
-
-    make: Any = Specification  # its decorator hides the parameters from type checkers
-    whole: Specification[Any] = make(
-        name=specification.name,
-        id_of=identifier,
-        subresources_of=within,
-        maybe_in_subresource=specification.maybe_in_subresource,
-        anchors_in=lambda _itself, schema: specification.anchors_in(schema),
-    )
-    return whole
+def _standard(name: str, uri: str, draft: Draft) -> Dialect:
+    return Dialect(name, uri, draft, frozenset(KEYWORDS[draft]))
 
 
 _D2020 = "https://json-schema.org/draft/2020-12/schema"
 _D2019 = "https://json-schema.org/draft/2019-09/schema"
 
-DEFAULT_DIALECT = _standard("2020-12", _D2020, Draft.DRAFT_2020_12, DRAFT202012)
+DEFAULT_DIALECT = _standard("2020-12", _D2020, Draft.DRAFT_2020_12)
 """The dialect of a schema without ``$schema`` (MCP 2025-11-25, basic: JSON Schema usage)."""
 
 DIALECTS: Mapping[str, Dialect] = MappingProxyType(
@@ -93,10 +58,10 @@ DIALECTS: Mapping[str, Dialect] = MappingProxyType(
         dialect.uri: dialect
         for dialect in (
             DEFAULT_DIALECT,
-            _standard("2019-09", _D2019, Draft.DRAFT_2019_09, DRAFT201909),
-            _standard("draft-07", "http://json-schema.org/draft-07/schema", Draft.DRAFT_07, DRAFT7),
-            _standard("draft-06", "http://json-schema.org/draft-06/schema", Draft.DRAFT_06, DRAFT6),
-            _standard("draft-04", "http://json-schema.org/draft-04/schema", Draft.DRAFT_04, DRAFT4),
+            _standard("2019-09", _D2019, Draft.DRAFT_2019_09),
+            _standard("draft-07", "http://json-schema.org/draft-07/schema", Draft.DRAFT_07),
+            _standard("draft-06", "http://json-schema.org/draft-06/schema", Draft.DRAFT_06),
+            _standard("draft-04", "http://json-schema.org/draft-04/schema", Draft.DRAFT_04),
         )
     }
 )

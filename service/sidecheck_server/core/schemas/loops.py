@@ -32,8 +32,7 @@ def refuse_endless_references(survey: Survey) -> None:
 
     Raises:
         Refusal: ENDLESS_REFERENCE if references and in-place applicators form a
-            cycle (2020-12 core, section 9.4.1); LIMIT_EXCEEDED is not among its
-            causes.
+            cycle (2020-12 core, section 9.4.1).
     """
     graph = {
         key: list(_successors(here, survey, _IN_PLACE)) for key, here in survey.reached.items()

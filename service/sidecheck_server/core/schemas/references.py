@@ -8,22 +8,15 @@ that no payload would reach; nothing is ever retrieved.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
-
-from referencing.exceptions import Unresolvable
-from referencing.jsonschema import DynamicAnchor
 
 from sidecheck_server.core.limits import Limits, exceeded
 from sidecheck_server.core.refusals import Reason, Refusal
 from sidecheck_server.core.schemas.dialects import Dialect
-from sidecheck_server.core.schemas.documents import SchemaRegistry
 from sidecheck_server.core.schemas.keywords import subschemas
+from sidecheck_server.core.schemas.resources import Resource, Resources, UnresolvableError
 from sidecheck_server.core.words import JsonValue, as_pointer
 
-__all__ = ["Reference", "Subschema", "Survey", "survey"]
-
-DialectOf = Callable[[JsonValue, Dialect], Dialect]
-Check = Callable[["Subschema"], None]
+__all__ = ["REFERENCES", "Reference", "Subschema", "Survey", "survey"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +24,15 @@ class Subschema:
     """An object schema, with what is needed to read it."""
 
     schema: dict[str, JsonValue]
-    dialect: Dialect
-    resolver: Any
+    #: The resource that it is a part of, against which its references are read.
+    resource: Resource
     #: Where it stands, in words for a person.
     place: str
+
+    @property
+    def dialect(self) -> Dialect:
+        """The dialect of its resource."""
+        return self.resource.dialect
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +40,8 @@ class Reference:
     """Where one reference leads."""
 
     target: JsonValue
-    dialect: Dialect
-    resolver: Any
+    #: The resource that the target is a part of.
+    resource: Resource
     #: Whether it leads there from wherever evaluation comes.
     static: bool = True
 
@@ -62,43 +60,33 @@ class Survey:
 REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 
 
-def survey(
-    root: dict[str, JsonValue],
-    dialect: Dialect,
-    registry: SchemaRegistry,
-    dialect_of: DialectOf,
-    check: Check,
-    limits: Limits,
-) -> Survey:
-    """Return the survey of *root*.
+Check = Callable[[Subschema], None]
 
-    *dialect_of* tells the dialect that a resource declares, given the one around
-    it. *check* is called once with every subschema that lies outside *root*, before
-    it is walked, and refuses what breaks its meta-schema.
+
+def survey(resources: Resources, check: Check, limits: Limits) -> Survey:
+    """Return the survey of the root of *resources*, which is an object.
+
+    *check* is called once with every subschema that lies outside the root, before it
+    is walked, and refuses what breaks its meta-schema.
 
     Raises:
         Refusal: UNRESOLVABLE_REFERENCE, UNSUPPORTED_DIALECT, or LIMIT_EXCEEDED for
             too many subschemas; and what *check* raises.
     """
-    return _Surveyor(registry, dialect_of, check, limits).survey(root, dialect)
+    return _Surveyor(resources, check, limits).survey()
 
 
 class _Surveyor:
-    def __init__(
-        self, registry: SchemaRegistry, dialect_of: DialectOf, check: Check, limits: Limits
-    ) -> None:
-        self.registry = registry
-        self.dialect_of = dialect_of
+    def __init__(self, resources: Resources, check: Check, limits: Limits) -> None:
+        self.resources = resources
         self.check = check
         self.limit = limits.subschemas
         self.result = Survey()
-        self.count = 0
-        self.root: Any = None
 
-    def survey(self, root: dict[str, JsonValue], dialect: Dialect) -> Survey:
-        resource = dialect.specification.create_resource(root)
-        self.root = self.registry.resolver_with_root(resource)
-        self.walk(Subschema(root, dialect, self.root, ""))
+    def survey(self) -> Survey:
+        root = self.resources.root
+        assert isinstance(root.contents, dict)
+        self.walk(Subschema(root.contents, root, ""))
         pending = list(self.result.reached.values())
         while pending:
             for found in self.follow(pending.pop()):
@@ -115,8 +103,7 @@ class _Surveyor:
             here = stack.pop()
             if id(here.schema) in self.result.reached:
                 continue
-            self.count += 1
-            if self.count > self.limit:
+            if len(self.result.reached) >= self.limit:
                 raise exceeded("subschemas", self.limit, "too many subschemas")
             self.result.reached[id(here.schema)] = here
             stack.extend(self.children(here))
@@ -129,15 +116,10 @@ class _Surveyor:
                 yield self.enter(value, here, here.place + as_pointer(path))
 
     def enter(self, schema: dict[str, JsonValue], parent: Subschema, place: str) -> Subschema:
-        dialect, resolver = parent.dialect, parent.resolver
+        resource = parent.resource
         if "$id" in schema or "id" in schema:
-            dialect = self.dialect_of(schema, dialect)
-            if isinstance(schema.get(dialect.id_keyword), str):
-                resource = dialect.specification.create_resource(schema)
-                resolver = resolver.in_subresource(resource)
-            else:
-                dialect = parent.dialect
-        return Subschema(schema, dialect, resolver, place)
+            resource = self.resources.rooted_at(schema) or resource
+        return Subschema(schema, resource, place)
 
     def follow(self, here: Subschema) -> Iterator[Subschema]:
         """Resolve the references of *here*; yield the targets that were not reached yet."""
@@ -150,55 +132,42 @@ class _Surveyor:
             target = reference.target
             if isinstance(target, dict) and id(target) not in self.result.reached:
                 place = f"{here.place}/{keyword} -> {uri}"
-                yield Subschema(target, reference.dialect, reference.resolver, place)
+                yield Subschema(target, reference.resource, place)
 
     def resolve(self, here: Subschema, keyword: str, uri: str) -> Reference:
         try:
-            resolved = here.resolver.lookup(uri)
-            root = resolved.resolver.lookup("#").contents
-        except (Unresolvable, LookupError, ValueError, TypeError, AttributeError):
-            # Documents are other people's: a broken one breaks the library in
-            # many ways, and all of them mean that the reference leads nowhere.
+            target, resource = self.resources.resolve(uri, here.resource)
+        except UnresolvableError:
             raise self.unresolvable(here, keyword, uri) from None
-        if not isinstance(resolved.contents, dict | bool):
+        if not isinstance(target, dict | bool):
             raise self.unresolvable(here, keyword, uri, "it leads to something that is no schema")
-        dialect = self.dialect_of(root, here.dialect)
-        static = Reference(resolved.contents, dialect, resolved.resolver)
-        if keyword == "$ref":
-            return static
+        if keyword == "$dynamicRef":
+            return self.dynamic(uri.partition("#")[2], Reference(target, resource))
         if keyword == "$recursiveRef":
-            return self.recursive(static)
-        return self.dynamic(uri, static)
+            return self.recursive(Reference(target, resource))
+        return Reference(target, resource)
 
-    def dynamic(self, uri: str, static: Reference) -> Reference:
+    def dynamic(self, name: str, found: Reference) -> Reference:
         """Resolve ``$dynamicRef`` (2020-12 core, section 8.2.3.2) as far as it is static.
 
         Evaluation starts at the root, so the root is the outermost resource of any
         dynamic scope: if it has the anchor, the reference always leads to it.
         """
-        name = uri.rpartition("#")[2]
-        if not name or name.startswith("/"):
-            return static
-        base = static.resolver.lookup("#").resolver
-        if not _is_dynamic_anchor(base, name):
-            return static
-        if _is_dynamic_anchor(self.root, name):
-            found = self.root.lookup(f"#{name}")
-            return Reference(found.contents, self.result_root().dialect, found.resolver)
-        return Reference(static.target, static.dialect, static.resolver, static=False)
+        root = self.resources.root
+        if name not in found.resource.dynamic_anchors:
+            return found
+        if name in root.dynamic_anchors:
+            return Reference(root.dynamic_anchors[name], root)
+        return Reference(found.target, found.resource, static=False)
 
-    def recursive(self, static: Reference) -> Reference:
+    def recursive(self, found: Reference) -> Reference:
         """Resolve ``$recursiveRef`` (2019-09 core, section 8.2.4.2), as `dynamic` does."""
-        target = static.target
-        if not isinstance(target, dict) or target.get("$recursiveAnchor") is not True:
-            return static
-        root = self.result_root()
-        if root.schema.get("$recursiveAnchor") is True:
-            return Reference(root.schema, root.dialect, root.resolver)
-        return Reference(static.target, static.dialect, static.resolver, static=False)
-
-    def result_root(self) -> Subschema:
-        return next(iter(self.result.reached.values()))
+        root = self.resources.root
+        if found.target is not found.resource.contents or not found.resource.recursive:
+            return found
+        if root.recursive:
+            return Reference(root.contents, root)
+        return Reference(found.target, found.resource, static=False)
 
     @staticmethod
     def unresolvable(
@@ -211,18 +180,6 @@ class _Surveyor:
             "nothing is ever fetched",
             {"reference": _shortened(uri), "place": here.place},
         )
-
-
-def _is_dynamic_anchor(resolver: Any, name: str) -> bool:
-    # The registry of a resolver that has looked its own root up is crawled, and
-    # knows the anchors of that root.
-    try:
-        root = resolver.lookup("#")
-        base = root.resolver._base_uri  # noqa: SLF001  (no public way to an anchor's kind)
-        anchor = root.resolver._registry.anchor(base, name)  # noqa: SLF001
-    except (Unresolvable, LookupError):
-        return False
-    return isinstance(anchor.value, DynamicAnchor)
 
 
 def _shortened(uri: str) -> str:

@@ -10,22 +10,24 @@ the published ones, and lose from the dynamic scope a resource that is entered w
 a reference.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import unquote, urldefrag, urljoin
 
-from referencing.exceptions import Unresolvable
-
 from sidecheck_server.core.refusals import Refusal
 from sidecheck_server.core.schemas.dialects import Dialect
-from sidecheck_server.core.schemas.documents import SchemaRegistry
 from sidecheck_server.core.schemas.keywords import subschemas
+from sidecheck_server.core.schemas.published import PUBLISHED
 from sidecheck_server.core.words import JsonValue
 
-__all__ = ["DialectOf", "Resource", "Resources"]
+__all__ = ["DialectOf", "Resource", "Resources", "UnresolvableError"]
 
 DialectOf = Callable[[JsonValue, Dialect], Dialect]
 """Tells the dialect that a resource declares, given the one around it."""
+
+
+class UnresolvableError(LookupError):
+    """A reference leads nowhere."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,19 +51,20 @@ class Resource:
 class Resources:
     """The resources that one schema and its documents hold.
 
-    They are found by the identity of their contents too, so the schema and the
-    registry must stay as they are.
+    Documents are known by the URI that they were sent with, and by the one that they
+    give themselves; the published meta-schemas are always among them. Resources are
+    found by the identity of their contents too, so schema and documents must stay as
+    they are.
     """
 
     def __init__(
         self,
         root: JsonValue,
         dialect: Dialect,
-        registry: SchemaRegistry,
+        documents: Mapping[str, JsonValue],
         dialect_of: DialectOf,
     ) -> None:
-        self._registry = registry
-        self._documents: dict[str, JsonValue] = {}
+        self._documents = {**documents, **PUBLISHED}
         self._dialect_of = dialect_of
         self._by_uri: dict[str, Resource] = {}
         self._by_contents: dict[int, Resource] = {}
@@ -77,7 +80,8 @@ class Resources:
         """Return what *reference* in *base* leads to, and the resource which that is a part of.
 
         Raises:
-            Unresolvable: it leads nowhere.
+            UnresolvableError: it leads nowhere.
+            Refusal: it leads to a resource of a dialect that is not supported.
         """
         self._read_root()
         if reference.startswith("#"):
@@ -91,7 +95,7 @@ class Resources:
             return self._pointed_at(fragment, resource)
         if fragment in resource.anchors:
             return resource.anchors[fragment], resource
-        raise Unresolvable(ref=reference)
+        raise UnresolvableError(reference)
 
     def _named(self, uri: str, reference: str) -> Resource:
         if uri not in self._by_uri and uri in self._documents:
@@ -105,7 +109,7 @@ class Resources:
                     except Refusal:
                         continue  # of a dialect that only matters to who refers to it
         if uri not in self._by_uri:
-            raise Unresolvable(ref=reference)
+            raise UnresolvableError(reference)
         return self._by_uri[uri]
 
     def _pointed_at(self, pointer: str, resource: Resource) -> tuple[JsonValue, Resource]:
@@ -118,15 +122,13 @@ class Resources:
             elif isinstance(value, list) and step.isdecimal() and int(step) < len(value):
                 value = value[int(step)]
             else:
-                raise Unresolvable(ref=f"#{pointer}")
+                raise UnresolvableError(pointer)
             resource = self._by_contents.get(id(value), resource)
         return value, resource
 
     def _read_root(self) -> None:
         if not self._root_is_read:
             self._root_is_read = True
-            # A copy, since registries are made of `rpds` (see `json_types`).
-            self._documents = {uri: self._registry.contents(uri) for uri in self._registry}
             self._add(self.root)
             self._walk(self.root)
 
