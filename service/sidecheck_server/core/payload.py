@@ -1,12 +1,13 @@
 """From bytes to a JSON value: strict and bounded (RFC 8259, I-JSON's RFC 7493).
 
-Integers are decoded exactly, whatever their size; every other number is an IEEE
+Integers are decoded exactly, up to 4,300 digits; every other number is an IEEE
 double. What other readers accept in silence is reported here: NaN and Infinity,
-numbers beyond the range of a double, lone surrogates, duplicate keys, a byte
-order mark, and anything after the end.
+numbers beyond these ranges, lone surrogates, duplicate keys, a byte order mark,
+and anything after the end.
 """
 
 import json
+import math
 import re
 from collections.abc import Iterator
 from itertools import accumulate
@@ -30,8 +31,9 @@ class MalformedError(ValueError):
 
 _DECODE = msgspec.json.Decoder().decode
 _ENCODE = msgspec.json.Encoder().encode
-_STRUCTURE = bytes(c for c in range(256) if c not in b'"\\[]{}')
-_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_NEITHER_QUOTE_NOR_BRACKET = bytes(c for c in range(256) if c not in b'"[]{}')
+_UNESCAPED_STRING = re.compile(rb'"[^"]*"?')
+_STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 _STEP = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 
 
@@ -42,7 +44,7 @@ def decode(text: bytes, *, max_depth: int, depth_bound: str = "payload_depth") -
 
     Raises:
         MalformedError: the text is not JSON in UTF-8, or has a duplicate key or a
-            number beyond the range of a double.
+            number beyond the range of a double, or of 4,300 digits.
         Refusal: LIMIT_EXCEEDED if arrays and objects nest deeper than *max_depth*.
     """
     if len(text) > max_depth and text.count(b"[") + text.count(b"{") > max_depth:
@@ -61,9 +63,18 @@ def decode(text: bytes, *, max_depth: int, depth_bound: str = "payload_depth") -
 
 
 def nesting(text: bytes) -> int:
-    """Return how deep arrays and objects nest in *text*, which need not be JSON."""
-    brackets = _STRING.sub(b"", text.translate(None, _STRUCTURE)).translate(None, b'"\\')
-    return max(accumulate(map(_STEP.__getitem__, brackets)), default=0)
+    """Return how deep arrays and objects nest in *text*, which need not be JSON.
+
+    Brackets in strings do not count, nor in a string that does not end. Up to the
+    first fault of a text that is not JSON the answer is exact, so it bounds how deep
+    any reader gets.
+    """
+    if b"\\" in text:
+        # What is left of a run of backslashes before a quote decides about the quote.
+        text = text.replace(b"\\\\", b"").replace(b'\\"', b"")
+    skeleton = text.translate(None, _NEITHER_QUOTE_NOR_BRACKET)
+    brackets = _UNESCAPED_STRING.sub(b"", skeleton)
+    return max(accumulate(map(_STEP.__getitem__, brackets), initial=0))
 
 
 def _may_repeat_a_key(text: bytes, value: JsonValue) -> bool:
@@ -95,9 +106,11 @@ def _repeated_keys(text: bytes) -> Iterator[Violation]:
         if isinstance(value, dict):
             for name in repeated.get(id(value), ()):
                 yield _repeated(path, name)
-            stack.extend(((*path, name), member) for name, member in value.items())
+            # In the order of the text, so that the first ones are kept if not all are.
+            within = [((*path, name), member) for name, member in value.items()]
+            stack.extend(reversed(within))
         elif isinstance(value, list):
-            stack.extend(((*path, index), item) for index, item in enumerate(value))
+            stack.extend(((*path, index), value[index]) for index in reversed(range(len(value))))
 
 
 def _repeated(path: tuple[str | int, ...], name: str) -> Violation:
@@ -128,6 +141,9 @@ _LONE_SURROGATE = re.compile(
     rb"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F][0-9a-fA-F]{2})"
     rb"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 )
+# CPython's bound, which keeps the time to convert a text to an integer linear
+# (sys.int_info.default_max_str_digits).
+_INTEGER_DIGITS = 4300
 _NUMBER = re.compile(rb"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 
 
@@ -140,7 +156,8 @@ def _diagnose(text: bytes, error: Exception) -> Violation:
         return _not_json("it begins with a byte order mark; JSON is UTF-8 without one")
     if not text.strip():
         return _not_json("it is empty")
-    if lone := _LONE_SURROGATE.search(text):
+    # Of the same length, so that places stay; `\\\\ud800` is a backslash and text.
+    if lone := _LONE_SURROGATE.search(text.replace(b"\\\\", b"  ")):
         return _not_json("half of a surrogate pair", text, lone.start())
     said = str(error)
     found = re.search(r"\(byte (\d+)\)", said)
@@ -165,13 +182,9 @@ def _not_json(fault: str, text: bytes = b"", offset: int | None = None) -> Viola
 
 def _out_of_range(text: bytes) -> Violation:
     outside_strings = _STRING.sub(lambda found: b" " * len(found[0]), text)
-    where = ""
-    for number in _NUMBER.finditer(outside_strings):
-        digits = number[0]
-        if digits.lstrip(b"-").isdigit() or float(digits) in (float("inf"), float("-inf")):
-            where = f" at {_place(text, number.start())}"
-            if not digits.lstrip(b"-").isdigit():
-                break
+    numbers = _NUMBER.finditer(outside_strings)
+    first = next((found.start() for found in numbers if _is_out_of_range(found[0])), None)
+    where = "" if first is None else f" at {_place(text, first)}"
     return Violation(
         "",
         "",
@@ -180,6 +193,13 @@ def _out_of_range(text: bytes) -> Violation:
         f"the number{where} is too large to be represented",
         clause="RFC 7493, section 2.2",
     )
+
+
+def _is_out_of_range(number: bytes) -> bool:
+    digits = number.lstrip(b"-")
+    if digits.isdigit():
+        return len(digits) > _INTEGER_DIGITS
+    return math.isinf(float(number))
 
 
 def _place(text: bytes, offset: int) -> str:

@@ -19,6 +19,12 @@ from sidecheck_server.core.words import JsonValue, as_pointer
 __all__ = ["REFERENCES", "Reference", "Subschema", "Survey", "survey"]
 
 
+REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
+"""The keywords that lead to another schema."""
+
+_PLACE_LENGTH = 300
+
+
 @dataclass(frozen=True, slots=True)
 class Subschema:
     """An object schema, with what is needed to read it."""
@@ -26,13 +32,28 @@ class Subschema:
     schema: dict[str, JsonValue]
     #: The resource that it is a part of, against which its references are read.
     resource: Resource
-    #: Where it stands, in words for a person.
-    place: str
+    #: The subschema that leads to it; None for the root.
+    above: "Subschema | None" = None
+    #: The way from there: a path, or a reference.
+    step: str = ""
 
     @property
     def dialect(self) -> Dialect:
         """The dialect of its resource."""
         return self.resource.dialect
+
+    @property
+    def place(self) -> str:
+        """Where it stands, for a person: its way from the root, or the end of a long one."""
+        # Not kept: many subschemas may stand below one very long name.
+        steps: list[str] = []
+        here: Subschema | None = self
+        length = 0
+        while here is not None and length <= _PLACE_LENGTH:
+            steps.append(here.step)
+            length += len(here.step)
+            here = here.above
+        return shortened("".join(reversed(steps)), _PLACE_LENGTH)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +76,6 @@ class Survey:
 
     reached: dict[int, Subschema] = field(default_factory=dict)
     references: dict[tuple[int, str], Reference] = field(default_factory=dict)
-
-
-REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 
 
 Check = Callable[[Subschema], None]
@@ -86,7 +104,7 @@ class _Surveyor:
     def survey(self) -> Survey:
         root = self.resources.root
         assert isinstance(root.contents, dict)
-        self.walk(Subschema(root.contents, root, ""))
+        self.walk(Subschema(root.contents, root))
         pending = list(self.result.reached.values())
         while pending:
             for found in self.follow(pending.pop()):
@@ -113,13 +131,13 @@ class _Surveyor:
             return
         for path, value in subschemas(here.schema, here.dialect.draft):
             if isinstance(value, dict):
-                yield self.enter(value, here, here.place + as_pointer(path))
+                yield self.enter(value, here, as_pointer(path))
 
-    def enter(self, schema: dict[str, JsonValue], parent: Subschema, place: str) -> Subschema:
+    def enter(self, schema: dict[str, JsonValue], parent: Subschema, step: str) -> Subschema:
         resource = parent.resource
         if "$id" in schema or "id" in schema:
             resource = self.resources.rooted_at(schema) or resource
-        return Subschema(schema, resource, place)
+        return Subschema(schema, resource, parent, step)
 
     def follow(self, here: Subschema) -> Iterator[Subschema]:
         """Resolve the references of *here*; yield the targets that were not reached yet."""
@@ -131,8 +149,8 @@ class _Surveyor:
             self.result.references[id(here.schema), keyword] = reference
             target = reference.target
             if isinstance(target, dict) and id(target) not in self.result.reached:
-                place = f"{here.place}/{keyword} -> {uri}"
-                yield Subschema(target, reference.resource, place)
+                step = f"/{keyword} -> {shortened(uri)}"
+                yield Subschema(target, reference.resource, here, step)
 
     def resolve(self, here: Subschema, keyword: str, uri: str) -> Reference:
         try:
@@ -175,12 +193,13 @@ class _Surveyor:
     ) -> Refusal:
         return Refusal(
             Reason.UNRESOLVABLE_REFERENCE,
-            f"the {keyword} {_shortened(uri)} at {here.place or 'the root'} does not resolve: "
+            f"the {keyword} {shortened(uri)} at {here.place or 'the root'} does not resolve: "
             f"{why}; references resolve within the schema and the documents sent along, and "
             "nothing is ever fetched",
-            {"reference": _shortened(uri), "place": here.place},
+            {"reference": shortened(uri), "place": here.place},
         )
 
 
-def _shortened(uri: str) -> str:
-    return uri if len(uri) <= 200 else f"{uri[:200]}…"
+def shortened(text: str, length: int = 200) -> str:
+    """Return the end of *text*, at most *length* characters and an ellipsis."""
+    return text if len(text) <= length else f"…{text[-length:]}"

@@ -87,7 +87,10 @@ class Resources:
         if reference.startswith("#"):
             resource, fragment = base, reference[1:]
         else:
-            uri, fragment = urldefrag(urljoin(base.uri, reference))
+            joined = _joined(base.uri, reference)
+            if joined is None:
+                raise UnresolvableError(reference)
+            uri, fragment = urldefrag(joined)
             resource = self._named(uri, reference)
         if not fragment:
             return resource.contents, resource
@@ -135,7 +138,7 @@ class Resources:
     def _read(self, uri: str, contents: JsonValue) -> None:
         dialect = self._dialect_of(contents, self.root.dialect)
         identifier = _identifier(contents, dialect)
-        resource = Resource(urljoin(uri, identifier) if identifier else uri, contents, dialect)
+        resource = Resource(_joined(uri, identifier or "") or uri, contents, dialect)
         self._by_uri.setdefault(uri, resource)
         self._add(resource)
         self._walk(resource)
@@ -165,11 +168,20 @@ class Resources:
         # A $schema counts at the root of a resource only (2020-12 core, section 8.1.1).
         dialect = self._dialect_of(schema, around.dialect)
         identifier = _identifier(schema, dialect)
-        if not identifier:
+        uri = _joined(around.uri, identifier) if identifier else None
+        if uri is None:
             return around
-        resource = Resource(urljoin(around.uri, identifier), schema, dialect)
+        resource = Resource(uri, schema, dialect)
         self._add(resource)
         return resource
+
+
+def _joined(base: str, reference: str) -> str | None:
+    """Return *reference* resolved against *base*; None for what is no URI reference."""
+    try:
+        return urljoin(base, reference)
+    except ValueError:
+        return None
 
 
 def _identifier(schema: JsonValue, dialect: Dialect) -> str | None:
