@@ -143,9 +143,9 @@ class _Surveyor:
         """Resolve the references of *here*; yield the targets that were not reached yet."""
         for keyword in REFERENCES:
             uri = here.schema.get(keyword)
-            if uri is None or keyword not in here.dialect.keywords:
+            if not isinstance(uri, str) or keyword not in here.dialect.keywords:
                 continue
-            reference = self.resolve(here, keyword, str(uri))
+            reference = self.resolve(here, keyword, uri)
             self.result.references[id(here.schema), keyword] = reference
             target = reference.target
             if isinstance(target, dict) and id(target) not in self.result.reached:
