@@ -146,8 +146,7 @@ def test_no_accepted_call_is_lost_on_sigterm(tmp_path: Path) -> None:
                     stub.Validate(request(lane * 1000 + number), timeout=20)
                     got.append("OK")
                 except grpc.RpcError as error:
-                    assert isinstance(error, grpc.Call)
-                    got.append(error.code().name)
+                    got.append(error.code().name if isinstance(error, grpc.Call) else repr(error))
                     break
         return got
 
