@@ -2,7 +2,8 @@
 
 import logging
 import sys
-from typing import Any
+from contextlib import suppress
+from typing import Any, TextIO, cast
 
 import structlog
 
@@ -12,7 +13,10 @@ __all__ = ["configure_log"]
 
 
 def configure_log(settings: Settings) -> None:
-    """Write events to standard error: for people on a terminal, as JSON elsewhere."""
+    """Write events to standard error: for people on a terminal, as JSON elsewhere.
+
+    What libraries log with `logging` becomes events too.
+    """
     console = settings.log_format == "console" or (
         settings.log_format == "auto" and sys.stderr.isatty()
     )
@@ -28,6 +32,40 @@ def configure_log(settings: Settings) -> None:
         wrapper_class=structlog.make_filtering_bound_logger(
             logging.getLevelNamesMapping()[settings.log_level.upper()]
         ),
-        logger_factory=structlog.WriteLoggerFactory(sys.stderr),
+        logger_factory=structlog.WriteLoggerFactory(cast("TextIO", _Lossy(sys.stderr))),
         cache_logger_on_first_use=True,
     )
+    logging.basicConfig(level=logging.WARNING, handlers=[_Libraries()], force=True)
+
+
+class _Lossy:
+    """A stream that drops what it cannot write: a log without a reader costs no answer."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> None:
+        with suppress(OSError, ValueError):
+            self._stream.write(text)
+
+    def flush(self) -> None:
+        with suppress(OSError, ValueError):
+            self._stream.flush()
+
+
+class _Libraries(logging.Handler):
+    """Makes events of what libraries log.
+
+    Of a message, only the first line of its template is taken: arguments, exceptions
+    and what asyncio says of a task may hold parts of a request.
+    """
+
+    def emit(self, record: logging.LogRecord) -> None:
+        failure = record.exc_info[0] if record.exc_info else None
+        structlog.get_logger().log(
+            logging.ERROR if record.levelno >= logging.ERROR else logging.WARNING,
+            "library.logged",
+            logger=record.name,
+            said=str(record.msg).partition("\n")[0],
+            error_type=failure.__name__ if failure else None,
+        )

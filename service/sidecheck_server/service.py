@@ -40,8 +40,8 @@ async def running_service(settings: Settings) -> AsyncIterator[Server]:
                 Registrar(registry, schemas, limits),
             )
             await server.start()
-            await server.ready()
             try:
+                server.ready()
                 yield server
             finally:
                 await server.stop()

@@ -7,9 +7,10 @@ file, and that before the default. Unknown names in the file are refused.
 import os
 from dataclasses import fields
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, ValidationError, field_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic_core import ErrorDetails
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -50,16 +51,32 @@ class Settings(BaseSettings):
     ] = None
     workers: Annotated[int, Field(ge=1, le=64, description="Processes that compile schemas.")] = 2
     registered_schemas: Annotated[
-        int, Field(ge=1, description="How many schemas of registered tools stay compiled.")
+        int,
+        Field(
+            ge=1,
+            description="How many schemas of registered tools stay compiled; "
+            "one counts once for every 16 KB of its text.",
+        ),
     ] = 100_000
     inline_schemas: Annotated[
-        int, Field(ge=1, description="How many schemas that were sent along stay compiled.")
+        int,
+        Field(ge=1, description="How many schemas that were sent along stay compiled; as above."),
     ] = 10_000
     drain_seconds: Annotated[
-        float, Field(ge=0, description="How long to serve on, not serving by health, when stopped.")
+        float,
+        Field(
+            ge=0,
+            allow_inf_nan=False,
+            description="How long to serve on, not serving by health, when stopped.",
+        ),
     ] = 0.0
     grace_seconds: Annotated[
-        float, Field(gt=0, description="How long calls under way may take when stopped.")
+        float,
+        Field(
+            gt=0,
+            allow_inf_nan=False,
+            description="How long calls under way may take when stopped.",
+        ),
     ] = 10.0
     reflection: Annotated[bool, Field(description="Whether to serve gRPC reflection.")] = True
     log_level: Annotated[
@@ -80,6 +97,12 @@ class Settings(BaseSettings):
         if limits.payload_bytes >= limits.message_bytes:
             raise ValueError("payload_bytes must lie below message_bytes")
         return limits
+
+    @model_validator(mode="after")
+    def _listens_somewhere(self) -> Self:
+        if not self.listen and self.unix_socket is None:
+            raise ValueError("listen and unix_socket leave no address to listen on")
+        return self
 
     @classmethod
     def settings_customise_sources(
@@ -103,8 +126,6 @@ def read_settings(config: Path | None = None, **flags: Any) -> Settings:
         UnusableSettingsError: a value is wrong, or the file cannot be read.
     """
     file = config or (Path(name) if (name := os.environ.get(_FILE_VARIABLE)) else None)
-    if file is not None and not file.is_file():
-        raise UnusableSettingsError(f"the settings file {file} is not there")
 
     class FromFile(Settings):
         model_config = SettingsConfigDict(toml_file=file)
@@ -112,11 +133,16 @@ def read_settings(config: Path | None = None, **flags: Any) -> Settings:
     given = {name: value for name, value in flags.items() if value is not None}
     # The variable that names the file is not itself a setting.
     try:
+        if file is not None and not file.is_file():
+            raise UnusableSettingsError(f"the settings file {file} is not there")
         return FromFile(**given)
     except ValidationError as error:
-        faults = "; ".join(
-            f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors()
-        )
+        faults = "; ".join(map(_told, error.errors()))
         raise UnusableSettingsError(f"the settings are not usable: {faults}") from None
-    except ValueError as error:
+    except (OSError, ValueError) as error:
         raise UnusableSettingsError(f"the settings cannot be read: {error}") from None
+
+
+def _told(fault: ErrorDetails) -> str:
+    place = ".".join(map(str, fault["loc"]))
+    return f"{place}: {fault['msg']}" if place else fault["msg"]

@@ -20,8 +20,6 @@ class Edition:
     uri: str
     draft: Draft
     _oracle: type[jsonschema_rs.Validator]
-    #: What jsonschema-rs calls the edition.
-    _number: int
 
     @property
     def id_keyword(self) -> str:
@@ -49,10 +47,12 @@ class Edition:
     def oracle(self, schema: Any, documents: Mapping[str, Any]) -> jsonschema_rs.Validator:
         """Return jsonschema-rs's validator of *schema*; it fetches nothing.
 
+        Each of *documents* declares its edition.
+
         Raises:
             ValueError: jsonschema-rs does not take the schema.
         """
-        registry = jsonschema_rs.Registry(documents.items(), draft=self._number)
+        registry = jsonschema_rs.Registry(documents.items())
         return self._oracle(schema, registry=registry, offline=True, validate_formats=False)
 
     def oracle_admits(self, schema: Any) -> bool:
@@ -77,35 +77,30 @@ EDITIONS = (
         f"{_DRAFT}4/schema#",
         Draft.DRAFT_04,
         jsonschema_rs.Draft4Validator,
-        jsonschema_rs.Draft4,
     ),
     Edition(
         "draft-06",
         f"{_DRAFT}6/schema#",
         Draft.DRAFT_06,
         jsonschema_rs.Draft6Validator,
-        jsonschema_rs.Draft6,
     ),
     Edition(
         "draft-07",
         f"{_DRAFT}7/schema#",
         Draft.DRAFT_07,
         jsonschema_rs.Draft7Validator,
-        jsonschema_rs.Draft7,
     ),
     Edition(
         "2019-09",
         f"{_YEAR}2019-09/schema",
         Draft.DRAFT_2019_09,
         jsonschema_rs.Draft201909Validator,
-        jsonschema_rs.Draft201909,
     ),
     Edition(
         "2020-12",
         f"{_YEAR}2020-12/schema",
         Draft.DRAFT_2020_12,
         jsonschema_rs.Draft202012Validator,
-        jsonschema_rs.Draft202012,
     ),
 )
 

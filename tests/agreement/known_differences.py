@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from agreement.editions import EDITIONS, Edition, edition_named
+from sidecheck_server.core.schemas.keywords import Draft
 
-__all__ = ["KNOWN_DIFFERENCES", "KnownDifference"]
+__all__ = ["KNOWN_DIFFERENCES", "KnownDifference", "is_avoided"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,4 +75,60 @@ KNOWN_DIFFERENCES = (
         "2019-09 core, section 9.3.1.3: items and additionalItems evaluate; contains does not",
         "no schema of 2019-09 has both keywords",
     ),
+    KnownDifference(
+        "the dynamic scope around a resource that is entered without a reference",
+        EDITIONS[-1],
+        {
+            "type": "object",
+            "$dynamicAnchor": "n",
+            "properties": {
+                "a": {
+                    "$id": "http://example.com/a",
+                    "$defs": {"n": {"$dynamicAnchor": "n"}},
+                    "items": {"$dynamicRef": "#n"},
+                }
+            },
+        },
+        {"a": [1]},
+        False,
+        "2020-12 core, section 7.1: the dynamic scope begins where evaluation does",
+        "beside dynamic anchors, only definitions are resources",
+    ),
+    KnownDifference(
+        "an empty reference",
+        EDITIONS[-1],
+        {"type": "array", "items": {"$ref": ""}},
+        [1],
+        False,
+        "RFC 3986, section 4.4: an empty reference leads to the document that it stands in",
+        "schemas with an empty reference are not asked about",
+    ),
 )
+
+
+def is_avoided(edition: Edition, schema: Any) -> bool:
+    """Return whether *schema* is of a kind that the judges may rightly differ about.
+
+    It has what the table avoids, or gives one identifier twice, the effect of which
+    is left open (2020-12 core, section 8.2.2).
+    """
+    keys: set[str] = set()
+    identifiers: list[Any] = []
+    stack = [schema]
+    while stack:
+        value = stack.pop()
+        if isinstance(value, dict):
+            if value.get("$ref") == "":
+                return True
+            keys |= value.keys()
+            identifiers += [value[name] for name in _IDENTIFIERS if name in value]
+            stack.extend(value.values())
+        elif isinstance(value, list):
+            stack.extend(value)
+    together = {"contains", "unevaluatedItems"} <= keys
+    names = [name for name in identifiers if isinstance(name, str)]
+    repeated = len(set(names)) < len(names)
+    return repeated or (together and edition.draft is Draft.DRAFT_2019_09)
+
+
+_IDENTIFIERS = ("$id", "id", "$anchor", "$dynamicAnchor")

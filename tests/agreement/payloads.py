@@ -32,6 +32,7 @@ _BREAKS = {
     "exclusiveMaximum": operator.ge,
 }
 _DEEPEST = 7
+_LARGEST = 60
 
 
 class PayloadMaker:
@@ -49,10 +50,12 @@ class PayloadMaker:
         self.follow = follow
         self.names = names
         self.hides_siblings = hides_siblings
+        self._left = 0
 
     def make(self, *schemas: Any, depth: int = 0) -> Any:
         """Return a value towards what all of *schemas* accept."""
-        if depth > _DEEPEST + 3:
+        self._left = _LARGEST if depth == 0 else self._left - 1
+        if depth > _DEEPEST + 3 or self._left < 0:
             return None
         judging = self._gather(schemas)
         choices = [values for values in map(_listed, _values(judging, "enum")) if values]
@@ -76,10 +79,12 @@ class PayloadMaker:
         """Return the subschemas that judge a place with *schemas*."""
         found: list[dict[str, Any]] = []
         pending = list(schemas)
-        while pending and len(found) < 30:
+        seen: set[int] = set()
+        while pending and len(seen) < 30:
             schema = pending.pop()
-            if not isinstance(schema, dict) or any(schema is other for other in found):
+            if not isinstance(schema, dict) or id(schema) in seen:
                 continue
+            seen.add(id(schema))
             references = [name for name in _REFERENCES if name in schema]
             if references:
                 pending.append(self.follow(schema))

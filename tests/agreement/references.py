@@ -68,19 +68,28 @@ class Connector:
         self._nodes = {id(node) for node in writer.nodes}
         self._holes = {id(node) for node in writer.holes}
         self._resources: dict[int, Resource] = {}
+        self._places: list[Place] = []
+        # Places in documents of other editions, which can be referred to.
+        self._elsewhere: list[Place] = []
+        self._dynamic = self.edition.since(Draft.DRAFT_2019_09) and writer.chance(0.25)
         # Whether `dependencies` has been split in two.
         self._split = self.edition.since(Draft.DRAFT_2019_09)
+
+    def learn(self, other: "Connector") -> None:
+        """Learn of what *other* has connected, to refer to it from the first root."""
+        self._elsewhere += [place for place in other._places if not place.void]
+        self.targets |= other.targets
 
     def connect(self) -> None:
         """Give names to some subschemas, and references to all holes."""
         for root in self._roots:
             self._resources[id(root.root)] = root
         self._embed_resources()
-        places = [place for root in self._roots for place in self._walk(root)]
-        self._put_anchors(places)
-        for place in places:
+        self._places = [place for root in self._roots for place in self._walk(root)]
+        self._put_anchors(self._places)
+        for place in self._places:
             if id(place.node) in self._holes:
-                self._refer(place, places)
+                self._refer(place, self._places)
 
     def _walk(self, root: Resource) -> Iterator[Place]:
         stack = [Place(root.root, root, root, (), (), void=False)]
@@ -108,13 +117,19 @@ class Connector:
 
     def _embed_resources(self) -> None:
         for root in self._roots:
-            places = [p for p in self._walk(root) if self._namable(p) and p.path]
+            places = [p for p in self._walk(root) if self._namable(p) and self._embeddable(p)]
             count = min(len(places), self.random.choice((0, 0, 0, 1, 1, 2)))
             chosen = {id(place.node) for place in self.random.sample(places, count)}
             # From the outside to the inside: the outer name is the base of the inner.
             for path in sorted((p.whole for p in places if id(p.node) in chosen), key=len):
                 place = next(p for p in self._walk(root) if p.whole == path)
                 self._embed(place)
+
+    def _embeddable(self, place: Place) -> bool:
+        if self._dynamic:
+            # Elsewhere jsonschema-rs would lose the dynamic scope around the resource.
+            return len(place.whole) == 2 and place.whole[0] in ("$defs", "definitions")
+        return bool(place.path)
 
     def _embed(self, place: Place) -> None:
         name = self.random.choice((*_ABSOLUTE, *_RELATIVE))
@@ -123,12 +138,13 @@ class Connector:
         based = place.resource.uri.startswith("http:")
         if name in _RELATIVE and not based:
             return
-        if all(uri != resource.uri for resource in self._resources.values()):
+        taken = [*self._resources.values(), *(other.resource for other in self._elsewhere)]
+        if all(uri != resource.uri for resource in taken):
             place.node[self.edition.id_keyword] = name
             self._resources[id(place.node)] = Resource(uri, place.node)
 
     def _put_anchors(self, places: list[Place]) -> None:
-        if self._writer.chance(0.2):
+        if self._dynamic:
             self._put_dynamic_anchors(places)
         for place in self.random.sample(places, min(len(places), self.random.randrange(4))):
             name = self.random.choice(ANCHORS)
@@ -168,6 +184,8 @@ class Connector:
             # jsonschema-rs reads the documents before it knows the schema.
             and (place.document is self._roots[0] or other.document is place.document)
         ]
+        if self._elsewhere and place.document is self._roots[0] and self._writer.chance(0.5):
+            known = self._elsewhere
         defined = [p for p in known if p.path[:1] == (self.edition.definitions_keyword,)]
         target = self.random.choice(defined if defined and self._writer.chance(0.6) else known)
         reference = self.random.choice(list(self._spellings(place.resource, target)))
@@ -202,12 +220,15 @@ class Connector:
             if there.uri:
                 yield there.uri + fragment
             name = there.root.get(self.edition.id_keyword)
+            if target in self._elsewhere:
+                continue
             if isinstance(name, str) and urljoin(here.uri, name) == there.uri and name:
                 yield name.rstrip("#") + fragment
 
     def endless(self) -> bool | None:
         """Return whether evaluation could come back to where it is; None if that is open."""
-        if any(key in node for node in self._writer.nodes for key in _DYNAMIC):
+        dynamic = any(key in node for node in self._writer.nodes for key in _DYNAMIC)
+        if dynamic or self._elsewhere:
             return None
         root = self._roots[0].root
         reached, pending = {id(root): root}, [root]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from agreement.editions import Edition
+from agreement.editions import EDITIONS, Edition
 from agreement.references import Connector, Resource
 from agreement.values import NAMES
 from agreement.writing import Writer
@@ -67,6 +67,8 @@ def generate_schema(random: Random, edition: Edition) -> Generated:
         documents[uri] = {"$schema": edition.uri, **_write_root(writer)}
         roots.append(Resource(uri, documents[uri]))
     connector = Connector(writer, roots)
+    if writer.chance(0.1):
+        connector.learn(_write_elsewhere(writer, documents))
     connector.connect()
     targets = connector.targets
 
@@ -75,6 +77,18 @@ def generate_schema(random: Random, edition: Edition) -> Generated:
 
     question = Question(edition, root, documents, assert_formats=writer.chance(0.15))
     return Generated(question, follow, connector.endless(), writer.names)
+
+
+def _write_elsewhere(writer: Writer, documents: dict[str, Any]) -> Connector:
+    """Write a document of another edition."""
+    edition = writer.choose([each for each in EDITIONS if each is not writer.edition])
+    other = Writer(writer.random, edition, size=6)
+    other.names = writer.names
+    uri = "http://example.com/elsewhere.json"
+    documents[uri] = {"$schema": edition.uri, **_write_root(other)}
+    connector = Connector(other, [Resource(uri, documents[uri])])
+    connector.connect()
+    return connector
 
 
 def _write_root(writer: Writer) -> dict[str, Any]:

@@ -53,7 +53,7 @@ def _look(parts: dict[str, Any], before: Finding) -> Finding | None:
         )
     if isinstance(judges, Finding):
         return judges if judges.kind == before.kind else None
-    if isinstance(judges, Refusal) and before.detail.startswith(f"{judges.reason}:"):
+    if isinstance(judges, Refusal) and str(judges).split()[:4] == before.detail.split()[:4]:
         # A schema that is refused, though jsonschema-rs takes it.
         return _taken_by_oracle(replace(before, detail=str(judges), question=question))
     return None
@@ -69,29 +69,41 @@ def _taken_by_oracle(finding: Finding) -> Finding | None:
 
 
 def _smaller_parts(parts: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    # Down in both at once: what stands under a keyword judges what stands in the payload.
+    for payload in _below(parts.get("payload")):
+        for under in _below(parts["schema"]):
+            for schema in (under, *_below(under)):
+                yield {**parts, "schema": schema, "payload": payload}
     for name, value in parts.items():
         for smaller in _smaller(value):
             if name != "documents" or isinstance(smaller, dict):
                 yield {**parts, name: smaller}
 
 
+def _below(value: Any) -> list[Any]:
+    if isinstance(value, dict):
+        return list(value.values())
+    return value if isinstance(value, list) else []
+
+
 def _smaller(value: Any) -> Iterator[Any]:
     """Yield JSON values that are a little smaller than *value*, the smallest first."""
+    yield from _below(value)
     if isinstance(value, dict):
-        yield from value.values()
-        for name in value:
-            yield {other: member for other, member in value.items() if other != name}
-        for name, member in value.items():
-            for smaller in _smaller(member):
-                yield {**value, name: smaller}
+        for items in _smaller_items(list(value.items())):
+            yield dict(items)
     elif isinstance(value, list):
-        yield from value
-        for index in range(len(value)):
-            yield value[:index] + value[index + 1 :]
-        for index, item in enumerate(value):
-            for smaller in _smaller(item):
-                yield [*value[:index], smaller, *value[index + 1 :]]
+        for items in _smaller_items(list(enumerate(value))):
+            yield [item for _, item in items]
     elif isinstance(value, str) and len(value) > 1:
         yield from (value[:1], value[: len(value) // 2])
     elif isinstance(value, int | float) and not isinstance(value, bool) and value not in (0, 1):
         yield from (0, 1)
+
+
+def _smaller_items(items: list[tuple[Any, Any]]) -> Iterator[list[tuple[Any, Any]]]:
+    for index in range(len(items)):
+        yield items[:index] + items[index + 1 :]
+    for index, (step, below) in enumerate(items):
+        for smaller in _smaller(below):
+            yield [*items[:index], (step, smaller), *items[index + 1 :]]

@@ -8,7 +8,7 @@ Where jsonschema-rs is known to judge wrongly, the material keeps away from it; 
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from random import Random
 from types import MappingProxyType
 from typing import Any
@@ -23,6 +23,7 @@ __all__ = [
     "PATTERNS",
     "STRINGS",
     "any_value",
+    "names_in",
     "spelling",
 ]
 
@@ -126,6 +127,18 @@ def any_value(random: Random, names: tuple[str, ...] = NAMES, depth: int = 0) ->
     if kind < 0.65:
         return random.choice((None, True, False))
     return random.choice(NUMBERS if kind < 0.85 else STRINGS)
+
+
+def names_in(value: Any) -> Iterator[str]:
+    """Yield the names of all members of the objects in *value*."""
+    stack = [value]
+    while stack:
+        current = stack.pop()
+        if isinstance(current, dict):
+            yield from current
+            stack.extend(current.values())
+        elif isinstance(current, list):
+            stack.extend(current)
 
 
 def spelling(value: Any) -> str:

@@ -1,11 +1,12 @@
-"""Files that are named on the command line."""
+"""Files that are named on the command line, and standard input and output."""
 
+import errno
 import sys
 from pathlib import Path
 
 import click
 
-__all__ = ["read_input"]
+__all__ = ["read_input", "write_output"]
 
 
 def read_input(name: str) -> bytes:
@@ -14,9 +15,26 @@ def read_input(name: str) -> bytes:
     Raises:
         click.UsageError: the file cannot be read; the command exits with 2.
     """
-    if name == "-":
-        return sys.stdin.buffer.read()
     try:
-        return Path(name).read_bytes()
+        if name != "-":
+            return Path(name).read_bytes()
+        if sys.stdin is None:
+            raise click.UsageError("cannot read standard input: it is closed")
+        return sys.stdin.buffer.read()
     except OSError as error:
         raise click.UsageError(f"cannot read {name}: {error.strerror}") from None
+
+
+def write_output(text: str) -> None:
+    """Write *text* to standard output, with escapes for what its encoding lacks.
+
+    Raises:
+        click.UsageError: it cannot be written; the command exits with 2.
+    """
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    try:
+        click.echo(text.encode(encoding, "backslashreplace").decode(encoding))
+    except OSError as error:
+        if error.errno == errno.EPIPE:  # who read it wants no more; click knows
+            raise
+        raise click.UsageError(f"cannot write the result: {error.strerror}") from None

@@ -1,22 +1,37 @@
 """`sidecheck healthcheck`: whether a server serves."""
 
+import os
 from typing import Any
 
 import click
 
 __all__ = ["healthcheck"]
 
+_DEFAULT = "127.0.0.1:50151"
+
+
+def _target() -> str:
+    """Return where a server listens that has its settings from this environment."""
+    listen = os.environ.get("SIDECHECK_LISTEN", _DEFAULT)
+    path = os.environ.get("SIDECHECK_UNIX_SOCKET")
+    return listen or (f"unix:{path}" if path else _DEFAULT)
+
 
 @click.command()
 @click.option(
     "--target",
-    default="127.0.0.1:50151",
-    show_default=True,
+    default=_target,
+    show_default=f"as SIDECHECK_LISTEN or SIDECHECK_UNIX_SOCKET says, or {_DEFAULT}",
     metavar="TARGET",
-    envvar="SIDECHECK_LISTEN",
     help="The server: host:port, or unix:/path.",
 )
-@click.option("--timeout", default=2.0, show_default=True, help="Seconds to wait.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(0, 3600, min_open=True),
+    default=2.0,
+    show_default=True,
+    help="Seconds to wait.",
+)
 def healthcheck(target: str, timeout: float) -> None:
     r"""Exit with 0 if the server at TARGET serves, with 1 if not.
 
@@ -28,7 +43,12 @@ def healthcheck(target: str, timeout: float) -> None:
     import grpc  # noqa: PLC0415  (other commands start without gRPC)
     from grpc_health.v1 import health_pb2, health_pb2_grpc  # noqa: PLC0415
 
-    with grpc.insecure_channel(target) as channel:
+    try:
+        target.encode()
+    except UnicodeEncodeError:
+        raise click.UsageError("the target is not UTF-8") from None
+    # The server is near; a proxy for the world outside would be asked for it in vain.
+    with grpc.insecure_channel(target, [("grpc.enable_http_proxy", 0)]) as channel:
         stub: Any = health_pb2_grpc.HealthStub(channel)
         try:
             answer = stub.Check(health_pb2.HealthCheckRequest(), timeout=timeout)

@@ -29,12 +29,16 @@ class Report:
 
 
 def as_json(reports: Sequence[Report]) -> str:
-    """Return a JSON list with an object for each report, in their order."""
-    return json.dumps([_object(report) for report in reports], indent=2, ensure_ascii=False)
+    """Return a JSON list in ASCII with an object for each report, in their order."""
+    return json.dumps([_object(report) for report in reports], indent=2)
 
 
 def as_text(reports: Sequence[Report]) -> str:
-    """Return a block of lines for each report, aligned, and coloured on a terminal."""
+    """Return a block of lines for each report, aligned, and coloured on a terminal.
+
+    Characters that cannot be printed are escaped: names out of a payload must not
+    start a line of their own, or talk to the terminal.
+    """
     return "\n".join(line for report in reports for line in _lines(report))
 
 
@@ -65,19 +69,22 @@ def _violation(found: Violation) -> dict[str, str]:
 
 def _lines(report: Report) -> list[str]:
     outcome = report.outcome
+    name = _printable(report.name)
     if isinstance(outcome, Refusal):
-        said = f"{outcome.reason.value}: {outcome.message}"
-        return [f"{report.name}: {click.style('refused', fg='red', bold=True)}", f"  {said}"]
-    if not outcome.violations:
-        return [f"{report.name}: {click.style('valid', fg='green')}"]
+        said = _printable(f"{outcome.reason.value}: {outcome.message}")
+        return [f"{name}: {click.style('refused', fg='red', bold=True)}", f"  {said}"]
     head = click.style("valid", fg="green") if outcome.valid else click.style("invalid", fg="red")
-    lines = [f"{report.name}: {head}"]
-    places = [found.instance_pointer or "(root)" for found in outcome.violations]
-    width = min(max(map(len, places)), 40)
-    codes = max(len(found.code) for found in outcome.violations)
+    lines = [f"{name}: {head}"]
+    places = [_printable(found.instance_pointer) or "(root)" for found in outcome.violations]
+    width = min(max(map(len, places), default=0), 40)
+    codes = max((len(found.code) for found in outcome.violations), default=0)
     for place, found in zip(places, outcome.violations, strict=True):
         code = click.style(f"{found.code:<{codes}}", fg=_COLOURS[found.severity])
-        lines.append(f"  {place:<{width}}  {code}  {found.message}")
+        lines.append(f"  {place:<{width}}  {code}  {_printable(found.message)}")
     if outcome.truncated:
         lines.append("  ... there may be more; see --max-violations")
     return lines
+
+
+def _printable(text: str) -> str:
+    return "".join(each if each.isprintable() else json.dumps(each)[1:-1] for each in text)

@@ -1,18 +1,14 @@
 """`sidecheck validate`: judge payloads offline, with the engines of the service."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import click
 
-from sidecheck_server.cli.files import read_input
+from sidecheck_server.cli.files import read_input, write_output
 from sidecheck_server.cli.reports import Report, as_json, as_text
-from sidecheck_server.core.compiled import CompiledSchema
-from sidecheck_server.core.judge import Judging, judge
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.tools import find_tool, read_tool
 from sidecheck_server.core.refusals import Refusal
-from sidecheck_server.core.schemas.compilation import compile_source
-from sidecheck_server.core.schemas.source import SchemaSource
 from sidecheck_server.core.words import Document
 
 __all__ = ["validate"]
@@ -81,25 +77,52 @@ def validate(
     brought = tuple(Document(uri, read_input(file)) for uri, file in documents)
     definition = read_input(schema or tools or "")
     texts = [(name, read_input(name)) for name in payloads]
+    reports = _reports(
+        definition,
+        tool,
+        brought,
+        texts,
+        assert_formats=assert_formats,
+        max_violations=max_violations,
+        hide_values=hide_values,
+    )
+    write_output(as_json(reports) if form == "json" else as_text(reports))
+    context.exit(0 if all(report.valid for report in reports) else 1)
+
+
+def _reports(
+    definition: bytes,
+    tool: str | None,
+    documents: tuple[Document, ...],
+    texts: Sequence[tuple[str, bytes]],
+    *,
+    assert_formats: bool,
+    max_violations: int,
+    hide_values: bool,
+) -> list[Report]:
+    # Imported here, so that the other commands start without the engines.
+    from sidecheck_server.core.compiled import CompiledSchema  # noqa: PLC0415
+    from sidecheck_server.core.judge import Judging, judge  # noqa: PLC0415
+    from sidecheck_server.core.mcp.tools import find_tool, read_tool  # noqa: PLC0415
+    from sidecheck_server.core.schemas.compilation import compile_source  # noqa: PLC0415
+    from sidecheck_server.core.schemas.source import SchemaSource  # noqa: PLC0415
+
     how = Judging(max_violations=max_violations, hide_values=hide_values)
+
+    def report(name: str, text: bytes) -> Report:
+        try:
+            return Report(name, judge(compiled, text, how))
+        except Refusal as refusal:
+            return Report(name, refusal)
+
     try:
         source = (
-            SchemaSource(definition, brought)
+            SchemaSource(definition, documents)
             if tool is None
-            else read_tool(find_tool(definition, tool, _LIMITS), brought, _LIMITS).input
+            else read_tool(find_tool(definition, tool, _LIMITS), documents, _LIMITS).input
         )
         source = replace(source, assert_formats=assert_formats)
         compiled = CompiledSchema(source, compile_source(source, _LIMITS), _LIMITS)
     except Refusal as refusal:
-        reports = [Report(name, refusal) for name, _ in texts]
-    else:
-        reports = [_report(name, text, compiled, how) for name, text in texts]
-    click.echo(as_json(reports) if form == "json" else as_text(reports))
-    context.exit(0 if all(report.valid for report in reports) else 1)
-
-
-def _report(name: str, text: bytes, compiled: CompiledSchema, how: Judging) -> Report:
-    try:
-        return Report(name, judge(compiled, text, how))
-    except Refusal as refusal:
-        return Report(name, refusal)
+        return [Report(name, refusal) for name, _ in texts]
+    return [report(name, text) for name, text in texts]

@@ -1,8 +1,9 @@
 """Digests: the names by which definitions and schemas are known.
 
-A digest is SHA-256 over canonical JSON: the member order and the string escapes of
-RFC 8785, but exact integers. RFC 8785 itself reads every number as an IEEE double,
-and so gives 2^53 and 2^53 + 1, which schemas tell apart, one digest.
+A digest is SHA-256 over canonical JSON: that of RFC 8785, but with exact integers.
+RFC 8785 itself reads every number as an IEEE double, and so gives 2^53 and 2^53 + 1,
+which schemas tell apart, one digest. Here numbers have one text exactly if they are
+equal, which below 2^53 is that of RFC 8785.
 """
 
 import hashlib
@@ -74,22 +75,23 @@ def _utf16(name: str) -> bytes:
 
 
 def _double(value: float) -> str:
-    """Write a double as ECMA-262's Number::toString does (RFC 8785, section 3.2.2.3)."""
-    if value == 0:
-        return "0"
+    """Write a double as the integer that it is, or as ECMA-262's Number::toString does.
+
+    The latter is RFC 8785, section 3.2.2.3. It writes the shortest digits, which beyond
+    2^53 name another integer.
+    """
+    if value.is_integer():
+        return str(int(value))
     mantissa, _, exponent = f"{abs(value)!r}".partition("e")
     whole, _, fraction = mantissa.partition(".")
-    fraction = "" if fraction == "0" else fraction
     digits = (whole + fraction).lstrip("0")
     # The decimal point stands before digit number `point`.
     point = len(whole) + int(exponent or 0) - (len(whole + fraction) - len(digits))
     digits = digits.rstrip("0")
     sign = "-" if value < 0 else ""
-    if 0 < point <= 21:
-        if len(digits) <= point:
-            return sign + digits + "0" * (point - len(digits))
+    if point > 0:
         return f"{sign}{digits[:point]}.{digits[point:]}"
-    if -6 < point <= 0:
+    if point > -6:
         return f"{sign}0.{'0' * -point}{digits}"
     rest = f".{digits[1:]}" if len(digits) > 1 else ""
-    return f"{sign}{digits[0]}{rest}e{'+' if point > 0 else '-'}{abs(point - 1)}"
+    return f"{sign}{digits[0]}{rest}e-{1 - point}"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 from sidecheck_server.core.words import JsonValue
 
-__all__ = ["all_unique", "first_repeated", "json_equal"]
+__all__ = ["all_unique", "first_repeated", "json_equal", "number_text"]
 
 
 def json_equal(one: JsonValue, two: JsonValue) -> bool:
@@ -52,6 +52,14 @@ def first_repeated(items: Sequence[JsonValue]) -> tuple[int, int] | None:
     return None
 
 
+def number_text(number: float) -> str:
+    """Return a text that two JSON numbers share exactly if they are equal."""
+    if isinstance(number, int):
+        return f"{number:x}"
+    # A double without a fraction may equal an integer; any other cannot.
+    return f"{int(number):x}" if number.is_integer() else f"{number!r}"
+
+
 def _spell(value: JsonValue, put: Callable[[str], None]) -> None:
     """Write a text that two values share exactly if they are equal.
 
@@ -63,11 +71,8 @@ def _spell(value: JsonValue, put: Callable[[str], None]) -> None:
         put(f'{len(value)}"{value}')
     elif value is None or isinstance(value, bool):
         put(f"{value};")
-    elif isinstance(value, int):
-        put(f"{value:x};")
-    elif isinstance(value, float):
-        # A double without a fraction may equal an integer; any other cannot.
-        put(f"{int(value):x};" if value.is_integer() else f"{value!r};")
+    elif isinstance(value, int | float):
+        put(f"{number_text(value)};")
     elif isinstance(value, list):
         put(f"[{len(value)};")
         for item in value:

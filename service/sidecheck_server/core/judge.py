@@ -24,10 +24,15 @@ NOT_EXPLAINED = "NOT_EXPLAINED"
 class Judging:
     """How to judge."""
 
-    #: The largest number of violations in the verdict.
+    #: The largest number of violations in the verdict; at least one, since a verdict
+    #: without any is valid.
     max_violations: int = 20
     #: Whether messages leave out what the payload holds.
     hide_values: bool = False
+
+    def __post_init__(self) -> None:
+        if self.max_violations < 1:
+            raise ValueError("max_violations must be at least 1")
 
 
 def judge(compiled: CompiledSchema, payload: bytes, how: Judging) -> Verdict:
@@ -53,13 +58,15 @@ def judge(compiled: CompiledSchema, payload: bytes, how: Judging) -> Verdict:
 def _decide(compiled: CompiledSchema, value: JsonValue, how: Judging) -> Verdict:
     """Let the complete engine say yes or no."""
     found: list[Violation] = []
+    ended = True
     try:
         _collect(compiled, value, how, found)
-    except RecursionError:
-        raise exceeded(
-            "steps", compiled.limits.steps, "judging the payload nests too deep"
-        ) from None
-    return _listing(found, how)
+    except (Refusal, RecursionError) as stopped:
+        # One violation is enough to know the verdict.
+        if not found:
+            raise _unjudged(stopped, compiled) from None
+        ended = False
+    return _listing(found, how, ended=ended)
 
 
 def _explain(compiled: CompiledSchema, value: JsonValue, how: Judging) -> Verdict:
@@ -79,6 +86,12 @@ def _explain(compiled: CompiledSchema, value: JsonValue, how: Judging) -> Verdic
     # Either engine may be wrong. A wrong "no" is seen and reported; a wrong "yes" is not.
     said = "the payload is invalid, but the engines do not agree why; please report this schema"
     return Verdict((Violation("", "", "", DISAGREEMENT, said),))
+
+
+def _unjudged(stopped: Refusal | RecursionError, compiled: CompiledSchema) -> Refusal:
+    if isinstance(stopped, Refusal):
+        return stopped
+    return exceeded("steps", compiled.limits.steps, "judging the payload nests too deep")
 
 
 def _collect(

@@ -137,6 +137,7 @@ _FAULTS = (
     ("invalid character in unicode escape", "a \\u escape without four hexadecimal digits"),
     ("utf-16 surrogate", "half of a surrogate pair"),
 )
+_SEEN_ONE_LATER = {"trailing characters", "invalid escape", "invalid character in unicode escape"}
 _LONE_SURROGATE = re.compile(
     rb"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F][0-9a-fA-F]{2})"
     rb"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2}"
@@ -163,16 +164,18 @@ def _diagnose(text: bytes, error: Exception) -> Violation:
     found = re.search(r"\(byte (\d+)\)", said)
     if found is None:
         return _not_json("it ends before the value is complete", text, len(text))
-    offset = int(found[1])
-    fault = next((ours for theirs, ours in _FAULTS if theirs in said), None)
-    if fault is None:
-        constant = re.match(rb"-?(?:NaN|Infinity)", text[max(offset - 1, 0) :].lstrip(b" [,:"))
-        fault = "a character that cannot stand there"
-        if constant:
-            fault = "NaN and Infinity are not JSON numbers"
-        elif text[offset : offset + 1] < b" ":
-            fault = "a control character inside a string, which must be escaped,"
-    return _not_json(fault, text, offset)
+    return _not_json(*_fault(text, said, int(found[1])))
+
+
+def _fault(text: bytes, said: str, offset: int) -> tuple[str, bytes, int]:
+    for theirs, ours in _FAULTS:
+        if theirs in said:
+            return ours, text, offset - (theirs in _SEEN_ONE_LATER)
+    if re.match(rb"-?(?:NaN|Infinity)", text[max(offset - 1, 0) :].lstrip(b" [,:")):
+        return "NaN and Infinity are not JSON numbers", text, offset
+    if text[offset : offset + 1] < b" ":
+        return "a control character inside a string, which must be escaped,", text, offset
+    return "a character that cannot stand there", text, offset
 
 
 def _not_json(fault: str, text: bytes = b"", offset: int | None = None) -> Violation:

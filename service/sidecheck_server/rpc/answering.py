@@ -20,7 +20,7 @@ from google.rpc.status_pb2 import Status
 
 from sidecheck_server.core.refusals import Refusal
 from sidecheck_server.rpc.facts import facts_of
-from sidecheck_server.rpc.status import DOMAIN, STATUS_CODES, refusal_to_wire
+from sidecheck_server.rpc.status import DOMAIN, abort, refusal_to_wire
 
 __all__ = ["answering", "internal_error"]
 
@@ -46,9 +46,9 @@ def answering(method: _Method[_Servicer, _Request, _Response]) -> Any:
             response = await method(servicer, request)
         except Refusal as refusal:
             _log.info("rpc.refused", method=name, reason=refusal.reason.value, ms=_ms(started))
-            await _abort(context, STATUS_CODES[refusal.reason], refusal_to_wire(refusal))
+            await abort(context, refusal_to_wire(refusal))
         except Exception as error:  # noqa: BLE001  (the border: nothing of ours may pass it)
-            await _abort(context, grpc.StatusCode.INTERNAL, internal_error(error, name))
+            await abort(context, internal_error(error, name))
         level, facts = facts_of(response)
         _log.log(level, "rpc.answered", method=name, ms=_ms(started), **facts)
         return response
@@ -78,13 +78,6 @@ def internal_error(error: Exception, method: str) -> Status:
         message=f"an internal error; the server's log has it under {id_}",
         details=[details],
     )
-
-
-async def _abort(
-    context: grpc.aio.ServicerContext[Any, Any], code: grpc.StatusCode, status: Status
-) -> None:
-    trailers = (("grpc-status-details-bin", status.SerializeToString()),)
-    await context.abort(code, status.message, trailers)
 
 
 def _ms(started: float) -> float:

@@ -6,7 +6,7 @@ from typing import Any
 
 import grpc
 import structlog
-from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from grpc_health.v1 import health, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 from sidecheck.v1 import info_service_pb2, registry_service_pb2, validation_service_pb2
 from sidecheck.v1.info_service_pb2_grpc import add_InfoServiceServicer_to_server
@@ -14,6 +14,8 @@ from sidecheck.v1.registry_service_pb2_grpc import add_RegistryServiceServicer_t
 from sidecheck.v1.validation_service_pb2_grpc import add_ValidationServiceServicer_to_server
 
 from sidecheck_server.registry import Registry
+from sidecheck_server.rpc.door import Door
+from sidecheck_server.rpc.health import HealthServicer
 from sidecheck_server.rpc.info import InfoServicer
 from sidecheck_server.rpc.registry import RegistryServicer
 from sidecheck_server.rpc.sockets import bind_tcp, bind_unix, remove_socket
@@ -40,16 +42,18 @@ class Server:
     ) -> None:
         limits = settings.limits
         self._settings = settings
+        self._door = Door()
         self._server: grpc.aio.Server = grpc.aio.server(
+            interceptors=[self._door],
             options=[
                 ("grpc.so_reuseport", 0),
                 ("grpc.max_receive_message_length", limits.message_bytes),
                 # Clients keep idle connections alive (30 s); the default answers that
                 # with GOAWAY too_many_pings.
                 ("grpc.http2.min_recv_ping_interval_without_data_ms", 10_000),
-            ]
+            ],
         )
-        self._health = health.aio.HealthServicer()
+        self._health = HealthServicer(_SERVICES)
         server: Any = self._server
         health_pb2_grpc.add_HealthServicer_to_server(self._health, server)
         add_ValidationServiceServicer_to_server(
@@ -68,7 +72,6 @@ class Server:
         Raises:
             AddressInUseError: an address is taken.
         """
-        await self._say(health_pb2.HealthCheckResponse.NOT_SERVING)
         if self._settings.listen:
             self.addresses.append(bind_tcp(self._server, self._settings.listen))
         if self._settings.unix_socket is not None:
@@ -79,24 +82,22 @@ class Server:
             mode = int(self._settings.unix_socket_mode, 8)
             self._settings.unix_socket.chmod(mode)
 
-    async def ready(self) -> None:
+    def ready(self) -> None:
         """Say by health that the server serves."""
-        await self._say(health_pb2.HealthCheckResponse.SERVING)
+        self._health.say(serving=True)
         _log.info("server.ready", addresses=self.addresses)
 
     async def stop(self) -> None:
         """Say by health that the server does not serve, let calls under way end, and stop.
 
-        Calls that come after that are answered UNAVAILABLE, and clients try them again.
+        Calls that come after the drain are answered UNAVAILABLE, and clients try them again.
         """
         _log.info("server.draining")
-        await self._say(health_pb2.HealthCheckResponse.NOT_SERVING)
+        self._health.say(serving=False)
         await asyncio.sleep(self._settings.drain_seconds)
+        await self._door.shut()
+        self._health.end()
         await self._server.stop(self._settings.grace_seconds)
         if self._settings.unix_socket is not None:
             remove_socket(Path(self._settings.unix_socket))
         _log.info("server.stopped")
-
-    async def _say(self, status: Any) -> None:
-        for name in ("", *_SERVICES):
-            await self._health.set(name, status)

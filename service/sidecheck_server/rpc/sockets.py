@@ -1,5 +1,6 @@
 """Where to listen: addresses that nobody else listens on."""
 
+import errno
 import socket
 from contextlib import suppress
 from pathlib import Path
@@ -7,6 +8,8 @@ from pathlib import Path
 import grpc
 
 __all__ = ["AddressInUseError", "bind_tcp", "bind_unix", "remove_socket"]
+
+_LARGEST_PORT = 65_535
 
 
 class AddressInUseError(Exception):
@@ -22,15 +25,14 @@ def bind_tcp(server: grpc.aio.Server, address: str) -> str:
     Raises:
         AddressInUseError: the address is taken, or is none of this machine's.
     """
-    host, colon, port = address.rpartition(":")
-    if not colon or not port.isdigit():
+    host, _, port = address.rpartition(":")
+    if not host or not (port.isascii() and port.isdigit()) or int(port) > _LARGEST_PORT:
         raise AddressInUseError(f"{address!r} is no address to listen on; write host:port")
+    _refuse_taken(host, int(port), address)
     try:
         bound = server.add_insecure_port(address)
     except RuntimeError:
-        raise AddressInUseError(
-            f"cannot listen on {address}: another process does, or it is not of this machine"
-        ) from None
+        raise AddressInUseError(f"cannot listen on {address}: the system refuses it") from None
     return f"{host}:{bound}"
 
 
@@ -42,14 +44,19 @@ def bind_unix(server: grpc.aio.Server, path: Path) -> str:
     Raises:
         AddressInUseError: a server answers there, or something else stands there.
     """
-    if path.is_socket():
-        if _answers(path):
-            raise AddressInUseError(f"cannot listen on {path}: another process does")
-        path.unlink()
-    elif path.exists():
-        raise AddressInUseError(f"cannot listen on {path}: a file that is no socket stands there")
-    elif not path.absolute().parent.is_dir():
-        raise AddressInUseError(f"cannot listen on {path}: its folder is not there")
+    try:
+        if path.is_socket():
+            if not _is_dead(path):
+                raise AddressInUseError(f"cannot listen on {path}: another process does")
+            path.unlink()
+        elif path.exists():
+            raise AddressInUseError(
+                f"cannot listen on {path}: a file that is no socket stands there"
+            )
+        elif not path.absolute().parent.is_dir():
+            raise AddressInUseError(f"cannot listen on {path}: its folder is not there")
+    except OSError as error:
+        raise AddressInUseError(f"cannot listen on {path}: {error.strerror}") from None
     address = f"unix:{path.absolute()}"
     try:
         server.add_insecure_port(address)
@@ -59,15 +66,48 @@ def bind_unix(server: grpc.aio.Server, path: Path) -> str:
 
 
 def remove_socket(path: Path) -> None:
-    """Remove the unix socket *path*, if the server left it."""
-    with suppress(FileNotFoundError):
-        path.unlink()
+    """Remove the unix socket *path*, if the server left it there and no other listens on it."""
+    with suppress(OSError):
+        if _is_dead(path):
+            path.unlink()
 
 
-def _answers(path: Path) -> bool:
+def _refuse_taken(host: str, port: int, address: str) -> None:
+    """Refuse *host* if any of its addresses is taken.
+
+    gRPC is content with one of several, so that of two servers on localhost one would
+    have IPv4 and the other IPv6.
+    """
+    try:
+        found = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        raise AddressInUseError(f"cannot listen on {address}: no such host") from None
+    faults = []
+    for family, kind, _, _, place in found:
+        with socket.socket(family, kind) as probe:
+            # As gRPC does, so that connections of a server that ended do not count.
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(place)
+            except OSError as error:
+                faults.append(error)
+    if any(error.errno == errno.EADDRINUSE for error in faults):
+        raise AddressInUseError(f"cannot listen on {address}: another process does")
+    if len(faults) == len(found):
+        raise AddressInUseError(f"cannot listen on {address}: {faults[0].strerror}")
+
+
+def _is_dead(path: Path) -> bool:
+    """Return whether *path* is a socket that the system says nobody listens on.
+
+    Anything else it says, such as of another kind of socket, or of a lack of rights,
+    tells that somebody may.
+    """
     with socket.socket(socket.AF_UNIX) as probe:
         try:
             probe.connect(str(path))
+        except ConnectionRefusedError:
+            return True
         except OSError:
             return False
-    return True
+    return False

@@ -2,15 +2,16 @@
 
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import Any, NoReturn
 
 import grpc
-from google.protobuf.any_pb2 import Any
+from google.protobuf.any_pb2 import Any as AnyMessage
 from google.rpc.error_details_pb2 import ErrorInfo
 from google.rpc.status_pb2 import Status
 
 from sidecheck_server.core.refusals import Reason, Refusal
 
-__all__ = ["DOMAIN", "STATUS_CODES", "refusal_to_wire"]
+__all__ = ["DOMAIN", "STATUS_CODES", "abort", "refusal_to_wire"]
 
 DOMAIN = "sidecheck"
 """The domain of every `google.rpc.ErrorInfo` of this service (AIP-193)."""
@@ -40,8 +41,9 @@ STATUS_CODES: Mapping[Reason, grpc.StatusCode] = MappingProxyType(
 )
 """The status that each reason travels under."""
 
-# A status travels in trailers, which gRPC cuts off at 8 KiB in all.
-_MESSAGE_LENGTH = 1500
+# A status travels in trailers, and gRPC refuses more than 8 KiB of them. In bytes; the
+# message travels twice, and once with three bytes for each that is not ASCII.
+_MESSAGE_LENGTH = 1400
 _METADATA_LENGTH = 300
 
 
@@ -52,7 +54,7 @@ def refusal_to_wire(refusal: Refusal) -> Status:
         domain=DOMAIN,
         metadata={key: _cut(said, _METADATA_LENGTH) for key, said in refusal.metadata.items()},
     )
-    details = Any()
+    details = AnyMessage()
     details.Pack(info)
     return Status(
         code=STATUS_CODES[refusal.reason].value[0],
@@ -61,7 +63,17 @@ def refusal_to_wire(refusal: Refusal) -> Status:
     )
 
 
+async def abort(context: grpc.aio.ServicerContext[Any, Any], status: Status) -> NoReturn:
+    """End a call with *status*, and with its details in the trailers."""
+    code = next(code for code in grpc.StatusCode if code.value[0] == status.code)
+    trailers = (("grpc-status-details-bin", status.SerializeToString()),)
+    await context.abort(code, status.message, trailers)
+    raise AssertionError("abort raises")
+
+
 def _cut(text: str, length: int) -> str:
     # A status is UTF-8, which a name taken from a request need not be.
-    whole = text.encode("utf-8", "backslashreplace").decode()
-    return whole if len(whole) <= length else f"{whole[: length - 1]}…"
+    whole = text.encode("utf-8", "backslashreplace")
+    if len(whole) <= length:
+        return whole.decode()
+    return whole[: length - len("…".encode())].decode(errors="ignore") + "…"

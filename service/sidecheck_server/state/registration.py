@@ -5,13 +5,16 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from threading import Lock
 
+from sidecheck_server.core.digests import digest_of
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.tools import ToolDefinition, read_tool
+from sidecheck_server.core.payload import MalformedError, decode
 from sidecheck_server.core.refusals import Reason, Refusal
 from sidecheck_server.core.words import Severity, Violation
 from sidecheck_server.registry import Registry
-from sidecheck_server.registry.definitions import Action, Definition
+from sidecheck_server.registry.definitions import Action, Binding, Definition
 from sidecheck_server.state.schemas import CompiledSchemas
 from sidecheck_server.state.targets import InlineTool
 
@@ -81,6 +84,7 @@ class Registrar:
         self._registry = registry
         self._schemas = schemas
         self._limits = limits
+        self._binding = Lock()
 
     async def register(self, request: Registration) -> RegistrationOutcomes:
         """Check the tools of *request* and bind those without an error, in one transaction.
@@ -95,19 +99,25 @@ class Registrar:
                 f"it has {len(request.server)}",
                 {"field": "server"},
             )
-        checked = [self._compared(one, request) for one in await self._check_all(request.tools)]
-        checked = _with_duplicates_told(checked)
-        good = [one.definition for one in checked if one.definition is not None]
-        keep = frozenset(one.name for one in checked) if request.replace else None
-        bind = self._registry.preview if request.validate_only else self._registry.register
+        checked = await self._check_all(request.tools)
         # A transaction waits for the disk.
-        bound = await asyncio.to_thread(bind, request.server, good, keep=keep)
+        return await asyncio.to_thread(self._bind, request, checked)
+
+    def _bind(self, request: Registration, checked: list[_Checked]) -> RegistrationOutcomes:
+        # What is compared must still be registered when it is replaced.
+        with self._binding:
+            before = {one.name: self._registry.find(request.server, one.name) for one in checked}
+            checked = [_compared(one, before[one.name], request.on_change) for one in checked]
+            good = [one.definition for one in checked if one.definition is not None]
+            keep = frozenset(one.name for one in checked) if request.replace else None
+            bind = self._registry.preview if request.validate_only else self._registry.register
+            bound = bind(request.server, good, keep=keep)
         actions = iter(bound.bound)
         outcomes = []
-        for one in checked:
+        for one in _with_duplicates_told(checked):
             action = next(actions) if one.definition is not None else None
-            registered = self._registry.find(request.server, one.name)
-            before = registered.definition.digest if registered else ""
+            registered = before[one.name]
+            previous = registered.definition.digest if registered else None
             outcomes.append(
                 Outcome(
                     name=one.name,
@@ -115,7 +125,7 @@ class Registrar:
                     problems=one.problems,
                     definition=one.definition,
                     digest=one.digest,
-                    previous_digest=(action.previous_digest or "") if action else before,
+                    previous_digest=(action.previous_digest if action else previous) or "",
                 )
             )
         return RegistrationOutcomes(tuple(outcomes), bound.removed, bound.revision)
@@ -123,15 +133,26 @@ class Registrar:
     async def _check_all(self, tools: Sequence[InlineTool]) -> list[_Checked]:
         checked: list[_Checked] = []
         for start in range(0, len(tools), _AT_ONCE):
-            some = tools[start : start + _AT_ONCE]
-            checked += await asyncio.gather(*map(self._check, some))
+            read = []
+            for tool in tools[start : start + _AT_ONCE]:
+                read.append(self._read(tool))
+                # Reading holds the loop; other calls have their turn in between.
+                await asyncio.sleep(0)
+            checked += await asyncio.gather(*map(self._check, read))
         return checked
 
-    async def _check(self, tool: InlineTool) -> _Checked:
+    def _read(self, tool: InlineTool) -> ToolDefinition | _Checked:
         try:
-            read = read_tool(tool.json, tool.documents, self._limits)
+            return read_tool(tool.json, tool.documents, self._limits)
         except Refusal as refusal:
-            return _Checked("", "", None, _as_problems(refusal, ""))
+            name, digest = "", ""
+            if refusal.reason is Reason.INVALID_TOOL:
+                name, digest = _name_and_digest(tool, self._limits)
+            return _Checked(name, digest, None, _as_problems(refusal, ""))
+
+    async def _check(self, read: ToolDefinition | _Checked) -> _Checked:
+        if isinstance(read, _Checked):
+            return read
         problems: list[Violation] = []
         for key, source, digest in (
             ("inputSchema", read.input, read.input_digest),
@@ -145,26 +166,27 @@ class Registrar:
         definition = None if problems else _definition(read)
         return _Checked(read.name, read.digest, definition, tuple(problems))
 
-    def _compared(self, one: _Checked, request: Registration) -> _Checked:
-        """Say that a definition changed, if the request asks for that."""
-        registered = self._registry.find(request.server, one.name) if one.definition else None
-        if (
-            registered is None
-            or registered.definition.digest == one.digest
-            or request.on_change is OnChange.ACCEPT
-        ):
-            return one
-        refused = request.on_change is OnChange.REFUSE
-        problem = Violation(
-            instance_pointer="",
-            schema_pointer="",
-            keyword="",
-            code="DEFINITION_CHANGED",
-            message="the definition differs from the one that is registered under this name",
-            severity=Severity.ERROR if refused else Severity.WARNING,
-        )
-        definition = None if refused else one.definition
-        return replace(one, definition=definition, problems=(*one.problems, problem))
+
+def _compared(one: _Checked, registered: Binding | None, on_change: OnChange) -> _Checked:
+    """Say that a definition changed, if the request asks for that."""
+    if (
+        one.definition is None
+        or registered is None
+        or registered.definition.digest == one.digest
+        or on_change is OnChange.ACCEPT
+    ):
+        return one
+    refused = on_change is OnChange.REFUSE
+    problem = Violation(
+        instance_pointer="",
+        schema_pointer="",
+        keyword="",
+        code="DEFINITION_CHANGED",
+        message="the definition differs from the one that is registered under this name",
+        severity=Severity.ERROR if refused else Severity.WARNING,
+    )
+    definition = None if refused else one.definition
+    return replace(one, definition=definition, problems=(*one.problems, problem))
 
 
 def _with_duplicates_told(checked: list[_Checked]) -> list[_Checked]:
@@ -183,6 +205,16 @@ def _with_duplicates_told(checked: list[_Checked]) -> list[_Checked]:
         replace(one, problems=(*one.problems, problem)) if names[one.name] > 1 else one
         for one in checked
     ]
+
+
+def _name_and_digest(tool: InlineTool, limits: Limits) -> tuple[str, str]:
+    """Return the name and the digest of a faulty definition, where it has them."""
+    try:
+        value = decode(tool.json, max_depth=2 * limits.schema_depth)
+    except (MalformedError, Refusal):
+        return "", ""
+    name = value.get("name") if isinstance(value, dict) else None
+    return name if isinstance(name, str) else "", digest_of(value, tool.documents)
 
 
 def _definition(tool: ToolDefinition) -> Definition:

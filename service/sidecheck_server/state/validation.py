@@ -26,8 +26,8 @@ from sidecheck_server.state.targets import (
 
 __all__ = ["Judged", "Validation", "Validator"]
 
-_INLINE_TOOLS = 1024
-"""How many tools that were sent along stay read."""
+_INLINE_TOOLS_BYTES = 64 << 20
+"""How much text the tools may have together that were sent along and stay read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,9 @@ class Validator:
         self._registry = registry
         self._schemas = schemas
         self._limits = limits
-        self._inline_tools: LRUCache[InlineTool, ToolDefinition] = LRUCache(_INLINE_TOOLS)
+        self._inline_tools: LRUCache[InlineTool, ToolDefinition] = LRUCache(
+            _INLINE_TOOLS_BYTES, getsizeof=_size
+        )
 
     async def validate(self, validation: Validation) -> Judged:
         """Return the verdict on one payload.
@@ -148,6 +150,12 @@ def _judged(
 ) -> Judged:
     verdict = judge(compiled, validation.payload, validation.how)
     return Judged(verdict, definition_digest, compiled.digest, tool)
+
+
+def _size(tool: ToolDefinition) -> int:
+    schemas = (tool.input, tool.output)
+    texts = [tool.json, *(schema.json for schema in schemas if schema is not None)]
+    return sum(map(len, texts)) + sum(len(document.json) for document in tool.input.documents)
 
 
 def _side(tool: ToolDefinition, side: Side) -> SchemaSource:

@@ -20,6 +20,7 @@ RUNTIME_NAMES = frozenset(
         "json_equal",
         "len",
         "list",
+        "number_text",
         "str",
     }
 )

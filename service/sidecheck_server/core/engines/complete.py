@@ -128,7 +128,7 @@ def _descend(
     scope.budget.spend()
     # One loop and no more generators than needed: each costs depth of payload.
     for keyword, value in placed:
-        judge = validator.VALIDATORS.get(keyword) if keyword else _refuse
+        judge = _refuse if schema is False else validator.VALIDATORS.get(keyword)
         if judge is None:
             continue
         for fault in judge(validator, value, instance, schema):

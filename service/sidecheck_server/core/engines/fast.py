@@ -7,7 +7,7 @@ from typing import Any
 
 from sidecheck_server.core.engines.allowed_code import RUNTIME_NAMES
 from sidecheck_server.core.engines.generation import FastCode
-from sidecheck_server.core.equality import all_unique, json_equal
+from sidecheck_server.core.equality import all_unique, json_equal, number_text
 from sidecheck_server.core.formats import format_checker
 from sidecheck_server.core.limits import Limits, exceeded
 from sidecheck_server.core.numbers import is_multiple
@@ -34,6 +34,7 @@ _RUNTIME: dict[str, Any] = {
     "all_unique": all_unique,
     "is_multiple": is_multiple,
     "json_equal": json_equal,
+    "number_text": number_text,
     **{kind.__name__: kind for kind in (dict, float, int, list, str)},
     "isinstance": isinstance,
     "len": len,
@@ -66,7 +67,8 @@ class FastEngine:
 
         Raises:
             Refusal: LIMIT_EXCEEDED if a schema that does not bound its own work
-                takes more than the limit of steps.
+                takes more than the limit of steps, or if subschemas and payload
+                together nest too deep for the interpreter.
         """
         try:
             if self._counted:
@@ -77,4 +79,6 @@ class FastEngine:
             return False
         except _Exhausted:
             raise exceeded("steps", self._steps, "judging the payload takes too long") from None
+        except RecursionError:
+            raise exceeded("steps", self._steps, "judging the payload nests too deep") from None
         return True

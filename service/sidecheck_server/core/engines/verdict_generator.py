@@ -14,6 +14,7 @@ from typing import Any
 from fastjsonschema.draft07 import CodeGeneratorDraft07
 from fastjsonschema.ref_resolver import RefResolver
 
+from sidecheck_server.core.equality import number_text
 from sidecheck_server.core.schemas.canonical import CannotLowerError, Constant
 
 __all__ = ["VerdictGenerator"]
@@ -137,12 +138,12 @@ class VerdictGenerator(CodeGeneratorDraft07):
         strings = [value for value in values if isinstance(value, str)]
         numbers = [v for v in values if isinstance(v, int | float) and not isinstance(v, bool)]
         variable = self._variable
-        tests = [f"{variable} is {value}" for value in (None, True, False) if _has(values, value)]
+        tests = [f"{variable} is {c}" for c in (None, True, False) if any(v is c for v in values)]
         if strings:
             tests.append(f"isinstance({variable}, str) and {variable} in {_display(strings)}")
         if numbers:
             test = _TYPE_TESTS["number"].format(variable)
-            tests.append(f"{test} and {variable} in {_display(numbers)}")
+            tests.append(f"{test} and {_is_one_of(variable, numbers)}")
         tests += [
             f"json_equal({variable}, C{value.number})"
             for value in values
@@ -286,8 +287,12 @@ class _NoHandlers(dict[str, Any]):
         raise CannotLowerError(f"a reference to {scheme}:")
 
 
-def _has(values: list[Any], constant: object) -> bool:
-    return any(value is constant for value in values)
+def _is_one_of(variable: str, numbers: list[Any]) -> str:
+    """Write the test whether a number is one of *numbers*."""
+    if len(numbers) > 8:
+        # As texts, which are hashed with a secret key: numbers can be made to collide.
+        return f"number_text({variable}) in {_display(list(map(number_text, numbers)))}"
+    return f"({' or '.join(f'{variable} == {number!r}' for number in numbers)})"
 
 
 def _display(values: list[Any]) -> str:

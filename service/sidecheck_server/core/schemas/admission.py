@@ -35,12 +35,19 @@ class Context:
             raise exceeded("schema_bytes", limits.schema_bytes, "the schema", len(source.json))
         self.schema = _decode(source.json, "the schema", limits)
         self.documents = _decode_documents(source.documents, limits)
+        self._dialects: dict[str, Dialect] = {}
         default = dialect_named(source.default_dialect, self.documents.get)
         self.dialect = self.dialect_of(self.schema, default)
 
     def dialect_of(self, schema: JsonValue, around: Dialect) -> Dialect:
         """Return the dialect that a resource declares, or that of what is *around* it."""
-        return dialect_of(schema, around, self.documents.get)
+        declared = schema.get("$schema") if isinstance(schema, dict) else None
+        known = self._dialects.get(declared) if isinstance(declared, str) else None
+        if known is None:
+            known = dialect_of(schema, around, self.documents.get)
+            if isinstance(declared, str):
+                self._dialects[declared] = known
+        return known
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +63,9 @@ def read(source: SchemaSource, limits: Limits) -> Context:
     """Return the schema of *source* with its dialect and documents, without checking it.
 
     Raises:
-        Refusal: LIMIT_EXCEEDED, SCHEMA_NOT_JSON, UNSUPPORTED_DIALECT, or INVALID_SCHEMA
-            if it is neither an object nor a boolean.
+        Refusal: LIMIT_EXCEEDED, SCHEMA_NOT_JSON, UNSUPPORTED_DIALECT, INVALID_REQUEST if
+            two documents have one URI, or INVALID_SCHEMA if it is neither an object nor
+            a boolean.
     """
     return Context(source, limits)
 
@@ -70,7 +78,12 @@ def admit(source: SchemaSource, limits: Limits) -> Admitted:
             UNRESOLVABLE_REFERENCE or ENDLESS_REFERENCE.
     """
     context = read(source, limits)
-    surveyed = _Admission(context, limits).admit(context.schema, context.dialect)
+    try:
+        surveyed = _Admission(context, limits).admit(context.schema, context.dialect)
+    except RecursionError:
+        raise exceeded(
+            "schema_depth", limits.schema_depth, "the schema and its meta-schemas nest too deep"
+        ) from None
     return Admitted(context, surveyed)
 
 
@@ -100,13 +113,27 @@ class _Admission:
         if dialect.uri not in self.admitted_dialects:
             self.admitted_dialects.add(dialect.uri)
             meta = dialect.own_meta_schema
-            self.admit(meta, self.context.dialect_of(meta, DEFAULT_DIALECT))
+            try:
+                self.admit(meta, self.context.dialect_of(meta, DEFAULT_DIALECT))
+            except Refusal as refusal:
+                raise _of_meta_schema(refusal, dialect) from None
 
     def check(self, found: Subschema) -> None:
         """Check a subschema that a reference leads to, outside of the schema."""
         self.admit_dialect(found.dialect)
         documents, dialect_of = self.context.documents, self.context.dialect_of
         refuse_invalid_schema(found.schema, found.dialect, documents, dialect_of, found.place)
+
+
+def _of_meta_schema(refusal: Refusal, dialect: Dialect) -> Refusal:
+    if "meta_schema" in refusal.metadata:
+        return refusal
+    return Refusal(
+        refusal.reason,
+        f"the meta-schema {dialect.uri[:200]}: {refusal.message}",
+        {**refusal.metadata, "meta_schema": dialect.uri},
+        refusal.problems,
+    )
 
 
 def _decode(text: bytes, what: str, limits: Limits) -> JsonValue:
@@ -131,15 +158,22 @@ def _decode_documents(documents: tuple[Document, ...], limits: Limits) -> dict[s
     size = sum(len(document.json) for document in documents)
     if size > limits.documents_bytes:
         raise exceeded("documents_bytes", limits.documents_bytes, "the documents", size)
-    return {
-        document.uri.removesuffix("#"): _decode(
-            document.json, f"the document {document.uri[:200]}", limits
-        )
-        for document in documents
-    }
+    decoded: dict[str, JsonValue] = {}
+    for document in documents:
+        uri = document.uri.removesuffix("#")
+        if uri in decoded:
+            raise Refusal(
+                Reason.INVALID_REQUEST,
+                f"two documents have the URI {uri[:200]}",
+                {"uri": uri[:200]},
+            )
+        decoded[uri] = _decode(document.json, f"the document {uri[:200]}", limits)
+    return decoded
 
 
 def _refuse_bad_patterns(here: Subschema, limits: Limits) -> None:
+    if here.dialect.reference_hides_siblings and "$ref" in here.schema:
+        return
     in_force = here.dialect.keywords
     members = here.schema.get("patternProperties")
     found: list[tuple[JsonValue, tuple[str, ...]]] = []

@@ -43,6 +43,7 @@ class Lowered:
     """A schema in canonical form: numbered definitions, of which ``d0`` is the root."""
 
     definitions: dict[str, Canonical] = field(default_factory=dict)
-    patterns: list[str] = field(default_factory=list)
-    formats: list[str] = field(default_factory=list)
+    #: The patterns and formats with their numbers, in order.
+    patterns: dict[str, int] = field(default_factory=dict)
+    formats: dict[str, int] = field(default_factory=dict)
     constants: list[JsonValue] = field(default_factory=list)

@@ -85,19 +85,13 @@ class _Lowering:
         return self.define(reference.target)
 
     def pattern(self, source: str) -> int:
-        return _number(self.result.patterns, source)
+        return self.result.patterns.setdefault(source, len(self.result.patterns))
 
     def format(self, name: str) -> int:
-        return _number(self.result.formats, name)
+        return self.result.formats.setdefault(name, len(self.result.formats))
 
     def constant(self, value: JsonValue) -> Any:
         if not isinstance(value, dict | list):
             return value
         self.result.constants.append(value)
         return Constant(len(self.result.constants) - 1)
-
-
-def _number(table: list[str], entry: str) -> int:
-    if entry not in table:
-        table.append(entry)
-    return table.index(entry)

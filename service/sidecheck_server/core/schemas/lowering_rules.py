@@ -178,6 +178,8 @@ def _additional_properties(lowering: Lowering, out: Growing, keyword: str) -> No
 
 
 def _items(lowering: Lowering, out: Growing, _keyword: str) -> None:
+    if "items" in out.body:
+        return  # Lowered along with its neighbour.
     first: Any = out.schema.get("prefixItems")
     rest: Any = out.schema.get("items")
     if out.here.dialect.draft is not Draft.DRAFT_2020_12:

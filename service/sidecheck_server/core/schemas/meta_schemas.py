@@ -15,7 +15,7 @@ from sidecheck_server.core.schemas.lowering import lower
 from sidecheck_server.core.schemas.published import PUBLISHED
 from sidecheck_server.core.schemas.references import survey
 from sidecheck_server.core.schemas.resources import DialectOf, Resources
-from sidecheck_server.core.words import JsonValue
+from sidecheck_server.core.words import JsonValue, Violation
 
 __all__ = ["refuse_invalid_schema"]
 
@@ -33,17 +33,28 @@ def refuse_invalid_schema(
 ) -> None:
     """Check *schema* against the meta-schema of *dialect*, which was admitted itself.
 
+    A meta-schema that was sent along can only demand more than the published one of
+    the draft that it builds on, which is what the engines rely on.
+
     *place* says where it stands if it is a part of something larger.
 
     Raises:
         Refusal: INVALID_SCHEMA, with a problem for every fault; LIMIT_EXCEEDED if a
             meta-schema that was sent along takes too many steps.
     """
-    meta = dialect.own_meta_schema
-    if meta is None:
-        if _meta_engine(dialect.uri).is_valid(schema):
-            return
-        meta = PUBLISHED[dialect.uri]
+    standard = next(known for known in DIALECTS.values() if known.draft is dialect.draft)
+    if not _meta_engine(standard.uri).is_valid(schema):
+        problems = _problems(schema, PUBLISHED[standard.uri], {}, dialect_of)
+        raise _invalid(standard, place, problems)
+    if dialect.own_meta_schema is not None:
+        problems = _problems(schema, dialect.own_meta_schema, documents, dialect_of)
+        if problems:
+            raise _invalid(dialect, place, problems)
+
+
+def _problems(
+    schema: JsonValue, meta: JsonValue, documents: Mapping[str, JsonValue], dialect_of: DialectOf
+) -> tuple[Violation, ...]:
     engine = CompleteEngine(
         meta,
         dialect_of(meta, DEFAULT_DIALECT),
@@ -51,14 +62,14 @@ def refuse_invalid_schema(
         assert_formats=False,
         dialect_of=dialect_of,
     )
-    found = explain(engine.faults(schema), hide_values=False)
-    problems = tuple(islice(found, _PROBLEMS))
-    if not problems and dialect.own_meta_schema is not None:
-        return
+    return tuple(islice(explain(engine.faults(schema), hide_values=False), _PROBLEMS))
+
+
+def _invalid(dialect: Dialect, place: str, problems: tuple[Violation, ...]) -> Refusal:
     first = problems[0] if problems else None
     said = f": {first.message} (at {first.instance_pointer or 'the root'})" if first else ""
     where = f" at {place}" if place else ""
-    raise Refusal(
+    return Refusal(
         Reason.INVALID_SCHEMA,
         f"the schema{where} breaks the meta-schema of {dialect.name}{said}",
         {"dialect": dialect.uri, "pointer": first.instance_pointer if first else ""},

@@ -84,8 +84,9 @@ Check = Callable[[Subschema], None]
 def survey(resources: Resources, check: Check, limits: Limits) -> Survey:
     """Return the survey of the root of *resources*, which is an object.
 
-    *check* is called once with every subschema that lies outside the root, before it
-    is walked, and refuses what breaks its meta-schema.
+    *check* is called with every subschema that a reference leads to outside of what
+    was reached by position, or that has a dialect of its own, before it is walked. It
+    refuses what breaks its meta-schema.
 
     Raises:
         Refusal: UNRESOLVABLE_REFERENCE, UNSUPPORTED_DIALECT, or LIMIT_EXCEEDED for
@@ -104,6 +105,8 @@ class _Surveyor:
     def survey(self) -> Survey:
         root = self.resources.root
         assert isinstance(root.contents, dict)
+        # Whatever the complete engine would refuse to read is refused before it judges.
+        self.resources.rooted_at(root.contents)
         self.walk(Subschema(root.contents, root))
         pending = list(self.result.reached.values())
         while pending:
@@ -137,14 +140,21 @@ class _Surveyor:
         resource = parent.resource
         if "$id" in schema or "id" in schema:
             resource = self.resources.rooted_at(schema) or resource
-        return Subschema(schema, resource, parent, step)
+        found = Subschema(schema, resource, parent, step)
+        if found.dialect.uri != parent.dialect.uri:
+            # The meta-schema of what is around says nothing about it (2020-12 core, 9.3.3).
+            self.check(found)
+        return found
 
     def follow(self, here: Subschema) -> Iterator[Subschema]:
         """Resolve the references of *here*; yield the targets that were not reached yet."""
         for keyword in REFERENCES:
-            uri = here.schema.get(keyword)
-            if not isinstance(uri, str) or keyword not in here.dialect.keywords:
+            if keyword not in here.schema or keyword not in here.dialect.keywords:
                 continue
+            uri = here.schema[keyword]
+            if not isinstance(uri, str):
+                # Only the meta-schema of draft 4 lets this pass.
+                raise self.unresolvable(here, keyword, str(uri), "it is not a string")
             reference = self.resolve(here, keyword, uri)
             self.result.references[id(here.schema), keyword] = reference
             target = reference.target

@@ -14,7 +14,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import unquote, urldefrag, urljoin
 
-from sidecheck_server.core.refusals import Refusal
+from sidecheck_server.core.equality import json_equal
+from sidecheck_server.core.refusals import Reason, Refusal
 from sidecheck_server.core.schemas.dialects import Dialect
 from sidecheck_server.core.schemas.keywords import subschemas
 from sidecheck_server.core.schemas.published import PUBLISHED
@@ -81,7 +82,8 @@ class Resources:
 
         Raises:
             UnresolvableError: it leads nowhere.
-            Refusal: it leads to a resource of a dialect that is not supported.
+            Refusal: it leads to a resource of a dialect that is not supported, or past
+                two resources of one URI or one anchor.
         """
         self._read_root()
         if reference.startswith("#"):
@@ -109,8 +111,10 @@ class Resources:
                 if document not in self._by_uri:
                     try:
                         self._read(document, contents)
-                    except Refusal:
-                        continue  # of a dialect that only matters to who refers to it
+                    except Refusal as refusal:
+                        # A dialect only matters to who refers to it.
+                        if refusal.reason is not Reason.UNSUPPORTED_DIALECT:
+                            raise
         if uri not in self._by_uri:
             raise UnresolvableError(reference)
         return self._by_uri[uri]
@@ -144,7 +148,12 @@ class Resources:
         self._walk(resource)
 
     def _add(self, resource: Resource) -> None:
-        self._by_uri.setdefault(resource.uri, resource)
+        # Which one a reference leads to would depend on what was read first.
+        known = self._by_uri.setdefault(resource.uri, resource).contents
+        if resource.uri:
+            _refuse_another(known, resource.contents, "URI", resource.uri)
+            sent = self._documents.get(resource.uri, known)
+            _refuse_another(sent, resource.contents, "URI", resource.uri)
         self._by_contents[id(resource.contents)] = resource
 
     def _walk(self, start: Resource) -> None:
@@ -156,7 +165,9 @@ class Resources:
                 continue
             resource = around if schema is around.contents else self._embedded(schema, around)
             for name, dynamic in _anchors(schema, resource.dialect):
-                resource.anchors.setdefault(name, schema)
+                known = resource.anchors.setdefault(name, schema)
+                # 2020-12 core, section 8.2.2, lets this raise an error.
+                _refuse_another(known, schema, "anchor", name)
                 if dynamic:
                     resource.dynamic_anchors.setdefault(name, schema)
             within = subschemas(schema, resource.dialect.draft)
@@ -182,6 +193,15 @@ def _joined(base: str, reference: str) -> str | None:
         return urljoin(base, reference)
     except ValueError:
         return None
+
+
+def _refuse_another(known: JsonValue, other: JsonValue, what: str, name: str) -> None:
+    if known is not other and not json_equal(known, other):
+        raise Refusal(
+            Reason.INVALID_SCHEMA,
+            f"two different schemas have the {what} {name[:200]}",
+            {what.lower(): name},
+        )
 
 
 def _identifier(schema: JsonValue, dialect: Dialect) -> str | None:

@@ -6,7 +6,7 @@ beside them, directly or through ``allOf`` and ``$ref``, what they evaluate does
 depend on the payload, and the keyword is an ordinary closed object or array.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
 
 from sidecheck_server.core.schemas.canonical import CannotLowerError
@@ -35,8 +35,7 @@ def evaluated_properties(here: Subschema, survey: Survey) -> EvaluatedProperties
     """
     names: dict[str, None] = {}
     patterns: dict[str, None] = {}
-    for beside in _beside(here, survey, "unevaluatedProperties"):
-        in_force = beside.schema.keys() & beside.dialect.keywords
+    for beside, in_force in _beside(here, survey, "unevaluatedProperties"):
         own = beside is here
         if "additionalProperties" in in_force or ("unevaluatedProperties" in in_force and not own):
             return None
@@ -54,8 +53,7 @@ def evaluated_items(here: Subschema, survey: Survey) -> int | None:
         CannotLowerError: it depends on the payload.
     """
     count = 0
-    for beside in _beside(here, survey, "unevaluatedItems"):
-        in_force = beside.schema.keys() & beside.dialect.keywords
+    for beside, in_force in _beside(here, survey, "unevaluatedItems"):
         if "contains" in in_force and beside.dialect.draft is Draft.DRAFT_2020_12:
             # Items that match count as evaluated (2020-12 core, section 10.3.1.3).
             raise CannotLowerError("unevaluatedItems beside contains")
@@ -73,8 +71,11 @@ def evaluated_items(here: Subschema, survey: Survey) -> int | None:
     return count
 
 
-def _beside(here: Subschema, survey: Survey, keyword: str) -> Iterator[Subschema]:
-    """Yield *here* and the subschemas that judge the same place with it, always."""
+def _beside(here: Subschema, survey: Survey, keyword: str) -> Iterator[tuple[Subschema, Set[str]]]:
+    """Yield *here* and the subschemas that judge the same place with it, always.
+
+    With each come the names of its keywords that are in force.
+    """
     stack, seen = [here], set[int]()
     while stack:
         beside = stack.pop()
@@ -82,12 +83,12 @@ def _beside(here: Subschema, survey: Survey, keyword: str) -> Iterator[Subschema
             continue
         seen.add(id(beside.schema))
         if beside.dialect.reference_hides_siblings and "$ref" in beside.schema:
-            in_force = {"$ref"}
+            in_force: Set[str] = {"$ref"}
         else:
             in_force = beside.schema.keys() & beside.dialect.keywords
         if in_force & _CONDITIONAL:
             raise CannotLowerError(f"{keyword} beside a conditional applicator")
-        yield beside
+        yield beside, in_force
         branches = beside.schema.get("allOf") if "allOf" in in_force else None
         targets = list(branches) if isinstance(branches, list) else []
         for reference in ("$ref", "$dynamicRef", "$recursiveRef"):

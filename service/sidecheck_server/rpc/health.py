@@ -1,0 +1,67 @@
+"""Health: whether the server serves (grpc.health.v1)."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable
+from typing import Any
+
+import grpc
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+
+__all__ = ["HealthServicer"]
+
+_Status = health_pb2.HealthCheckResponse
+
+
+class HealthServicer(health_pb2_grpc.HealthServicer):
+    """Tells who asks and who watches; *services* serve all together or not at all.
+
+    Its watchers do not hold up the end of the server, and each is told of every change:
+    in grpc_health's own, one that leaves takes the others' notice along.
+    """
+
+    def __init__(self, services: Iterable[str]) -> None:
+        self._services = frozenset({"", *services})
+        self._serving = False
+        self._ended = False
+        self._changed = asyncio.Event()
+
+    async def Check(  # noqa: N802
+        self,
+        request: health_pb2.HealthCheckRequest,
+        context: grpc.aio.ServicerContext[Any, Any],
+    ) -> health_pb2.HealthCheckResponse:
+        """Tell whether a service serves; NOT_FOUND if it is unknown."""
+        if request.service not in self._services:
+            await context.abort(grpc.StatusCode.NOT_FOUND, "no service of that name")
+        return self._answer(request.service)
+
+    async def Watch(  # noqa: N802
+        self,
+        request: health_pb2.HealthCheckRequest,
+        _context: grpc.aio.ServicerContext[Any, Any],
+    ) -> AsyncIterator[health_pb2.HealthCheckResponse]:
+        """Tell whether a service serves, now and after each change, until the server ends."""
+        while not self._ended:
+            changed = self._changed
+            yield self._answer(request.service)
+            await changed.wait()
+
+    def say(self, *, serving: bool) -> None:
+        """Answer from now on that all services serve, or that none does."""
+        if serving is not self._serving:
+            self._serving = serving
+            self._notify()
+
+    def end(self) -> None:
+        """Let watchers go."""
+        self._ended = True
+        self._notify()
+
+    def _notify(self) -> None:
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    def _answer(self, service: str) -> health_pb2.HealthCheckResponse:
+        if service not in self._services:
+            return _Status(status=_Status.SERVICE_UNKNOWN)
+        return _Status(status=_Status.SERVING if self._serving else _Status.NOT_SERVING)

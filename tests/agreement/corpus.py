@@ -1,0 +1,82 @@
+"""The corpus of real tools, as questions for the judges.
+
+Other people's data: see ``PROFILE.md`` beside it for where each record is from.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+from urllib.parse import unquote
+
+from agreement.editions import EDITIONS, Edition
+from agreement.schemas import Question
+from shared_material import read_records, shared
+from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.refusals import Refusal
+from sidecheck_server.core.schemas.compilation import Artifact, compile_source
+
+__all__ = ["ToolSchema", "compiled_schemas", "edition_of", "follow_within", "tool_schemas"]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSchema:
+    """An input or output schema of a real tool."""
+
+    #: The record's identifier, and which schema of the tool it is.
+    name: str
+    question: Question
+    #: Whether it keeps its meta-schema, as recorded with the corpus.
+    recorded_valid: bool
+
+
+@cache
+def tool_schemas() -> tuple[ToolSchema, ...]:
+    """Return the distinct schemas of the corpus's tools; skip the test without corpus."""
+    found: dict[str, ToolSchema] = {}
+    for record in read_records(shared("corpus") / "tools.jsonl.gz"):
+        for key, check in (
+            ("inputSchema", "input_schema_valid"),
+            ("outputSchema", "output_schema_valid"),
+        ):
+            schema = record["tool"].get(key)
+            if schema is not None:
+                question = Question(edition_of(schema), schema, {})
+                name = f"{record['id']}/{key}"
+                found.setdefault(
+                    json.dumps(schema), ToolSchema(name, question, record["check"][check])
+                )
+    return tuple(found.values())
+
+
+@cache
+def compiled_schemas() -> dict[str, Artifact | Refusal]:
+    """Return what compilation makes of every schema of the corpus, by name."""
+    limits = Limits()
+    made: dict[str, Artifact | Refusal] = {}
+    for schema in tool_schemas():
+        try:
+            made[schema.name] = compile_source(schema.question.source(), limits)
+        except Refusal as refusal:
+            made[schema.name] = refusal
+    return made
+
+
+def edition_of(schema: Any) -> Edition:
+    """Return the edition that *schema* declares, or 2020-12."""
+    declared = str(schema.get("$schema")).rstrip("#")
+    return next((each for each in EDITIONS if each.uri.rstrip("#") == declared), EDITIONS[-1])
+
+
+def follow_within(root: Any) -> Callable[[dict[str, Any]], Any]:
+    """Return a function that follows the references of *root* by JSON Pointer."""
+
+    def follow(node: dict[str, Any]) -> Any:
+        value = root
+        for raw in unquote(str(node["$ref"]).partition("#")[2]).split("/")[1:]:
+            step = raw.replace("~1", "/").replace("~0", "~")
+            value = value[int(step)] if isinstance(value, list) else value[step]
+        return value
+
+    return follow

@@ -1,0 +1,40 @@
+"""The fast engine, the complete engine and jsonschema-rs give the same verdicts.
+
+On random schemas of every edition, with payloads that are about half of them valid.
+The time is bounded by ``SIDECHECK_AGREEMENT_SECONDS``, for all editions together; see
+`agreement.__main__` for a longer run with another seed.
+"""
+
+import json
+import os
+
+import pytest
+from agreement.__main__ import reproduction
+from agreement.editions import EDITIONS, Edition
+from agreement.run import run
+from agreement.shrinking import shrunk
+from sidecheck_server.core.refusals import Reason
+
+SECONDS = float(os.environ.get("SIDECHECK_AGREEMENT_SECONDS", "30"))
+LEAST_SCHEMAS = 200
+SEED = "sidecheck"
+
+
+@pytest.mark.parametrize("edition", EDITIONS, ids=[each.name for each in EDITIONS])
+def test_the_judges_agree(edition: Edition, capsys: pytest.CaptureFixture[str]) -> None:
+    """On thousands of payloads no two judges differ, and every "no" is explained.
+
+    Nor does anything raise, change what it judges, or answer twice differently; and
+    schemas are refused for a reason, the right one as far as jsonschema-rs can tell.
+    """
+    tally = run(edition, SEED, SECONDS / len(EDITIONS), least_schemas=LEAST_SCHEMAS)
+    with capsys.disabled():
+        print(f"\n{edition.name}: {tally}")
+
+    assert [] == [json.dumps(reproduction(shrunk(finding))) for finding in tally.findings]
+    assert tally.schemas >= LEAST_SCHEMAS
+    assert tally.payloads >= 8 * LEAST_SCHEMAS
+    assert 0.35 < tally.valid / tally.payloads < 0.65
+    assert tally.fast / tally.schemas > 0.75
+    assert tally.refused[Reason.INVALID_SCHEMA] > 0
+    assert tally.abstained < 0.01 * tally.payloads

@@ -1,0 +1,44 @@
+"""The random material has what it is meant to have."""
+
+import json
+from random import Random
+
+import pytest
+from agreement.editions import EDITIONS, Edition
+from agreement.schemas import generate_schema
+from agreement.values import NAMES, PATTERNS, names_in
+from sidecheck_server.core.patterns import compile_pattern
+from sidecheck_server.core.schemas.keywords import KEYWORDS
+
+SCHEMAS = 600
+# They say nothing about validity, and stand here nowhere.
+SILENT = {"contentSchema"}
+
+each_edition = pytest.mark.parametrize("edition", EDITIONS, ids=[each.name for each in EDITIONS])
+
+
+@each_edition
+def test_every_keyword_and_every_name_is_written(edition: Edition) -> None:
+    """A few hundred schemas have all keywords of their edition, and all hostile names."""
+    random = Random("names")
+    schemas = [generate_schema(random, edition).question.schema for _ in range(SCHEMAS)]
+    written = set(names_in(schemas))
+
+    assert set() == KEYWORDS[edition.draft].keys() - SILENT - written
+    assert set() == set(NAMES) - written
+
+
+@each_edition
+def test_a_seed_gives_the_same_schema_again(edition: Edition) -> None:
+    """What was found once can be found again."""
+    schemas = [generate_schema(Random("again"), edition).question.schema for _ in range(2)]
+
+    assert json.dumps(schemas[0]) == json.dumps(schemas[1])
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_the_samples_match_their_pattern(pattern: str) -> None:
+    """Payloads towards a pattern match it."""
+    search = compile_pattern(pattern).search
+
+    assert [] == [text for text in PATTERNS[pattern] if not search(text)]

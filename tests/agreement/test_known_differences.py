@@ -1,0 +1,40 @@
+"""The table of known differences is true, and the material keeps to it."""
+
+import itertools
+
+import pytest
+from agreement.judges import Judges, summon
+from agreement.known_differences import KNOWN_DIFFERENCES, KnownDifference
+from agreement.schemas import Question
+from agreement.values import INTEGERS, NAMES, NUMBERS, PATTERNS, STRINGS
+
+IDS = [difference.name for difference in KNOWN_DIFFERENCES]
+
+
+@pytest.mark.parametrize("known", KNOWN_DIFFERENCES, ids=IDS)
+def test_both_engines_judge_rightly_where_the_oracle_does_not(known: KnownDifference) -> None:
+    """A row says of each of the three what it answers; one that has changed must go."""
+    judges = summon(Question(known.edition, known.schema, {}))
+    assert isinstance(judges, Judges)
+    assert judges.compiled.fast is not None
+
+    assert {"fast": known.valid, "complete": known.valid, "jsonschema-rs": not known.valid} == {
+        "fast": judges.compiled.fast.is_valid(known.payload),
+        "complete": judges.compiled.complete.is_valid(known.payload),
+        "jsonschema-rs": judges.oracle.is_valid(known.payload),
+    }
+
+
+def test_no_double_is_near_to_a_large_integer() -> None:
+    """Rounding a large integer of the material gives no double of the material."""
+    doubles = {abs(number) for number in NUMBERS if isinstance(number, float)}
+    large = [abs(number) for number in INTEGERS if abs(number) >= 2**63]
+
+    assert [] == [number for number in large if float(number) in doubles]
+
+
+def test_no_text_has_a_line_separator() -> None:
+    """Nothing that the dot may meet has U+2028 or U+2029."""
+    texts = itertools.chain(NAMES, STRINGS, *PATTERNS.values())
+
+    assert [] == [text for text in texts if {"\u2028", "\u2029"} & set(text)]

@@ -1,0 +1,128 @@
+"""No name means anything to the engines but itself.
+
+Each hostile name is put wherever a schema can have a name, beside one that differs
+from it in little.
+"""
+
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from agreement.editions import EDITIONS, Edition, edition_named
+from agreement.judges import Judges, summon
+from agreement.schemas import Question
+from agreement.values import NAMES
+from sidecheck_server.core.schemas.keywords import Draft
+from sidecheck_server.core.words import as_pointer
+
+HOSTILE = (*NAMES, "\u2028", "\u2029", "\x85", "a\u2028b", "\U0010ffff")
+INTEGER, TEXT = {"type": "integer"}, {"type": "string"}
+
+#: Makes a schema from a name and one like it, and a payload that is valid and one that is not.
+Position = Callable[[Edition, str, str], tuple[Any, Any, Any]]
+
+
+def _property(_edition: Edition, name: str, like: str) -> tuple[Any, Any, Any]:
+    return {"properties": {name: INTEGER, like: TEXT}}, {name: 1, like: ""}, {name: "", like: 1}
+
+
+def _required(_edition: Edition, name: str, like: str) -> tuple[Any, Any, Any]:
+    return {"required": [name]}, {name: None}, {like: None}
+
+
+def _closed(_edition: Edition, name: str, like: str) -> tuple[Any, Any, Any]:
+    schema = {"properties": {name: INTEGER}, "additionalProperties": False}
+    return schema, {name: 1}, {like: 1}
+
+
+def _dependency(_edition: Edition, name: str, like: str) -> tuple[Any, Any, Any]:
+    return {"dependencies": {name: [like]}}, {name: 1, like: 1}, {name: 1}
+
+
+def _dependent_schema(_edition: Edition, name: str, like: str) -> tuple[Any, Any, Any]:
+    return {"dependencies": {name: {"required": [like]}}}, {like: 1}, {name: 1}
+
+
+def _definition(edition: Edition, name: str, like: str) -> tuple[Any, Any, Any]:
+    keyword = edition.definitions_keyword
+    references = [
+        {"$ref": "#" + quote(as_pointer((keyword, each)), safe="/~")} for each in (name, like)
+    ]
+    schema = {
+        keyword: {name: INTEGER, like: TEXT},
+        "properties": {"x": references[0], "y": references[1]},
+    }
+    return schema, {"x": 1, "y": ""}, {"x": "", "y": 1}
+
+
+def _enumerated(_edition: Edition, name: str, like: str) -> tuple[Any, Any, Any]:
+    return {"enum": [name, {name: [name]}]}, {name: [name]}, {name: [like]}
+
+
+def _pattern(_edition: Edition, name: str, like: str) -> tuple[Any, Any, Any]:
+    literal = "".join(each if each.isalnum() else f"\\u{{{ord(each):x}}}" for each in name)
+    schema = {"patternProperties": {f"^{literal}$": INTEGER}, "additionalProperties": False}
+    return schema, {name: 1}, {like: 1}
+
+
+def _tagged(_edition: Edition, name: str, like: str) -> tuple[Any, Any, Any]:
+    branches = [
+        {"type": "object", "properties": {name: {"enum": [each]}}, "required": [name]}
+        for each in (name, like)
+    ]
+    return {"oneOf": branches}, {name: like}, {like: name}
+
+
+POSITIONS = {
+    "property": _property,
+    "required": _required,
+    "closed": _closed,
+    "dependency": _dependency,
+    "dependent schema": _dependent_schema,
+    "definition": _definition,
+    "enumerated": _enumerated,
+    "pattern": _pattern,
+    "tagged": _tagged,
+}
+
+
+@pytest.mark.parametrize("edition", [EDITIONS[0], EDITIONS[-1]], ids=lambda each: each.name)
+@pytest.mark.parametrize("position", POSITIONS.values(), ids=POSITIONS)
+def test_a_name_means_itself(edition: Edition, position: Position) -> None:
+    """Every hostile name is judged on the fast engine, and told from one like it."""
+    wrong = []
+    for name in HOSTILE:
+        like = name.swapcase() if name.swapcase() != name else f"{name}_"
+        schema, valid, invalid = position(edition, name, like)
+        judges = summon(Question(edition, schema, {}))
+        if not isinstance(judges, Judges) or judges.compiled.fast is None:
+            wrong.append((name, str(judges)))
+            continue
+        engines = (judges.compiled.fast, judges.compiled.complete)
+        verdicts = [engine.is_valid(payload) for engine in engines for payload in (valid, invalid)]
+        if verdicts != [True, False, True, False]:
+            wrong.append((name, str(verdicts)))
+
+    assert [] == wrong
+
+
+def test_a_name_that_looks_like_a_reference_is_none() -> None:
+    """``$ref`` and ``$id`` are keywords in a schema, and names where names stand."""
+    edition = edition_named("draft-07")
+    assert edition.draft is Draft.DRAFT_07
+    schema = {
+        "properties": {"$ref": TEXT, "$id": INTEGER, "x": {"$ref": "#/properties/$ref"}},
+        "required": ["$ref", "$id"],
+        "default": {"$ref": "#/nowhere"},
+    }
+    judges = summon(Question(edition, schema, {}))
+    assert isinstance(judges, Judges)
+    assert judges.compiled.fast is not None
+
+    payloads: list[Any] = [
+        {"$ref": "#", "$id": 1, "x": ""},
+        {"$ref": "#", "$id": 1, "x": 1},
+        {"$ref": 1, "$id": 1},
+    ]
+    assert [True, False, False] == [judges.compiled.fast.is_valid(each) for each in payloads]

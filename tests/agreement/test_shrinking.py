@@ -1,0 +1,30 @@
+"""A disagreement is noticed, and told in a few words."""
+
+from agreement.__main__ import reproduction
+from agreement.editions import EDITIONS
+from agreement.judges import Judges, summon
+from agreement.schemas import Question
+from agreement.shrinking import shrunk
+
+
+def test_a_disagreement_is_found_and_made_small() -> None:
+    """Of a large schema and payload, only what the judges differ about is left."""
+    wrong = {"const": 10**30, "title": "jsonschema-rs takes 1e30 for this; see the table"}
+    schema = {
+        "type": "object",
+        "required": ["a", "b"],
+        "properties": {"a": {"type": "string"}, "b": {"items": wrong}},
+    }
+    judges = summon(Question(EDITIONS[-1], schema, {}))
+    assert isinstance(judges, Judges)
+    (found,) = judges.examine('{"a": "text", "b": [1e30], "c": null}')
+
+    assert {
+        "kind": "verdicts differ",
+        "detail": '{"fast": false, "complete": false, "jsonschema-rs": true}',
+        "edition": "2020-12",
+        "assert_formats": False,
+        "schema": {"const": 10**30},
+        "documents": {},
+        "payload": 1e30,
+    } == reproduction(shrunk(found))

@@ -1,0 +1,205 @@
+"""`sidecheck validate`: what it prints, and how it exits."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from sidecheck_server.cli import sidecheck
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"count": {"type": "integer", "minimum": 1}, "when": {"format": "date"}},
+    "required": ["count"],
+    "additionalProperties": False,
+}
+TOOL = {"name": "git_log", "inputSchema": SCHEMA}
+OTHER = {"name": "git_diff", "inputSchema": {"type": "object"}}
+FILES: dict[str, Any] = {
+    "schema.json": SCHEMA,
+    "tools.json": [OTHER, TOOL],
+    "good.json": {"count": 3, "when": "someday"},
+    "bad.json": {"count": "three", "whn": 1},
+    "wordy.json": "not an object",
+}
+COUNT = {
+    "code": "TYPE",
+    "severity": "error",
+    "keyword": "type",
+    "instance_pointer": "/count",
+    "schema_pointer": "/properties/count/type",
+    "message": 'expected an integer, found the string "three"',
+    "suggestion": "",
+}
+WHN = {
+    "code": "ADDITIONAL_PROPERTIES",
+    "severity": "error",
+    "keyword": "additionalProperties",
+    "instance_pointer": "/whn",
+    "schema_pointer": "/additionalProperties",
+    "message": 'unknown property "whn"; did you mean "when"?',
+    "suggestion": "when",
+}
+GOOD = {"payload": "good.json", "valid": True, "truncated": False, "violations": []}
+BAD = {"payload": "bad.json", "valid": False, "truncated": False, "violations": [COUNT, WHN]}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder, which has FILES and a payload that nests too deep."""
+    monkeypatch.chdir(tmp_path)
+    for name, value in FILES.items():
+        (tmp_path / name).write_text(json.dumps(value))
+    (tmp_path / "deep.json").write_text("[" * 200 + "]" * 200)
+    return tmp_path
+
+
+def run(*words: str, stdin: bytes | None = None, color: bool = False) -> Result:
+    """Run the command here; an exception of its own is the test's."""
+    return CliRunner().invoke(
+        sidecheck, ["validate", *words], input=stdin, catch_exceptions=False, color=color
+    )
+
+
+def judged(*words: str, stdin: bytes | None = None) -> Any:
+    """Return what the command says in JSON."""
+    return json.loads(run(*words, "--format", "json", stdin=stdin).stdout)
+
+
+def test_json_has_an_object_for_each_payload_in_order() -> None:
+    """A verdict with its violations, or a refusal."""
+    refusal = {
+        "reason": "LIMIT_EXCEEDED",
+        "message": "arrays and objects nest too deep: 200, "
+        "more than the limit of 128 (payload_depth)",
+    }
+
+    assert [BAD, GOOD, {"payload": "deep.json", "refusal": refusal}] == judged(
+        "--schema", "schema.json", "bad.json", "good.json", "deep.json"
+    )
+
+
+def test_text_has_a_block_for_each_payload_in_order() -> None:
+    """Pointers and codes are aligned, and nothing is coloured where no terminal is."""
+    result = run("--schema", "schema.json", "good.json", "bad.json", "deep.json", "wordy.json")
+
+    assert (
+        "good.json: valid\n"
+        "bad.json: invalid\n"
+        '  /count  TYPE                   expected an integer, found the string "three"\n'
+        '  /whn    ADDITIONAL_PROPERTIES  unknown property "whn"; did you mean "when"?\n'
+        "deep.json: refused\n"
+        "  LIMIT_EXCEEDED: arrays and objects nest too deep: 200, "
+        "more than the limit of 128 (payload_depth)\n"
+        "wordy.json: invalid\n"
+        '  (root)  TYPE  expected an object, found the string "not an object"\n'
+    ) == result.stdout
+    assert "" == result.stderr
+
+
+def test_a_terminal_gets_colours() -> None:
+    """Red for an error."""
+    assert "\x1b[31mTYPE" in run("--schema", "schema.json", "bad.json", color=True).stdout
+
+
+@pytest.mark.parametrize(
+    ("payloads", "code"),
+    [
+        pytest.param(["good.json", "good.json"], 0, id="all valid"),
+        pytest.param(["good.json", "bad.json"], 1, id="a violation"),
+        pytest.param(["deep.json", "good.json"], 1, id="a refusal"),
+    ],
+)
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_the_exit_code_says_whether_all_are_valid(
+    payloads: list[str], code: int, form: str
+) -> None:
+    """In either form."""
+    assert code == run("--schema", "schema.json", "--format", form, *payloads).exit_code
+
+
+@pytest.mark.parametrize(
+    "tools",
+    [
+        pytest.param(TOOL, id="one definition"),
+        pytest.param([OTHER, TOOL], id="a list"),
+        pytest.param({"tools": [OTHER, TOOL], "nextCursor": "x"}, id="a tools-list result"),
+        pytest.param(
+            {"jsonrpc": "2.0", "id": 1, "result": {"tools": [TOOL]}}, id="a JSON-RPC response"
+        ),
+    ],
+)
+def test_a_tool_is_found_wherever_definitions_stand(folder: Path, tools: Any) -> None:
+    """And judges by its input schema."""
+    (folder / "tools.json").write_text(json.dumps(tools))
+
+    assert [BAD, GOOD] == judged(
+        "--tools", "tools.json", "--tool", "git_log", "bad.json", "good.json"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        pytest.param("gitlog", "no tool 'gitlog' is in the file; is it 'git_log'?", id="near"),
+        pytest.param("weather", "no tool 'weather' is in the file", id="far"),
+    ],
+)
+def test_an_unknown_tool_is_refused_with_the_nearest_name(name: str, message: str) -> None:
+    """For every payload."""
+    refusal = {"reason": "UNKNOWN_TOOL", "message": message}
+
+    assert [
+        {"payload": "good.json", "refusal": refusal},
+        {"payload": "bad.json", "refusal": refusal},
+    ] == judged("--tools", "tools.json", "--tool", name, "good.json", "bad.json")
+
+
+def test_a_dash_is_standard_input(folder: Path) -> None:
+    """For the payload as for the schema."""
+    piped = [{**BAD, "payload": "-"}]
+
+    assert piped == judged("--schema", "schema.json", "-", stdin=(folder / "bad.json").read_bytes())
+    assert [BAD] == judged("--schema", "-", "bad.json", stdin=json.dumps(SCHEMA).encode())
+
+
+def test_documents_are_found_by_their_uri(folder: Path) -> None:
+    """And nothing else is, wherever a reference points."""
+    (folder / "refers.json").write_text('{"$ref": "https://example.com/x.json"}')
+    schema = ["--schema", "refers.json"]
+    brought = ["--document", "https://example.com/x.json", "schema.json"]
+
+    assert (0, 1) == (
+        run(*schema, *brought, "good.json").exit_code,
+        run(*schema, "good.json").exit_code,
+    )
+    assert "UNRESOLVABLE_REFERENCE" == judged(*schema, "good.json")[0]["refusal"]["reason"]
+
+
+def test_formats_are_asserted_on_request() -> None:
+    """Else they are annotations, as in 2020-12."""
+    asserted = judged("--schema", "schema.json", "--assert-formats", "good.json")
+
+    assert [GOOD] == judged("--schema", "schema.json", "good.json")
+    assert [("/when", "FORMAT")] == [
+        (found["instance_pointer"], found["code"]) for found in asserted[0]["violations"]
+    ]
+
+
+def test_values_are_left_out_on_request() -> None:
+    """Of messages and suggestions; pointers stay."""
+    hidden = judged("--schema", "schema.json", "--hide-values", "bad.json")[0]["violations"]
+
+    assert ["/count", "/whn"] == [found["instance_pointer"] for found in hidden]
+    assert [] == [found for found in hidden if "three" in str(found) or "whn" in found["message"]]
+
+
+def test_no_more_violations_are_told_than_wanted() -> None:
+    """And that there are more."""
+    assert [{**BAD, "truncated": True, "violations": [COUNT]}] == judged(
+        "--schema", "schema.json", "--max-violations", "1", "bad.json"
+    )
+    assert run("--schema", "schema.json", "--max-violations", "1", "bad.json").stdout.endswith(
+        "\n  ... there may be more; see --max-violations\n"
+    )

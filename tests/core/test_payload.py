@@ -1,0 +1,275 @@
+"""What is said of payloads that are not JSON, or not JSON with one meaning."""
+
+from contextlib import suppress
+from time import process_time
+from typing import Any
+
+import pytest
+from sidecheck_server.core.payload import MalformedError, decode, nesting
+from sidecheck_server.core.refusals import Reason, Refusal
+from sidecheck_server.core.words import Violation
+
+NOT_JSON = [
+    pytest.param(b"", "not JSON: it is empty", id="nothing"),
+    pytest.param(b" \n", "not JSON: it is empty", id="white space"),
+    pytest.param(
+        b'{"a": [1, 2',
+        "not JSON: it ends before the value is complete at line 1, column 12",
+        id="an end in between",
+    ),
+    pytest.param(
+        b'\n\n  "abc',
+        "not JSON: it ends before the value is complete at line 3, column 7",
+        id="a string without an end",
+    ),
+    pytest.param(
+        b'{"a": 1,}',
+        "not JSON: a comma without a value after it at line 1, column 9",
+        id="a comma too many in an object",
+    ),
+    pytest.param(
+        b"[1,\n]",
+        "not JSON: a comma without a value after it at line 2, column 1",
+        id="a comma too many in an array",
+    ),
+    pytest.param(
+        b"{} {}",
+        "not JSON: text after the end of the JSON value at line 1, column 4",
+        id="two values",
+    ),
+    pytest.param(
+        b"{a: 1}",
+        "not JSON: a key that is not a string in double quotes at line 1, column 2",
+        id="a key without quotes",
+    ),
+    pytest.param(
+        b"[1 2]", "not JSON: a missing comma or closing bracket at line 1, column 4", id="no comma"
+    ),
+    pytest.param(
+        b'{"a": 1 "b": 2}',
+        "not JSON: a missing comma or closing brace at line 1, column 9",
+        id="no comma between members",
+    ),
+    pytest.param(
+        b'{"a" 1}', "not JSON: a missing colon after a key at line 1, column 6", id="no colon"
+    ),
+    pytest.param(
+        b"[01]",
+        "not JSON: a number that is not written as JSON writes numbers at line 1, column 3",
+        id="a leading zero",
+    ),
+    pytest.param(
+        b"[1.]",
+        "not JSON: a number that is not written as JSON writes numbers at line 1, column 4",
+        id="a point without digits",
+    ),
+    pytest.param(
+        b'["\\x41"]',
+        "not JSON: an escape that JSON does not have at line 1, column 4",
+        id="an escape of JavaScript",
+    ),
+    pytest.param(
+        b'["\\u00g0"]',
+        "not JSON: a \\u escape without four hexadecimal digits at line 1, column 7",
+        id="an escape without digits",
+    ),
+    pytest.param(
+        b'["a\tb"]',
+        "not JSON: a control character inside a string, which must be escaped, at line 1, column 4",
+        id="a tab in a string",
+    ),
+    pytest.param(
+        b"[\"\xc3\xa9\", 'a']",
+        "not JSON: a character that cannot stand there at line 1, column 7",
+        id="single quotes after a letter of two bytes",
+    ),
+    pytest.param(
+        b"[1, NaN]",
+        "not JSON: NaN and Infinity are not JSON numbers at line 1, column 5",
+        id="NaN",
+    ),
+    pytest.param(
+        b'{"a": -Infinity}',
+        "not JSON: NaN and Infinity are not JSON numbers at line 1, column 8",
+        id="negative infinity",
+    ),
+    pytest.param(
+        b'["\\\\", "\\ud800"]',
+        "not JSON: half of a surrogate pair at line 1, column 9",
+        id="the first half of a surrogate pair",
+    ),
+    pytest.param(
+        b'["\\ude00"]',
+        "not JSON: half of a surrogate pair at line 1, column 3",
+        id="the second half of a surrogate pair",
+    ),
+    pytest.param(
+        b'["\\\\ud800", ]',
+        "not JSON: a comma without a value after it at line 1, column 13",
+        id="a backslash before what looks like half of a surrogate pair",
+    ),
+    pytest.param(b'["\xff"]', "not JSON: it is not UTF-8 text", id="a byte that UTF-8 lacks"),
+    pytest.param(
+        b'["\xed\xa0\x80"]', "not JSON: it is not UTF-8 text", id="a surrogate in three bytes"
+    ),
+    pytest.param(
+        b"\xef\xbb\xbf{}",
+        "not JSON: it begins with a byte order mark; JSON is UTF-8 without one",
+        id="the byte order mark of UTF-8",
+    ),
+    pytest.param(
+        '{"a": 1}'.encode("utf-16"),
+        "not JSON: it begins with a byte order mark; JSON is UTF-8 without one",
+        id="UTF-16",
+    ),
+]
+OUT_OF_RANGE = [
+    pytest.param(b'[1, "1e999", 1e999]', "line 1, column 14", id="a double beside its text"),
+    pytest.param(b"[1,\n -1.5E+400, 2]", "line 2, column 2", id="a negative double"),
+    pytest.param(b"9" * 400 + b".0", "line 1, column 1", id="a double of many digits"),
+    pytest.param(
+        b"[1, " + b"9" * 4301 + b", 2]", "line 1, column 5", id="an integer of 4,301 digits"
+    ),
+]
+REPEATED = [
+    pytest.param(b'{"a": 1, "a": 1}', ["/a"], id="the same value twice"),
+    pytest.param(b'{"a": 1, "a": 2, "a": 3}', ["/a"], id="three times"),
+    pytest.param(b'[{"/": 1, "b": 2, "/": 3, "b": 4}]', ["/0/~1", "/0/b"], id="two keys"),
+    pytest.param(
+        b'{"x": {"b": 1, "b": 1}, "y": [{}, {"c": 1, "c": 1}], "x2": {"d": 1, "d": 1}}',
+        ["/x/b", "/y/1/c", "/x2/d"],
+        id="in the order of the text",
+    ),
+    pytest.param(
+        b'{"a": {"b": 1, "b": 1}, "a": {}}', ["/a"], id="not inside of a value that is lost"
+    ),
+    pytest.param(b'{"": 1, "\\u0061": 1, "a": 1}', ["/a"], id="through an escape"),
+    pytest.param(b'{":": 1, "\\u003a": 1}', ["/:"], id="through an escaped colon"),
+]
+
+
+def refused(text: bytes) -> tuple[Violation, ...]:
+    with pytest.raises(MalformedError) as malformed:
+        decode(text, max_depth=128)
+    return malformed.value.violations
+
+
+@pytest.mark.parametrize(("text", "message"), NOT_JSON)
+def test_what_is_not_json_is_told_with_its_place(text: bytes, message: str) -> None:
+    """One violation, which names the fault as a person would."""
+    expected = Violation("", "", "", "PAYLOAD_NOT_JSON", message, clause="RFC 8259")
+
+    assert (expected,) == refused(text)
+
+
+@pytest.mark.parametrize(("text", "place"), OUT_OF_RANGE)
+def test_a_number_out_of_range_is_told_with_its_place(text: bytes, place: str) -> None:
+    """The first one, wherever other numbers stand."""
+    expected = Violation(
+        "",
+        "",
+        "",
+        "NUMBER_OUT_OF_RANGE",
+        f"the number at {place} is too large to be represented",
+        clause="RFC 7493, section 2.2",
+    )
+
+    assert (expected,) == refused(text)
+
+
+@pytest.mark.parametrize(("text", "pointers"), REPEATED)
+def test_repeated_keys_are_told_with_their_places(text: bytes, pointers: list[str]) -> None:
+    """Each once, in the order of the text."""
+    expected = tuple(
+        Violation(
+            pointer,
+            "",
+            "",
+            "DUPLICATE_KEY",
+            "the object has this key more than once; readers would disagree which one counts",
+            clause="RFC 8259, section 4; RFC 7493, section 2.3",
+        )
+        for pointer in pointers
+    )
+
+    assert expected == refused(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        pytest.param(b"9" * 4300, int("9" * 4300), id="an integer of 4,300 digits"),
+        pytest.param(b"-0", 0, id="negative zero as an integer"),
+        pytest.param(b"1e-999", 0.0, id="a number below the smallest double"),
+        pytest.param(b'"\\ud83d\\ude00"', "😀", id="a surrogate pair"),
+        pytest.param(b'"\\u0000\x7f"', "\x00\x7f", id="control characters that may stand there"),
+        pytest.param(b'\r\n\t {"": null} ', {"": None}, id="an empty key, and white space"),
+    ],
+)
+def test_what_is_json_is_read(text: bytes, value: Any) -> None:
+    """At the edges of what JSON is."""
+    found = decode(text, max_depth=128)
+
+    assert (type(value), value) == (type(found), found)
+
+
+@pytest.mark.parametrize(
+    ("text", "depth"),
+    [
+        pytest.param(b"", 0, id="nothing"),
+        pytest.param(b"1", 0, id="a scalar"),
+        pytest.param(b"[]", 1, id="an array"),
+        pytest.param(b'[{"a": [1]}, [[2]]]', 3, id="arrays and objects"),
+        pytest.param(b']]"[', 0, id="more ends than beginnings"),
+        pytest.param(b'["[[[", "\\"[[[", "\\\\", [[]]]', 3, id="brackets in strings"),
+        pytest.param(b'["\\n", "[["]', 1, id="an escape before brackets in a string"),
+        pytest.param(b'["\\n", [[[]]], "x\\n"]', 4, id="an escape before brackets"),
+        pytest.param(b'["\\\\\\"[", [[]]]', 3, id="a backslash and a quote in a string"),
+        pytest.param(b'[["[[', 2, id="a string without an end"),
+    ],
+)
+def test_nesting_counts_brackets_outside_of_strings(text: bytes, depth: int) -> None:
+    """Escapes neither hide nor invent any."""
+    assert depth == nesting(text)
+
+
+@pytest.mark.parametrize("bracket", [b"[", b'{"a":'])
+def test_nesting_beyond_the_bound_is_refused_before_anything_is_read(bracket: bytes) -> None:
+    """The refusal names the bound; at the bound, what is wrong is told instead."""
+    with pytest.raises(Refusal) as deep:
+        decode(bracket * 9, max_depth=8)
+
+    assert Reason.LIMIT_EXCEEDED == deep.value.reason
+    assert {"bound": "payload_depth", "limit": "8", "found": "9"} == deep.value.metadata
+    with pytest.raises(MalformedError):
+        decode(bracket * 8, max_depth=8)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(b'"' + b"\\\\" * 500_000 + b'"', id="backslashes"),
+        pytest.param(b'"' * 1_000_000, id="quotes"),
+        pytest.param(b"[" * 1_000_000, id="brackets"),
+        pytest.param(b"[" + b'"\\ud800",' * 100_000, id="lone surrogates"),
+        pytest.param(b"[" + b"1," * 500_000 + b"1e999", id="numbers"),
+        pytest.param(b"[" + (b"1" * 4300 + b",") * 240 + b"0]", id="long integers"),
+        pytest.param(b"1" * 1_000_000 + b".5", id="one long number"),
+        pytest.param(b"{" + b'"a":1,' * 150_000 + b'"a":1}', id="one key again and again"),
+        pytest.param(
+            b"{" + b",".join(b'"%d":1,"%d":1' % (n, n) for n in range(50_000)) + b"}",
+            id="many repeated keys",
+        ),
+        pytest.param(
+            b"[" * 100 + b'{"a":1,"a":1}' + b',{"a":1,"a":1}' * 50_000 + b"]" * 100,
+            id="many objects with repeated keys, deep inside",
+        ),
+    ],
+)
+def test_time_is_linear_in_the_length(text: bytes) -> None:
+    """A megabyte that is made to be slow takes a moment; quadratic work takes minutes."""
+    before = process_time()
+    with suppress(MalformedError, Refusal):
+        decode(text, max_depth=128)
+
+    assert process_time() - before < 3

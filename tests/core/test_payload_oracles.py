@@ -1,0 +1,198 @@
+"""What others say of payloads: the standard library's reader, and a scan byte by byte."""
+
+import json
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given, seed, settings
+from hypothesis import strategies as st
+from json_texts import NotStrictError, mutated, random_text, read_strictly
+from sidecheck_server.core.payload import MalformedError, decode, nesting
+from sidecheck_server.core.refusals import Refusal
+from sidecheck_server.core.words import as_pointer
+
+SECRET = "hunter2"
+DEPTH = 30
+HIDDEN = b'["\\n", ' + b"[" * 900 + b"]" * 900 + b', "x\\n"]'
+
+
+def with_types(value: Any) -> Any:
+    """Return *value* so that 1, 1.0 and true differ, and -0.0 from 0.0."""
+    if isinstance(value, dict):
+        return {name: with_types(member) for name, member in value.items()}
+    if isinstance(value, list):
+        return [with_types(item) for item in value]
+    return type(value).__name__, repr(value)
+
+
+def nesting_by_bytes(text: bytes) -> int:
+    """Scan *text*; a backslash takes the quote or the backslash after it along."""
+    depth = deepest = at = 0
+    inside = False
+    while at < len(text):
+        if text[at : at + 2] in (b'\\"', b"\\\\"):
+            at += 2
+            continue
+        if text[at] == ord('"'):
+            inside = not inside
+        elif not inside:
+            depth += text[at : at + 1] in (b"[", b"{")
+            depth -= text[at : at + 1] in (b"]", b"}")
+            deepest = max(deepest, depth)
+        at += 1
+    return deepest
+
+
+def depth_of(value: Any) -> int:
+    """Return how deep arrays and objects nest in a value."""
+    if isinstance(value, dict | list):
+        within = value.values() if isinstance(value, dict) else value
+        return 1 + max(map(depth_of, within), default=0)
+    return 0
+
+
+def outcome(text: bytes) -> Any:
+    """Return the value of *text* with its types, or the codes of what is wrong, or the bound."""
+    try:
+        return with_types(decode(text, max_depth=DEPTH))
+    except MalformedError as error:
+        return {found.code for found in error.violations}
+    except Refusal as refusal:
+        return refusal.metadata["bound"]
+
+
+def answers(text: bytes) -> list[Any]:
+    """Return the outcomes that are right by the standard library."""
+    try:
+        read = read_strictly(text)
+    except NotStrictError:
+        return [{"PAYLOAD_NOT_JSON"}, {"NUMBER_OUT_OF_RANGE"}, "payload_depth"]
+    if nesting_by_bytes(text) > DEPTH:
+        return ["payload_depth"]
+    return [{"DUPLICATE_KEY"}] if read.repeated else [with_types(read.value)]
+
+
+def repeated_keys(text: bytes) -> list[str]:
+    """Return the pointers of the repeated keys that are found in *text*."""
+    try:
+        decode(text, max_depth=DEPTH)
+    except MalformedError as error:
+        return [found.instance_pointer for found in error.violations]
+    return []
+
+
+def said_of(text: bytes) -> str:
+    """Return all that is said of *text* but for pointers."""
+    try:
+        decode(text, max_depth=DEPTH)
+    except MalformedError as error:
+        return repr([(one.message, one.suggestion, one.clause) for one in error.violations])
+    except Refusal as refusal:
+        return repr((refusal.message, refusal.metadata))
+    return ""
+
+
+def draws(count: int) -> Iterator[Random]:
+    """Yield sources of randomness, the same ones every time."""
+    for number in range(count):
+        yield Random(number)
+
+
+@seed(1)
+@settings(max_examples=150, deadline=None, database=None)
+@given(st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text())
+def test_every_scalar_is_read_as_it_was_written(value: Any) -> None:
+    """Numbers keep their type and every bit, texts every character."""
+    text = json.dumps({"a": [value]}).encode()
+
+    assert with_types({"a": [value]}) == with_types(decode(text, max_depth=DEPTH))
+
+
+def test_texts_without_repeated_keys_are_read() -> None:
+    """Whatever stands in their strings, however it is escaped."""
+    for text in [
+        b'{"a:b":{"\\u003a":"\\u003A::"},":":[":"]}',
+        *(random_text(random, repeated_keys=False) for random in draws(1500)),
+    ]:
+        assert with_types(read_strictly(text).value) == outcome(text), text
+
+
+def test_repeated_keys_are_found_exactly() -> None:
+    """Neither missed nor imagined, each once, at its place in the value that counts."""
+    for text in [
+        b'{"a":1,"\\u0061":2}',
+        b'{"a":1,"a":"\\u003a"}',
+        b'{"a":":","a":"::\\u003A"}',
+        b'{"a":{"b":1,"b":2},"a":{"c":[{"d":1,"d":1}]}}',
+        *(random_text(random, repeated_keys=True) for random in draws(2500)),
+    ]:
+        repeated = read_strictly(text).repeated
+        expected = {as_pointer((*path, name)) for path, name in repeated}
+        assert sorted(expected) == sorted(repeated_keys(text)), text
+
+
+@seed(2)
+@settings(max_examples=400, deadline=None, database=None)
+@given(st.lists(st.sampled_from([*b'"\\[]{}nu0a ', 0xFF]), max_size=40).map(bytes))
+def test_nesting_is_what_a_scan_byte_by_byte_finds(text: bytes) -> None:
+    """For any bytes at all."""
+    assert nesting_by_bytes(text) == nesting(text)
+
+
+def test_nesting_of_json_is_that_of_its_value() -> None:
+    """Whatever stands in its strings, however it is escaped."""
+    for random in draws(1500):
+        text = random_text(random, repeated_keys=False)
+        assert depth_of(read_strictly(text).value) == nesting(text), text
+
+
+def test_what_is_json_is_agreed_upon() -> None:
+    """A changed text is read as the standard library reads it, or refused as there."""
+    for text in [
+        HIDDEN,
+        b'"\\ud800"',
+        b'"\\ud83d\\ud83d\\ude00"',
+        b"-0",
+        b"-0.0",
+        b"1E400",
+        b"5e-324",
+        b"9" * 4300,
+        b"-" + b"9" * 4301,
+        b'{"a":1,"b":' + b"9" * 4300 + b',"a":2}',
+        *map(mutated, draws(8000)),
+    ]:
+        found = outcome(text)
+        assert found in answers(text), text
+
+
+@seed(3)
+@settings(max_examples=300, deadline=None, database=None)
+@given(st.binary(max_size=60))
+def test_any_bytes_get_an_answer(text: bytes) -> None:
+    """A value, a violation or a bound; nothing else is raised."""
+    assert outcome(text) in answers(text)
+
+
+def test_messages_hold_nothing_of_the_payload() -> None:
+    """Wherever it stands in a text that is not JSON."""
+    for random in draws(4000):
+        text = mutated(random)
+        at = random.randint(0, len(text))
+        secret = random.choice([SECRET, f'"{SECRET}"', f'"{SECRET}":', f'"{SECRET}'])
+        assert SECRET not in said_of(text[:at] + secret.encode() + text[at:])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(f'{{"a": {{"{SECRET}": 1}}, "{SECRET}": 1, "{SECRET}": 2}}', id="a key"),
+        pytest.param(f'{{"a": "{SECRET}", "a": "{SECRET}"}}', id="a value of a repeated key"),
+    ],
+)
+def test_messages_of_repeated_keys_hold_nothing_of_the_payload(text: str) -> None:
+    """Only the pointer does: it says where."""
+    said = said_of(text.encode())
+
+    assert (True, False) == ("more than once" in said, SECRET in said)

@@ -1,0 +1,69 @@
+"""Real calls get the verdict that two other validators recorded."""
+
+import json
+from functools import cache
+from typing import Any
+
+from agreement.corpus import edition_of
+from agreement.judges import LIMITS
+from agreement.schemas import Question
+from shared_material import read_records, shared
+from sidecheck_server.core.compiled import CompiledSchema
+from sidecheck_server.core.judge import DISAGREEMENT, Judging, judge
+from sidecheck_server.core.payload import decode
+from sidecheck_server.core.refusals import Reason, Refusal
+from sidecheck_server.core.schemas.compilation import compile_source
+
+NOT_TOLD = {DISAGREEMENT, "NOT_EXPLAINED"}
+
+
+@cache
+def compiled(schema: str) -> CompiledSchema | Reason:
+    """Return the schema of the text *schema*, compiled, or why it is refused."""
+    value = json.loads(schema)
+    source = Question(edition_of(value), value, {}).source()
+    try:
+        return CompiledSchema(source, compile_source(source, LIMITS), LIMITS)
+    except Refusal as refusal:
+        return refusal.reason
+
+
+def answers(record: dict[str, Any]) -> dict[str, Any]:
+    """Return what is made of a call: by the service's one way, and by each engine."""
+    schema = compiled(json.dumps(record["tool"]["inputSchema"]))
+    if isinstance(schema, Reason):
+        return {"refused": schema}
+    payload = json.dumps(record["arguments"]).encode()
+    value = decode(payload, max_depth=LIMITS.payload_depth)
+    verdict = judge(schema, payload, Judging())
+    codes = {violation.code for violation in verdict.violations}
+    return {
+        "judge": verdict.valid,
+        "fast": None if schema.fast is None else schema.fast.is_valid(value),
+        "complete": schema.complete.is_valid(value),
+        "explained": bool(verdict.violations) != verdict.valid and not codes & NOT_TOLD,
+    }
+
+
+def expected(record: dict[str, Any]) -> dict[str, Any]:
+    """Return what ought to be made of a call, as its record says."""
+    oracle = record["oracle"]
+    if not oracle["schema_valid"]:
+        return {"refused": Reason.INVALID_SCHEMA}
+    valid = oracle["jsonschema"]
+    return {"judge": valid, "fast": valid, "complete": valid, "explained": True}
+
+
+def test_recorded_calls_get_their_verdicts() -> None:
+    """Every call on whose verdict the recorded oracles agree gets it, from both engines."""
+    records = [
+        record
+        for record in read_records(shared("corpus") / "calls.jsonl.gz")
+        if record["oracle"]["jsonschema"] == record["oracle"]["ajv"]
+    ]
+
+    assert len(records) > 7000
+    assert sum(record["oracle"]["jsonschema"] is False for record in records) > 300
+    assert [] == [
+        (record["id"], answers(record)) for record in records if answers(record) != expected(record)
+    ]

@@ -1,0 +1,49 @@
+"""The schemas of real tools compile, and nearly all of them for the fast engine."""
+
+import pytest
+from agreement.corpus import compiled_schemas, tool_schemas
+from sidecheck_server.core.refusals import Reason, Refusal
+from sidecheck_server.core.schemas.compilation import Artifact
+
+LEAST_FAST = 0.995
+
+
+def test_every_valid_schema_compiles() -> None:
+    """No schema that is recorded as valid is refused."""
+    made = compiled_schemas()
+    valid = [schema.name for schema in tool_schemas() if schema.recorded_valid]
+
+    assert len(valid) > 5000
+    assert [] == [(name, str(made[name])) for name in valid if isinstance(made[name], Refusal)]
+
+
+def test_every_broken_schema_is_refused_as_such() -> None:
+    """A schema that is recorded as breaking its meta-schema is INVALID_SCHEMA."""
+    made = compiled_schemas()
+    broken = [schema.name for schema in tool_schemas() if not schema.recorded_valid]
+    reasons = {name: getattr(made[name], "reason", "compiled") for name in broken}
+
+    assert len(broken) > 0
+    assert dict.fromkeys(broken, Reason.INVALID_SCHEMA) == reasons
+
+
+def test_the_oracle_agrees_on_which_schemas_are_valid() -> None:
+    """jsonschema-rs finds the same schemas to keep their meta-schema."""
+    made = compiled_schemas()
+
+    assert [] == [
+        schema.name
+        for schema in tool_schemas()
+        if schema.question.edition.oracle_admits(schema.question.schema)
+        != isinstance(made[schema.name], Artifact)
+    ]
+
+
+def test_nearly_every_schema_runs_on_the_fast_engine(capsys: pytest.CaptureFixture[str]) -> None:
+    """At least 99.5 % of the schemas that compile have code for the fast engine."""
+    artifacts = [made for made in compiled_schemas().values() if isinstance(made, Artifact)]
+    fast = sum(artifact.fast is not None for artifact in artifacts)
+    with capsys.disabled():
+        print(f"\n{fast:,} of {len(artifacts):,} real schemas run on the fast engine")
+
+    assert fast / len(artifacts) >= LEAST_FAST

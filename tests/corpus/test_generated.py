@@ -1,0 +1,42 @@
+"""On payloads made for the schemas of real tools, all judges agree."""
+
+import json
+from random import Random
+
+import pytest
+from agreement.__main__ import reproduction
+from agreement.corpus import follow_within, tool_schemas
+from agreement.judges import Finding, Judges, summon
+from agreement.mutations import mutated
+from agreement.payloads import PayloadMaker
+from agreement.shrinking import shrunk
+
+PAYLOADS = 3
+NAMES = ("a", "b", "id", "name", "unknown", "$ref", "__proto__", "")
+
+
+def test_the_judges_agree_on_real_schemas(capsys: pytest.CaptureFixture[str]) -> None:
+    """Payloads towards each schema, and the same with small changes, get one verdict."""
+    valid = [schema.question for schema in tool_schemas() if schema.recorded_valid]
+    findings: list[Finding] = []
+    verdicts: list[bool] = []
+    for number, question in enumerate(valid):
+        judges = summon(question)
+        if not isinstance(judges, Judges):
+            findings += [judges] if isinstance(judges, Finding) else []
+            continue
+        random = Random(f"corpus/{number}")
+        maker = PayloadMaker(random, follow_within(question.schema), names=NAMES)
+        for _ in range(PAYLOADS):
+            payload = maker.make(question.schema)
+            changed = [mutated(random, payload, NAMES) for _ in range(2)]
+            for each in (payload, *changed):
+                findings += judges.examine(json.dumps(each))
+        verdicts += judges.verdicts.values()
+    share = sum(verdicts) / len(verdicts)
+    with capsys.disabled():
+        print(f"\n{len(verdicts):,} payloads for real schemas, {100 * share:.1f} % valid")
+
+    assert [] == [json.dumps(reproduction(shrunk(finding))) for finding in findings[:3]]
+    assert len(verdicts) > 30_000
+    assert 0.3 < share < 0.7
