@@ -71,7 +71,7 @@ class Judges:
         before = json.dumps(value)
         schema = self._schema()
         answers: dict[str, Any] = {}
-        for name, is_valid in self._by_name().items():
+        for name, is_valid in self.by_name().items():
             try:
                 answers[name] = is_valid(value)
             except Refusal as refusal:
@@ -91,7 +91,8 @@ class Judges:
         self.verdicts[payload] = answers["complete"]
         yield from self._examine_verdict(payload, value)
 
-    def _by_name(self) -> dict[str, Any]:
+    def by_name(self) -> dict[str, Any]:
+        """Return what says whether a payload is valid, for each judge that has a say."""
         # The fast engine first: what it finds too expensive nobody else is asked.
         fast = {} if self.compiled.fast is None else {"fast": self.compiled.fast.is_valid}
         oracle = {} if self.question.assert_formats else {"jsonschema-rs": self.oracle.is_valid}

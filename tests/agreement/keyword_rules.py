@@ -45,16 +45,8 @@ def _multiple_of(write: "Writer", _depth: int) -> Keywords:
     return {"multipleOf": write.choose(DIVISORS)}
 
 
-def _lengths(write: "Writer", _depth: int) -> Keywords:
-    return _counts(write, "minLength", "maxLength")
-
-
-def _item_counts(write: "Writer", _depth: int) -> Keywords:
-    return _counts(write, "minItems", "maxItems")
-
-
-def _member_counts(write: "Writer", _depth: int) -> Keywords:
-    return _counts(write, "minProperties", "maxProperties")
+def _counting(least: str, most: str) -> Rule:
+    return lambda write, _depth: _counts(write, least, most)
 
 
 def _counts(write: "Writer", least: str, most: str) -> Keywords:
@@ -94,8 +86,6 @@ def _unique(write: "Writer", _depth: int) -> Keywords:
 
 
 def _contains(write: "Writer", depth: int) -> Keywords:
-    if not write.may("contains"):
-        return {}
     return {"contains": write.subschema(depth)}
 
 
@@ -103,13 +93,7 @@ def _counted_contains(write: "Writer", depth: int) -> Keywords:
     return _contains(write, depth) | _counts(write, "minContains", "maxContains")
 
 
-def _lone_contains_bounds(write: "Writer", _depth: int) -> Keywords:
-    return _counts(write, "minContains", "maxContains")
-
-
 def _unevaluated_items(write: "Writer", depth: int) -> Keywords:
-    if not write.may("unevaluatedItems"):
-        return {}
     return {"unevaluatedItems": _closing(write, depth)}
 
 
@@ -246,19 +230,19 @@ _TABLE: tuple[tuple[str, Draft, Draft, Rule], ...] = (
     ("number", _D4, _D20, _bounds),
     ("number", _D4, _D20, _exclusive_bounds),
     ("number", _D4, _D20, _multiple_of),
-    ("string", _D4, _D20, _lengths),
+    ("string", _D4, _D20, _counting("minLength", "maxLength")),
     ("string", _D4, _D20, _pattern),
     ("string", _D4, _D20, _format),
-    ("array", _D4, _D20, _item_counts),
+    ("array", _D4, _D20, _counting("minItems", "maxItems")),
     ("array", _D4, _D20, _items),
     ("array", _D4, _D20, _listed_items),
     ("array", _D4, _D20, _void_additional_items),
     ("array", _D4, _D20, _unique),
     ("array", _D6, _D20, _contains),
     ("array", _D19, _D20, _counted_contains),
-    ("array", _D6, _D20, _lone_contains_bounds),
+    ("array", _D6, _D20, _counting("minContains", "maxContains")),
     ("array", _D19, _D20, _unevaluated_items),
-    ("object", _D4, _D20, _member_counts),
+    ("object", _D4, _D20, _counting("minProperties", "maxProperties")),
     ("object", _D4, _D20, _properties),
     ("object", _D4, _D20, _properties),
     ("object", _D4, _D20, _properties),

@@ -11,7 +11,7 @@ from typing import Any
 from agreement.editions import EDITIONS, Edition, edition_named
 from sidecheck_server.core.schemas.keywords import Draft
 
-__all__ = ["KNOWN_DIFFERENCES", "KnownDifference", "is_avoided"]
+__all__ = ["KNOWN_DIFFERENCES", "KnownDifference", "is_avoided", "never_together"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +76,29 @@ KNOWN_DIFFERENCES = (
         "no schema of 2019-09 has both keywords",
     ),
     KnownDifference(
+        "unevaluatedProperties beside dependencies since 2019-09",
+        EDITIONS[-1],
+        {"unevaluatedProperties": False, "dependencies": {"a": {"properties": {"a": True}}}},
+        {"a": 1},
+        True,
+        "2020-12 core, section 11.3: what any applicator evaluates in place; 2019-09 validation,"
+        " appendix A: `dependencies` may go on working as one",
+        "no schema since 2019-09 has both keywords",
+    ),
+    KnownDifference(
+        "a static reference to an anchor that is also dynamic",
+        EDITIONS[-1],
+        {
+            "$dynamicAnchor": "n",
+            "$ref": "http://example.com/a#n",
+            "$defs": {"a": {"$id": "http://example.com/a", "$dynamicAnchor": "n", "type": "null"}},
+        },
+        1,
+        False,
+        "2020-12 core, section 8.2.2: to $ref, $dynamicAnchor is an $anchor",
+        "if two resources have a dynamic anchor, $ref does not use its name",
+    ),
+    KnownDifference(
         "the dynamic scope around a resource that is entered without a reference",
         EDITIONS[-1],
         {
@@ -93,6 +116,26 @@ KNOWN_DIFFERENCES = (
         False,
         "2020-12 core, section 7.1: the dynamic scope begins where evaluation does",
         "beside dynamic anchors, only definitions are resources",
+    ),
+    KnownDifference(
+        "the dynamic scope around a resource that an empty fragment leads to",
+        edition_named("2019-09"),
+        {
+            "type": "array",
+            "$recursiveAnchor": True,
+            "items": {"$ref": "http://example.com/a#"},
+            "$defs": {
+                "a": {
+                    "$id": "http://example.com/a",
+                    "$recursiveAnchor": True,
+                    "$recursiveRef": "#",
+                }
+            },
+        },
+        [1],
+        False,
+        "2019-09 core, section 8.2.4.2: the outermost resource in the dynamic scope",
+        "beside dynamic anchors, no reference with a URI ends in an empty fragment",
     ),
     KnownDifference(
         "an empty reference",
@@ -118,17 +161,29 @@ def is_avoided(edition: Edition, schema: Any) -> bool:
     while stack:
         value = stack.pop()
         if isinstance(value, dict):
-            if value.get("$ref") == "":
+            if any(value.get(name) == "" for name in ("$ref", "$dynamicRef", "$recursiveRef")):
                 return True
             keys |= value.keys()
             identifiers += [value[name] for name in _IDENTIFIERS if name in value]
             stack.extend(value.values())
         elif isinstance(value, list):
             stack.extend(value)
-    together = {"contains", "unevaluatedItems"} <= keys
+    together = any(
+        all(keys & set(keywords) for keywords in groups) for groups in never_together(edition)
+    )
     names = [name for name in identifiers if isinstance(name, str)]
     repeated = len(set(names)) < len(names)
-    return repeated or (together and edition.draft is Draft.DRAFT_2019_09)
+    return repeated or together
+
+
+def never_together(edition: Edition) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
+    """Return pairs of groups of keywords: no schema of *edition* has keywords of both."""
+    found: list[tuple[tuple[str, ...], tuple[str, ...]]] = []
+    if edition.draft is Draft.DRAFT_2019_09:
+        found.append((("contains",), ("unevaluatedItems",)))
+    if edition.since(Draft.DRAFT_2019_09):
+        found.append((("dependencies",), ("unevaluatedItems", "unevaluatedProperties")))
+    return found
 
 
 _IDENTIFIERS = ("$id", "id", "$anchor", "$dynamicAnchor")

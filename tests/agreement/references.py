@@ -211,12 +211,18 @@ class Connector:
     def _spellings(self, here: Resource, target: Place) -> Iterator[str]:
         there = target.resource
         fragments = [_fragment(target.path, self.random)]
-        fragments += [f"#{name}" for name, place in there.anchors.items() if place is target]
+        fragments += [
+            f"#{name}"
+            for name, place in there.anchors.items()
+            # jsonschema-rs follows $ref dynamically where such an anchor is dynamic too.
+            if place is target and (name not in there.dynamic or self._is_single(name))
+        ]
+        if there is here:
+            yield from fragments
         if not target.path:
-            fragments.append("")
+            # By an empty fragment jsonschema-rs loses the dynamic scope.
+            fragments = [""] if self._dynamic else ["", *fragments]
         for fragment in fragments:
-            if there is here and fragment:
-                yield fragment
             if there.uri:
                 yield there.uri + fragment
             name = there.root.get(self.edition.id_keyword)
@@ -265,6 +271,9 @@ class Connector:
             for below in held:
                 if id(below) in self._nodes:
                     yield keyword, below
+
+    def _is_single(self, anchor: str) -> bool:
+        return sum(anchor in resource.anchors for resource in self._resources.values()) == 1
 
 
 def _steps(value: Any) -> list[tuple[str | int, Any]]:

@@ -16,13 +16,10 @@ def test_both_engines_judge_rightly_where_the_oracle_does_not(known: KnownDiffer
     """A row says of each of the three what it answers; one that has changed must go."""
     judges = summon(Question(known.edition, known.schema, {}))
     assert isinstance(judges, Judges)
-    assert judges.compiled.fast is not None
+    answers = {name: is_valid(known.payload) for name, is_valid in judges.by_name().items()}
 
-    assert {"fast": known.valid, "complete": known.valid, "jsonschema-rs": not known.valid} == {
-        "fast": judges.compiled.fast.is_valid(known.payload),
-        "complete": judges.compiled.complete.is_valid(known.payload),
-        "jsonschema-rs": judges.oracle.is_valid(known.payload),
-    }
+    assert {"complete", "jsonschema-rs"} <= answers.keys()
+    assert {name: known.valid != (name == "jsonschema-rs") for name in answers} == answers
 
 
 def test_no_double_is_near_to_a_large_integer() -> None:

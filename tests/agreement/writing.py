@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from agreement import keyword_rules
 from agreement.editions import Edition
+from agreement.known_differences import never_together
 from agreement.values import INTEGERS, NAMES, NUMBERS, PATTERNS, STRINGS, any_value
 from sidecheck_server.core.schemas.keywords import Draft
 
@@ -47,14 +48,13 @@ class Writer:
             dict.fromkeys((*NAMES[start : start + 4], *random.sample(NAMES, 3), *matching[:3]))
         )
         self._left = size
-        # jsonschema-rs is wrong about the two together in 2019-09.
-        self._unwritten = ""
-        if edition.draft is Draft.DRAFT_2019_09:
-            self._unwritten = random.choice(("contains", "unevaluatedItems"))
+        self._unwritten: set[str] = set()
+        for keywords in never_together(edition):
+            self._unwritten |= set(random.choice(keywords))
 
-    def may(self, keyword: str) -> bool:
-        """Return whether *keyword* may stand in the schema."""
-        return keyword != self._unwritten
+    def leave_out(self, *keywords: str) -> None:
+        """Write none of *keywords*."""
+        self._unwritten |= set(keywords)
 
     def chance(self, share: float) -> bool:
         """Return true in *share* of all cases."""
@@ -133,7 +133,7 @@ class Writer:
     ) -> None:
         written = rule(self, depth + 1)
         # The keywords of a rule belong together: a part of them may say nonsense.
-        if not written.keys() & node.keys():
+        if not written.keys() & (node.keys() | self._unwritten):
             node.update(written)
 
     def number(self) -> Any:

@@ -26,9 +26,19 @@ __all__ = ["serve"]
 @click.option("--workers", type=int, help="Processes that compile schemas.  [default: 2]")
 @click.option("--drain-seconds", type=float, help="Serve on so long when stopped.  [default: 0]")
 @click.option("--grace-seconds", type=float, help="Time for calls under way.  [default: 10]")
-@click.option("--reflection/--no-reflection", default=None, help="Serve gRPC reflection.")
-@click.option("--log-level", type=click.Choice(["debug", "info", "warning", "error"]))
-@click.option("--log-format", type=click.Choice(["auto", "json", "console"]))
+@click.option(
+    "--reflection/--no-reflection", default=None, help="Serve gRPC reflection.  [default: yes]"
+)
+@click.option(
+    "--log-level",
+    type=click.Choice(["debug", "info", "warning", "error"]),
+    help="What to log.  [default: info]",
+)
+@click.option(
+    "--log-format",
+    type=click.Choice(["auto", "json", "console"]),
+    help="How to log; auto is console on a terminal and JSON elsewhere.  [default: auto]",
+)
 def serve(config: Path | None, **flags: Any) -> None:
     r"""Run the service until SIGTERM or Ctrl-C.
 

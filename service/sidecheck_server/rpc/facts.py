@@ -41,13 +41,23 @@ def _verdict(verdict: verdict_pb2.Verdict) -> tuple[int, dict[str, Any]]:
 
 def _batch(response: validation_service_pb2.ValidateBatchResponse) -> tuple[int, dict[str, Any]]:
     invalid = refused = 0
+    disagreeing = set()
     for item in response.outcomes:
         if item.HasField("refusal"):
             refused += 1
         elif not item.verdict.valid:
             invalid += 1
-    level = logging.INFO if invalid or refused else logging.DEBUG
-    return level, {"items": len(response.outcomes), "invalid": invalid, "refused": refused}
+            # It stands alone in its verdict.
+            if item.verdict.violations[0].code == DISAGREEMENT:
+                disagreeing.add(item.verdict.schema_digest)
+    facts: dict[str, Any] = {
+        "items": len(response.outcomes),
+        "invalid": invalid,
+        "refused": refused,
+    }
+    if disagreeing:
+        return logging.ERROR, {**facts, "disagreeing": sorted(disagreeing)}
+    return logging.INFO if invalid or refused else logging.DEBUG, facts
 
 
 def _registration(

@@ -68,7 +68,7 @@ def bind_unix(server: grpc.aio.Server, path: Path) -> str:
 def remove_socket(path: Path) -> None:
     """Remove the unix socket *path*, if the server left it there and no other listens on it."""
     with suppress(OSError):
-        if _is_dead(path):
+        if path.is_socket() and _is_dead(path):
             path.unlink()
 
 
@@ -98,7 +98,7 @@ def _refuse_taken(host: str, port: int, address: str) -> None:
 
 
 def _is_dead(path: Path) -> bool:
-    """Return whether *path* is a socket that the system says nobody listens on.
+    """Return whether the system says that nobody listens on the socket *path*.
 
     Anything else it says, such as of another kind of socket, or of a lack of rights,
     tells that somebody may.

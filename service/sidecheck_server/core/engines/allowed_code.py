@@ -2,6 +2,9 @@
 
 import ast
 import re
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
 
 __all__ = ["RUNTIME_NAMES", "refuse_foreign_code"]
 
@@ -76,6 +79,34 @@ _NODES = (
 )
 
 
+def _is_known_name(node: ast.Name) -> bool:
+    if isinstance(node.ctx, ast.Store):
+        return node.id.startswith("data_") and bool(_OWN_NAME.match(node.id))
+    return node.id in RUNTIME_NAMES or bool(_OWN_NAME.match(node.id))
+
+
+def _is_plain_function(node: ast.FunctionDef) -> bool:
+    return bool(_OWN_NAME.match(node.name)) and not node.decorator_list and node.returns is None
+
+
+def _are_plain_arguments(node: ast.arguments) -> bool:
+    others = (node.posonlyargs, node.kwonlyargs, node.defaults, node.kw_defaults)
+    return not any(others) and node.vararg is None and node.kwarg is None
+
+
+_CONDITIONS: Mapping[type[ast.AST], Callable[[Any], bool]] = MappingProxyType(
+    {
+        ast.Name: _is_known_name,
+        ast.FunctionDef: _is_plain_function,
+        ast.arguments: _are_plain_arguments,
+        ast.arg: lambda node: node.arg in {"data", "budget"} and node.annotation is None,
+        ast.Attribute: lambda node: node.attr in _METHODS,
+        ast.ExceptHandler: lambda node: node.name is None and node.type is not None,
+    }
+)
+"""What more is asked of some of the nodes."""
+
+
 def refuse_foreign_code(tree: ast.Module) -> None:
     """Check that *tree* holds nothing but what the generator is meant to write.
 
@@ -83,14 +114,6 @@ def refuse_foreign_code(tree: ast.Module) -> None:
         AssertionError: it does not; the schema must not be compiled.
     """
     for node in ast.walk(tree):
-        allowed = isinstance(node, _NODES)
-        if isinstance(node, ast.Name):
-            allowed = node.id in RUNTIME_NAMES or bool(_OWN_NAME.match(node.id))
-        elif isinstance(node, ast.FunctionDef):
-            allowed = bool(_OWN_NAME.match(node.name)) and not node.decorator_list
-        elif isinstance(node, ast.Attribute):
-            allowed = node.attr in _METHODS
-        elif isinstance(node, ast.arg):
-            allowed = node.arg in {"data", "budget"} and node.annotation is None
-        if not allowed:
+        condition = _CONDITIONS.get(type(node))
+        if not isinstance(node, _NODES) or (condition is not None and not condition(node)):
             raise AssertionError(f"generated code holds a foreign {type(node).__name__}")

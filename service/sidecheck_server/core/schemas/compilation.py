@@ -62,9 +62,18 @@ def _fast_code(admitted: Admitted, source: SchemaSource, limits: Limits) -> Fast
         accept = Lowered({"d0": {} if schema is True else {"not": {}}})
         return generate(accept, limits, counted=False)
 
+    own = standard_name(admitted.context.dialect)
+
     def asserted(dialect: Dialect, name: str) -> bool:
-        wanted = source.assert_formats or dialect.asserts_format
-        return wanted and format_checker(name, standard_name(dialect)) is not None
+        if not (source.assert_formats or dialect.asserts_format):
+            return False
+        standard = standard_name(dialect)
+        if format_checker(name, standard) is None:
+            return False
+        if standard != own:
+            # The code names a format without saying as whose.
+            raise CannotLowerError("a format of another dialect")
+        return True
 
     lowered = lower(admitted.survey, asserted)
     return generate(lowered, limits, counted=unbounded(admitted.survey))

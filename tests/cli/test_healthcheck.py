@@ -1,0 +1,127 @@
+"""`sidecheck healthcheck`: whether a server serves."""
+
+import socket
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+from click.testing import CliRunner
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from running import RunningServer
+from sidecheck_server.cli import sidecheck
+
+SETTINGS = ("SIDECHECK_LISTEN", "SIDECHECK_UNIX_SOCKET")
+
+
+@pytest.fixture(autouse=True)
+def _no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in SETTINGS:
+        monkeypatch.delenv(name, raising=False)
+
+
+def check(*words: str, **environment: str) -> tuple[int, str, str]:
+    """Return how the command exits and what it says."""
+    result = CliRunner().invoke(
+        sidecheck, ["healthcheck", *words], env=environment, catch_exceptions=False
+    )
+    return result.exit_code, result.stdout, result.stderr
+
+
+@contextmanager
+def answering(status: Any) -> Iterator[str]:
+    """Run a server whose health is *status*, or which does not speak of health if None."""
+    server = grpc.server(ThreadPoolExecutor(1))
+    if status is not None:
+        servicer = health.HealthServicer()
+        servicer.set("", status)
+        stock: Any = server
+        health_pb2_grpc.add_HealthServicer_to_server(servicer, stock)
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    yield f"127.0.0.1:{port}"
+    server.stop(None).wait()
+
+
+def test_a_server_that_serves_is_healthy(shared_server: RunningServer) -> None:
+    """On either address."""
+    for target in (shared_server.address, shared_server.unix_address):
+        assert (0, f"{target} is SERVING\n", "") == check("--target", target)
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [
+        pytest.param(
+            health_pb2.HealthCheckResponse.NOT_SERVING, "is NOT_SERVING", id="it does not serve"
+        ),
+        pytest.param(None, "does not answer: UNIMPLEMENTED", id="it does not know health"),
+    ],
+)
+def test_a_server_that_does_not_serve_is_not_healthy(status: Any, said: str) -> None:
+    """Whatever else it answers."""
+    with answering(status) as target:
+        assert (1, "", f"Error: {target} {said}\n") == check("--target", target)
+
+
+def test_nobody_is_not_healthy(tmp_path: Path) -> None:
+    """Neither a port nor a socket that nobody listens on."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = f"127.0.0.1:{taken.getsockname()[1]}"
+        for target in (port, f"unix:{tmp_path}/none.sock"):
+            assert (1, "", f"Error: {target} does not answer: UNAVAILABLE\n") == check(
+                "--target", target
+            )
+
+
+def test_a_server_that_hangs_is_not_healthy() -> None:
+    """The command ends after the time it is given."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        target = f"127.0.0.1:{silent.getsockname()[1]}"
+
+        assert (1, "", f"Error: {target} does not answer: DEADLINE_EXCEEDED\n") == check(
+            "--target", target, "--timeout", "0.2"
+        )
+
+
+@pytest.mark.parametrize("variable", ["http_proxy", "grpc_proxy", "https_proxy"])
+def test_no_proxy_is_asked(shared_server: RunningServer, variable: str) -> None:
+    """The server is near."""
+    proxied = check("--target", shared_server.address, **{variable: "http://127.0.0.1:9"})
+
+    assert (0, f"{shared_server.address} is SERVING\n", "") == proxied
+
+
+def test_the_servers_own_settings_name_the_target(shared_server: RunningServer) -> None:
+    """A container's check needs no flags; a flag comes first."""
+    path = str(shared_server.socket)
+    tcp, unix = (f"{at} is SERVING\n" for at in (shared_server.address, f"unix:{path}"))
+
+    assert (0, tcp, "") == check(SIDECHECK_LISTEN=shared_server.address)
+    assert (0, unix, "") == check(SIDECHECK_LISTEN="", SIDECHECK_UNIX_SOCKET=path)
+    assert (0, tcp, "") == check(
+        SIDECHECK_LISTEN=shared_server.address, SIDECHECK_UNIX_SOCKET="/none"
+    )
+    assert (0, tcp, "") == check("--target", shared_server.address, SIDECHECK_LISTEN="here:1")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        pytest.param(["--timeout", "0"], "is not in the range 0<x<=3600", id="no time"),
+        pytest.param(["--timeout", "inf"], "is not in the range 0<x<=3600", id="all time"),
+        pytest.param(["--timeout", "soon"], "is not a valid float", id="not a number"),
+        pytest.param(["--target", "\udcff:1"], "the target is not UTF-8", id="not UTF-8"),
+        pytest.param(["server:1"], "unexpected extra argument", id="an argument"),
+    ],
+)
+def test_a_wrong_command_exits_with_2(words: list[str], said: str) -> None:
+    """It says what is wrong."""
+    code, out, error = check(*words)
+
+    assert (2, "") == (code, out)
+    assert said in error

@@ -1,0 +1,198 @@
+"""Compilation: any schema is compiled or refused, and always in the same way."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+import pytest
+from compiling import D04, D07, D2019, D2020, LIMITS, compiled, judges, source_of
+from sidecheck_server.core.compiled import CompiledSchema
+from sidecheck_server.core.digests import digest_of
+from sidecheck_server.core.judge import DISAGREEMENT, Judging, judge
+from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.refusals import Reason, Refusal
+from sidecheck_server.core.schemas.compilation import Artifact, compile_source
+from sidecheck_server.core.schemas.keywords import KEYWORDS, Draft
+from sidecheck_server.core.words import Document, as_pointer
+
+OWN = "https://example.com/own"
+NAMES = [
+    *sorted({name for draft in Draft for name in KEYWORDS[draft]}),
+    *("$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$schema", "$comment", "x-a"),
+]
+TEXTS = [
+    *("a", "b", "", "#", "#a", "#/$defs/a", "#/properties/b", "#/not", "#/allOf/0", "urn:d", "c"),
+    *("urn:e#a", "http://x/", D2020, D07, D04, D2019, OWN, "string", "integer", "object", "array"),
+    *("^a", "(", "(?=a)", "\\p{L}", "[a-", "date", "ipv4", "http://[", "{PWN()}", "\x00", "😀"),
+]
+PAYLOADS = [b"1", b'"a"', b'{"a": {"a": 1, "b": []}}', b"[1, [], {}, null]", b'{"": 1e2}']
+
+
+def random_value(random: Random, depth: int) -> Any:
+    """Return any JSON value; objects of it have keywords for names, mostly."""
+    kind = random.randrange(12)
+    if depth == 0 or kind < 3:
+        return random.choice([None, True, False, 0, -1, 2, 0.5, 1e300, 2**70, *TEXTS])
+    if kind < 5:
+        return [random_value(random, depth - 1) for _ in range(random.randrange(4))]
+    if kind < 7:
+        names = random.sample(["a", "b", "c", "$ref", "not", "$id"], random.randrange(4))
+        return {name: random_value(random, depth - 1) for name in names}
+    return random_schema(random, depth)
+
+
+def random_schema(random: Random, depth: int) -> Any:
+    """Return an object of keywords, whose values are often of the right kind."""
+    schema: dict[str, Any] = {}
+    for name in random.sample(NAMES, random.randrange(5)):
+        kind = random.random()
+        if kind < 0.25:
+            schema[name] = random_value(random, depth - 1) if depth else True
+        elif name in {"$ref", "$dynamicRef", "$recursiveRef", "$id", "id", "$schema", "pattern"}:
+            schema[name] = random.choice(TEXTS)
+        elif depth and name in {"allOf", "anyOf", "oneOf", "prefixItems"}:
+            schema[name] = [random_schema(random, depth - 1) for _ in range(random.randint(1, 2))]
+        elif depth and ("roperties" in name or name in {"$defs", "definitions", "dependencies"}):
+            schema[name] = {key: random_schema(random, depth - 1) for key in ("a", "b")}
+        elif depth:
+            schema[name] = random_schema(random, depth - 1)
+    return schema
+
+
+def random_sources() -> Iterator[tuple[Any, dict[str, Any], bool]]:
+    for number in range(2500):
+        random = Random(number)
+        uris = random.sample(["urn:d", "urn:e", "http://x/", OWN, D2020, "c"], random.randrange(3))
+        documents = {uri: random_schema(random, 3) for uri in uris}
+        yield random_schema(random, 4), documents, random.random() < 0.3
+
+
+def outcome(schema: Any, documents: dict[str, Any], asserts: bool) -> Artifact | Refusal:
+    try:
+        return compile_source(source_of(schema, documents, assert_formats=asserts), LIMITS)
+    except Refusal as refusal:
+        return refusal
+
+
+def test_any_object_is_compiled_or_refused_and_judges() -> None:
+    """Nothing else is ever raised, here or by what was compiled; and the engines agree."""
+    compiles = 0
+    for schema, documents, asserts in random_sources():
+        source = source_of(schema, documents, assert_formats=asserts)
+        made = outcome(schema, documents, asserts)
+        if isinstance(made, Refusal):
+            continue
+        compiles += 1
+        ready = CompiledSchema(source, made, LIMITS)
+        for payload in PAYLOADS:
+            try:
+                verdict = judge(ready, payload, Judging())
+            except Refusal:
+                continue
+            assert DISAGREEMENT not in {one.code for one in verdict.violations}, (schema, documents)
+            found = next(ready.complete.faults(json.loads(payload)), None)
+            assert verdict.valid == (found is None), (schema, documents, payload)
+
+    assert compiles > 500
+
+
+def test_the_same_source_has_the_same_outcome() -> None:
+    """The same code, or the same refusal with all that it says."""
+    for schema, documents, asserts in list(random_sources())[:400]:
+        first, second = (outcome(schema, documents, asserts) for _ in range(2))
+        assert first == second, (schema, documents)
+
+
+@pytest.mark.parametrize(
+    ("schema", "expected"),
+    [
+        pytest.param({"type": "string"}, Artifact("", "2020-12", None), id="the default dialect"),
+        pytest.param({"$schema": D07 + "#"}, Artifact("", "draft-07", None), id="a declared one"),
+        pytest.param({"$schema": OWN}, Artifact("", "draft-04", None), id="one of one's own"),
+        pytest.param(True, Artifact("", "2020-12", None), id="true"),
+        pytest.param(
+            {"contains": True, "unevaluatedItems": False},
+            Artifact("", "2020-12", None, "unevaluatedItems beside contains"),
+            id="what is for the complete engine",
+        ),
+    ],
+)
+def test_an_artifact_says_what_it_was_made_from(schema: Any, expected: Artifact) -> None:
+    """By its digest, over the documents too, and the supported dialect that it builds on."""
+    own = Document(OWN, json.dumps({"$schema": D04}).encode())
+    made = outcome(schema, {OWN: {"$schema": D04}}, asserts=False)
+
+    assert isinstance(made, Artifact)
+    assert replace(expected, digest=digest_of(schema, [own])) == replace(made, fast=None)
+    assert (made.fast is None) == bool(made.why_complete)
+
+
+@pytest.mark.parametrize(
+    ("schema", "documents", "limits", "bound"),
+    [
+        pytest.param({"a": "b" * 100}, {}, Limits(schema_bytes=50), "schema_bytes", id="bytes"),
+        pytest.param(
+            {"not": {"not": {}}}, {}, Limits(schema_depth=2), "schema_depth", id="nesting"
+        ),
+        pytest.param({}, {"a": {}, "b": {}}, Limits(documents=1), "documents", id="documents"),
+        pytest.param(
+            {}, {"a": {}, "b": {}}, Limits(documents_bytes=3), "documents_bytes", id="their bytes"
+        ),
+        pytest.param({}, {"a": {"b": [[]]}}, Limits(schema_depth=2), "schema_depth", id="theirs"),
+        pytest.param({"allOf": [{}, {}]}, {}, Limits(subschemas=2), "subschemas", id="subschemas"),
+    ],
+)
+def test_what_lies_beyond_a_bound_is_refused(
+    schema: Any, documents: dict[str, Any], limits: Limits, bound: str
+) -> None:
+    """With its name."""
+    with pytest.raises(Refusal) as refused:
+        compile_source(source_of(schema, documents), limits)
+
+    assert (Reason.LIMIT_EXCEEDED, bound) == (
+        refused.value.reason,
+        refused.value.metadata["bound"],
+    )
+
+
+def test_a_pattern_that_a_reference_makes_void_is_not_compiled() -> None:
+    """In draft 7; since 2019-09 it counts."""
+    schema = {"$ref": "#/definitions/a", "pattern": "(?<=a)", "definitions": {"a": {}}}
+
+    assert [True] == judges({"$schema": D07, **schema}, ["b"])
+    with pytest.raises(Refusal):
+        compiled(schema)
+
+
+def test_constants_are_compared_exactly_however_many_there_are() -> None:
+    """Few numbers or many, beside other values, in both engines."""
+    payloads: list[Any] = [0, 1, 1.0, True, False, None, "1", 2**53, 2**53 + 1, 2.0**53, 0.5, -0.0]
+    few: list[Any] = [1, 2**53 + 1, False]
+    many = [*few, *range(10, 40), 0.5, 2**61 - 1, 0]
+
+    assert [
+        *(False, True, True, False, True, False, False, False, True, False, False, False)
+    ] == judges({"enum": few}, payloads)
+    assert [
+        *(True, True, True, False, True, False, False, False, True, False, True, True)
+    ] == judges({"enum": many}, payloads)
+
+
+def test_colliding_numbers_cost_no_more_than_others() -> None:
+    """Python's hash of a multiple of 2^61 - 1 is zero, and nothing looks it up by that."""
+    schema = {"items": {"enum": [(2**61 - 1) * number for number in range(1, 9000)]}}
+    hits: list[Any] = [(2**61 - 1) * 8999] * 3000
+    misses: list[Any] = [*hits, 5]
+
+    ready = compiled(schema)
+
+    assert ready.fast is not None
+    assert (True, False) == (ready.fast.is_valid(hits), ready.fast.is_valid(misses))
+
+
+def test_pointers_name_steps() -> None:
+    """With the escapes of RFC 6901."""
+    assert "/a~1b/~0/0/" == as_pointer(("a/b", "~", 0, ""))
+    assert "" == as_pointer(())

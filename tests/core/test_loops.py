@@ -1,0 +1,124 @@
+"""Loops: what would never end is refused, and what may take long is counted."""
+
+from typing import Any
+
+import pytest
+from compiling import D07, compiled, judges, refused, survey_of
+from sidecheck_server.core.refusals import Reason
+from sidecheck_server.core.schemas.loops import refuse_endless_references, unbounded
+
+ROOT = {"$ref": "#"}
+DEEPER = {"type": "object", "additionalProperties": ROOT}
+
+ENDLESS: dict[str, Any] = {
+    "a reference to itself": [ROOT, ""],
+    "through allOf": [{"allOf": [True, ROOT]}, ""],
+    "through anyOf": [{"anyOf": [True, ROOT]}, ""],
+    "through oneOf": [{"oneOf": [True, ROOT]}, ""],
+    "through not": [{"not": ROOT}, ""],
+    "through if": [{"if": ROOT}, ""],
+    "through then": [{"if": True, "then": ROOT}, ""],
+    "through else": [{"if": True, "else": ROOT}, ""],
+    "through dependentSchemas": [{"dependentSchemas": {"a": ROOT}}, ""],
+    "through dependencies": [{"dependencies": {"a": ["b"], "b": ROOT}}, ""],
+    "two references": [
+        {"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}},
+        "/$defs/a",
+    ],
+    "in definitions that nothing uses": [{"$defs": {"a": {"$ref": "#/$defs/a"}}}, "/$defs/a"],
+    "through a dynamic reference": [{"$dynamicAnchor": "a", "allOf": [{"$dynamicRef": "#a"}]}, ""],
+    "through an unknown keyword": [{"x-a": {"$ref": "#/x-a"}, "$ref": "#/x-a"}, "/$ref -> #/x-a"],
+    "below what goes deeper": [{"items": {"allOf": [{"$ref": "#/items"}]}}, "/items"],
+}
+ENDING: dict[str, Any] = {
+    "through properties": [{"properties": {"a": ROOT}}, True],
+    "through patternProperties": [{"patternProperties": {"^a": ROOT}}, True],
+    "through additionalProperties": [DEEPER, True],
+    "through unevaluatedProperties": [{"unevaluatedProperties": ROOT}, True],
+    "through items": [{"items": ROOT}, True],
+    "through prefixItems": [{"prefixItems": [ROOT]}, True],
+    "through unevaluatedItems": [{"unevaluatedItems": ROOT}, True],
+    "through contains": [{"contains": ROOT}, True],
+    "through propertyNames": [{"propertyNames": ROOT}, True],
+    "through a definition": [
+        {"$ref": "#/$defs/a", "$defs": {"a": {"items": {"$ref": "#/$defs/a"}}}},
+        True,
+    ],
+    "nowhere": [{"$ref": "#/$defs/a", "$defs": {"a": {"items": {"type": "string"}}}}, False],
+    "through contentSchema": [{"contentSchema": ROOT}, False],
+    "through then without if": [{"then": ROOT, "else": ROOT}, False],
+    "through what a reference makes void": [
+        {
+            "$schema": D07,
+            "properties": {"a": {"$ref": "#/definitions/b", "not": {"$ref": "#/properties/a"}}},
+            "definitions": {"b": True},
+        },
+        False,
+    ],
+    "one definition, used twice": [
+        {"allOf": [{"$ref": "#/$defs/a"}, {"$ref": "#/$defs/a"}], "$defs": {"a": {}}},
+        False,
+    ],
+}
+
+
+def table(cases: dict[str, Any]) -> list[Any]:
+    return [pytest.param(*case, id=name) for name, case in cases.items()]
+
+
+def doubling(times: int) -> dict[str, Any]:
+    """Return a schema with about 2^*times* ways through its references."""
+    definitions: dict[str, Any] = {
+        f"a{number}": {"allOf": [{"$ref": f"#/$defs/a{number + 1}"}] * 2} for number in range(times)
+    }
+    return {"$ref": "#/$defs/a0", "$defs": {**definitions, f"a{times}": {"type": "string"}}}
+
+
+@pytest.mark.parametrize(("schema", "place"), table(ENDLESS))
+def test_endless_references_are_refused(schema: Any, place: str) -> None:
+    """With a place on the loop."""
+    refusal = refused(schema)
+
+    assert Reason.ENDLESS_REFERENCE == refusal.reason
+    assert {"place": place} == refusal.metadata
+    assert f"the references at {place or 'the root'} lead back" in refusal.message
+
+
+@pytest.mark.parametrize(("schema", "recursive"), table(ENDING))
+def test_references_that_go_deeper_may_return(schema: Any, recursive: bool) -> None:
+    """And then the payload decides how many steps it takes, which are counted."""
+    surveyed = survey_of(schema)
+    refuse_endless_references(surveyed)
+    fast = compiled(schema).fast
+
+    assert recursive == unbounded(surveyed)
+    assert fast is None or fast.is_valid({})
+
+
+@pytest.mark.parametrize(
+    ("times", "counted"),
+    [
+        pytest.param(9, False, id="some"),
+        pytest.param(14, True, id="many"),
+        pytest.param(2000, True, id="very, very many"),
+    ],
+)
+def test_many_ways_through_references_are_counted(times: int, counted: bool) -> None:
+    """They are not walked to be counted."""
+    assert counted == unbounded(survey_of(doubling(times)))
+
+
+def test_a_long_chain_of_references_is_no_loop() -> None:
+    """Nor does it make the walk itself nest."""
+    definitions: dict[str, Any] = {
+        f"a{number}": {"$ref": f"#/$defs/a{number + 1}"} for number in range(5000)
+    }
+    surveyed = survey_of({"$defs": {**definitions, "a5000": {"type": "string"}}})
+
+    refuse_endless_references(surveyed)
+    assert not unbounded(surveyed)
+
+
+def test_what_goes_deeper_ends() -> None:
+    """As deep as the payload does."""
+    assert [True, True, False] == judges(DEEPER, [{}, {"a": {"b": {}}}, {"a": {"b": 1}}])

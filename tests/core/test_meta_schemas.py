@@ -1,0 +1,181 @@
+"""Meta-schemas: what a schema must obey, the published ones and those sent along."""
+
+from typing import Any
+
+import pytest
+from compiling import D04, D06, D07, D2019, D2020, compiled, judges, refused
+from sidecheck_server.core.refusals import Reason
+
+OWN = "https://example.com/dialect"
+# Keywords whose values break every draft that has them.
+BROKEN: dict[str, Any] = {
+    "a type": {"type": "any"},
+    "a number as type": {"type": 5},
+    "no types": {"type": []},
+    "one type twice": {"type": ["null", "null"]},
+    "properties": {"properties": []},
+    "a property": {"properties": {"a": 5}},
+    "branches": {"allOf": {}},
+    "no branches": {"anyOf": []},
+    "an enumeration": {"enum": "a"},
+    "names": {"required": "a"},
+    "a name": {"required": [1]},
+    "a bound": {"minimum": "1"},
+    "a size": {"maxLength": -1},
+    "half a size": {"minItems": 0.5},
+    "a multiple": {"multipleOf": 0},
+    "a pattern": {"pattern": 5},
+    "a flag": {"uniqueItems": "yes"},
+    "a dependency": {"dependencies": {"a": 5}},
+    "a definition": {"definitions": {"a": None}},
+}
+# Meta-schemas of one's own that must not be used, and why.
+UNUSABLE: dict[str, Any] = {
+    "a type": [{"type": 5}, Reason.INVALID_SCHEMA],
+    "a size": [{"minProperties": "1"}, Reason.INVALID_SCHEMA],
+    "a loop": [{"$ref": "#"}, Reason.ENDLESS_REFERENCE],
+    "a loop of branches": [{"allOf": [{"$ref": "#"}]}, Reason.ENDLESS_REFERENCE],
+    "a reference": [{"not": {"$ref": "urn:nowhere"}}, Reason.UNRESOLVABLE_REFERENCE],
+    "a pattern": [{"pattern": "("}, Reason.INVALID_PATTERN],
+    "a pattern of names": [{"patternProperties": {"(?<=a)": {}}}, Reason.UNSUPPORTED_PATTERN],
+    "a part of another document": [{"$ref": "urn:d#/a"}, Reason.INVALID_SCHEMA],
+}
+
+
+def table(cases: dict[str, Any]) -> list[Any]:
+    return [
+        pytest.param(*(case if isinstance(case, list) else [case]), id=name)
+        for name, case in cases.items()
+    ]
+
+
+@pytest.mark.parametrize("draft", [D2020, D2019, D07, D06, D04])
+@pytest.mark.parametrize("schema", table(BROKEN))
+def test_what_breaks_its_meta_schema_is_refused(schema: Any, draft: str) -> None:
+    """Deep inside too, and with the place of the fault."""
+    refusal = refused({"$schema": draft, "not": {"items": schema}})
+
+    assert (Reason.INVALID_SCHEMA, draft) == (refusal.reason, refusal.metadata["dialect"])
+    assert refusal.metadata["pointer"].startswith("/not")
+    assert all(one.instance_pointer.startswith("/not") for one in refusal.problems)
+    assert refusal.problems
+
+
+@pytest.mark.parametrize("schema", table(BROKEN))
+def test_a_lax_meta_schema_of_ones_own_lets_nothing_pass(schema: Any) -> None:
+    """What it builds on holds too, since engines rely on it."""
+    lax = {OWN: {"$schema": D2020}}
+
+    refusal = refused({"$schema": OWN, **schema}, lax)
+
+    assert (Reason.INVALID_SCHEMA, D2020) == (refusal.reason, refusal.metadata["dialect"])
+
+
+def test_a_strict_meta_schema_of_ones_own_is_obeyed() -> None:
+    """At every depth that it reaches, through its own dynamic anchor."""
+    strict = {
+        "$id": OWN,
+        "$schema": D2020,
+        "$dynamicAnchor": "meta",
+        "allOf": [{"$ref": D2020}],
+        "properties": {"pattern": False, "title": {"maxLength": 3}},
+    }
+    schema = {"$schema": OWN, "items": {"title": "long", "pattern": "a"}}
+
+    refusal = refused(schema, {OWN: strict})
+
+    assert (Reason.INVALID_SCHEMA, OWN) == (refusal.reason, refusal.metadata["dialect"])
+    assert ["/items/pattern", "/items/title"] == sorted(
+        problem.instance_pointer for problem in refusal.problems
+    )
+    assert [True, False] == judges({"$schema": OWN, "type": "string"}, ["a", 1], {OWN: strict})
+
+
+@pytest.mark.parametrize(("meta", "reason"), table(UNUSABLE))
+def test_an_unusable_meta_schema_is_refused_before_it_judges(meta: Any, reason: Reason) -> None:
+    """As any schema would be; the refusal says whose fault it is."""
+    documents = {OWN: {"$schema": D2020, **meta}, "urn:d": {"a": {"type": 5}}}
+
+    refusal = refused({"$schema": OWN, "type": "string"}, documents)
+
+    assert (reason, OWN) == (refusal.reason, refusal.metadata["meta_schema"])
+    assert refusal.message.startswith(f"the meta-schema {OWN}: ")
+
+
+def test_the_meta_schema_of_an_embedded_dialect_is_admitted_too() -> None:
+    """Before anything of that dialect is checked."""
+    documents = {OWN: {"$ref": "#"}}
+
+    inside = refused({"not": {"$id": "urn:a", "$schema": OWN}}, documents)
+    outside = refused({"$ref": "urn:b"}, {**documents, "urn:b": {"$schema": OWN}})
+
+    assert [Reason.ENDLESS_REFERENCE] * 2 == [inside.reason, outside.reason]
+
+
+def test_a_long_line_of_dialects_is_followed() -> None:
+    """Each of which is checked by the next."""
+    line = {
+        f"urn:{number}": {"$schema": f"urn:{number + 1}" if number < 200 else D2020}
+        for number in range(201)
+    }
+
+    assert [True, False] == judges({"$schema": "urn:0", "type": "string"}, ["a", 1], line)
+
+
+def test_dialects_within_dialects_end_in_a_refusal() -> None:
+    """Where the interpreter nests no deeper."""
+    within: Any = {
+        f"urn:{number}": {"not": {"$id": f"urn:in:{number}", "$schema": f"urn:{number + 1}"}}
+        for number in range(250)
+    }
+
+    refusal = refused({"$schema": "urn:0"}, {**within, "urn:250": {}})
+
+    assert (Reason.LIMIT_EXCEEDED, "schema_depth") == (refusal.reason, refusal.metadata["bound"])
+
+
+@pytest.mark.parametrize("draft", [D2020, D2019, D07, D06, D04])
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        pytest.param(lambda inner: {"not": inner}, id="not"),
+        pytest.param(lambda inner: {"items": inner}, id="items"),
+        pytest.param(lambda inner: {"anyOf": [inner]}, id="anyOf"),
+        pytest.param(lambda inner: {"properties": {"a": inner}}, id="properties"),
+        pytest.param(lambda inner: {"dependencies": {"a": inner}}, id="dependencies"),
+    ],
+)
+def test_schemas_of_any_depth_are_checked(draft: str, wrap: Any) -> None:
+    """The deepest that are read; valid ones pass, and of others a fault is told."""
+    good: Any = {"type": "string"}
+    bad: Any = {"type": 5}
+    while depth(wrap(good)) < 64:
+        good, bad = wrap(good), wrap(bad)
+
+    assert compiled({"$schema": draft, **good}).digest
+    refusal = refused({"$schema": draft, **bad})
+    assert (Reason.INVALID_SCHEMA, True) == (refusal.reason, bool(refusal.problems))
+
+
+def depth(value: Any) -> int:
+    if isinstance(value, dict | list):
+        within = value.values() if isinstance(value, dict) else value
+        return 1 + max(map(depth, within), default=0)
+    return 0
+
+
+def test_many_faults_are_told_up_to_a_number() -> None:
+    """Enough to see what is wrong."""
+    refusal = refused({"properties": {str(number): {"type": 5} for number in range(100)}})
+
+    assert 20 == len(refusal.problems)
+
+
+def test_a_fault_of_a_document_is_told_with_the_way_there() -> None:
+    """Since the pointer starts at what the reference leads to."""
+    refusal = refused({"items": {"$ref": "urn:d#/a"}}, {"urn:d": {"a": {"type": 5}}})
+
+    assert "the schema at /items/$ref -> urn:d#/a breaks the meta-schema of 2020-12" in (
+        refusal.message
+    )
+    assert "/type" == refusal.metadata["pointer"]

@@ -1,0 +1,212 @@
+"""Where references lead, in the schema and in its documents, for both engines alike."""
+
+from typing import Any
+
+import pytest
+from compiling import D04, D07, D2019, compiled, judges, refused, survey_of
+from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.refusals import Reason
+
+STRING, INTEGER = {"type": "string"}, {"type": "integer"}
+ANCHORED = {"$anchor": "a", **STRING}
+DYNAMIC = {"$dynamicAnchor": "a", **STRING}
+
+# Schemas with their documents, all of which let strings pass and no numbers.
+LEADING: dict[str, Any] = {
+    "a pointer": [{"$ref": "#/$defs/a", "$defs": {"a": STRING}}],
+    "a pointer with escapes": [{"$ref": "#/$defs/a~1b~0c%25%C3%A9", "$defs": {"a/b~c%é": STRING}}],
+    "an empty name": [{"$ref": "#/$defs/", "$defs": {"": STRING}}],
+    "an index": [{"$ref": "#/allOf/1", "allOf": [True, STRING]}],
+    "an unknown keyword": [{"$ref": "#/x-a/b", "x-a": {"b": STRING}}],
+    "data": [{"$ref": "#/enum/0", "enum": [STRING, "a", 1]}],
+    "an anchor": [{"$ref": "#a", "$defs": {"b": ANCHORED}}],
+    "a dynamic reference to an anchor": [{"$dynamicRef": "#a", "$defs": {"b": ANCHORED}}],
+    "a dynamic reference by pointer": [{"$dynamicRef": "#/$defs/b", "$defs": {"b": STRING}}],
+    "a relative URI": [
+        {"$id": "http://x/a/b", "$ref": "c", "$defs": {"d": {"$id": "c", **STRING}}}
+    ],
+    "a pointer into an embedded resource": [
+        {"$ref": "urn:a#/items", "$defs": {"d": {"$id": "urn:a", "items": STRING}}}
+    ],
+    "a document": [{"$ref": "http://x/d"}, {"http://x/d": STRING}],
+    "a document with an empty fragment": [{"$ref": "http://x/d#"}, {"http://x/d": STRING}],
+    "a document that was sent with one": [{"$ref": "http://x/d"}, {"http://x/d#": STRING}],
+    "the URI that a document gives itself": [
+        {"$ref": "http://x/i"},
+        {"urn:d": {"$id": "http://x/i", **STRING}},
+    ],
+    "a resource embedded in a document": [
+        {"$ref": "http://x/i"},
+        {"http://x/d": {"$defs": {"a": {"$id": "i", **STRING}}}},
+    ],
+    "from document to document": [
+        {"$ref": "http://x/1"},
+        {"http://x/1": {"$ref": "2#a"}, "http://x/2": {"$defs": {"b": ANCHORED}}},
+    ],
+    "an anchor of draft 7": [
+        {"$schema": D07, "$ref": "#a", "definitions": {"b": {"$id": "#a", **STRING}}}
+    ],
+    "an identifier of draft 4": [
+        {
+            "$schema": D04,
+            "id": "http://x/a",
+            "allOf": [{"$ref": "b"}],
+            "definitions": {"c": {"id": "b", **STRING}},
+        }
+    ],
+    "a part of a document that is no schema": [
+        {"$ref": "urn:d#/a/b"},
+        {"urn:d": {"a": {"b": STRING}, "type": 5, "properties": "none"}},
+    ],
+    "a document under two URIs": [
+        {"allOf": [{"$ref": "urn:1"}, {"$ref": "urn:2"}]},
+        {"urn:1": {"$id": "urn:i", **STRING}, "urn:2": {"$id": "urn:i", **STRING}},
+    ],
+}
+NOWHERE = {
+    "a name that is not there": "#/$defs/b",
+    "an index too large": "#/allOf/1",
+    "a negative index": "#/allOf/-1",
+    "an index with a sign": "#/allOf/+0",
+    "an index with an underscore": "#/allOf/1_0",
+    "an index and nothing": "#/allOf/0/",
+    "a text": "#/title",
+    "a letter of a text": "#/title/0",
+    "an array": "#/allOf",
+    "an anchor that is not there": "#a",
+    "an anchor under an unknown keyword": "#hidden",
+    "an identifier under an unknown keyword": "urn:hidden",
+    "two fragments": "##",
+    "no URI": "http://[",
+    "a relative URI without a base": "other",
+    "nowhere in a published meta-schema": "https://json-schema.org/draft/2020-12/schema#/$defs/x",
+    "a file": "file:///etc/passwd",
+    "a data URI": "data:application/json,{}",
+    "a long text": "x" * 300,
+}
+# Schemas with a dynamic reference, what it leads to, and whether it always does.
+MIDDLE = {"$id": "m", "$dynamicRef": "#a", "$defs": {"b": DYNAMIC}}
+RECURSIVE = {"$id": "m", "properties": {"p": {"$recursiveRef": "#"}}}
+DYNAMICALLY: dict[str, Any] = {
+    "an anchor that the root lacks": [
+        {"$ref": "#/$defs/m", "$defs": {"m": MIDDLE}},
+        DYNAMIC,
+        False,
+    ],
+    "an anchor that the root has": [
+        {"$ref": "m", "$defs": {"r": {"$dynamicAnchor": "a", **INTEGER}, "m": MIDDLE}},
+        {"$dynamicAnchor": "a", **INTEGER},
+        True,
+    ],
+    "a resource without an anchor": [
+        {"$schema": D2019, "$ref": "m", "$defs": {"m": RECURSIVE}},
+        RECURSIVE,
+        True,
+    ],
+    "a resource with an anchor that the root lacks": [
+        {"$schema": D2019, "$ref": "m", "$defs": {"m": {**RECURSIVE, "$recursiveAnchor": True}}},
+        {**RECURSIVE, "$recursiveAnchor": True},
+        False,
+    ],
+}
+
+
+def table(cases: dict[str, Any]) -> list[Any]:
+    return [pytest.param(case, id=name) for name, case in cases.items()]
+
+
+@pytest.mark.parametrize("case", table(LEADING))
+def test_references_lead_there(case: list[Any]) -> None:
+    """For both engines."""
+    schema, *documents = case
+
+    assert [True, False] == judges(schema, ["a", 1], *documents)
+
+
+@pytest.mark.parametrize("reference", table(NOWHERE))
+def test_references_that_lead_nowhere_are_refused(reference: str) -> None:
+    """With their place and their text, or the end of it."""
+    refusal = refused(
+        {
+            "title": "abc",
+            "allOf": [True],
+            "x-a": {"$anchor": "hidden", "$defs": {"a": {"$id": "urn:hidden"}}},
+            "properties": {"p": {"$ref": reference}},
+        }
+    )
+
+    shown = reference if len(reference) <= 200 else "…" + reference[-200:]
+    assert Reason.UNRESOLVABLE_REFERENCE == refusal.reason
+    assert {"reference": shown, "place": "/properties/p"} == refusal.metadata
+
+
+@pytest.mark.parametrize("case", table(DYNAMICALLY))
+def test_dynamic_references_are_static_where_the_root_decides(case: list[Any]) -> None:
+    """Evaluation starts at the root, so its anchor is the outermost."""
+    schema, expected, static = case
+    (found,) = [
+        reference
+        for (_, keyword), reference in survey_of(schema).references.items()
+        if keyword != "$ref"
+    ]
+
+    assert (expected, static) == (found.target, found.static)
+
+
+def test_a_recursive_root_is_where_recursive_references_lead() -> None:
+    """If what they lead to at first is recursive too."""
+    schema = {
+        "$schema": D2019,
+        "$recursiveAnchor": True,
+        "$ref": "m",
+        "$defs": {"m": {**RECURSIVE, "$recursiveAnchor": True}},
+    }
+    found = {keyword: reference for (_, keyword), reference in survey_of(schema).references.items()}
+
+    assert found["$recursiveRef"].target is schema
+    assert found["$recursiveRef"].static
+
+
+def test_every_reachable_subschema_has_a_place() -> None:
+    """A path from the root, or the references that lead outside."""
+    schema = {"anyOf": [{"not": {"$ref": "urn:d#/x"}}, True], "$defs": {"a/b": {}}, "const": {}}
+    documents = {"urn:d": {"x": {"properties": {"p": {"$ref": "#/y"}}}, "y": STRING}}
+
+    assert [
+        "",
+        "/$defs/a~1b",
+        "/anyOf/0",
+        "/anyOf/0/not",
+        "/anyOf/0/not/$ref -> urn:d#/x",
+        "/anyOf/0/not/$ref -> urn:d#/x/properties/p",
+        "/anyOf/0/not/$ref -> urn:d#/x/properties/p/$ref -> #/y",
+    ] == sorted(here.place for here in survey_of(schema, documents).reached.values())
+
+
+def test_places_stay_short() -> None:
+    """However long the names above are, and however many subschemas stand below."""
+    below: Any = {"properties": {str(number): {} for number in range(5000)}}
+    found = survey_of({"properties": {"n" * 100_000: below}})
+
+    places = [here.place for here in found.reached.values()]
+    assert (5002, True) == (len(places), max(map(len, places)) < 320)
+
+
+def test_the_number_of_subschemas_is_bounded_wherever_they_stand() -> None:
+    """In the schema and in documents together."""
+    documents: Any = {"urn:d": {"$defs": {str(number): {} for number in range(6)}}}
+    schema = {"$ref": "urn:d", "properties": {str(number): {} for number in range(6)}}
+
+    refusal = refused(schema, documents, limits=Limits(subschemas=13))
+
+    assert {"bound": "subschemas", "limit": "13"} == refusal.metadata
+    assert "" == compiled(schema, documents, limits=Limits(subschemas=14)).why_complete
+
+
+def test_references_in_data_are_data() -> None:
+    """Nothing is resolved in constants, annotations and unknown keywords."""
+    nowhere = {"$ref": "urn:nowhere"}
+    schema = {"const": nowhere, "default": nowhere, "x-a": nowhere, "enum": [nowhere]}
+
+    assert {} == survey_of(schema).references
+    assert [True, False] == judges(schema, [nowhere, {}])

@@ -1,0 +1,168 @@
+"""Resources: what has a URI, an anchor or a dialect of its own, for both engines alike."""
+
+from typing import Any
+
+import pytest
+from compiling import D04, D07, D2020, judges, refused
+from sidecheck_server.core.refusals import Reason
+
+STRING, INTEGER = {"type": "string"}, {"type": "integer"}
+A_STRING, AN_INTEGER = {"$id": "urn:a", **STRING}, {"$id": "urn:a", **INTEGER}
+# Before 2019-09 the integer beside the reference is void.
+REFERRING = {"allOf": [{"$ref": "#/definitions/c", **INTEGER}], "definitions": {"c": {}}}
+
+AMBIGUOUS: dict[str, Any] = {
+    "two embedded resources": [
+        {"$ref": "urn:a", "$defs": {"a": A_STRING, "b": AN_INTEGER}},
+        {},
+        {"uri": "urn:a"},
+    ],
+    "an embedded resource and a document": [
+        {"$ref": "urn:a", "$defs": {"a": A_STRING}},
+        {"urn:a": INTEGER},
+        {"uri": "urn:a"},
+    ],
+    "the schema and a document": [A_STRING, {"urn:a": INTEGER}, {"uri": "urn:a"}],
+    "two documents": [
+        {"$ref": "urn:a"},
+        {"urn:1": A_STRING, "urn:2": AN_INTEGER},
+        {"uri": "urn:a"},
+    ],
+    "a document and what is embedded in another": [
+        {"properties": {"p": {"$ref": "urn:a"}, "q": {"$ref": "urn:b"}}},
+        {"urn:a": STRING, "urn:b": {"$defs": {"c": AN_INTEGER}}},
+        {"uri": "urn:a"},
+    ],
+    "the schema and a published meta-schema": [{"$id": D2020, **STRING}, {}, {"uri": D2020}],
+    "two anchors": [
+        {"$defs": {"a": {"$anchor": "x", **STRING}, "b": {"$anchor": "x", **INTEGER}}},
+        {},
+        {"anchor": "x"},
+    ],
+    "an anchor and a dynamic one": [
+        {"$defs": {"a": {"$anchor": "x", **STRING}, "b": {"$dynamicAnchor": "x", **STRING}}},
+        {},
+        {"anchor": "x"},
+    ],
+}
+# Schemas with documents, payloads, and which of them are valid.
+OF_DIALECTS: dict[str, Any] = {
+    "an embedded resource has that of its document": [
+        {"$ref": "urn:a"},
+        {"urn:d": {"$schema": D07, "definitions": {"b": {"$id": "urn:a", "items": [STRING]}}}},
+        [["a"], [1], ["a", 1]],
+        [True, False, True],
+    ],
+    "a document has its own": [
+        {"$ref": "urn:d"},
+        {"urn:d": {"$schema": D07, **REFERRING}},
+        ["a", 1],
+        [True, True],
+    ],
+    "a document that declares none has that of the schema": [
+        {"$ref": "urn:a"},
+        {"urn:a": {"$schema": D07, "$ref": "urn:b"}, "urn:b": REFERRING},
+        ["a", 1],
+        [False, True],
+    ],
+    "an embedded resource has the one that it declares": [
+        {"properties": {"p": {"$id": "urn:p", "$schema": D07, **REFERRING}}},
+        {},
+        [{"p": "a"}, {"p": 1}],
+        [True, True],
+    ],
+    "a subschema that is no resource declares none": [
+        {"properties": {"p": {"$schema": D07, **REFERRING}}, "definitions": {"c": {}}},
+        {},
+        [{"p": "a"}, {"p": 1}],
+        [False, True],
+    ],
+    "what counts as evaluated is what counts at all": [
+        {"$ref": "urn:d", "unevaluatedProperties": False, "unevaluatedItems": False},
+        {
+            "urn:d": {
+                "$schema": D07,
+                "$ref": "#/definitions/c",
+                "definitions": {"c": {"properties": {"p": STRING}}},
+                "properties": {"q": STRING},
+                "items": [STRING],
+            }
+        },
+        [{"p": "a"}, {"q": "a"}, ["a"], []],
+        [True, False, False, True],
+    ],
+}
+
+
+def table(cases: dict[str, Any]) -> list[Any]:
+    return [pytest.param(*case, id=name) for name, case in cases.items()]
+
+
+@pytest.mark.parametrize(("schema", "documents", "about"), table(AMBIGUOUS))
+def test_two_schemas_of_one_name_are_refused(
+    schema: Any, documents: dict[str, Any], about: dict[str, str]
+) -> None:
+    """Which one counts would depend on the order of members, which the digest leaves out."""
+    refusal = refused(schema, documents)
+
+    assert (Reason.INVALID_SCHEMA, about) == (refusal.reason, refusal.metadata)
+
+
+def test_one_schema_may_be_written_twice() -> None:
+    """Generators do so, and nothing depends on which one counts."""
+    schema = {"$ref": "urn:a", "$defs": {"a": A_STRING, "b": {**A_STRING}, "c": {"not": A_STRING}}}
+
+    assert [True, False] == judges(schema, ["a", 1], {"urn:a": A_STRING})
+
+
+def test_two_documents_of_one_uri_are_refused() -> None:
+    """Even if only an empty fragment tells them apart."""
+    refusal = refused(True, {"urn:a": STRING, "urn:a#": INTEGER})
+
+    assert (Reason.INVALID_REQUEST, {"uri": "urn:a"}) == (refusal.reason, refusal.metadata)
+
+
+@pytest.mark.parametrize(("schema", "documents", "payloads", "verdicts"), table(OF_DIALECTS))
+def test_every_resource_has_its_dialect(
+    schema: Any, documents: dict[str, Any], payloads: list[Any], verdicts: list[bool]
+) -> None:
+    """Of documents, of what is embedded in them, and of the schema."""
+    assert verdicts == judges(schema, payloads, documents)
+
+
+@pytest.mark.parametrize(
+    ("schema", "place"),
+    [
+        pytest.param(
+            {"$schema": D04, "not": {"$id": "urn:e", "$schema": D2020, "prefixItems": 5}},
+            "/not",
+            id="of a later draft",
+        ),
+        pytest.param(
+            {"not": {"id": "urn:e", "$schema": D04, "exclusiveMinimum": 5}},
+            "/not",
+            id="of an earlier draft",
+        ),
+    ],
+)
+def test_an_embedded_resource_obeys_its_own_meta_schema(schema: Any, place: str) -> None:
+    """Which that of the schema around it does not know."""
+    refusal = refused(schema)
+
+    assert Reason.INVALID_SCHEMA == refusal.reason
+    assert f"the schema at {place} breaks the meta-schema of" in refusal.message
+
+
+@pytest.mark.parametrize("uri", ["http://[", "//[::1", "\x00x", "http://x:y/", "urn:", "a b", "%"])
+@pytest.mark.parametrize("draft", [D2020, D07])
+def test_identifiers_that_are_no_uris_do_no_harm(uri: str, draft: str) -> None:
+    """Wherever they stand, and whether or not anything refers past them."""
+    root = {"$schema": draft, "$id": uri, "properties": {"p": {"$id": "q", **STRING}}}
+    embedded = {"$schema": draft, "$id": "http://x/", "properties": {"p": {"$id": uri, **STRING}}}
+    aside = {"$schema": draft, "properties": {"p": {"$id": uri}, "q": STRING}}
+    payloads = [{"p": "a"}, {"p": 1}]
+
+    assert [True, False] == judges(root, payloads)
+    assert [True, False] == judges(embedded, payloads)
+    assert [True, False] == judges({"$ref": "urn:d#/properties/q"}, ["a", 1], {"urn:d": aside})
+    assert [True, False] == judges({"$ref": "urn:d"}, ["a", 1], {uri: True, "urn:d": STRING})

@@ -1,0 +1,146 @@
+"""What is evaluated beside ``unevaluated*``, where no payload changes it."""
+
+from typing import Any
+
+import pytest
+from compiling import D2019, compiled, judges, survey_of
+from sidecheck_server.core.schemas.canonical import CannotLowerError
+from sidecheck_server.core.schemas.unevaluated import (
+    EvaluatedProperties,
+    evaluated_items,
+    evaluated_properties,
+)
+
+AB: dict[str, Any] = {"properties": {"a": {"type": "string"}, "b": True}}
+
+PROPERTIES: dict[str, Any] = {
+    "nothing": [{}, EvaluatedProperties((), ())],
+    "properties": [AB, EvaluatedProperties(("a", "b"), ())],
+    "patterns": [{"patternProperties": {"^x": False}}, EvaluatedProperties((), ("^x",))],
+    "those of a branch of allOf": [
+        {"allOf": [AB, {"properties": {"c": False}}]},
+        EvaluatedProperties(("c", "a", "b"), ()),
+    ],
+    "those that a reference leads to": [
+        {"$ref": "#/$defs/a", "$defs": {"a": AB}},
+        EvaluatedProperties(("a", "b"), ()),
+    ],
+    "not those of not": [{"not": AB}, EvaluatedProperties((), ())],
+    "not those of then without if": [{"then": AB}, EvaluatedProperties((), ())],
+    "not those of members": [{"items": AB, "$defs": {"a": AB}}, EvaluatedProperties((), ())],
+    "all of them": [{"additionalProperties": True}, None],
+    "all of them, in a branch": [{"allOf": [{"additionalProperties": False}]}, None],
+    "what a branch calls unevaluated": [{"allOf": [{"unevaluatedProperties": True}]}, None],
+    "a branch that leads back": [
+        {
+            "allOf": [{"$ref": "#/$defs/a"}],
+            "$defs": {
+                "a": {"allOf": [{"$ref": "#/$defs/b"}]},
+                "b": {"properties": {"c": {"$ref": "#"}}},
+            },
+        },
+        EvaluatedProperties(("c",), ()),
+    ],
+}
+ITEMS: dict[str, Any] = {
+    "nothing": [{}, 0],
+    "the first": [{"prefixItems": [True, False]}, 2],
+    "the longest": [{"prefixItems": [True], "allOf": [{"prefixItems": [True] * 3}]}, 3],
+    "all of them": [{"prefixItems": [True], "items": True}, None],
+    "all of them, in a branch": [{"allOf": [{"items": {}}]}, None],
+    "what a branch calls unevaluated": [{"allOf": [{"unevaluatedItems": False}]}, None],
+    "listed ones in 2019-09": [{"$schema": D2019, "items": [True, True]}, 2],
+    "all of them in 2019-09": [{"$schema": D2019, "items": {}}, None],
+    "the others in 2019-09": [{"$schema": D2019, "items": [True], "additionalItems": {}}, None],
+    "no others in 2019-09": [{"$schema": D2019, "additionalItems": False}, 0],
+    "not contains in 2019-09": [{"$schema": D2019, "contains": {}}, 0],
+    "not prefixItems in 2019-09": [{"$schema": D2019, "prefixItems": [{}]}, 0],
+}
+CONDITIONAL: dict[str, Any] = {
+    "anyOf": {"anyOf": [True]},
+    "oneOf": {"oneOf": [True]},
+    "if": {"if": True},
+    "dependentSchemas": {"dependentSchemas": {"a": True}},
+    "dependencies": {"dependencies": {"a": ["b"]}},
+    "in a branch": {"allOf": [{"anyOf": [True]}]},
+    "behind a reference": {"$ref": "#/$defs/a", "$defs": {"a": {"if": True}}},
+    "a dynamic reference": {
+        "$dynamicRef": "#/$defs/m/$defs/b",
+        "$ref": "m",
+        "$defs": {"m": {"$id": "m", "$dynamicRef": "#a", "$defs": {"b": {"$dynamicAnchor": "a"}}}},
+    },
+}
+
+
+def table(cases: dict[str, Any]) -> list[Any]:
+    return [pytest.param(*case, id=name) for name, case in cases.items()]
+
+
+@pytest.mark.parametrize(("beside", "expected"), table(PROPERTIES))
+def test_evaluated_properties_are_those_that_are_beside(
+    beside: Any, expected: EvaluatedProperties | None
+) -> None:
+    """None stands for all of them."""
+    surveyed = survey_of({"unevaluatedProperties": False, **beside})
+    here = next(iter(surveyed.reached.values()))
+
+    assert expected == evaluated_properties(here, surveyed)
+
+
+@pytest.mark.parametrize(("beside", "expected"), table(ITEMS))
+def test_evaluated_items_are_the_first_ones(beside: Any, expected: int | None) -> None:
+    """So many of them; None stands for all."""
+    surveyed = survey_of({"unevaluatedItems": False, **beside})
+    here = next(iter(surveyed.reached.values()))
+
+    assert expected == evaluated_items(here, surveyed)
+
+
+@pytest.mark.parametrize(
+    "beside", [pytest.param(case, id=name) for name, case in CONDITIONAL.items()]
+)
+def test_what_depends_on_the_payload_is_for_the_complete_engine(beside: Any) -> None:
+    """Neither keyword is lowered then."""
+    for keyword in ("unevaluatedProperties", "unevaluatedItems"):
+        ready = compiled({keyword: False, **beside})
+
+        assert ready.fast is None
+        assert keyword in ready.why_complete or "dynamic" in ready.why_complete.lower()
+
+
+def test_contains_evaluates_items_since_2020_12() -> None:
+    """Which ones depends on the payload (2020-12 core, section 10.3.1.3)."""
+    schema = {"contains": {"type": "string"}, "unevaluatedItems": {"type": "integer"}}
+    surveyed = survey_of(schema)
+
+    with pytest.raises(CannotLowerError):
+        evaluated_items(next(iter(surveyed.reached.values())), surveyed)
+    assert [True, False] == judges(schema, [["a", 1], ["a", None]])
+
+
+@pytest.mark.parametrize(
+    ("schema", "payloads", "verdicts"),
+    [
+        pytest.param(
+            {**AB, "unevaluatedProperties": {"type": "integer"}},
+            [{"a": "a", "c": 1}, {"c": "a"}, {"a": 1}, []],
+            [True, False, False, True],
+            id="members",
+        ),
+        pytest.param(
+            {"prefixItems": [{}], "unevaluatedItems": {"type": "integer"}},
+            [["a", 1], ["a", "a"], [], {}],
+            [True, False, True, True],
+            id="items",
+        ),
+        pytest.param(
+            {"allOf": [AB], "unevaluatedProperties": False, "additionalProperties": True},
+            [{"c": 1}],
+            [True],
+            id="nothing is left",
+        ),
+    ],
+)
+def test_the_rest_is_judged(schema: Any, payloads: list[Any], verdicts: list[bool]) -> None:
+    """By both engines alike."""
+    assert verdicts == judges(schema, payloads)

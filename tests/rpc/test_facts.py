@@ -1,0 +1,146 @@
+"""What the log says of an answered call."""
+
+import logging
+from typing import Any
+
+import pytest
+from google.rpc.status_pb2 import Status
+from sidecheck.v1 import (
+    info_service_pb2,
+    registry_service_pb2,
+    target_pb2,
+    validation_service_pb2,
+    verdict_pb2,
+)
+from sidecheck_server.core.judge import DISAGREEMENT
+from sidecheck_server.rpc.facts import facts_of
+
+SECRET = "hunter2"
+VALID = verdict_pb2.Verdict(valid=True, schema_digest="sha256:1", definition_digest="sha256:2")
+Outcome = registry_service_pb2.RegistrationOutcome
+
+
+def invalid(*codes: str) -> verdict_pb2.Verdict:
+    """A verdict with a secret wherever a text of the request may stand."""
+    return verdict_pb2.Verdict(
+        violations=[
+            verdict_pb2.Violation(
+                code=code,
+                instance_pointer=f"/{SECRET}",
+                schema_pointer=f"/properties/{SECRET}",
+                message=SECRET,
+                suggestion=SECRET,
+            )
+            for code in codes
+        ],
+        schema_digest="sha256:1",
+        tool_error_text=SECRET,
+    )
+
+
+def batch(*outcomes: Any) -> validation_service_pb2.ValidateBatchResponse:
+    return validation_service_pb2.ValidateBatchResponse(
+        outcomes=[
+            validation_service_pb2.ValidateOutcome(
+                **{"refusal" if isinstance(one, Status) else "verdict": one}
+            )
+            for one in outcomes
+        ]
+    )
+
+
+REFUSED = Status(code=5, message=SECRET)
+CASES = [
+    pytest.param(
+        validation_service_pb2.ValidateResponse(verdict=VALID),
+        (logging.DEBUG, {"outcome": "valid"}),
+        id="valid",
+    ),
+    pytest.param(
+        validation_service_pb2.ValidateResponse(verdict=invalid("TYPE", "ENUM", "TYPE")),
+        (
+            logging.INFO,
+            {
+                "outcome": "invalid",
+                "violations": 3,
+                "codes": ["ENUM", "TYPE"],
+                "schema": "sha256:1",
+            },
+        ),
+        id="invalid",
+    ),
+    pytest.param(
+        validation_service_pb2.ValidateResponse(verdict=invalid(DISAGREEMENT)),
+        (
+            logging.ERROR,
+            {
+                "outcome": "invalid",
+                "violations": 1,
+                "codes": [DISAGREEMENT],
+                "schema": "sha256:1",
+            },
+        ),
+        id="the engines disagree",
+    ),
+    pytest.param(
+        batch(VALID, VALID),
+        (logging.DEBUG, {"items": 2, "invalid": 0, "refused": 0}),
+        id="a valid batch",
+    ),
+    pytest.param(
+        batch(VALID, invalid("TYPE"), REFUSED, invalid("TYPE")),
+        (logging.INFO, {"items": 4, "invalid": 2, "refused": 1}),
+        id="a mixed batch",
+    ),
+    pytest.param(
+        batch(VALID, REFUSED),
+        (logging.INFO, {"items": 2, "invalid": 0, "refused": 1}),
+        id="a batch with a refusal",
+    ),
+    pytest.param(
+        batch(), (logging.DEBUG, {"items": 0, "invalid": 0, "refused": 0}), id="an empty batch"
+    ),
+    pytest.param(
+        batch(VALID, invalid("TYPE"), invalid(DISAGREEMENT), invalid(DISAGREEMENT)),
+        (
+            logging.ERROR,
+            {"items": 4, "invalid": 3, "refused": 0, "disagreeing": ["sha256:1"]},
+        ),
+        id="a batch in which the engines disagree",
+    ),
+    pytest.param(
+        registry_service_pb2.RegisterToolsResponse(
+            outcomes=[
+                Outcome(name=SECRET, action=action)
+                for action in (Outcome.ACTION_CREATED, Outcome.ACTION_REFUSED)
+            ],
+            removed=[SECRET],
+            registry_revision=7,
+        ),
+        (logging.INFO, {"tools": 2, "refused": 1, "removed": 1, "revision": 7}),
+        id="a registration",
+    ),
+    pytest.param(
+        registry_service_pb2.DeleteToolsResponse(deleted=[SECRET], unknown=[SECRET]),
+        (logging.INFO, {"deleted": 1}),
+        id="a removal",
+    ),
+    pytest.param(
+        registry_service_pb2.ListToolsResponse(
+            tools=[registry_service_pb2.Tool(name=SECRET, json=SECRET.encode())]
+        ),
+        (logging.DEBUG, {}),
+        id="a list",
+    ),
+    pytest.param(info_service_pb2.GetServerInfoResponse(), (logging.DEBUG, {}), id="the facts"),
+    pytest.param(target_pb2.Target(schema_digest=SECRET), (logging.DEBUG, {}), id="anything else"),
+]
+
+
+@pytest.mark.parametrize(("response", "expected"), CASES)
+def test_an_answer_is_logged_by_outcome_and_counts(
+    response: Any, expected: tuple[int, dict[str, Any]]
+) -> None:
+    """At a level that says whether somebody should look; content never."""
+    assert expected == facts_of(response)
+    assert SECRET not in str(facts_of(response))

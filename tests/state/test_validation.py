@@ -1,0 +1,270 @@
+"""Validation: from a target and a payload to a verdict."""
+
+import json
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from sidecheck_server.core.digests import digest_of
+from sidecheck_server.core.judge import Judging
+from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.refusals import Reason, Refusal
+from sidecheck_server.core.schemas.compilation import Artifact, compile_source
+from sidecheck_server.core.schemas.source import SchemaSource
+from sidecheck_server.core.words import Document, Verdict
+from sidecheck_server.registry import Registry
+from sidecheck_server.registry.sqlite import open_registry
+from sidecheck_server.state.registration import Registrar, Registration
+from sidecheck_server.state.schemas import CompiledSchemas
+from sidecheck_server.state.targets import (
+    DefinitionDigest,
+    InlineTool,
+    RegisteredTool,
+    SchemaDigest,
+    Side,
+    Target,
+)
+from sidecheck_server.state.validation import Judged, Validation, Validator
+
+LIMITS = Limits()
+INPUT: Any = {"properties": {"day": {"format": "date"}}, "required": ["day"]}
+OUTPUT: Any = {"$ref": "urn:answer"}
+ANSWER = Document("urn:answer", b'{"type": "integer"}')
+TOOL: Any = {"name": "t", "inputSchema": INPUT, "outputSchema": OUTPUT}
+BARE: Any = {"name": "bare", "inputSchema": {}}
+DIGEST = digest_of(TOOL, (ANSWER,))
+INPUT_DIGEST = digest_of(INPUT, (ANSWER,))
+OUTPUT_DIGEST = digest_of(OUTPUT, (ANSWER,))
+
+
+def inline(tool: Any, *documents: Document) -> InlineTool:
+    return InlineTool(json.dumps(tool).encode(), documents)
+
+
+class Compiler:
+    """Compiles here and remembers what."""
+
+    def __init__(self) -> None:
+        self.compiled: list[bytes] = []
+
+    async def __call__(self, source: SchemaSource) -> Artifact:
+        self.compiled.append(source.json)
+        return compile_source(source, LIMITS)
+
+
+@pytest.fixture
+def compiler() -> Compiler:
+    return Compiler()
+
+
+@pytest.fixture
+async def registry() -> AsyncIterator[Registry]:
+    opened = open_registry(None)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+async def validator(compiler: Compiler, registry: Registry) -> Validator:
+    """A validator that knows both tools of the server s."""
+    schemas = CompiledSchemas(compiler, LIMITS, 10, 10)
+    registrar = Registrar(registry, schemas, LIMITS)
+    await registrar.register(Registration("s", (inline(TOOL, ANSWER), inline(BARE))))
+    return Validator(registry, schemas, LIMITS)
+
+
+def asked(target: Target, payload: bytes, side: Side = Side.INPUT) -> Validation:
+    return Validation(target, side, payload, Judging(), assert_formats=False)
+
+
+def codes(judged: Judged) -> list[str]:
+    return [found.code for found in judged.verdict.violations]
+
+
+NAMED = RegisteredTool("s", "t")
+SENT = inline(TOOL, ANSWER)
+
+
+@pytest.mark.parametrize(
+    ("target", "side", "payload", "expected"),
+    [
+        pytest.param(NAMED, Side.INPUT, {"day": 1}, (DIGEST, INPUT_DIGEST, "t"), id="name"),
+        pytest.param(NAMED, Side.OUTPUT, 1, (DIGEST, OUTPUT_DIGEST, "t"), id="name, output"),
+        pytest.param(
+            replace(NAMED, pinned=DIGEST), Side.OUTPUT, 1, (DIGEST, OUTPUT_DIGEST, "t"), id="pinned"
+        ),
+        pytest.param(
+            DefinitionDigest(DIGEST), Side.OUTPUT, 1, (DIGEST, OUTPUT_DIGEST, "t"), id="definition"
+        ),
+        pytest.param(
+            SchemaDigest(OUTPUT_DIGEST), Side.INPUT, 1, ("", OUTPUT_DIGEST, ""), id="schema"
+        ),
+        pytest.param(SENT, Side.OUTPUT, 1, (DIGEST, OUTPUT_DIGEST, "t"), id="sent tool"),
+        pytest.param(
+            SchemaSource(json.dumps(OUTPUT).encode(), (ANSWER,)),
+            Side.OUTPUT,
+            1,
+            ("", OUTPUT_DIGEST, ""),
+            id="sent schema",
+        ),
+    ],
+)
+async def test_every_target_says_what_was_judged_under(
+    validator: Validator, target: Target, side: Side, payload: Any, expected: tuple[str, str, str]
+) -> None:
+    """A digest of the definition and a tool only where there is one."""
+    judged = await validator.validate(asked(target, json.dumps(payload).encode(), side))
+
+    assert Judged(Verdict(), *expected) == judged
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        pytest.param(NAMED, id="name"),
+        pytest.param(DefinitionDigest(DIGEST), id="definition"),
+        pytest.param(SchemaDigest(INPUT_DIGEST), id="schema"),
+        pytest.param(SENT, id="sent tool"),
+        pytest.param(SchemaSource(json.dumps(INPUT).encode()), id="sent schema"),
+    ],
+)
+async def test_formats_are_asserted_if_asked_for(validator: Validator, target: Target) -> None:
+    """Under every target, and without a trace in the next call."""
+    plain = asked(target, b'{"day": "x"}')
+    asserted = replace(plain, assert_formats=True)
+    got = [codes(await validator.validate(one)) for one in (plain, asserted, plain)]
+
+    assert [[], ["FORMAT"], []] == got
+
+
+@pytest.mark.parametrize(
+    ("target", "side", "refusal"),
+    [
+        pytest.param(
+            RegisteredTool("s", "u"),
+            Side.INPUT,
+            Refusal(
+                Reason.UNKNOWN_TOOL,
+                "no tool 'u' is registered for the server 's'",
+                {"server": "s", "tool": "u"},
+            ),
+            id="unknown tool",
+        ),
+        pytest.param(
+            RegisteredTool("S", "t"),
+            Side.INPUT,
+            Refusal(
+                Reason.UNKNOWN_TOOL,
+                "no tool 't' is registered for the server 'S'",
+                {"server": "S", "tool": "t"},
+            ),
+            id="unknown server",
+        ),
+        pytest.param(
+            replace(NAMED, pinned="sha256:0"),
+            Side.INPUT,
+            Refusal(
+                Reason.DEFINITION_MISMATCH,
+                "the tool 't' has another definition than the one pinned",
+                {"pinned": "sha256:0", "registered": DIGEST},
+            ),
+            id="another definition",
+        ),
+        pytest.param(
+            DefinitionDigest("sha256:0"),
+            Side.INPUT,
+            Refusal(
+                Reason.UNKNOWN_DEFINITION,
+                "no registered definition has the digest 'sha256:0'",
+                {"digest": "sha256:0"},
+            ),
+            id="unknown definition",
+        ),
+        pytest.param(
+            SchemaDigest(DIGEST),
+            Side.INPUT,
+            Refusal(
+                Reason.UNKNOWN_SCHEMA,
+                f"no registered schema has the digest '{DIGEST}'",
+                {"digest": DIGEST},
+            ),
+            id="a definition's digest for a schema's",
+        ),
+        *(
+            pytest.param(
+                target,
+                Side.OUTPUT,
+                Refusal(
+                    Reason.NO_OUTPUT_SCHEMA,
+                    "the tool 'bare' has no output schema to judge structured content under",
+                    {"tool": "bare"},
+                ),
+                id=f"no output schema: {name}",
+            )
+            for name, target in {
+                "name": RegisteredTool("s", "bare"),
+                "definition": DefinitionDigest(digest_of(BARE)),
+                "sent": inline(BARE),
+            }.items()
+        ),
+    ],
+)
+async def test_what_is_not_there_is_refused_by_name(
+    validator: Validator, target: Target, side: Side, refusal: Refusal
+) -> None:
+    """Before the payload is looked at."""
+    with pytest.raises(Refusal) as caught:
+        await validator.validate(asked(target, b"{", side))
+
+    assert refusal == caught.value
+
+
+async def test_long_names_are_cut_in_refusals(validator: Validator) -> None:
+    """They travel in trailers, which are bounded."""
+    with pytest.raises(Refusal) as caught:
+        await validator.validate(asked(RegisteredTool("x" * 9999, "y" * 9999), b"{}"))
+
+    assert {"server": "x" * 128, "tool": "y" * 128} == caught.value.metadata
+    assert len(caught.value.message) < 400
+
+
+async def test_what_registration_compiled_serves_validation(
+    validator: Validator, compiler: Compiler
+) -> None:
+    """A schema is compiled again only if formats are asserted."""
+    before = compiler.compiled.copy()
+    await validator.validate(asked(NAMED, b"{}"))
+    await validator.validate(asked(SchemaDigest(INPUT_DIGEST), b"{}"))
+    same = compiler.compiled.copy()
+    for _ in range(2):
+        await validator.validate(replace(asked(NAMED, b"{}"), assert_formats=True))
+
+    assert before == same
+    assert [json.dumps(INPUT, separators=(",", ":")).encode()] == compiler.compiled[len(before) :]
+
+
+async def test_the_registered_definition_of_now_judges(
+    validator: Validator, registry: Registry, compiler: Compiler
+) -> None:
+    """A change of the registry shows in the next call."""
+    registrar = Registrar(registry, CompiledSchemas(compiler, LIMITS, 10, 10), LIMITS)
+    valid = [codes(await validator.validate(asked(RegisteredTool("s", "bare"), b"1")))]
+    changed = {**BARE, "inputSchema": {"type": "object"}}
+    await registrar.register(Registration("s", (inline(changed),)))
+    valid.append(codes(await validator.validate(asked(RegisteredTool("s", "bare"), b"1"))))
+
+    assert [[], ["TYPE"]] == valid
+
+
+async def test_a_broken_tool_is_refused_each_time(validator: Validator) -> None:
+    """With the same refusal, and without holding on to it."""
+    got = []
+    for _ in range(3):
+        with pytest.raises(Refusal) as caught:
+            await validator.validate(asked(inline({"name": "x"}), b"{}"))
+        got.append(caught.value)
+
+    assert [got[0]] * 3 == got
+    assert Reason.INVALID_TOOL is got[0].reason
+    assert 3 == len({id(one) for one in got})

@@ -1,0 +1,205 @@
+"""Where settings come from, and which are refused."""
+
+import dataclasses
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+from sidecheck_server.core.limits import Limits
+from sidecheck_server.settings import Settings, UnusableSettingsError, read_settings
+
+DEFAULTS = {
+    "listen": "127.0.0.1:50151",
+    "unix_socket": None,
+    "unix_socket_mode": "660",
+    "registry": None,
+    "workers": 2,
+    "registered_schemas": 100_000,
+    "inline_schemas": 10_000,
+    "drain_seconds": 0.0,
+    "grace_seconds": 10.0,
+    "reflection": True,
+    "log_level": "info",
+    "log_format": "auto",
+    "limits": dataclasses.asdict(Limits()),
+}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of the test's own, and an environment without our settings."""
+    for name in os.environ:
+        if name.upper().startswith("SIDECHECK_"):
+            monkeypatch.delenv(name)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_without_settings_the_defaults_hold() -> None:
+    """All of them, and nothing else."""
+    assert DEFAULTS == read_settings().model_dump()
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "variable", "flag", "values"),
+    [
+        pytest.param("workers", "workers = 3", "4", 5, (2, 3, 4, 5), id="number"),
+        pytest.param(
+            "reflection", "reflection = false", "true", False, (True, False, True, False), id="bool"
+        ),
+        pytest.param(
+            "log_level",
+            'log_level = "debug"',
+            "warning",
+            "error",
+            ("info", "debug", "warning", "error"),
+            id="choice",
+        ),
+        pytest.param(
+            "registry",
+            'registry = "file.db"',
+            "variable.db",
+            Path("flag.db"),
+            (None, Path("file.db"), Path("variable.db"), Path("flag.db")),
+            id="path",
+        ),
+        pytest.param(
+            "listen",
+            'listen = "file:1"',
+            "variable:1",
+            "flag:1",
+            ("127.0.0.1:50151", "file:1", "variable:1", "flag:1"),
+            id="text",
+        ),
+    ],
+)
+def test_a_flag_comes_before_the_environment_before_the_file_before_the_default(
+    monkeypatch: pytest.MonkeyPatch,
+    folder: Path,
+    name: str,
+    file: str,
+    variable: str,
+    flag: Any,
+    values: tuple[Any, ...],
+) -> None:
+    """For each kind of value; a flag that is None was not given."""
+    config = folder / "settings.toml"
+    config.write_text(file)
+    got = [read_settings(), read_settings(config)]
+    monkeypatch.setenv(f"SIDECHECK_{name.upper()}", variable)
+    got += [read_settings(config, **{name: None}), read_settings(config, **{name: flag})]
+
+    assert [{**DEFAULTS, name: value} for value in values] == [one.model_dump() for one in got]
+
+
+def test_limits_are_merged_from_all_sources(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    """One limit in the environment leaves the others as the file has them."""
+    config = folder / "settings.toml"
+    config.write_text("[limits]\nsteps = 5\nviolations = 7\n")
+    monkeypatch.setenv("SIDECHECK_LIMITS__STEPS", "6")
+    monkeypatch.setenv("SIDECHECK_LIMITS__BATCH_ITEMS", "8")
+
+    assert Limits(steps=6, violations=7, batch_items=8) == read_settings(config).limits
+
+
+def test_the_environment_may_name_the_file(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    """The flag --config comes before it."""
+    (folder / "one.toml").write_text("workers = 3")
+    (folder / "two.toml").write_text("workers = 4")
+    monkeypatch.setenv("SIDECHECK_CONFIG", "one.toml")
+
+    assert (3, 4) == (read_settings().workers, read_settings(Path("two.toml")).workers)
+
+
+@pytest.mark.parametrize(
+    ("file", "said"),
+    [
+        pytest.param("wokers = 3", "wokers: Extra inputs are not permitted", id="unknown name"),
+        pytest.param(
+            "[limits]\nstep = 3", "limits.step: Unexpected keyword argument", id="unknown limit"
+        ),
+        pytest.param(
+            "workers = 0", "workers: Input should be greater than or equal to 1", id="too small"
+        ),
+        pytest.param('workers = "x"', "workers: Input should be a valid integer", id="no number"),
+        pytest.param(
+            'log_level = "loud"', "log_level: Input should be 'debug', 'info'", id="no choice"
+        ),
+        pytest.param('unix_socket_mode = "668"', "unix_socket_mode: ", id="no mode"),
+        pytest.param("unix_socket_mode = 660", "unix_socket_mode: ", id="a mode in decimal"),
+        pytest.param("drain_seconds = -1", "drain_seconds: ", id="time that is negative"),
+        pytest.param("drain_seconds = inf", "drain_seconds: ", id="time without end"),
+        pytest.param("grace_seconds = nan", "grace_seconds: ", id="time that is no number"),
+        pytest.param("[limits]\nsteps = 0", "limits: Value error, steps must be", id="no limit"),
+        pytest.param(
+            "[limits]\npayload_bytes = 4194304",
+            "limits: Value error, payload_bytes must lie below message_bytes",
+            id="limits that contradict each other",
+        ),
+        pytest.param("limits = 3", "limits: ", id="limits that are no table"),
+        pytest.param(
+            'listen = ""', "listen and unix_socket leave no address to listen on", id="nowhere"
+        ),
+        pytest.param("workers", "the settings cannot be read: Expected '='", id="no TOML"),
+        pytest.param("workers = 0\nwokers = 3", "workers: ", id="the first of two faults"),
+        pytest.param("workers = 0\nwokers = 3", "wokers: ", id="the second of two faults"),
+    ],
+)
+def test_a_wrong_setting_is_named(folder: Path, file: str, said: str) -> None:
+    """Wherever it comes from; here from a file."""
+    (folder / "settings.toml").write_text(file)
+    with pytest.raises(UnusableSettingsError) as caught:
+        read_settings(Path("settings.toml"))
+
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        pytest.param("WORKERS", "two", "workers: Input should be a valid integer", id="a value"),
+        pytest.param("LIMITS__STEPS", "", "limits.steps: Input should be", id="an empty limit"),
+        pytest.param("LIMITS__STEP", "1", "limits.step: Unexpected keyword", id="unknown limit"),
+        pytest.param("LIMITS", "[", 'error parsing value for field "limits"', id="no JSON"),
+        pytest.param("CONFIG", "gone.toml", "the settings file gone.toml is not there", id="file"),
+        pytest.param("CONFIG", "/", "the settings file / is not there", id="folder"),
+        pytest.param("CONFIG", "x" * 5000, "File name too long", id="no file name"),
+    ],
+)
+def test_a_wrong_variable_is_named(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str, said: str
+) -> None:
+    """As in a file."""
+    monkeypatch.setenv(f"SIDECHECK_{name}", value)
+    with pytest.raises(UnusableSettingsError) as caught:
+        read_settings()
+
+    assert said in str(caught.value)
+
+
+def test_a_file_that_is_not_utf8_is_refused(folder: Path) -> None:
+    """TOML is UTF-8."""
+    (folder / "settings.toml").write_bytes(b'listen = "\xff"')
+    with pytest.raises(UnusableSettingsError, match="the settings cannot be read"):
+        read_settings(Path("settings.toml"))
+
+
+def test_settings_do_not_change() -> None:
+    """Neither they nor their limits."""
+    settings: Any = read_settings()
+    limits: Any = settings.limits
+    with pytest.raises(ValidationError, match="frozen"):
+        settings.workers = 3
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        limits.steps = 3
+
+    assert DEFAULTS == settings.model_dump()
+
+
+def test_every_setting_says_what_it_is_for() -> None:
+    """In one sentence; so does every limit, in its comment."""
+    described = {name: field.description for name, field in Settings.model_fields.items()}
+
+    assert [] == [name for name, said in described.items() if not (said or "").endswith(".")]

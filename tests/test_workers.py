@@ -1,0 +1,200 @@
+"""Processes that compile schemas: what one that ends costs."""
+
+import asyncio
+import json
+import os
+import signal
+from collections.abc import AsyncIterator
+
+import psutil
+import pytest
+import pytest_asyncio
+from sidecheck_server.core.compiled import CompiledSchema
+from sidecheck_server.core.judge import Judging, judge
+from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.refusals import Reason, Refusal
+from sidecheck_server.core.schemas.compilation import Artifact, compile_source
+from sidecheck_server.core.schemas.source import SchemaSource
+from sidecheck_server.core.words import Document
+from sidecheck_server.workers import Workers
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+LIMITS = Limits()
+NOTICE_SECONDS = 0.4
+"""How long the pool may take to see that a worker ended."""
+
+ENDS = "compiling the schema took more than 5 seconds or too much memory"
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def workers() -> AsyncIterator[Workers]:
+    """Two workers, for all tests."""
+    running = Workers(2, LIMITS)
+    await running.start()
+    yield running
+    running.close()
+
+
+def processes() -> list[psutil.Process]:
+    """The workers that are children of this process."""
+    return [
+        child
+        for child in psutil.Process().children()
+        if child.status() != psutil.STATUS_ZOMBIE and "--multiprocessing-fork" in child.cmdline()
+    ]
+
+
+def number(n: int) -> SchemaSource:
+    """One schema of many."""
+    return SchemaSource(b'{"const": %d}' % n)
+
+
+def slow(n: int) -> SchemaSource:
+    """A schema that takes a second or two to compile."""
+    many = [{"properties": {"a": {"enum": [n, i, str(i)]}}} for i in range(4000)]
+    return SchemaSource(json.dumps({"allOf": many}).encode())
+
+
+async def outcome(workers: Workers, source: SchemaSource) -> Artifact | Refusal:
+    try:
+        return await workers.compile(source)
+    except Refusal as refusal:
+        return refusal
+
+
+def compiled_here(source: SchemaSource) -> Refusal:
+    with pytest.raises(Refusal) as caught:
+        compile_source(source, LIMITS)
+    return caught.value
+
+
+async def test_many_schemas_at_once_each_get_their_own_artifact(workers: Workers) -> None:
+    """Whichever worker makes it."""
+    sources = [number(n) for n in range(200)]
+    artifacts = await asyncio.gather(*map(workers.compile, sources))
+    schemas = [
+        CompiledSchema(source, artifact, LIMITS)
+        for source, artifact in zip(sources, artifacts, strict=True)
+    ]
+
+    assert [(n, n) for n in range(200)] == [
+        (n, m)
+        for n, schema in enumerate(schemas)
+        for m in (n - 1, n, n + 1)
+        if judge(schema, b"%d" % m, Judging()).valid
+    ]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        pytest.param(SchemaSource(b"{"), id="not JSON"),
+        pytest.param(SchemaSource(b'{"type": "x", "minimum": "y"}'), id="problems"),
+        pytest.param(SchemaSource(b'{"pattern": "("}'), id="pattern"),
+        pytest.param(SchemaSource(b'{"$ref": "#"}'), id="endless"),
+        pytest.param(SchemaSource(b" " * 300_000), id="limit"),
+        pytest.param(
+            SchemaSource(b'{"$ref": "urn:d"}', (Document("urn:d", b'{"type": 3}'),)), id="document"
+        ),
+    ],
+)
+async def test_a_refusal_comes_back_as_it_was_made(workers: Workers, source: SchemaSource) -> None:
+    """With its metadata and problems."""
+    assert compiled_here(source) == await outcome(workers, source)
+
+
+async def test_a_worker_that_is_killed_costs_only_its_request(workers: Workers) -> None:
+    """The other goes on, and a new one takes its place."""
+    lost = asyncio.create_task(outcome(workers, slow(1)))
+    await asyncio.sleep(NOTICE_SECONDS)
+    busy = max(processes(), key=lambda worker: worker.cpu_percent(0.2))
+    busy.kill()
+    others = await asyncio.gather(*(outcome(workers, number(n)) for n in range(20)))
+    again = await outcome(workers, slow(1))
+
+    assert Refusal(Reason.COMPILATION_FAILED, ENDS) == await lost
+    assert [True] * 20 == [isinstance(one, Artifact) for one in others]
+    assert isinstance(again, Artifact)
+    assert 2 == len(processes())
+
+
+@pytest.mark.parametrize("count", [1, 2])
+async def test_workers_that_are_killed_while_idle_cost_nothing(
+    workers: Workers, count: int
+) -> None:
+    """The kernel picks the largest, not the busiest, when memory runs out."""
+    for worker in processes()[:count]:
+        worker.kill()
+    await asyncio.sleep(NOTICE_SECONDS)
+    got = [await outcome(workers, number(1000 + n)) for n in range(3)]
+
+    assert [True] * 3 == [isinstance(one, Artifact) for one in got]
+    assert 2 == len(processes())
+
+
+async def test_a_worker_that_takes_too_long_is_replaced(
+    workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its request is refused as one that may be tried again."""
+    before = processes()
+    monkeypatch.setattr("sidecheck_server.workers._SECONDS", 0.3)
+    late = await outcome(workers, slow(2))
+    monkeypatch.undo()
+
+    assert isinstance(late, Refusal)
+    assert Reason.COMPILATION_FAILED is late.reason
+    assert isinstance(await outcome(workers, number(2)), Artifact)
+    assert 1 == len(set(before) & set(processes()))
+
+
+async def test_a_pool_that_stands_still_is_replaced(
+    workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As it does when a worker dies with the lock of their pipe."""
+    monkeypatch.setattr("sidecheck_server.workers._STUCK_SECONDS", 0.5)
+    stopped = processes()
+    for worker in stopped:
+        worker.suspend()
+    asked = asyncio.create_task(outcome(workers, number(3)))
+    await asyncio.sleep(1)
+    monkeypatch.undo()
+    got = await outcome(workers, number(4))
+    for worker in stopped:
+        worker.kill()
+    stuck = await asked
+
+    assert isinstance(stuck, Refusal)
+    assert Reason.COMPILATION_FAILED is stuck.reason
+    assert isinstance(got, Artifact)
+    assert set() == set(stopped) & set(processes())
+
+
+async def test_ctrl_c_does_not_reach_the_workers() -> None:
+    """Not even before they run any of our code."""
+    before = set(processes())
+    running = Workers(1, LIMITS)
+    [worker] = set(processes()) - before
+    os.kill(worker.pid, signal.SIGINT)
+    await running.start()
+    os.kill(worker.pid, signal.SIGINT)
+    got = await outcome(running, number(4))
+    running.close()
+
+    assert isinstance(got, Artifact)
+
+
+async def test_closing_leaves_no_process() -> None:
+    """Whatever it was doing."""
+    before = set(processes())
+    running = Workers(2, LIMITS)
+    await running.start()
+    under_way = asyncio.create_task(outcome(running, slow(3)))
+    await asyncio.sleep(NOTICE_SECONDS)
+    during = set(processes()) - before
+    running.close()
+    after = set(processes()) - before
+    under_way.cancel()
+    await asyncio.gather(under_way, return_exceptions=True)
+
+    assert (2, set()) == (len(during), after)
