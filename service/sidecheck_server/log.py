@@ -1,5 +1,6 @@
 """Logging: the only place that knows how events are written."""
 
+import io
 import logging
 import sys
 from contextlib import suppress
@@ -39,18 +40,21 @@ def configure_log(settings: Settings) -> None:
 
 
 class _Lossy:
-    """A stream that drops what it cannot write: a log without a reader costs no answer."""
+    """A stream that drops what it cannot write: a log without a reader costs no answer.
+
+    It writes past the buffers of *stream*, which would keep what cannot be written, and
+    fail again when the process ends.
+    """
 
     def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
+        self._raw = io.FileIO(stream.fileno(), "w", closefd=False)
 
     def write(self, text: str) -> None:
-        with suppress(OSError, ValueError):
-            self._stream.write(text)
+        with suppress(OSError):
+            self._raw.write(text.encode("utf-8", "backslashreplace"))
 
     def flush(self) -> None:
-        with suppress(OSError, ValueError):
-            self._stream.flush()
+        """Do nothing: nothing is kept."""
 
 
 class _Libraries(logging.Handler):

@@ -4,11 +4,21 @@ A rule returns keywords that belong together. The table at the end says what kin
 value each is about, and in which editions.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from agreement.branch_rules import (
+    Keywords,
+    Rule,
+    branches,
+    lone_then,
+    simple_branches,
+    write_if,
+    write_not,
+)
 from agreement.editions import Edition
+from agreement.unevaluated_rules import unevaluated_items, unevaluated_properties
 from agreement.values import DIVISORS, FORMATS, spelling
 from sidecheck_server.core.schemas.keywords import Draft
 
@@ -16,9 +26,6 @@ if TYPE_CHECKING:
     from agreement.writing import Writer
 
 __all__ = ["of_kind"]
-
-Keywords = dict[str, Any]
-Rule = Callable[["Writer", int], Keywords]
 
 
 def _bounds(write: "Writer", _depth: int) -> Keywords:
@@ -161,38 +168,6 @@ def _dependencies(write: "Writer", depth: int) -> Keywords:
     }
 
 
-def _branches(keyword: str) -> Rule:
-    def write_branches(write: "Writer", depth: int) -> Keywords:
-        if keyword != "allOf" and write.chance(0.25):
-            names = write.some_names(1, 3)
-            return {keyword: [_tagged(write, name, depth) for name in names]}
-        return {keyword: write.subschemas(write.random.randint(1, 3), depth)}
-
-    return write_branches
-
-
-def _tagged(write: "Writer", name: str, depth: int) -> Keywords:
-    """Return one branch of a union told apart by a member, as tools have them."""
-    tag, body = write.names[0], write.subschema(depth)
-    members = {tag: {"enum": [name]}, write.names[1]: body}
-    branch = {"type": "object", "properties": members, "required": [tag]}
-    write.nodes += [branch, members[tag]]
-    return branch
-
-
-def _not(write: "Writer", depth: int) -> Keywords:
-    return {"not": write.subschema(depth)}
-
-
-def _if(write: "Writer", depth: int) -> Keywords:
-    names = write.choose((("if", "then"), ("if", "else"), ("if", "then", "else"), ("if",)))
-    return {name: write.subschema(depth) for name in names}
-
-
-def _lone_then(write: "Writer", depth: int) -> Keywords:
-    return {write.choose(("then", "else")): write.subschema(depth)}
-
-
 def _enum(write: "Writer", _depth: int) -> Keywords:
     values = [write.value() for _ in range(write.random.randint(1, 5))]
     # No two are equal: drafts 4 and 6 demand it.
@@ -242,6 +217,7 @@ _TABLE: tuple[tuple[str, Draft, Draft, Rule], ...] = (
     ("array", _D19, _D20, _counted_contains),
     ("array", _D6, _D20, _counting("minContains", "maxContains")),
     ("array", _D19, _D20, _unevaluated_items),
+    ("array", _D19, _D20, unevaluated_items),
     ("object", _D4, _D20, _counting("minProperties", "maxProperties")),
     ("object", _D4, _D20, _properties),
     ("object", _D4, _D20, _properties),
@@ -250,16 +226,20 @@ _TABLE: tuple[tuple[str, Draft, Draft, Rule], ...] = (
     ("object", _D4, _D20, _pattern_properties),
     ("object", _D4, _D20, _additional_properties),
     ("object", _D19, _D20, _unevaluated_properties),
+    ("object", _D19, _D20, unevaluated_properties),
     ("object", _D6, _D20, _property_names),
     ("object", _D19, _D20, _dependent_required),
     ("object", _D19, _D20, _dependent_schemas),
     ("object", _D4, _D20, _dependencies),
-    ("any", _D4, _D20, _branches("allOf")),
-    ("any", _D4, _D20, _branches("anyOf")),
-    ("any", _D4, _D20, _branches("oneOf")),
-    ("any", _D4, _D20, _not),
-    ("any", _D7, _D20, _if),
-    ("any", _D7, _D20, _lone_then),
+    ("any", _D4, _D20, branches("allOf")),
+    ("any", _D4, _D20, branches("anyOf")),
+    ("any", _D4, _D20, branches("oneOf")),
+    ("any", _D4, _D20, simple_branches("anyOf")),
+    ("any", _D4, _D20, simple_branches("oneOf")),
+    ("any", _D4, _D20, simple_branches("oneOf")),
+    ("any", _D4, _D20, write_not),
+    ("any", _D7, _D20, write_if),
+    ("any", _D7, _D20, lone_then),
     ("constant", _D4, _D20, _enum),
     ("constant", _D7, _D20, _empty_enum),
     ("constant", _D6, _D20, _const),

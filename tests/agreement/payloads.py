@@ -31,7 +31,7 @@ _BREAKS = {
     "exclusiveMinimum": operator.le,
     "exclusiveMaximum": operator.ge,
 }
-_DEEPEST = 7
+_DEEPEST = 10
 _LARGEST = 60
 
 

@@ -4,11 +4,12 @@ A subschema is mostly about values of one kind, and its keywords mostly agree wi
 another, so that payloads can be found that it accepts.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from random import Random
 from typing import Any, TypeVar
 
 from agreement import keyword_rules
+from agreement.branch_rules import Rule
 from agreement.editions import Edition
 from agreement.known_differences import never_together
 from agreement.values import INTEGERS, NAMES, NUMBERS, PATTERNS, STRINGS, any_value
@@ -18,11 +19,11 @@ __all__ = ["Writer"]
 
 Item = TypeVar("Item")
 
-_DEEPEST = 4
 _KINDS = (
     *(("object",), ("object",), ("object",), ("array",), ("array",), ("number",), ("string",)),
     *(("number", "string"), ("object", "array"), ("object", "null"), ("integer",), ("boolean",)),
-    *(("array", "string", "integer"), ("integer", "null"), ()),
+    *(("array", "string", "integer"), ("integer", "null"), ("string", "null"), ("boolean", "null")),
+    *(("string", "boolean"), ("array", "null"), ("number", "null"), ()),
 )
 
 
@@ -48,6 +49,7 @@ class Writer:
             dict.fromkeys((*NAMES[start : start + 4], *random.sample(NAMES, 3), *matching[:3]))
         )
         self._left = size
+        self._deepest = random.choice((4, 4, 4, 10))
         self._unwritten: set[str] = set()
         for keywords in never_together(edition):
             self._unwritten |= set(random.choice(keywords))
@@ -55,6 +57,10 @@ class Writer:
     def leave_out(self, *keywords: str) -> None:
         """Write none of *keywords*."""
         self._unwritten |= set(keywords)
+
+    def rules_of(self, kind: str) -> Sequence[Rule]:
+        """Return the rules that write keywords about values of *kind*."""
+        return keyword_rules.of_kind(kind, self.edition)
 
     def chance(self, share: float) -> bool:
         """Return true in *share* of all cases."""
@@ -104,21 +110,21 @@ class Writer:
 
     def _fill(self, node: dict[str, Any], depth: int) -> None:
         kinds = self.choose(_KINDS if depth else _KINDS[:5])
-        if depth >= _DEEPEST or self._left <= 0:
+        if depth >= self._deepest or self._left <= 0:
             kinds = tuple(kind for kind in kinds if kind not in ("array", "object")) or ("string",)
         if kinds and self.chance(0.75):
             node["type"] = list(kinds) if len(kinds) > 1 or self.chance(0.1) else kinds[0]
         for kind in kinds:
-            rules = keyword_rules.of_kind(kind, self.edition)
+            rules = self.rules_of(kind)
             for rule in self.random.sample(rules, min(len(rules), self.random.randint(1, 3))):
                 self._apply(rule, node, depth)
-        deeper = depth < _DEEPEST and self._left > 0
-        for share, kind in ((0.22 * deeper, "any"), (0.08, "constant"), (0.12, "void")):
-            rules = keyword_rules.of_kind(kind, self.edition)
+        deeper = depth < self._deepest and self._left > 0
+        for share, kind in ((0.3 * deeper, "any"), (0.12, "constant"), (0.12, "void")):
+            rules = self.rules_of(kind)
             if rules and self.chance(share):
                 self._apply(self.choose(rules), node, depth)
         if deeper and self.chance(0.12):
-            others = keyword_rules.of_kind(self.choose(("object", "array", "number")), self.edition)
+            others = self.rules_of(self.choose(("object", "array", "number")))
             self._apply(self.choose(others), node, depth)
         members = list(node.items())
         self.random.shuffle(members)
@@ -127,7 +133,7 @@ class Writer:
 
     def _apply(
         self,
-        rule: Callable[["Writer", int], dict[str, Any]],
+        rule: Rule,
         node: dict[str, Any],
         depth: int,
     ) -> None:

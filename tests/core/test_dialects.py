@@ -132,6 +132,7 @@ def test_nobody_redefines_the_five(uri: str, body: Any) -> None:
     assert DIALECTS[uri] is dialect_named(uri, documents.get)
     assert Reason.INVALID_SCHEMA == refused({"$schema": uri, "type": "any"}, documents).reason
     assert [True, False] == judges({"$schema": uri, "type": "string"}, ["a", 1], documents)
+    assert [True, False] == judges({"$ref": uri}, [{"type": "null"}, {"type": "any"}], documents)
 
 
 @pytest.mark.parametrize(

@@ -128,7 +128,9 @@ OUT_OF_RANGE = [
     pytest.param(b"[1,\n -1.5E+400, 2]", "line 2, column 2", id="a negative double"),
     pytest.param(b"9" * 400 + b".0", "line 1, column 1", id="a double of many digits"),
     pytest.param(
-        b"[1, " + b"9" * 4301 + b", 2]", "line 1, column 5", id="an integer of 4,301 digits"
+        b"[\n" + b"9" * 4300 + b",\n-" + b"9" * 4301 + b",\n1]",
+        "line 3, column 1",
+        id="an integer of 4,301 digits",
     ),
 ]
 REPEATED = [

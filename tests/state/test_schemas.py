@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import json
 import traceback
 from collections.abc import Sequence
 from typing import Any
@@ -240,3 +241,22 @@ async def test_inline_schemas_never_push_out_registered_ones() -> None:
     await schemas.inline(number(19))
 
     assert [number(n).json for n in range(21)] == compiler.compiled
+
+
+async def test_other_calls_have_their_turn_while_patterns_are_made_ready() -> None:
+    """Each takes about a millisecond, there may be thousands, and few are remembered."""
+    patterns = {f"p{n}": {"pattern": f"^(?:[a-z]{{1,50}}-){{1,9}}{n}$"} for n in range(300)}
+    source = SchemaSource(json.dumps({"properties": patterns}).encode())
+    artifact = compile_source(source, LIMITS)
+
+    async def made(_source: SchemaSource) -> Artifact:
+        return artifact
+
+    loading = asyncio.create_task(CompiledSchemas(made, LIMITS, 1, 10).inline(source))
+    turns_taken = 0
+    while not loading.done():
+        await asyncio.sleep(0)
+        turns_taken += 1
+
+    assert judge(await loading, b'{"p7": "a-7"}', Judging()).valid
+    assert turns_taken > 20

@@ -1,6 +1,7 @@
 """Files that are named on the command line, and standard input and output."""
 
 import errno
+import os
 import sys
 from pathlib import Path
 
@@ -37,4 +38,6 @@ def write_output(text: str) -> None:
     except OSError as error:
         if error.errno == errno.EPIPE:  # who read it wants no more; click knows
             raise
+        # The stream keeps what it cannot write, and would fail again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise click.UsageError(f"cannot write the result: {error.strerror}") from None

@@ -103,7 +103,8 @@ class CompiledSchemas:
             if refusal.reason in _TRANSIENT:
                 return found
         else:
-            found = CompiledSchema(source, artifact, self._limits)
+            # A thousand large patterns take a second, and give way in between.
+            found = await asyncio.to_thread(CompiledSchema, source, artifact, self._limits)
         kept = _Kept(found, 1 + _size(source) // _BYTES_OF_ONE)
         if kept.weight <= self._caches[kind].maxsize:
             self._caches[kind][key] = kept

@@ -151,9 +151,8 @@ class Resources:
         # Which one a reference leads to would depend on what was read first.
         known = self._by_uri.setdefault(resource.uri, resource).contents
         if resource.uri:
+            known = self._documents.get(resource.uri, known)
             _refuse_another(known, resource.contents, "URI", resource.uri)
-            sent = self._documents.get(resource.uri, known)
-            _refuse_another(sent, resource.contents, "URI", resource.uri)
         self._by_contents[id(resource.contents)] = resource
 
     def _walk(self, start: Resource) -> None:

@@ -1,0 +1,239 @@
+"""The judge: what becomes of a payload, whichever engine decides and however far it gets."""
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+import pytest
+from compiling import D2019, LIMITS, compiled, source_of
+from sidecheck_server.core.compiled import CompiledSchema
+from sidecheck_server.core.judge import DISAGREEMENT, NOT_EXPLAINED, Judging, judge
+from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.refusals import Reason, Refusal
+from sidecheck_server.core.schemas.compilation import Artifact, compile_source
+from sidecheck_server.core.words import Severity, Verdict, Violation
+
+# Only the complete engine may judge by the first; the second is the same to the fast one.
+COMPLETE = {"anyOf": [True], "unevaluatedProperties": {"type": "string"}}
+FAST = {"additionalProperties": {"type": "string"}}
+BOTH = [pytest.param(FAST, id="by both"), pytest.param(COMPLETE, id="by the complete engine")]
+MANY = json.dumps({f"k{number}": number for number in range(9, -1, -1)}).encode()
+
+
+def verdict_on(schema: Any, payload: Any, *, limits: Limits = LIMITS, **how: Any) -> Verdict:
+    text = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
+    return judge(compiled(schema, limits=limits), text, Judging(**how))
+
+
+def places(verdict: Verdict) -> list[str]:
+    return [found.instance_pointer for found in verdict.violations]
+
+
+@pytest.mark.parametrize("schema", BOTH)
+def test_a_valid_payload_has_no_violations(schema: Any) -> None:
+    """And nothing was left out."""
+    assert Verdict((), truncated=False) == verdict_on(schema, {"a": "b"})
+
+
+@pytest.mark.parametrize("schema", BOTH)
+def test_an_invalid_payload_has_all_of_them_in_order(schema: Any) -> None:
+    """That of their places, whatever the order of the payload."""
+    verdict = verdict_on(schema, MANY)
+
+    assert ([f"/k{number}" for number in range(10)], False) == (places(verdict), verdict.truncated)
+    assert not verdict.valid
+
+
+@pytest.mark.parametrize("schema", BOTH)
+@pytest.mark.parametrize(
+    ("wanted", "count", "truncated"),
+    [
+        pytest.param(1, 1, True, id="one"),
+        pytest.param(9, 9, True, id="one too few"),
+        pytest.param(10, 10, False, id="just enough"),
+        pytest.param(11, 10, False, id="enough"),
+    ],
+)
+def test_no_more_are_told_than_wanted(
+    schema: Any, wanted: int, count: int, truncated: bool
+) -> None:
+    """What is left out is said to be."""
+    verdict = verdict_on(schema, MANY, max_violations=wanted)
+
+    assert (count, truncated, False) == (len(verdict.violations), verdict.truncated, verdict.valid)
+
+
+def test_a_verdict_can_never_list_nothing_for_want_of_room() -> None:
+    """It would be valid."""
+    for wanted in (0, -1):
+        with pytest.raises(ValueError, match="at least 1"):
+            Judging(max_violations=wanted)
+
+
+def test_repeated_keys_are_told_up_to_the_number_wanted() -> None:
+    """The first ones of the text, in order."""
+    payload = b'{"c": 1, "c": 1, "b": 1, "b": 1, "a": 1, "a": 1}'
+
+    verdict = verdict_on(True, payload, max_violations=2)
+
+    assert (["/b", "/c"], True, False) == (places(verdict), verdict.truncated, verdict.valid)
+
+
+@pytest.mark.parametrize(
+    ("payload", "code"),
+    [
+        pytest.param(b"{", "PAYLOAD_NOT_JSON", id="no JSON"),
+        pytest.param(b"1e999", "NUMBER_OUT_OF_RANGE", id="a number out of range"),
+        pytest.param(b'{"a": 1, "a": 1}', "DUPLICATE_KEY", id="a repeated key"),
+    ],
+)
+def test_a_payload_that_is_not_json_is_invalid_under_any_schema(payload: bytes, code: str) -> None:
+    """Under true as under any other; it is an answer and no refusal."""
+    for schema in (True, {}, FAST, COMPLETE):
+        assert [code] == [found.code for found in verdict_on(schema, payload).violations]
+
+
+@pytest.mark.parametrize(
+    ("payload", "limits", "metadata"),
+    [
+        pytest.param(
+            b'"12345"',
+            Limits(payload_bytes=6),
+            {"bound": "payload_bytes", "limit": "6", "found": "7"},
+            id="bytes",
+        ),
+        pytest.param(
+            b"[[[]]]",
+            Limits(payload_depth=2),
+            {"bound": "payload_depth", "limit": "2", "found": "3"},
+            id="nesting",
+        ),
+    ],
+)
+def test_a_payload_beyond_a_bound_is_refused(
+    payload: bytes, limits: Limits, metadata: dict[str, str]
+) -> None:
+    """By name, and valid or not."""
+    for schema in (True, False, COMPLETE):
+        with pytest.raises(Refusal) as refused:
+            verdict_on(schema, payload, limits=limits)
+        assert (Reason.LIMIT_EXCEEDED, metadata) == (refused.value.reason, refused.value.metadata)
+
+
+def test_the_bounds_themselves_are_judged() -> None:
+    """At the last byte and the last level."""
+    assert verdict_on(True, b'"1234"', limits=Limits(payload_bytes=6)).valid
+    assert verdict_on(True, b"[[]]", limits=Limits(payload_depth=2)).valid
+
+
+DOUBLING = {
+    "type": "array",
+    "items": {"oneOf": [{"$ref": "#"}, {"type": "array", "items": {"$ref": "#"}}, False]},
+}
+DEEP: Any = []
+for _ in range(40):
+    DEEP = [DEEP]
+
+
+def test_a_payload_that_takes_too_many_steps_is_refused() -> None:
+    """If the fast engine cannot say no before."""
+    with pytest.raises(Refusal) as refused:
+        verdict_on(DOUBLING, DEEP)
+
+    assert {"bound": "steps", "limit": "20000"} == refused.value.metadata
+
+
+def test_the_verdict_stands_where_its_reasons_take_too_many_steps() -> None:
+    """It is invalid, and says that more is to be told."""
+    payload = [[1] * 50]
+    schema = {"items": {"items": {"type": "string"}}}
+
+    none, some = (
+        verdict_on(schema, payload, limits=Limits(complete_steps=steps)) for steps in (2, 30)
+    )
+
+    said = "the payload is invalid, and telling why would take too long"
+    assert Verdict((Violation("", "", "", NOT_EXPLAINED, said),), truncated=True) == none
+    assert (True, False) == (some.truncated, some.valid)
+    assert places(some) == sorted(places(some))
+    assert 0 < len(places(some)) < 30
+
+
+def test_one_violation_is_enough_for_the_complete_engine_too() -> None:
+    """Only if it finds none within its steps is the payload not judged."""
+    schema = {**COMPLETE, "unevaluatedItems": {"type": "string"}}
+    limits = Limits(complete_steps=30)
+
+    verdict = verdict_on(schema, [1, *["a"] * 50], limits=limits)
+
+    assert (["/0"], True, False) == (places(verdict), verdict.truncated, verdict.valid)
+    with pytest.raises(Refusal) as refused:
+        verdict_on(schema, ["a"] * 50, limits=limits)
+    assert Reason.LIMIT_EXCEEDED == refused.value.reason
+
+
+@pytest.mark.parametrize(
+    "last",
+    [pytest.param("a", id="that would be valid"), pytest.param(1, id="that would be invalid")],
+)
+def test_what_nests_too_deep_for_the_interpreter_is_refused(last: Any) -> None:
+    """A chain of references longer than its stack; nothing else is ever raised."""
+    chain: dict[str, Any] = {
+        f"a{number}": {"$ref": f"#/$defs/a{number + 1}"} for number in range(4000)
+    }
+    schema = {"$ref": "#/$defs/a0", "$defs": {**chain, "a4000": {"type": "string"}}}
+
+    with pytest.raises(Refusal) as refused:
+        verdict_on(schema, last)
+
+    assert (Reason.LIMIT_EXCEEDED, "steps") == (
+        refused.value.reason,
+        refused.value.metadata["bound"],
+    )
+
+
+def test_engines_that_disagree_are_reported_and_the_payload_is_invalid() -> None:
+    """Here because they were made from two schemas; otherwise never."""
+    strict, lax = source_of({"type": "string"}), source_of({"type": ["string", "integer"]})
+    made = CompiledSchema(lax, compile_source(strict, LIMITS), LIMITS)
+
+    verdict = judge(made, b"1", Judging())
+
+    said = "the payload is invalid, but the engines do not agree why; please report this schema"
+    assert Verdict((Violation("", "", "", DISAGREEMENT, said),)) == verdict
+    assert judge(made, b'"a"', Judging()).valid
+    assert ["TYPE"] == [found.code for found in judge(made, b"[]", Judging()).violations]
+
+
+def test_messages_can_leave_out_what_the_payload_holds() -> None:
+    """Pointers still say where."""
+    shown, hidden = (
+        verdict_on(FAST, {"a": 12345}, hide_values=hide).violations[0] for hide in (False, True)
+    )
+
+    assert (True, False) == ("12345" in shown.message, "12345" in str(asdict(hidden)))
+    assert shown.instance_pointer == hidden.instance_pointer == "/a"
+
+
+def test_only_errors_make_a_verdict_invalid() -> None:
+    """Warnings and hints do not."""
+    found = [
+        Violation("/b", "", "", "B", "", Severity.WARNING),
+        Violation("/a", "", "", "A", "", Severity.INFO),
+        Violation("/a", "/x", "", "A", ""),
+    ]
+
+    assert Verdict.listing(found[:2]).valid
+    assert not Verdict.listing(found).valid
+    assert [found[1], found[2], found[0]] == list(Verdict.listing(found).violations)
+
+
+def test_what_is_compiled_knows_why_it_needs_the_complete_engine() -> None:
+    """And by which digest its schema is known."""
+    fast, complete = compiled(FAST), compiled({"$schema": D2019, **COMPLETE})
+    made = compile_source(source_of(FAST), LIMITS)
+
+    assert isinstance(made, Artifact)
+    assert (made.digest, "") == (fast.digest, fast.why_complete)
+    assert "unevaluatedProperties beside a conditional applicator" == complete.why_complete
+    assert (True, True) == (fast.fast is not None, complete.fast is None)

@@ -1,0 +1,100 @@
+"""Bounds, refusals and protocol versions, which every layer passes on."""
+
+import pickle
+from dataclasses import fields
+
+import pytest
+from sidecheck_server.core.limits import Limits, exceeded
+from sidecheck_server.core.mcp.versions import DEFAULT_VERSION, VERSIONS, refuse_unknown_version
+from sidecheck_server.core.refusals import Reason, Refusal
+from sidecheck_server.core.words import Violation
+
+
+def test_a_refusal_names_its_bound() -> None:
+    """For a program in the metadata, and for a person in the message."""
+    found = exceeded("payload_bytes", 1 << 20, "the payload", 2_000_000)
+
+    assert (
+        Refusal(
+            Reason.LIMIT_EXCEEDED,
+            "the payload: 2,000,000, more than the limit of 1,048,576 (payload_bytes)",
+            {"bound": "payload_bytes", "limit": "1048576", "found": "2000000"},
+        )
+        == found
+    )
+
+
+def test_a_refusal_may_not_know_how_far_beyond_its_bound_it_is() -> None:
+    """As where counting stops at the bound."""
+    assert Refusal(
+        Reason.LIMIT_EXCEEDED,
+        "too many steps: more than the limit of 5 (steps)",
+        {"bound": "steps", "limit": "5"},
+    ) == exceeded("steps", 5, "too many steps")
+
+
+def test_every_bound_is_positive_and_one_item_fits_into_a_message() -> None:
+    """So that an item that is too large is refused by itself."""
+    limits = Limits()
+
+    assert all(getattr(limits, bound.name) > 0 for bound in fields(Limits))
+    assert limits.payload_bytes < limits.message_bytes
+    assert limits.schema_bytes + limits.documents_bytes < limits.message_bytes
+
+
+def test_a_refusal_crosses_a_process_border_whole() -> None:
+    """Workers compile, and what they refuse is told by the server."""
+    refusal = Refusal(
+        Reason.INVALID_SCHEMA,
+        "no schema",
+        {"dialect": "x"},
+        (Violation("/a", "", "", "TYPE", "a message"),),
+    )
+
+    again = pickle.loads(pickle.dumps(refusal))
+
+    assert (refusal, hash(refusal), str(refusal)) == (again, hash(again), str(again))
+    assert "INVALID_SCHEMA: no schema" == str(again)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        pytest.param(Refusal(Reason.INVALID_TOOL, "said", {"a": "b"}), id="another reason"),
+        pytest.param(Refusal(Reason.INVALID_SCHEMA, "told", {"a": "b"}), id="another message"),
+        pytest.param(Refusal(Reason.INVALID_SCHEMA, "said", {"a": "c"}), id="other metadata"),
+        pytest.param(
+            Refusal(Reason.INVALID_SCHEMA, "said", {"a": "b"}, (Violation("", "", "", "A", "b"),)),
+            id="other problems",
+        ),
+        pytest.param(ValueError("said"), id="another error"),
+    ],
+)
+def test_refusals_are_equal_if_they_say_the_same(other: Exception) -> None:
+    """All that they say."""
+    refusal = Refusal(Reason.INVALID_SCHEMA, "said", {"a": "b"})
+
+    assert refusal == Refusal(Reason.INVALID_SCHEMA, "said", {"a": "b"})
+    assert refusal != other
+
+
+@pytest.mark.parametrize("version", ["", *VERSIONS])
+def test_published_protocol_versions_are_known(version: str) -> None:
+    """The default one by its absence too."""
+    refuse_unknown_version(version)
+
+    assert DEFAULT_VERSION in VERSIONS
+    assert sorted(VERSIONS) == list(VERSIONS)
+
+
+@pytest.mark.parametrize("version", ["2025-11-26", " 2025-11-25", "latest", "x" * 100])
+def test_other_protocol_versions_are_refused(version: str) -> None:
+    """With those that are known."""
+    with pytest.raises(Refusal) as refused:
+        refuse_unknown_version(version)
+
+    assert Reason.UNKNOWN_PROTOCOL_VERSION == refused.value.reason
+    assert {
+        "protocol_version": version[:40],
+        "known": ", ".join(VERSIONS),
+    } == refused.value.metadata
