@@ -22,6 +22,7 @@ from sidecheck.v1.validation_service_pb2_grpc import (
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.refusals import Reason, Refusal
 from sidecheck_server.core.words import Verdict
+from sidecheck_server.registry import RegistryUnusable
 from sidecheck_server.registry.sqlite import open_registry
 from sidecheck_server.rpc.answering import answering
 from sidecheck_server.rpc.status import STATUS_CODES
@@ -149,6 +150,17 @@ async def test_an_unexpected_error_is_internal_and_opaque(
     } == event
     assert __file__ == event["frames"][-1].rpartition(":")[0]
     assert [] == [text for text in (seen(error), str(log)) if SECRET in text]
+
+
+async def test_a_registry_that_cannot_be_written_tells_the_log_why() -> None:
+    """Its words are for the operator, and do not reach the client."""
+    error, [event] = await refused(raising(RegistryUnusable("tools.db cannot grow; make room")))
+
+    assert (grpc.StatusCode.INTERNAL, "tools.db cannot grow; make room") == (
+        error.code(),
+        event["said"],
+    )
+    assert "tools.db" not in seen(error)
 
 
 async def test_every_error_has_an_id_of_its_own() -> None:

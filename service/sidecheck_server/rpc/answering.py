@@ -19,6 +19,7 @@ from google.rpc.error_details_pb2 import ErrorInfo
 from google.rpc.status_pb2 import Status
 
 from sidecheck_server.core.refusals import Refusal
+from sidecheck_server.registry import RegistryUnusable
 from sidecheck_server.rpc.facts import facts_of
 from sidecheck_server.rpc.status import DOMAIN, abort, refusal_to_wire
 
@@ -60,7 +61,8 @@ def internal_error(error: Exception, method: str) -> Status:
     """Log *error* under a fresh id and return a status that says no more than that id.
 
     Only its type and the lines it passed through are logged: the text of an
-    exception may hold a part of a payload.
+    exception may hold a part of a payload. Only what a registry says of itself is our
+    own words, and tells the operator what would help.
     """
     id_ = secrets.token_hex(8)
     frames = traceback.extract_tb(error.__traceback__)
@@ -70,6 +72,7 @@ def internal_error(error: Exception, method: str) -> Status:
         error_id=id_,
         error_type=type(error).__name__,
         frames=[f"{frame.filename}:{frame.lineno}" for frame in frames[-8:]],
+        **({"said": str(error)} if isinstance(error, RegistryUnusable) else {}),
     )
     details = AnyMessage()
     details.Pack(ErrorInfo(reason="INTERNAL", domain=DOMAIN, metadata={"error_id": id_}))
