@@ -16,7 +16,6 @@ import psutil
 import pytest
 from click.testing import CliRunner
 from grpc_health.v1 import health_pb2, health_pb2_grpc
-from running import RunningServer
 from sidecheck.v1 import target_pb2, validation_service_pb2
 from sidecheck.v1.validation_service_pb2_grpc import ValidationServiceStub
 from sidecheck_server.cli import sidecheck
@@ -125,17 +124,30 @@ def test_a_flag_comes_before_the_environment_before_the_file(tmp_path: Path) -> 
 
 
 def test_ctrl_c_ends_the_server_and_says_no_more_than_that() -> None:
-    """It reaches the workers too, which leave the end to the server."""
+    """It reaches the workers too, which leave the end to the server.
+
+    Whoever watches the health is told and let go: a watch has no end of its own, and
+    calls under way may take ten seconds.
+    """
     server = start("--listen", "127.0.0.1:0")
     assert server.stderr is not None
     said = server.stderr.readline()
-    os.killpg(server.pid, signal.SIGINT)
-    code, rest = ended(server)
+    with grpc.insecure_channel(json.loads(said)["addresses"][0]) as channel:
+        stub: Any = health_pb2_grpc.HealthStub(channel)
+        watch = stub.Watch(health_pb2.HealthCheckRequest())
+        told = [next(watch).status]
+        begun = time.monotonic()
+        os.killpg(server.pid, signal.SIGINT)
+        code, rest = ended(server)
+        took = time.monotonic() - begun
+        told += [one.status for one in watch]
 
-    assert 0 == code
+    serving = health_pb2.HealthCheckResponse
+    assert (0, [serving.SERVING, serving.NOT_SERVING]) == (code, told)
     assert ["server.ready", "server.draining", "server.stopped"] == [
         json.loads(line)["event"] for line in (said + rest).splitlines()
     ]
+    assert took < 5
 
 
 def test_ctrl_c_while_workers_start_is_no_traceback() -> None:
@@ -168,21 +180,3 @@ def test_a_log_that_nobody_reads_costs_no_answer(tmp_path: Path) -> None:
 
     assert [False, False] == valid
     assert 0 == server.wait(timeout=30)
-
-
-def test_whoever_watches_the_health_does_not_hold_up_the_end(tmp_path: Path) -> None:
-    """A watch has no end of its own; calls under way may take ten seconds."""
-    running = RunningServer(tmp_path)
-    with grpc.insecure_channel(running.address) as channel:
-        stub: Any = health_pb2_grpc.HealthStub(channel)
-        watch = stub.Watch(health_pb2.HealthCheckRequest())
-        told = [next(watch).status]
-        begun = time.monotonic()
-        code = running.terminate()
-        took = time.monotonic() - begun
-        told += [one.status for one in watch]
-    running.close()
-
-    serving = health_pb2.HealthCheckResponse
-    assert (0, [serving.SERVING, serving.NOT_SERVING]) == (code, told)
-    assert took < 5

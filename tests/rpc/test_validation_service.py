@@ -270,6 +270,17 @@ def test_a_batch_beyond_the_limit_is_refused_whole(stub: Any) -> None:
     assert "batch_items" == refusal_of(caught.value).metadata["bound"]
 
 
+@pytest.mark.parametrize("garbage", [b"\xff", b"\x0a\x7f", b"GET / HTTP/1.1"], ids=repr)
+def test_bytes_that_are_no_message_are_refused(channel: grpc.Channel, garbage: bytes) -> None:
+    """As a request that is wrong, not as a fault of the server."""
+    call: Any = channel.unary_unary("/sidecheck.v1.ValidationService/Validate")
+    with pytest.raises(grpc.RpcError) as caught:
+        call(garbage)
+
+    assert "INVALID_ARGUMENT" == caught.value.code().name
+    assert "sidecheck.v1.ValidateRequest" == refusal_of(caught.value).metadata["expected"]
+
+
 def test_the_same_bytes_get_the_same_answer(stub: Any) -> None:
     """Byte for byte."""
     request = ask(

@@ -18,9 +18,10 @@ from google.protobuf.any_pb2 import Any as AnyMessage
 from google.rpc.error_details_pb2 import ErrorInfo
 from google.rpc.status_pb2 import Status
 
-from sidecheck_server.core.refusals import Refusal
+from sidecheck_server.core.refusals import Reason, Refusal
 from sidecheck_server.registry import RegistryUnusable
 from sidecheck_server.rpc.facts import facts_of
+from sidecheck_server.rpc.methods import Unreadable
 from sidecheck_server.rpc.status import DOMAIN, abort, refusal_to_wire
 
 __all__ = ["answering", "internal_error"]
@@ -35,7 +36,7 @@ _log = structlog.get_logger("sidecheck.rpc")
 
 
 def answering(method: _Method[_Servicer, _Request, _Response]) -> Any:
-    """Make a gRPC handler out of *method*, which takes a request and returns a response."""
+    """Make a handler for `add_service` out of *method*, which turns a request into a response."""
     name = method.__name__
 
     @wraps(method)
@@ -44,6 +45,7 @@ def answering(method: _Method[_Servicer, _Request, _Response]) -> Any:
     ) -> _Response:
         started = time.perf_counter()
         try:
+            _refuse_unreadable(request)
             response = await method(servicer, request)
         except Refusal as refusal:
             _log.info("rpc.refused", method=name, reason=refusal.reason.value, ms=_ms(started))
@@ -55,6 +57,15 @@ def answering(method: _Method[_Servicer, _Request, _Response]) -> Any:
         return response
 
     return handler
+
+
+def _refuse_unreadable(request: object) -> None:
+    if isinstance(request, Unreadable):
+        raise Refusal(
+            Reason.INVALID_REQUEST,
+            f"the request is not a message of the type {request.expected}",
+            {"expected": request.expected},
+        )
 
 
 def internal_error(error: Exception, method: str) -> Status:

@@ -9,14 +9,12 @@ import structlog
 from grpc_health.v1 import health, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 from sidecheck.v1 import info_service_pb2, registry_service_pb2, validation_service_pb2
-from sidecheck.v1.info_service_pb2_grpc import add_InfoServiceServicer_to_server
-from sidecheck.v1.registry_service_pb2_grpc import add_RegistryServiceServicer_to_server
-from sidecheck.v1.validation_service_pb2_grpc import add_ValidationServiceServicer_to_server
 
 from sidecheck_server.registry import Registry
 from sidecheck_server.rpc.door import Door
 from sidecheck_server.rpc.health import HealthServicer
 from sidecheck_server.rpc.info import InfoServicer
+from sidecheck_server.rpc.methods import add_service
 from sidecheck_server.rpc.registry import RegistryServicer
 from sidecheck_server.rpc.sockets import bind_tcp, bind_unix, remove_socket
 from sidecheck_server.rpc.validation import ValidationServicer
@@ -26,11 +24,10 @@ from sidecheck_server.state.validation import Validator
 
 __all__ = ["Server"]
 
-_SERVICES = (
-    validation_service_pb2.DESCRIPTOR.services_by_name["ValidationService"].full_name,
-    registry_service_pb2.DESCRIPTOR.services_by_name["RegistryService"].full_name,
-    info_service_pb2.DESCRIPTOR.services_by_name["InfoService"].full_name,
-)
+_VALIDATION = validation_service_pb2.DESCRIPTOR.services_by_name["ValidationService"]
+_REGISTRY = registry_service_pb2.DESCRIPTOR.services_by_name["RegistryService"]
+_INFO = info_service_pb2.DESCRIPTOR.services_by_name["InfoService"]
+_SERVICES = (_VALIDATION.full_name, _REGISTRY.full_name, _INFO.full_name)
 _log = structlog.get_logger("sidecheck.server")
 
 
@@ -56,11 +53,9 @@ class Server:
         self._health = HealthServicer(_SERVICES)
         server: Any = self._server
         health_pb2_grpc.add_HealthServicer_to_server(self._health, server)
-        add_ValidationServiceServicer_to_server(
-            ValidationServicer(validator, registry, limits), server
-        )
-        add_RegistryServiceServicer_to_server(RegistryServicer(registrar, registry), server)
-        add_InfoServiceServicer_to_server(InfoServicer(registry, limits), server)
+        add_service(server, _VALIDATION, ValidationServicer(validator, registry, limits))
+        add_service(server, _REGISTRY, RegistryServicer(registrar, registry))
+        add_service(server, _INFO, InfoServicer(registry, limits))
         if settings.reflection:
             names = (*_SERVICES, health.SERVICE_NAME, reflection.SERVICE_NAME)
             reflection.enable_server_reflection(names, server)
