@@ -4,7 +4,8 @@ import asyncio
 import json
 import os
 import signal
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
+from contextlib import suppress
 
 import psutil
 import pytest
@@ -38,11 +39,21 @@ async def workers() -> AsyncIterator[Workers]:
 
 def processes() -> list[psutil.Process]:
     """The workers that are children of this process."""
-    return [
-        child
-        for child in psutil.Process().children()
-        if child.status() != psutil.STATUS_ZOMBIE and "--multiprocessing-fork" in child.cmdline()
-    ]
+    return [child for child in psutil.Process().children() if _is_worker(child)]
+
+
+def _is_worker(child: psutil.Process) -> bool:
+    try:
+        return "--multiprocessing-fork" in child.cmdline()
+    except (psutil.NoSuchProcess, psutil.ZombieProcess):
+        return False
+
+
+def kill(workers: Iterable[psutil.Process]) -> None:
+    """Kill *workers*, as the kernel does when memory runs out."""
+    for worker in workers:
+        with suppress(psutil.NoSuchProcess):
+            worker.kill()
 
 
 def number(n: int) -> SchemaSource:
@@ -109,7 +120,7 @@ async def test_a_worker_that_is_killed_costs_only_its_request(workers: Workers) 
     lost = asyncio.create_task(outcome(workers, slow(1)))
     await asyncio.sleep(NOTICE_SECONDS)
     busy = max(processes(), key=lambda worker: worker.cpu_percent(0.1))
-    busy.kill()
+    kill([busy])
     others = await asyncio.gather(*(outcome(workers, number(n)) for n in range(20)))
     again = await outcome(workers, slow(1))
 
@@ -124,8 +135,7 @@ async def test_workers_that_are_killed_while_idle_cost_nothing(
     workers: Workers, count: int
 ) -> None:
     """The kernel picks the largest, not the busiest, when memory runs out."""
-    for worker in processes()[:count]:
-        worker.kill()
+    kill(processes()[:count])
     await asyncio.sleep(NOTICE_SECONDS)
     got = [await outcome(workers, number(1000 + n)) for n in range(3)]
 
@@ -160,8 +170,7 @@ async def test_a_pool_that_stands_still_is_replaced(
     await asyncio.sleep(1)
     monkeypatch.undo()
     got = await outcome(workers, number(4))
-    for worker in stopped:
-        worker.kill()
+    kill(stopped)
     stuck = await asked
 
     assert isinstance(stuck, Refusal)

@@ -75,7 +75,7 @@ class Judges:
             try:
                 answers[name] = is_valid(value)
             except Refusal as refusal:
-                if refusal.metadata.get("bound") != "steps":
+                if refusal.metadata.get("bound") not in ("steps", "complete_steps"):
                     yield self._finding("unexpected refusal", f"{name}: {refusal}", payload)
                 return
             except Exception as error:  # noqa: BLE001  (any other is what is looked for)

@@ -119,7 +119,7 @@ class Writer:
             for rule in self.random.sample(rules, min(len(rules), self.random.randint(1, 3))):
                 self._apply(rule, node, depth)
         deeper = depth < self._deepest and self._left > 0
-        for share, kind in ((0.3 * deeper, "any"), (0.12, "constant"), (0.12, "void")):
+        for share, kind in ((0.3 * deeper, "any"), (0.1, "constant"), (0.12, "void")):
             rules = self.rules_of(kind)
             if rules and self.chance(share):
                 self._apply(self.choose(rules), node, depth)

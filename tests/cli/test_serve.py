@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -163,8 +164,12 @@ def test_ctrl_c_while_workers_start_is_no_traceback() -> None:
 
 
 def _workers(pid: int) -> list[psutil.Process]:
-    children = psutil.Process(pid).children()
-    return [one for one in children if "--multiprocessing-fork" in one.cmdline()]
+    found = []
+    for child in psutil.Process(pid).children():
+        with suppress(psutil.NoSuchProcess):
+            if "--multiprocessing-fork" in child.cmdline():
+                found.append(child)
+    return found
 
 
 def test_a_log_that_nobody_reads_costs_no_answer(tmp_path: Path) -> None:

@@ -317,7 +317,7 @@ def test_work_is_bounded_in_steps() -> None:
         engine.is_valid(nested(40, 1))
 
     assert Reason.LIMIT_EXCEEDED is refused.value.reason
-    assert "steps" == refused.value.metadata["bound"]
+    assert "complete_steps" == refused.value.metadata["bound"]
 
 
 def test_unevaluated_work_is_bounded_in_steps() -> None:

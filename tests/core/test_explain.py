@@ -231,7 +231,7 @@ def test_looking_for_the_branch_that_was_meant_takes_steps() -> None:
     with pytest.raises(Refusal) as refused:
         list(violations(engine, "x"))
 
-    assert "steps" == refused.value.metadata["bound"]
+    assert "complete_steps" == refused.value.metadata["bound"]
 
 
 def test_explanations_do_not_depend_on_the_order_of_hashes() -> None:

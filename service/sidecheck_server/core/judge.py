@@ -91,7 +91,8 @@ def _explain(compiled: CompiledSchema, value: JsonValue, how: Judging) -> Verdic
 def _unjudged(stopped: Refusal | RecursionError, compiled: CompiledSchema) -> Refusal:
     if isinstance(stopped, Refusal):
         return stopped
-    return exceeded("steps", compiled.limits.steps, "judging the payload nests too deep")
+    limit = compiled.limits.complete_steps
+    return exceeded("complete_steps", limit, "judging the payload nests too deep")
 
 
 def _collect(

@@ -22,4 +22,4 @@ class Budget:
         """
         self._left -= 1
         if self._left < 0:
-            raise exceeded("steps", self._limit, "judging the payload takes too long")
+            raise exceeded("complete_steps", self._limit, "judging the payload takes too long")
