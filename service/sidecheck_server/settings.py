@@ -60,7 +60,10 @@ class Settings(BaseSettings):
     ] = 100_000
     inline_schemas: Annotated[
         int,
-        Field(ge=1, description="How many schemas that were sent along stay compiled, counted likewise."),
+        Field(
+            ge=1,
+            description="How many schemas that were sent along stay compiled, counted likewise.",
+        ),
     ] = 10_000
     drain_seconds: Annotated[
         float,

@@ -78,7 +78,8 @@ class Workers:
                 await self._replace(pool)
             return Refusal(
                 Reason.COMPILATION_FAILED,
-                f"compiling the schema took more than {_SECONDS:.0f} seconds or too much memory",
+                f"compiling the schema took more than {_SECONDS:.0f} seconds or too much memory, "
+                "or its worker was killed",
             )
         return outcome
 

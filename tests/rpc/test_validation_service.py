@@ -48,12 +48,14 @@ def stub(channel: grpc.Channel) -> ValidationServiceStub:
 
 
 @pytest.fixture(scope="module")
-def registered(channel: grpc.Channel) -> Any:
-    """The outcome of registering TOOL."""
+def registered(channel: grpc.Channel) -> Iterator[Any]:
+    """The outcome of registering TOOL, which is removed in the end."""
+    stub: Any = RegistryServiceStub(channel)
     request = registry_service_pb2.RegisterToolsRequest(
         server=SERVER, tools=[target_pb2.InlineTool(json=json.dumps(TOOL).encode())]
     )
-    return RegistryServiceStub(channel).RegisterTools(request).outcomes[0]
+    yield stub.RegisterTools(request).outcomes[0]
+    stub.DeleteTools(registry_service_pb2.DeleteToolsRequest(server=SERVER, all=True))
 
 
 def ask(
