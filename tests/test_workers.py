@@ -25,7 +25,7 @@ LIMITS = Limits()
 NOTICE_SECONDS = 0.4
 """How long the pool may take to see that a worker ended."""
 
-ENDS = "compiling the schema took more than 5 seconds or too much memory"
+ENDS = "compiling the schema took more than 5 seconds or too much memory, or its worker was killed"
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
