@@ -1,19 +1,16 @@
 """The official JSON Schema test suite as values, and the ledger of known gaps.
 
-The suite is the one of the shared material or, where that is absent, the older copy
-in the source distribution of ``jsonschema``, which `make test` unpacks. A case that
-the copy lacks does not count.
+The suite may be an older copy (see `shared_material`); a case that it lacks does not
+count.
 """
 
 import json
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
 
-from shared_material import REPOSITORY, unavailable
+from shared_material import REPOSITORY, shared
 from sidecheck_server.core.schemas.dialects import DIALECTS
 from sidecheck_server.core.schemas.source import SchemaSource
 from sidecheck_server.core.words import Document
@@ -49,17 +46,8 @@ class Group:
 
 
 @cache
-def _root() -> Path:
-    shared = Path(os.environ.get("SIDECHECK_SHARED") or REPOSITORY.parent / "shared")
-    for root in (shared / "json-schema-test-suite", REPOSITORY / "build" / "suite" / "json"):
-        if (root / "tests").is_dir():
-            return root
-    return unavailable("the JSON Schema test suite is not here; make test fetches it")
-
-
-@cache
 def _documents() -> tuple[Document, ...]:
-    remotes = _root() / "remotes"
+    remotes = shared("json-schema-test-suite") / "remotes"
     return tuple(
         Document(_REMOTES + path.relative_to(remotes).as_posix(), path.read_bytes())
         for path in sorted(remotes.rglob("*.json"))
@@ -68,14 +56,14 @@ def _documents() -> tuple[Document, ...]:
 
 def files(dialect: str) -> list[str]:
     """Return the names of the suite's files for *dialect*, those of optional parts too."""
-    folder = _root() / "tests" / FOLDERS[dialect]
+    folder = shared("json-schema-test-suite") / "tests" / FOLDERS[dialect]
     found = (path.relative_to(folder).as_posix() for path in folder.rglob("*.json"))
     return sorted(name for name in found if not name.startswith("proposals/"))
 
 
 def groups(dialect: str, file: str) -> Iterator[Group]:
     """Yield the groups of one file."""
-    path = _root() / "tests" / FOLDERS[dialect] / file
+    path = shared("json-schema-test-suite") / "tests" / FOLDERS[dialect] / file
     for group in json.loads(path.read_bytes()):
         cases = tuple(
             (case["description"], _text(case["data"]), case["valid"]) for case in group["tests"]
