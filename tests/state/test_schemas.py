@@ -245,7 +245,7 @@ async def test_inline_schemas_never_push_out_registered_ones() -> None:
 
 async def test_other_calls_have_their_turn_while_patterns_are_made_ready() -> None:
     """Each takes about a millisecond, there may be thousands, and few are remembered."""
-    patterns = {f"p{n}": {"pattern": f"^(?:[a-z]{{1,50}}-){{1,9}}{n}$"} for n in range(300)}
+    patterns = {f"p{n}": {"pattern": f"^(?:[a-z]{{1,50}}-){{1,9}}{n}$"} for n in range(1500)}
     source = SchemaSource(json.dumps({"properties": patterns}).encode())
     artifact = compile_source(source, LIMITS)
 
@@ -259,4 +259,5 @@ async def test_other_calls_have_their_turn_while_patterns_are_made_ready() -> No
         turns_taken += 1
 
     assert judge(await loading, b'{"p7": "a-7"}', Judging()).valid
-    assert turns_taken > 20
+    # In one piece it would be the four that the tasks themselves take.
+    assert turns_taken > 8
