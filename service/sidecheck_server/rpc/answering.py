@@ -30,7 +30,6 @@ _Servicer = TypeVar("_Servicer")
 _Request = TypeVar("_Request")
 _Response = TypeVar("_Response")
 _Method = Callable[[_Servicer, _Request], Awaitable[_Response]]
-_Handler = Callable[[_Servicer, _Request, grpc.aio.ServicerContext[Any, Any]], Awaitable[_Response]]
 
 _log = structlog.get_logger("sidecheck.rpc")
 

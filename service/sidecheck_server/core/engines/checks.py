@@ -4,11 +4,9 @@ from collections.abc import Callable
 
 from sidecheck_server.core.formats import format_checker
 from sidecheck_server.core.patterns import Pattern, compile_pattern
-from sidecheck_server.core.schemas.dialects import DIALECTS, Dialect
+from sidecheck_server.core.schemas.dialects import STANDARD, Dialect
 
 __all__ = ["Checks"]
-
-_STANDARD_NAMES = {dialect.draft: dialect.name for dialect in DIALECTS.values()}
 
 
 class Checks:
@@ -37,7 +35,7 @@ class Checks:
         """Return whether *text* has the format *name*, so far as formats are asserted."""
         if not (self._assert_formats or dialect.asserts_format):
             return True
-        key = (name, _STANDARD_NAMES[dialect.draft])
+        key = (name, STANDARD[dialect.draft].name)
         if key not in self._formats:
             self._formats[key] = format_checker(*key)
         checker = self._formats[key]

@@ -26,7 +26,7 @@ from sidecheck_server.core.engines.complete_assertions import assertions_of
 from sidecheck_server.core.engines.fault import Fault
 from sidecheck_server.core.engines.json_types import has_type
 from sidecheck_server.core.engines.scope import Scope, scope_of
-from sidecheck_server.core.schemas.dialects import DIALECTS, Dialect
+from sidecheck_server.core.schemas.dialects import STANDARD, Dialect
 from sidecheck_server.core.schemas.keywords import Draft
 from sidecheck_server.core.schemas.resources import DialectOf, Resources
 from sidecheck_server.core.words import JsonValue
@@ -77,7 +77,7 @@ class CompleteEngine:
 def _validator_class(draft: Draft, keywords: frozenset[str]) -> Any:
     """Return the class that judges by *keywords* as *draft* reads them."""
     known = {**assertions_of(draft), **applicators_of(draft)}
-    dialect = next(each for each in DIALECTS.values() if each.draft is draft)
+    dialect = STANDARD[draft]
     validator_class = create(
         meta_schema={dialect.id_keyword: dialect.uri},
         validators={name: known[name] for name in known if name in keywords},

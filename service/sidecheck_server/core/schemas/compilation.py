@@ -13,12 +13,12 @@ from sidecheck_server.core.formats import format_checker
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.schemas.admission import Admitted, admit
 from sidecheck_server.core.schemas.canonical import CannotLowerError, Lowered
-from sidecheck_server.core.schemas.dialects import DIALECTS, Dialect
+from sidecheck_server.core.schemas.dialects import STANDARD, Dialect
 from sidecheck_server.core.schemas.loops import unbounded
 from sidecheck_server.core.schemas.lowering import lower
 from sidecheck_server.core.schemas.source import SchemaSource
 
-__all__ = ["Artifact", "compile_source", "standard_name"]
+__all__ = ["Artifact", "compile_source"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,16 +44,11 @@ def compile_source(source: SchemaSource, limits: Limits) -> Artifact:
     admitted = admit(source, limits)
     context = admitted.context
     digest = digest_of(context.schema, source.documents)
-    dialect = standard_name(context.dialect)
+    dialect = STANDARD[context.dialect.draft].name
     try:
         return Artifact(digest, dialect, _fast_code(admitted, source, limits))
     except CannotLowerError as error:
         return Artifact(digest, dialect, None, error.reason)
-
-
-def standard_name(dialect: Dialect) -> str:
-    """Return the name of the supported dialect whose draft *dialect* builds on."""
-    return next(known.name for known in DIALECTS.values() if known.draft is dialect.draft)
 
 
 def _fast_code(admitted: Admitted, source: SchemaSource, limits: Limits) -> FastCode:
@@ -62,12 +57,12 @@ def _fast_code(admitted: Admitted, source: SchemaSource, limits: Limits) -> Fast
         accept = Lowered({"d0": {} if schema is True else {"not": {}}})
         return generate(accept, limits, counted=False)
 
-    own = standard_name(admitted.context.dialect)
+    own = STANDARD[admitted.context.dialect.draft].name
 
     def asserted(dialect: Dialect, name: str) -> bool:
         if not (source.assert_formats or dialect.asserts_format):
             return False
-        standard = standard_name(dialect)
+        standard = STANDARD[dialect.draft].name
         if format_checker(name, standard) is None:
             return False
         if standard != own:

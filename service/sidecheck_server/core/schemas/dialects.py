@@ -13,7 +13,7 @@ from sidecheck_server.core.refusals import Reason, Refusal
 from sidecheck_server.core.schemas.keywords import KEYWORDS, Draft, keywords_of
 from sidecheck_server.core.words import JsonValue
 
-__all__ = ["DEFAULT_DIALECT", "DIALECTS", "Dialect", "dialect_named", "dialect_of"]
+__all__ = ["DEFAULT_DIALECT", "DIALECTS", "STANDARD", "Dialect", "dialect_named", "dialect_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +66,11 @@ DIALECTS: Mapping[str, Dialect] = MappingProxyType(
     }
 )
 """The supported dialects by URI, the default one first."""
+
+STANDARD: Mapping[Draft, Dialect] = MappingProxyType(
+    {dialect.draft: dialect for dialect in DIALECTS.values()}
+)
+"""The supported dialect of each draft, which others of that draft build on."""
 
 FindDocument = Callable[[str], JsonValue]
 

@@ -10,7 +10,7 @@ from sidecheck_server.core.engines.generation import generate
 from sidecheck_server.core.explain.violations import explain
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.refusals import Reason, Refusal
-from sidecheck_server.core.schemas.dialects import DEFAULT_DIALECT, DIALECTS, Dialect
+from sidecheck_server.core.schemas.dialects import DEFAULT_DIALECT, DIALECTS, STANDARD, Dialect
 from sidecheck_server.core.schemas.lowering import lower
 from sidecheck_server.core.schemas.published import PUBLISHED
 from sidecheck_server.core.schemas.references import survey
@@ -42,7 +42,7 @@ def refuse_invalid_schema(
         Refusal: INVALID_SCHEMA, with a problem for every fault; LIMIT_EXCEEDED if a
             meta-schema that was sent along takes too many steps.
     """
-    standard = next(known for known in DIALECTS.values() if known.draft is dialect.draft)
+    standard = STANDARD[dialect.draft]
     if not _meta_engine(standard.uri).is_valid(schema):
         problems = _problems(schema, PUBLISHED[standard.uri], {}, dialect_of)
         raise _invalid(standard, place, problems)
