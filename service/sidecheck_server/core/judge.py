@@ -45,9 +45,9 @@ def judge(compiled: CompiledSchema, payload: bytes, how: Judging) -> Verdict:
     if len(payload) > limits.payload_bytes:
         raise exceeded("payload_bytes", limits.payload_bytes, "the payload", len(payload))
     try:
-        value = decode(payload, max_depth=limits.payload_depth)
+        value = decode(payload, max_depth=limits.payload_depth, most=how.max_violations)
     except MalformedError as error:
-        return _listing(error.violations, how)
+        return _listing(error.violations, how, ended=not error.truncated)
     if compiled.fast is None:
         return _decide(compiled, value, how)
     if compiled.fast.is_valid(value):
