@@ -1,8 +1,7 @@
 """The one way to a verdict."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
 
 from sidecheck_server.core.budget import Budget, Exhausted
 from sidecheck_server.core.compiled import CompiledSchema
@@ -30,6 +29,8 @@ class Judging:
     #: The largest number of violations in the verdict; at least one, since a verdict
     #: without any is valid.
     max_violations: int = 20
+    #: The largest text of all of them, in characters; one is always told.
+    max_length: int = 1 << 20
     #: Whether messages leave out what the payload holds.
     hide_values: bool = False
     #: Whether to look for what is wrong with an invalid payload.
@@ -81,7 +82,9 @@ def _judge(
         depth = compiled.limits.payload_depth
         value = decode(payload, max_depth=depth, most=how.max_violations)
     except MalformedError as error:
-        return _listing(error.violations, how, ended=not error.truncated)
+        found: list[Violation] = []
+        more = _collect(error.violations, how, found)
+        return Verdict.listing(found, truncated=more or error.truncated)
     if compiled.fast is None:
         return _decide(compiled, value, how, budget, patient=patient)
     if compiled.fast.is_valid(value, budget):
@@ -97,13 +100,13 @@ def _decide(
     """Let the complete engine say yes or no."""
     found: list[Violation] = []
     try:
-        _collect(compiled, value, how, budget, found)
+        more = _collect(_explained(compiled, value, how, budget), how, found)
     except _TOO_LONG:
         # One violation is enough to know the verdict.
         if not (found and patient):
             raise
-        return _listing(found, how, ended=False)
-    return _listing(found, how)
+        more = True
+    return Verdict.listing(found, truncated=more)
 
 
 def _explain(
@@ -111,40 +114,41 @@ def _explain(
 ) -> Verdict:
     """Let the complete engine say why the fast one said no."""
     found: list[Violation] = []
-    ended = True
     try:
-        _collect(compiled, value, how, budget, found)
+        more = _collect(_explained(compiled, value, how, budget), how, found)
     except _TOO_LONG:
         # The verdict is known; only its reasons are too many steps or too deep away.
         if not patient:
             raise
-        ended = False
+        if not found:
+            return _not_explained("the payload is invalid, and telling why would take too long")
+        more = True
     if found:
-        return _listing(found, how, ended=ended)
-    if not ended:
-        return _not_explained("the payload is invalid, and telling why would take too long")
+        return Verdict.listing(found, truncated=more)
     # Either engine may be wrong. A wrong "no" is seen and reported; a wrong "yes" is not.
     said = "the payload is invalid, but the engines do not agree why; please report this schema"
     return Verdict((Violation("", "", "", DISAGREEMENT, said),))
 
 
+def _explained(
+    compiled: CompiledSchema, value: JsonValue, how: Judging, budget: Budget
+) -> Iterator[Violation]:
+    return explain(compiled.complete.faults(value, budget), hide_values=how.hide_values)
+
+
+def _collect(violations: Iterable[Violation], how: Judging, found: list[Violation]) -> bool:
+    """Add as many of *violations* to *found* as are wanted; return whether there are more.
+
+    The first ones are kept, so that the answer costs no more than they do.
+    """
+    left = how.max_length
+    for violation in violations:
+        left -= violation.length
+        if len(found) == how.max_violations or (found and left < 0):
+            return True
+        found.append(violation)
+    return False
+
+
 def _not_explained(said: str) -> Verdict:
     return Verdict((Violation("", "", "", NOT_EXPLAINED, said),), truncated=True)
-
-
-def _collect(
-    compiled: CompiledSchema,
-    value: JsonValue,
-    how: Judging,
-    budget: Budget,
-    found: list[Violation],
-) -> None:
-    """Add violations to *found* until there are more than wanted."""
-    lazily = explain(compiled.complete.faults(value, budget), hide_values=how.hide_values)
-    found.extend(islice(lazily, how.max_violations + 1))
-
-
-def _listing(found: Sequence[Violation], how: Judging, *, ended: bool = True) -> Verdict:
-    # The first ones found are kept, so that the answer costs no more than they do.
-    kept = found[: how.max_violations]
-    return Verdict.listing(kept, truncated=not ended or len(found) > len(kept))

@@ -55,6 +55,16 @@ class Violation:
     #: The clause of the specification that the rule comes from, or "".
     clause: str = ""
 
+    @property
+    def length(self) -> int:
+        """How many characters its texts have together."""
+        return (
+            len(self.instance_pointer)
+            + len(self.schema_pointer)
+            + len(self.message)
+            + len(self.suggestion)
+        )
+
     def order(self) -> tuple[str, str, str, str]:
         """Return the key by which violations are sorted in a verdict."""
         return (self.instance_pointer, self.schema_pointer, self.code, self.message)

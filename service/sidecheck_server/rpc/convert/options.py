@@ -42,6 +42,7 @@ def options_from_wire(options: options_pb2.ValidationOptions, limits: Limits) ->
     return Asked(
         how=Judging(
             max_violations=1 if detail == options_pb2.DETAIL_FIRST else wanted,
+            max_length=limits.verdict_length,
             hide_values=options.hide_values,
             explains=detail != options_pb2.DETAIL_VERDICT_ONLY,
         ),
