@@ -1,0 +1,133 @@
+"""The objects and arrays of a payload, each with the subschemas that apply to it."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sidecheck_server.core.engines.applied import (
+    Applied,
+    Choose,
+    Path,
+    Waiting,
+    accepting_or_all,
+    applied_to,
+)
+from sidecheck_server.core.engines.budget import Budget
+from sidecheck_server.core.engines.complete import CompleteEngine
+from sidecheck_server.core.engines.scope import scope_of
+from sidecheck_server.core.engines.unevaluated import unevaluated_items, unevaluated_names
+from sidecheck_server.core.schemas.keywords import Draft
+from sidecheck_server.core.words import JsonValue
+
+__all__ = ["Place", "knows_by_pattern", "member_subschemas", "places"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Place:
+    """An object or an array of a payload."""
+
+    path: Path
+    value: Any
+    applied: Sequence[Applied]
+
+
+def places(
+    engine: CompleteEngine,
+    value: JsonValue,
+    budget: Budget,
+    choose: Choose = accepting_or_all,
+) -> Iterator[Place]:
+    """Yield the objects and arrays of *value* that subschemas apply to, outer ones first.
+
+    Not those to which none does, nor what they hold.
+
+    Raises:
+        Refusal: LIMIT_EXCEEDED once *budget* is spent.
+    """
+    validator, schema = engine.at_root(budget)
+    stack: list[tuple[Path, JsonValue, list[Waiting]]]
+    stack = [((), value, [Waiting(validator, schema, ())])]
+    while stack:
+        path, here, first = stack.pop()
+        applied = applied_to(here, first, choose)
+        if not applied:
+            continue
+        if isinstance(here, dict | list):
+            yield Place(path, here, applied)
+        within = [
+            ((*path, step), inner, subschemas)
+            for step, inner, subschemas in _within(here, applied)
+            if subschemas
+        ]
+        stack.extend(reversed(within))
+
+
+def member_subschemas(here: Applied, name: str) -> Iterator[Waiting]:
+    """Yield what *here* applies to a member called *name*, but for ``unevaluatedProperties``."""
+    known = False
+    if name in here.get("properties", ()):
+        known = True
+        yield here.below("properties", name)
+    for pattern in _patterns(here, name):
+        known = True
+        yield here.below("patternProperties", pattern)
+    if not known and "additionalProperties" in here.in_force:
+        yield here.below("additionalProperties")
+
+
+def knows_by_pattern(here: Applied, name: str) -> bool:
+    """Return whether a pattern of *here* stands for *name*."""
+    return next(_patterns(here, name), None) is not None
+
+
+def _patterns(here: Applied, name: str) -> Iterator[str]:
+    patterns = here.get("patternProperties", ())
+    scope = scope_of(here.validator)
+    for pattern in patterns:
+        scope.budget.spend()
+        if scope.checks.matches(pattern, name):
+            yield pattern
+
+
+def _within(
+    value: JsonValue, applied: Sequence[Applied]
+) -> Iterator[tuple[str | int, JsonValue, list[Waiting]]]:
+    """Yield the objects and arrays directly in *value*, with what is applied to each."""
+    if isinstance(value, dict):
+        rest = _unevaluated(value, applied, "unevaluatedProperties", unevaluated_names)
+        for name, member in value.items():
+            if isinstance(member, dict | list):
+                subschemas = [each for here in applied for each in member_subschemas(here, name)]
+                subschemas += [each for names, each in rest if name in names]
+                yield name, member, subschemas
+    elif isinstance(value, list):
+        rest = _unevaluated(value, applied, "unevaluatedItems", unevaluated_items)
+        for index, item in enumerate(value):
+            if isinstance(item, dict | list):
+                subschemas = [each for here in applied for each in _item_subschemas(here, index)]
+                subschemas += [each for indexes, each in rest if index in indexes]
+                yield index, item, subschemas
+
+
+def _unevaluated(
+    value: Any, applied: Sequence[Applied], keyword: str, left: Callable[..., Sequence[Any]]
+) -> list[tuple[frozenset[Any], Waiting]]:
+    """Return what *keyword* applies, with the steps to where it does."""
+    return [
+        (frozenset(left(here.validator, value, here.schema)), here.below(keyword))
+        for here in applied
+        if isinstance(here.get(keyword, None), dict)
+    ]
+
+
+def _item_subschemas(here: Applied, index: int) -> Iterator[Waiting]:
+    listed, rest = "prefixItems", "items"
+    if scope_of(here.validator).dialect.draft is not Draft.DRAFT_2020_12:
+        if not isinstance(here.get("items", None), list):
+            listed, rest = "", "items"
+        else:
+            listed, rest = "items", "additionalItems"
+    if index < len(here.get(listed, ())):
+        yield here.below(listed, index)
+    elif rest in here.in_force:
+        yield here.below(rest)
