@@ -116,7 +116,7 @@ def _closure(
     first: Iterable[Waiting], lead: Callable[[Applied], Iterator[Waiting]]
 ) -> list[Applied]:
     found: list[Applied] = []
-    seen: set[tuple[int, Scope, bool]] = set()
+    seen: set[tuple[object, ...]] = set()
     stack = list(first)[::-1]
     while stack:
         here = _entered(stack.pop())
@@ -125,7 +125,7 @@ def _closure(
         scope = scope_of(here.validator)
         scope.budget.spend()
         # A choice, once taken, is the same for all ways that lead to it.
-        key = (id(here.schema), scope, here.asks)
+        key = (id(here.schema), *map(id, (scope.resource, *scope.entered)), here.asks)
         if key not in seen:
             seen.add(key)
             found.append(here)
