@@ -113,14 +113,16 @@ class _Coercer:
         self._wrong: set[Path] = set()
         self._texts: dict[Path, list[JsonValue]] = {}
 
-    def coerce(self, value: JsonValue) -> tuple[JsonValue, list[_Repair]]:
-        """Return *value* as it is after the last round, and what was changed."""
+    def coerce(self, original: JsonValue) -> tuple[JsonValue, list[_Repair]]:
+        """Return *original* as it is after the last round, and what was changed."""
+        value = original
         made: _Repairs = {}
         for left in reversed(range(_MOST_ROUNDS)):
             found = self._look(value)
             for path in self._wrong:
                 del made[path]
             value = edited(value, {path: self._fresh[path].old for path in self._wrong})
+            found = {path: each for path, each in found.items() if not self._is_within_wrong(path)}
             # What the last look finds could not be looked at again.
             if not found or not left:
                 break
@@ -128,7 +130,10 @@ class _Coercer:
             self._settled |= found.keys()
             made |= found
             value = edited(value, {path: repair.new for path, repair in found.items()})
-        return value, list(made.values())
+        return (value if made else original), list(made.values())
+
+    def _is_within_wrong(self, path: Path) -> bool:
+        return any(path[:length] in self._wrong for length in range(len(path) + 1))
 
     def _look(self, value: JsonValue) -> _Repairs:
         """Return what to repair in *value*; note which repairs of the last round were none."""
