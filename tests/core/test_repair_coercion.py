@@ -6,13 +6,15 @@ from typing import Any
 import pytest
 from complete_engines import engine_for
 from repairing import budget
-from sidecheck_server.core.refusals import Reason, Refusal
+from sidecheck_server.core.budget import Exhausted
 from sidecheck_server.core.repair.coercion import coerce
 from sidecheck_server.core.repair.words import Change, ChangeRule, Coercion
 
 INTEGER, NUMBER, BOOLEAN, STRING = (
     {"type": name} for name in ("integer", "number", "boolean", "string")
 )
+NO_STRINGS: list[Any] = [None, 1.0, [], {}, ["a"]]
+NO_OBJECTS: list[Any] = ["", "a=b", [], None, "[1]", "1", "null", '"{}"']
 OBJECT, ARRAY = {"type": "object"}, {"type": "array"}
 
 
@@ -24,7 +26,6 @@ def coerced(
     before = json.dumps(value)
     result, changes = coerce(engine, value, coercion, budget(), hide_values=False, **more)
     assert json.dumps(value) == before
-    assert (result is value) is not changes
     assert (result is value) is (changes == ())
     return result, {change.pointer: change.rule for change in changes}
 
@@ -96,25 +97,19 @@ def test_a_scalar_whose_value_survives_is_coerced(
         pytest.param(NUMBER, "0.1000000000000000055", id="no number: more digits than a double"),
         pytest.param(NUMBER, "123456789012345678.5", id="no number: another double"),
         *(
-            pytest.param(BOOLEAN, value, id=f"no boolean: {value!r}")
-            for value in ("True", "yes", "1", "", 0, 1, 1.0, None)
+            pytest.param(BOOLEAN, other, id=f"no boolean: {other!r}")
+            for other in ("True", "yes", "1", "", 0, 1, 1.0, None)
         ),
         *(
-            pytest.param({"type": "null"}, value, id=f"no null: {value!r}")
-            for value in ("null", "", 0, False)
+            pytest.param({"type": "null"}, other, id=f"no null: {other!r}")
+            for other in ("null", "", 0, False)
         ),
+        *(pytest.param(STRING, value, id=f"no string: {value!r}") for value in NO_STRINGS),
         *(
-            pytest.param(STRING, value, id=f"no string: {value!r}")
-            for value in (None, 1.0, [], {}, ["a"])
+            pytest.param(ARRAY, some, id=f"no array: {some!r}")
+            for some in ("", "a", "a,b", 1, {"0": 1}, None, '{"a": 1}')
         ),
-        *(
-            pytest.param(ARRAY, value, id=f"no array: {value!r}")
-            for value in ("", "a", "a,b", 1, {"0": 1}, None, '{"a": 1}')
-        ),
-        *(
-            pytest.param(OBJECT, value, id=f"no object: {value!r}")
-            for value in ("", "a=b", [], None, "[1]", "1", "null", '"{}"')
-        ),
+        *(pytest.param(OBJECT, value, id=f"no object: {value!r}") for value in NO_OBJECTS),
         pytest.param(OBJECT, '{"a": 1, "a": 2}', id="no object with a repeated key"),
         pytest.param(OBJECT, '{"a": NaN}', id="no object with NaN"),
         pytest.param(OBJECT, '{"a": 1} trailing', id="no object with text after it"),
@@ -358,13 +353,11 @@ def test_a_deep_payload_of_a_recursive_schema_is_coerced() -> None:
 
 def test_the_work_is_bounded() -> None:
     """By the steps of a budget, whatever the payload."""
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(Exhausted):
         coerce(
             engine_for({"items": INTEGER}),
             ["1"] * 1000,
             Coercion.SAFE_SCALARS,
-            budget(500),
+            budget(100_000),
             hide_values=False,
         )
-
-    assert Reason.LIMIT_EXCEEDED is refused.value.reason

@@ -12,7 +12,7 @@ from sidecheck_server.core.repair.words import Change, ChangeRule, UnknownMember
 
 A: dict[str, Any] = {"properties": {"a": {}}}
 B: dict[str, Any] = {"properties": {"b": {}}}
-AX = {"a": 1, "x": 2}
+AX: dict[str, Any] = {"a": 1, "x": 2}
 
 
 def unknown(schema: Any, value: Any) -> list[str]:
@@ -236,7 +236,8 @@ def test_an_unknown_member_is_told_with_the_nearest_name(hidden: bool) -> None:
         "properties": {"o": {"$ref": "#/$defs/o"}},
         "$defs": {"o": {"properties": {"max_results": {}, "query": {}}}},
     }
-    engine, value = engine_for(schema), {"o": {"maxResults": 3, "zzz": 1, "query": 1, "Query": 1}}
+    engine = engine_for(schema)
+    value: Any = {"o": {"maxResults": 3, "zzz": 1, "query": 1, "Query": 1}}
     one, two, three = (
         ("property",) * 3
         if hidden

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sidecheck_server.core.budget import spend
 from sidecheck_server.core.engines.scope import Scope, scope_of
 from sidecheck_server.core.engines.unevaluated import accepts
 from sidecheck_server.core.words import JsonValue
@@ -88,7 +89,8 @@ def applied_to(
 ) -> list[Applied]:
     """Return what applies to *instance* if the subschemas *first* do, each once.
 
-    It takes a step of the budget for each, and those that asking the branches takes.
+    Raises:
+        Exhausted: the budget of their validators has too few steps.
     """
 
     def lead(here: Applied) -> Iterator[Waiting]:
@@ -123,7 +125,7 @@ def _closure(
         if here is None:
             continue
         scope = scope_of(here.validator)
-        scope.budget.spend()
+        spend(scope.budget, scope.charges.of(here.schema))
         # A choice, once taken, is the same for all ways that lead to it.
         key = (id(here.schema), *map(id, (scope.resource, *scope.entered)), here.asks)
         if key not in seen:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sidecheck_server.core.budget import Budget, spend
 from sidecheck_server.core.engines.applied import (
     Applied,
     Choose,
@@ -12,7 +13,6 @@ from sidecheck_server.core.engines.applied import (
     accepting_or_all,
     applied_to,
 )
-from sidecheck_server.core.engines.budget import Budget
 from sidecheck_server.core.engines.complete import CompleteEngine
 from sidecheck_server.core.engines.scope import scope_of
 from sidecheck_server.core.engines.unevaluated import unevaluated_items, unevaluated_names
@@ -20,6 +20,11 @@ from sidecheck_server.core.schemas.keywords import Draft
 from sidecheck_server.core.words import JsonValue
 
 __all__ = ["Place", "knows_by_pattern", "member_subschemas", "places"]
+
+
+# In steps: going over a member or an item, and asking a subschema about one.
+_STEP = 3
+_ASKING = 30
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,7 +47,7 @@ def places(
     Not those to which none does, nor what they hold.
 
     Raises:
-        Refusal: LIMIT_EXCEEDED once *budget* is spent.
+        Exhausted: *budget* has too few steps.
     """
     validator, schema = engine.at_root(budget)
     stack: list[tuple[Path, JsonValue, list[Waiting]]]
@@ -54,6 +59,8 @@ def places(
             continue
         if isinstance(here, dict | list):
             yield Place(path, here, applied)
+        if isinstance(here, dict | list):
+            spend(budget, _STEP * len(here))
         within = [
             ((*path, step), inner, subschemas)
             for step, inner, subschemas in _within(here, applied)
@@ -64,6 +71,7 @@ def places(
 
 def member_subschemas(here: Applied, name: str) -> Iterator[Waiting]:
     """Yield what *here* applies to a member called *name*, but for ``unevaluatedProperties``."""
+    spend(scope_of(here.validator).budget, _ASKING)
     known = False
     if name in here.get("properties", ()):
         known = True
@@ -84,8 +92,7 @@ def _patterns(here: Applied, name: str) -> Iterator[str]:
     patterns = here.get("patternProperties", ())
     scope = scope_of(here.validator)
     for pattern in patterns:
-        scope.budget.spend()
-        if scope.checks.matches(pattern, name):
+        if scope.checks.matches(pattern, name, scope.budget):
             yield pattern
 
 
@@ -121,8 +128,10 @@ def _unevaluated(
 
 
 def _item_subschemas(here: Applied, index: int) -> Iterator[Waiting]:
+    scope = scope_of(here.validator)
+    spend(scope.budget, _ASKING)
     listed, rest = "prefixItems", "items"
-    if scope_of(here.validator).dialect.draft is not Draft.DRAFT_2020_12:
+    if scope.dialect.draft is not Draft.DRAFT_2020_12:
         if not isinstance(here.get("items", None), list):
             listed, rest = "", "items"
         else:

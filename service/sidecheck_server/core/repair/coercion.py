@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+from sidecheck_server.core.budget import Budget, spend
 from sidecheck_server.core.engines.applied import Path
-from sidecheck_server.core.engines.budget import Budget
 from sidecheck_server.core.engines.complete import CompleteEngine
 from sidecheck_server.core.engines.fault import Fault
 from sidecheck_server.core.engines.json_types import has_type
@@ -29,7 +29,7 @@ from sidecheck_server.core.explain.choices import meant
 from sidecheck_server.core.explain.schemas import MOST_BRANCHES, types_in_words
 from sidecheck_server.core.explain.values import Values
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.repair.conversions import CONTAINERS, SCALARS, decoded
+from sidecheck_server.core.repair.conversions import CONTAINERS, LONGEST, SCALARS, decoded
 from sidecheck_server.core.repair.edits import edited
 from sidecheck_server.core.repair.words import Change, ChangeRule, Coercion
 from sidecheck_server.core.words import JsonValue, as_pointer
@@ -41,6 +41,13 @@ _PAYLOAD_DEPTH = Limits().payload_depth
 _MOST_ROUNDS = 16
 """How often the result is looked at again. Texts within texts double their backslashes
 with each level, so that even a large payload has hardly more levels."""
+
+# In steps: a fault with what is said of its repair, reading a branch of a choice.
+_FAULT = 300
+_BRANCH = 400
+
+_CHARACTERS = 4
+"""How many characters of a text are decoded in a step, at the worst."""
 
 _DEEPEST = 4
 """How many choices, one under the other, are tried branch by branch."""
@@ -61,7 +68,7 @@ def coerce(
     what is around it.
 
     Raises:
-        Refusal: LIMIT_EXCEEDED once *budget* is spent.
+        Exhausted: *budget* has too few steps.
     """
     if coercion is Coercion.NONE:
         return value, ()
@@ -105,6 +112,7 @@ class _Coercer:
         self, engine: CompleteEngine, budget: Budget, *, scalars: bool, max_depth: int
     ) -> None:
         self._validator, self._schema = engine.at_root(budget)
+        self._budget = budget
         self._scalars = scalars
         self._max_depth = max_depth
         #: Places that are not looked at again: two subschemas may demand two types.
@@ -121,7 +129,9 @@ class _Coercer:
             found = self._look(value)
             for path in self._wrong:
                 del made[path]
-            value = edited(value, {path: self._fresh[path].old for path in self._wrong})
+            value = edited(
+                value, {path: self._fresh[path].old for path in self._wrong}, self._budget
+            )
             found = {path: each for path, each in found.items() if not self._is_within_wrong(path)}
             # What the last look finds could not be looked at again.
             if not found or not left:
@@ -129,7 +139,9 @@ class _Coercer:
             self._fresh = found
             self._settled |= found.keys()
             made |= found
-            value = edited(value, {path: repair.new for path, repair in found.items()})
+            value = edited(
+                value, {path: repair.new for path, repair in found.items()}, self._budget
+            )
         return (value if made else original), list(made.values())
 
     def _is_within_wrong(self, path: Path) -> bool:
@@ -146,11 +158,12 @@ class _Coercer:
 
     def _repair(self, fault: Fault, found: _Repairs, depth: int, *, certain: bool) -> None:
         """Add to *found* what would mend *fault*, which is *certain* if its branches are."""
+        spend(self._budget, _FAULT)
         path = tuple(fault.absolute_path)
-        if certain and path in self._fresh:
-            # Of what was decoded only the type was promised.
-            if self._fresh[path].rule is not _DECODED or fault.validator == "type":
-                self._wrong.add(path)
+        made = self._fresh.get(path) if certain else None
+        # Of what was decoded only the type was promised.
+        if made is not None and (made.rule is not _DECODED or fault.validator == "type"):
+            self._wrong.add(path)
         if fault.explore is not None:
             self._choose(fault, found, depth, certain=certain)
         elif fault.validator == "type" and path not in self._settled and path not in found:
@@ -169,12 +182,16 @@ class _Coercer:
                         yield _Repair(path, old, new, _DECODED, name, at)
         for row in SCALARS if self._scalars else ():
             if row.wanted in demanded:
+                if isinstance(old, str):
+                    spend(self._budget, min(len(old), LONGEST))
                 for new in row.convert(old):
                     if self._accepts(fault, new, fault.schema):
                         yield _Repair(path, old, new, row.rule, row.wanted, at)
 
     def _choose(self, fault: Fault, found: _Repairs, depth: int, *, certain: bool) -> None:
         """Add to *found* what would make one branch of a choice accept the value, or nearly."""
+        names = len(fault.instance) if isinstance(fault.instance, dict) else 0
+        spend(self._budget, (_BRANCH + names) * min(len(fault.validator_value), MOST_BRANCHES))
         likely: _Repairs = {}
         chosen = meant(fault)
         if isinstance(chosen, int):
@@ -213,7 +230,8 @@ class _Coercer:
             return False
         above = len(fault.absolute_path)
         edits = {path[above:]: repair.new for path, repair in repairs.items()}
-        return self._accepts(fault, edited(fault.instance, edits), fault.validator_value[index])
+        mended = edited(fault.instance, edits, self._budget)
+        return self._accepts(fault, mended, fault.validator_value[index])
 
     def _accepts(self, fault: Fault, value: JsonValue, schema: Any) -> bool:
         """Return whether *schema*, which stands where *fault* does, accepts *value*."""
@@ -222,6 +240,7 @@ class _Coercer:
     def _decode(self, path: Path, text: str) -> list[JsonValue]:
         """Return what *text*, which stands at *path*, holds; it is read once a round."""
         if path not in self._texts:
+            spend(self._budget, len(text) // _CHARACTERS)
             self._texts[path] = decoded(text, self._max_depth - len(path))
         return self._texts[path]
 

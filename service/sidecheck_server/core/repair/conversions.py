@@ -18,9 +18,11 @@ from sidecheck_server.core.refusals import Refusal
 from sidecheck_server.core.repair.words import ChangeRule
 from sidecheck_server.core.words import JsonValue
 
-__all__ = ["CONTAINERS", "SCALARS", "Conversion", "decoded"]
+__all__ = ["CONTAINERS", "LONGEST", "SCALARS", "Conversion", "decoded"]
 
-_MOST_DIGITS = 4300
+LONGEST = 4300
+"""How many digits an integer has at most, as in `core.payload`."""
+
 _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]*)")
 _DECIMAL = re.compile(r"-?(?:0|[1-9][0-9]*)\.[0-9]+")
 _BOOLEANS = {"true": True, "false": False}
@@ -52,13 +54,13 @@ def decoded(text: str, depth: int) -> list[JsonValue]:
 
 
 def _integer(value: Any) -> list[JsonValue]:
-    if not isinstance(value, str) or len(value) > _MOST_DIGITS or not _INTEGER.fullmatch(value):
+    if not isinstance(value, str) or len(value) > LONGEST or not _INTEGER.fullmatch(value):
         return []
     return [int(value)] if value != "-0" else []
 
 
 def _number(value: Any) -> list[JsonValue]:
-    if isinstance(value, str) and len(value) <= _MOST_DIGITS and _DECIMAL.fullmatch(value):
+    if isinstance(value, str) and len(value) <= LONGEST and _DECIMAL.fullmatch(value):
         double = float(value)
         return [double] if repr(double) == value else []
     return _integer(value)

@@ -21,8 +21,8 @@ all come to the same. No item of an array is made up.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from sidecheck_server.core.budget import Budget, spend
 from sidecheck_server.core.engines.applied import Applied, Path, always, only_accepting
-from sidecheck_server.core.engines.budget import Budget
 from sidecheck_server.core.engines.complete import CompleteEngine
 from sidecheck_server.core.engines.places import Place, member_subschemas, places
 from sidecheck_server.core.engines.unevaluated import accepts
@@ -34,6 +34,9 @@ from sidecheck_server.core.words import JsonValue, as_pointer
 
 __all__ = ["apply_defaults"]
 
+_DEFAULT = 200
+"""Steps of one default, whatever its size."""
+
 _MOST_ROUNDS = 32
 """How deep in defaults there may be defaults."""
 
@@ -44,7 +47,7 @@ def apply_defaults(
     """Return *value* with the defaults of absent members, and what was put in or skipped.
 
     Raises:
-        Refusal: LIMIT_EXCEEDED once *budget* is spent.
+        Exhausted: *budget* has too few steps.
     """
     filler = _Filler(engine, budget)
     value = filler.fill(value)
@@ -93,14 +96,18 @@ class _Filler:
         for place in places(self._engine, value, self._budget, only_accepting):
             if isinstance(place.value, dict):
                 for name, defaults in _defaults_in(place).items():
-                    path = (*place.path, name)
-                    if path in self.changes:
+                    if defaults[0].path in self.changes:
                         continue
+                    self._pay(defaults[0])
                     why_not = self._why_not(place, name, defaults)
                     if why_not:
                         self._skip(defaults[0], why_not)
                     else:
                         yield defaults[0]
+
+    def _pay(self, default: _Default) -> None:
+        # A default may stand in every item of an array; it is not copied, but written.
+        spend(self._budget, _DEFAULT + _size(default.value))
 
     def _why_not(self, place: Place, name: str, defaults: list[_Default]) -> str:
         first = defaults[0]
@@ -118,7 +125,7 @@ class _Filler:
 
     def _put(self, value: JsonValue, found: list[_Default], *, guarded: bool) -> JsonValue:
         """Return *value* with the defaults *found*, without those that make it invalid."""
-        filled = edited(value, {each.path: each.value for each in found})
+        filled = edited(value, {each.path: each.value for each in found}, self._budget)
         if not guarded or self._is_valid(filled):
             for each in found:
                 self._owners[each.path] = each.owner
@@ -159,6 +166,17 @@ def _defaults_of(here: Applied, name: str, path: Path) -> Iterator[_Default]:
     own = [each for each in having if each.schema is member]
     for each in own or having:
         yield _Default(path, each.schema["default"], (*each.path, "default"), id(each.schema))
+
+
+def _size(value: JsonValue) -> int:
+    """Return the size of *value* in the order of characters of its text."""
+    if isinstance(value, str):
+        return 2 + len(value)
+    if isinstance(value, dict):
+        return 2 + sum(4 + len(name) + _size(member) for name, member in value.items())
+    if isinstance(value, list):
+        return 2 + sum(1 + _size(item) for item in value)
+    return 8
 
 
 _MAY_LEAD_TO_DEFAULTS = {"default", "$ref", "$dynamicRef", "$recursiveRef", "allOf"}

@@ -18,18 +18,23 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
+from sidecheck_server.core.budget import Budget, spend
 from sidecheck_server.core.engines.applied import Applied, Path
-from sidecheck_server.core.engines.budget import Budget
 from sidecheck_server.core.engines.complete import CompleteEngine
 from sidecheck_server.core.engines.places import Place, knows_by_pattern, places
 from sidecheck_server.core.engines.unevaluated import accepts
-from sidecheck_server.core.explain.nearest import nearest
+from sidecheck_server.core.explain.nearest import MOST_CANDIDATES, nearest
 from sidecheck_server.core.explain.values import Values, quoted
 from sidecheck_server.core.repair.edits import ABSENT, edited
 from sidecheck_server.core.repair.words import Change, ChangeRule, UnknownMember
 from sidecheck_server.core.words import JsonValue, as_pointer
 
 __all__ = ["strip_unknown", "unknown_members"]
+
+# In steps: asking a subschema about a name, telling of one, comparing it with another.
+_ASKING = 15
+_FINDING = 300
+_COMPARING = 150
 
 _CLOSING = ("additionalProperties", "unevaluatedProperties")
 
@@ -40,12 +45,12 @@ def unknown_members(
     """Yield the members in *value* that the schema does not know, and does not forbid itself.
 
     Raises:
-        Refusal: LIMIT_EXCEEDED once *budget* is spent.
+        Exhausted: *budget* has too few steps.
     """
     values = Values(hidden=hide_values)
     for found in _found(engine, value, budget):
         if not found.forbidden:
-            near = found.nearest()
+            near = found.nearest(budget)
             said = f"the schema does not know the {values.property_named(found.name)}"
             yield UnknownMember(
                 as_pointer(found.path),
@@ -65,7 +70,7 @@ def strip_unknown(
     applies; it is repeated until nothing unknown is left.
 
     Raises:
-        Refusal: LIMIT_EXCEEDED once *budget* is spent.
+        Exhausted: *budget* has too few steps.
     """
     values = Values(hidden=hide_values)
     changes: list[Change] = []
@@ -77,12 +82,12 @@ def strip_unknown(
                 found[each.path] = each
         if not found:
             return value, tuple(changes)
-        value = edited(value, dict.fromkeys(found, ABSENT))
-        changes += [_removal(each, values) for each in found.values()]
+        value = edited(value, dict.fromkeys(found, ABSENT), budget)
+        changes += [_removal(each, values, budget) for each in found.values()]
 
 
-def _removal(found: "_Found", values: Values) -> Change:
-    near = found.nearest()
+def _removal(found: "_Found", values: Values, budget: Budget) -> Change:
+    near = found.nearest(budget)
     said = f"removed the {values.property_named(found.name)}, which the schema does not know"
     return Change(
         as_pointer(found.path),
@@ -108,9 +113,11 @@ class _Found:
         """Where the member is."""
         return (*self.place.path, self.name)
 
-    def nearest(self) -> str:
+    def nearest(self, budget: Budget) -> str:
         """Return the name that may have been meant, or ""."""
-        declared = (here.get("properties", ()) for here in self.place.applied)
+        declared = [here.get("properties", ()) for here in self.place.applied]
+        count = sum(map(len, declared))
+        spend(budget, count + _COMPARING * min(count, MOST_CANDIDATES))
         known = dict.fromkeys(chain.from_iterable(declared))
         return nearest(self.name, (each for each in known if each not in self.place.value))
 
@@ -118,10 +125,10 @@ class _Found:
 def _found(engine: CompleteEngine, value: JsonValue, budget: Budget) -> Iterator[_Found]:
     for place in places(engine, value, budget):
         if isinstance(place.value, dict) and place.value:
-            yield from _found_in(place)
+            yield from _found_in(place, budget)
 
 
-def _found_in(place: Place) -> Iterator[_Found]:
+def _found_in(place: Place, budget: Budget) -> Iterator[_Found]:
     if any(here.get(name, False) is not False for here in place.applied for name in _CLOSING):
         return
     closing = [(here, name) for here in place.applied for name in _CLOSING if name in here.in_force]
@@ -133,8 +140,10 @@ def _found_in(place: Place) -> Iterator[_Found]:
     if not closing and not declaring:
         return
     here, keyword = (declaring or closing)[0]
+    spend(budget, _ASKING * len(place.value) * len(place.applied))
     for name in place.value:
         if not any(_knows(each, name) for each in place.applied):
+            spend(budget, _FINDING)
             forbidden = bool(closing) or _is_refused_as_name(name, place)
             yield _Found(place, name, (*here.path, keyword), forbidden)
 
