@@ -124,6 +124,13 @@ ONE: dict[str, Any] = {"properties": {"a": {"default": 1}}}
             ["/a"],
             id="of the only branch that applies",
         ),
+        pytest.param(
+            {"anyOf": [{"type": "null"}, {"type": "object", "required": ["a"], **ONE}]},
+            {},
+            {"a": 1},
+            ["/a"],
+            id="of the only branch of the type, though it wants what is absent",
+        ),
         pytest.param({"anyOf": [ONE, True]}, {}, {}, [], id="not of one branch among others"),
         pytest.param(
             {"oneOf": [{**ONE, "required": ["b"]}, {**ONE, "required": ["c"]}]},

@@ -122,6 +122,13 @@ UNKNOWN = [
         id="in no branch, if none applies",
     ),
     pytest.param(
+        {"anyOf": [{"type": "object", **A, "required": ["n"]}, {"type": "array", **B}]},
+        {"a": 1, "b": 1},
+        {"a": 1},
+        ["/b"],
+        id="in no branch of the type, if none applies",
+    ),
+    pytest.param(
         {"if": {**A, "required": ["a"]}, "then": B, "else": {"properties": {"c": {}}}},
         {"a": 1, "b": 1, "c": 1},
         {"a": 1, "b": 1},

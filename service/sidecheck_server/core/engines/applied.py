@@ -4,6 +4,9 @@ It is the notion of evaluation that ``unevaluatedProperties`` has (2020-12 core,
 section 11.3): a subschema applies together with those that it leads to through
 references and ``allOf``, with the branches of a choice that accept the value, with the
 branch that ``if`` selects, and with the dependent schemas of members that are present.
+
+Of the branches of a choice, those that ask for another type never apply; if that leaves
+one, it applies without being asked, since then it alone can have been meant.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -11,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sidecheck_server.core.budget import spend
+from sidecheck_server.core.engines.json_types import has_type
 from sidecheck_server.core.engines.scope import Scope, scope_of
 from sidecheck_server.core.engines.unevaluated import accepts
 from sidecheck_server.core.words import JsonValue
@@ -28,17 +32,17 @@ __all__ = [
 
 Path = tuple[str | int, ...]
 
-Choose = Callable[[Sequence[int], int], Iterable[int]]
-"""Tells which branches of a choice apply, given those that accept the value and how many
-there are."""
+Choose = Callable[[Sequence[int], Sequence[int]], Sequence[int]]
+"""Tells which branches of a choice apply, given those that accept the value and those that
+allow its type."""
 
 
-def accepting_or_all(accepting: Sequence[int], count: int) -> Iterable[int]:
-    """Choose the branches that accept the value, or all of them if none does."""
-    return accepting or range(count)
+def accepting_or_all(accepting: Sequence[int], of_the_type: Sequence[int]) -> Sequence[int]:
+    """Choose the branches that accept the value, or all of its type if none does."""
+    return accepting or of_the_type
 
 
-def only_accepting(accepting: Sequence[int], _count: int) -> Iterable[int]:
+def only_accepting(accepting: Sequence[int], _of_the_type: Sequence[int]) -> Sequence[int]:
     """Choose the branch that accepts the value if no other does, and else none."""
     return accepting if len(accepting) == 1 else ()
 
@@ -163,15 +167,30 @@ def _unconditional(here: Applied) -> Iterator[Waiting]:
 
 def _chosen(here: Applied, instance: JsonValue, choose: Choose) -> Iterator[Waiting]:
     for keyword in ("anyOf", "oneOf"):
-        branches = here.get(keyword, ())
-        if branches:
+        branches = [here.below(keyword, index) for index in range(len(here.get(keyword, ())))]
+        possible = [index for index, each in enumerate(branches) if _allows_type(each, instance)]
+        if len(possible) == 1:
+            yield branches[possible[0]]
+        elif possible:
             accepting = [
                 index
-                for index, branch in enumerate(branches)
-                if accepts(here.validator, instance, branch)
+                for index in possible
+                if accepts(here.validator, instance, branches[index].schema)
             ]
-            for index in choose(accepting, len(branches)):
-                yield here.below(keyword, index)
+            for index in choose(accepting, possible):
+                yield branches[index]
+
+
+def _allows_type(branch: Waiting, instance: JsonValue) -> bool:
+    if branch.schema is False:
+        return False
+    for part in always([branch]):
+        types = part.get("type", None)
+        names = [types] if isinstance(types, str) else types
+        draft = scope_of(part.validator).dialect.draft
+        if names is not None and not any(has_type(instance, name, draft) for name in names):
+            return False
+    return True
 
 
 def _conditional(here: Applied, instance: JsonValue) -> Iterator[Waiting]:

@@ -156,8 +156,11 @@ class _Coercer:
             self._repair(fault, found, 0, certain=True)
         return found
 
-    def _repair(self, fault: Fault, found: _Repairs, depth: int, *, certain: bool) -> None:
-        """Add to *found* what would mend *fault*, which is *certain* if its branches are."""
+    def _repair(self, fault: Fault, found: _Repairs, depth: int, *, certain: bool) -> bool:
+        """Add to *found* what would mend *fault*, which is *certain* if its branches are.
+
+        Return whether there was nothing else to it.
+        """
         spend(self._budget, _FAULT)
         path = tuple(fault.absolute_path)
         made = self._fresh.get(path) if certain else None
@@ -165,10 +168,12 @@ class _Coercer:
         if made is not None and (made.rule is not _DECODED or fault.validator == "type"):
             self._wrong.add(path)
         if fault.explore is not None:
-            self._choose(fault, found, depth, certain=certain)
-        elif fault.validator == "type" and path not in self._settled and path not in found:
+            return self._choose(fault, found, depth, certain=certain)
+        if fault.validator == "type" and path not in self._settled and path not in found:
             for repair in islice(self._retyped(fault, path), 1):
                 found[path] = repair
+                return repair.rule is not _DECODED
+        return False
 
     def _retyped(self, fault: Fault, path: Path) -> Iterator[_Repair]:
         """Yield the repair of a value that does not have the type that *fault* demands."""
@@ -188,46 +193,48 @@ class _Coercer:
                     if self._accepts(fault, new, fault.schema):
                         yield _Repair(path, old, new, row.rule, row.wanted, at)
 
-    def _choose(self, fault: Fault, found: _Repairs, depth: int, *, certain: bool) -> None:
-        """Add to *found* what would make one branch of a choice accept the value, or nearly."""
+    def _choose(self, fault: Fault, found: _Repairs, depth: int, *, certain: bool) -> bool:
+        """Add to *found* what would make one branch of a choice accept the value, or nearly.
+
+        Return whether it does.
+        """
         names = len(fault.instance) if isinstance(fault.instance, dict) else 0
         spend(self._budget, (_BRANCH + names) * min(len(fault.validator_value), MOST_BRANCHES))
         likely: _Repairs = {}
         chosen = meant(fault)
         if isinstance(chosen, int):
-            likely = self._within(fault, chosen, depth, certain=certain)
-            if self._mends(fault, chosen, likely):
+            likely, mended = self._within(fault, chosen, depth, certain=certain)
+            if mended:
                 _merge(found, likely)
-                return
-        others = []
+                return True
+        fitting: list[_Repairs] = []
+        partly: list[_Repairs] = []
         if depth < _DEEPEST:
-            count = min(len(fault.validator_value), MOST_BRANCHES)
-            tried = {
-                index: self._within(fault, index, depth + 1, certain=False)
-                for index in range(count)
-                if index != chosen
-            }
-            others = [each for index, each in tried.items() if self._mends(fault, index, each)]
-            if not others and not isinstance(chosen, int):
-                # What a text holds is looked into once it is decoded.
-                others = [each for each in tried.values() if _decodes_itself(fault, each)]
-        if others and all(_are_same(each, others[0]) for each in others):
-            likely = others[0]
-        _merge(found, likely)
+            for index in range(min(len(fault.validator_value), MOST_BRANCHES)):
+                if index != chosen:
+                    repairs, mended = self._within(fault, index, depth + 1, certain=False)
+                    (fitting if mended else partly).append(repairs)
+        if not fitting and not isinstance(chosen, int):
+            # What a text holds is looked into once it is decoded.
+            likely = next((each for each in partly if _decodes_itself(fault, each)), {})
+        only = bool(fitting) and all(_are_same(each, fitting[0]) for each in fitting)
+        _merge(found, fitting[0] if only else likely)
+        return only
 
-    def _within(self, fault: Fault, index: int, depth: int, *, certain: bool) -> _Repairs:
-        """Return what would mend the faults under one branch of a choice."""
+    def _within(
+        self, fault: Fault, index: int, depth: int, *, certain: bool
+    ) -> tuple[_Repairs, bool]:
+        """Return what would mend one branch of a choice, and whether it then accepts."""
         assert fault.explore is not None
         found: _Repairs = {}
+        mended = True
         for inner in fault.explore(index):
             inner.parent = fault
-            self._repair(inner, found, depth, certain=certain)
-        return found
+            mended = self._repair(inner, found, depth, certain=certain) and mended
+        return found, bool(found) and (mended or self._mends(fault, index, found))
 
     def _mends(self, fault: Fault, index: int, repairs: _Repairs) -> bool:
         """Return whether a branch of a choice accepts the value after *repairs*."""
-        if not repairs:
-            return False
         above = len(fault.absolute_path)
         edits = {path[above:]: repair.new for path, repair in repairs.items()}
         mended = edited(fault.instance, edits, self._budget)
