@@ -135,8 +135,16 @@ def _closure(
         if key not in seen:
             seen.add(key)
             found.append(here)
-            stack.extend(list(lead(here))[::-1])
+            if not here.in_force.isdisjoint(_LEADING):
+                stack.extend(list(lead(here))[::-1])
     return found
+
+
+_LEADING = frozenset(
+    {"$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "if"}
+    | {"dependentSchemas", "dependencies"}
+)
+"""The keywords that apply subschemas to the same value."""
 
 
 def _entered(here: Waiting) -> Applied | None:

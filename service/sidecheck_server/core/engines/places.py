@@ -22,7 +22,8 @@ from sidecheck_server.core.words import JsonValue
 __all__ = ["Place", "knows_by_pattern", "member_subschemas", "places"]
 
 
-# In steps: going over a member or an item, and asking a subschema about one.
+# In steps: an object or array, going over what it holds, asking a subschema about that.
+_PLACE = 150
 _STEP = 3
 _ASKING = 30
 
@@ -34,6 +35,10 @@ class Place:
     path: Path
     value: Any
     applied: Sequence[Applied]
+
+
+_Level = Iterator[tuple[Path, JsonValue, list[Waiting]]]
+"""What is at one depth, with the subschemas that are to be applied to it."""
 
 
 def places(
@@ -50,23 +55,19 @@ def places(
         Exhausted: *budget* has too few steps.
     """
     validator, schema = engine.at_root(budget)
-    stack: list[tuple[Path, JsonValue, list[Waiting]]]
-    stack = [((), value, [Waiting(validator, schema, ())])]
-    while stack:
-        path, here, first = stack.pop()
-        applied = applied_to(here, first, choose)
-        if not applied:
+    # Each level is gone through as it is asked for: most callers stop early.
+    levels: list[_Level] = [iter([((), value, [Waiting(validator, schema, ())])])]
+    while levels:
+        found = next(levels[-1], None)
+        if found is None:
+            levels.pop()
             continue
-        if isinstance(here, dict | list):
+        path, here, first = found
+        applied = applied_to(here, first, choose)
+        if applied and isinstance(here, dict | list):
+            spend(budget, _PLACE + _STEP * len(here))
             yield Place(path, here, applied)
-        if isinstance(here, dict | list):
-            spend(budget, _STEP * len(here))
-        within = [
-            ((*path, step), inner, subschemas)
-            for step, inner, subschemas in _within(here, applied)
-            if subschemas
-        ]
-        stack.extend(reversed(within))
+            levels.append(_within(path, here, applied))
 
 
 def member_subschemas(here: Applied, name: str) -> Iterator[Waiting]:
@@ -96,9 +97,7 @@ def _patterns(here: Applied, name: str) -> Iterator[str]:
             yield pattern
 
 
-def _within(
-    value: JsonValue, applied: Sequence[Applied]
-) -> Iterator[tuple[str | int, JsonValue, list[Waiting]]]:
+def _within(path: Path, value: JsonValue, applied: Sequence[Applied]) -> _Level:
     """Yield the objects and arrays directly in *value*, with what is applied to each."""
     if isinstance(value, dict):
         rest = _unevaluated(value, applied, "unevaluatedProperties", unevaluated_names)
@@ -106,14 +105,14 @@ def _within(
             if isinstance(member, dict | list):
                 subschemas = [each for here in applied for each in member_subschemas(here, name)]
                 subschemas += [each for names, each in rest if name in names]
-                yield name, member, subschemas
+                yield (*path, name), member, subschemas
     elif isinstance(value, list):
         rest = _unevaluated(value, applied, "unevaluatedItems", unevaluated_items)
         for index, item in enumerate(value):
             if isinstance(item, dict | list):
                 subschemas = [each for here in applied for each in _item_subschemas(here, index)]
                 subschemas += [each for indexes, each in rest if index in indexes]
-                yield index, item, subschemas
+                yield (*path, index), item, subschemas
 
 
 def _unevaluated(

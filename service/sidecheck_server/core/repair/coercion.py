@@ -46,7 +46,7 @@ with each level, so that even a large payload has hardly more levels."""
 _FAULT = 300
 _BRANCH = 400
 
-_CHARACTERS = 4
+_CHARACTERS = 2
 """How many characters of a text are decoded in a step, at the worst."""
 
 _DEEPEST = 4
@@ -187,8 +187,7 @@ class _Coercer:
                         yield _Repair(path, old, new, _DECODED, name, at)
         for row in SCALARS if self._scalars else ():
             if row.wanted in demanded:
-                if isinstance(old, str):
-                    spend(self._budget, min(len(old), LONGEST))
+                spend(self._budget, _length(old))
                 for new in row.convert(old):
                     if self._accepts(fault, new, fault.schema):
                         yield _Repair(path, old, new, row.rule, row.wanted, at)
@@ -250,6 +249,13 @@ class _Coercer:
             spend(self._budget, len(text) // _CHARACTERS)
             self._texts[path] = decoded(text, self._max_depth - len(path))
         return self._texts[path]
+
+
+def _length(value: Any) -> int:
+    """Return how many steps it takes to read or write *value* as a scalar, at the most."""
+    if isinstance(value, str):
+        return min(len(value), LONGEST)
+    return value.bit_length() if isinstance(value, int) else 1
 
 
 def _merge(found: _Repairs, more: _Repairs) -> None:
