@@ -8,7 +8,8 @@ from complete_engines import engine_for
 from repairing import budget
 from sidecheck_server.core.budget import Exhausted
 from sidecheck_server.core.repair.coercion import coerce
-from sidecheck_server.core.repair.words import Change, ChangeRule, Coercion
+from sidecheck_server.core.repair.words import Coercion
+from sidecheck_server.core.words import Change, ChangeRule
 
 INTEGER, NUMBER, BOOLEAN, STRING = (
     {"type": name} for name in ("integer", "number", "boolean", "string")

@@ -12,7 +12,8 @@ from sidecheck_server.core.engines.complete import CompleteEngine
 from sidecheck_server.core.repair.coercion import coerce
 from sidecheck_server.core.repair.defaults import apply_defaults
 from sidecheck_server.core.repair.unknown import strip_unknown, unknown_members
-from sidecheck_server.core.repair.words import ChangeRule, Coercion
+from sidecheck_server.core.repair.words import Coercion
+from sidecheck_server.core.words import ChangeRule
 
 
 @cache

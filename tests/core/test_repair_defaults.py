@@ -8,7 +8,7 @@ from compiling import D07
 from complete_engines import engine_for
 from repairing import budget
 from sidecheck_server.core.repair.defaults import apply_defaults
-from sidecheck_server.core.repair.words import Change, ChangeRule
+from sidecheck_server.core.words import Change, ChangeRule
 
 
 def filled(schema: Any, value: Any) -> tuple[Any, list[str], dict[str, str]]:

@@ -21,9 +21,9 @@ from sidecheck_server.core.refusals import Refusal
 from sidecheck_server.core.repair.coercion import coerce
 from sidecheck_server.core.repair.defaults import apply_defaults
 from sidecheck_server.core.repair.unknown import strip_unknown, unknown_members
-from sidecheck_server.core.repair.words import Change, ChangeRule, Coercion
+from sidecheck_server.core.repair.words import Coercion
 from sidecheck_server.core.schemas.compilation import compile_source
-from sidecheck_server.core.words import as_pointer
+from sidecheck_server.core.words import Change, ChangeRule, as_pointer
 
 RANDOM = settings(max_examples=60, derandomize=True, deadline=None, database=None)
 SEEDS = st.integers(0, 2**32)

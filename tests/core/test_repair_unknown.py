@@ -8,7 +8,8 @@ from compiling import D07, D2019
 from complete_engines import engine_for
 from repairing import budget
 from sidecheck_server.core.repair.unknown import strip_unknown, unknown_members
-from sidecheck_server.core.repair.words import Change, ChangeRule, UnknownMember
+from sidecheck_server.core.repair.words import UnknownMember
+from sidecheck_server.core.words import Change, ChangeRule
 
 A: dict[str, Any] = {"properties": {"a": {}}}
 B: dict[str, Any] = {"properties": {"b": {}}}

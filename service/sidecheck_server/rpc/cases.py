@@ -183,7 +183,7 @@ class Case:
 def _answer(
     verdict: Verdict, ready: _Ready, asked: Asked, allowance: Allowance | None
 ) -> verdict_pb2.Verdict:
-    if not verdict.violations:
+    if not verdict.violations and verdict.repair is None:
         return ready.valid
     if allowance is not None:
         allowance.tell(verdict)

@@ -31,8 +31,8 @@ from sidecheck_server.core.explain.values import Values
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.repair.conversions import CONTAINERS, LONGEST, SCALARS, decoded
 from sidecheck_server.core.repair.edits import edited
-from sidecheck_server.core.repair.words import Change, ChangeRule, Coercion
-from sidecheck_server.core.words import JsonValue, as_pointer
+from sidecheck_server.core.repair.words import Coercion
+from sidecheck_server.core.words import Change, ChangeRule, JsonValue, as_pointer
 
 __all__ = ["coerce"]
 

@@ -15,8 +15,7 @@ from sidecheck_server.core.digests import canonical_json
 from sidecheck_server.core.engines.json_types import is_number
 from sidecheck_server.core.payload import MalformedError, decode
 from sidecheck_server.core.refusals import Refusal
-from sidecheck_server.core.repair.words import ChangeRule
-from sidecheck_server.core.words import JsonValue
+from sidecheck_server.core.words import ChangeRule, JsonValue
 
 __all__ = ["CONTAINERS", "LONGEST", "SCALARS", "Conversion", "decoded"]
 

@@ -26,8 +26,8 @@ from sidecheck_server.core.engines.unevaluated import accepts
 from sidecheck_server.core.explain.nearest import MOST_CANDIDATES, nearest
 from sidecheck_server.core.explain.values import Values, quoted
 from sidecheck_server.core.repair.edits import ABSENT, edited
-from sidecheck_server.core.repair.words import Change, ChangeRule, UnknownMember
-from sidecheck_server.core.words import JsonValue, as_pointer
+from sidecheck_server.core.repair.words import UnknownMember
+from sidecheck_server.core.words import Change, ChangeRule, JsonValue, as_pointer
 
 __all__ = ["strip_unknown", "unknown_members"]
 
