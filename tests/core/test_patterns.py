@@ -98,6 +98,11 @@ MEANINGS = [
         r"^\p{LC}\p{ASCII}\p{Any}\p{Assigned}$", "aa\u0378a", True, id="more-than-one-category"
     ),
     pytest.param(r"^\p{Lowercase}\p{Upper}\p{AHex}\p{White_Space}$", "ªⅧf\x85", True, id="binary"),
+    pytest.param(
+        r"^\p{Alphabetic}\p{Emoji}\p{XIDS}\P{Emoji_Presentation}$", "é🐲éé", True, id="more-binary"
+    ),
+    pytest.param(r"^\p{scx=Grek}\P{sc=Grek}$", "\u0342\u0342", True, id="script-extensions"),
+    pytest.param(r"^\p{Script=Unknown}$", "\u0378", True, id="no-script"),
     # 22.2.1 (GroupSpecifier)
     pytest.param(r"^(?<year>\d{4})-(?<$m\u{6f}>\d\d)$", "2026-01", True, id="named-groups"),
     pytest.param(r"^(?:(?<a>x)|(?<a>y))$", "y", True, id="one-name-in-two-alternatives"),

@@ -6,7 +6,11 @@ translated to RE2, which never backtracks, so no text can make it slow; what RE2
 cannot decide is refused, never approximated.
 """
 
-from sidecheck_server.core.patterns.pattern import Pattern, compile_pattern
+from sidecheck_server.core.patterns.pattern import (
+    Pattern,
+    compile_pattern,
+    needs_backtracking,
+)
 from sidecheck_server.core.patterns.refusals import PatternFault, PatternRefused
 
-__all__ = ["Pattern", "PatternFault", "PatternRefused", "compile_pattern"]
+__all__ = ["Pattern", "PatternFault", "PatternRefused", "compile_pattern", "needs_backtracking"]

@@ -11,7 +11,6 @@ from typing import TypeAlias
 
 __all__ = [
     "DIGITS",
-    "EMPTY",
     "EVERYTHING",
     "LAST",
     "LINE_TERMINATORS",
@@ -54,7 +53,6 @@ def complement(ranges: Ranges) -> Ranges:
     return tuple(gaps)
 
 
-EMPTY: Ranges = ()
 EVERYTHING: Ranges = ((0, LAST),)
 
 #: `\d`: ECMA-262 section 22.2.2.9 (CompileToCharSet, CharacterClassEscape :: d).

@@ -14,7 +14,7 @@ from sidecheck_server.core.patterns.groups import Translation
 from sidecheck_server.core.patterns.refusals import PatternFault, PatternRefused
 from sidecheck_server.core.patterns.translation import translate
 
-__all__ = ["Pattern", "compile_pattern"]
+__all__ = ["Pattern", "compile_pattern", "needs_backtracking"]
 
 #: A pattern with look-aheads has an automaton for each, and each has memory of its own.
 MOST_AUTOMATA = 8
@@ -31,27 +31,60 @@ class Pattern:
     `search` says whether it is found anywhere in a text. It takes every str, one
     with lone surrogates too, and raises nothing. `cost` is the size of the
     compiled program, summed over its automata: *cost* times the length of the
-    text in UTF-8 bounds the steps of a search.
+    text in UTF-8 bounds the steps of a search. It is None for a pattern that
+    needs backtracking: nothing bounds its search, so only a process that can be
+    killed, and whose memory is limited, may run it.
     """
 
     source: str
-    cost: int
+    cost: int | None
     search: Callable[[str], bool] = field(repr=False, compare=False)
 
 
-def compile_pattern(source: str, *, max_length: int = 1024, max_memory: int = 1 << 20) -> Pattern:
+def compile_pattern(
+    source: str, *, max_length: int = 1024, max_memory: int = 1 << 20, backtracking: bool = False
+) -> Pattern:
     """Return the compiled pattern for *source*, an ECMA-262 pattern with the `u` flag.
 
     *max_length* bounds the characters of the pattern, *max_memory* the bytes
     that each of its automata (at most 8) may hold. Look-aheads right after a
-    leading `^` are run; other look-around, back-references and properties
-    without data are not.
+    leading `^` are run in linear time; other look-around and back-references need
+    backtracking, and are run if *backtracking* says so. A pattern that needs none
+    is the same either way.
 
     Raises:
-        PatternRefused: the pattern is not ECMA-262, needs more than linear time,
-            or is over a bound.
+        PatternRefused: the pattern is not ECMA-262, needs more than linear time
+            and *backtracking* is false, or is over a bound.
     """
-    return build_pattern(source, max_length, max_memory)
+    try:
+        return build_pattern(source, max_length, max_memory)
+    except PatternRefused as refused:
+        if not backtracking or refused.fault is not PatternFault.NOT_LINEAR:
+            raise
+    return build_backtracking_pattern(source)
+
+
+def needs_backtracking(source: str) -> bool:
+    """Return whether *source* is a pattern of ECMA-262 that linear time cannot decide.
+
+    A pattern that is none, or is over a bound before that shows, does not need it:
+    it is refused either way. *source* is read, not compiled.
+    """
+    try:
+        translate(join_surrogates(source))
+    except PatternRefused as refused:
+        return refused.fault is PatternFault.NOT_LINEAR
+    return False
+
+
+@lru_cache(maxsize=MOST_CACHED)
+def build_backtracking_pattern(source: str) -> Pattern:
+    # Few processes run such patterns, and reading `regex` takes as long as the rest of the core.
+    from sidecheck_server.core.patterns.backtracking import (  # noqa: PLC0415
+        build_backtracking_search,
+    )
+
+    return Pattern(source, None, build_backtracking_search(source))
 
 
 @lru_cache(maxsize=MOST_CACHED)
