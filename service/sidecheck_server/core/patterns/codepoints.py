@@ -40,6 +40,7 @@ def unite(ranges: Iterable[tuple[int, int]]) -> Ranges:
     return tuple(united)
 
 
+@lru_cache(maxsize=256)
 def complement(ranges: Ranges) -> Ranges:
     """Return every code point that is not in *ranges*."""
     gaps: list[tuple[int, int]] = []

@@ -19,6 +19,10 @@ __all__ = ["Pattern", "compile_pattern", "needs_backtracking"]
 #: A pattern with look-aheads has an automaton for each, and each has memory of its own.
 MOST_AUTOMATA = 8
 
+#: The most that all automata of a pattern may cost: about as much as the largest one
+#: that fits in a megabyte, so that look-aheads do not multiply the time it takes to compile.
+MOST_COST = 60_000
+
 #: A cached pattern may hold `max_memory` bytes of states, so there are few of them:
 #: the schemas that are in use hold their own patterns.
 MOST_CACHED = 256
@@ -104,7 +108,7 @@ def build_pattern(source: str, max_length: int, max_memory: int) -> Pattern:
             f"the pattern has more than {MOST_AUTOMATA - 1} look-aheads",
             "state some of the conditions in schemas under `allOf`",
         )
-    matches, cost = build_search(translation, max_memory)
+    matches, cost = build_search(translation, max_memory, MOST_COST)
 
     def search(text: str) -> bool:
         try:
@@ -119,27 +123,27 @@ def count_automata(translation: Translation) -> int:
     return 1 + sum(count_automata(condition.translation) for condition in translation.conditions)
 
 
-def build_search(translation: Translation, max_memory: int) -> tuple[Callable[[bytes], bool], int]:
+def build_search(
+    translation: Translation, max_memory: int, most_cost: int
+) -> tuple[Callable[[bytes], bool], int]:
     """Return what judges a text, as UTF-8, and the size of all its automata.
 
-    Raises PatternRefused where one of them needs more than *max_memory*.
+    Raises PatternRefused where one of them needs more than *max_memory*, or all
+    are larger than *most_cost*.
     """
-    expression = translation.expression
-    # The length goes first: a program is larger than its expression, and RE2 would
-    # spend its time on reading megabytes of classes before it found that out.
-    automaton = build_automaton(expression, max_memory) if len(expression) < max_memory else None
-    if automaton is None:
-        # Memory is the one reason left: a translation holds nothing that RE2 does not take.
+    automaton = build_automaton(translation.expression, max_memory)
+    # Memory is the one reason to have none: a translation holds nothing that RE2 does not take.
+    if automaton is None or automaton.size > most_cost:
         raise PatternRefused.at(
             0,
             PatternFault.TOO_LARGE,
-            f"what starts here needs more than {max_memory} bytes once compiled",
+            "the pattern is too large once compiled",
             "repeat less, or bound a length with `maxLength` instead",
         )
     matches, cost = automaton.build_matcher(), automaton.size
     conditions = []
     for condition in translation.conditions:
-        holds, size = build_search(condition.translation, max_memory)
+        holds, size = build_search(condition.translation, max_memory, most_cost - cost)
         conditions.append((holds, not condition.negated))
         cost += size
     if not conditions:

@@ -29,6 +29,9 @@ from sidecheck_server.core.patterns.refusals import PatternFault, PatternRefused
 
 __all__ = ["translate"]
 
+#: The longest expression, in characters, as long as two dozen classes of every letter.
+LONGEST = 1 << 18
+
 PASS_ANY = spell(EVERYTHING) + "*?"
 
 ASSERTIONS = {
@@ -53,9 +56,24 @@ def translate(source: str) -> Translation:
 class Translator(PatternReader):
     """The state of one translation, written as the pattern is read."""
 
+    def __init__(self, source: str) -> None:
+        super().__init__(source)
+        #: The characters of all classes that have been written.
+        self.length = 0
+
     def add_characters(self, members: Ranges) -> None:
-        """Write one class."""
-        self.group.write(spell(members))
+        """Write one class, while there is room for it."""
+        self.group.write(spell(members) if self.length <= LONGEST else "")
+        self.length += len(self.group.output[-1])
+        if self.length > LONGEST:
+            self.cursor.defer(
+                PatternRefused.at(
+                    self.cursor.offset,
+                    PatternFault.TOO_LARGE,
+                    "the classes up to here have too many ranges",
+                    "name fewer Unicode properties, or fewer times",
+                )
+            )
 
     def add_assertion(self, assertion: Assertion) -> None:
         """Write the assertion, and note whether the place is the start of the text."""
