@@ -142,7 +142,7 @@ def test_categories_are_those_of_python() -> None:
     different = [
         f"{point:04X}"
         for point in range(LAST + 1)
-        if (category := unicodedata.category(chr(point))) not in ("Cn", found[point])
+        if unicodedata.category(chr(point)) not in ("Cn", found[point])
     ]
 
     assert len(different) <= RECLASSIFIED, different

@@ -73,7 +73,9 @@ REFUSALS = [
     pytest.param("(" * 201 + ")" * 201, TOO_LARGE, 200, id="nested-too-deep"),
     pytest.param("^" + "(?=a)" * 8, TOO_LARGE, 0, id="too-many-look-aheads"),
     pytest.param("x" * 1025, TOO_LARGE, 1024, id="too-long"),
-    pytest.param(r"\p{L}" * 100, TOO_LARGE, 0, id="too-much-memory"),
+    pytest.param(r"\p{L}" * 100, TOO_LARGE, 125, id="too-many-ranges"),
+    pytest.param(r"\p{L}{100}", TOO_LARGE, 0, id="too-much-memory"),
+    pytest.param("^" + "(?=.{1000})" * 3 + "x", TOO_LARGE, 0, id="too-much-in-look-aheads"),
 ]
 
 

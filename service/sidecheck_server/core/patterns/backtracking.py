@@ -32,6 +32,9 @@ __all__ = ["build_backtracking_search"]
 #: here may become two there; the interpreter has a thousand.
 DEEPEST_PARSED = 40
 
+#: How deep repetitions may stand in each other: `regex` compiles the inside of `+` twice.
+DEEPEST_REPEATED = 8
+
 #: The longest expression, in characters: `regex` reads about 10,000 in a millisecond.
 LONGEST = 1 << 18
 
@@ -99,6 +102,8 @@ class Piece:
     skippable: bool
     #: The groups inside that a reference looks at.
     captures: frozenset[int] = frozenset()
+    #: How deep repetitions stand in each other.
+    depth: int = 0
 
 
 @dataclass(slots=True)
@@ -120,6 +125,7 @@ class Frame:
             f"{opening}{'|'.join(texts)})",
             any(all(piece.skippable for piece in each) for each in self.alternatives),
             captures | {self.number} if self.number else captures,
+            max((piece.depth for piece in pieces), default=0),
         )
 
 
@@ -177,10 +183,11 @@ class BacktrackingTranslator(PatternReader):
             text = f"(?:{turn}{{{least}}}{must_move}{{0,{further}}}{lazy})"
         else:
             text = f"{turn}{{{least},{'' if most is None else most}}}{lazy}"
-        if len(text) > LONGEST:
+        depth = piece.depth + 1
+        if len(text) > LONGEST or depth > DEEPEST_REPEATED:
             self.cursor.defer(refuse_size(quantifier.offset))
             text = ""
-        self.pieces.append(Piece(text, least == 0 or piece.skippable, piece.captures))
+        self.pieces.append(Piece(text, least == 0 or piece.skippable, piece.captures, depth))
 
     def spell_turn(self, after: str, text: str, before: str) -> str:
         """Return *text* with what must happen before it and after it, in order of matching."""
@@ -207,7 +214,7 @@ class BacktrackingTranslator(PatternReader):
         frame = self.frames.pop()
         piece = frame.enclose(f"(?P<g{frame.number}>" if frame.number else OPENINGS[group.kind])
         skippable = piece.skippable or group.kind in LOOK_AROUND
-        self.pieces.append(Piece(piece.text, skippable, piece.captures))
+        self.pieces.append(Piece(piece.text, skippable, piece.captures, piece.depth))
 
     def finish(self) -> str:
         """Return the expression of the whole pattern; raises PatternRefused for one too long."""
