@@ -130,26 +130,33 @@ class PatternReader(ABC):
             raise cursor.deferred
 
     def take_characters(self, members: Ranges) -> None:
+        """Take one character out of *members*, which can be repeated."""
         self.add_characters(members)
         self.copies = 1
 
     def take_assertion(self, assertion: Assertion) -> None:
+        """Take an assertion, which cannot be repeated."""
         self.add_assertion(assertion)
         self.copies = None
 
     def read_class(self) -> None:
+        """Read a character class."""
         self.take_characters(read_class(self.cursor))
 
     def read_dot(self) -> None:
+        """Read a `.`."""
         self.take_characters(DOT)
 
     def assert_start(self) -> None:
+        """Read a `^`."""
         self.take_assertion(Assertion.START)
 
     def assert_end(self) -> None:
+        """Read a `$`."""
         self.take_assertion(Assertion.END)
 
     def read_escape(self) -> None:
+        """Read what a backslash begins."""
         cursor = self.cursor
         start = cursor.offset - 1
         if cursor.accept("b"):
@@ -168,6 +175,7 @@ class PatternReader(ABC):
             self.take_characters(members)
 
     def refer(self, start: int, target: str) -> None:
+        """Note a reference, which can be repeated; its group may come later."""
         self.references.append((start, target))
         self.add_reference(start, target)
         self.copies = 1
@@ -221,11 +229,13 @@ class PatternReader(ABC):
         return True
 
     def begin_alternative(self) -> None:
+        """Read a `|`."""
         self.group.begin_alternative()
         self.add_alternative()
         self.copies = None
 
     def open_group(self) -> None:
+        """Read what opens a group."""
         parent, opened = self.group, self.cursor.offset - 1
         kind, name = read_group(self.cursor)
         if len(self.groups) > self.deepest:
@@ -246,6 +256,7 @@ class PatternReader(ABC):
         self.copies = None
 
     def close_group(self) -> None:
+        """Read a `)`."""
         if len(self.groups) == 1:
             raise PatternRefused.at(
                 self.cursor.offset - 1,
