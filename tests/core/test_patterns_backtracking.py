@@ -12,6 +12,7 @@ from hypothesis import assume, given, seed, settings
 from hypothesis import strategies as st
 from shared_material import unavailable
 from sidecheck_server.core.patterns import (
+    UNBOUNDED,
     PatternFault,
     PatternRefused,
     compile_pattern,
@@ -113,13 +114,13 @@ def test_a_pattern_means_what_ecma_262_says(source: str, text: str, expected: bo
 
 @pytest.mark.parametrize("source", sorted({str(case.values[0]) for case in MEANINGS}))
 def test_what_takes_backtracking_is_refused_unless_it_is_allowed(source: str) -> None:
-    """Such a pattern is known before it is compiled, is refused by default, and has no cost."""
+    """Such a pattern is known beforehand, is refused by default, and no budget covers its cost."""
     with pytest.raises(PatternRefused) as refused:
         compile_pattern(source)
 
     assert needs_backtracking(source)
     assert refused.value.fault is PatternFault.NOT_LINEAR
-    assert compile_pattern(source, backtracking=True).cost is None
+    assert compile_pattern(source, backtracking=True).cost == UNBOUNDED
 
 
 def test_what_takes_linear_time_does_so_where_backtracking_is_allowed() -> None:

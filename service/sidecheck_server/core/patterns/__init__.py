@@ -9,10 +9,18 @@ which patterns those are before they are compiled.
 """
 
 from sidecheck_server.core.patterns.pattern import (
+    UNBOUNDED,
     Pattern,
     compile_pattern,
     needs_backtracking,
 )
 from sidecheck_server.core.patterns.refusals import PatternFault, PatternRefused
 
-__all__ = ["Pattern", "PatternFault", "PatternRefused", "compile_pattern", "needs_backtracking"]
+__all__ = [
+    "UNBOUNDED",
+    "Pattern",
+    "PatternFault",
+    "PatternRefused",
+    "compile_pattern",
+    "needs_backtracking",
+]

@@ -14,7 +14,7 @@ from sidecheck_server.core.patterns.groups import Translation
 from sidecheck_server.core.patterns.refusals import PatternFault, PatternRefused
 from sidecheck_server.core.patterns.translation import translate
 
-__all__ = ["Pattern", "compile_pattern", "needs_backtracking"]
+__all__ = ["UNBOUNDED", "Pattern", "compile_pattern", "needs_backtracking"]
 
 #: A pattern with look-aheads has an automaton for each, and each has memory of its own.
 MOST_AUTOMATA = 8
@@ -22,6 +22,9 @@ MOST_AUTOMATA = 8
 #: The most that all automata of a pattern may cost: about as much as the largest one
 #: that fits in a megabyte, so that look-aheads do not multiply the time it takes to compile.
 MOST_COST = 60_000
+
+#: The cost of a pattern that backtracks, beyond every budget.
+UNBOUNDED = 1 << 60
 
 #: A cached pattern may hold `max_memory` bytes of states, so there are few of them:
 #: the schemas that are in use hold their own patterns.
@@ -36,13 +39,13 @@ class Pattern:
     with lone surrogates too, and raises nothing. `cost` is the size of the
     compiled program, summed over its automata: *cost* times the length of the
     text in UTF-8 bounds the steps of a search, each of a third of a nanosecond with
-    the patterns and texts of real tools, and of 15 with the worst. It is None for a pattern that
-    needs backtracking: nothing bounds its search, so only a process that can be
-    killed, and whose memory is limited, may run it.
+    the patterns and texts of real tools, and of 15 with the worst. It is `UNBOUNDED` for a pattern
+    that needs backtracking: only a process that can be killed, and whose memory is
+    limited, may run that, however short the text.
     """
 
     source: str
-    cost: int | None
+    cost: int
     search: Callable[[str], bool] = field(repr=False, compare=False)
 
 
@@ -89,7 +92,7 @@ def build_backtracking_pattern(source: str) -> Pattern:
         build_backtracking_search,
     )
 
-    return Pattern(source, None, build_backtracking_search(source))
+    return Pattern(source, UNBOUNDED, build_backtracking_search(source))
 
 
 @lru_cache(maxsize=MOST_CACHED)
