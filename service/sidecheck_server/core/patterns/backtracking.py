@@ -179,8 +179,8 @@ class BacktrackingTranslator(PatternReader):
             self.loops += 1
             rest = f"(?=(?P<r{self.loops}>.*))"
             must_move = self.spell_turn(rf"(?!(?P=r{self.loops})\Z)", piece.text, rest + forget)
-            further = "" if most is None else most - least
-            text = f"(?:{turn}{{{least}}}{must_move}{{0,{further}}}{lazy})"
+            further = f"{must_move}{{0,{'' if most is None else most - least}}}{lazy}"
+            text = self.spell_turn("", further, f"{turn}{{{least}}}")
         else:
             text = f"{turn}{{{least},{'' if most is None else most}}}{lazy}"
         depth = piece.depth + 1
