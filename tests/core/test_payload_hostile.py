@@ -2,6 +2,7 @@
 
 from contextlib import suppress
 from time import process_time
+from typing import Any
 
 import pytest
 from sidecheck_server.core.payload import MalformedError, decode
