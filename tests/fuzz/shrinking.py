@@ -52,7 +52,7 @@ def _smaller_message(data: bytes, descriptor: Descriptor) -> Iterator[bytes]:
     except DecodeError:
         yield from _smaller_text(data)
         return
-    message.DiscardUnknownFields()  # type: ignore[attr-defined]
+    message.DiscardUnknownFields()
     canonical = message.SerializeToString()
     if len(canonical) < len(data):
         yield canonical
