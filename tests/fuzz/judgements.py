@@ -12,7 +12,6 @@ from typing import Any
 import grpc
 from fuzz.exchanges import Caller, Exchange, Outcome
 from fuzz.properties import Finding
-from fuzz.rpcs import RPCS
 from google.protobuf.message import DecodeError
 from google.rpc.error_details_pb2 import ErrorInfo
 from google.rpc.status_pb2 import Status
@@ -27,19 +26,21 @@ from sidecheck_server.core.schemas.compilation import compile_source
 from sidecheck_server.core.schemas.dialects import DEFAULT_DIALECT
 from sidecheck_server.core.schemas.source import SchemaSource
 from sidecheck_server.core.words import Document
+from sidecheck_server.rpc.status import STATUS_CODES
 
 __all__ = ["VALIDATE", "examine_judgement"]
 
 VALIDATE = "/sidecheck.v1.ValidationService/Validate"
 _BATCH = "/sidecheck.v1.ValidationService/ValidateBatch"
 _STREAM = "/sidecheck.v1.ValidationService/ValidateStream"
-_HAS_STREAM = any(rpc.path == _STREAM for rpc in RPCS)
 _LIMITS = Limits()
 # CPython 3.11 counts how deep `ast.parse` is for all threads together.
 _CORE = threading.Lock()
 # What the core knows; another option changes what is judged, or is not for the core.
 _PLAIN = {"max_violations", "assert_formats", "hide_values", "protocol_version"}
-_SUDDEN = (Reason.COMPILATION_FAILED.value, Reason.SHUTTING_DOWN.value)
+_SUDDEN = tuple(
+    reason.value for reason, code in STATUS_CODES.items() if code is grpc.StatusCode.UNAVAILABLE
+)
 """Refusals that say nothing about what was sent."""
 
 
@@ -59,7 +60,7 @@ def examine_judgement(caller: Caller, exchange: Exchange, outcome: Outcome) -> I
     others = {
         "when asked again": exchange,
         "in a batch": _in_batch(exchange, request),
-        **({"in a stream": _in_stream(exchange, request)} if _HAS_STREAM else {}),
+        "in a stream": _in_stream(exchange, request),
     }
     for where, other in others.items():
         answer = _answer(other.path, caller.send(other))

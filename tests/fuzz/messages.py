@@ -19,7 +19,7 @@ from google.protobuf.message_factory import GetMessageClass
 __all__ = ["SERVERS", "Writer"]
 
 SERVERS = ("s0", "s1", "s2")
-_NAMES = ("t0", "t1", "t2", "t3", "a.b", "Ä")
+_NAMES = ("t0", "t1", "a.b")
 _STRANGE = (
     "",
     " ",
@@ -60,7 +60,12 @@ class Writer:
         """Return a request to judge, whose parts belong together: a schema and its payload."""
         message: Any = GetMessageClass(descriptor)()
         target = message.target
-        if self._random.random() < 0.7:
+        kind = self._random.random()
+        if kind < 0.15:
+            target.registered_tool.server = self._random.choice(SERVERS)
+            target.registered_tool.name = self._random.choice(_NAMES)
+            documents = None
+        elif kind < 0.75:
             schema = target.inline_schema
             schema.json = self._schema()
             schema.default_dialect = self._sample.default_dialect
@@ -68,7 +73,7 @@ class Writer:
         else:
             target.inline_tool.json = self._tool()
             documents = target.inline_tool.documents
-        for uri, text in self._sample.documents:
+        for uri, text in self._sample.documents if documents is not None else ():
             documents.add(uri=uri, json=text)
         message.subject.arguments = self._payload()
         if self._random.random() < 0.5:
@@ -76,6 +81,17 @@ class Writer:
             options.max_violations = self._random.choice((0, 1, 3, 1000, 2**32 - 1))
             options.assert_formats = self._random.random() < 0.4
             options.hide_values = self._random.random() < 0.4
+        return message  # type: ignore[no-any-return]
+
+    def registration(self, descriptor: Descriptor) -> Message:
+        """Return a request to register a tool that is most often in order."""
+        message: Any = GetMessageClass(descriptor)()
+        message.server = self._random.choice(SERVERS)
+        name = json.dumps(self._random.choice(_NAMES)).encode()
+        tool = message.tools.add()
+        tool.json = b'{"name": ' + name + b', "inputSchema": ' + self._sample.schema + b"}"
+        for uri, text in self._sample.documents:
+            tool.documents.add(uri=uri, json=text)
         return message  # type: ignore[no-any-return]
 
     def _message(self, descriptor: Descriptor, depth: int) -> Message:

@@ -159,8 +159,11 @@ class Run:
 
     def _message(self, random: Random, writer: Writer, rpc: Rpc) -> bytes:
         message: Any
-        if rpc.path == VALIDATE and random.random() < 0.7:
+        sound = random.random() < 0.7
+        if sound and rpc.path == VALIDATE:
             message = writer.judgement(rpc.request)
+        elif sound and rpc.path.endswith("/RegisterTools"):
+            message = writer.registration(rpc.request)
         else:
             message = writer.write(rpc.request)
         data = message.SerializeToString()

@@ -3,6 +3,7 @@
 import json
 import math
 import re
+import zlib
 from random import Random
 from typing import Any
 
@@ -11,7 +12,7 @@ from agreement.values import NAMES
 
 __all__ = ["changed_text", "mark_of", "marks_in"]
 
-_MARK = re.compile(rb"xFZ([0-9a-f]{6})Q")
+_MARK = re.compile(rb"xFZ([0-9a-f]{6})([0-9a-f]{8})Q")
 _KEYWORDS = ("type", "properties", "required", "items", "enum", "not", "$ref", "pattern", "anyOf")
 _DEEP = (10, 63, 64, 65, 127, 128, 129, 2000)
 _HUGE = (100, 4_000, 70_000)
@@ -19,12 +20,20 @@ _HUGE = (100, 4_000, 70_000)
 
 def mark_of(serial: int) -> str:
     """Return a text that stands nowhere but in the exchange of that number."""
-    return f"xFZ{serial:06x}Q"
+    number = f"{serial:06x}"
+    return f"xFZ{number}{_sum(number.encode())}Q"
 
 
 def marks_in(text: bytes) -> set[int]:
     """Return the numbers of the exchanges whose marks *text* holds."""
-    return {int(found, 16) for found in _MARK.findall(text)}
+    return {
+        int(number, 16) for number, sum_ in _MARK.findall(text) if _sum(number) == sum_.decode()
+    }
+
+
+def _sum(number: bytes) -> str:
+    """Return what tells a mark from one that was spoilt on the way."""
+    return f"{zlib.crc32(number):08x}"
 
 
 def changed_text(random: Random, text: bytes, mark: str) -> bytes:
