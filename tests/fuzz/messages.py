@@ -73,8 +73,9 @@ class Writer:
         else:
             target.inline_tool.json = self._tool()
             documents = target.inline_tool.documents
-        for uri, text in self._sample.documents if documents is not None else ():
-            documents.add(uri=uri, json=text)
+        if documents is not None:
+            for uri, text in self._sample.documents:
+                documents.add(uri=uri, json=text)
         message.subject.arguments = self._payload()
         if self._random.random() < 0.5:
             options = message.options

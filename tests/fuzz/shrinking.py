@@ -1,5 +1,6 @@
 """Makes what shows a finding as small as it can be."""
 
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
@@ -13,20 +14,22 @@ from google.protobuf.message_factory import GetMessageClass
 __all__ = ["shrunk"]
 
 _ATTEMPTS = 300
+_SECONDS = 20.0
 
 
 def shrunk(finding: Finding, examine: Callable[[Exchange], list[Finding]]) -> Finding:
     """Return the smallest finding of the same kind that leaving things out leads to.
 
-    Greedily, and with a bounded number of attempts. What several calls showed together, or
+    Greedily, and for a bounded time. What several calls showed together, or
     what does not show again, is returned as it is.
     """
     if not finding.exchanges or len({one.serial for one in finding.exchanges}) > 1:
         return finding
     candidates = _smaller(finding.exchanges[0])
+    end = time.monotonic() + _SECONDS
     for _ in range(_ATTEMPTS):
         candidate = next(candidates, None)
-        if candidate is None:
+        if candidate is None or time.monotonic() > end:
             break
         seen = next((one for one in examine(candidate) if one.kind == finding.kind), None)
         if seen is not None:

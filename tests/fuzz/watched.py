@@ -26,11 +26,16 @@ _BY_LIBRARIES = re.compile(
 
 
 class WatchedServer(RunningServer):
-    """A real server with small caches, so that what grows without bound shows."""
+    """A real server with small caches, so that what grows without bound shows.
+
+    And with much time for its workers, which on a busy machine may take ten times as long.
+    """
 
     def __init__(self, folder: Path) -> None:
         super().__init__(
             folder,
+            SIDECHECK_LIMITS__COMPILE_SECONDS="20",
+            SIDECHECK_LIMITS__JUDGEMENT_SECONDS="20",
             SIDECHECK_INLINE_SCHEMAS="300",
             SIDECHECK_REGISTERED_SCHEMAS="300",
             SIDECHECK_REGISTRY=str(folder / "tools.db"),
