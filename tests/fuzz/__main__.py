@@ -37,7 +37,7 @@ def main() -> int:
         try:
             if wanted.replay:
                 for exchange in read_exchanges(wanted.replay):
-                    run.tally.findings += run.examine(exchange)
+                    run.tally.findings += run.retry(exchange)
                 run.look()
             else:
                 print(f"seed {wanted.seed}", flush=True)
@@ -45,7 +45,7 @@ def main() -> int:
             print(run.tally)
             for number, finding in enumerate(run.tally.findings):
                 file = wanted.into / f"fuzz-{wanted.seed}-{number}.jsonl"
-                print(told(finding if wanted.replay else shrunk(finding, run.examine), file))
+                print(told(finding if wanted.replay else shrunk(finding, run.retry), file))
         finally:
             run.close()
             server.close()

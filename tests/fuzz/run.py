@@ -2,7 +2,6 @@
 
 import time
 from collections import Counter, deque
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from random import Random
@@ -26,6 +25,8 @@ __all__ = ["Run", "Tally"]
 _AT_ONCE = 4
 _ROUNDS_BETWEEN_LOOKS = 25
 _REMEMBERED = 1000
+_MOST_ALIKE = 2
+"""How many findings of one kind are kept."""
 
 
 @dataclass(slots=True)
@@ -116,23 +117,31 @@ class Run:
         """See whether the server is well, and what it has logged."""
         self.tally.memory.append(self._server.megabytes())
         recent = list(self._recent)
-        self._note(
-            Finding("not well", fault, recent) for fault in self._server.faults(self._caller)
-        )
-        for line in self._server.log():
-            serials = marks_in(line.encode())
-            if serials:
-                senders = [one for one in recent if one.serial in serials] or recent
-                self._note([Finding("logged what was sent", line.strip(), senders)])
-            wrong = unexpected(line)
-            if wrong is not None:
-                self._note([Finding("log", wrong, recent)])
+        self._note([Finding("not well", one, recent) for one in self._server.faults(self._caller)])
+        self._note(self._examine_log(recent))
 
-    def _note(self, findings: Iterator[Finding] | list[Finding]) -> None:
+    def retry(self, exchange: Exchange) -> list[Finding]:
+        """Make one exchange, and return what is wrong with it and with what it makes logged."""
+        return [*self.examine(exchange), *self._examine_log([exchange])]
+
+    def _examine_log(self, sent: list[Exchange]) -> list[Finding]:
+        findings = []
+        for entry in self._server.log():
+            serials = marks_in(entry.encode())
+            if serials:
+                senders = [one for one in sent if one.serial in serials] or sent
+                findings.append(Finding("logged what was sent", entry.strip(), senders))
+            wrong = unexpected(entry)
+            if wrong is not None:
+                findings.append(Finding("logged as an error", wrong, sent))
+        return findings
+
+    def _note(self, findings: list[Finding]) -> None:
         for finding in findings:
+            alike = [one for one in self.tally.findings if one.kind == finding.kind]
             if is_known(finding):
                 self.tally.known += 1
-            else:
+            elif len(alike) < _MOST_ALIKE:
                 self.tally.findings.append(finding)
 
     def _learn(self, response: bytes) -> None:

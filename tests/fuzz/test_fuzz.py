@@ -28,7 +28,7 @@ def tally(tmp_path_factory: pytest.TempPathFactory) -> Tally:
     run = Run(server, SEED)
     try:
         run.go(SECONDS, least_rounds=LEAST_ROUNDS)
-        run.tally.findings = [shrunk(each, run.examine) for each in run.tally.findings]
+        run.tally.findings = [shrunk(each, run.retry) for each in run.tally.findings]
     finally:
         run.close()
         server.close()

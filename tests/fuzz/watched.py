@@ -96,7 +96,7 @@ def unexpected(entry: str) -> str | None:
     try:
         event: dict[str, Any] = json.loads(entry)
     except ValueError:
-        return f"not an event: {entry!r}"
+        return f"no event: {entry!r}"
     if event.get("level") != "error" or _BY_LIBRARIES.match(event.get("said", "")):
         return None
-    return f"logged as an error: {entry.strip()}"
+    return entry.strip()
