@@ -65,8 +65,10 @@ def examine_outcome(exchange: Exchange, outcome: Outcome) -> Iterator[Finding]:
 
 
 def is_known(finding: Finding) -> bool:
-    """Return whether *finding* is how health and reflection, which are libraries', answer
-    bytes that are no message."""
+    """Return whether *finding* is how libraries answer bytes that are no message.
+
+    Health and reflection are joined to the wire by their own generated code.
+    """
     return (
         finding.kind == "answered UNKNOWN"
         and "google.protobuf.message.DecodeError" in finding.detail

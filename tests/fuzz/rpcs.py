@@ -56,8 +56,7 @@ def _rpcs() -> Iterator[Rpc]:
 
 
 RPCS = tuple(sorted(_rpcs(), key=lambda rpc: rpc.path))
-"""All of them, in the order of their paths. `grpc.health.v1` has a ``List`` that the
-server does not serve, as the older of its releases have not."""
+"""All of them, in the order of their paths."""
 
 
 @cache
