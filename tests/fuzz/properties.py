@@ -14,7 +14,7 @@ from google.rpc.error_details_pb2 import ErrorInfo
 from google.rpc.status_pb2 import Status
 from sidecheck_server.core.refusals import Reason
 
-__all__ = ["Finding", "examine_outcome", "is_known", "statuses_in"]
+__all__ = ["Finding", "examine_outcome", "statuses_in"]
 
 _NEVER = {
     grpc.StatusCode.INTERNAL,
@@ -62,18 +62,6 @@ def examine_outcome(exchange: Exchange, outcome: Outcome) -> Iterator[Finding]:
     strangers = set().union(*map(marks_in, told)) - {exchange.serial}
     if strangers:
         yield Finding("tells of another call", f"of {strangers}: {seen}", [exchange])
-
-
-def is_known(finding: Finding) -> bool:
-    """Return whether *finding* is how libraries answer bytes that are no message.
-
-    Health and reflection are joined to the wire by their own generated code.
-    """
-    return (
-        finding.kind == "answered UNKNOWN"
-        and "google.protobuf.message.DecodeError" in finding.detail
-        and not any(rpc_named(exchange.path).is_ours for exchange in finding.exchanges)
-    )
 
 
 def statuses_in(message: Message) -> Iterator[Status]:

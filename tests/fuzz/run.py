@@ -12,7 +12,7 @@ from fuzz.exchanges import Caller, Ending, Exchange
 from fuzz.judgements import VALIDATE, examine_judgement
 from fuzz.materials import Material
 from fuzz.messages import SERVERS, Writer
-from fuzz.properties import Finding, examine_outcome, is_known
+from fuzz.properties import Finding, examine_outcome
 from fuzz.rpcs import RPCS, Rpc, rpc_named
 from fuzz.spoiling import spoilt
 from fuzz.texts import marks_in
@@ -39,8 +39,6 @@ class Tally:
     judgements: int = 0
     #: The full names of all fields that were sent.
     fields: set[str] = field(default_factory=set)
-    #: Findings that are known, and not of our making.
-    known: int = 0
     #: Memory of the server and of its workers in megabytes, at each look.
     memory: list[tuple[float, float]] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
@@ -53,8 +51,7 @@ class Tally:
 
     def __str__(self) -> str:
         covered = f"{self.calls.total():,} calls, {self.judgements:,} of them to judge"
-        found = f"{len(self.findings)} findings, and {self.known} known faults of libraries"
-        lines = [f"{covered}; {found}"]
+        lines = [f"{covered}; {len(self.findings)} findings"]
         methods = sorted({method for method, _ in self.calls})
         for method in methods:
             codes = {code: n for (of, code), n in sorted(self.calls.items()) if of == method}
@@ -139,9 +136,7 @@ class Run:
     def _note(self, findings: list[Finding]) -> None:
         for finding in findings:
             alike = [one for one in self.tally.findings if one.kind == finding.kind]
-            if is_known(finding):
-                self.tally.known += 1
-            elif len(alike) < _MOST_ALIKE:
+            if len(alike) < _MOST_ALIKE:
                 self.tally.findings.append(finding)
 
     def _learn(self, response: bytes) -> None:

@@ -53,11 +53,6 @@ def test_every_method_answers_and_every_field_was_sent(tally: Tally) -> None:
     assert tally.judgements > LEAST_ROUNDS
 
 
-def test_libraries_still_answer_with_exceptions(tally: Tally) -> None:
-    """What is held to be known is left out of the findings, and must not hide others."""
-    assert tally.known > 0
-
-
 def test_the_server_does_not_grow_without_bound(tally: Tally) -> None:
     """Most of what it takes it has after the first third of the run."""
     assert tally.growth() < MOST_GROWTH

@@ -87,6 +87,14 @@ def test_the_image_has_the_releases_that_are_tested() -> None:
         assert "://" not in text
 
 
+def test_the_image_has_all_that_the_service_needs() -> None:
+    """`make lock` was run since the last dependency was added."""
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
+    needed = {re.split("[<>=]", one)[0] for one in project["dependencies"]} - {"sidecheck"}
+
+    assert set() == needed - dict(_pins("deploy/runtime.lock")).keys()
+
+
 def test_the_engine_is_sent_nothing_but_the_image_is_made_of() -> None:
     """Neither what is large nor what is secret."""
     kept = ("service/sidecheck_server/__main__.py", "clients/python/sidecheck/v1/__init__.py")
