@@ -3,6 +3,7 @@
 import click
 
 from sidecheck_server import __version__
+from sidecheck_server.cli.check import check
 from sidecheck_server.cli.healthcheck import healthcheck
 from sidecheck_server.cli.serve import serve
 from sidecheck_server.cli.validate import validate
@@ -16,6 +17,7 @@ def sidecheck() -> None:
     """Judge MCP tool definitions and payloads."""
 
 
+sidecheck.add_command(check)
 sidecheck.add_command(serve)
 sidecheck.add_command(validate)
 sidecheck.add_command(healthcheck)

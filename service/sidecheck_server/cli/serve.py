@@ -1,7 +1,5 @@
 """`sidecheck serve`: run the service."""
 
-import asyncio
-import signal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -58,10 +56,15 @@ def serve(config: Path | None, **flags: Any) -> None:
         settings = read_settings(config, **flags)
     except UnusableSettingsError as error:
         raise click.UsageError(str(error)) from None
+    import asyncio  # noqa: PLC0415
+
     asyncio.run(_serve(settings))
 
 
 async def _serve(settings: "Settings") -> None:
+    import asyncio  # noqa: PLC0415
+    import signal  # noqa: PLC0415
+
     from sidecheck_server.log import configure_log  # noqa: PLC0415
     from sidecheck_server.registry import RegistryInUse, RegistryUnusable  # noqa: PLC0415
     from sidecheck_server.rpc.sockets import AddressInUseError  # noqa: PLC0415
