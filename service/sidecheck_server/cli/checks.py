@@ -4,16 +4,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sidecheck_server.cli.findings import Finding, Source, Spot, find, find_violations
+from sidecheck_server.cli.findings import Finding, Source, Spot, find
+from sidecheck_server.cli.listings import list_or_find
 from sidecheck_server.cli.progress import with_progress
 from sidecheck_server.cli.reports import problem_object
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.checking import CheckedTool, check_tool, tell_duplicates
-from sidecheck_server.core.mcp.listing import ListedTool, list_tools
-from sidecheck_server.core.refusals import Refusal
-from sidecheck_server.core.words import Document, Violation
+from sidecheck_server.core.mcp.listing import ListedTool
+from sidecheck_server.core.words import Document
 
-__all__ = ["Outcome", "check_sources", "list_or_find"]
+__all__ = ["Outcome", "check_sources"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,17 +56,6 @@ def check_sources(
         else:
             outcomes.append(Outcome(source, "", ok=False, findings=tuple(tools), is_tool=False))
     return outcomes
-
-
-def list_or_find(source: Source, limits: Limits) -> tuple[ListedTool, ...] | list[Finding]:
-    """Return the tools of *source*, or what is wrong with it if it lists none."""
-    try:
-        return list_tools(source.text, limits)
-    except Refusal as refusal:
-        problems = refusal.problems or (
-            Violation("", "", "", refusal.reason.value, refusal.message),
-        )
-        return find_violations(source, problems)
 
 
 def _outcomes(

@@ -13,6 +13,7 @@ __all__ = [
     "FILE",
     "document_option",
     "excerpts_option",
+    "form_option",
     "read_documents",
     "target_option",
     "timeout_option",
@@ -53,6 +54,13 @@ def excerpts_option(command: Command) -> Command:
         "--excerpts/--no-excerpts",
         default=None,
         help="Show the place of each problem in its file.  [default: on a terminal]",
+    )(command)
+
+
+def form_option(command: Command) -> Command:
+    """Give *command* the option ``--format`` of text and JSON."""
+    return click.option(
+        "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True
     )(command)
 
 

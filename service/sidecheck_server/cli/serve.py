@@ -1,12 +1,16 @@
 """`sidecheck serve`: run the service."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from sidecheck_server.cli.options import FILE
+
 if TYPE_CHECKING:
     from sidecheck_server.settings import Settings
+    from sidecheck_server.state.registration import Registration
 
 __all__ = ["serve"]
 
@@ -20,6 +24,19 @@ __all__ = ["serve"]
     "--registry",
     type=click.Path(path_type=Path),
     help="The file that keeps registered tools.  [default: in memory]",
+)
+@click.option(
+    "--tools",
+    type=FILE,
+    multiple=True,
+    metavar="FILE",
+    help="A file of tools to register at the start. May be repeated.",
+)
+@click.option(
+    "--tools-server",
+    multiple=True,
+    metavar="NAME",
+    help="The server of those tools: one for each --tools, in order.  [default: the file's stem]",
 )
 @click.option("--workers", type=int, help="Processes that compile schemas.  [default: 2]")
 @click.option("--drain-seconds", type=float, help="Serve on so long when stopped.  [default: 0]")
@@ -37,7 +54,9 @@ __all__ = ["serve"]
     type=click.Choice(["auto", "json", "console"]),
     help="How to log; auto is console on a terminal and JSON elsewhere.  [default: auto]",
 )
-def serve(config: Path | None, **flags: Any) -> None:
+def serve(
+    config: Path | None, tools: tuple[str, ...], tools_server: tuple[str, ...], **flags: Any
+) -> None:
     r"""Run the service until SIGTERM or Ctrl-C.
 
     Every setting can also be given in the environment (SIDECHECK_LISTEN, ...) or in
@@ -46,10 +65,19 @@ def serve(config: Path | None, **flags: Any) -> None:
     \b
     Examples:
       sidecheck serve
+      sidecheck serve --tools git.json --tools weather.json
       sidecheck serve --unix-socket /run/sidecheck.sock --registry tools.db
       SIDECHECK_LIMITS__PAYLOAD_BYTES=65536 sidecheck serve --listen 0.0.0.0:50151
     """
+    if tools_server and len(tools_server) != len(tools):
+        raise click.UsageError("give --tools-server for each --tools or for none")
+    names = tools_server or ("",) * len(tools)
+    if tools:
+        flags["tools"] = [
+            {"file": file, "server": name} for file, name in zip(tools, names, strict=True)
+        ]
     # Read here, so that the other commands start without pydantic and gRPC.
+    from sidecheck_server.cli.preload import read_preload  # noqa: PLC0415
     from sidecheck_server.settings import UnusableSettingsError, read_settings  # noqa: PLC0415
 
     try:
@@ -58,10 +86,10 @@ def serve(config: Path | None, **flags: Any) -> None:
         raise click.UsageError(str(error)) from None
     import asyncio  # noqa: PLC0415
 
-    asyncio.run(_serve(settings))
+    asyncio.run(_serve(settings, read_preload(settings.tools, settings.limits)))
 
 
-async def _serve(settings: "Settings") -> None:
+async def _serve(settings: "Settings", preload: "Sequence[Registration]") -> None:
     import asyncio  # noqa: PLC0415
     import signal  # noqa: PLC0415
 
@@ -76,7 +104,7 @@ async def _serve(settings: "Settings") -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     try:
-        async with running_service(settings):
+        async with running_service(settings, preload):
             await stop.wait()
     except (AddressInUseError, RegistryInUse, RegistryUnusable) as error:
         raise click.ClickException(str(error)) from None

@@ -3,7 +3,13 @@
 import click
 
 from sidecheck_server.cli.files import read_input
-from sidecheck_server.cli.options import FILE, document_option, excerpts_option, read_documents
+from sidecheck_server.cli.options import (
+    FILE,
+    document_option,
+    excerpts_option,
+    form_option,
+    read_documents,
+)
 from sidecheck_server.core.limits import Limits
 
 __all__ = ["validate"]
@@ -31,9 +37,7 @@ _LIMITS = Limits()
     help="The largest number of violations for each payload.",
 )
 @click.option("--hide-values", is_flag=True, help="Leave the values of payloads out of messages.")
-@click.option(
-    "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True
-)
+@form_option
 @excerpts_option
 @click.pass_context
 def validate(
