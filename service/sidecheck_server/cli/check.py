@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING
 import click
 
 from sidecheck_server.cli.files import read_input, write_output
-from sidecheck_server.cli.options import FILE, document_option, excerpts_option, read_documents
+from sidecheck_server.cli.options import (
+    FILE,
+    document_option,
+    examples,
+    excerpts_option,
+    read_documents,
+)
 
 if TYPE_CHECKING:
     from sidecheck_server.cli.checks import Outcome
@@ -15,7 +21,13 @@ if TYPE_CHECKING:
 __all__ = ["check"]
 
 
-@click.command()
+@click.command(
+    epilog=examples(
+        "sidecheck check tools.json",
+        "sidecheck check tools/*.json --format sarif > sidecheck.sarif",
+        "my-server --list-tools | sidecheck check -",
+    )
+)
 @click.argument("files", nargs=-1, required=True, type=FILE, metavar="FILE...")
 @document_option
 @click.option(
@@ -34,20 +46,14 @@ def check(
     form: str,
     excerpts: bool | None,
 ) -> None:
-    r"""Check the tool definitions in each FILE; - reads standard input.
+    """Check the tool definitions of each FILE.
 
     A file has one definition, a list of them, an object with "tools", or a whole
-    answer to tools/list. Both schemas of every tool are compiled, under the limits
+    answer to tools/list; - reads standard input. Both schemas of every tool are compiled, under the limits
     that a server has by default. Names must be unique within a file.
 
     Exits with 0 if all tools can be registered, with 1 if one has an error, and
     with 2 if the command is wrong or a file cannot be read.
-
-    \b
-    Examples:
-      sidecheck check tools.json
-      sidecheck check tools/*.json --format sarif > sidecheck.sarif
-      my-server --list-tools | sidecheck check -
     """
     if [*files, *(file for _, file in documents)].count("-") > 1:
         raise click.UsageError("standard input (-) can be read only once")

@@ -3,27 +3,30 @@
 import click
 
 from sidecheck_server.cli.files import write_output
+from sidecheck_server.cli.options import examples
 
 __all__ = ["completion"]
 
+_INSTALLING = """\b
+To install it:
+  bash  add to ~/.bashrc:  eval "$(sidecheck completion bash)"
+  zsh   add to ~/.zshrc:   eval "$(sidecheck completion zsh)"
+  fish  sidecheck completion fish > ~/.config/fish/completions/sidecheck.fish
 
-@click.command()
+"""
+
+
+@click.command(
+    epilog=_INSTALLING
+    + examples(
+        "sidecheck completion bash > /etc/bash_completion.d/sidecheck",
+        "source <(sidecheck completion zsh)",
+    )
+)
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def completion(context: click.Context, shell: str) -> None:
-    r"""Print the script that makes SHELL complete this command.
-
-    \b
-    To install it for good:
-      bash  add to ~/.bashrc:  eval "$(sidecheck completion bash)"
-      zsh   add to ~/.zshrc:   eval "$(sidecheck completion zsh)"
-      fish  sidecheck completion fish > ~/.config/fish/completions/sidecheck.fish
-
-    \b
-    Examples:
-      sidecheck completion bash > /etc/bash_completion.d/sidecheck
-      source <(sidecheck completion zsh)
-    """
+    """Print the script that makes SHELL complete this command."""
     from click.shell_completion import get_completion_class  # noqa: PLC0415
 
     made = get_completion_class(shell)

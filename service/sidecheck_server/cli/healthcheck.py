@@ -4,22 +4,20 @@ from typing import Any
 
 import click
 
-from sidecheck_server.cli.options import target_option, timeout_option
+from sidecheck_server.cli.options import examples, target_option, timeout_option
 
 __all__ = ["healthcheck"]
 
 
-@click.command()
+@click.command(
+    epilog=examples(
+        "sidecheck healthcheck", "sidecheck healthcheck --target unix:/run/sidecheck.sock"
+    )
+)
 @target_option
 @timeout_option(2.0)
 def healthcheck(target: str, timeout: float) -> None:
-    r"""Exit with 0 if the server at TARGET serves, with 1 if not.
-
-    \b
-    Examples:
-      sidecheck healthcheck
-      sidecheck healthcheck --target unix:/run/sidecheck.sock
-    """
+    """Exit with 0 if the server at TARGET serves, with 1 if not."""
     import grpc  # noqa: PLC0415  (other commands start without gRPC)
     from grpc_health.v1 import health_pb2, health_pb2_grpc  # noqa: PLC0415
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from sidecheck_server.cli.files import write_output
-from sidecheck_server.cli.options import form_option, target_option, timeout_option
+from sidecheck_server.cli.options import examples, form_option, target_option, timeout_option
 
 if TYPE_CHECKING:
     from sidecheck import ServerInfo
@@ -14,19 +14,18 @@ if TYPE_CHECKING:
 __all__ = ["info"]
 
 
-@click.command()
+@click.command(
+    epilog=examples(
+        "sidecheck info", "sidecheck info --target unix:/run/sidecheck.sock --format json"
+    )
+)
 @target_option
 @timeout_option(2.0)
 @form_option
 def info(target: str, timeout: float, form: str) -> None:
-    r"""Tell what the server at TARGET is, and what it accepts.
+    """Tell what the server at TARGET is, and what it accepts.
 
     Exits with 2 if it does not answer.
-
-    \b
-    Examples:
-      sidecheck info
-      sidecheck info --target unix:/run/sidecheck.sock --format json
     """
     from sidecheck_server.cli.asking import asking  # noqa: PLC0415  (waits for gRPC)
     from sidecheck_server.cli.reports import in_json  # noqa: PLC0415

@@ -12,6 +12,7 @@ from sidecheck_server.core.words import Document
 __all__ = [
     "FILE",
     "document_option",
+    "examples",
     "excerpts_option",
     "form_option",
     "read_documents",
@@ -46,6 +47,12 @@ def read_documents(documents: tuple[tuple[str, str], ...]) -> tuple[Document, ..
         click.UsageError: a file cannot be read.
     """
     return tuple(Document(uri, read_input(file)) for uri, file in documents)
+
+
+def examples(*commands: str) -> str:
+    """Return the end of a command's help, with *commands* as they are."""
+    # The first character keeps click from filling the lines that follow.
+    return "\n".join(["\b", "Examples:", *(f"  {command}" for command in commands)])
 
 
 def excerpts_option(command: Command) -> Command:

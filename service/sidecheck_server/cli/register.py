@@ -8,6 +8,7 @@ from sidecheck_server.cli.files import read_input
 from sidecheck_server.cli.options import (
     FILE,
     document_option,
+    examples,
     excerpts_option,
     form_option,
     read_documents,
@@ -21,7 +22,13 @@ if TYPE_CHECKING:
 __all__ = ["register"]
 
 
-@click.command()
+@click.command(
+    epilog=examples(
+        "sidecheck tools register tools.json --server git",
+        "sidecheck tools register *.json --server git --replace --on-change refuse",
+        "my-server --list-tools | sidecheck tools register - --server mine",
+    )
+)
 @click.argument("files", nargs=-1, required=True, type=FILE, metavar="FILE...")
 @click.option("--server", required=True, metavar="NAME", help="The namespace of the tools.")
 @click.option("--replace", is_flag=True, help="Remove the server's other tools.")
@@ -52,17 +59,11 @@ def register(
     form: Literal["text", "json"],
     excerpts: bool | None,
 ) -> None:
-    r"""Register the tools of each FILE, as those of one server; - reads standard input.
+    """Register the tools of each FILE for one server.
 
-    Each tool is judged by itself: those without an error are registered. Exits
+    The file - is standard input. Each tool is judged by itself: those without an error are registered. Exits
     with 1 if one is refused. A file that lists no tools ends the command with 2,
     and nothing is registered.
-
-    \b
-    Examples:
-      sidecheck tools register tools.json --server git
-      sidecheck tools register *.json --server git --replace --on-change refuse
-      my-server --list-tools | sidecheck tools register - --server mine --validate-only
     """
     if [*files, *(file for _, file in documents)].count("-") > 1:
         raise click.UsageError("standard input (-) can be read only once")

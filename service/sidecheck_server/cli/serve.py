@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sidecheck_server.cli.options import FILE
+from sidecheck_server.cli.options import FILE, examples
 
 if TYPE_CHECKING:
     from sidecheck_server.settings import Settings
@@ -15,7 +15,14 @@ if TYPE_CHECKING:
 __all__ = ["serve"]
 
 
-@click.command()
+@click.command(
+    epilog=examples(
+        "sidecheck serve",
+        "sidecheck serve --tools git.json --tools weather.json",
+        "sidecheck serve --unix-socket /run/sidecheck.sock --registry tools.db",
+        "SIDECHECK_LIMITS__PAYLOAD_BYTES=65536 sidecheck serve --listen 0.0.0.0:50151",
+    )
+)
 @click.option("--config", type=click.Path(path_type=Path), help="A settings file, in TOML.")
 @click.option("--listen", metavar="HOST:PORT", help="Where to listen.  [default: 127.0.0.1:50151]")
 @click.option("--unix-socket", type=click.Path(path_type=Path), help="A unix socket to listen on.")
@@ -57,17 +64,10 @@ __all__ = ["serve"]
 def serve(
     config: Path | None, tools: tuple[str, ...], tools_server: tuple[str, ...], **flags: Any
 ) -> None:
-    r"""Run the service until SIGTERM or Ctrl-C.
+    """Run the service until SIGTERM or Ctrl-C.
 
     Every setting can also be given in the environment (SIDECHECK_LISTEN, ...) or in
     a TOML file. A flag comes before the environment, that before the file.
-
-    \b
-    Examples:
-      sidecheck serve
-      sidecheck serve --tools git.json --tools weather.json
-      sidecheck serve --unix-socket /run/sidecheck.sock --registry tools.db
-      SIDECHECK_LIMITS__PAYLOAD_BYTES=65536 sidecheck serve --listen 0.0.0.0:50151
     """
     if tools_server and len(tools_server) != len(tools):
         raise click.UsageError("give --tools-server for each --tools or for none")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sidecheck_server.cli.files import write_output
-from sidecheck_server.cli.options import form_option, target_option, timeout_option
+from sidecheck_server.cli.options import examples, form_option, target_option, timeout_option
 from sidecheck_server.cli.register import register
 
 if TYPE_CHECKING:
@@ -19,36 +19,33 @@ _DIGEST = len("sha256:") + 12
 """How much of a digest tells it from others at a glance."""
 
 
-@click.group()
+@click.group(
+    epilog=examples(
+        "sidecheck tools register tools.json --server git",
+        "sidecheck tools list --server git",
+        "sidecheck tools get git git_log --format json",
+        "sidecheck tools delete git git_log",
+    )
+)
 def tools() -> None:
-    r"""Register, list, show and delete the tools of a running server.
+    """Ask a running server about its tools.
 
     Every command exits with 0 if all went well, with 1 if the server refused
     something or does not know it, and with 2 if the command is wrong or no server
     answers.
-
-    \b
-    Examples:
-      sidecheck tools register tools.json --server git
-      sidecheck tools list --server git
-      sidecheck tools get git git_log --format json
-      sidecheck tools delete git git_log
     """
 
 
-@tools.command("list")
+@tools.command(
+    "list",
+    epilog=examples("sidecheck tools list", "sidecheck tools list --server git --format json"),
+)
 @click.option("--server", metavar="NAME", help="The server whose tools to list.  [default: all]")
 @target_option
 @timeout_option(2.0)
 @form_option
 def list_tools(server: str | None, target: str, timeout: float, form: str) -> None:
-    r"""List the registered tools.
-
-    \b
-    Examples:
-      sidecheck tools list
-      sidecheck tools list --server git --format json
-    """
+    """List the registered tools."""
     from sidecheck_server.cli.asking import asking  # noqa: PLC0415  (waits for gRPC)
     from sidecheck_server.cli.reports import counted, in_json  # noqa: PLC0415
     from sidecheck_server.cli.rows import Row, write_rows  # noqa: PLC0415
@@ -69,20 +66,20 @@ def list_tools(server: str | None, target: str, timeout: float, form: str) -> No
     write_rows([*table([*heading, *lines], ("", "bold", "", "cyan")), summary])
 
 
-@tools.command("get")
+@tools.command(
+    "get",
+    epilog=examples(
+        "sidecheck tools get git git_log",
+        "sidecheck tools get git git_log --format json | jq .definition",
+    ),
+)
 @click.argument("server")
 @click.argument("name")
 @target_option
 @timeout_option(2.0)
 @form_option
 def get_tool(server: str, name: str, target: str, timeout: float, form: str) -> None:
-    r"""Show the tool NAME of SERVER: its digests, then its definition.
-
-    \b
-    Examples:
-      sidecheck tools get git git_log
-      sidecheck tools get git git_log --format json | jq .definition
-    """
+    """Show the tool NAME of SERVER: its digests, then its definition."""
     from sidecheck_server.cli.asking import asking  # noqa: PLC0415  (waits for gRPC)
     from sidecheck_server.cli.reports import in_json  # noqa: PLC0415
     from sidecheck_server.cli.rows import Row, printable, write_rows  # noqa: PLC0415
@@ -103,7 +100,7 @@ def get_tool(server: str, name: str, target: str, timeout: float, form: str) -> 
     write_rows([*facts(told), Row(), *lines])
 
 
-@tools.command("delete")
+@tools.command("delete", epilog=examples("sidecheck tools delete git git_log git_diff"))
 @click.argument("server")
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
 @target_option
@@ -118,13 +115,9 @@ def delete_tools(
     timeout: float,
     form: str,
 ) -> None:
-    r"""Delete the tools of SERVER that are called NAME.
+    """Delete the tools of SERVER that are called NAME.
 
     Exits with 1 if one of them is not registered; the others are deleted.
-
-    \b
-    Examples:
-      sidecheck tools delete git git_log git_diff
     """
     from sidecheck_server.cli.asking import asking  # noqa: PLC0415  (waits for gRPC)
     from sidecheck_server.cli.reports import in_json  # noqa: PLC0415

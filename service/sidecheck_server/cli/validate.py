@@ -6,6 +6,7 @@ from sidecheck_server.cli.files import read_input
 from sidecheck_server.cli.options import (
     FILE,
     document_option,
+    examples,
     excerpts_option,
     form_option,
     read_documents,
@@ -17,7 +18,13 @@ __all__ = ["validate"]
 _LIMITS = Limits()
 
 
-@click.command()
+@click.command(
+    epilog=examples(
+        "sidecheck validate --schema schema.json payload.json",
+        "sidecheck validate --tools tools.json --tool git_log call.json --format json",
+        "echo '{\"q\": 1}' | sidecheck validate --schema schema.json -",
+    )
+)
 @click.argument("payloads", nargs=-1, required=True, type=FILE, metavar="PAYLOAD...")
 @click.option("--schema", type=FILE, metavar="FILE", help="The schema to judge under.")
 @click.option(
@@ -53,16 +60,10 @@ def validate(
     form: str,
     excerpts: bool | None,
 ) -> None:
-    r"""Judge each PAYLOAD, a JSON file; - reads standard input.
+    """Judge each PAYLOAD, a JSON file; - reads standard input.
 
     Exits with 0 if all are valid, with 1 if there are violations or refusals, and
     with 2 if the command is wrong or a file cannot be read.
-
-    \b
-    Examples:
-      sidecheck validate --schema schema.json payload.json
-      sidecheck validate --tools tools.json --tool git_log call.json --format json
-      echo '{"q": 1}' | sidecheck validate --schema schema.json -
     """
     if (schema is None) == (tools is None):
         raise click.UsageError("give either --schema or --tools")
