@@ -96,7 +96,8 @@ def _short_rows(blocks: Sequence[Block]) -> Iterator[Row]:
                     (f"{code}  ", "bold"),
                     (f"{place}  ", "cyan"),
                     (said, ""),
-                )
+                ),
+                wraps=False,
             )
         if block.note:
             yield Row(((block.note, ""),))
