@@ -49,8 +49,9 @@ def check(
     """Check the tool definitions of each FILE.
 
     A file has one definition, a list of them, an object with "tools", or a whole
-    answer to tools/list; - reads standard input. Both schemas of every tool are compiled, under the limits
-    that a server has by default. Names must be unique within a file.
+    answer to tools/list; - reads standard input. Both schemas of every tool are
+    compiled, under the limits that a server has by default. Names must be unique
+    within a file.
 
     Exits with 0 if all tools can be registered, with 1 if one has an error, and
     with 2 if the command is wrong or a file cannot be read.

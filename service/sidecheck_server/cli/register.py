@@ -61,9 +61,9 @@ def register(
 ) -> None:
     """Register the tools of each FILE for one server.
 
-    The file - is standard input. Each tool is judged by itself: those without an error are registered. Exits
-    with 1 if one is refused. A file that lists no tools ends the command with 2,
-    and nothing is registered.
+    The file - is standard input. Each tool is judged by itself: those without an
+    error are registered. Exits with 1 if one is refused. A file that lists no tools
+    ends the command with 2, and nothing is registered.
     """
     if [*files, *(file for _, file in documents)].count("-") > 1:
         raise click.UsageError("standard input (-) can be read only once")

@@ -63,17 +63,17 @@ def list_tools(text: bytes, limits: Limits) -> tuple[ListedTool, ...]:
 
 def _tools(text: bytes, pointer: str) -> Iterator[ListedTool]:
     value: Any = msgspec.json.decode(text, type=_PARTS)
-    if isinstance(value, dict) and "inputSchema" not in value:
-        if "tools" in value:
-            yield from _items(bytes(value["tools"]), f"{pointer}/tools")
-            return
-        if "result" in value and not pointer:
-            yield from _tools(bytes(value["result"]), "/result")
-            return
-        if "jsonrpc" in value or pointer:
-            raise _invalid((_fault(pointer, "TOOLS_MISSING", "this answer has no tools"),))
+    members = value if isinstance(value, dict) else {}
     if isinstance(value, list):
         yield from _items(text, pointer)
+    elif "inputSchema" in members:
+        yield ListedTool(pointer, text.strip())
+    elif "tools" in members:
+        yield from _items(bytes(members["tools"]), f"{pointer}/tools")
+    elif "result" in members and not pointer:
+        yield from _tools(bytes(members["result"]), "/result")
+    elif "jsonrpc" in members or pointer:
+        raise _invalid((_fault(pointer, "TOOLS_MISSING", "this answer has no tools"),))
     else:
         yield ListedTool(pointer, text.strip())
 
