@@ -45,7 +45,9 @@ async def running_service(
             registrar = Registrar(registry, schemas, limits)
             for registration in preload:
                 await _register(registrar, registration)
-            validator = Validator(registry, schemas, limits)
+            validator = Validator(
+                registry, schemas, workers.judge, limits, frozenset(settings.report_only)
+            )
             server = Server(settings, registry, validator, registrar)
             await server.start()
             try:

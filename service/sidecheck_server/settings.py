@@ -18,6 +18,7 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from sidecheck_server.core.budget import LONGEST_SEARCH
 from sidecheck_server.core.limits import Limits
 
 __all__ = ["Settings", "ToolsFile", "UnusableSettingsError", "read_settings"]
@@ -61,7 +62,10 @@ class Settings(BaseSettings):
     tools: Annotated[
         tuple[ToolsFile, ...], Field(description="Files of tools to register at the start.")
     ] = ()
-    workers: Annotated[int, Field(ge=1, le=64, description="Processes that compile schemas.")] = 2
+    workers: Annotated[
+        int,
+        Field(ge=1, le=64, description="Processes that compile schemas and judge what takes long."),
+    ] = 2
     registered_schemas: Annotated[
         int,
         Field(
@@ -77,6 +81,10 @@ class Settings(BaseSettings):
             description="How many schemas that were sent along stay compiled, counted likewise.",
         ),
     ] = 10_000
+    report_only: Annotated[
+        tuple[str, ...],
+        Field(description="The servers whose tools are judged but not enforced: verdicts say so."),
+    ] = ()
     drain_seconds: Annotated[
         float,
         Field(
@@ -111,6 +119,8 @@ class Settings(BaseSettings):
                 raise ValueError(f"{field.name} must be at least 1")
         if limits.payload_bytes >= limits.message_bytes:
             raise ValueError("payload_bytes must lie below message_bytes")
+        if not limits.steps_at_once < LONGEST_SEARCH:
+            raise ValueError(f"steps_at_once must lie below {LONGEST_SEARCH}")
         return limits
 
     @model_validator(mode="after")

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -50,7 +50,8 @@ class Compiler:
     def __init__(self, failure: Exception | None = None) -> None:
         self.failure = failure
 
-    async def __call__(self, source: SchemaSource) -> Artifact:
+    async def __call__(self, source: SchemaSource, begun: Callable[[], None]) -> Artifact:
+        begun()
         failure, self.failure = self.failure, None
         if failure:
             raise failure
@@ -235,11 +236,11 @@ async def test_of_a_name_twice_the_last_counts(registry: Registry) -> None:
 
 async def test_a_worker_that_dies_costs_only_its_tool(registry: Registry) -> None:
     """Which can be registered the next time."""
-    one = registrar(registry, Refusal(Reason.COMPILATION_FAILED, "died"))
+    one = registrar(registry, Refusal(Reason.WORKER_LOST, "died"))
     first = await one.register(asked(tool("a"), tool("b", size=1)))
     again = await one.register(asked(tool("a")))
 
-    problem = Violation("/inputSchema", "", "", "COMPILATION_FAILED", "died")
+    problem = Violation("/inputSchema", "", "", "WORKER_LOST", "died")
     assert outcome(tool("a"), None, problem, refused=True) == first.outcomes[0]
     assert [Action.CREATED, Action.CREATED] == [first.outcomes[1].action, again.outcomes[0].action]
 
