@@ -4,8 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from running import RunningServer
 from sidecheck import BlockingClient, RegisteredTool
+from sidecheck_server.cli import sidecheck
 
 LOG = {"name": "log", "inputSchema": {"required": ["count"]}}
 DIFF = {"name": "diff", "inputSchema": {}}
@@ -66,6 +68,17 @@ def test_servers_are_named_in_the_order_of_the_files(tmp_path: Path, git: Path) 
             assert [("main", "diff"), ("main", "log")] == registered(running)
         finally:
             running.close()
+
+
+def test_more_tools_than_a_registration_may_have_are_a_wrong_command(
+    git: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before anything is started."""
+    monkeypatch.setenv("SIDECHECK_LIMITS__BATCH_ITEMS", "2")
+    result = CliRunner().invoke(sidecheck, ["serve", "--tools", str(git)], catch_exceptions=False)
+
+    assert (2, "") == (result.exit_code, result.stdout)
+    assert "3 tools, more than the limit of 2 (batch_items)" in result.stderr
 
 
 def test_files_can_be_named_in_the_settings(tmp_path: Path, git: Path) -> None:

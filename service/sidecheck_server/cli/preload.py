@@ -30,4 +30,9 @@ def _registration(given: ToolsFile, limits: Limits) -> Registration:
     if not server.isprintable():
         raise click.UsageError(f"{name}: its name cannot be that of a server; give --tools-server")
     listed = list_or_exit(name, read_input(name), limits)
+    if len(listed) > limits.batch_items:
+        raise click.UsageError(
+            f"{name}: {len(listed):,} tools, more than the limit of {limits.batch_items:,} "
+            "(batch_items)"
+        )
     return Registration(server, tuple(InlineTool(tool.json) for tool in listed))
