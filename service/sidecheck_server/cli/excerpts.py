@@ -27,15 +27,14 @@ def excerpt_rows(finding: Finding, width: int, style: str) -> list[Row]:
     # A place that begins far to the right keeps a third of the room before it.
     if len(before) and _cells(before) + _cells(marked) + _cells(after) > room:
         before = _last(before, max(room // 3, room - _cells(marked) - _cells(after)))
-    marked = _first(marked, room - _cells(before))
-    after = _first(after, room - _cells(before) - _cells(marked))
+    rest = _first([*marked, *after], room - _cells(before))
     indent = " " * _cells(before)
-    mark = "^" + "~" * (_cells(marked) - 1)
+    mark = "^" + "~" * (min(_cells(marked), _cells(rest)) - 1)
     edge = (" " * (len(number) + 2) + "| ", "cyan")
     return [
         Row((edge,), wraps=False),
         Row(
-            ((f" {number} | ", "cyan"), ("".join([*before, *marked, *after]), "")),
+            ((f" {number} | ", "cyan"), ("".join([*before, *rest]), "")),
             wraps=False,
         ),
         Row((edge, (indent, ""), (mark, style)), wraps=False),
