@@ -1,14 +1,12 @@
-"""`sidecheck tools` and `sidecheck info`: what they ask a real server, and what they tell."""
+"""`sidecheck tools`: what it asks a real server, and what it tells; `info` if none is there."""
 
 import json
 import socket
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 from running import RunningServer
-from sidecheck_server import __version__
 from sidecheck_server.cli import sidecheck
 
 LOG = b'{"name": "log",  "inputSchema": {"type": "object"}}'
@@ -288,34 +286,3 @@ def test_names_do_not_talk_to_the_terminal(server: RunningServer, folder: Path) 
 
         assert 0 == result.exit_code
         assert result.stdout.replace("\n", "").isprintable()
-
-
-def test_info_tells_what_a_server_is(shared_server: RunningServer) -> None:
-    """In columns."""
-    result = run("info", SIDECHECK_LISTEN=shared_server.address)
-    rows = result.stdout.splitlines()
-
-    assert 0 == result.exit_code
-    assert f"version            {__version__}" == rows[0]
-    assert "dialects           https://json-schema.org/draft/2020-12/schema (default)" == rows[1]
-    assert "                   http://json-schema.org/draft-04/schema" == rows[5]
-    assert "                   2025-11-25 (default)" in rows
-    assert "engines            fast: fastjsonschema 2.22.3" in rows
-    assert [["payload_bytes", "1,048,576"]] == [
-        row.split() for row in rows if row.startswith("                   payload_bytes ")
-    ]
-    assert {19} == {len(row) - len(row[17:].lstrip()) for row in rows}
-
-
-def test_info_tells_programs_the_same(shared_server: RunningServer) -> None:
-    """As the Python client has it."""
-    from dataclasses import asdict
-
-    from sidecheck import BlockingClient
-
-    with BlockingClient(shared_server.address) as client:
-        info: Any = json.loads(json.dumps(asdict(client.info())))
-
-    assert info == json.loads(
-        run("info", "--target", shared_server.unix_address, "--format", "json").stdout
-    )
