@@ -5,6 +5,7 @@ from dataclasses import replace
 from sidecheck_server.core.judge import Judging
 from sidecheck_server.core.limits import Limits, exceeded
 from sidecheck_server.core.words import Verdict
+from sidecheck_server.rpc.facts import Tally
 
 __all__ = ["Batch"]
 
@@ -12,7 +13,9 @@ __all__ = ["Batch"]
 class Batch:
     """One batch under way."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, items: int, limits: Limits) -> None:
+        #: What the log says of it.
+        self.tally = Tally(items)
         self._limit = self._long = limits.long_items
         self._violations = limits.batch_violations
         self._length = limits.verdict_length

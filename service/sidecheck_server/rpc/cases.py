@@ -121,7 +121,9 @@ class Case:
             return None
         if not verdict.violations and verdict.repair is None:
             return ready.valid_item
-        return ValidateOutcome(verdict=_answer(verdict, ready, self._asked, batch))
+        outcome = ValidateOutcome(verdict=_answer(verdict, ready, self._asked, batch))
+        batch.tally.look(outcome)
+        return outcome
 
     async def judge(
         self, subject: target_pb2.Subject, batch: Batch | None = None
