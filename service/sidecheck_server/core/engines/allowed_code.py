@@ -29,9 +29,10 @@ RUNTIME_NAMES = frozenset(
 )
 """The names that generated code finds at run time, besides its own."""
 
-# Functions, patterns, formats and constants by number, the argument and what is
-# derived from it, and the budget of steps.
-_OWN_NAME = re.compile(r"(?:[dPFC]\d+|data(?:_[a-z0-9_]+)?|budget)\Z")
+# Functions, patterns, formats, constants and sets of names by number, the argument and
+# what is derived from it, and the budget of steps.
+_OWN_NAME = re.compile(r"(?:[dPFCS]\d+|data(?:_[a-z0-9_]+)?|budget)\Z")
+_SET = re.compile(r"S\d+\Z")
 _METHODS = frozenset({"items", "is_integer"})
 _NODES = (
     ast.Add,
@@ -83,7 +84,9 @@ _NODES = (
 
 def _is_known_name(node: ast.Name) -> bool:
     if isinstance(node.ctx, ast.Store):
-        return node.id.startswith("data_") and bool(_OWN_NAME.match(node.id))
+        return bool(node.id.startswith("data_") and _OWN_NAME.match(node.id)) or bool(
+            _SET.match(node.id)
+        )
     return node.id in RUNTIME_NAMES or bool(_OWN_NAME.match(node.id))
 
 
@@ -107,6 +110,28 @@ def _is_steps_of_a_loop(node: ast.BinOp) -> bool:
     )
 
 
+def _is_assignment(node: ast.Assign) -> bool:
+    """Return whether a set of names, if it is one that is assigned, is written in full."""
+    (target,) = node.targets
+    if not (isinstance(target, ast.Name) and _SET.match(target.id)):
+        return True
+    return isinstance(node.value, ast.Set) and all(
+        isinstance(each, ast.Constant) for each in node.value.elts
+    )
+
+
+def _names_of_test(node: ast.AST) -> ast.AST | None:
+    """Return the method in ``data.keys() <= S0``, the one place where it may stand."""
+    match node:
+        case ast.Compare(
+            left=ast.Call(func=ast.Attribute(value=ast.Name(), attr="keys") as method, args=[]),
+            ops=[ast.LtE()],
+            comparators=[ast.Name(id=name)],
+        ) if _SET.match(name):
+            return method
+    return None
+
+
 _CONDITIONS: Mapping[type[ast.AST], Callable[[Any], bool]] = MappingProxyType(
     {
         ast.Name: _is_known_name,
@@ -114,6 +139,7 @@ _CONDITIONS: Mapping[type[ast.AST], Callable[[Any], bool]] = MappingProxyType(
         ast.arguments: _are_plain_arguments,
         ast.arg: lambda node: node.arg in {"data", "budget"} and node.annotation is None,
         ast.BinOp: _is_steps_of_a_loop,
+        ast.Assign: _is_assignment,
         ast.Attribute: lambda node: node.attr in _METHODS,
         ast.ExceptHandler: lambda node: node.name is None and node.type is not None,
     }
@@ -127,7 +153,10 @@ def refuse_foreign_code(tree: ast.Module) -> None:
     Raises:
         AssertionError: it does not; the schema must not be compiled.
     """
+    methods = {id(_names_of_test(node)) for node in ast.walk(tree)}
     for node in ast.walk(tree):
+        if id(node) in methods:
+            continue
         condition = _CONDITIONS.get(type(node))
         if not isinstance(node, _NODES) or (condition is not None and not condition(node)):
             raise AssertionError(f"generated code holds a foreign {type(node).__name__}")
