@@ -13,8 +13,8 @@ from jsonschema import Draft202012Validator
 
 from sidecheck_server.core.budget import spend
 from sidecheck_server.core.engines.complete_assertions import Keyword
-from sidecheck_server.core.engines.fault import Fault
-from sidecheck_server.core.engines.scope import scope_of
+from sidecheck_server.core.engines.fault import NOTHING, Fault
+from sidecheck_server.core.engines.scope import Scope, scope_of
 from sidecheck_server.core.engines.unevaluated import accepts, unevaluated_items, unevaluated_names
 from sidecheck_server.core.schemas.keywords import Draft
 
@@ -24,50 +24,67 @@ _NAME = 4
 """Steps of looking whether one name is declared."""
 
 
-def _ref(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterator[Fault]:
+def _ref(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
     target, scope = scope_of(validator).follow(value)
     return _descend(validator, instance, target, resolver=scope)
 
 
-def _dynamic_ref(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterator[Fault]:
+def _dynamic_ref(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
     target, scope = scope_of(validator).follow_dynamic(value)
     return _descend(validator, instance, target, resolver=scope)
 
 
-def _recursive_ref(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterator[Fault]:
+def _recursive_ref(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
     target, scope = scope_of(validator).follow_recursive(value)
     return _descend(validator, instance, target, resolver=scope)
 
 
-def _any_of(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterator[Fault]:
+def _any_of(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
     for branch in value:
-        if next(_descend(validator, instance, branch), None) is None:
-            return
-    yield _choice(validator, value, instance)
+        if accepts(validator, instance, branch):
+            return NOTHING
+    return (_choice(validator, value, instance),)
 
 
-def _one_of(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterator[Fault]:
+def _one_of(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
     accepted = []
     for index, branch in enumerate(value):
         if accepts(validator, instance, branch):
             accepted.append(index)
             if len(accepted) == 2:
-                yield Fault(tuple(accepted))
-                return
-    if not accepted:
-        yield _choice(validator, value, instance)
+                return (Fault(tuple(accepted)),)
+    return NOTHING if accepted else (_choice(validator, value, instance),)
 
 
 def _choice(validator: Any, branches: Any, instance: Any) -> Fault:
-    def explore(index: int) -> Iterator[Fault]:
+    def explore(index: int) -> Iterable[Fault]:
         return _descend(validator, instance, branches[index], schema_path=index)
 
     return Fault(explore=explore)
 
 
-def _not(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterator[Fault]:
-    if accepts(validator, instance, value):
-        yield Fault()
+def _not(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
+    return (Fault(),) if accepts(validator, instance, value) else NOTHING
+
+
+def _properties(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
+    if isinstance(instance, dict):
+        members = iter(value.items())
+        for name, subschema in members:
+            if name in instance:
+                found = _descend(validator, instance[name], subschema, name, name)
+                if found is not NOTHING:
+                    return _more_properties(found, validator, members, instance)
+    return NOTHING
+
+
+def _more_properties(
+    found: Iterable[Fault], validator: Any, members: Iterator[tuple[str, Any]], instance: Any
+) -> Iterator[Fault]:
+    yield from found
+    for name, subschema in members:
+        if name in instance:
+            yield from _descend(validator, instance[name], subschema, name, name)
 
 
 def _if(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Fault]:
@@ -102,20 +119,21 @@ def _pattern_properties(validator: Any, value: Any, instance: Any, _schema: Any)
 
 def _additional_properties(
     validator: Any, value: Any, instance: Any, schema: Any
-) -> Iterator[Fault]:
-    if isinstance(instance, dict) and value is not True:
-        scope = scope_of(validator)
-        spend(scope.budget, _NAME * len(instance))
-        # With an applicator in force, so are its siblings of the same vocabulary.
-        declared = schema.get("properties", {})
-        patterns = schema.get("patternProperties", {})
-        extra = (
-            name
-            for name in instance
-            if name not in declared
-            and not any(scope.checks.matches(pattern, name, scope.budget) for pattern in patterns)
-        )
-        yield from _closed(validator, value, instance, extra)
+) -> Iterable[Fault]:
+    if not isinstance(instance, dict) or value is True:
+        return NOTHING
+    scope = scope_of(validator)
+    spend(scope.budget, _NAME * len(instance))
+    # With an applicator in force, so are its siblings of the same vocabulary.
+    declared = schema.get("properties", {})
+    patterns = schema.get("patternProperties", {})
+    unknown = [name for name in instance if name not in declared]
+    extra = (
+        name
+        for name in unknown
+        if not any(scope.checks.matches(pattern, name, scope.budget) for pattern in patterns)
+    )
+    return _closed(validator, value, instance, extra) if unknown else NOTHING
 
 
 def _unevaluated_properties(
@@ -141,30 +159,41 @@ def _property_names(validator: Any, value: Any, instance: Any, _schema: Any) -> 
     if isinstance(instance, dict):
         for name in instance:
             # The first thing wrong with a name says enough of it.
-            wrong = next(_descend(validator, name, value), None)
+            wrong = next(iter(_descend(validator, name, value)), None)
             if wrong is not None:
                 yield Fault(wrong, at=(name,))
 
 
-def _items_after(first: int, value: Any, validator: Any, instance: list[Any]) -> Iterator[Fault]:
-    if value is False:
-        if len(instance) > first:
-            yield Fault(first, at=(first,))
-    elif value is not True:
+def _items_after(first: int, value: Any, validator: Any, instance: list[Any]) -> Iterable[Fault]:
+    if value is False and len(instance) > first:
+        return (Fault(first, at=(first,)),)
+    if not isinstance(value, bool):
         for index in range(first, len(instance)):
-            yield from _descend(validator, instance[index], value, path=index)
+            found = _descend(validator, instance[index], value, index)
+            if found is not NOTHING:
+                return _more_items(found, index + 1, value, validator, instance)
+    return NOTHING
 
 
-def _items(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Fault]:
-    if isinstance(instance, list):
-        yield from _items_after(len(schema.get("prefixItems", ())), value, validator, instance)
+def _more_items(
+    found: Iterable[Fault], first: int, value: Any, validator: Any, instance: list[Any]
+) -> Iterator[Fault]:
+    yield from found
+    for index in range(first, len(instance)):
+        yield from _descend(validator, instance[index], value, index)
+
+
+def _items(validator: Any, value: Any, instance: Any, schema: Any) -> Iterable[Fault]:
+    if not isinstance(instance, list):
+        return NOTHING
+    return _items_after(len(schema.get("prefixItems", ())), value, validator, instance)
 
 
 def _items_or_list(validator: Any, value: Any, instance: Any, schema: Any) -> Iterable[Fault]:
     if isinstance(value, list):
         descents: Iterable[Fault] = _PREFIX_ITEMS(validator, value, instance, schema)
         return descents
-    return _items_after(0, value, validator, instance) if isinstance(instance, list) else ()
+    return _items_after(0, value, validator, instance) if isinstance(instance, list) else NOTHING
 
 
 def _additional_items(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Fault]:
@@ -220,8 +249,15 @@ def _count_up_to(enough: int, validator: Any, instance: list[Any], subschema: An
     return count
 
 
-def _descend(validator: Any, instance: Any, schema: Any, **where: Any) -> Iterator[Fault]:
-    faults: Iterator[Fault] = validator.descend(instance, schema, **where)
+def _descend(
+    validator: Any,
+    instance: Any,
+    schema: Any,
+    path: str | int | None = None,
+    schema_path: str | int | None = None,
+    resolver: Scope | None = None,
+) -> Iterable[Fault]:
+    faults: Iterable[Fault] = validator.descend(instance, schema, path, schema_path, resolver)
     return faults
 
 
@@ -229,13 +265,11 @@ _PREFIX_ITEMS = Draft202012Validator.VALIDATORS["prefixItems"]
 
 _APPLICATORS: Mapping[str, Any] = MappingProxyType(
     {
-        **{
-            name: Draft202012Validator.VALIDATORS[name]
-            for name in ("allOf", "dependentSchemas", "properties")
-        },
+        **{name: Draft202012Validator.VALIDATORS[name] for name in ("allOf", "dependentSchemas")},
         "$ref": _ref,
         "$recursiveRef": _recursive_ref,
         "$dynamicRef": _dynamic_ref,
+        "properties": _properties,
         "anyOf": _any_of,
         "oneOf": _one_of,
         "not": _not,

@@ -20,7 +20,7 @@ from sidecheck_server.core.words import JsonValue
 __all__ = ["GeneratedFrame"]
 
 
-class GeneratedFrame(CodeGeneratorDraft07):  # type: ignore[misc]  # it is not typed
+class GeneratedFrame(CodeGeneratorDraft07):
     """Generates functions ``dN(data)``, for whose keywords a subclass writes the code."""
 
     # What is being generated just now; the frame sets and restores them.
@@ -29,7 +29,7 @@ class GeneratedFrame(CodeGeneratorDraft07):  # type: ignore[misc]  # it is not t
 
     def __init__(self, schema: Any, constants: Sequence[JsonValue], *, counted: bool) -> None:
         resolver = RefResolver("", schema, store={}, handlers=_NoHandlers())
-        super().__init__(
+        super().__init__(  # type: ignore[no-untyped-call]
             schema,
             resolver=resolver,
             formats={},
@@ -63,7 +63,7 @@ class GeneratedFrame(CodeGeneratorDraft07):  # type: ignore[misc]  # it is not t
         with self.l("def {}(data{}):", name, ", budget" if self.counted else "", optimize=False):
             self.l("pass")
             self.pay("", definition)
-            self.generate_func_code_block(definition, "data", "data", clear_variables=True)
+            self.child(definition, "data")
 
     def generate_ref(self) -> None:
         """Write the call of another function."""
@@ -111,7 +111,9 @@ class GeneratedFrame(CodeGeneratorDraft07):  # type: ignore[misc]  # it is not t
     def child(self, definition: Any, variable: str, *, given: bool = False) -> None:
         """Write what judges *variable*, which is *given* to be of the types of *definition*."""
         self._given = definition if given else None
-        self.generate_func_code_block(definition, variable, "data", clear_variables=True)
+        self.generate_func_code_block(  # type: ignore[no-untyped-call]
+            definition, variable, "data", clear_variables=True
+        )
 
 
 class _NoHandlers(dict[str, Any]):

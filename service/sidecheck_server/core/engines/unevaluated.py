@@ -24,7 +24,7 @@ _NAME = 4
 
 def accepts(validator: Any, instance: Any, schema: Any) -> bool:
     """Return whether *schema*, a subschema at hand, accepts *instance*."""
-    return next(validator.descend(instance, schema), None) is None
+    return not any(True for _ in validator.descend(instance, schema))
 
 
 def unevaluated_names(validator: Any, instance: Mapping[str, Any], schema: Schema) -> Sequence[str]:
