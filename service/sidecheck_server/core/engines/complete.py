@@ -37,6 +37,8 @@ from sidecheck_server.core.words import JsonValue
 __all__ = ["CompleteEngine"]
 
 _STEPS = Limits().steps
+_EMPTY = Registry()
+"""Without a registry jsonschema would fetch."""
 
 
 class CompleteEngine:
@@ -98,8 +100,8 @@ def _validator_class(draft: Draft, keywords: frozenset[str]) -> Any:
 def _standing_in(scope: Scope) -> Any:
     """Return the validator that judges by the dialect of *scope*."""
     validator_class = _validator_class(scope.dialect.draft, scope.dialect.keywords)
-    # The schema is given to `descend`. Without a registry jsonschema would fetch.
-    return validator_class(True, registry=Registry(), _resolver=scope)  # noqa: FBT003
+    # The schema is given to `descend`.
+    return validator_class(True, registry=_EMPTY, _resolver=scope)  # noqa: FBT003
 
 
 def _evolve(validator: Any, **changes: Any) -> Any:

@@ -7,6 +7,8 @@ from typing import Any
 from sidecheck_server.core.engines.charges import charge_for
 from sidecheck_server.core.schemas.dialects import Dialect
 from sidecheck_server.core.schemas.keywords import Draft
+from sidecheck_server.core.schemas.resources import Resource
+from sidecheck_server.core.words import JsonValue
 
 __all__ = ["Judge", "Reading", "Readings", "reading_of"]
 
@@ -40,9 +42,11 @@ def reading_of(schema: Any, judges: Mapping[str, Judge], dialect: Dialect) -> Re
 class Readings:
     """The readings of one schema by the identity of subschemas, which must live as long."""
 
-    __slots__ = ("_known",)
+    __slots__ = ("_known", "targets")
 
     def __init__(self) -> None:
+        #: What references lead to, by the identity of the resource in which they stand.
+        self.targets: dict[tuple[int, str], tuple[JsonValue, Resource]] = {}
         self._known: dict[tuple[Draft, frozenset[str]], dict[int, Reading]] = {}
 
     def under(self, dialect: Dialect) -> dict[int, Reading]:

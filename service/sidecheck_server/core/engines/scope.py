@@ -55,8 +55,12 @@ class Scope:
         Raises:
             UnresolvableError: it leads nowhere.
         """
-        schema, resource = self.resources.resolve(reference, self.resource)
-        return schema, self.within(resource)
+        key = (id(self.resource), reference)
+        target = self.readings.targets.get(key)
+        if target is None:
+            target = self.resources.resolve(reference, self.resource)
+            self.readings.targets[key] = target
+        return target[0], self.within(target[1])
 
     def follow_dynamic(self, reference: str) -> tuple[JsonValue, "Scope"]:
         """Return the schema that ``$dynamicRef`` leads to (2020-12 core, section 8.2.3.2).
