@@ -5,7 +5,7 @@ would search names with ``re``, take subschemas out of their place, or write the
 whole offending value into a message.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator
 from sidecheck_server.core.budget import spend
 from sidecheck_server.core.engines.complete_assertions import Keyword
 from sidecheck_server.core.engines.fault import NOTHING, Fault
-from sidecheck_server.core.engines.scope import Scope, scope_of
+from sidecheck_server.core.engines.scope import scope_of
 from sidecheck_server.core.engines.unevaluated import accepts, unevaluated_items, unevaluated_names
 from sidecheck_server.core.schemas.keywords import Draft
 
@@ -26,22 +26,27 @@ _NAME = 4
 
 def _ref(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
     target, scope = scope_of(validator).follow(value)
-    return _descend(validator, instance, target, resolver=scope)
+    faults: Iterable[Fault] = validator.descend(instance, target, resolver=scope)
+    return faults
 
 
 def _dynamic_ref(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
     target, scope = scope_of(validator).follow_dynamic(value)
-    return _descend(validator, instance, target, resolver=scope)
+    faults: Iterable[Fault] = validator.descend(instance, target, resolver=scope)
+    return faults
 
 
 def _recursive_ref(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
     target, scope = scope_of(validator).follow_recursive(value)
-    return _descend(validator, instance, target, resolver=scope)
+    faults: Iterable[Fault] = validator.descend(instance, target, resolver=scope)
+    return faults
 
 
 def _any_of(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
     for branch in value:
-        if accepts(validator, instance, branch):
+        # `accepts` without its frame, of which there are as many as the payload is deep.
+        found = validator.descend(instance, branch)
+        if found is NOTHING or next(found, None) is None:
             return NOTHING
     return (_choice(validator, value, instance),)
 
@@ -49,7 +54,8 @@ def _any_of(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable
 def _one_of(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
     accepted = []
     for index, branch in enumerate(value):
-        if accepts(validator, instance, branch):
+        found = validator.descend(instance, branch)
+        if found is NOTHING or next(found, None) is None:
             accepted.append(index)
             if len(accepted) == 2:
                 return (Fault(tuple(accepted)),)
@@ -58,13 +64,16 @@ def _one_of(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable
 
 def _choice(validator: Any, branches: Any, instance: Any) -> Fault:
     def explore(index: int) -> Iterable[Fault]:
-        return _descend(validator, instance, branches[index], schema_path=index)
+        faults: Iterable[Fault] = validator.descend(instance, branches[index], schema_path=index)
+        return faults
 
     return Fault(explore=explore)
 
 
 def _not(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
-    return (Fault(),) if accepts(validator, instance, value) else NOTHING
+    found = validator.descend(instance, value)
+    accepted = found is NOTHING or next(found, None) is None
+    return (Fault(),) if accepted else NOTHING
 
 
 def _properties(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
@@ -72,7 +81,7 @@ def _properties(validator: Any, value: Any, instance: Any, _schema: Any) -> Iter
         members = iter(value.items())
         for name, subschema in members:
             if name in instance:
-                found = _descend(validator, instance[name], subschema, name, name)
+                found = validator.descend(instance[name], subschema, name, name)
                 if found is not NOTHING:
                     return _more_properties(found, validator, members, instance)
     return NOTHING
@@ -84,13 +93,13 @@ def _more_properties(
     yield from found
     for name, subschema in members:
         if name in instance:
-            yield from _descend(validator, instance[name], subschema, name, name)
+            yield from validator.descend(instance[name], subschema, name, name)
 
 
 def _if(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Fault]:
     chosen = "then" if accepts(validator, instance, value) else "else"
     if chosen in schema:
-        yield from _descend(validator, instance, schema[chosen], schema_path=chosen)
+        yield from validator.descend(instance, schema[chosen], schema_path=chosen)
 
 
 def _dependencies(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterator[Fault]:
@@ -103,7 +112,7 @@ def _dependencies(validator: Any, value: Any, instance: Any, _schema: Any) -> It
                     if each not in instance:
                         yield Fault((name, each))
             else:
-                yield from _descend(validator, instance, needed, schema_path=name)
+                yield from validator.descend(instance, needed, schema_path=name)
 
 
 def _pattern_properties(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterator[Fault]:
@@ -112,9 +121,7 @@ def _pattern_properties(validator: Any, value: Any, instance: Any, _schema: Any)
         for pattern, subschema in value.items():
             for name, member in instance.items():
                 if scope.checks.matches(pattern, name, scope.budget):
-                    yield from _descend(
-                        validator, member, subschema, path=name, schema_path=pattern
-                    )
+                    yield from validator.descend(member, subschema, path=name, schema_path=pattern)
 
 
 def _additional_properties(
@@ -152,27 +159,40 @@ def _closed(
         if value is False:
             yield Fault(name, at=(name,))
         else:
-            yield from _descend(validator, instance[name], value, path=name)
+            yield from validator.descend(instance[name], value, path=name)
 
 
 def _property_names(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterator[Fault]:
     if isinstance(instance, dict):
         for name in instance:
             # The first thing wrong with a name says enough of it.
-            wrong = next(iter(_descend(validator, name, value)), None)
+            wrong = next(iter(validator.descend(name, value)), None)
             if wrong is not None:
                 yield Fault(wrong, at=(name,))
 
 
-def _items_after(first: int, value: Any, validator: Any, instance: list[Any]) -> Iterable[Fault]:
-    if value is False and len(instance) > first:
-        return (Fault(first, at=(first,)),)
-    if not isinstance(value, bool):
+def _items_from(start: Callable[[Mapping[str, Any]], int | None]) -> Keyword:
+    """Return the keyword that judges the items after the first *start* ones; None for none.
+
+    All in one function, as there is a frame of it for each level of a payload.
+    """
+
+    def judge(validator: Any, value: Any, instance: Any, schema: Any) -> Iterable[Fault]:
+        first = start(schema) if isinstance(instance, list) else None
+        if first is None or value is True:
+            return NOTHING
+        if value is False:
+            return (Fault(first, at=(first,)),) if len(instance) > first else NOTHING
+        if isinstance(value, list):
+            descents: Iterable[Fault] = _PREFIX_ITEMS(validator, value, instance, schema)
+            return descents
         for index in range(first, len(instance)):
-            found = _descend(validator, instance[index], value, index)
+            found = validator.descend(instance[index], value, index)
             if found is not NOTHING:
                 return _more_items(found, index + 1, value, validator, instance)
-    return NOTHING
+        return NOTHING
+
+    return judge
 
 
 def _more_items(
@@ -180,27 +200,13 @@ def _more_items(
 ) -> Iterator[Fault]:
     yield from found
     for index in range(first, len(instance)):
-        yield from _descend(validator, instance[index], value, index)
+        yield from validator.descend(instance[index], value, index)
 
 
-def _items(validator: Any, value: Any, instance: Any, schema: Any) -> Iterable[Fault]:
-    if not isinstance(instance, list):
-        return NOTHING
-    return _items_after(len(schema.get("prefixItems", ())), value, validator, instance)
-
-
-def _items_or_list(validator: Any, value: Any, instance: Any, schema: Any) -> Iterable[Fault]:
-    if isinstance(value, list):
-        descents: Iterable[Fault] = _PREFIX_ITEMS(validator, value, instance, schema)
-        return descents
-    return _items_after(0, value, validator, instance) if isinstance(instance, list) else NOTHING
-
-
-def _additional_items(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Fault]:
+def _count_listed(schema: Mapping[str, Any]) -> int | None:
     listed = schema.get("items")
     # Without a list of items there are no additional ones (2019-09 core, section 9.3.1.2).
-    if isinstance(instance, list) and isinstance(listed, list):
-        yield from _items_after(len(listed), value, validator, instance)
+    return len(listed) if isinstance(listed, list) else None
 
 
 def _unevaluated_items(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Fault]:
@@ -209,7 +215,7 @@ def _unevaluated_items(validator: Any, value: Any, instance: Any, schema: Any) -
             if value is False:
                 yield Fault(index, at=(index,))
                 return
-            yield from _descend(validator, instance[index], value, path=index)
+            yield from validator.descend(instance[index], value, path=index)
 
 
 def _contains(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Fault]:
@@ -249,18 +255,6 @@ def _count_up_to(enough: int, validator: Any, instance: list[Any], subschema: An
     return count
 
 
-def _descend(
-    validator: Any,
-    instance: Any,
-    schema: Any,
-    path: str | int | None = None,
-    schema_path: str | int | None = None,
-    resolver: Scope | None = None,
-) -> Iterable[Fault]:
-    faults: Iterable[Fault] = validator.descend(instance, schema, path, schema_path, resolver)
-    return faults
-
-
 _PREFIX_ITEMS = Draft202012Validator.VALIDATORS["prefixItems"]
 
 _APPLICATORS: Mapping[str, Any] = MappingProxyType(
@@ -276,8 +270,8 @@ _APPLICATORS: Mapping[str, Any] = MappingProxyType(
         "if": _if,
         "dependencies": _dependencies,
         "prefixItems": _PREFIX_ITEMS,
-        "items": _items_or_list,
-        "additionalItems": _additional_items,
+        "items": _items_from(lambda _schema: 0),
+        "additionalItems": _items_from(_count_listed),
         "contains": _contains,
         "minContains": _min_contains,
         "maxContains": _max_contains,
@@ -294,5 +288,5 @@ def applicators_of(draft: Draft) -> dict[str, Keyword]:
     """Return the applicators by keyword, as *draft* reads them."""
     known = dict(_APPLICATORS)
     if draft is Draft.DRAFT_2020_12:
-        known["items"] = _items
+        known["items"] = _items_from(lambda schema: len(schema.get("prefixItems", ())))
     return known
