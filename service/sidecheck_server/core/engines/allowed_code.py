@@ -84,9 +84,7 @@ _NODES = (
 
 def _is_known_name(node: ast.Name) -> bool:
     if isinstance(node.ctx, ast.Store):
-        return bool(node.id.startswith("data_") and _OWN_NAME.match(node.id)) or bool(
-            _SET.match(node.id)
-        )
+        return node.id.startswith("data_") and bool(_OWN_NAME.match(node.id))
     return node.id in RUNTIME_NAMES or bool(_OWN_NAME.match(node.id))
 
 
@@ -110,18 +108,11 @@ def _is_steps_of_a_loop(node: ast.BinOp) -> bool:
     )
 
 
-def _is_assignment(node: ast.Assign) -> bool:
-    """Return whether a set of names, if it is one that is assigned, is written in full."""
-    (target,) = node.targets
-    if not (isinstance(target, ast.Name) and _SET.match(target.id)):
-        return True
-    return isinstance(node.value, ast.Set) and all(
-        isinstance(each, ast.Constant) for each in node.value.elts
-    )
+def _admitted(node: ast.AST) -> ast.AST | None:
+    """Return what stands in *node* and may stand nowhere else.
 
-
-def _names_of_test(node: ast.AST) -> ast.AST | None:
-    """Return the method in ``data.keys() <= S0``, the one place where it may stand."""
+    It is the method in ``data.keys() <= S0``, and the name in ``S0 = {'a', 'b'}``.
+    """
     match node:
         case ast.Compare(
             left=ast.Call(func=ast.Attribute(value=ast.Name(), attr="keys") as method, args=[]),
@@ -129,6 +120,10 @@ def _names_of_test(node: ast.AST) -> ast.AST | None:
             comparators=[ast.Name(id=name)],
         ) if _SET.match(name):
             return method
+        case ast.Assign(targets=[ast.Name(id=name) as target], value=ast.Set(elts=names)) if (
+            _SET.match(name) and all(isinstance(each, ast.Constant) for each in names)
+        ):
+            return target
     return None
 
 
@@ -139,7 +134,6 @@ _CONDITIONS: Mapping[type[ast.AST], Callable[[Any], bool]] = MappingProxyType(
         ast.arguments: _are_plain_arguments,
         ast.arg: lambda node: node.arg in {"data", "budget"} and node.annotation is None,
         ast.BinOp: _is_steps_of_a_loop,
-        ast.Assign: _is_assignment,
         ast.Attribute: lambda node: node.attr in _METHODS,
         ast.ExceptHandler: lambda node: node.name is None and node.type is not None,
     }
@@ -153,9 +147,9 @@ def refuse_foreign_code(tree: ast.Module) -> None:
     Raises:
         AssertionError: it does not; the schema must not be compiled.
     """
-    methods = {id(_names_of_test(node)) for node in ast.walk(tree)}
+    admitted = {id(_admitted(node)) for node in ast.walk(tree)}
     for node in ast.walk(tree):
-        if id(node) in methods:
+        if id(node) in admitted:
             continue
         condition = _CONDITIONS.get(type(node))
         if not isinstance(node, _NODES) or (condition is not None and not condition(node)):
