@@ -42,13 +42,21 @@ def reading_of(schema: Any, judges: Mapping[str, Judge], dialect: Dialect) -> Re
 class Readings:
     """The readings of one schema by the identity of subschemas, which must live as long."""
 
-    __slots__ = ("_known", "targets")
+    __slots__ = ("_charges", "_known", "targets")
 
     def __init__(self) -> None:
         #: What references lead to, by the identity of the resource in which they stand.
         self.targets: dict[tuple[int, str], tuple[JsonValue, Resource]] = {}
+        self._charges: dict[int, int] = {}
         self._known: dict[tuple[Draft, frozenset[str]], dict[int, Reading]] = {}
 
     def under(self, dialect: Dialect) -> dict[int, Reading]:
         """Return those under *dialect* so far."""
         return self._known.setdefault((dialect.draft, dialect.keywords), {})
+
+    def charge(self, schema: Any) -> int:
+        """Return the steps of applying *schema* itself, for who does so in an order of his own."""
+        steps = self._charges.get(id(schema))
+        if steps is None:
+            steps = self._charges[id(schema)] = charge_for(schema)
+        return steps
