@@ -317,7 +317,7 @@ def test_what_is_not_tried_accepts_what_the_union_accepts() -> None:
                 definitions[f"d{index}"] = branch
                 branch = {"$ref": f"#/definitions/d{index}"}
             branches.append(branch)
-        root = {random.choice(["anyOf", "oneOf"]): branches}
+        root: dict[str, Any] = {random.choice(["anyOf", "oneOf"]): branches}
         if random.random() < 0.3:
             root |= random.choice(
                 [{"type": ["object"]}, {"required": ["kind"]}, {"minProperties": 1}]

@@ -151,7 +151,7 @@ def test_unknown_arguments_are_violations_if_asked_for(
     stub: Any, unknown: str, valid: bool, severity: str
 ) -> None:
     """At every depth, with the nearest known name."""
-    schema = {"properties": {"where": {"properties": {"path": {}}}}}
+    schema: Any = {"properties": {"where": {"properties": {"path": {}}}}}
     got = verdict(stub, under(schema), {"where": {"pth": 1}}, unknown_arguments=unknown)
 
     assert valid is got.valid

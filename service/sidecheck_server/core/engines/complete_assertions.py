@@ -13,7 +13,7 @@ from typing import Any
 from sidecheck_server.core.engines.fault import NOTHING, Fault
 from sidecheck_server.core.engines.json_types import CLASSES, is_number
 from sidecheck_server.core.engines.scope import scope_of
-from sidecheck_server.core.equality import all_unique, first_repeated, json_equal
+from sidecheck_server.core.equality import first_repeated, json_equal
 from sidecheck_server.core.numbers import is_multiple
 from sidecheck_server.core.schemas.keywords import Draft
 
@@ -51,8 +51,9 @@ def _multiple_of(_validator: Any, value: Any, instance: Any, _schema: Any) -> It
 def _unique_items(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
     if value is True and isinstance(instance, list):
         budget = scope_of(validator).budget
-        if not all_unique(instance, budget):
-            return (Fault(first_repeated(instance, budget)),)
+        repeated = first_repeated(instance, budget)
+        if repeated is not None:
+            return (Fault(repeated),)
     return NOTHING
 
 

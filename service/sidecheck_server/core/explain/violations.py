@@ -75,7 +75,9 @@ def _explained(fault: Fault, values: Values, depth: int) -> Iterator[Violation]:
 
 def _steps(fault: Fault) -> int:
     """Return how many steps it takes, at the most, to find words for *fault*."""
-    names = [len(each) for each in (fault.instance, fault.validator_value) if _has_names(each)]
+    # The names that are required are not what a missing one is compared with.
+    compared = () if fault.validator == "required" else fault.validator_value
+    names = [len(each) for each in (fault.instance, compared) if _has_names(each)]
     steps = _WORDS + _NAME * min(MOST_CANDIDATES, max(names, default=0))
     if fault.explore is not None and names:
         # Each branch is held against all the members.
