@@ -34,9 +34,7 @@ def main() -> int:
     parser.add_argument("--case", default="", help="only the cases with this in their names")
     wanted = parser.parse_args()
     cases = [
-        case
-        for case in CASES
-        if wanted.family in {None, case.family} and wanted.case in case.name
+        case for case in CASES if wanted.family in {None, case.family} and wanted.case in case.name
     ]
     with tempfile.TemporaryDirectory() as folder:
         siege = Siege(Path(folder), patience=wanted.patience)

@@ -80,7 +80,7 @@ class _Asker:
 
     def item(self, asks: Mapping[str, Any]) -> Any:
         documents = [
-            target_pb2.Document(uri=build(one["uri"], self._baits), json=self.text(one["json"]))
+            target_pb2.Document(uri=self.text(one["uri"]).decode(), json=self.text(one["json"]))
             for one in _each(asks.get("documents", ()))
         ]
         if "tool" in asks:
@@ -95,7 +95,7 @@ class _Asker:
                 default_dialect=asks.get("default_dialect", ""),
             )
             target = target_pb2.Target(inline_schema=schema)
-        subject = {asks.get("side", "arguments"): self.text(asks["payload"])}
+        subject: dict[str, Any] = {asks.get("side", "arguments"): self.text(asks["payload"])}
         return validation_service_pb2.ValidateRequest(
             target=target,
             subject=target_pb2.Subject(**subject),
@@ -135,9 +135,7 @@ def _each(parts: Iterable[Mapping[str, Any]]) -> Iterable[Mapping[str, Any]]:
             continue
         once = {key: value for key, value in part.items() if key != "times"}
         texts = [key for key in ("uri", "json", "schema", "tool", "payload") if key in once]
-        built = {
-            key: _split_turns(once[key], part["times"]) for key in texts
-        }
+        built = {key: _split_turns(once[key], part["times"]) for key in texts}
         for turn in range(part["times"]):
             yield {**once, **{key: {"hex": built[key](turn).hex()} for key in texts}}
 
@@ -198,12 +196,7 @@ def _outcome(outcome: validation_service_pb2.ValidateOutcome) -> str:
     if outcome.WhichOneof("outcome") == "refusal":
         return " ".join(_refusal(outcome.refusal).values())
     told = _verdict(outcome.verdict)
-    return " ".join([told["verdict"], *told.get("codes", ()), *("…",) * verdict_is_cut(told)])
-
-
-def verdict_is_cut(told: Mapping[str, Any]) -> bool:
-    """Return whether an answer says that there is more than it tells."""
-    return "truncated" in told
+    return " ".join([told["verdict"], *told.get("codes", ()), *["…"] * ("truncated" in told)])
 
 
 def _registered(outcome: registry_service_pb2.RegistrationOutcome) -> str:

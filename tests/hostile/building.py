@@ -18,13 +18,18 @@ A text is written as one of these, and nothing else:
 """
 
 import json
+import operator
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 __all__ = ["build"]
 
-_ARITHMETIC = {"+": int.__add__, "*": int.__mul__, "%": int.__mod__, None: lambda turn, _: turn}
+_ARITHMETIC: Mapping[str, Callable[[int, int], int]] = {
+    "+": operator.add,
+    "*": operator.mul,
+    "%": operator.mod,
+}
 
 
 def build(text: Any, baits: Mapping[str, str] | None = None) -> bytes:
@@ -48,7 +53,7 @@ def _build(text: Any) -> bytes:
         case {"json": value, **rest} if not rest:
             return json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass")
         case {"repeat": part, "times": int(times), **rest} if rest.keys() <= {"between", "as"}:
-            turns = _turns(_build(part), times, rest.get("as", "i"))
+            turns = _turns(_build(part), times, str(rest.get("as", "i")))
             return _build(rest.get("between", "")).join(turns)
         case {"nest": [before, inner, after], "times": int(times), **rest} if not rest:
             return _build(before) * times + _build(inner) + _build(after) * times
@@ -66,13 +71,12 @@ def _turns(part: bytes, times: int, name: str) -> list[bytes]:
     pieces = re.split(rb"<%b(?:([+*%%])([0-9]+))?>" % re.escape(name.encode()), part)
     if len(pieces) == 1:
         return pieces * times
-    signs = [sign.decode() if sign else None for sign in pieces[1::3]]
-    numbers = [int(number) if number else 0 for number in pieces[2::3]]
-    counts = [(_ARITHMETIC[sign], number) for sign, number in zip(signs, numbers, strict=True)]
-    form = b"%d".join(piece.replace(b"%", b"%%") for piece in pieces[::3])
-    return [
-        form % tuple(count(turn, number) for count, number in counts) for turn in range(times)
+    counts = [
+        (_ARITHMETIC[sign.decode()], int(number)) if sign else (operator.add, 0)
+        for sign, number in zip(pieces[1::3], pieces[2::3], strict=True)
     ]
+    form = b"%d".join(piece.replace(b"%", b"%%") for piece in pieces[::3])
+    return [form % tuple(count(turn, number) for count, number in counts) for turn in range(times)]
 
 
 def _varint(number: int) -> bytes:

@@ -99,10 +99,22 @@ class Siege:
         return self._bait.hits
 
     def alarms(self) -> Iterator[tuple[str, str]]:
-        """Yield what the tripwires saw: event and subject."""
+        """Yield what the tripwires saw, event and subject, but for what any start does."""
+        socket = str(self.server.socket)
+        start = {
+            ("watched", ""),
+            # The address that it was told to listen on.
+            ("socket.getaddrinfo", "('127.0.0.1', 0, 0, 1, 0)"),
+            # Whether another server listens at the unix socket; and removing that one.
+            ("socket.connect", f"('{socket}',)"),
+            ("os.remove", f"('{socket}', -1)"),
+            # uuid and multiprocessing, and what is loaded of it is the program itself.
+            ("import", "ctypes"),
+            ("ctypes.dlopen", "(None,)"),
+        }
         for line in self.log.read_text().splitlines():
             _, event, subject = json.loads(line)
-            if event != "watched":
+            if (event, subject) not in start:
                 yield event, subject
 
     def watched(self) -> set[int]:

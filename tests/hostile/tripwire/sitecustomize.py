@@ -14,129 +14,121 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
+__all__ = ["Tripwire"]
+
 _MARKS = ("PWN", "pwned", "sidecheck-bait")
 """What stands in every injected text and bait."""
 
 _TOUCHING = (
-    "socket.connect",
-    "socket.getaddrinfo",
-    "socket.gethostbyname",
-    "socket.gethostbyaddr",
-    "socket.sendto",
-    "socket.sendmsg",
-    "urllib.Request",
-    "ftplib.connect",
-    "http.client.connect",
-    "subprocess.Popen",
-    "os.system",
-    "os.exec",
-    "os.fork",
-    "os.forkpty",
-    "os.posix_spawn",
-    "os.spawn",
-    "os.startfile",
-    "os.remove",
-    "os.rename",
-    "os.link",
-    "os.symlink",
-    "os.mkdir",
-    "os.rmdir",
-    "os.truncate",
-    "os.chdir",
-    "os.putenv",
-    "shutil.",
-    "tempfile.",
-    "glob.",
-    "pty.spawn",
-    "ctypes.",
-    "webbrowser.open",
-    "code.__new__",
-    "pdb.Pdb",
-    "sys._getframe.PWN",
+    *("socket.connect", "socket.getaddrinfo", "socket.gethostby", "socket.send"),
+    *("urllib.Request", "ftplib.connect", "http.client.connect", "webbrowser.open"),
+    *("subprocess.Popen", "os.system", "os.exec", "os.fork", "os.posix_spawn", "os.spawn"),
+    *("os.remove", "os.rename", "os.link", "os.symlink", "os.mkdir", "os.rmdir", "os.truncate"),
+    *("os.putenv", "shutil.", "tempfile.", "glob.", "pty.spawn", "ctypes.", "pdb.Pdb"),
 )
-_FOREIGN_MODULES = frozenset(
-    "antigravity code codeop ctypes ftplib http.client http.server pdb poplib pty "
-    "smtplib telnetlib this turtle urllib.request webbrowser xmlrpc.client".split()
-)
+"""How the events begin that reach beyond the process, but for opening files."""
+
+_FOREIGN_MODULES = {
+    *("antigravity", "code", "codeop", "ctypes", "ftplib", "http.client", "http.server"),
+    *("pdb", "poplib", "pty", "smtplib", "telnetlib", "this", "turtle", "urllib.request"),
+    *("webbrowser", "xmlrpc.client"),
+}
 
 
-def _install(log: str) -> None:
-    file = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-    os.set_inheritable(file, False)  # noqa: FBT003
-    repository = Path(__file__).resolve().parents[3]
-    homes = tuple(
-        {
-            *(str(Path(root).resolve()) + os.sep for root in (sys.prefix, sys.base_prefix)),
+class Tripwire:
+    """Tells what happens that must not."""
+
+    def __init__(self, log: str) -> None:
+        self._file = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        roots = (sys.prefix, sys.base_prefix, Path(__file__).resolve().parents[3], "/usr/lib")
+        self._homes = (
+            *(str(Path(root).resolve()) + os.sep for root in roots),
             *(str(Path(path).resolve()) for path in sys.path if path),
-            str(repository) + os.sep,
             *("/dev/null", "/dev/urandom", "/proc/self/", "/sys/fs/cgroup/"),
-            *("/usr/lib/", "/usr/share/zoneinfo", "/etc/localtime"),
+            *("/usr/share/zoneinfo", "/etc/localtime"),
+        )
+        self._watched = {
+            "open": self._open,
+            "exec": self._exec,
+            "compile": self._compile,
+            "import": self._import,
         }
-    )
 
-    def tell(event: str, subject: object) -> None:
+    def tell(self, event: str, subject: object) -> None:
+        """Write a line to the log."""
         line = json.dumps([os.getpid(), event, str(subject)[:400]])
-        os.write(file, line.encode() + b"\n")
+        os.write(self._file, line.encode() + b"\n")
 
-    def is_home(path: str) -> bool:
-        return path.startswith("<frozen") or os.path.abspath(path).startswith(homes)  # noqa: PTH100
-
-    def watch(event: str, arguments: tuple[Any, ...]) -> None:
-        if event == "open":
-            path = arguments[0]
-            if isinstance(path, bytes):
-                path = os.fsdecode(path)
-            if isinstance(path, str) and not is_home(path):
-                tell(event, path)
-        elif event == "exec":
-            if (said := _strange(arguments[0], is_home)) is not None:
-                tell(event, said)
-        elif event == "compile":
-            source = arguments[0]
-            if isinstance(source, bytes):
-                source = source.decode("utf-8", "replace")
-            name = str(arguments[1])
-            if isinstance(source, str) and not is_home(name) and _is_marked(source):
-                tell(event, source)
-        elif event == "import":
-            if arguments[0] in _FOREIGN_MODULES or _is_marked(str(arguments[0])):
-                tell(event, arguments[0])
+    def watch(self, event: str, arguments: tuple[Any, ...]) -> None:
+        """Look at an event; this is the audit hook (PEP 578)."""
+        watched = self._watched.get(event)
+        if watched is not None:
+            watched(arguments)
         elif event.startswith(_TOUCHING):
-            tell(event, arguments)
+            # Of a socket, only where it leads is the same each time.
+            self.tell(event, arguments[1:] if event == "socket.connect" else arguments)
 
-    def called(*arguments: object) -> str:
-        tell("PWN", arguments)
-        return ""
+    def _open(self, arguments: tuple[Any, ...]) -> None:
+        path = arguments[0]
+        if isinstance(path, bytes):
+            path = os.fsdecode(path)
+        # One that is a number is open already.
+        if isinstance(path, str) and not str(Path(path).resolve()).startswith(self._homes):
+            self.tell("open", path)
 
-    builtins.PWN = called  # type: ignore[attr-defined]
-    sys.addaudithook(watch)
-    tell("watched", sys.argv)
+    def _exec(self, arguments: tuple[Any, ...]) -> None:
+        code: CodeType = arguments[0]
+        if code.co_filename == "<schema>":
+            strange = _strange_name(code)
+            if strange is not None:
+                self.tell("exec", f"the name {strange!r}")
+        elif code.co_filename == "<string>":  # Dataclasses and named tuples are made so.
+            if _is_marked(" ".join(code.co_names)):
+                self.tell("exec", code.co_names)
+        elif not self._is_ours(code.co_filename):
+            self.tell("exec", code.co_filename)
+
+    def _compile(self, arguments: tuple[Any, ...]) -> None:
+        source, name = arguments
+        if isinstance(source, bytes):
+            source = source.decode("utf-8", "replace")
+        if isinstance(source, str) and _is_marked(source) and not self._is_ours(str(name)):
+            self.tell("compile", source)
+
+    def _import(self, arguments: tuple[Any, ...]) -> None:
+        if arguments[0] in _FOREIGN_MODULES or _is_marked(str(arguments[0])):
+            self.tell("import", arguments[0])
+
+    def _is_ours(self, code_name: str) -> bool:
+        return code_name.startswith(("<frozen", *self._homes))
 
 
 def _is_marked(text: str) -> bool:
     return any(mark in text for mark in _MARKS)
 
 
-def _strange(code: CodeType, is_home: Any) -> str | None:
-    """Return what is wrong with *code*, which is about to run, or None."""
-    if code.co_filename == "<schema>":
-        return _strange_in_generated(code)
-    if code.co_filename == "<string>":  # dataclasses and named tuples are made so
-        names = " ".join(code.co_names)
-        return names if _is_marked(names) else None
-    return None if is_home(code.co_filename) else code.co_filename
+def _strange_name(code: CodeType) -> str | None:
+    """Return a name in generated *code* that it cannot have given itself.
 
-
-def _strange_in_generated(code: CodeType) -> str | None:
-    # A name of a schema may be a constant of the code, and nothing else.
-    names = (*code.co_names, *code.co_varnames, *code.co_freevars, code.co_name)
-    for name in names:
-        if name.startswith("__") or not name.isascii() or not name.isidentifier():
-            return f"the name {name!r}"
-        if _is_marked(name) or len(name) > 64:
-            return f"the name {name!r}"
+    A text of a schema may be a constant of the code, and nothing else.
+    """
+    for name in (*code.co_names, *code.co_varnames, *code.co_freevars):
+        if name.startswith("__") or not name.isidentifier() or len(name) > 64 or _is_marked(name):
+            return name
     inner = (each for each in code.co_consts if isinstance(each, CodeType))
-    return next(filter(None, map(_strange_in_generated, inner)), None)
+    return next(filter(None, map(_strange_name, inner)), None)
+
+
+def _install(log: str) -> None:
+    tripwire = Tripwire(log)
+
+    def called(*arguments: object) -> str:
+        tripwire.tell("PWN", arguments)
+        return ""
+
+    builtins.PWN = called  # type: ignore[attr-defined]
+    sys.addaudithook(tripwire.watch)
+    tripwire.tell("watched", "")
 
 
 if "SIDECHECK_TRIPWIRE" in os.environ:
