@@ -1,8 +1,8 @@
 """Tells what each attack costs, from the folder ``tests``.
 
 ``python -m hostile --table`` asks every case of a real server twice and prints how long
-the answers took, how large they and the server's memory became, and what they were;
-slowest first. ``python -m hostile --beside --seconds 10`` repeats each attack for so long
+the answers took, how large they and the server's memory became, and which of them were
+not right; and then the slowest again. ``python -m hostile --beside --seconds 10`` repeats each attack for so long
 beside a client with small valid calls, and prints how that one fared. Either takes
 ``--family`` and ``--case`` to choose. Exits with 1 if an answer was not the expected one.
 """
@@ -20,6 +20,9 @@ from hostile.cases import CASES, Case
 from hostile.siege import Siege
 
 __all__ = ["main"]
+
+_HEAD = "  first s second s  answer KB  all MB    case"
+_SLOWEST = 25
 
 
 def main() -> int:
@@ -49,6 +52,7 @@ def main() -> int:
 def _table(siege: Siege, cases: Sequence[Case]) -> int:
     rows = []
     wrong = 0
+    print(_HEAD)
     for case in cases:
         siege.weight.recent = 0
         question: Question = question_of(case.asks, siege.baits)
@@ -65,9 +69,10 @@ def _table(siege: Siege, cases: Sequence[Case]) -> int:
             note += f" for {json.dumps(case.expect)}"
         elif not right:
             note += f" then {json.dumps(second.told)}"
-        rows.append((max(first.seconds, second.seconds), row + note))
-    print("  first s second s  answer KB  all MB    case")
-    for _, row in sorted(rows, reverse=True):
+        print(row + note, flush=True)
+        rows.append((max(first.seconds, second.seconds), row))
+    print(f"\nthe slowest\n{_HEAD}")
+    for _, row in sorted(rows, reverse=True)[:_SLOWEST]:
         print(row)
     print(
         f"{len(cases)} cases, {wrong} not as expected, {siege.restarts} restarts, "

@@ -82,7 +82,7 @@ class Tripwire:
             strange = _strange_name(code)
             if strange is not None:
                 self.tell("exec", f"the name {strange!r}")
-        elif code.co_filename == "<string>":  # Dataclasses and named tuples are made so.
+        elif code.co_filename.startswith(("<string>", "<attrs generated ")):  # Data classes.
             if _is_marked(" ".join(code.co_names)):
                 self.tell("exec", code.co_names)
         elif not self._is_ours(code.co_filename):
