@@ -92,7 +92,10 @@ class Tripwire:
         source, name = arguments
         if isinstance(source, bytes):
             source = source.decode("utf-8", "replace")
-        if isinstance(source, str) and _is_marked(source) and not self._is_ours(str(name)):
+        # What is only parsed has this name; what becomes of it is looked at when it runs.
+        if str(name) == "<unknown>" or self._is_ours(str(name)):
+            return
+        if isinstance(source, str) and _is_marked(source):
             self.tell("compile", source)
 
     def _import(self, arguments: tuple[Any, ...]) -> None:
