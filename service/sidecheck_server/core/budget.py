@@ -8,7 +8,14 @@ their size. So the same bytes take the same number of steps on every machine.
 
 from typing import TypeAlias
 
-__all__ = ["Budget", "Exhausted", "spend"]
+__all__ = ["LONGEST_SEARCH", "Budget", "Exhausted", "spend"]
+
+LONGEST_SEARCH = 1_000_000
+"""The most steps that one search for a pattern takes.
+
+Most searches are a hundred times faster than the worst. So many steps are more than
+the event loop has, and a worker that searches for too long is killed.
+"""
 
 #: The steps that are left: the one item of a list, so that generated code can count
 #: it down where it stands.

@@ -1,15 +1,15 @@
 """Turns: who may give the workers something to do, so that no caller takes them all."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from weakref import WeakValueDictionary
 
 __all__ = ["CALLER", "Turns"]
 
-CALLER: ContextVar[str] = ContextVar("CALLER", default="")
-"""Who the work at hand is for: a connection, or "" for the server itself."""
+CALLER: ContextVar[Callable[[], str]] = ContextVar("CALLER", default=str)
+"""What names whom the work at hand is for: a connection, or "" for the server itself."""
 
 
 class Turns:
@@ -27,7 +27,7 @@ class Turns:
     @asynccontextmanager
     async def one(self) -> AsyncIterator[None]:
         """Hold one turn for the caller at hand."""
-        name = CALLER.get()
+        name = CALLER.get()()
         own = self._callers.get(name)
         if own is None:
             own = self._callers[name] = asyncio.Semaphore(self._each)

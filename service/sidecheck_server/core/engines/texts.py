@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from typing import TypeAlias
 
-from sidecheck_server.core.budget import Budget, Exhausted
+from sidecheck_server.core.budget import LONGEST_SEARCH, Budget, Exhausted
 from sidecheck_server.core.patterns import Pattern
 
-__all__ = ["LONGEST_SEARCH", "TextCheck", "counted_format", "counted_pattern"]
+__all__ = ["TextCheck", "counted_format", "counted_pattern"]
 
 #: Says whether a text passes, and takes the steps for that from a budget.
 TextCheck: TypeAlias = Callable[[str, Budget], bool]
@@ -16,13 +16,6 @@ _ENTRY = 20
 
 _VISITS = 40
 """How many instructions of a pattern's program are visited in a step, at the worst."""
-
-LONGEST_SEARCH = 1_000_000
-"""The most steps that are taken for one search.
-
-Most searches are a hundred times faster than the worst. So many steps are more than
-the event loop has, and a worker that searches for too long is killed.
-"""
 
 _CHARACTERS = 4
 """How many characters of a text a format reads in a step, at the worst."""
