@@ -2,9 +2,10 @@
 
 ``python -m hostile --table`` asks every case of a real server twice and prints how long
 the answers took, how large they and the server's memory became, and which of them were
-not right; and then the slowest again. ``python -m hostile --beside --seconds 10`` repeats each attack for so long
-beside a client with small valid calls, and prints how that one fared. Either takes
-``--family`` and ``--case`` to choose. Exits with 1 if an answer was not the expected one.
+not right; and then the slowest again. ``python -m hostile --beside --seconds 10`` repeats
+each attack for so long beside a client with small valid calls, and prints how that one
+fared. Either takes ``--family`` and ``--case`` to choose. Exits with 1 if an answer was
+not the expected one.
 """
 
 import argparse

@@ -37,15 +37,16 @@ class Answer:
 
 
 class Siege:
-    """A server under attack.
+    """A server under attack, with *settings* as variables of its environment.
 
     One that leaves a question unanswered for *patience* seconds is killed and replaced,
     so that it costs the next question nothing.
     """
 
-    def __init__(self, folder: Path, *, patience: float = 15.0) -> None:
+    def __init__(self, folder: Path, *, patience: float = 15.0, **settings: str) -> None:
         self._folder = folder
         self._patience = patience
+        self._settings = settings
         self.log = folder / "tripwire.jsonl"
         self._bait = _Bait()
         bait_file = folder / "sidecheck-bait.json"
@@ -61,6 +62,7 @@ class Siege:
             self._folder,
             PYTHONPATH=os.pathsep.join(filter(None, paths)),
             SIDECHECK_TRIPWIRE=str(self.log),
+            **self._settings,
         )
         self._channel = grpc.insecure_channel(self.server.address, options=_ANY_SIZE)
         grpc.channel_ready_future(self._channel).result(timeout=10)
