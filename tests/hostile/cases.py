@@ -45,6 +45,11 @@ class Case:
         """The family and the name."""
         return f"{self.family}: {self.name}"
 
+    @property
+    def is_many(self) -> bool:
+        """Whether it asks for many judgements at once."""
+        return "items" in self.asks or "register" in self.asks
+
 
 def families() -> list[str]:
     """Return the names of the families."""
