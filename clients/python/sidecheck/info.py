@@ -42,6 +42,9 @@ class Limits:
     long_items: int
     #: The largest number of violations in a batch.
     batch_violations: int
+    #: The largest text of the violations in a verdict or a batch, in characters. One
+    #: violation is always told.
+    verdict_length: int
     #: How long compiling one schema may take, in seconds.
     compile_seconds: int
     #: How long a worker process may judge one payload, in seconds.

@@ -18,7 +18,7 @@ class Limits:
 
     #: The largest gRPC message received, in bytes.
     message_bytes: int = 4 << 20
-    #: The largest number of items in a batch.
+    #: The largest number of items in a batch, and of tools in a registration.
     batch_items: int = 10_000
     #: The largest number of violations in a verdict.
     violations: int = 1000
@@ -52,6 +52,9 @@ class Limits:
     long_items: int = 64
     #: The largest number of violations in a batch. After that, each verdict tells one.
     batch_violations: int = 10_000
+    #: The largest text of the violations in a verdict or a batch, in characters: each
+    #: may repeat a pointer as long as the payload. One violation is always told.
+    verdict_length: int = 1 << 20
     #: How long compiling one schema may take. The slowest of the known real schemas
     #: needs 40 ms.
     compile_seconds: int = 5

@@ -14,8 +14,9 @@ TextCheck: TypeAlias = Callable[[str, Budget], bool]
 _ENTRY = 20
 """Steps of any check, however short the text."""
 
-_VISITS = 40
-"""How many instructions of a pattern's program are visited in a step, at the worst."""
+_VISITS = 4
+"""How many instructions of a pattern's program are visited in a step, at the worst: RE2
+then makes a state for every byte, runs out of memory for them, and goes on without."""
 
 _CHARACTERS = 4
 """How many characters of a text a format reads in a step, at the worst."""

@@ -187,11 +187,11 @@ def _refuse_bad_patterns(here: Subschema, limits: Limits) -> None:
         except PatternRefused as refused:
             place = here.place + as_pointer(path)
             reason, said = _PATTERN_REASONS[refused.fault]
-            raise Refusal(
-                reason,
-                f"the pattern at {place} {said}: {refused.message}",
-                {"place": place, "offset": str(refused.offset)},
-            ) from None
+            metadata = {"place": place, "offset": str(refused.offset)}
+            if reason is Reason.LIMIT_EXCEEDED:
+                metadata |= {"bound": "pattern_length", "limit": str(limits.pattern_length)}
+            said = f"the pattern at {place} {said}: {refused.message}"
+            raise Refusal(reason, said, metadata) from None
 
 
 _PATTERN_REASONS = {

@@ -64,7 +64,7 @@ export interface EngineInfo {
 export interface Limits {
   /** The largest gRPC message that the server receives, in bytes. */
   messageBytes: number;
-  /** The largest number of items in a batch. */
+  /** The largest number of items in a batch, and of tools in a registration. */
   batchItems: number;
   /** The largest number of violations in a verdict. */
   violations: number;
@@ -107,6 +107,11 @@ export interface Limits {
    * everything long before.
    */
   judgementSeconds: number;
+  /**
+   * The largest text of the violations in a verdict or a batch, in characters. One
+   * violation is always told.
+   */
+  verdictLength: number;
   /** How much memory a worker process may have, in bytes of address space. */
   workerBytes: bigint;
 }
@@ -476,6 +481,7 @@ function createBaseLimits(): Limits {
     batchViolations: 0,
     compileSeconds: 0,
     judgementSeconds: 0,
+    verdictLength: 0,
     workerBytes: 0n,
   };
 }
@@ -541,6 +547,9 @@ export const Limits: MessageFns<Limits> = {
     }
     if (message.judgementSeconds !== 0) {
       writer.uint32(144).uint32(message.judgementSeconds);
+    }
+    if (message.verdictLength !== 0) {
+      writer.uint32(160).uint32(message.verdictLength);
     }
     if (message.workerBytes !== 0n) {
       if (BigInt.asUintN(64, message.workerBytes) !== message.workerBytes) {
@@ -708,6 +717,14 @@ export const Limits: MessageFns<Limits> = {
             message.judgementSeconds = reader.uint32();
             continue;
           }
+          case 20: {
+            if (tag !== 160) {
+              break;
+            }
+
+            message.verdictLength = reader.uint32();
+            continue;
+          }
           case 19: {
             if (tag !== 152) {
               break;
@@ -804,6 +821,11 @@ export const Limits: MessageFns<Limits> = {
         : isSet(object.judgement_seconds)
         ? globalThis.Number(object.judgement_seconds)
         : 0,
+      verdictLength: isSet(object.verdictLength)
+        ? globalThis.Number(object.verdictLength)
+        : isSet(object.verdict_length)
+        ? globalThis.Number(object.verdict_length)
+        : 0,
       workerBytes: isSet(object.workerBytes)
         ? BigInt(object.workerBytes)
         : isSet(object.worker_bytes)
@@ -868,6 +890,9 @@ export const Limits: MessageFns<Limits> = {
     if (message.judgementSeconds !== 0) {
       obj.judgementSeconds = Math.round(message.judgementSeconds);
     }
+    if (message.verdictLength !== 0) {
+      obj.verdictLength = Math.round(message.verdictLength);
+    }
     if (message.workerBytes !== 0n) {
       obj.workerBytes = message.workerBytes.toString();
     }
@@ -899,6 +924,7 @@ export const Limits: MessageFns<Limits> = {
     message.batchViolations = object.batchViolations ?? 0;
     message.compileSeconds = object.compileSeconds ?? 0;
     message.judgementSeconds = object.judgementSeconds ?? 0;
+    message.verdictLength = object.verdictLength ?? 0;
     message.workerBytes = (object.workerBytes !== undefined && object.workerBytes !== null)
       ? BigInt(object.workerBytes)
       : 0n;
