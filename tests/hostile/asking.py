@@ -160,9 +160,11 @@ def answer_of(method: str, response: bytes) -> tuple[dict[str, Any], Any]:
         return _counted(map(_outcome, message.outcomes)), message
     if isinstance(message, registry_service_pb2.RegisterToolsResponse):
         told = _counted(map(_registered, message.outcomes))
+        # What the first time did need not be done again.
         for outcome in message.outcomes:
             outcome.ClearField("action")
             outcome.ClearField("previous_definition_digest")
+        message.ClearField("removed")
         return told, message
     return {"answered": True}, message
 
