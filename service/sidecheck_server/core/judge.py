@@ -77,7 +77,7 @@ def judge_at_once(compiled: CompiledSchema, payload: bytes, how: Judging) -> Ver
         Refusal: as `judge`.
     """
     limits = compiled.limits
-    if len(payload) > limits.bytes_at_once:
+    if len(payload) > limits.bytes_at_once or compiled.artifact.backtracking:
         if len(payload) > limits.payload_bytes:
             raise exceeded("payload_bytes", limits.payload_bytes, "the payload", len(payload))
         return None

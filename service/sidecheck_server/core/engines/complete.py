@@ -59,10 +59,11 @@ class CompleteEngine:
         assert_formats: bool,
         dialect_of: DialectOf,
         max_steps: int = _STEPS,
+        allow_backtracking: bool = False,
     ) -> None:
         self._schema = schema
         self._resources = Resources(schema, dialect, documents, dialect_of)
-        self._checks = Checks(assert_formats=assert_formats)
+        self._checks = Checks(assert_formats=assert_formats, allow_backtracking=allow_backtracking)
         self._charges = Charges()
         self._max_steps = max_steps
 

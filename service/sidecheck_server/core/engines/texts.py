@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from sidecheck_server.core.budget import LONGEST_SEARCH, Budget, Exhausted
-from sidecheck_server.core.patterns import Pattern
+from sidecheck_server.core.patterns import UNBOUNDED, Pattern
 
 __all__ = ["TextCheck", "counted_format", "counted_pattern"]
 
@@ -25,9 +25,11 @@ _CHARACTERS = 4
 def counted_pattern(pattern: Pattern) -> TextCheck:
     """Return the search of *pattern*, which takes steps for program times text.
 
-    An automaton cannot be interrupted, so they are taken first.
+    An automaton cannot be interrupted, so they are taken first. What backtracks is run
+    where it can be killed, and takes what any automaton would.
     """
-    search, cost = pattern.search, pattern.cost
+    search = pattern.search
+    cost = 1 if pattern.cost >= UNBOUNDED else pattern.cost
 
     def matches(text: str, budget: Budget) -> bool:
         # The program reads UTF-8: up to four bytes for each character.

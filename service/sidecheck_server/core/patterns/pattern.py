@@ -28,7 +28,7 @@ UNBOUNDED = 1 << 60
 
 #: A cached pattern may hold `max_memory` bytes of states, so there are few of them:
 #: the schemas that are in use hold their own patterns.
-MOST_CACHED = 256
+MOST_CACHED = 64
 
 
 @dataclass(frozen=True, slots=True)
