@@ -13,10 +13,10 @@ SLOWEST_MS = 500.0
 
 # Of each family the one that holds a naive server the longest.
 WORST = {
-    "batches: 1,024 items that each take all steps",
+    "batches: 1,024 items that each take long",
     "depth: the deepest payload, many times over",
     "numbers: 20,000 integers with one hash",
-    "patterns: counted classes on a megabyte",
+    "patterns: counted choices on a megabyte of digits",
     "references: a recursive choice of two equal branches, 22 levels",
     "registrations: 1,000 tools that double",
     "texts: 40,000 keys twice",
