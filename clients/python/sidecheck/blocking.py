@@ -1,18 +1,24 @@
 """The blocking client."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from queue import SimpleQueue
+from typing import Any
 
 import grpc
 
 from sidecheck.channels import channel_options, channel_target
 from sidecheck.conversations import Call, Conversation, Conversations, OnUnavailable, Value
+from sidecheck.exchanges import Exchange
 from sidecheck.info import ServerInfo
 from sidecheck.items import Item
 from sidecheck.options import Options
+from sidecheck.streams import OUTSTANDING, Answer, BlockingStream
 from sidecheck.targets import Target, ToolDefinition, ToolJson
 from sidecheck.tools import Deletion, OnChange, Registration, Tool
 from sidecheck.validators import BlockingValidator
 from sidecheck.verdicts import Verdict
+from sidecheck.wire import rpcs
 from sidecheck.wire.responses import Judgement, call_refusal
 
 __all__ = ["BlockingClient"]
@@ -44,6 +50,18 @@ class BlockingClient(BlockingValidator):
     ) -> list[Judgement]:
         """Judge many payloads and answer in their order; see `Validator.validate_batch`."""
         return self._hold(self._conversations.validate_batch(items, target, options, timeout))
+
+    def stream(
+        self,
+        *,
+        target: Target | None = None,
+        options: Options | None = None,
+        outstanding: int = OUTSTANDING,
+        timeout: float | None = None,
+    ) -> BlockingStream:
+        """Return a stream, to be entered with ``with``; see `Client.stream`."""
+        exchange = partial(self._hold, self._conversations.stream(target, options, None))
+        return BlockingClientStream(exchange, partial(self._start, timeout), outstanding)
 
     def register(
         self,
@@ -117,3 +135,50 @@ class BlockingClient(BlockingValidator):
             rpc.path, rpc.request.SerializeToString, rpc.response.FromString
         )
         return send(call.request, timeout=call.timeout)
+
+    def _start(self, timeout: float | None, messages: Iterator[Any]) -> Any:
+        rpc = rpcs.VALIDATE_STREAM
+        start = self._channel.stream_stream(
+            rpc.path, rpc.request.SerializeToString, rpc.response.FromString
+        )
+        return start(messages, timeout=timeout)
+
+
+class BlockingClientStream(BlockingStream):
+    """A stream to a server; leaving cancels the call."""
+
+    def __init__(
+        self,
+        learn: Callable[[], Exchange],
+        start: Callable[[Iterator[Any]], Any],
+        outstanding: int,
+    ) -> None:
+        super().__init__(outstanding)
+        self._learn = learn
+        self._start = start
+        #: What gRPC's own thread is to send; None is the end.
+        self._messages: SimpleQueue[object] = SimpleQueue()
+
+    def _open(self) -> None:
+        self._exchange = self._learn()
+        self._messages.put(self._exchange.opening())
+        self._call = self._start(iter(self._messages.get, None))
+
+    def _write(self, id_: str, item: Item) -> None:
+        self._messages.put(self._exchange.question(id_, item))
+
+    def _half_close(self) -> None:
+        self._messages.put(None)
+
+    def _read(self) -> Answer | None:
+        try:
+            response = next(self._call)
+        except StopIteration:
+            return None
+        except grpc.RpcError as error:
+            raise call_refusal(error) from None
+        return self._exchange.answer(response)
+
+    def _cancel(self) -> None:
+        self._call.cancel()
+        self._messages.put(None)
