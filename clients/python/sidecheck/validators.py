@@ -9,7 +9,7 @@ in production and a fake from `sidecheck.testing` in its tests.
 import asyncio
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterable, Generator, Iterable
 from concurrent.futures import Future
 from typing import Any, Self
 
@@ -117,7 +117,7 @@ class Validator(ABC):
         options: Options | None = None,
         outstanding: int = OUTSTANDING,
         timeout: float | None = None,
-    ) -> AsyncIterator[Answer]:
+    ) -> AsyncGenerator[Answer, None]:
         """Judge payloads as they come: yield the id and the outcome of each, in order.
 
         The outcome is a verdict or a `Refused`, also for a payload that JSON cannot
@@ -214,7 +214,7 @@ class BlockingValidator(ABC):
         options: Options | None = None,
         outstanding: int = OUTSTANDING,
         timeout: float | None = None,
-    ) -> Iterator[Answer]:
+    ) -> Generator[Answer, None, None]:
         """Judge payloads as they come; see `Validator.validate_stream`.
 
         *items* are taken in a thread of their own. It ends when it next has an item to
