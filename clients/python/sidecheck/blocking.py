@@ -1,19 +1,18 @@
 """The blocking client."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
-from queue import SimpleQueue
 from typing import Any
 
 import grpc
 
 from sidecheck.channels import channel_options, channel_target
+from sidecheck.client_streams import BlockingClientStream
 from sidecheck.conversations import Call, Conversation, Conversations, OnUnavailable, Value
-from sidecheck.exchanges import Exchange
 from sidecheck.info import ServerInfo
 from sidecheck.items import Item
 from sidecheck.options import Options
-from sidecheck.streams import OUTSTANDING, Answer, BlockingStream
+from sidecheck.streams import OUTSTANDING, BlockingStream
 from sidecheck.targets import Target, ToolDefinition, ToolJson
 from sidecheck.tools import Deletion, OnChange, Registration, Tool
 from sidecheck.validators import BlockingValidator
@@ -142,43 +141,3 @@ class BlockingClient(BlockingValidator):
             rpc.path, rpc.request.SerializeToString, rpc.response.FromString
         )
         return start(messages, timeout=timeout)
-
-
-class BlockingClientStream(BlockingStream):
-    """A stream to a server; leaving cancels the call."""
-
-    def __init__(
-        self,
-        learn: Callable[[], Exchange],
-        start: Callable[[Iterator[Any]], Any],
-        outstanding: int,
-    ) -> None:
-        super().__init__(outstanding)
-        self._learn = learn
-        self._start = start
-        #: What gRPC's own thread is to send; None is the end.
-        self._messages: SimpleQueue[object] = SimpleQueue()
-
-    def _open(self) -> None:
-        self._exchange = self._learn()
-        self._messages.put(self._exchange.opening())
-        self._call = self._start(iter(self._messages.get, None))
-
-    def _write(self, id_: str, item: Item) -> None:
-        self._messages.put(self._exchange.question(id_, item))
-
-    def _half_close(self) -> None:
-        self._messages.put(None)
-
-    def _read(self) -> Answer | None:
-        try:
-            response = next(self._call)
-        except StopIteration:
-            return None
-        except grpc.RpcError as error:
-            raise call_refusal(error) from None
-        return self._exchange.answer(response)
-
-    def _cancel(self) -> None:
-        self._call.cancel()
-        self._messages.put(None)

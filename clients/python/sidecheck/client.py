@@ -2,22 +2,19 @@
 
 # ruff: noqa: ASYNC109  (a timeout here is the deadline that the call carries to the server)
 
-import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Iterable
 from functools import partial
 from typing import Any
 
 import grpc.aio
 
 from sidecheck.channels import channel_options, channel_target
+from sidecheck.client_streams import ClientStream
 from sidecheck.conversations import Call, Conversation, Conversations, OnUnavailable, Value
-from sidecheck.exchanges import Exchange
 from sidecheck.info import ServerInfo
 from sidecheck.items import Item
 from sidecheck.options import Options
-from sidecheck.refusals import Refused
-from sidecheck.streams import OUTSTANDING, Answer, Stream
+from sidecheck.streams import OUTSTANDING, Stream
 from sidecheck.targets import Target, ToolDefinition, ToolJson
 from sidecheck.tools import Deletion, OnChange, Registration, Tool
 from sidecheck.validators import Validator
@@ -210,63 +207,3 @@ class Client(Validator):
                 self._target, options=channel_options(self._target)
             )
         return self._channel
-
-
-class ClientStream(Stream):
-    """A stream to a server.
-
-    An abandoned call is never collected (grpc/grpc#43462), so leaving cancels it. To
-    cancel a task that waits for an answer or sends cancels the stream, as in all of
-    `grpc.aio`.
-    """
-
-    def __init__(
-        self,
-        learn: Callable[[], Awaitable[Exchange]],
-        start: Callable[[], "grpc.aio.StreamStreamCall[Any, Any]"],
-        outstanding: int,
-    ) -> None:
-        super().__init__(outstanding)
-        self._learn = learn
-        self._start = start
-
-    async def _open(self) -> None:
-        self._exchange = await self._learn()
-        opening = self._exchange.opening()
-        self._call = self._start()
-        self._answers = aiter(self._call)
-        try:
-            await self._put(opening)
-        except BaseException:
-            self._call.cancel()
-            raise
-
-    async def _write(self, id_: str, item: Item) -> None:
-        await self._put(self._exchange.question(id_, item))
-
-    async def _put(self, message: object) -> None:
-        # What ended the stream is told to whoever takes the answers.
-        with suppress(grpc.RpcError, asyncio.InvalidStateError):
-            await self._call.write(message)
-
-    async def _half_close(self) -> None:
-        with suppress(grpc.RpcError, asyncio.InvalidStateError):
-            await self._call.done_writing()
-
-    async def _read(self) -> Answer | None:
-        try:
-            response = await anext(self._answers)
-        except StopAsyncIteration:
-            return None
-        except grpc.RpcError as error:
-            raise call_refusal(error) from None
-        except asyncio.CancelledError:
-            task = asyncio.current_task()
-            if task is None or task.cancelling():
-                raise
-            # Not this task: another one was cancelled while it sent.
-            raise Refused("CANCELLED", "the stream was cancelled") from None
-        return self._exchange.answer(response)
-
-    def _cancel(self) -> None:
-        self._call.cancel()
