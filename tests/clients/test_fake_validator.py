@@ -1,6 +1,7 @@
 """The fakes for the tests of programs that use Sidecheck."""
 
 import inspect
+from collections.abc import AsyncIterator
 from typing import Any
 
 import grpc
@@ -17,6 +18,7 @@ from sidecheck import (
     RegisteredTool,
     Schema,
     Severity,
+    StreamUnavailable,
     StructuredContent,
     Validator,
     Verdict,
@@ -83,6 +85,49 @@ async def test_batches_are_answered_item_by_item(fake: Any) -> None:
     )
 
 
+async def taken(stream: Any) -> list[Any]:
+    """Return the answers of a stream of either kind."""
+    if isinstance(stream, AsyncIterator):
+        return [answer async for answer in stream]
+    return list(stream)
+
+
+async def test_streams_are_answered_item_by_item(fake: Any) -> None:
+    """As batches are, under the ids of the caller."""
+    fake.answer_tool("weather", "get_forecast", invalid())
+    fake.answer_tool("weather", "get_alerts", REFUSED)
+    options = Options(hide_values=True)
+    given = [("a", Item(Arguments(1))), ("b", Item(Arguments(2), ALERTS))]
+    found = await taken(fake.validate_stream(given, target=FORECAST, options=options))
+    assert [("a", invalid()), ("b", REFUSED)] == found
+    assert [
+        Item(Arguments(1), FORECAST, options),
+        Item(Arguments(2), ALERTS, options),
+    ] == fake.calls
+
+
+async def test_a_script_can_end_a_stream(fake: Any) -> None:
+    """What a program does then can be tested too."""
+    gone = StreamUnavailable("SHUTTING_DOWN", "stopping", {}, grpc.StatusCode.UNAVAILABLE)
+    fake.answer_tool("weather", "get_forecast", gone)
+    given = [(str(at), Item(Arguments(at), FORECAST)) for at in range(3)]
+    with pytest.raises(StreamUnavailable, match="SHUTTING_DOWN") as raised:
+        await taken(fake.validate_stream(given, outstanding=1))
+    assert "0" == raised.value.unanswered[0]
+
+
+async def test_streams_by_hand_are_answered_too() -> None:
+    """Sent, taken and finished as with the client."""
+    async with FakeValidator().stream(target=FORECAST) as stream:
+        await stream.send("a", Item(Arguments(1)))
+        await stream.finish()
+        assert [("a", valid())] == [answer async for answer in stream]
+    with BlockingFakeValidator().stream(target=FORECAST) as blocking:
+        blocking.send("a", Item(Arguments(1)))
+        blocking.finish()
+        assert [("a", valid())] == list(blocking)
+
+
 async def test_calls_are_recorded_as_values(fake: Any) -> None:
     """Each with the target and the options that held for it."""
     options = Options(hide_values=True)
@@ -138,6 +183,16 @@ def test_both_clients_have_the_same_methods(name: str) -> None:
     """Parameters, their defaults and their types do not differ."""
     here, there = (inspect.signature(getattr(kind, name)) for kind in (Client, BlockingClient))
     assert here.parameters == there.parameters
+
+
+def test_both_validators_take_streams_alike() -> None:
+    """The items of the asynchronous one may also come asynchronously."""
+    here, there = (
+        dict(inspect.signature(kind.validate_stream).parameters)
+        for kind in (Validator, BlockingValidator)
+    )
+    assert here.pop("items").name == there.pop("items").name
+    assert here == there
 
 
 def test_the_public_names_are_whole_and_sorted() -> None:

@@ -56,7 +56,7 @@ def test_other_addresses_are_errors(address: str) -> None:
 
 
 def test_retries_are_for_unavailable_alone() -> None:
-    """The service config holds the retry policy, and no timeout."""
+    """The service config holds the retry policy, no timeout, and nothing for streams."""
     assert {
         "methodConfig": [
             {
@@ -72,7 +72,8 @@ def test_retries_are_for_unavailable_alone() -> None:
                     "backoffMultiplier": 4,
                     "retryableStatusCodes": ["UNAVAILABLE"],
                 },
-            }
+            },
+            {"name": [{"service": "sidecheck.v1.ValidationService", "method": "ValidateStream"}]},
         ]
     } == service_config("127.0.0.1:50151")
 

@@ -4,6 +4,7 @@ import asyncio
 import re
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import grpc
@@ -14,10 +15,12 @@ from shared_material import REPOSITORY
 from sidecheck import (
     Arguments,
     Client,
+    Coercion,
     DefinitionDigest,
     Detail,
     Document,
     Item,
+    OnUnknownTool,
     Options,
     Refused,
     RegisteredTool,
@@ -26,6 +29,7 @@ from sidecheck import (
     StructuredContent,
     Target,
     ToolDefinition,
+    UnknownArguments,
     Verdict,
 )
 from weather import ALERTS, FORECAST, INPUT, REGISTERED, register
@@ -106,15 +110,129 @@ async def test_structured_content_has_a_schema_of_its_own(client: Client) -> Non
     )
 
 
-async def test_options_are_heeded(client: Client) -> None:
-    """Those that are served, that is; the others are refused."""
+def told(verdict: Verdict) -> tuple[bool, list[tuple[str, str, str]], bool]:
+    """Return what a verdict says: valid or not, the violations, and whether there may be more."""
+    found = [(one.instance_pointer, one.code, str(one.severity)) for one in verdict.violations]
+    return verdict.valid, found, verdict.truncated
+
+
+REQUIRED = ("", "REQUIRED", "error")
+TYPE = ("/days", "TYPE", "error")
+
+
+@pytest.mark.parametrize(
+    ("expected", "payload", "options"),
+    [
+        pytest.param((False, [REQUIRED, TYPE], False), {"days": "x"}, Options(), id="none"),
+        pytest.param(
+            (False, [TYPE], True), {"days": "x"}, Options(max_violations=1), id="max_violations"
+        ),
+        pytest.param(
+            (False, [], True), {"days": "x"}, Options(detail=Detail.VERDICT_ONLY), id="verdict only"
+        ),
+        pytest.param(
+            (False, [TYPE], True),
+            {"days": "x"},
+            Options(detail=Detail.FIRST),
+            id="the first violation",
+        ),
+        pytest.param(
+            (False, [("/land", "UNKNOWN_MEMBER", "error")], False),
+            {"city": "Oslo", "land": "no"},
+            Options(unknown_arguments=UnknownArguments.REFUSE),
+            id="unknown arguments refused",
+        ),
+        pytest.param(
+            (True, [("/land", "UNKNOWN_MEMBER", "warning")], False),
+            {"city": "Oslo", "land": "no"},
+            Options(unknown_arguments=UnknownArguments.REPORT),
+            id="unknown arguments reported",
+        ),
+    ],
+)
+async def test_options_are_heeded(
+    client: Client, expected: object, payload: Any, options: Options
+) -> None:
+    """Those that say what is told, and what becomes of unknown arguments."""
     await register(client, FORECAST)
-    payload = {"days": "secret"}
-    cut = await client.validate(REGISTERED, payload, options=Options(max_violations=1))
-    assert (1, True) == (len(cut.violations), cut.truncated)
-    with pytest.raises(Refused) as raised:
-        await client.validate(REGISTERED, payload, options=Options(detail=Detail.FIRST))
-    assert grpc.StatusCode.UNIMPLEMENTED is raised.value.status
+    assert expected == told(await client.validate(REGISTERED, payload, options=options))
+
+
+async def test_an_unknown_tool_can_be_skipped(client: Client) -> None:
+    """A verdict with a warning stands where the refusal would."""
+    tides = RegisteredTool("weather", "get_tides")
+    options = Options(on_unknown_tool=OnUnknownTool.SKIP)
+    expected = (True, [("", "UNKNOWN_TOOL", "warning")], False)
+    assert expected == told(await client.validate(tides, {}, options=options))
+
+
+REPAIRED = {
+    "type": "object",
+    "properties": {
+        "city": {"type": "string"},
+        "days": {"type": "integer"},
+        "unit": {"default": "celsius"},
+        "at": {"type": "array"},
+    },
+    "required": ["city"],
+}
+
+
+@pytest.mark.parametrize(
+    ("expected", "changes", "payload", "options"),
+    [
+        pytest.param(
+            {"city": "Oslo", "at": [1]},
+            [("/at", "JSON_STRING_DECODED", "/properties/at/type")],
+            {"city": "Oslo", "at": "[1]"},
+            Options(coercion=Coercion.JSON_STRINGS),
+            id="JSON strings",
+        ),
+        pytest.param(
+            {"city": "Oslo", "days": 2},
+            [("/days", "STRING_TO_INTEGER", "/properties/days/type")],
+            {"city": "Oslo", "days": "2"},
+            Options(coercion=Coercion.SAFE_SCALARS),
+            id="safe scalars",
+        ),
+        pytest.param(
+            {"city": "Oslo"},
+            [("/land", "UNKNOWN_MEMBER_REMOVED", "/properties")],
+            {"city": "Oslo", "land": "no"},
+            Options(unknown_arguments=UnknownArguments.STRIP),
+            id="unknown arguments",
+        ),
+        pytest.param(
+            {"city": "Oslo", "unit": "celsius"},
+            [("/unit", "DEFAULT_APPLIED", "/properties/unit/default")],
+            {"city": "Oslo"},
+            Options(apply_defaults=True),
+            id="defaults",
+        ),
+    ],
+)
+async def test_repairs_are_told(
+    client: Client, expected: object, changes: object, payload: Any, options: Options
+) -> None:
+    """The repaired payload is valid, and every change of it is listed."""
+    repair = (await client.validate(Schema(REPAIRED), payload, options=options)).repair
+    assert repair is not None
+    found = [(one.pointer, one.code, one.schema_pointer) for one in repair.changes]
+    assert (expected, True, changes) == (repair.value, repair.valid, found)
+
+
+@pytest.mark.parametrize("face", FACES)
+async def test_a_server_can_report_only(face: str, tmp_path: Path) -> None:
+    """The verdict says so, and is not raised."""
+    running = RunningServer(tmp_path, SIDECHECK_REPORT_ONLY='["weather"]')
+    try:
+        async with connect(face, running.address, timeout=10) as client:
+            await register(client, FORECAST)
+            verdict = await client.validate(REGISTERED, {})
+    finally:
+        running.close()
+    assert (False, False) == (verdict.valid, verdict.enforced)
+    verdict.raise_for_invalid()
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,7 @@ def judged(*verdicts: bool) -> validation_pb.ValidateBatchResponse:
     """Return the answer to a batch: valid or not, by item."""
     return validation_pb.ValidateBatchResponse(
         outcomes=[
-            validation_pb.ValidateOutcome(verdict=verdict_pb.Verdict(valid=valid))
+            validation_pb.ValidateOutcome(verdict=verdict_pb.Verdict(valid=valid, enforced=True))
             for valid in verdicts
         ]
     )
@@ -94,7 +94,7 @@ def test_parts_keep_both_bounds(expected: list[list[int]], sizes: list[int]) -> 
 def test_every_call_has_a_deadline(expected: float, given: float | None) -> None:
     """The client's own holds where the caller gives none."""
     item = Item(Arguments(b"{}"), TOOL)
-    response = validation_pb.ValidateResponse(verdict=verdict_pb.Verdict(valid=True))
+    response = validation_pb.ValidateResponse(verdict=verdict_pb.Verdict(valid=True, enforced=True))
     value, calls = hold(Conversations(2.0, "raise").validate(item, given), response)
     assert (
         Verdict(valid=True),

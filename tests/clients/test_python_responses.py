@@ -11,6 +11,7 @@ from google.rpc.error_details_pb2 import ErrorInfo, RetryInfo
 from google.rpc.status_pb2 import Status
 from sidecheck import (
     Action,
+    Change,
     Deletion,
     Document,
     Engine,
@@ -18,6 +19,7 @@ from sidecheck import (
     Outcome,
     Refused,
     Registration,
+    Repair,
     ServerInfo,
     Severity,
     Tool,
@@ -61,6 +63,18 @@ VERDICT = verdict_pb.Verdict(
     definition_digest="sha256:d",
     schema_digest="sha256:s",
     tool_error_text="t",
+    enforced=False,
+    repair=verdict_pb.Repair(
+        payload=b'{"n":10}',
+        valid=True,
+        violations=[VIOLATION],
+        truncated=True,
+        changes=[
+            verdict_pb.Change(
+                instance_pointer="/n", code="STRING_TO_INTEGER", schema_pointer="/s", message="m"
+            )
+        ],
+    ),
 )
 EXPECTED_VERDICT = Verdict(
     valid=True,
@@ -70,6 +84,14 @@ EXPECTED_VERDICT = Verdict(
     schema_digest="sha256:s",
     tool_error_text="t",
     registry_revision=7,
+    enforced=False,
+    repair=Repair(
+        payload=b'{"n":10}',
+        valid=True,
+        violations=(EXPECTED_VIOLATION,),
+        truncated=True,
+        changes=(Change(pointer="/n", code="STRING_TO_INTEGER", schema_pointer="/s", message="m"),),
+    ),
 )
 
 
@@ -99,6 +121,31 @@ def test_severities_are_translated(expected: Severity, severity: Any) -> None:
         verdict=verdict_pb.Verdict(violations=[verdict_pb.Violation(severity=severity)])
     )
     assert (Violation(code="", severity=expected),) == responses.verdict(response).violations
+
+
+def test_an_outcome_without_repair_has_none() -> None:
+    """Also one that is enforced, as nearly all are."""
+    response = validation_pb.ValidateResponse(verdict=verdict_pb.Verdict(enforced=True))
+    assert Verdict(valid=False, enforced=True, repair=None) == responses.verdict(response)
+
+
+def test_answers_in_a_stream_are_translated_with_their_ids() -> None:
+    """Verdicts and refusals, as in a batch."""
+    outcomes = {
+        "a": validation_pb.ValidateOutcome(verdict=VERDICT),
+        "": validation_pb.ValidateOutcome(
+            refusal=Status(code=CODES.NOT_FOUND.value[0], message="no tool", details=[INFO])
+        ),
+    }
+    assert [
+        ("a", EXPECTED_VERDICT),
+        ("", Refused("UNKNOWN_TOOL", "no tool", {"name": "n"}, CODES.NOT_FOUND)),
+    ] == [
+        responses.streamed(
+            validation_pb.ValidateStreamResponse(id=id_, outcome=outcome, registry_revision=7)
+        )
+        for id_, outcome in outcomes.items()
+    ]
 
 
 def test_a_batch_is_translated_item_by_item() -> None:

@@ -22,7 +22,7 @@ from sidecheck.v1.verdict_pb2 import Verdict as VerdictMessage
 from sidecheck.wire import rpcs
 
 TOOL = RegisteredTool("weather", "get_forecast")
-YES = ValidateResponse(verdict=VerdictMessage(valid=True), registry_revision=3)
+YES = ValidateResponse(verdict=VerdictMessage(valid=True, enforced=True), registry_revision=3)
 EXPECTED = Verdict(valid=True, registry_revision=3)
 
 Context: TypeAlias = grpc.aio.ServicerContext[Any, Any]

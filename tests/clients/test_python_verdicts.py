@@ -3,6 +3,7 @@
 import pytest
 from sidecheck import (
     InvalidPayload,
+    Repair,
     Severity,
     Verdict,
     Violation,
@@ -38,3 +39,17 @@ def test_an_invalid_verdict_is_raised_on_demand() -> None:
         raised.value.verdict,
         str(raised.value),
     )
+
+
+def test_what_is_not_enforced_is_not_raised() -> None:
+    """A server that only reports lets its payloads through, also invalid ones."""
+    Verdict(valid=False, violations=(Violation(code="TYPE"),), enforced=False).raise_for_invalid()
+
+
+def test_a_repair_does_not_make_a_verdict_valid() -> None:
+    """Whether to go on with the repaired payload is for the caller to say."""
+    repair = Repair(payload=b'{"days":2}', valid=True)
+    verdict = Verdict(valid=False, violations=(Violation(code="TYPE"),), repair=repair)
+    with pytest.raises(InvalidPayload):
+        verdict.raise_for_invalid()
+    assert {"days": 2} == repair.value

@@ -10,7 +10,9 @@ from sidecheck.conversations import OnUnavailable
 from sidecheck.info import Engine, Limits, ServerInfo
 from sidecheck.items import Arguments, Item, Payload, StructuredContent, Subject
 from sidecheck.options import Coercion, Detail, OnUnknownTool, Options, UnknownArguments
-from sidecheck.refusals import Refused, Unavailable
+from sidecheck.refusals import Refused, StreamEnded, StreamUnavailable, Unavailable
+from sidecheck.repairs import Change, Repair
+from sidecheck.streams import BlockingStream, Stream
 from sidecheck.targets import (
     DefinitionDigest,
     Document,
@@ -24,14 +26,17 @@ from sidecheck.targets import (
 )
 from sidecheck.tools import Action, Deletion, OnChange, Outcome, Registration, Tool
 from sidecheck.validators import BlockingValidator, Validator
-from sidecheck.verdicts import InvalidPayload, Severity, Verdict, Violation
+from sidecheck.verdicts import InvalidPayload, Verdict
+from sidecheck.violations import Severity, Violation
 from sidecheck.wire.responses import Judgement
 
 __all__ = [
     "Action",
     "Arguments",
     "BlockingClient",
+    "BlockingStream",
     "BlockingValidator",
+    "Change",
     "Client",
     "Coercion",
     "DefinitionDigest",
@@ -52,11 +57,15 @@ __all__ = [
     "Refused",
     "RegisteredTool",
     "Registration",
+    "Repair",
     "Schema",
     "SchemaDigest",
     "SchemaJson",
     "ServerInfo",
     "Severity",
+    "Stream",
+    "StreamEnded",
+    "StreamUnavailable",
     "StructuredContent",
     "Subject",
     "Target",

@@ -1,18 +1,23 @@
 """The blocking client."""
 
 from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import Any
 
 import grpc
 
 from sidecheck.channels import channel_options, channel_target
+from sidecheck.client_streams import BlockingClientStream
 from sidecheck.conversations import Call, Conversation, Conversations, OnUnavailable, Value
 from sidecheck.info import ServerInfo
 from sidecheck.items import Item
 from sidecheck.options import Options
+from sidecheck.streams import OUTSTANDING, BlockingStream
 from sidecheck.targets import Target, ToolDefinition, ToolJson
 from sidecheck.tools import Deletion, OnChange, Registration, Tool
 from sidecheck.validators import BlockingValidator
 from sidecheck.verdicts import Verdict
+from sidecheck.wire import rpcs
 from sidecheck.wire.responses import Judgement, call_refusal
 
 __all__ = ["BlockingClient"]
@@ -44,6 +49,18 @@ class BlockingClient(BlockingValidator):
     ) -> list[Judgement]:
         """Judge many payloads and answer in their order; see `Validator.validate_batch`."""
         return self._hold(self._conversations.validate_batch(items, target, options, timeout))
+
+    def stream(
+        self,
+        *,
+        target: Target | None = None,
+        options: Options | None = None,
+        outstanding: int = OUTSTANDING,
+        timeout: float | None = None,
+    ) -> BlockingStream:
+        """Return a stream, to be entered with ``with``; see `Client.stream`."""
+        exchange = partial(self._hold, self._conversations.stream(target, options, None))
+        return BlockingClientStream(exchange, partial(self._start, timeout), outstanding)
 
     def register(
         self,
@@ -117,3 +134,10 @@ class BlockingClient(BlockingValidator):
             rpc.path, rpc.request.SerializeToString, rpc.response.FromString
         )
         return send(call.request, timeout=call.timeout)
+
+    def _start(self, timeout: float | None, messages: Iterator[Any]) -> Any:
+        rpc = rpcs.VALIDATE_STREAM
+        start = self._channel.stream_stream(
+            rpc.path, rpc.request.SerializeToString, rpc.response.FromString
+        )
+        return start(messages, timeout=timeout)

@@ -8,7 +8,7 @@ import json
 import re
 from typing import Any, Final
 
-from sidecheck.wire.rpcs import SERVICES
+from sidecheck.wire.rpcs import SERVICES, VALIDATE_STREAM
 
 __all__ = ["channel_options", "channel_target", "service_config"]
 
@@ -42,9 +42,11 @@ def service_config(target: str) -> dict[str, Any]:
     """Return the gRPC service config for *target*.
 
     Only ``UNAVAILABLE`` is tried again, for only that is sure to have cost the
-    server nothing and may pass. There is no ``timeout``: the one of gRPC's C core
-    fires up to 1.5 s early, so every call brings its own deadline.
+    server nothing and may pass. A stream is not: gRPC would repeat its items behind
+    the caller's back, as long as it still has them. There is no ``timeout``: the one
+    of gRPC's C core fires up to 1.5 s early, so every call brings its own deadline.
     """
+    stream = {"name": [{"service": VALIDATE_STREAM.service, "method": VALIDATE_STREAM.name}]}
     # The names must be full: gRPC ignores any other in silence.
     retries = {
         "name": [{"service": service} for service in SERVICES],
@@ -56,7 +58,7 @@ def service_config(target: str) -> dict[str, Any]:
             "retryableStatusCodes": ["UNAVAILABLE"],
         },
     }
-    config: dict[str, Any] = {"methodConfig": [retries]}
+    config: dict[str, Any] = {"methodConfig": [retries, stream]}
     if target.startswith("dns:"):
         # Behind a name with many addresses stand many servers.
         config["loadBalancingConfig"] = [{"round_robin": {}}]

@@ -3,18 +3,23 @@
 # ruff: noqa: ASYNC109  (a timeout here is the deadline that the call carries to the server)
 
 from collections.abc import AsyncIterator, Iterable
+from functools import partial
+from typing import Any
 
 import grpc.aio
 
 from sidecheck.channels import channel_options, channel_target
+from sidecheck.client_streams import ClientStream
 from sidecheck.conversations import Call, Conversation, Conversations, OnUnavailable, Value
 from sidecheck.info import ServerInfo
 from sidecheck.items import Item
 from sidecheck.options import Options
+from sidecheck.streams import OUTSTANDING, Stream
 from sidecheck.targets import Target, ToolDefinition, ToolJson
 from sidecheck.tools import Deletion, OnChange, Registration, Tool
 from sidecheck.validators import Validator
 from sidecheck.verdicts import Verdict
+from sidecheck.wire import rpcs
 from sidecheck.wire.responses import Judgement, call_refusal
 
 __all__ = ["Client"]
@@ -54,6 +59,22 @@ class Client(Validator):
     ) -> list[Judgement]:
         """Judge many payloads and answer in their order; see `Validator.validate_batch`."""
         return await self._hold(self._conversations.validate_batch(items, target, options, timeout))
+
+    def stream(
+        self,
+        *,
+        target: Target | None = None,
+        options: Options | None = None,
+        outstanding: int = OUTSTANDING,
+        timeout: float | None = None,
+    ) -> Stream:
+        """Return a stream, to be entered with ``async with``; see `Validator.stream`.
+
+        Entering asks for the server's limits, with the deadline and the retries of any
+        call; the stream itself is not tried again.
+        """
+        exchange = partial(self._hold, self._conversations.stream(target, options, None))
+        return ClientStream(exchange, partial(self._start, timeout), outstanding)
 
     async def register(
         self,
@@ -161,13 +182,8 @@ class Client(Validator):
             return value
 
     async def _send(self, call: Call) -> object:
-        if self._channel is None:
-            # Made here because a channel belongs to the loop that runs when it is made.
-            self._channel = grpc.aio.insecure_channel(
-                self._target, options=channel_options(self._target)
-            )
         rpc = call.rpc
-        send = self._channel.unary_unary(
+        send = self._open_channel().unary_unary(
             rpc.path, rpc.request.SerializeToString, rpc.response.FromString
         )
         pending = send(call.request, timeout=call.timeout)
@@ -176,3 +192,18 @@ class Client(Validator):
         finally:
             # An abandoned call would run on to its deadline; a finished one minds nothing.
             pending.cancel()
+
+    def _start(self, timeout: float | None) -> "grpc.aio.StreamStreamCall[Any, Any]":
+        rpc = rpcs.VALIDATE_STREAM
+        start = self._open_channel().stream_stream(
+            rpc.path, rpc.request.SerializeToString, rpc.response.FromString
+        )
+        return start(timeout=timeout)
+
+    def _open_channel(self) -> grpc.aio.Channel:
+        if self._channel is None:
+            # Made here because a channel belongs to the loop that runs when it is made.
+            self._channel = grpc.aio.insecure_channel(
+                self._target, options=channel_options(self._target)
+            )
+        return self._channel

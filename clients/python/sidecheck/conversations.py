@@ -13,13 +13,15 @@ from typing import Any, Final, Literal, TypeAlias, TypeVar, get_args
 import grpc
 from google.protobuf.message import Message
 
+from sidecheck.exchanges import Exchange, too_large
 from sidecheck.info import Limits, ServerInfo
 from sidecheck.items import Item
 from sidecheck.options import Options
 from sidecheck.refusals import Refused, Unavailable
 from sidecheck.targets import Target, ToolDefinition, ToolJson
 from sidecheck.tools import Deletion, OnChange, Registration, Tool
-from sidecheck.verdicts import Severity, Verdict, Violation
+from sidecheck.verdicts import Verdict
+from sidecheck.violations import Severity, Violation
 from sidecheck.wire import requests, responses, rpcs
 from sidecheck.wire.responses import Judgement
 
@@ -65,17 +67,6 @@ def stand_in(refusal: Unavailable, on_unavailable: OnUnavailable) -> Verdict:
     )
     text = "" if allowed else "This could not be checked and was not accepted. Try again later."
     return Verdict(valid=allowed, violations=(violation,), tool_error_text=text)
-
-
-def too_large(found: int, limits: Limits) -> Refused:
-    """Return the refusal of an item that no message to the server can hold."""
-    limit = limits.message_bytes
-    return Refused(
-        "LIMIT_EXCEEDED",
-        f"the item: {found:,}, more than the limit of {limit:,} (message_bytes)",
-        {"bound": "message_bytes", "limit": str(limit), "found": str(found)},
-        grpc.StatusCode.RESOURCE_EXHAUSTED,
-    )
 
 
 def split(sizes: Sequence[int], *, most_bytes: int, most_items: int) -> Iterator[slice]:
@@ -144,6 +135,17 @@ class Conversations:
             missing = len(messages) - len(found)
             found += [stand_in(refusal, self._on_unavailable)] * missing
         return found
+
+    def stream(
+        self, target: Target | None, options: Options | None, timeout: float | None
+    ) -> Conversation[Exchange]:
+        """Learn what a stream must keep to.
+
+        The limits are asked for anew: a stream is opened seldom, and if nobody is there
+        this call is tried again, as the stream is not.
+        """
+        info = yield from self.info(timeout)
+        return Exchange(target, options, info.limits)
 
     def register(
         self,

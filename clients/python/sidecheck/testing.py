@@ -11,15 +11,19 @@ asked. It is a `Validator` like the client whose place it takes::
 
 # ruff: noqa: ASYNC109  (a timeout here is the deadline that the call carries to the server)
 
+import asyncio
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from queue import SimpleQueue
 
 from sidecheck.items import Item
 from sidecheck.options import Options
-from sidecheck.refusals import Refused
+from sidecheck.refusals import Refused, StreamEnded
+from sidecheck.streams import OUTSTANDING, Answer, BlockingStream, Stream
 from sidecheck.targets import RegisteredTool, Target
 from sidecheck.validators import BlockingValidator, Validator
-from sidecheck.verdicts import Severity, Verdict, Violation
+from sidecheck.verdicts import Verdict
+from sidecheck.violations import Severity, Violation
 from sidecheck.wire.responses import Judgement
 
 __all__ = ["BlockingFakeValidator", "FakeValidator", "invalid", "valid"]
@@ -48,11 +52,28 @@ def invalid(*violations: Violation, tool_error_text: str = "The arguments are in
     return Verdict(valid=False, violations=found, tool_error_text=tool_error_text)
 
 
+def completed(item: Item, target: Target | None, options: Options | None) -> Item:
+    """Return *item* with what holds for it where it has nothing of its own."""
+    return replace(item, target=item.target or target, options=item.options or options)
+
+
+def told(answer: Answer | None) -> Answer | None:
+    """Return what a stream tells next.
+
+    Raises:
+        StreamEnded: The script says that the stream ends here.
+    """
+    if answer is not None and isinstance(answer[1], StreamEnded):
+        raise answer[1]
+    return answer
+
+
 class Script:
     """What a fake is to answer, and what it was asked.
 
     Of the answers that fit a payload the one given last counts; *otherwise* is for
-    payloads that none fits. A `Refused` is raised, or in a batch returned.
+    payloads that none fits. A `Refused` is raised, or in a batch or a stream returned;
+    only a `StreamEnded` ends a stream, and what was sent since has no answer.
     """
 
     def __init__(self, otherwise: Judgement | None = None) -> None:
@@ -88,12 +109,55 @@ class Script:
     def _judgements(
         self, items: Iterable[Item], target: Target | None, options: Options | None
     ) -> list[Judgement]:
-        return [
-            self._answer(
-                replace(item, target=item.target or target, options=item.options or options)
-            )
-            for item in items
-        ]
+        return [self._answer(completed(item, target, options)) for item in items]
+
+
+class FakeStream(Stream):
+    """A stream that *answer* answers."""
+
+    def __init__(self, answer: Callable[[Item], Judgement], outstanding: int) -> None:
+        super().__init__(outstanding)
+        self._answer = answer
+        self._answers: asyncio.Queue[Answer | None] = asyncio.Queue()
+
+    async def _open(self) -> None:
+        pass
+
+    async def _write(self, id_: str, item: Item) -> None:
+        self._answers.put_nowait((id_, self._answer(item)))
+
+    async def _half_close(self) -> None:
+        self._answers.put_nowait(None)
+
+    async def _read(self) -> Answer | None:
+        return told(await self._answers.get())
+
+    def _cancel(self) -> None:
+        pass
+
+
+class BlockingFakeStream(BlockingStream):
+    """A stream that *answer* answers; else a `FakeStream`."""
+
+    def __init__(self, answer: Callable[[Item], Judgement], outstanding: int) -> None:
+        super().__init__(outstanding)
+        self._answer = answer
+        self._answers: SimpleQueue[Answer | None] = SimpleQueue()
+
+    def _open(self) -> None:
+        pass
+
+    def _write(self, id_: str, item: Item) -> None:
+        self._answers.put((id_, self._answer(item)))
+
+    def _half_close(self) -> None:
+        self._answers.put(None)
+
+    def _read(self) -> Answer | None:
+        return told(self._answers.get())
+
+    def _cancel(self) -> None:
+        pass
 
 
 class FakeValidator(Script, Validator):
@@ -109,6 +173,17 @@ class FakeValidator(Script, Validator):
     ) -> list[Judgement]:
         """Answer many payloads in their order; see `Validator.validate_batch`."""
         return self._judgements(items, target, options)
+
+    def stream(
+        self,
+        *,
+        target: Target | None = None,
+        options: Options | None = None,
+        outstanding: int = OUTSTANDING,
+        timeout: float | None = None,  # noqa: ARG002  (the fake is never late)
+    ) -> Stream:
+        """Return a stream that the script answers; see `Validator.stream`."""
+        return FakeStream(lambda item: self._answer(completed(item, target, options)), outstanding)
 
     async def close(self) -> None:
         """Do nothing: nothing is held."""
@@ -130,6 +205,19 @@ class BlockingFakeValidator(Script, BlockingValidator):
     ) -> list[Judgement]:
         """Answer many payloads in their order; see `Validator.validate_batch`."""
         return self._judgements(items, target, options)
+
+    def stream(
+        self,
+        *,
+        target: Target | None = None,
+        options: Options | None = None,
+        outstanding: int = OUTSTANDING,
+        timeout: float | None = None,  # noqa: ARG002  (the fake is never late)
+    ) -> BlockingStream:
+        """Return a stream that the script answers; see `Validator.stream`."""
+        return BlockingFakeStream(
+            lambda item: self._answer(completed(item, target, options)), outstanding
+        )
 
     def close(self) -> None:
         """Do nothing: nothing is held."""

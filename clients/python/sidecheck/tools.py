@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import Literal, TypeAlias
 
 from sidecheck.targets import Document
-from sidecheck.verdicts import Violation
+from sidecheck.violations import Violation
 
 __all__ = ["Action", "Deletion", "OnChange", "Outcome", "Registration", "Tool"]
 

@@ -6,12 +6,23 @@ in production and a fake from `sidecheck.testing` in its tests.
 
 # ruff: noqa: ASYNC109  (a timeout here is the deadline that the call carries to the server)
 
+import asyncio
+import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import AsyncGenerator, AsyncIterable, Generator, Iterable
+from concurrent.futures import Future
 from typing import Any, Self
 
 from sidecheck.items import Arguments, Item, Payload, StructuredContent
 from sidecheck.options import Options
+from sidecheck.streams import (
+    OUTSTANDING,
+    Answer,
+    BlockingStream,
+    Stream,
+    feed,
+    feed_blocking,
+)
 from sidecheck.targets import Target
 from sidecheck.verdicts import Verdict
 from sidecheck.wire.responses import Judgement
@@ -81,6 +92,60 @@ class Validator(ABC):
         """
 
     @abstractmethod
+    def stream(
+        self,
+        *,
+        target: Target | None = None,
+        options: Options | None = None,
+        outstanding: int = OUTSTANDING,
+        timeout: float | None = None,
+    ) -> Stream:
+        """Return a stream, to be entered with ``async with``.
+
+        *target* and *options* hold for the items that have none of their own. *timeout*
+        is the deadline of the stream as a whole; without one it may last for ever.
+
+        Raises:
+            ValueError: *outstanding* is not positive.
+        """
+
+    async def validate_stream(
+        self,
+        items: Iterable[tuple[str, Item]] | AsyncIterable[tuple[str, Item]],
+        *,
+        target: Target | None = None,
+        options: Options | None = None,
+        outstanding: int = OUTSTANDING,
+        timeout: float | None = None,
+    ) -> AsyncGenerator[Answer, None]:
+        """Judge payloads as they come: yield the id and the outcome of each, in order.
+
+        The outcome is a verdict or a `Refused`, also for a payload that JSON cannot
+        express; none is raised. *items* are pairs of an id and an item, taken by a task
+        of their own and never more than *outstanding* ahead of what the caller has
+        taken. Whatever taking them raises is raised after the last answer.
+
+        The call is cancelled when the iteration is left early; `contextlib.aclosing`
+        makes sure of the moment. The parameters else are those of `stream`.
+
+        Raises:
+            Refused: The stream could not be opened.
+            StreamEnded: The stream ended early, as a `StreamUnavailable` where the server
+                stopped or was lost; ``unanswered`` names the items without an answer.
+        """
+        async with self.stream(
+            target=target, options=options, outstanding=outstanding, timeout=timeout
+        ) as stream:
+            feeding = asyncio.create_task(feed(stream, items))
+            try:
+                async for answer in stream:
+                    yield answer
+                await feeding
+            finally:
+                feeding.cancel()
+                await asyncio.gather(feeding, return_exceptions=True)
+
+    @abstractmethod
     async def close(self) -> None:
         """Give back what is held; calls under way are cancelled."""
 
@@ -129,6 +194,42 @@ class BlockingValidator(ABC):
         timeout: float | None = None,
     ) -> list[Judgement]:
         """Judge many payloads and answer in their order; see `Validator.validate_batch`."""
+
+    @abstractmethod
+    def stream(
+        self,
+        *,
+        target: Target | None = None,
+        options: Options | None = None,
+        outstanding: int = OUTSTANDING,
+        timeout: float | None = None,
+    ) -> BlockingStream:
+        """Return a stream, to be entered with ``with``; see `Validator.stream`."""
+
+    def validate_stream(
+        self,
+        items: Iterable[tuple[str, Item]],
+        *,
+        target: Target | None = None,
+        options: Options | None = None,
+        outstanding: int = OUTSTANDING,
+        timeout: float | None = None,
+    ) -> Generator[Answer, None, None]:
+        """Judge payloads as they come; see `Validator.validate_stream`.
+
+        *items* are taken in a thread of their own. It ends when it next has an item to
+        send, so one that waits for an item outlives an iteration that is left early.
+        """
+        with self.stream(
+            target=target, options=options, outstanding=outstanding, timeout=timeout
+        ) as stream:
+            fed: Future[None] = Future()
+            feeding = threading.Thread(
+                target=feed_blocking, args=(stream, items, fed), name="sidecheck-feed", daemon=True
+            )
+            feeding.start()
+            yield from stream
+            fed.result()
 
     @abstractmethod
     def close(self) -> None:

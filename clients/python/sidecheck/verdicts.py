@@ -1,43 +1,11 @@
-"""What Sidecheck answers: verdicts and the violations that they list."""
+"""What Sidecheck answers to a question of validity."""
 
 from dataclasses import dataclass
-from enum import StrEnum
 
-__all__ = ["InvalidPayload", "Severity", "Verdict", "Violation"]
+from sidecheck.repairs import Repair
+from sidecheck.violations import Severity, Violation
 
-
-class Severity(StrEnum):
-    """How grave a violation is. Only an error makes a verdict invalid."""
-
-    ERROR = "error"
-    WARNING = "warning"
-    INFO = "info"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Violation:
-    """One place where a payload or a definition breaks a rule."""
-
-    #: The stable code of the rule in upper snake case. Programs decide by it.
-    code: str
-    #: Where, as a JSON Pointer (RFC 6901) into what was judged; "" is the whole.
-    #: A missing property is reported at the object that lacks it, an unknown one
-    #: at itself.
-    instance_pointer: str = ""
-    #: Which part of the schema was broken, as a JSON Pointer along the path of
-    #: evaluation: it passes through ``$ref``. "" where no schema is involved.
-    schema_pointer: str = ""
-    #: The JSON Schema keyword that failed, or "" where none is involved.
-    keyword: str = ""
-    #: How grave it is.
-    severity: Severity = Severity.ERROR
-    #: What was expected and what was found, for a person.
-    message: str = ""
-    #: The nearest known name or value, or "" where none is near.
-    suggestion: str = ""
-    #: The clause of the specification that the rule comes from, or "" where the
-    #: rule is one of the schema's own.
-    clause: str = ""
+__all__ = ["InvalidPayload", "Verdict"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,14 +31,24 @@ class Verdict:
     tool_error_text: str = ""
     #: The revision of the registry that the target was looked up in.
     registry_revision: int = 0
+    #: Whether to act on the verdict. False for a tool of a server that the service
+    #: is told to report on only: its payloads go through, valid or not.
+    enforced: bool = True
+    #: What the payload becomes under the options that change payloads, or None if
+    #: none of them was asked for or there was nothing to do. ``valid`` and
+    #: ``violations`` here are about the payload as it was sent.
+    repair: Repair | None = None
 
     def raise_for_invalid(self) -> None:
-        """Do nothing if the verdict is valid.
+        """Do nothing if the verdict is valid, or if it is not enforced.
+
+        A repair changes nothing here: `InvalidPayload` is about the payload as sent,
+        and its ``verdict.repair`` may hold a valid one.
 
         Raises:
-            InvalidPayload: The verdict is invalid.
+            InvalidPayload: The verdict is invalid and enforced.
         """
-        if not self.valid:
+        if self.enforced and not self.valid:
             raise InvalidPayload(self)
 
 

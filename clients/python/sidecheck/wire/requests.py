@@ -38,6 +38,8 @@ __all__ = [
     "listed_bytes",
     "payload_text",
     "registration_request",
+    "stream_defaults",
+    "stream_item",
     "validate_request",
 ]
 
@@ -162,6 +164,24 @@ def batch_request(
     """Return the request to judge many payloads."""
     return validation_pb.ValidateBatchRequest(
         target=target(shared_target), options=options(shared_options), items=items
+    )
+
+
+def stream_defaults(
+    shared_target: Target | None, shared_options: Options | None
+) -> validation_pb.ValidateStreamRequest:
+    """Return the first message of a stream."""
+    return validation_pb.ValidateStreamRequest(
+        defaults=validation_pb.StreamDefaults(
+            target=target(shared_target), options=options(shared_options)
+        )
+    )
+
+
+def stream_item(id_: str, item: Item | None) -> validation_pb.ValidateStreamRequest:
+    """Return the message for one item of a stream, with nothing but its id if there is none."""
+    return validation_pb.ValidateStreamRequest(
+        item=validation_pb.StreamItem(id=id_, item=None if item is None else batch_item(item))
     )
 
 

@@ -15,6 +15,7 @@ from google.rpc.status_pb2 import Status
 
 from sidecheck.info import Engine, Limits, ServerInfo
 from sidecheck.refusals import Refused, Unavailable
+from sidecheck.repairs import Change, Repair
 from sidecheck.targets import Document
 from sidecheck.tools import Action, Deletion, Outcome, Registration, Tool
 from sidecheck.v1 import info_service_pb2 as info_pb
@@ -22,7 +23,8 @@ from sidecheck.v1 import registry_service_pb2 as registry_pb
 from sidecheck.v1 import target_pb2 as target_pb
 from sidecheck.v1 import validation_service_pb2 as validation_pb
 from sidecheck.v1 import verdict_pb2 as verdict_pb
-from sidecheck.verdicts import Severity, Verdict, Violation
+from sidecheck.verdicts import Verdict
+from sidecheck.violations import Severity, Violation
 
 __all__ = [
     "Judgement",
@@ -33,6 +35,7 @@ __all__ = [
     "registration",
     "server_info",
     "status_refusal",
+    "streamed",
     "tool",
     "verdict",
 ]
@@ -77,6 +80,18 @@ def violations(messages: Iterable[verdict_pb.Violation]) -> tuple[Violation, ...
     )
 
 
+def repair(message: verdict_pb.Repair) -> Repair:
+    """Translate a repair."""
+    return carried(
+        message,
+        Repair,
+        violations=violations(message.violations),
+        changes=tuple(
+            carried(one, Change, pointer=one.instance_pointer) for one in message.changes
+        ),
+    )
+
+
 def judged(message: verdict_pb.Verdict, registry_revision: int) -> Verdict:
     """Translate a verdict."""
     return carried(
@@ -84,7 +99,15 @@ def judged(message: verdict_pb.Verdict, registry_revision: int) -> Verdict:
         Verdict,
         violations=violations(message.violations),
         registry_revision=registry_revision,
+        repair=repair(message.repair) if message.HasField("repair") else None,
     )
+
+
+def judgement(outcome: validation_pb.ValidateOutcome, registry_revision: int) -> Judgement:
+    """Translate the answer to one payload of many."""
+    if outcome.HasField("verdict"):
+        return judged(outcome.verdict, registry_revision)
+    return status_refusal(outcome.refusal)
 
 
 def verdict(response: validation_pb.ValidateResponse) -> Verdict:
@@ -94,12 +117,12 @@ def verdict(response: validation_pb.ValidateResponse) -> Verdict:
 
 def batch_judgements(response: validation_pb.ValidateBatchResponse) -> list[Judgement]:
     """Translate the answers to many payloads."""
-    return [
-        judged(outcome.verdict, response.registry_revision)
-        if outcome.HasField("verdict")
-        else status_refusal(outcome.refusal)
-        for outcome in response.outcomes
-    ]
+    return [judgement(outcome, response.registry_revision) for outcome in response.outcomes]
+
+
+def streamed(response: validation_pb.ValidateStreamResponse) -> tuple[str, Judgement]:
+    """Return the id of an item of a stream, "" where it could not be read, and its answer."""
+    return response.id, judgement(response.outcome, response.registry_revision)
 
 
 def registration(responses: Iterable[registry_pb.RegisterToolsResponse]) -> Registration:

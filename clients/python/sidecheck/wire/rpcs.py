@@ -18,6 +18,7 @@ __all__ = [
     "SERVICES",
     "VALIDATE",
     "VALIDATE_BATCH",
+    "VALIDATE_STREAM",
     "Rpc",
 ]
 
@@ -55,6 +56,12 @@ VALIDATE_BATCH: Final = Rpc(
     "ValidateBatch",
     validation_pb.ValidateBatchRequest,
     validation_pb.ValidateBatchResponse,
+)
+VALIDATE_STREAM: Final = Rpc(
+    VALIDATION,
+    "ValidateStream",
+    validation_pb.ValidateStreamRequest,
+    validation_pb.ValidateStreamResponse,
 )
 REGISTER_TOOLS: Final = Rpc(
     REGISTRY,
