@@ -1,0 +1,374 @@
+"""What a call to the server costs, against a bare gRPC server that does nothing.
+
+Unary calls, batches and streams, over TCP and a unix socket, in turns with a server that
+answers the same bytes without looking at what came; and a batch's cost for each item,
+against decoding, judging and reading and writing the messages, which no server can leave
+out. Load comes from h2load where it is installed, else from gRPC's own client.
+
+    python benchmarks/serving.py [--quick] [--report FOLDER] [--callers]
+"""
+
+import argparse
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import grpc
+from sidecheck import BlockingClient
+from sidecheck.v1 import target_pb2, verdict_pb2
+from sidecheck.v1 import validation_service_pb2 as validation
+
+import judges
+from load import Load, Work, has_h2load, loaded
+from plots import plot_bars
+from report import Claim, Effort, Section, Table, run, told
+from rounds import Rounds, Summary, summary, take_turns, timed
+from servers import Running, echo, sidecheck
+from subjects import Subject, own_tool
+
+_SERVICE = "/sidecheck.v1.ValidationService/"
+_SERVER = "benchmark"
+_OURS, _BARE, _FLOOR = "Sidecheck", "bare server", "floor"
+_LEAST_OF_BARE = 0.8
+_MOST_OF_FLOOR = 1.5
+
+_TEXT = (
+    "Both servers run at once, each in a process of its own with its default settings, and "
+    "are loaded in turns with the same request; the bare one answers the same bytes as "
+    "Sidecheck. The payload is a valid one of `git_log` (136 bytes). Every load is held to "
+    "the bytes that its answers must have, a call of a real client before and after is "
+    "answered as expected, and the server's log is searched for refusals. The time of the "
+    "processor is that of the whole server process, the threads of gRPC included, from "
+    "`psutil`. The floor of a batch is measured in one process in the same rounds: read the "
+    "request, decode and judge every payload, make and write the response."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What one load found."""
+
+    #: Of payloads in a second.
+    rate: float
+    #: Microseconds of the server's processor for a payload.
+    processor: float
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One kind of call."""
+
+    title: str
+    transport: str
+    work: Work
+    items: int
+    connections: int
+    in_flight: int
+    floor: Callable[[Any], object] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The rounds of one case."""
+
+    case: Case
+    rates: Rounds
+    processor: Rounds
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the flags of this script."""
+    parser.add_argument(
+        "--callers", action="store_true", help="make calls with gRPC's own client, not h2load"
+    )
+
+
+def measure(effort: Effort) -> Section:
+    """Answer the question of this script."""
+    callers = effort.given.callers or not has_h2load()
+    with tempfile.TemporaryDirectory() as folder, sidecheck(Path(folder)) as server:
+        subject = own_tool("git_log")
+        with BlockingClient(server.address("unix")) as client:
+            client.register(_SERVER, [subject.definition])
+        with grpc.insecure_channel(server.address("unix")) as channel:
+            cases = list(_cases(effort, channel, subject))
+            found = [_case(effort, folder, server, *case, callers=callers) for case in cases]
+            paced = [] if callers else _paced(effort, folder, server, *cases[0])
+            for case, answer in cases:
+                if case.title != "stream" and _ask(channel, case.work) != answer:
+                    raise AssertionError(f"{case.title} is answered otherwise than before")
+    if effort.folder is not None:
+        _plot(effort.folder, found)
+    load = "gRPC's own Python client in 2 processes" if callers else "h2load"
+    note = "" if has_h2load() else " h2load is missing, so nothing was asked at a fixed rate."
+    return Section(
+        "serving",
+        "Serving, against a bare gRPC server",
+        f"{_TEXT} Load: {load}.{note}",
+        [_table(found), _floor_table(found), *paced],
+        list(_claims(found)),
+        [("serving.svg", "Payloads in a second, in multiples of the bare server's calls")],
+    )
+
+
+# What is asked
+
+
+def _cases(effort: Effort, channel: grpc.Channel, subject: Subject) -> Iterator[tuple[Case, bytes]]:
+    unary = validation.ValidateRequest(target=_target(subject), subject=_arguments(subject.valid))
+    for transport in ("unix", "tcp"):
+        work, answer = _work(channel, "Validate", unary.SerializeToString())
+        yield Case("one", transport, work, 1, 4, 8), answer
+    for count in effort.choose((1, 16, 256, 1024), (16,)):
+        request = validation.ValidateBatchRequest(
+            target=_target(subject),
+            items=[validation.ValidateItem(subject=_arguments(subject.valid))] * count,
+        )
+        work, answer = _work(channel, "ValidateBatch", request.SerializeToString())
+        floor = _floor(subject, work.messages[0], answer)
+        yield Case(f"batch of {count}", "unix", work, count, 2, 2, floor), answer
+    yield from _stream(channel, subject, effort.choose(256, 16))
+
+
+def _stream(
+    channel: grpc.Channel, subject: Subject, count: int
+) -> Iterator[tuple[Case, bytes]]:
+    if "ValidateStream" not in validation.DESCRIPTOR.services_by_name[
+        "ValidationService"
+    ].methods_by_name:
+        return
+    made: Any = validation
+    defaults = made.StreamDefaults(target=_target(subject))
+    item = made.StreamItem(
+        id="0", item=validation.ValidateItem(subject=_arguments(subject.valid))
+    )
+    messages = [made.ValidateStreamRequest(defaults=defaults)]
+    messages += [made.ValidateStreamRequest(item=item)] * count
+    texts = tuple(message.SerializeToString() for message in messages)
+    path = f"{_SERVICE}ValidateStream"
+    call: Any = channel.stream_stream(path)
+    try:
+        answers = list(call(iter(texts), timeout=30))
+    except grpc.RpcError as error:
+        if error.code() is grpc.StatusCode.UNIMPLEMENTED:  # type: ignore[attr-defined]
+            return
+        raise
+    # The defaults have no answer; the bare server has one for every message.
+    work = Work(path, texts, sum(map(len, answers)), len(answers))
+    yield Case("stream", "unix", work, count, 2, 2), answers[0]
+
+
+def _target(subject: Subject) -> target_pb2.Target:
+    named = target_pb2.RegisteredTool(server=_SERVER, name=subject.name)
+    return target_pb2.Target(registered_tool=named)
+
+
+def _arguments(payload: bytes) -> target_pb2.Subject:
+    return target_pb2.Subject(arguments=payload)
+
+
+def _work(channel: grpc.Channel, method: str, request: bytes) -> tuple[Work, bytes]:
+    work = Work(f"{_SERVICE}{method}", (request,), 0)
+    answer = _ask(channel, work)
+    return Work(work.path, work.messages, len(answer)), answer
+
+
+def _ask(channel: grpc.Channel, work: Work) -> bytes:
+    call: Any = channel.unary_unary(work.path)
+    answer: bytes = call(work.messages[0], timeout=30)
+    return answer
+
+
+def _floor(subject: Subject, request: bytes, answer: bytes) -> Callable[[Any], object]:
+    judge = judges.JUDGES[judges.SIDECHECK](subject.schema).of_text
+    expected = validation.ValidateBatchResponse.FromString(answer)
+    one = expected.outcomes[0].verdict
+    definition, schema = one.definition_digest, one.schema_digest
+
+    def floor(text: bytes) -> bytes:
+        outcomes = []
+        for item in validation.ValidateBatchRequest.FromString(text).items:
+            verdict = verdict_pb2.Verdict(
+                valid=judge(item.subject.arguments),
+                definition_digest=definition,
+                schema_digest=schema,
+            )
+            outcomes.append(validation.ValidateOutcome(verdict=verdict))
+        return validation.ValidateBatchResponse(
+            outcomes=outcomes, registry_revision=expected.registry_revision
+        ).SerializeToString()
+
+    if floor(request) != answer:
+        raise AssertionError("the floor answers otherwise than the server")
+    return floor
+
+
+# How it is asked
+
+
+def _case(
+    effort: Effort, folder: str, server: Running, case: Case, answer: bytes, *, callers: bool
+) -> Measured:
+    rounds, seconds = effort.choose((9, 0.5), (2, 0.05))
+    within = Path(tempfile.mkdtemp(dir=folder))
+    with echo(within, {case.work.path: answer}) as bare:
+        ours = _loading(server, case, case.work, seconds, callers=callers)
+        work = case.work
+        if case.title == "stream":
+            count = len(work.messages)
+            work = Work(work.path, work.messages, count * len(answer), count)
+        turns = {_OURS: ours, _BARE: _loading(bare, case, work, seconds, callers=callers)}
+        if case.floor is not None:
+            took = timed(case.floor, case.work.messages[0], seconds / 4)
+            turns[_FLOOR] = lambda: Turn(0.0, took() * 1e6 / case.items)
+        found = take_turns(turns, rounds)
+    rates = {name: [turn.rate for turn in found[name]] for name in (_OURS, _BARE)}
+    times = {name: [turn.processor for turn in turns] for name, turns in found.items()}
+    return Measured(case, Rounds(rates), Rounds(times))
+
+
+def _loading(
+    server: Running, case: Case, work: Work, seconds: float, *, callers: bool
+) -> Callable[[], Turn]:
+    def load(calls: int) -> Load:
+        return loaded(
+            server.address(case.transport),
+            work,
+            calls,
+            connections=case.connections,
+            in_flight=case.in_flight,
+            callers=callers,
+        )
+
+    at_once = case.connections * case.in_flight
+    tried = load(2 * at_once)
+    calls = max(2 * at_once, int(seconds * tried.calls / tried.seconds))
+
+    def turn() -> Turn:
+        before = server.processor_seconds()
+        done = load(calls)
+        used = server.processor_seconds() - before
+        payloads = done.calls * case.items
+        return Turn(payloads / done.seconds, max(used, 0.001) * 1e6 / payloads)
+
+    return turn
+
+
+def _paced(effort: Effort, folder: str, server: Running, case: Case, answer: bytes) -> list[Table]:
+    rounds, calls, rate = effort.choose((7, 2000, 1000), (2, 100, 500))
+    within = Path(tempfile.mkdtemp(dir=folder))
+    rows = []
+    with echo(within, {case.work.path: answer}) as bare:
+        for transport in ("unix", "tcp"):
+            turns = {
+                name: _pacing(one.address(transport), case.work, calls, rate)
+                for name, one in ((_OURS, server), (_BARE, bare))
+            }
+            found = take_turns(turns, rounds)
+            for name, loads in found.items():
+                cells = (told(summary(_percentile(one, at) for one in loads)) for at in _PERCENTS)
+                rows.append([f"{name}, {transport}", *cells])
+    head = ["server", *(f"{percent} %, ms" for percent in _PERCENTS)]
+    caption = f"Latency of single calls at {rate:,} in a second ({rounds} rounds of {calls:,})"
+    return [Table(caption, head, rows)]
+
+
+_PERCENTS = (50, 90, 99)
+
+
+def _pacing(address: str, work: Work, calls: int, rate: int) -> Callable[[], Load]:
+    return lambda: loaded(address, work, calls, per_second=rate)
+
+
+def _percentile(load: Load, percent: int) -> float:
+    ordered = sorted(load.milliseconds)
+    return ordered[min(len(ordered) - 1, len(ordered) * percent // 100)]
+
+
+# What is told
+
+
+def _table(found: list[Measured]) -> Table:
+    rows = [
+        [
+            f"{one.case.title}, {one.case.transport}",
+            told(one.rates.of(_OURS)),
+            told(one.rates.of(_BARE)),
+            told(one.rates.ratio(_OURS, _BARE)),
+            told(one.processor.of(_OURS)),
+            told(one.processor.of(_BARE)),
+            told(one.processor.ratio(_OURS, _BARE)),
+        ]
+        for one in found
+    ]
+    head = [
+        "calls",
+        "payloads/s",
+        "bare server",
+        "ratio",
+        "processor, µs/payload",
+        "bare server, µs",
+        "ratio, ×",
+    ]
+    n = found[0].rates.of(_OURS).n
+    return Table(f"As fast as it goes ({n} rounds)", head, rows)
+
+
+def _floor_table(found: list[Measured]) -> Table:
+    rows = [
+        [
+            one.case.title,
+            told(one.processor.of(_OURS)),
+            told(one.processor.of(_FLOOR)),
+            told(one.processor.ratio(_OURS, _FLOOR)),
+        ]
+        for one in found
+        if one.case.floor is not None
+    ]
+    head = ["calls", "server's processor, µs/payload", "floor, µs/payload", "ratio, ×"]
+    return Table("Batches against decoding, judging and messages alone", head, rows)
+
+
+def _claims(found: list[Measured]) -> Iterator[Claim]:
+    for one in found:
+        if one.case.title == "one":
+            ratio = one.rates.ratio(_OURS, _BARE).median
+            yield Claim(
+                f"single calls are near a bare gRPC server ({one.case.transport})",
+                f"{_LEAST_OF_BARE} of its calls in a second at least",
+                f"{ratio:.2f}",
+                ratio >= _LEAST_OF_BARE,
+            )
+        if one.case.items == 256 and one.case.floor is not None:
+            ratio = one.processor.ratio(_OURS, _FLOOR).median
+            yield Claim(
+                "a batch of 256 is near decoding, judging and messages alone",
+                f"{_MOST_OF_FLOOR} times that at most, for a payload",
+                f"{ratio:.2f}",
+                ratio <= _MOST_OF_FLOOR,
+            )
+
+
+def _plot(folder: Path, found: list[Measured]) -> None:
+    groups: dict[str, dict[str, Summary]] = {
+        f"{one.case.title}, {one.case.transport}": {
+            "processor's time of the server": one.processor.ratio(_OURS, _BARE),
+            "payloads in a second": one.rates.ratio(_OURS, _BARE),
+        }
+        for one in found
+    }
+    plot_bars(
+        folder / "serving.svg",
+        "Sidecheck in multiples of a bare gRPC server, same messages",
+        "times the bare server: median and quartiles of the rounds",
+        groups,
+        logarithmic=True,
+        line=(1.0, "bare server"),
+    )
+
+
+if __name__ == "__main__":
+    run(measure, __doc__, add_options)
