@@ -21,19 +21,17 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import jsonschema
-from sidecheck import BlockingClient
-
-from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.refusals import Refusal
-from sidecheck_server.core.schemas.compilation import compile_source
-from sidecheck_server.core.schemas.source import SchemaSource
-
 import held
+import jsonschema
 from plots import plot_bars
 from report import Claim, Effort, Section, Table, run, told
 from rounds import Summary, summary
 from servers import Running, sidecheck
+from sidecheck import BlockingClient
+from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.refusals import Refusal
+from sidecheck_server.core.schemas.compilation import compile_source
+from sidecheck_server.core.schemas.source import SchemaSource
 from subjects import all_subjects, corpus_tools
 
 _OURS = "Sidecheck"
@@ -80,9 +78,10 @@ def measure(effort: Effort) -> Section:
     tools = tools[: effort.choose(None, 150)]
     times = _compile_all(tools)
     counts = [count for count in (len(tools), 10_000, 100_000) if count <= effort.given.most]
-    kept = []
-    for count in effort.choose(counts, [len(tools)]):
-        kept.append(_registered(list(islice(_distinct(tools), count))))
+    kept = [
+        _registered(list(islice(_distinct(tools), count)))
+        for count in effort.choose(counts, [len(tools)])
+    ]
     schemas = [_text(tool["inputSchema"]) for tool in islice(_distinct(tools), len(tools))]
     kept += [_held(kind, schemas) for kind in held.KINDS]
     if effort.folder is not None:
@@ -217,13 +216,11 @@ def _times_table(times: dict[str, list[float]]) -> Table:
     rows = []
     for name, found in times.items():
         every = summary(found)
-        ratio = summary(
-            theirs / ours for theirs, ours in zip(found, times[_OURS], strict=True)
-        )
+        ratio = summary(theirs / ours for theirs, ours in zip(found, times[_OURS], strict=True))
         rows.append(
             [name, told(every), f"{every.greatest:,.1f}", f"{sum(found) / 1000:,.2f}", told(ratio)]
         )
-    head = ["", "ms", "longest, ms", "all, s", f"/ {_OURS}, ×"]
+    head = ["", "ms", "longest, ms", "all, s", f"/ {_OURS}, x"]
     return Table(f"Making one schema ready ({len(times[_OURS]):,} schemas, once each)", head, rows)
 
 

@@ -27,9 +27,7 @@ async def _call(address: str, path: str, messages: list[bytes], calls: int, many
         print("ready", flush=True)
         sys.stdin.readline()
         left = iter(range(calls))
-        found = await asyncio.gather(
-            *(_worker(channel, path, messages, left) for _ in range(many))
-        )
+        found = await asyncio.gather(*(_worker(channel, path, messages, left) for _ in range(many)))
     received = sum(size for size, _ in found)
     milliseconds = [round(took, 3) for _, times in found for took in times]
     print(json.dumps({"bytes": received, "milliseconds": milliseconds}))

@@ -5,7 +5,7 @@ is for a validator to say.
 """
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 __all__ = ["broken", "valid"]
@@ -93,12 +93,16 @@ def _integer(schema: Any, _root: Any, _depth: int) -> Any:
     return max(schema.get("minimum", 7), schema.get("exclusiveMinimum", 6) + 1)
 
 
-_OF_TYPE = {
+def _always(*, value: bool | None) -> Callable[[Any, Any, int], Any]:
+    return lambda _schema, _root, _depth: value
+
+
+_OF_TYPE: dict[str, Callable[[Any, Any, int], Any]] = {
     "object": _object,
     "array": _array,
     "string": _string,
     "integer": _integer,
     "number": _integer,
-    "boolean": lambda _schema, _root, _depth: True,
-    "null": lambda _schema, _root, _depth: None,
+    "boolean": _always(value=True),
+    "null": _always(value=None),
 }

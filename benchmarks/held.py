@@ -19,7 +19,6 @@ import jsonschema
 import jsonschema_rs
 import psutil
 from jsonschema.validators import validator_for
-
 from judges import compile_stock
 
 __all__ = ["KINDS", "main"]

@@ -14,7 +14,6 @@ import fastjsonschema
 import jsonschema
 import jsonschema_rs
 from jsonschema.validators import validator_for
-
 from sidecheck_server.core.compiled import CompiledSchema
 from sidecheck_server.core.judge import Judging, judge
 from sidecheck_server.core.limits import Limits

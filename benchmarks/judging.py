@@ -124,7 +124,7 @@ def _table(caption: str, found: list[Measured], names: Iterable[str], payload: s
     over = [_over_tools(found, name) for name in names]
     rows.append(["**median over tools**", "", "", *(told(one) for one in over)])
     rows.append(["least", "", "", *(f"{one.least:.2f}" for one in over)])
-    head = ["tool (schema)", "payload, B", "Sidecheck, µs", *(f"{name}, ×" for name in names)]
+    head = ["tool (schema)", "payload, B", "Sidecheck, µs", *(f"{name}, x" for name in names)]
     n = found[0].rounds.of(SIDECHECK).n
     return Table(f"{caption} ({n} rounds)", head, rows)
 

@@ -62,7 +62,7 @@ def has_h2load() -> bool:
     return shutil.which("h2load") is not None
 
 
-def loaded(  # noqa: PLR0913  (the shape of the load is named at each call)
+def loaded(
     address: str,
     work: Work,
     calls: int,

@@ -6,7 +6,6 @@ from pathlib import Path
 import matplotlib as mpl
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
-
 from rounds import Summary
 
 __all__ = ["plot_bars", "plot_lines"]

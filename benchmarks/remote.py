@@ -15,16 +15,15 @@ from pathlib import Path
 from typing import Any
 
 import grpc
-from sidecheck import BlockingClient, RegisteredTool
-from sidecheck.v1 import target_pb2
-from sidecheck.v1 import validation_service_pb2 as validation
-from sidecheck.v1.validation_service_pb2_grpc import ValidationServiceStub
-
 from judges import FRESH, JUDGES, KEPT
 from plots import plot_bars
 from report import Claim, Effort, Section, Table, run, told
 from rounds import Rounds, summary, take_turns, timed
 from servers import sidecheck
+from sidecheck import BlockingClient, RegisteredTool
+from sidecheck.v1 import target_pb2
+from sidecheck.v1 import validation_service_pb2 as validation
+from sidecheck.v1.validation_service_pb2_grpc import ValidationServiceStub
 from subjects import Subject, all_subjects
 
 _CLIENT, _STUB = "BlockingClient", "stub"
@@ -112,7 +111,7 @@ def _table(found: list[tuple[Subject, Rounds]]) -> Table:
     head = [
         "tool (schema)",
         *(f"{name}, µs" for name in (_CLIENT, _STUB, *_LOCAL)),
-        *(f"{name} / {_CLIENT}, ×" for name in _LOCAL),
+        *(f"{name} / {_CLIENT}, x" for name in _LOCAL),
     ]
     return Table(f"One call ({found[0][1].of(_CLIENT).n} rounds)", head, rows)
 

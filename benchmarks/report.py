@@ -16,7 +16,17 @@ from typing import Any
 from machine import machine
 from rounds import Summary
 
-__all__ = ["Claim", "Effort", "Section", "Table", "read_section", "run", "told"]
+__all__ = [
+    "Claim",
+    "Effort",
+    "Section",
+    "Table",
+    "claims_table",
+    "read_section",
+    "run",
+    "table_lines",
+    "told",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +143,10 @@ def table_lines(table: Table) -> Iterator[str]:
         )
         yield f"| {' | '.join(cells)} |"
         if index == 0:
-            rules = ["-" * width if column == 0 else "-" * (width - 1) + ":"
-                     for column, width in enumerate(widths)]
+            rules = [
+                "-" * width if column == 0 else "-" * (width - 1) + ":"
+                for column, width in enumerate(widths)
+            ]
             yield f"| {' | '.join(rules)} |"
 
 

@@ -40,8 +40,9 @@ def summary(figures: Iterable[float]) -> Summary:
     if not known:
         raise ValueError("nothing was measured")
     # One figure alone has no quartiles, in the eyes of the library.
-    quartiles = statistics.quantiles(known * 2 if len(known) == 1 else known, method="inclusive")
-    return Summary(len(known), known[0], *quartiles, known[-1])
+    several = known * 2 if len(known) == 1 else known
+    lower, median, upper = statistics.quantiles(several, method="inclusive")
+    return Summary(len(known), known[0], lower, median, upper, known[-1])
 
 
 @dataclass(frozen=True, slots=True)

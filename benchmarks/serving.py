@@ -10,27 +10,20 @@ out. Load comes from h2load where it is installed, else from gRPC's own client.
 
 import argparse
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import grpc
-from sidecheck import BlockingClient
-from sidecheck.v1 import target_pb2, verdict_pb2
-from sidecheck.v1 import validation_service_pb2 as validation
-
-import judges
+from calls import SERVER, Call, all_calls, ask
 from load import Load, Work, has_h2load, loaded
 from plots import plot_bars
 from report import Claim, Effort, Section, Table, run, told
 from rounds import Rounds, Summary, summary, take_turns, timed
 from servers import Running, echo, sidecheck
-from subjects import Subject, own_tool
+from sidecheck import BlockingClient
+from subjects import own_tool
 
-_SERVICE = "/sidecheck.v1.ValidationService/"
-_SERVER = "benchmark"
 _OURS, _BARE, _FLOOR = "Sidecheck", "bare server", "floor"
 _LEAST_OF_BARE = 0.8
 _MOST_OF_FLOOR = 1.5
@@ -58,23 +51,10 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
-    """One kind of call."""
-
-    title: str
-    transport: str
-    work: Work
-    items: int
-    connections: int
-    in_flight: int
-    floor: Callable[[Any], object] | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Measured:
     """The rounds of one case."""
 
-    case: Case
+    case: Call
     rates: Rounds
     processor: Rounds
 
@@ -92,13 +72,13 @@ def measure(effort: Effort) -> Section:
     with tempfile.TemporaryDirectory() as folder, sidecheck(Path(folder)) as server:
         subject = own_tool("git_log")
         with BlockingClient(server.address("unix")) as client:
-            client.register(_SERVER, [subject.definition])
+            client.register(SERVER, [subject.definition])
         with grpc.insecure_channel(server.address("unix")) as channel:
-            cases = list(_cases(effort, channel, subject))
+            cases = list(all_calls(channel, subject, quick=effort.quick))
             found = [_case(effort, folder, server, *case, callers=callers) for case in cases]
             paced = [] if callers else _paced(effort, folder, server, *cases[0])
             for case, answer in cases:
-                if case.title != "stream" and _ask(channel, case.work) != answer:
+                if case.title != "stream" and ask(channel, case.work) != answer:
                     raise AssertionError(f"{case.title} is answered otherwise than before")
     if effort.folder is not None:
         _plot(effort.folder, found)
@@ -114,103 +94,8 @@ def measure(effort: Effort) -> Section:
     )
 
 
-# What is asked
-
-
-def _cases(effort: Effort, channel: grpc.Channel, subject: Subject) -> Iterator[tuple[Case, bytes]]:
-    unary = validation.ValidateRequest(target=_target(subject), subject=_arguments(subject.valid))
-    for transport in ("unix", "tcp"):
-        work, answer = _work(channel, "Validate", unary.SerializeToString())
-        yield Case("one", transport, work, 1, 4, 8), answer
-    for count in effort.choose((1, 16, 256, 1024), (16,)):
-        request = validation.ValidateBatchRequest(
-            target=_target(subject),
-            items=[validation.ValidateItem(subject=_arguments(subject.valid))] * count,
-        )
-        work, answer = _work(channel, "ValidateBatch", request.SerializeToString())
-        floor = _floor(subject, work.messages[0], answer)
-        yield Case(f"batch of {count}", "unix", work, count, 2, 2, floor), answer
-    yield from _stream(channel, subject, effort.choose(256, 16))
-
-
-def _stream(
-    channel: grpc.Channel, subject: Subject, count: int
-) -> Iterator[tuple[Case, bytes]]:
-    if "ValidateStream" not in validation.DESCRIPTOR.services_by_name[
-        "ValidationService"
-    ].methods_by_name:
-        return
-    made: Any = validation
-    defaults = made.StreamDefaults(target=_target(subject))
-    item = made.StreamItem(
-        id="0", item=validation.ValidateItem(subject=_arguments(subject.valid))
-    )
-    messages = [made.ValidateStreamRequest(defaults=defaults)]
-    messages += [made.ValidateStreamRequest(item=item)] * count
-    texts = tuple(message.SerializeToString() for message in messages)
-    path = f"{_SERVICE}ValidateStream"
-    call: Any = channel.stream_stream(path)
-    try:
-        answers = list(call(iter(texts), timeout=30))
-    except grpc.RpcError as error:
-        if error.code() is grpc.StatusCode.UNIMPLEMENTED:  # type: ignore[attr-defined]
-            return
-        raise
-    # The defaults have no answer; the bare server has one for every message.
-    work = Work(path, texts, sum(map(len, answers)), len(answers))
-    yield Case("stream", "unix", work, count, 2, 2), answers[0]
-
-
-def _target(subject: Subject) -> target_pb2.Target:
-    named = target_pb2.RegisteredTool(server=_SERVER, name=subject.name)
-    return target_pb2.Target(registered_tool=named)
-
-
-def _arguments(payload: bytes) -> target_pb2.Subject:
-    return target_pb2.Subject(arguments=payload)
-
-
-def _work(channel: grpc.Channel, method: str, request: bytes) -> tuple[Work, bytes]:
-    work = Work(f"{_SERVICE}{method}", (request,), 0)
-    answer = _ask(channel, work)
-    return Work(work.path, work.messages, len(answer)), answer
-
-
-def _ask(channel: grpc.Channel, work: Work) -> bytes:
-    call: Any = channel.unary_unary(work.path)
-    answer: bytes = call(work.messages[0], timeout=30)
-    return answer
-
-
-def _floor(subject: Subject, request: bytes, answer: bytes) -> Callable[[Any], object]:
-    judge = judges.JUDGES[judges.SIDECHECK](subject.schema).of_text
-    expected = validation.ValidateBatchResponse.FromString(answer)
-    one = expected.outcomes[0].verdict
-    definition, schema = one.definition_digest, one.schema_digest
-
-    def floor(text: bytes) -> bytes:
-        outcomes = []
-        for item in validation.ValidateBatchRequest.FromString(text).items:
-            verdict = verdict_pb2.Verdict(
-                valid=judge(item.subject.arguments),
-                definition_digest=definition,
-                schema_digest=schema,
-            )
-            outcomes.append(validation.ValidateOutcome(verdict=verdict))
-        return validation.ValidateBatchResponse(
-            outcomes=outcomes, registry_revision=expected.registry_revision
-        ).SerializeToString()
-
-    if floor(request) != answer:
-        raise AssertionError("the floor answers otherwise than the server")
-    return floor
-
-
-# How it is asked
-
-
 def _case(
-    effort: Effort, folder: str, server: Running, case: Case, answer: bytes, *, callers: bool
+    effort: Effort, folder: str, server: Running, case: Call, answer: bytes, *, callers: bool
 ) -> Measured:
     rounds, seconds = effort.choose((9, 0.5), (2, 0.05))
     within = Path(tempfile.mkdtemp(dir=folder))
@@ -231,7 +116,7 @@ def _case(
 
 
 def _loading(
-    server: Running, case: Case, work: Work, seconds: float, *, callers: bool
+    server: Running, case: Call, work: Work, seconds: float, *, callers: bool
 ) -> Callable[[], Turn]:
     def load(calls: int) -> Load:
         return loaded(
@@ -257,7 +142,7 @@ def _loading(
     return turn
 
 
-def _paced(effort: Effort, folder: str, server: Running, case: Case, answer: bytes) -> list[Table]:
+def _paced(effort: Effort, folder: str, server: Running, case: Call, answer: bytes) -> list[Table]:
     rounds, calls, rate = effort.choose((7, 2000, 1000), (2, 100, 500))
     within = Path(tempfile.mkdtemp(dir=folder))
     rows = []
@@ -311,7 +196,7 @@ def _table(found: list[Measured]) -> Table:
         "ratio",
         "processor, µs/payload",
         "bare server, µs",
-        "ratio, ×",
+        "ratio, x",
     ]
     n = found[0].rates.of(_OURS).n
     return Table(f"As fast as it goes ({n} rounds)", head, rows)
@@ -328,7 +213,7 @@ def _floor_table(found: list[Measured]) -> Table:
         for one in found
         if one.case.floor is not None
     ]
-    head = ["calls", "server's processor, µs/payload", "floor, µs/payload", "ratio, ×"]
+    head = ["calls", "server's processor, µs/payload", "floor, µs/payload", "ratio, x"]
     return Table("Batches against decoding, judging and messages alone", head, rows)
 
 

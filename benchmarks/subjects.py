@@ -14,9 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import jsonschema
-
 import examples
+import jsonschema
 
 __all__ = ["CORPUS", "OWN", "Subject", "all_subjects", "corpus_tools", "own_tool"]
 
