@@ -269,8 +269,7 @@ def _plot(folder: Path, kept: list[Kept]) -> None:
         "Resident memory for one tool",
         "bytes, mean over the tools",
         {one.who: {"bytes": bar(one.bytes)} for one in kept},
-        logarithmic=True,
-        line=(_MOST_BYTES, "10 KB"),
+        line=(_MOST_BYTES, "wanted of Sidecheck"),
     )
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import matplotlib as mpl
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
+from report import digits
 from rounds import Summary
 
 __all__ = ["plot_bars", "plot_lines"]
@@ -25,15 +26,17 @@ def plot_bars(
     logarithmic: bool = False,
     line: tuple[float, str] | None = None,
 ) -> None:
-    """Write bars up to the median, with a stroke from quartile to quartile.
+    """Write bars to the median, with a stroke from quartile to quartile.
 
     *groups* has a group of bars for each label; equal names have equal colours. *line* is a
-    figure to compare with, and its name.
+    figure to compare with, and its name; on a logarithmic axis, which has no zero, bars
+    begin there.
     """
     names = list(dict.fromkeys(name for group in groups.values() for name in group))
     figure = Figure(figsize=(8, 0.8 + 0.55 * len(groups) + 0.22 * len(groups) * len(names)))
     axes = figure.add_subplot()
     height = 0.8 / len(names)
+    start = line[0] if line is not None and logarithmic else 0.0
     for number, name in enumerate(names):
         placed = [
             (index + (number - (len(names) - 1) / 2) * height, group[name])
@@ -42,8 +45,9 @@ def plot_bars(
         ]
         axes.barh(
             [place for place, _ in placed],
-            [found.median for _, found in placed],
+            [found.median - start for _, found in placed],
             height * 0.9,
+            left=start,
             color=_COLOURS[number % len(_COLOURS)],
             label=name,
             xerr=[
@@ -54,8 +58,8 @@ def plot_bars(
         )
         for place, found in placed:
             axes.annotate(
-                f"{found.median:,.3g}",
-                (found.upper, place),
+                digits(found.median),
+                (max(found.upper, start), place),
                 xytext=(4, 0),
                 textcoords="offset points",
                 va="center",
@@ -65,10 +69,10 @@ def plot_bars(
     axes.invert_yaxis()
     if logarithmic:
         axes.set_xscale("log")
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
     if line is not None:
         axes.axvline(line[0], color="#222222", linewidth=1, linestyle="--", label=line[1])
-    axes.margins(x=0.12)
+    axes.margins(x=0.15)
     _finish(figure, axes, path, title, axis)
 
 

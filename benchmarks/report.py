@@ -22,6 +22,7 @@ __all__ = [
     "Section",
     "Table",
     "claims_table",
+    "digits",
     "read_section",
     "run",
     "table_lines",
@@ -153,12 +154,12 @@ def table_lines(table: Table) -> Iterator[str]:
 def told(found: Summary, scale: float = 1.0) -> str:
     """Return a median with its quartiles."""
     return (
-        f"{_digits(found.median * scale)} "
-        f"[{_digits(found.lower * scale)}..{_digits(found.upper * scale)}]"
+        f"{digits(found.median * scale)} "
+        f"[{digits(found.lower * scale)}..{digits(found.upper * scale)}]"
     )
 
 
-def _digits(figure: float) -> str:
+def digits(figure: float) -> str:
     """Return *figure* to three digits, as far as they mean something."""
     if figure >= 100:
         return f"{figure:,.0f}"

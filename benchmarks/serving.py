@@ -19,7 +19,7 @@ from calls import SERVER, Call, all_calls, ask
 from load import Load, Work, has_h2load, loaded
 from plots import plot_bars
 from report import Claim, Effort, Section, Table, run, told
-from rounds import Rounds, Summary, summary, take_turns, timed
+from rounds import Rounds, summary, take_turns, timed
 from servers import Running, echo, sidecheck
 from sidecheck import BlockingClient
 from subjects import own_tool
@@ -52,9 +52,9 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """The rounds of one case."""
+    """The rounds of one call."""
 
-    case: Call
+    call: Call
     rates: Rounds
     processor: Rounds
 
@@ -74,12 +74,12 @@ def measure(effort: Effort) -> Section:
         with BlockingClient(server.address("unix")) as client:
             client.register(SERVER, [subject.definition])
         with grpc.insecure_channel(server.address("unix")) as channel:
-            cases = list(all_calls(channel, subject, quick=effort.quick))
-            found = [_case(effort, folder, server, *case, callers=callers) for case in cases]
-            paced = [] if callers else _paced(effort, folder, server, *cases[0])
-            for case, answer in cases:
-                if case.title != "stream" and ask(channel, case.work) != answer:
-                    raise AssertionError(f"{case.title} is answered otherwise than before")
+            calls = list(all_calls(channel, subject, quick=effort.quick))
+            found = [_measure(effort, folder, server, *one, callers=callers) for one in calls]
+            paced = [] if callers else _paced(effort, folder, server, *calls[0])
+            for call, answer in calls:
+                if call.title != "stream" and ask(channel, call.work) != answer:
+                    raise AssertionError(f"{call.title} is answered otherwise than before")
     if effort.folder is not None:
         _plot(effort.folder, found)
     load = "gRPC's own Python client in 2 processes" if callers else "h2load"
@@ -90,45 +90,45 @@ def measure(effort: Effort) -> Section:
         f"{_TEXT} Load: {load}.{note}",
         [_table(found), _floor_table(found), *paced],
         list(_claims(found)),
-        [("serving.svg", "Payloads in a second, in multiples of the bare server's calls")],
+        [("serving.svg", "Time of the processor for a payload, by kind of call")],
     )
 
 
-def _case(
-    effort: Effort, folder: str, server: Running, case: Call, answer: bytes, *, callers: bool
+def _measure(
+    effort: Effort, folder: str, server: Running, call: Call, answer: bytes, *, callers: bool
 ) -> Measured:
     rounds, seconds = effort.choose((9, 0.5), (2, 0.05))
     within = Path(tempfile.mkdtemp(dir=folder))
-    with echo(within, {case.work.path: answer}) as bare:
-        ours = _loading(server, case, case.work, seconds, callers=callers)
-        work = case.work
-        if case.title == "stream":
+    with echo(within, {call.work.path: answer}) as bare:
+        ours = _loading(server, call, call.work, seconds, callers=callers)
+        work = call.work
+        if call.title == "stream":
             count = len(work.messages)
             work = Work(work.path, work.messages, count * len(answer), count)
-        turns = {_OURS: ours, _BARE: _loading(bare, case, work, seconds, callers=callers)}
-        if case.floor is not None:
-            took = timed(case.floor, case.work.messages[0], seconds / 4)
-            turns[_FLOOR] = lambda: Turn(0.0, took() * 1e6 / case.items)
+        turns = {_OURS: ours, _BARE: _loading(bare, call, work, seconds, callers=callers)}
+        if call.floor is not None:
+            took = timed(call.floor, call.work.messages[0], seconds / 4)
+            turns[_FLOOR] = lambda: Turn(0.0, took() * 1e6 / call.items)
         found = take_turns(turns, rounds)
     rates = {name: [turn.rate for turn in found[name]] for name in (_OURS, _BARE)}
     times = {name: [turn.processor for turn in turns] for name, turns in found.items()}
-    return Measured(case, Rounds(rates), Rounds(times))
+    return Measured(call, Rounds(rates), Rounds(times))
 
 
 def _loading(
-    server: Running, case: Call, work: Work, seconds: float, *, callers: bool
+    server: Running, call: Call, work: Work, seconds: float, *, callers: bool
 ) -> Callable[[], Turn]:
     def load(calls: int) -> Load:
         return loaded(
-            server.address(case.transport),
+            server.address(call.transport),
             work,
             calls,
-            connections=case.connections,
-            in_flight=case.in_flight,
+            connections=call.connections,
+            in_flight=call.in_flight,
             callers=callers,
         )
 
-    at_once = case.connections * case.in_flight
+    at_once = call.connections * call.in_flight
     tried = load(2 * at_once)
     calls = max(2 * at_once, int(seconds * tried.calls / tried.seconds))
 
@@ -136,20 +136,20 @@ def _loading(
         before = server.processor_seconds()
         done = load(calls)
         used = server.processor_seconds() - before
-        payloads = done.calls * case.items
+        payloads = done.calls * call.items
         return Turn(payloads / done.seconds, max(used, 0.001) * 1e6 / payloads)
 
     return turn
 
 
-def _paced(effort: Effort, folder: str, server: Running, case: Call, answer: bytes) -> list[Table]:
+def _paced(effort: Effort, folder: str, server: Running, call: Call, answer: bytes) -> list[Table]:
     rounds, calls, rate = effort.choose((7, 2000, 1000), (2, 100, 500))
     within = Path(tempfile.mkdtemp(dir=folder))
     rows = []
-    with echo(within, {case.work.path: answer}) as bare:
+    with echo(within, {call.work.path: answer}) as bare:
         for transport in ("unix", "tcp"):
             turns = {
-                name: _pacing(one.address(transport), case.work, calls, rate)
+                name: _pacing(one.address(transport), call.work, calls, rate)
                 for name, one in ((_OURS, server), (_BARE, bare))
             }
             found = take_turns(turns, rounds)
@@ -179,7 +179,7 @@ def _percentile(load: Load, percent: int) -> float:
 def _table(found: list[Measured]) -> Table:
     rows = [
         [
-            f"{one.case.title}, {one.case.transport}",
+            f"{one.call.title}, {one.call.transport}",
             told(one.rates.of(_OURS)),
             told(one.rates.of(_BARE)),
             told(one.rates.ratio(_OURS, _BARE)),
@@ -205,13 +205,13 @@ def _table(found: list[Measured]) -> Table:
 def _floor_table(found: list[Measured]) -> Table:
     rows = [
         [
-            one.case.title,
+            one.call.title,
             told(one.processor.of(_OURS)),
             told(one.processor.of(_FLOOR)),
             told(one.processor.ratio(_OURS, _FLOOR)),
         ]
         for one in found
-        if one.case.floor is not None
+        if one.call.floor is not None
     ]
     head = ["calls", "server's processor, µs/payload", "floor, µs/payload", "ratio, x"]
     return Table("Batches against decoding, judging and messages alone", head, rows)
@@ -219,15 +219,15 @@ def _floor_table(found: list[Measured]) -> Table:
 
 def _claims(found: list[Measured]) -> Iterator[Claim]:
     for one in found:
-        if one.case.title == "one":
+        if one.call.title == "one":
             ratio = one.rates.ratio(_OURS, _BARE).median
             yield Claim(
-                f"single calls are near a bare gRPC server ({one.case.transport})",
+                f"single calls are near a bare gRPC server ({one.call.transport})",
                 f"{_LEAST_OF_BARE} of its calls in a second at least",
                 f"{ratio:.2f}",
                 ratio >= _LEAST_OF_BARE,
             )
-        if one.case.items == 256 and one.case.floor is not None:
+        if one.call.items == 256 and one.call.floor is not None:
             ratio = one.processor.ratio(_OURS, _FLOOR).median
             yield Claim(
                 "a batch of 256 is near decoding, judging and messages alone",
@@ -238,20 +238,18 @@ def _claims(found: list[Measured]) -> Iterator[Claim]:
 
 
 def _plot(folder: Path, found: list[Measured]) -> None:
-    groups: dict[str, dict[str, Summary]] = {
-        f"{one.case.title}, {one.case.transport}": {
-            "processor's time of the server": one.processor.ratio(_OURS, _BARE),
-            "payloads in a second": one.rates.ratio(_OURS, _BARE),
-        }
-        for one in found
-    }
     plot_bars(
         folder / "serving.svg",
-        "Sidecheck in multiples of a bare gRPC server, same messages",
-        "times the bare server: median and quartiles of the rounds",
-        groups,
+        "Time of the server's processor for one payload",
+        "microseconds: median and quartiles of the rounds",
+        {
+            f"{one.call.title}, {one.call.transport}": {
+                name: one.processor.of(name) for name in one.processor.figures
+            }
+            for one in found
+        },
         logarithmic=True,
-        line=(1.0, "bare server"),
+        line=(1.0, "one microsecond"),
     )
 
 
