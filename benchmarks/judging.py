@@ -54,7 +54,7 @@ class Measured:
 
 def measure(effort: Effort) -> Section:
     """Answer the question of this script."""
-    rounds, seconds = effort.choose((41, 0.002), (3, 0.0003))
+    rounds, seconds = effort.choose((41, 0.002), (3, 0.0002))
     subjects = all_subjects(effort.choose(None, 3))
     ready = [{name: make(one.schema) for name, make in JUDGES.items()} for one in subjects]
 
@@ -160,23 +160,24 @@ def _claim(what: str, least: float, found: float) -> Claim:
 
 
 def _growth(effort: Effort) -> dict[str, list[tuple[int, Rounds]]]:
-    rounds, sizes = effort.choose(
-        (11, (300, 1_000, 10_000, 100_000, 1_000_000)), (3, (300, 10_000, 40_000))
+    rounds, seconds, sizes = effort.choose(
+        (11, 0.002, (300, 1_000, 10_000, 100_000, 1_000_000)), (3, 0.0002, (300, 10_000, 30_000))
     )
     shapes = {"one long text": _long_text, "an order of many lines": _many_lines}
     return {
-        shape: [_grown(*make(size), rounds) for size in sizes] for shape, make in shapes.items()
+        shape: [_grown(*make(size), rounds, seconds) for size in sizes]
+        for shape, make in shapes.items()
     }
 
 
-def _grown(subject: Subject, text: bytes, rounds: int) -> tuple[int, Rounds]:
+def _grown(subject: Subject, text: bytes, rounds: int, seconds: float) -> tuple[int, Rounds]:
     actions: dict[str, Callable[[bytes], object]] = {
         name: JUDGES[name](subject.schema).of_text
         for name in (SIDECHECK, KEPT, FASTJSONSCHEMA, RUST)
     }
     actions["Sidecheck, decoding"] = judges.decode_ours
     actions["json.loads"] = json.loads
-    turns = {name: timed(action, text, 0.002) for name, action in actions.items()}
+    turns = {name: timed(action, text, seconds) for name, action in actions.items()}
     nanoseconds = {
         name: [seconds * 1e9 / len(text) for seconds in found]
         for name, found in take_turns(turns, rounds).items()

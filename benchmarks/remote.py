@@ -41,7 +41,7 @@ _TEXT = (
 
 def measure(effort: Effort) -> Section:
     """Answer the question of this script."""
-    rounds, seconds = effort.choose((21, 0.02), (3, 0.003))
+    rounds, seconds = effort.choose((21, 0.02), (3, 0.001))
     subjects = all_subjects(effort.choose(None, 3))
     found = []
     with (

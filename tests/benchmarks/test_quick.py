@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from shared_material import REPOSITORY
+from shared_material import REPOSITORY, shared
 
 pytest.importorskip("matplotlib", reason="the group bench of pyproject.toml is not installed")
 
@@ -29,10 +29,12 @@ def run(script: str, *arguments: str) -> str:
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a report that the quick forms wrote."""
+    """The folder of a report that the quick forms wrote, without the corpus."""
     folder = tmp_path_factory.mktemp("report")
-    for script in SCRIPTS:
-        run(script, "--quick", "--report", str(folder))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SIDECHECK_SHARED", str(folder / "nowhere"))
+        for script in SCRIPTS:
+            run(script, "--quick", "--report", str(folder))
     run("claims", str(folder))
     return folder
 
@@ -70,14 +72,21 @@ def test_plots_are_written_and_linked(report: Path) -> None:
     assert {plot for plot in PLOTS if f"]({plot})" in page} == PLOTS
 
 
-def test_the_projects_own_tools_do_without_the_corpus(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_the_projects_own_tools_do_without_the_corpus(report: Path) -> None:
+    """Where the corpus is not at hand, only the project's own tools are judged."""
+    page = (report / "README.md").read_text()
+    assert "| own: " in page
+    assert "| corpus: " not in page
+
+
+def test_tools_of_the_corpus_are_judged_where_it_is_at_hand(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Where the corpus is not at hand, the ten own tools are judged."""
-    monkeypatch.setenv("SIDECHECK_SHARED", str(tmp_path / "nowhere"))
+    """With the corpus, tools of both origins are judged."""
+    monkeypatch.setenv("SIDECHECK_SHARED", str(shared("corpus").parent))
     printed = run("judging", "--quick")
     assert "| own: " in printed
-    assert "| corpus: " not in printed
+    assert "| corpus: " in printed
 
 
 def test_calls_can_come_from_grpcs_own_client() -> None:
