@@ -124,7 +124,7 @@ async def test_a_worker_that_is_killed_costs_only_its_request(workers: Workers) 
     others = await asyncio.gather(*(outcome(workers, number(n)) for n in range(20)))
     again = await outcome(workers, slow(1))
 
-    assert Refusal(Reason.COMPILATION_FAILED, ENDS) == await lost
+    assert Refusal(Reason.WORKER_LOST, ENDS) == await lost
     assert [True] * 20 == [isinstance(one, Artifact) for one in others]
     assert isinstance(again, Artifact)
     assert 2 == len(processes())
@@ -153,7 +153,7 @@ async def test_a_worker_that_takes_too_long_is_replaced(
     monkeypatch.undo()
 
     assert isinstance(late, Refusal)
-    assert Reason.COMPILATION_FAILED is late.reason
+    assert Reason.WORKER_LOST is late.reason
     assert isinstance(await outcome(workers, number(2)), Artifact)
     assert 1 == len(set(before) & set(processes()))
 
@@ -174,7 +174,7 @@ async def test_a_pool_that_stands_still_is_replaced(
     stuck = await asked
 
     assert isinstance(stuck, Refusal)
-    assert Reason.COMPILATION_FAILED is stuck.reason
+    assert Reason.WORKER_LOST is stuck.reason
     assert isinstance(got, Artifact)
     assert set() == set(stopped) & set(processes())
 

@@ -36,7 +36,9 @@ async def running_service(settings: Settings) -> AsyncIterator[Server]:
             server = Server(
                 settings,
                 registry,
-                Validator(registry, schemas, limits),
+                Validator(
+                    registry, schemas, workers.judge, limits, frozenset(settings.report_only)
+                ),
                 Registrar(registry, schemas, limits),
             )
             await server.start()

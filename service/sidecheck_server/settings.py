@@ -18,6 +18,7 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from sidecheck_server.core.budget import LONGEST_SEARCH
 from sidecheck_server.core.limits import Limits
 
 __all__ = ["Settings", "UnusableSettingsError", "read_settings"]
@@ -49,7 +50,10 @@ class Settings(BaseSettings):
     registry: Annotated[
         Path | None, Field(description="The file that keeps the tools; in memory if unset.")
     ] = None
-    workers: Annotated[int, Field(ge=1, le=64, description="Processes that compile schemas.")] = 2
+    workers: Annotated[
+        int,
+        Field(ge=1, le=64, description="Processes that compile schemas and judge what takes long."),
+    ] = 2
     registered_schemas: Annotated[
         int,
         Field(
@@ -65,6 +69,10 @@ class Settings(BaseSettings):
             description="How many schemas that were sent along stay compiled, counted likewise.",
         ),
     ] = 10_000
+    report_only: Annotated[
+        tuple[str, ...],
+        Field(description="The servers whose tools are judged but not enforced: verdicts say so."),
+    ] = ()
     drain_seconds: Annotated[
         float,
         Field(
@@ -99,6 +107,8 @@ class Settings(BaseSettings):
                 raise ValueError(f"{field.name} must be at least 1")
         if limits.payload_bytes >= limits.message_bytes:
             raise ValueError("payload_bytes must lie below message_bytes")
+        if not limits.steps_at_once < LONGEST_SEARCH:
+            raise ValueError(f"steps_at_once must lie below {LONGEST_SEARCH}")
         return limits
 
     @model_validator(mode="after")

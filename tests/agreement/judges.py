@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agreement.schemas import Question
+from sidecheck_server.core.budget import Exhausted
 from sidecheck_server.core.compiled import CompiledSchema
 from sidecheck_server.core.judge import DISAGREEMENT, Judging, judge
 from sidecheck_server.core.limits import Limits
@@ -74,9 +75,7 @@ class Judges:
         for name, is_valid in self.by_name().items():
             try:
                 answers[name] = is_valid(value)
-            except Refusal as refusal:
-                if refusal.metadata.get("bound") not in ("steps", "complete_steps"):
-                    yield self._finding("unexpected refusal", f"{name}: {refusal}", payload)
+            except Exhausted:
                 return
             except Exception as error:  # noqa: BLE001  (any other is what is looked for)
                 yield self._finding("raised", f"{name}: {type(error).__name__}: {error}", payload)

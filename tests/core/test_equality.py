@@ -11,6 +11,8 @@ import pytest
 from sidecheck_server.core.equality import all_unique, first_repeated, json_equal
 from sidecheck_server.core.numbers import is_multiple
 
+STEPS = 1 << 40
+
 EQUAL = [
     pytest.param(1, 1.0, id="an integer and a double"),
     pytest.param(0, -0.0, id="zero and negative zero"),
@@ -63,16 +65,16 @@ def test_different_values_are_unequal(one: Any, two: Any) -> None:
 @pytest.mark.parametrize(("one", "two"), EQUAL)
 def test_equal_items_are_repeated(one: Any, two: Any) -> None:
     """What is equal is found, with the positions of both."""
-    assert not all_unique(["between", one, 7, two])
-    assert (1, 3) == first_repeated(["between", one, 7, two])
-    assert (0, 1) == first_repeated([[one], [two], "after"])
+    assert not all_unique(["between", one, 7, two], [STEPS])
+    assert (1, 3) == first_repeated(["between", one, 7, two], [STEPS])
+    assert (0, 1) == first_repeated([[one], [two], "after"], [STEPS])
 
 
 @pytest.mark.parametrize(("one", "two"), UNEQUAL)
 def test_different_items_are_unique(one: Any, two: Any) -> None:
     """What is unequal is not taken for a repetition."""
-    assert all_unique([one, two])
-    assert all_unique([{"a": one}, {"a": two}])
+    assert all_unique([one, two], [STEPS])
+    assert all_unique([{"a": one}, {"a": two}], [STEPS])
 
 
 def test_uniqueness_is_equality_of_no_two_items() -> None:
@@ -88,7 +90,7 @@ def test_uniqueness_is_equality_of_no_two_items() -> None:
         items = [choose.choice(values) for _ in range(choose.randint(0, 6))]
         pairs = ((a, b) for i, a in enumerate(items) for b in items[:i])
 
-        assert all_unique(items) is not any(json_equal(a, b) for a, b in pairs)
+        assert all_unique(items, [STEPS]) is not any(json_equal(a, b) for a, b in pairs)
 
 
 @pytest.mark.parametrize(
@@ -107,7 +109,7 @@ def test_no_choice_of_items_makes_uniqueness_slow(item: Any) -> None:
     items = [item(n) for n in range(20_000)]
     start = time.process_time()
 
-    assert all_unique(items)
+    assert all_unique(items, [STEPS])
     assert time.process_time() - start < 1
 
 

@@ -102,7 +102,7 @@ def code_of(schema: Any) -> ast.Module:
     assert surveyed is not None
     lowered = lower(surveyed, lambda _dialect, _name: False)
     schema = {"definitions": lowered.definitions, "$ref": "#/definitions/d0"}
-    source: str = VerdictGenerator(schema, counted=False).func_code
+    source: str = VerdictGenerator(schema, [], counted=False).func_code
     return ast.parse(source)
 
 
@@ -225,7 +225,7 @@ def test_what_the_generator_writes_is_allowed() -> None:
 def test_the_code_crosses_a_process_border() -> None:
     """Marshalled and loaded, it judges as before."""
     lowered = Lowered({"d0": {"type": ["string"], "pattern": 0}}, patterns={"^a": 0})
-    made = generate(lowered, LIMITS, counted=True)
+    made = generate(lowered, LIMITS)
     again = FastCode(made.code, made.patterns, made.formats, made.constants, made.counted)
     engine = FastEngine(again, "2020-12", LIMITS)
 
@@ -239,5 +239,5 @@ def test_code_that_is_too_long_is_not_run() -> None:
     lowered = Lowered({"d0": {"required": ["a" * 1000]}})
 
     with pytest.raises(CannotLowerError) as found:
-        generate(lowered, Limits(code_length=500), counted=False)
+        generate(lowered, Limits(code_length=500))
     assert "code longer than the limit" == found.value.reason

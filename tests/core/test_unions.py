@@ -112,7 +112,7 @@ def random_branch(random: Random) -> Any:
 
 
 def verdicts(canonical: Any) -> list[bool]:
-    code = generate(Lowered({"d0": canonical}), LIMITS, counted=False)
+    code = generate(Lowered({"d0": canonical}), LIMITS)
     engine = FastEngine(code, "2020-12", LIMITS)
     return [engine.is_valid(payload) for payload in PAYLOADS]
 

@@ -235,11 +235,11 @@ async def test_of_a_name_twice_the_last_counts(registry: Registry) -> None:
 
 async def test_a_worker_that_dies_costs_only_its_tool(registry: Registry) -> None:
     """Which can be registered the next time."""
-    one = registrar(registry, Refusal(Reason.COMPILATION_FAILED, "died"))
+    one = registrar(registry, Refusal(Reason.WORKER_LOST, "died"))
     first = await one.register(asked(tool("a"), tool("b", size=1)))
     again = await one.register(asked(tool("a")))
 
-    problem = Violation("/inputSchema", "", "", "COMPILATION_FAILED", "died")
+    problem = Violation("/inputSchema", "", "", "WORKER_LOST", "died")
     assert outcome(tool("a"), None, problem, refused=True) == first.outcomes[0]
     assert [Action.CREATED, Action.CREATED] == [first.outcomes[1].action, again.outcomes[0].action]
 

@@ -19,7 +19,7 @@ from sidecheck_server.state.schemas import CompiledSchemas
 
 LIMITS = Limits()
 INVALID = Refusal(Reason.INVALID_SCHEMA, "broken", {"place": "/x"})
-FAILED = Refusal(Reason.COMPILATION_FAILED, "died")
+FAILED = Refusal(Reason.WORKER_LOST, "died")
 
 
 class Compiler:

@@ -16,23 +16,32 @@ class CompiledSchema:
     """A schema that can judge. Immutable but for the engine that it makes when needed."""
 
     def __init__(self, source: SchemaSource, artifact: Artifact, limits: Limits) -> None:
-        self.digest = artifact.digest
-        self.why_complete = artifact.why_complete
+        self.source = source
+        self.artifact = artifact
         self.limits = limits
         self.fast: FastEngine | None = None
         if artifact.fast is not None:
             self.fast = FastEngine(artifact.fast, artifact.dialect, limits)
-        self._source = source
+
+    @property
+    def digest(self) -> str:
+        """The digest of the schema."""
+        return self.artifact.digest
+
+    @property
+    def why_complete(self) -> str:
+        """Why only the complete engine may judge, or ""."""
+        return self.artifact.why_complete
 
     @cached_property
     def complete(self) -> CompleteEngine:
         """The complete engine; made for the first payload that needs it."""
-        context = read(self._source, self.limits)
+        context = read(self.source, self.limits)
         return CompleteEngine(
             context.schema,
             context.dialect,
             context.documents,
-            assert_formats=self._source.assert_formats,
+            assert_formats=self.source.assert_formats,
             dialect_of=context.dialect_of,
-            max_steps=self.limits.complete_steps,
+            max_steps=self.limits.steps,
         )

@@ -6,9 +6,15 @@ members of objects have no order (JSON Schema 2020-12 core, section 4.2.2).
 
 from collections.abc import Callable, Sequence
 
+from sidecheck_server.core.budget import Budget, spend
 from sidecheck_server.core.words import JsonValue
 
 __all__ = ["all_unique", "first_repeated", "json_equal", "number_text"]
+
+# In steps: hashing a string, writing down any value, and how many characters for one.
+_STRING = 3
+_SPELLED = 20
+_CHARACTERS = 64
 
 
 def json_equal(one: JsonValue, two: JsonValue) -> bool:
@@ -33,19 +39,28 @@ def json_equal(one: JsonValue, two: JsonValue) -> bool:
     return one == two
 
 
-def all_unique(items: Sequence[JsonValue]) -> bool:
-    """Return whether no two of *items* are equal, in time linear in their size."""
+def all_unique(items: Sequence[JsonValue], budget: Budget) -> bool:
+    """Return whether no two of *items* are equal, in time linear in their size.
+
+    Raises:
+        Exhausted: the budget has too few steps for that.
+    """
     if all(item.__class__ is str for item in items):
+        spend(budget, _STRING * len(items))
         return len(set(items)) == len(items)
-    return first_repeated(items) is None
+    return first_repeated(items, budget) is None
 
 
-def first_repeated(items: Sequence[JsonValue]) -> tuple[int, int] | None:
-    """Return the positions of the first item that repeats an earlier one, earlier one first."""
+def first_repeated(items: Sequence[JsonValue], budget: Budget) -> tuple[int, int] | None:
+    """Return the positions of the first item that repeats an earlier one, earlier one first.
+
+    Raises:
+        Exhausted: the budget has too few steps for that.
+    """
     seen: dict[str, int] = {}
     for index, item in enumerate(items):
         parts: list[str] = []
-        _spell(item, parts.append)
+        _spell(item, parts.append, budget)
         earlier = seen.setdefault("".join(parts), index)
         if earlier != index:
             return earlier, index
@@ -60,14 +75,16 @@ def number_text(number: float) -> str:
     return f"{int(number):x}" if number.is_integer() else f"{number!r}"
 
 
-def _spell(value: JsonValue, put: Callable[[str], None]) -> None:
+def _spell(value: JsonValue, put: Callable[[str], None], budget: Budget) -> None:
     """Write a text that two values share exactly if they are equal.
 
     Texts are what is hashed because CPython hashes them with a secret key. The
     hashes of numbers, and of tuples of them, are known: multiples of 2^61 - 1 all
     collide, and twenty thousand of them keep a set busy for seconds.
     """
+    spend(budget, _SPELLED)
     if isinstance(value, str):
+        spend(budget, len(value) // _CHARACTERS)
         put(f'{len(value)}"{value}')
     elif value is None or isinstance(value, bool):
         put(f"{value};")
@@ -76,9 +93,9 @@ def _spell(value: JsonValue, put: Callable[[str], None]) -> None:
     elif isinstance(value, list):
         put(f"[{len(value)};")
         for item in value:
-            _spell(item, put)
+            _spell(item, put, budget)
     else:
         put(f"{{{len(value)};")
         for name in sorted(value):
             put(f'{len(name)}"{name}')
-            _spell(value[name], put)
+            _spell(value[name], put, budget)

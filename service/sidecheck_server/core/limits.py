@@ -19,7 +19,7 @@ class Limits:
     #: The largest gRPC message received, in bytes.
     message_bytes: int = 4 << 20
     #: The largest number of items in a batch.
-    batch_items: int = 1024
+    batch_items: int = 10_000
     #: The largest number of violations in a verdict.
     violations: int = 1000
     #: The largest payload, in bytes. Below message_bytes, so that one item that
@@ -39,12 +39,27 @@ class Limits:
     documents_bytes: int = 1 << 20
     #: The longest pattern, in characters.
     pattern_length: int = 1024
-    #: The largest number of calls between subschemas that judging may take,
-    #: counted only where the schema alone does not bound them.
-    steps: int = 20_000
-    #: The largest number of subschemas that the complete engine applies to values
-    #: while it judges or explains one payload.
-    complete_steps: int = 100_000
+    #: The largest number of steps that judging one payload may take (see `core.budget`);
+    #: about half a second.
+    steps: int = 5_000_000
+    #: The largest number of steps that one payload may take in the event loop, about
+    #: five milliseconds. What takes more is judged by a worker.
+    steps_at_once: int = 100_000
+    #: The largest payload that is judged in the event loop, in bytes: decoding one
+    #: cannot be interrupted.
+    bytes_at_once: int = 128 << 10
+    #: The largest number of items in a batch that may need a worker.
+    long_items: int = 64
+    #: The largest number of violations in a batch. After that, each verdict tells one.
+    batch_violations: int = 10_000
+    #: How long compiling one schema may take. The slowest of the known real schemas
+    #: needs 40 ms.
+    compile_seconds: int = 5
+    #: How long a worker may judge one payload. The limit of steps ends nearly
+    #: everything long before.
+    judgement_seconds: int = 1
+    #: The address space of a worker, in bytes.
+    worker_bytes: int = 400 << 20
     #: The largest code generated for a schema, in characters.
     code_length: int = 2_000_000
 

@@ -58,8 +58,8 @@ class Reason(StrEnum):
     """A reference of the schema leads back to itself without consuming any payload."""
 
     # The service
-    COMPILATION_FAILED = "COMPILATION_FAILED"
-    """The worker that compiled the schema died; trying again may succeed."""
+    WORKER_LOST = "WORKER_LOST"
+    """The worker process died that was at it; trying again may succeed."""
     SHUTTING_DOWN = "SHUTTING_DOWN"
     """The server is draining and takes no more work."""
 

@@ -18,11 +18,12 @@ from google.protobuf.any_pb2 import Any as AnyMessage
 from google.rpc.error_details_pb2 import ErrorInfo
 from google.rpc.status_pb2 import Status
 
-from sidecheck_server.core.refusals import Reason, Refusal
+from sidecheck_server.core.refusals import Refusal
 from sidecheck_server.registry import RegistryUnusable
 from sidecheck_server.rpc.facts import facts_of
-from sidecheck_server.rpc.methods import Unreadable
+from sidecheck_server.rpc.methods import refuse_unreadable
 from sidecheck_server.rpc.status import DOMAIN, abort, refusal_to_wire
+from sidecheck_server.workers import CALLER
 
 __all__ = ["answering", "internal_error"]
 
@@ -42,9 +43,10 @@ def answering(method: _Method[_Servicer, _Request, _Response]) -> Any:
     async def handler(
         servicer: _Servicer, request: _Request, context: grpc.aio.ServicerContext[Any, Any]
     ) -> _Response:
+        CALLER.set(context.peer)
         started = time.perf_counter()
         try:
-            _refuse_unreadable(request)
+            refuse_unreadable(request)
             response = await method(servicer, request)
         except Refusal as refusal:
             _log.info("rpc.refused", method=name, reason=refusal.reason.value, ms=_ms(started))
@@ -56,15 +58,6 @@ def answering(method: _Method[_Servicer, _Request, _Response]) -> Any:
         return response
 
     return handler
-
-
-def _refuse_unreadable(request: object) -> None:
-    if isinstance(request, Unreadable):
-        raise Refusal(
-            Reason.INVALID_REQUEST,
-            f"the request is not a message of the type {request.expected}",
-            {"expected": request.expected},
-        )
 
 
 def internal_error(error: Exception, method: str) -> Status:

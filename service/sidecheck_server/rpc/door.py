@@ -49,13 +49,14 @@ class Door(grpc.aio.ServerInterceptor):
         """Return the handler of a call."""
         if self._shut and handler_call_details.method.startswith(_OURS):
             self._turned_away += 1
+            # What comes in a stream need not be waited for, so this serves single calls too.
             return _TURN_AWAY
         return await continuation(handler_call_details)
 
 
-async def _turn_away(_request: bytes, context: grpc.aio.ServicerContext[Any, Any]) -> bytes:
+async def _turn_away(_requests: object, context: grpc.aio.ServicerContext[Any, Any]) -> None:
     refusal = Refusal(Reason.SHUTTING_DOWN, "the server is stopping and takes no more calls")
     await abort(context, refusal_to_wire(refusal))
 
 
-_TURN_AWAY: Any = grpc.unary_unary_rpc_method_handler(_turn_away)
+_TURN_AWAY: Any = grpc.stream_stream_rpc_method_handler(_turn_away)

@@ -7,7 +7,7 @@ from sidecheck.v1 import registry_service_pb2, validation_service_pb2, verdict_p
 
 from sidecheck_server.core.judge import DISAGREEMENT
 
-__all__ = ["facts_of"]
+__all__ = ["Tally", "facts_of"]
 
 
 def facts_of(response: Any) -> tuple[int, dict[str, Any]]:
@@ -18,7 +18,10 @@ def facts_of(response: Any) -> tuple[int, dict[str, Any]]:
     if isinstance(response, validation_service_pb2.ValidateResponse):
         return _verdict(response.verdict)
     if isinstance(response, validation_service_pb2.ValidateBatchResponse):
-        return _batch(response)
+        tally = Tally()
+        for outcome in response.outcomes:
+            tally.add(outcome)
+        return tally.told()
     if isinstance(response, registry_service_pb2.RegisterToolsResponse):
         return _registration(response)
     if isinstance(response, registry_service_pb2.DeleteToolsResponse):
@@ -36,28 +39,41 @@ def _verdict(verdict: verdict_pb2.Verdict) -> tuple[int, dict[str, Any]]:
         "violations": len(verdict.violations),
         "codes": codes,
         "schema": verdict.schema_digest,
+        **({} if verdict.enforced else {"enforced": False}),
     }
 
 
-def _batch(response: validation_service_pb2.ValidateBatchResponse) -> tuple[int, dict[str, Any]]:
-    invalid = refused = 0
-    disagreeing = set()
-    for item in response.outcomes:
-        if item.HasField("refusal"):
-            refused += 1
-        elif not item.verdict.valid:
-            invalid += 1
+class Tally:
+    """Counts the outcomes of a batch or a stream."""
+
+    __slots__ = ("_disagreeing", "_invalid", "_items", "_refused")
+
+    def __init__(self) -> None:
+        self._items = self._invalid = self._refused = 0
+        self._disagreeing: set[str] = set()
+
+    def add(self, outcome: validation_service_pb2.ValidateOutcome) -> None:
+        """Count one outcome."""
+        self._items += 1
+        if outcome.HasField("refusal"):
+            self._refused += 1
+        elif not outcome.verdict.valid:
+            self._invalid += 1
             # It stands alone in its verdict.
-            if item.verdict.violations[0].code == DISAGREEMENT:
-                disagreeing.add(item.verdict.schema_digest)
-    facts: dict[str, Any] = {
-        "items": len(response.outcomes),
-        "invalid": invalid,
-        "refused": refused,
-    }
-    if disagreeing:
-        return logging.ERROR, {**facts, "disagreeing": sorted(disagreeing)}
-    return logging.INFO if invalid or refused else logging.DEBUG, facts
+            violations = outcome.verdict.violations
+            if violations and violations[0].code == DISAGREEMENT:
+                self._disagreeing.add(outcome.verdict.schema_digest)
+
+    def told(self) -> tuple[int, dict[str, Any]]:
+        """Return the level at which they are logged, and the counts."""
+        counts: dict[str, Any] = {
+            "items": self._items,
+            "invalid": self._invalid,
+            "refused": self._refused,
+        }
+        if self._disagreeing:
+            return logging.ERROR, {**counts, "disagreeing": sorted(self._disagreeing)}
+        return logging.INFO if self._invalid or self._refused else logging.DEBUG, counts
 
 
 def _registration(

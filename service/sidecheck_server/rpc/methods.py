@@ -4,8 +4,9 @@ The generated code would do, but for bytes that are no message: gRPC answers tho
 itself, with UNKNOWN and the text of a Python exception.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import grpc
@@ -13,7 +14,9 @@ from google.protobuf.descriptor import ServiceDescriptor
 from google.protobuf.message import DecodeError
 from google.protobuf.message_factory import GetMessageClass
 
-__all__ = ["Unreadable", "add_service"]
+from sidecheck_server.core.refusals import Reason, Refusal
+
+__all__ = ["Unreadable", "add_service", "refuse_unreadable"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,13 +27,27 @@ class Unreadable:
     expected: str
 
 
+def refuse_unreadable(request: object) -> None:
+    """Refuse what came in place of a message.
+
+    Raises:
+        Refusal: INVALID_REQUEST.
+    """
+    if isinstance(request, Unreadable):
+        raise Refusal(
+            Reason.INVALID_REQUEST,
+            f"the request is not a message of the type {request.expected}",
+            {"expected": request.expected},
+        )
+
+
 def add_service(server: grpc.aio.Server, service: ServiceDescriptor, servicer: object) -> None:
     """Make *server* serve *service* by the methods of *servicer* that have its methods' names.
 
-    They are given a request, or `Unreadable`.
+    They are given a request, or `Unreadable`; those of streams, many of either.
     """
     handlers: dict[str, Any] = {
-        method.name: grpc.unary_unary_rpc_method_handler(
+        method.name: _KINDS[method.client_streaming, method.server_streaming](
             getattr(servicer, method.name),
             request_deserializer=_reader(GetMessageClass(method.input_type)),
             response_serializer=GetMessageClass(method.output_type).SerializeToString,
@@ -39,6 +56,14 @@ def add_service(server: grpc.aio.Server, service: ServiceDescriptor, servicer: o
     }
     generic = grpc.method_handlers_generic_handler(service.full_name, handlers)
     server.add_generic_rpc_handlers((generic,))
+
+
+_KINDS: Mapping[tuple[bool, bool], Any] = MappingProxyType(
+    {
+        (False, False): grpc.unary_unary_rpc_method_handler,
+        (True, True): grpc.stream_stream_rpc_method_handler,
+    }
+)
 
 
 def _reader(message: Any) -> Callable[[bytes], Any]:

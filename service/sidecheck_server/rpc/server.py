@@ -17,6 +17,7 @@ from sidecheck_server.rpc.info import InfoServicer
 from sidecheck_server.rpc.methods import add_service
 from sidecheck_server.rpc.registry import RegistryServicer
 from sidecheck_server.rpc.sockets import bind_tcp, bind_unix, remove_socket
+from sidecheck_server.rpc.streams import Streams
 from sidecheck_server.rpc.validation import ValidationServicer
 from sidecheck_server.settings import Settings
 from sidecheck_server.state.registration import Registrar
@@ -39,6 +40,7 @@ class Server:
     ) -> None:
         limits = settings.limits
         self._settings = settings
+        self._streams = Streams()
         self._door = Door()
         self._server: grpc.aio.Server = grpc.aio.server(
             interceptors=[self._door],
@@ -53,7 +55,9 @@ class Server:
         self._health = HealthServicer(_SERVICES)
         server: Any = self._server
         health_pb2_grpc.add_HealthServicer_to_server(self._health, server)
-        add_service(server, _VALIDATION, ValidationServicer(validator, registry, limits))
+        add_service(
+            server, _VALIDATION, ValidationServicer(validator, registry, limits, self._streams)
+        )
         add_service(server, _REGISTRY, RegistryServicer(registrar, registry))
         add_service(server, _INFO, InfoServicer(registry, limits))
         if settings.reflection:
@@ -91,6 +95,7 @@ class Server:
         self._health.say(serving=False)
         await asyncio.sleep(self._settings.drain_seconds)
         await self._door.shut()
+        self._streams.end()
         self._health.end()
         await self._server.stop(self._settings.grace_seconds)
         if self._settings.unix_socket is not None:

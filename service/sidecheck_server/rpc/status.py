@@ -35,7 +35,7 @@ STATUS_CODES: Mapping[Reason, grpc.StatusCode] = MappingProxyType(
         Reason.UNSUPPORTED_PATTERN: grpc.StatusCode.INVALID_ARGUMENT,
         Reason.UNRESOLVABLE_REFERENCE: grpc.StatusCode.INVALID_ARGUMENT,
         Reason.ENDLESS_REFERENCE: grpc.StatusCode.INVALID_ARGUMENT,
-        Reason.COMPILATION_FAILED: grpc.StatusCode.UNAVAILABLE,
+        Reason.WORKER_LOST: grpc.StatusCode.UNAVAILABLE,
         Reason.SHUTTING_DOWN: grpc.StatusCode.UNAVAILABLE,
     }
 )

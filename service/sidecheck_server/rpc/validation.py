@@ -2,47 +2,59 @@
 
 import time
 from asyncio import sleep
+from collections.abc import AsyncIterator
+from typing import TypeGuard
 
-from sidecheck.v1 import options_pb2, target_pb2
+from sidecheck.v1.options_pb2 import ValidationOptions
+from sidecheck.v1.target_pb2 import Target
 from sidecheck.v1.validation_service_pb2 import (
+    StreamDefaults,
+    StreamItem,
     ValidateBatchRequest,
     ValidateBatchResponse,
     ValidateItem,
     ValidateOutcome,
     ValidateRequest,
     ValidateResponse,
+    ValidateStreamRequest,
+    ValidateStreamResponse,
 )
 from sidecheck.v1.validation_service_pb2_grpc import ValidationServiceServicer
-from sidecheck.v1.verdict_pb2 import Verdict
 
 from sidecheck_server.core.limits import Limits, exceeded
-from sidecheck_server.core.refusals import Refusal
+from sidecheck_server.core.refusals import Reason, Refusal
 from sidecheck_server.registry import Registry
 from sidecheck_server.rpc.answering import answering, internal_error
-from sidecheck_server.rpc.convert import validation_from_wire, verdict_to_wire
+from sidecheck_server.rpc.cases import Allowance, Case, Cases
+from sidecheck_server.rpc.methods import Unreadable, refuse_unreadable
 from sidecheck_server.rpc.status import refusal_to_wire
+from sidecheck_server.rpc.streams import Streams, answering_stream
 from sidecheck_server.state.validation import Validator
 
 __all__ = ["ValidationServicer"]
 
-_TURN_SECONDS = 0.004
+_TURN_SECONDS = 0.002
 """How long a batch works before other calls have their turn."""
 
 
 class ValidationServicer(ValidationServiceServicer):
     """Judges payloads."""
 
-    def __init__(self, validator: Validator, registry: Registry, limits: Limits) -> None:
-        self._validator = validator
-        self._registry = registry
+    def __init__(
+        self, validator: Validator, registry: Registry, limits: Limits, streams: Streams
+    ) -> None:
+        self.streams = streams
+        self._cases = Cases(validator, registry, limits)
         self._limits = limits
 
     @answering
     async def Validate(self, request: ValidateRequest) -> ValidateResponse:  # noqa: N802
         """Judge one payload."""
-        revision = self._registry.revision
-        verdict = await self._judge(request.target, request.subject, request.options)
-        return ValidateResponse(verdict=verdict, registry_revision=revision)
+        case = self._cases.of(request.target, request.options)
+        verdict = case.judge_at_once(request.subject)
+        if verdict is None:
+            verdict = await case.judge(request.subject)
+        return ValidateResponse(verdict=verdict, registry_revision=case.revision)
 
     @answering
     async def ValidateBatch(  # noqa: N802
@@ -52,31 +64,93 @@ class ValidationServicer(ValidationServiceServicer):
         count = len(request.items)
         if count > self._limits.batch_items:
             raise exceeded("batch_items", self._limits.batch_items, "the batch", count)
-        revision = self._registry.revision
-        outcomes = []
+        whole = self._cases.of(request.target, request.options)
+        response = ValidateBatchResponse(registry_revision=whole.revision)
+        allowance = Allowance(self._limits)
         turn = time.perf_counter()
         for item in request.items:
-            outcomes.append(await self._outcome(request, item))
+            case = self._case(whole, request.target, request.options, item)
+            response.outcomes.append(await _outcome(case, item, "ValidateBatch", allowance))
             if time.perf_counter() - turn > _TURN_SECONDS:
                 await sleep(0)
                 turn = time.perf_counter()
-        return ValidateBatchResponse(outcomes=outcomes, registry_revision=revision)
+        return response
 
-    async def _outcome(self, request: ValidateBatchRequest, item: ValidateItem) -> ValidateOutcome:
-        target = item.target if item.HasField("target") else request.target
-        options = item.options if item.HasField("options") else request.options
-        try:
-            return ValidateOutcome(verdict=await self._judge(target, item.subject, options))
-        except Refusal as refusal:
-            return ValidateOutcome(refusal=refusal_to_wire(refusal))
-        except Exception as error:  # noqa: BLE001  (one item must not cost the others)
-            return ValidateOutcome(refusal=internal_error(error, "ValidateBatch"))
+    @answering_stream
+    async def ValidateStream(  # noqa: N802
+        self, requests: AsyncIterator[ValidateStreamRequest | Unreadable]
+    ) -> AsyncIterator[ValidateStreamResponse]:
+        """Judge payloads as they come, in their order."""
+        defaults = StreamDefaults()
+        first = True
+        async for request in requests:
+            if (
+                first
+                and isinstance(request, ValidateStreamRequest)
+                and request.HasField("defaults")
+            ):
+                defaults = request.defaults
+            else:
+                yield await self._answer(request, defaults.target, defaults.options)
+            first = False
 
-    async def _judge(
+    async def _answer(
         self,
-        target: target_pb2.Target,
-        subject: target_pb2.Subject,
-        options: options_pb2.ValidationOptions,
-    ) -> Verdict:
-        validation = validation_from_wire(target, subject, options, self._limits)
-        return verdict_to_wire(await self._validator.validate(validation), validation.side)
+        request: ValidateStreamRequest | Unreadable,
+        target: Target,
+        options: ValidationOptions,
+    ) -> ValidateStreamResponse:
+        whole = self._cases.of(target, options)
+        try:
+            item = _item(request)
+        except Refusal as refusal:
+            outcome = ValidateOutcome(refusal=refusal_to_wire(refusal))
+            return ValidateStreamResponse(outcome=outcome, registry_revision=whole.revision)
+        case = self._case(whole, target, options, item.item)
+        outcome = await _outcome(case, item.item, "ValidateStream")
+        return ValidateStreamResponse(id=item.id, outcome=outcome, registry_revision=case.revision)
+
+    def _case(
+        self, whole: Case, target: Target, options: ValidationOptions, item: ValidateItem
+    ) -> Case:
+        """Return the case of *item*, which may replace the target or the options of the whole."""
+        own_target, own_options = item.HasField("target"), item.HasField("options")
+        if not (own_target or own_options):
+            return whole
+        return self._cases.of(
+            item.target if own_target else target, item.options if own_options else options
+        )
+
+
+def _is_defaults(
+    request: ValidateStreamRequest | Unreadable,
+) -> TypeGuard[ValidateStreamRequest]:
+    return isinstance(request, ValidateStreamRequest) and request.HasField("defaults")
+
+
+def _item(request: ValidateStreamRequest | Unreadable) -> StreamItem:
+    refuse_unreadable(request)
+    assert isinstance(request, ValidateStreamRequest)
+    match request.WhichOneof("message"):
+        case "item":
+            return request.item
+        case "defaults":
+            said = "only the first message of a stream may give its defaults"
+        case _:
+            said = "the message holds neither an item nor defaults"
+    raise Refusal(Reason.INVALID_REQUEST, said, {"field": "message"})
+
+
+async def _outcome(
+    case: Case, item: ValidateItem, method: str, allowance: Allowance | None = None
+) -> ValidateOutcome:
+    """Return the verdict on *item*, or its refusal: one item must not cost the others."""
+    try:
+        verdict = case.judge_at_once(item.subject, allowance)
+        if verdict is None:
+            verdict = await case.judge(item.subject, allowance)
+    except Refusal as refusal:
+        return ValidateOutcome(refusal=refusal_to_wire(refusal))
+    except Exception as error:  # noqa: BLE001  (the border)
+        return ValidateOutcome(refusal=internal_error(error, method))
+    return ValidateOutcome(verdict=verdict)

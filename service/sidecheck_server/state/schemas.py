@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Hashable
 from copy import copy
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from cachetools import LRUCache
@@ -20,15 +21,31 @@ _INLINE, _REGISTERED = 0, 1
 _BYTES_OF_ONE = 16 << 10
 """A schema with more text than this, its documents included, counts as several."""
 
-Compile = Callable[[SchemaSource], Awaitable[Artifact]]
+_PATTERN = 16
+"""Each pattern counts as so many more: what it keeps of past searches may fill 256 KB."""
 
-_TRANSIENT = frozenset({Reason.COMPILATION_FAILED})
-"""The reasons that say nothing about the schema; everything else is the same each time."""
+#: Compiles a schema, and calls back when it begins.
+Compile = Callable[[SchemaSource, Callable[[], None]], Awaitable[Artifact]]
+
+_MACHINE = frozenset({"compile_seconds", "worker_bytes"})
+"""The bounds that another time might hold; every other refusal is the same each time."""
 
 
 class _Kept(NamedTuple):
     outcome: CompiledSchema | Refusal
     weight: int
+
+
+@dataclass(slots=True)
+class _UnderWay:
+    """A compilation, and how many wait for it."""
+
+    begun: bool = False
+    waiting: int = 0
+    task: asyncio.Task[CompiledSchema | Refusal] | None = None
+
+    def begin(self) -> None:
+        self.begun = True
 
 
 class CompiledSchemas:
@@ -46,7 +63,7 @@ class CompiledSchemas:
             LRUCache(inline, getsizeof=_weight),
             LRUCache(registered, getsizeof=_weight),
         )
-        self._under_way: dict[tuple[int, Hashable], asyncio.Task[CompiledSchema | Refusal]] = {}
+        self._under_way: dict[tuple[int, Hashable], _UnderWay] = {}
 
     async def inline(self, source: SchemaSource) -> CompiledSchema:
         """Return the compiled schema of *source*, which was sent along.
@@ -80,32 +97,44 @@ class CompiledSchemas:
         if kept is not None:
             found = kept.outcome
         else:
-            task = self._under_way.get((kind, key))
-            if task is None:
-                task = asyncio.create_task(self._fill(kind, key, source()))
-                self._under_way[kind, key] = task
-                task.add_done_callback(lambda done: self._ended(kind, key, done))
-            # The compilation outlives a caller who goes away: others may wait for it.
-            found = await asyncio.shield(task)
+            found = await self._compiled(kind, key, source)
         if isinstance(found, Refusal):
             # Raising adds to an exception's traceback, whose frames hold the caller's
             # request: the one that is kept must never be raised itself.
             raise copy(found)
         return found
 
+    async def _compiled(
+        self, kind: int, key: Hashable, source: Callable[[], SchemaSource]
+    ) -> CompiledSchema | Refusal:
+        one = self._under_way.get((kind, key))
+        if one is None or one.task is None:
+            one = self._under_way[kind, key] = _UnderWay()
+            one.task = asyncio.create_task(self._fill(kind, key, source(), one.begin))
+            one.task.add_done_callback(lambda done: self._ended(kind, key, done))
+        one.waiting += 1
+        try:
+            # Once begun it outlives a caller who goes away: it is needed again.
+            return await asyncio.shield(one.task)
+        finally:
+            one.waiting -= 1
+            if not one.waiting and not one.begun:
+                self._under_way.pop((kind, key), None)
+                one.task.cancel()
+
     async def _fill(
-        self, kind: int, key: Hashable, source: SchemaSource
+        self, kind: int, key: Hashable, source: SchemaSource, begin: Callable[[], None]
     ) -> CompiledSchema | Refusal:
         try:
-            artifact = await self._compile(source)
+            artifact = await self._compile(source, begin)
         except Refusal as refusal:
             found: CompiledSchema | Refusal = copy(refusal)
-            if refusal.reason in _TRANSIENT:
+            if _is_passing(refusal):
                 return found
         else:
             # A thousand large patterns take a second, and give way in between.
             found = await asyncio.to_thread(CompiledSchema, source, artifact, self._limits)
-        kept = _Kept(found, 1 + _size(source) // _BYTES_OF_ONE)
+        kept = _Kept(found, _weight_of(source, found))
         if kept.weight <= self._caches[kind].maxsize:
             self._caches[kind][key] = kept
         return found
@@ -113,14 +142,28 @@ class CompiledSchemas:
     def _ended(
         self, kind: int, key: Hashable, task: asyncio.Task[CompiledSchema | Refusal]
     ) -> None:
-        del self._under_way[kind, key]
+        one = self._under_way.get((kind, key))
+        if one is not None and one.task is task:
+            del self._under_way[kind, key]
         # Whoever still waits gets it; if nobody does, asyncio would print it.
         if not task.cancelled():
             task.exception()
 
 
+def _is_passing(refusal: Refusal) -> bool:
+    """Return whether the same schema may be compiled another time."""
+    return refusal.reason is Reason.WORKER_LOST or refusal.metadata.get("bound") in _MACHINE
+
+
 def _weight(kept: _Kept) -> int:
     return kept.weight
+
+
+def _weight_of(source: SchemaSource, found: CompiledSchema | Refusal) -> int:
+    weight = 1 + _size(source) // _BYTES_OF_ONE
+    if isinstance(found, CompiledSchema) and found.artifact.fast is not None:
+        weight += _PATTERN * len(found.artifact.fast.patterns)
+    return weight
 
 
 def _size(source: SchemaSource) -> int:

@@ -1,12 +1,13 @@
-"""Validation: from a target and a payload to a verdict."""
+"""Validation: from a target to what payloads are judged under."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import assert_never
 
 from cachetools import LRUCache
 
 from sidecheck_server.core.compiled import CompiledSchema
-from sidecheck_server.core.judge import Judging, judge
+from sidecheck_server.core.judge import Judging
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.tools import ToolDefinition, read_tool
 from sidecheck_server.core.refusals import Reason, Refusal
@@ -24,67 +25,77 @@ from sidecheck_server.state.targets import (
     Target,
 )
 
-__all__ = ["Judged", "Validation", "Validator"]
+__all__ = ["Standard", "Validator"]
+
+JudgeLong = Callable[[CompiledSchema, bytes, Judging], Awaitable[Verdict]]
 
 _INLINE_TOOLS_BYTES = 64 << 20
 """How much text the tools may have together that were sent along and stay read."""
 
 
 @dataclass(frozen=True, slots=True)
-class Validation:
-    """One payload and everything that decides its verdict."""
+class Standard:
+    """What payloads are judged under, found and ready."""
 
-    target: Target
-    side: Side
-    payload: bytes
-    how: Judging
-    assert_formats: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """A verdict, and what was judged under."""
-
-    verdict: Verdict
+    compiled: CompiledSchema
     #: The digest of the definition, or "" for a bare schema.
-    definition_digest: str
-    schema_digest: str
+    definition_digest: str = ""
     #: The name of the tool, or "" for a bare schema.
-    tool: str
+    tool: str = ""
+    #: Whether the caller should act on verdicts.
+    enforced: bool = True
 
 
 class Validator:
-    """Judges payloads under targets."""
+    """Finds what targets name, and judges payloads.
 
-    def __init__(self, registry: Registry, schemas: CompiledSchemas, limits: Limits) -> None:
+    Tools of the servers in *report_only* are judged, and not enforced.
+    """
+
+    def __init__(
+        self,
+        registry: Registry,
+        schemas: CompiledSchemas,
+        judge_long: JudgeLong,
+        limits: Limits,
+        report_only: frozenset[str] = frozenset(),
+    ) -> None:
         self._registry = registry
         self._schemas = schemas
+        self._judge_long = judge_long
         self._limits = limits
+        self._report_only = report_only
         self._inline_tools: LRUCache[InlineTool, ToolDefinition] = LRUCache(
             _INLINE_TOOLS_BYTES, getsizeof=_size
         )
 
-    async def validate(self, validation: Validation) -> Judged:
-        """Return the verdict on one payload.
+    async def find(self, target: Target, side: Side, *, assert_formats: bool) -> Standard:
+        """Return what *target* names.
 
         Raises:
-            Refusal: the target is unknown or broken, or a limit is exceeded.
+            Refusal: it is unknown or broken.
         """
-        target = validation.target
         if isinstance(target, SchemaSource):
-            source = replace(target, assert_formats=validation.assert_formats)
-            compiled = await self._schemas.inline(source)
-            return _judged(compiled, validation)
+            source = replace(target, assert_formats=assert_formats)
+            return Standard(await self._schemas.inline(source))
         if isinstance(target, InlineTool):
             tool = self._read(target)
-            source = replace(_side(tool, validation.side), assert_formats=validation.assert_formats)
-            compiled = await self._schemas.inline(source)
-            return _judged(compiled, validation, tool.digest, tool.name)
-        definition, side = self._find(target, validation.side)
-        compiled = await self._compiled(definition, side, assert_formats=validation.assert_formats)
+            source = replace(_side(tool, side), assert_formats=assert_formats)
+            return Standard(await self._schemas.inline(source), tool.digest, tool.name)
+        definition, side = self._find(target, side)
+        compiled = await self._compiled(definition, side, assert_formats=assert_formats)
         if isinstance(target, SchemaDigest):
-            return _judged(compiled, validation)
-        return _judged(compiled, validation, definition.digest, definition.name)
+            return Standard(compiled)
+        enforced = not (isinstance(target, RegisteredTool) and target.server in self._report_only)
+        return Standard(compiled, definition.digest, definition.name, enforced)
+
+    async def judge_long(self, standard: Standard, payload: bytes, how: Judging) -> Verdict:
+        """Return the verdict on a payload that `judge_at_once` left open.
+
+        Raises:
+            Refusal: a limit is exceeded, or the worker that judged died.
+        """
+        return await self._judge_long(standard.compiled, payload, how)
 
     def _read(self, target: InlineTool) -> ToolDefinition:
         tool = self._inline_tools.get(target)
@@ -143,13 +154,6 @@ class Validator:
             return replace(_side(tool, side), assert_formats=assert_formats)
 
         return await self._schemas.registered(digest, source, assert_formats=assert_formats)
-
-
-def _judged(
-    compiled: CompiledSchema, validation: Validation, definition_digest: str = "", tool: str = ""
-) -> Judged:
-    verdict = judge(compiled, validation.payload, validation.how)
-    return Judged(verdict, definition_digest, compiled.digest, tool)
 
 
 def _size(tool: ToolDefinition) -> int:

@@ -27,10 +27,9 @@ type Detail int32
 const (
 	// Means `DETAIL_ALL`.
 	Detail_DETAIL_UNSPECIFIED Detail = 0
-	// Whether the payload is valid, and no violations. Not served yet: refused
-	// with `UNIMPLEMENTED`.
+	// Whether the payload is valid, and no violations.
 	Detail_DETAIL_VERDICT_ONLY Detail = 1
-	// The first violation. Not served yet: refused with `UNIMPLEMENTED`.
+	// The violation that was found first.
 	Detail_DETAIL_FIRST Detail = 2
 	// All violations up to `ValidationOptions.max_violations`.
 	Detail_DETAIL_ALL Detail = 3
@@ -79,7 +78,12 @@ func (Detail) EnumDescriptor() ([]byte, []int) {
 	return file_sidecheck_v1_options_proto_rawDescGZIP(), []int{0}
 }
 
-// What becomes of object members that the schema does not declare.
+// What becomes of object members that the schema does not know.
+//
+// A member is unknown if the subschemas that apply to its object declare
+// `properties`, do not open the object (with `additionalProperties` or
+// `unevaluatedProperties` other than `false`), and say nothing of the member. What
+// the schema forbids itself is its own violation.
 type UnknownArguments int32
 
 const (
@@ -87,12 +91,12 @@ const (
 	UnknownArguments_UNKNOWN_ARGUMENTS_UNSPECIFIED UnknownArguments = 0
 	// The schema alone decides.
 	UnknownArguments_UNKNOWN_ARGUMENTS_SCHEMA UnknownArguments = 1
-	// They are violations. Not served yet: refused with `UNIMPLEMENTED`.
+	// They are violations, with the code `UNKNOWN_MEMBER`.
 	UnknownArguments_UNKNOWN_ARGUMENTS_REFUSE UnknownArguments = 2
-	// They are taken out. Not served yet: refused with `UNIMPLEMENTED`.
+	// They are taken out of the repaired payload.
 	UnknownArguments_UNKNOWN_ARGUMENTS_STRIP UnknownArguments = 3
-	// They are reported with severity `SEVERITY_WARNING`. Not served yet: refused
-	// with `UNIMPLEMENTED`.
+	// They are reported as violations of severity `SEVERITY_WARNING`, with the code
+	// `UNKNOWN_MEMBER`.
 	UnknownArguments_UNKNOWN_ARGUMENTS_REPORT UnknownArguments = 4
 )
 
@@ -142,6 +146,9 @@ func (UnknownArguments) EnumDescriptor() ([]byte, []int) {
 }
 
 // Which values of a wrong type may be turned into the right one.
+//
+// Only after the payload was judged invalid, only where the schema demands the
+// other type, and only in the repaired payload.
 type Coercion int32
 
 const (
@@ -149,11 +156,11 @@ const (
 	Coercion_COERCION_UNSPECIFIED Coercion = 0
 	// None.
 	Coercion_COERCION_NONE Coercion = 1
-	// Strings that hold JSON text, where the schema demands what they hold. Not
-	// served yet: refused with `UNIMPLEMENTED`.
+	// Strings that hold the JSON text of an object or an array, where the schema
+	// demands one.
 	Coercion_COERCION_JSON_STRINGS Coercion = 2
-	// Also scalars whose value survives the change exactly. Not served yet:
-	// refused with `UNIMPLEMENTED`.
+	// Also scalars whose value survives the change exactly, for example `"10"`
+	// where an integer is demanded, but neither `"010"` nor `""`.
 	Coercion_COERCION_SAFE_SCALARS Coercion = 3
 )
 
@@ -208,7 +215,8 @@ const (
 	OnUnknownTool_ON_UNKNOWN_TOOL_UNSPECIFIED OnUnknownTool = 0
 	// It is refused with `UNKNOWN_TOOL`.
 	OnUnknownTool_ON_UNKNOWN_TOOL_REFUSE OnUnknownTool = 1
-	// It is valid with a warning. Not served yet: refused with `UNIMPLEMENTED`.
+	// It is valid, with a violation of severity `SEVERITY_WARNING` and the code
+	// `UNKNOWN_TOOL`: nothing was judged.
 	OnUnknownTool_ON_UNKNOWN_TOOL_SKIP OnUnknownTool = 2
 )
 
@@ -269,8 +277,8 @@ type ValidationOptions struct {
 	UnknownArguments UnknownArguments `protobuf:"varint,4,opt,name=unknown_arguments,json=unknownArguments,proto3,enum=sidecheck.v1.UnknownArguments" json:"unknown_arguments,omitempty"`
 	// Which values may be coerced.
 	Coercion Coercion `protobuf:"varint,5,opt,name=coercion,proto3,enum=sidecheck.v1.Coercion" json:"coercion,omitempty"`
-	// Whether the schema's `default`s are put in for absent members. Not served
-	// yet: refused with `UNIMPLEMENTED`.
+	// Whether the schema's `default`s are put in for absent members of the repaired
+	// payload. A default that its own schema refuses is not, and is reported.
 	ApplyDefaults bool `protobuf:"varint,6,opt,name=apply_defaults,json=applyDefaults,proto3" json:"apply_defaults,omitempty"`
 	// Whether `format` is asserted. If unset it is an annotation, which is the
 	// default of JSON Schema 2020-12.

@@ -411,6 +411,268 @@ func (*ValidateOutcome_Verdict) isValidateOutcome_Outcome() {}
 
 func (*ValidateOutcome_Refusal) isValidateOutcome_Outcome() {}
 
+// A message of the caller in a stream.
+type ValidateStreamRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Exactly one must be set.
+	//
+	// Types that are valid to be assigned to Message:
+	//
+	//	*ValidateStreamRequest_Defaults
+	//	*ValidateStreamRequest_Item
+	Message       isValidateStreamRequest_Message `protobuf_oneof:"message"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ValidateStreamRequest) Reset() {
+	*x = ValidateStreamRequest{}
+	mi := &file_sidecheck_v1_validation_service_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ValidateStreamRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ValidateStreamRequest) ProtoMessage() {}
+
+func (x *ValidateStreamRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_sidecheck_v1_validation_service_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ValidateStreamRequest.ProtoReflect.Descriptor instead.
+func (*ValidateStreamRequest) Descriptor() ([]byte, []int) {
+	return file_sidecheck_v1_validation_service_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *ValidateStreamRequest) GetMessage() isValidateStreamRequest_Message {
+	if x != nil {
+		return x.Message
+	}
+	return nil
+}
+
+func (x *ValidateStreamRequest) GetDefaults() *StreamDefaults {
+	if x != nil {
+		if x, ok := x.Message.(*ValidateStreamRequest_Defaults); ok {
+			return x.Defaults
+		}
+	}
+	return nil
+}
+
+func (x *ValidateStreamRequest) GetItem() *StreamItem {
+	if x != nil {
+		if x, ok := x.Message.(*ValidateStreamRequest_Item); ok {
+			return x.Item
+		}
+	}
+	return nil
+}
+
+type isValidateStreamRequest_Message interface {
+	isValidateStreamRequest_Message()
+}
+
+type ValidateStreamRequest_Defaults struct {
+	// What holds for every item that says nothing else. Only the first message may
+	// be this; it has no answer.
+	Defaults *StreamDefaults `protobuf:"bytes,1,opt,name=defaults,proto3,oneof"`
+}
+
+type ValidateStreamRequest_Item struct {
+	// One payload; it has one answer.
+	Item *StreamItem `protobuf:"bytes,2,opt,name=item,proto3,oneof"`
+}
+
+func (*ValidateStreamRequest_Defaults) isValidateStreamRequest_Message() {}
+
+func (*ValidateStreamRequest_Item) isValidateStreamRequest_Message() {}
+
+// What holds for the items of a stream.
+type StreamDefaults struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The target of every item that has none.
+	Target *Target `protobuf:"bytes,1,opt,name=target,proto3" json:"target,omitempty"`
+	// The options of every item that has none.
+	Options       *ValidationOptions `protobuf:"bytes,2,opt,name=options,proto3" json:"options,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StreamDefaults) Reset() {
+	*x = StreamDefaults{}
+	mi := &file_sidecheck_v1_validation_service_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StreamDefaults) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StreamDefaults) ProtoMessage() {}
+
+func (x *StreamDefaults) ProtoReflect() protoreflect.Message {
+	mi := &file_sidecheck_v1_validation_service_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StreamDefaults.ProtoReflect.Descriptor instead.
+func (*StreamDefaults) Descriptor() ([]byte, []int) {
+	return file_sidecheck_v1_validation_service_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *StreamDefaults) GetTarget() *Target {
+	if x != nil {
+		return x.Target
+	}
+	return nil
+}
+
+func (x *StreamDefaults) GetOptions() *ValidationOptions {
+	if x != nil {
+		return x.Options
+	}
+	return nil
+}
+
+// One payload of a stream.
+type StreamItem struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The caller's own name for the item; the answer repeats it.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The payload.
+	Item          *ValidateItem `protobuf:"bytes,2,opt,name=item,proto3" json:"item,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StreamItem) Reset() {
+	*x = StreamItem{}
+	mi := &file_sidecheck_v1_validation_service_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StreamItem) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StreamItem) ProtoMessage() {}
+
+func (x *StreamItem) ProtoReflect() protoreflect.Message {
+	mi := &file_sidecheck_v1_validation_service_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StreamItem.ProtoReflect.Descriptor instead.
+func (*StreamItem) Descriptor() ([]byte, []int) {
+	return file_sidecheck_v1_validation_service_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *StreamItem) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *StreamItem) GetItem() *ValidateItem {
+	if x != nil {
+		return x.Item
+	}
+	return nil
+}
+
+// The answer to one item of a stream.
+type ValidateStreamResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the item. Empty where the item could not be read.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The verdict or the refusal.
+	Outcome *ValidateOutcome `protobuf:"bytes,2,opt,name=outcome,proto3" json:"outcome,omitempty"`
+	// The revision of the registry that the target was looked up in.
+	RegistryRevision uint64 `protobuf:"varint,3,opt,name=registry_revision,json=registryRevision,proto3" json:"registry_revision,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
+}
+
+func (x *ValidateStreamResponse) Reset() {
+	*x = ValidateStreamResponse{}
+	mi := &file_sidecheck_v1_validation_service_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ValidateStreamResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ValidateStreamResponse) ProtoMessage() {}
+
+func (x *ValidateStreamResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_sidecheck_v1_validation_service_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ValidateStreamResponse.ProtoReflect.Descriptor instead.
+func (*ValidateStreamResponse) Descriptor() ([]byte, []int) {
+	return file_sidecheck_v1_validation_service_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *ValidateStreamResponse) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *ValidateStreamResponse) GetOutcome() *ValidateOutcome {
+	if x != nil {
+		return x.Outcome
+	}
+	return nil
+}
+
+func (x *ValidateStreamResponse) GetRegistryRevision() uint64 {
+	if x != nil {
+		return x.RegistryRevision
+	}
+	return 0
+}
+
 var File_sidecheck_v1_validation_service_proto protoreflect.FileDescriptor
 
 const file_sidecheck_v1_validation_service_proto_rawDesc = "" +
@@ -437,10 +699,26 @@ const file_sidecheck_v1_validation_service_proto_rawDesc = "" +
 	"\x0fValidateOutcome\x121\n" +
 	"\averdict\x18\x01 \x01(\v2\x15.sidecheck.v1.VerdictH\x00R\averdict\x12.\n" +
 	"\arefusal\x18\x02 \x01(\v2\x12.google.rpc.StatusH\x00R\arefusalB\t\n" +
-	"\aoutcome2\xb8\x01\n" +
+	"\aoutcome\"\x8e\x01\n" +
+	"\x15ValidateStreamRequest\x12:\n" +
+	"\bdefaults\x18\x01 \x01(\v2\x1c.sidecheck.v1.StreamDefaultsH\x00R\bdefaults\x12.\n" +
+	"\x04item\x18\x02 \x01(\v2\x18.sidecheck.v1.StreamItemH\x00R\x04itemB\t\n" +
+	"\amessage\"y\n" +
+	"\x0eStreamDefaults\x12,\n" +
+	"\x06target\x18\x01 \x01(\v2\x14.sidecheck.v1.TargetR\x06target\x129\n" +
+	"\aoptions\x18\x02 \x01(\v2\x1f.sidecheck.v1.ValidationOptionsR\aoptions\"L\n" +
+	"\n" +
+	"StreamItem\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12.\n" +
+	"\x04item\x18\x02 \x01(\v2\x1a.sidecheck.v1.ValidateItemR\x04item\"\x8e\x01\n" +
+	"\x16ValidateStreamResponse\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x127\n" +
+	"\aoutcome\x18\x02 \x01(\v2\x1d.sidecheck.v1.ValidateOutcomeR\aoutcome\x12+\n" +
+	"\x11registry_revision\x18\x03 \x01(\x04R\x10registryRevision2\x99\x02\n" +
 	"\x11ValidationService\x12I\n" +
 	"\bValidate\x12\x1d.sidecheck.v1.ValidateRequest\x1a\x1e.sidecheck.v1.ValidateResponse\x12X\n" +
-	"\rValidateBatch\x12\".sidecheck.v1.ValidateBatchRequest\x1a#.sidecheck.v1.ValidateBatchResponseBW\n" +
+	"\rValidateBatch\x12\".sidecheck.v1.ValidateBatchRequest\x1a#.sidecheck.v1.ValidateBatchResponse\x12_\n" +
+	"\x0eValidateStream\x12#.sidecheck.v1.ValidateStreamRequest\x1a$.sidecheck.v1.ValidateStreamResponse(\x010\x01BW\n" +
 	"\x0fio.sidecheck.v1P\x01ZBgithub.com/sidecheck/sidecheck/clients/go/sidecheck/v1;sidecheckv1b\x06proto3"
 
 var (
@@ -455,43 +733,55 @@ func file_sidecheck_v1_validation_service_proto_rawDescGZIP() []byte {
 	return file_sidecheck_v1_validation_service_proto_rawDescData
 }
 
-var file_sidecheck_v1_validation_service_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
+var file_sidecheck_v1_validation_service_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
 var file_sidecheck_v1_validation_service_proto_goTypes = []any{
-	(*ValidateRequest)(nil),       // 0: sidecheck.v1.ValidateRequest
-	(*ValidateResponse)(nil),      // 1: sidecheck.v1.ValidateResponse
-	(*ValidateBatchRequest)(nil),  // 2: sidecheck.v1.ValidateBatchRequest
-	(*ValidateItem)(nil),          // 3: sidecheck.v1.ValidateItem
-	(*ValidateBatchResponse)(nil), // 4: sidecheck.v1.ValidateBatchResponse
-	(*ValidateOutcome)(nil),       // 5: sidecheck.v1.ValidateOutcome
-	(*Target)(nil),                // 6: sidecheck.v1.Target
-	(*Subject)(nil),               // 7: sidecheck.v1.Subject
-	(*ValidationOptions)(nil),     // 8: sidecheck.v1.ValidationOptions
-	(*Verdict)(nil),               // 9: sidecheck.v1.Verdict
-	(*status.Status)(nil),         // 10: google.rpc.Status
+	(*ValidateRequest)(nil),        // 0: sidecheck.v1.ValidateRequest
+	(*ValidateResponse)(nil),       // 1: sidecheck.v1.ValidateResponse
+	(*ValidateBatchRequest)(nil),   // 2: sidecheck.v1.ValidateBatchRequest
+	(*ValidateItem)(nil),           // 3: sidecheck.v1.ValidateItem
+	(*ValidateBatchResponse)(nil),  // 4: sidecheck.v1.ValidateBatchResponse
+	(*ValidateOutcome)(nil),        // 5: sidecheck.v1.ValidateOutcome
+	(*ValidateStreamRequest)(nil),  // 6: sidecheck.v1.ValidateStreamRequest
+	(*StreamDefaults)(nil),         // 7: sidecheck.v1.StreamDefaults
+	(*StreamItem)(nil),             // 8: sidecheck.v1.StreamItem
+	(*ValidateStreamResponse)(nil), // 9: sidecheck.v1.ValidateStreamResponse
+	(*Target)(nil),                 // 10: sidecheck.v1.Target
+	(*Subject)(nil),                // 11: sidecheck.v1.Subject
+	(*ValidationOptions)(nil),      // 12: sidecheck.v1.ValidationOptions
+	(*Verdict)(nil),                // 13: sidecheck.v1.Verdict
+	(*status.Status)(nil),          // 14: google.rpc.Status
 }
 var file_sidecheck_v1_validation_service_proto_depIdxs = []int32{
-	6,  // 0: sidecheck.v1.ValidateRequest.target:type_name -> sidecheck.v1.Target
-	7,  // 1: sidecheck.v1.ValidateRequest.subject:type_name -> sidecheck.v1.Subject
-	8,  // 2: sidecheck.v1.ValidateRequest.options:type_name -> sidecheck.v1.ValidationOptions
-	9,  // 3: sidecheck.v1.ValidateResponse.verdict:type_name -> sidecheck.v1.Verdict
-	6,  // 4: sidecheck.v1.ValidateBatchRequest.target:type_name -> sidecheck.v1.Target
-	8,  // 5: sidecheck.v1.ValidateBatchRequest.options:type_name -> sidecheck.v1.ValidationOptions
+	10, // 0: sidecheck.v1.ValidateRequest.target:type_name -> sidecheck.v1.Target
+	11, // 1: sidecheck.v1.ValidateRequest.subject:type_name -> sidecheck.v1.Subject
+	12, // 2: sidecheck.v1.ValidateRequest.options:type_name -> sidecheck.v1.ValidationOptions
+	13, // 3: sidecheck.v1.ValidateResponse.verdict:type_name -> sidecheck.v1.Verdict
+	10, // 4: sidecheck.v1.ValidateBatchRequest.target:type_name -> sidecheck.v1.Target
+	12, // 5: sidecheck.v1.ValidateBatchRequest.options:type_name -> sidecheck.v1.ValidationOptions
 	3,  // 6: sidecheck.v1.ValidateBatchRequest.items:type_name -> sidecheck.v1.ValidateItem
-	6,  // 7: sidecheck.v1.ValidateItem.target:type_name -> sidecheck.v1.Target
-	7,  // 8: sidecheck.v1.ValidateItem.subject:type_name -> sidecheck.v1.Subject
-	8,  // 9: sidecheck.v1.ValidateItem.options:type_name -> sidecheck.v1.ValidationOptions
+	10, // 7: sidecheck.v1.ValidateItem.target:type_name -> sidecheck.v1.Target
+	11, // 8: sidecheck.v1.ValidateItem.subject:type_name -> sidecheck.v1.Subject
+	12, // 9: sidecheck.v1.ValidateItem.options:type_name -> sidecheck.v1.ValidationOptions
 	5,  // 10: sidecheck.v1.ValidateBatchResponse.outcomes:type_name -> sidecheck.v1.ValidateOutcome
-	9,  // 11: sidecheck.v1.ValidateOutcome.verdict:type_name -> sidecheck.v1.Verdict
-	10, // 12: sidecheck.v1.ValidateOutcome.refusal:type_name -> google.rpc.Status
-	0,  // 13: sidecheck.v1.ValidationService.Validate:input_type -> sidecheck.v1.ValidateRequest
-	2,  // 14: sidecheck.v1.ValidationService.ValidateBatch:input_type -> sidecheck.v1.ValidateBatchRequest
-	1,  // 15: sidecheck.v1.ValidationService.Validate:output_type -> sidecheck.v1.ValidateResponse
-	4,  // 16: sidecheck.v1.ValidationService.ValidateBatch:output_type -> sidecheck.v1.ValidateBatchResponse
-	15, // [15:17] is the sub-list for method output_type
-	13, // [13:15] is the sub-list for method input_type
-	13, // [13:13] is the sub-list for extension type_name
-	13, // [13:13] is the sub-list for extension extendee
-	0,  // [0:13] is the sub-list for field type_name
+	13, // 11: sidecheck.v1.ValidateOutcome.verdict:type_name -> sidecheck.v1.Verdict
+	14, // 12: sidecheck.v1.ValidateOutcome.refusal:type_name -> google.rpc.Status
+	7,  // 13: sidecheck.v1.ValidateStreamRequest.defaults:type_name -> sidecheck.v1.StreamDefaults
+	8,  // 14: sidecheck.v1.ValidateStreamRequest.item:type_name -> sidecheck.v1.StreamItem
+	10, // 15: sidecheck.v1.StreamDefaults.target:type_name -> sidecheck.v1.Target
+	12, // 16: sidecheck.v1.StreamDefaults.options:type_name -> sidecheck.v1.ValidationOptions
+	3,  // 17: sidecheck.v1.StreamItem.item:type_name -> sidecheck.v1.ValidateItem
+	5,  // 18: sidecheck.v1.ValidateStreamResponse.outcome:type_name -> sidecheck.v1.ValidateOutcome
+	0,  // 19: sidecheck.v1.ValidationService.Validate:input_type -> sidecheck.v1.ValidateRequest
+	2,  // 20: sidecheck.v1.ValidationService.ValidateBatch:input_type -> sidecheck.v1.ValidateBatchRequest
+	6,  // 21: sidecheck.v1.ValidationService.ValidateStream:input_type -> sidecheck.v1.ValidateStreamRequest
+	1,  // 22: sidecheck.v1.ValidationService.Validate:output_type -> sidecheck.v1.ValidateResponse
+	4,  // 23: sidecheck.v1.ValidationService.ValidateBatch:output_type -> sidecheck.v1.ValidateBatchResponse
+	9,  // 24: sidecheck.v1.ValidationService.ValidateStream:output_type -> sidecheck.v1.ValidateStreamResponse
+	22, // [22:25] is the sub-list for method output_type
+	19, // [19:22] is the sub-list for method input_type
+	19, // [19:19] is the sub-list for extension type_name
+	19, // [19:19] is the sub-list for extension extendee
+	0,  // [0:19] is the sub-list for field type_name
 }
 
 func init() { file_sidecheck_v1_validation_service_proto_init() }
@@ -506,13 +796,17 @@ func file_sidecheck_v1_validation_service_proto_init() {
 		(*ValidateOutcome_Verdict)(nil),
 		(*ValidateOutcome_Refusal)(nil),
 	}
+	file_sidecheck_v1_validation_service_proto_msgTypes[6].OneofWrappers = []any{
+		(*ValidateStreamRequest_Defaults)(nil),
+		(*ValidateStreamRequest_Item)(nil),
+	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_sidecheck_v1_validation_service_proto_rawDesc), len(file_sidecheck_v1_validation_service_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   6,
+			NumMessages:   10,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -19,8 +19,9 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	ValidationService_Validate_FullMethodName      = "/sidecheck.v1.ValidationService/Validate"
-	ValidationService_ValidateBatch_FullMethodName = "/sidecheck.v1.ValidationService/ValidateBatch"
+	ValidationService_Validate_FullMethodName       = "/sidecheck.v1.ValidationService/Validate"
+	ValidationService_ValidateBatch_FullMethodName  = "/sidecheck.v1.ValidationService/ValidateBatch"
+	ValidationService_ValidateStream_FullMethodName = "/sidecheck.v1.ValidationService/ValidateStream"
 )
 
 // ValidationServiceClient is the client API for ValidationService service.
@@ -46,8 +47,17 @@ type ValidationServiceClient interface {
 	//
 	// An item that cannot be judged is refused by itself and costs the others
 	// nothing. The batch as a whole is refused with `RESOURCE_EXHAUSTED` only if it
-	// has more items than `Limits.batch_items`.
+	// has more items than `Limits.batch_items`. Once `Limits.batch_violations` were
+	// told in all, each further verdict tells only its first; and no more than
+	// `Limits.long_items` may take more than `Limits.steps_at_once`.
 	ValidateBatch(ctx context.Context, in *ValidateBatchRequest, opts ...grpc.CallOption) (*ValidateBatchResponse, error)
+	// Judges payloads as they come and answers in the same order.
+	//
+	// The first message gives the defaults; every other one is an item. One item is
+	// read at a time, so a caller who writes faster than answers are read is held up
+	// by flow control. An item that cannot be judged, or is no message at all, is
+	// refused by itself, and the stream goes on.
+	ValidateStream(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[ValidateStreamRequest, ValidateStreamResponse], error)
 }
 
 type validationServiceClient struct {
@@ -78,6 +88,19 @@ func (c *validationServiceClient) ValidateBatch(ctx context.Context, in *Validat
 	return out, nil
 }
 
+func (c *validationServiceClient) ValidateStream(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[ValidateStreamRequest, ValidateStreamResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &ValidationService_ServiceDesc.Streams[0], ValidationService_ValidateStream_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[ValidateStreamRequest, ValidateStreamResponse]{ClientStream: stream}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type ValidationService_ValidateStreamClient = grpc.BidiStreamingClient[ValidateStreamRequest, ValidateStreamResponse]
+
 // ValidationServiceServer is the server API for ValidationService service.
 // All implementations must embed UnimplementedValidationServiceServer
 // for forward compatibility.
@@ -101,8 +124,17 @@ type ValidationServiceServer interface {
 	//
 	// An item that cannot be judged is refused by itself and costs the others
 	// nothing. The batch as a whole is refused with `RESOURCE_EXHAUSTED` only if it
-	// has more items than `Limits.batch_items`.
+	// has more items than `Limits.batch_items`. Once `Limits.batch_violations` were
+	// told in all, each further verdict tells only its first; and no more than
+	// `Limits.long_items` may take more than `Limits.steps_at_once`.
 	ValidateBatch(context.Context, *ValidateBatchRequest) (*ValidateBatchResponse, error)
+	// Judges payloads as they come and answers in the same order.
+	//
+	// The first message gives the defaults; every other one is an item. One item is
+	// read at a time, so a caller who writes faster than answers are read is held up
+	// by flow control. An item that cannot be judged, or is no message at all, is
+	// refused by itself, and the stream goes on.
+	ValidateStream(grpc.BidiStreamingServer[ValidateStreamRequest, ValidateStreamResponse]) error
 	mustEmbedUnimplementedValidationServiceServer()
 }
 
@@ -118,6 +150,9 @@ func (UnimplementedValidationServiceServer) Validate(context.Context, *ValidateR
 }
 func (UnimplementedValidationServiceServer) ValidateBatch(context.Context, *ValidateBatchRequest) (*ValidateBatchResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ValidateBatch not implemented")
+}
+func (UnimplementedValidationServiceServer) ValidateStream(grpc.BidiStreamingServer[ValidateStreamRequest, ValidateStreamResponse]) error {
+	return status.Error(codes.Unimplemented, "method ValidateStream not implemented")
 }
 func (UnimplementedValidationServiceServer) mustEmbedUnimplementedValidationServiceServer() {}
 func (UnimplementedValidationServiceServer) testEmbeddedByValue()                           {}
@@ -176,6 +211,13 @@ func _ValidationService_ValidateBatch_Handler(srv interface{}, ctx context.Conte
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ValidationService_ValidateStream_Handler(srv interface{}, stream grpc.ServerStream) error {
+	return srv.(ValidationServiceServer).ValidateStream(&grpc.GenericServerStream[ValidateStreamRequest, ValidateStreamResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type ValidationService_ValidateStreamServer = grpc.BidiStreamingServer[ValidateStreamRequest, ValidateStreamResponse]
+
 // ValidationService_ServiceDesc is the grpc.ServiceDesc for ValidationService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -192,6 +234,13 @@ var ValidationService_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _ValidationService_ValidateBatch_Handler,
 		},
 	},
-	Streams:  []grpc.StreamDesc{},
+	Streams: []grpc.StreamDesc{
+		{
+			StreamName:    "ValidateStream",
+			Handler:       _ValidationService_ValidateStream_Handler,
+			ServerStreams: true,
+			ClientStreams: true,
+		},
+	},
 	Metadata: "sidecheck/v1/validation_service.proto",
 }

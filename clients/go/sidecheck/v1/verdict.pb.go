@@ -222,6 +222,13 @@ type Verdict struct {
 	// wanted there and the nearest known name; ready for a `CallToolResult` with
 	// `isError: true`. Empty if the verdict is valid.
 	ToolErrorText string `protobuf:"bytes,6,opt,name=tool_error_text,json=toolErrorText,proto3" json:"tool_error_text,omitempty"`
+	// Whether the caller should act on the verdict. Unset for a tool of a server that
+	// this service is told to report on only, so that validation can be tried on live
+	// traffic; set otherwise.
+	Enforced bool `protobuf:"varint,7,opt,name=enforced,proto3" json:"enforced,omitempty"`
+	// What the payload becomes under the options that change payloads. Unset if none
+	// of them was asked for, or if there was nothing to do.
+	Repair        *Repair `protobuf:"bytes,8,opt,name=repair,proto3" json:"repair,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -298,6 +305,177 @@ func (x *Verdict) GetToolErrorText() string {
 	return ""
 }
 
+func (x *Verdict) GetEnforced() bool {
+	if x != nil {
+		return x.Enforced
+	}
+	return false
+}
+
+func (x *Verdict) GetRepair() *Repair {
+	if x != nil {
+		return x.Repair
+	}
+	return nil
+}
+
+// A payload as the options `coercion`, `unknown_arguments` and `apply_defaults`
+// leave it; they are carried out in this order.
+type Repair struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The repaired payload: JSON text in UTF-8.
+	Payload []byte `protobuf:"bytes,1,opt,name=payload,proto3" json:"payload,omitempty"`
+	// Whether the repaired payload is valid.
+	Valid bool `protobuf:"varint,2,opt,name=valid,proto3" json:"valid,omitempty"`
+	// What is wrong with the repaired payload, as in `Verdict.violations`.
+	Violations []*Violation `protobuf:"bytes,3,rep,name=violations,proto3" json:"violations,omitempty"`
+	// Whether more violations may exist than `violations` lists.
+	Truncated bool `protobuf:"varint,4,opt,name=truncated,proto3" json:"truncated,omitempty"`
+	// Everything that was done. What is not listed was not changed.
+	Changes       []*Change `protobuf:"bytes,5,rep,name=changes,proto3" json:"changes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Repair) Reset() {
+	*x = Repair{}
+	mi := &file_sidecheck_v1_verdict_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Repair) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Repair) ProtoMessage() {}
+
+func (x *Repair) ProtoReflect() protoreflect.Message {
+	mi := &file_sidecheck_v1_verdict_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Repair.ProtoReflect.Descriptor instead.
+func (*Repair) Descriptor() ([]byte, []int) {
+	return file_sidecheck_v1_verdict_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *Repair) GetPayload() []byte {
+	if x != nil {
+		return x.Payload
+	}
+	return nil
+}
+
+func (x *Repair) GetValid() bool {
+	if x != nil {
+		return x.Valid
+	}
+	return false
+}
+
+func (x *Repair) GetViolations() []*Violation {
+	if x != nil {
+		return x.Violations
+	}
+	return nil
+}
+
+func (x *Repair) GetTruncated() bool {
+	if x != nil {
+		return x.Truncated
+	}
+	return false
+}
+
+func (x *Repair) GetChanges() []*Change {
+	if x != nil {
+		return x.Changes
+	}
+	return nil
+}
+
+// One change of a payload, or one that was not made and why.
+type Change struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Where, as a JSON Pointer into the payload as it was before this change.
+	InstancePointer string `protobuf:"bytes,1,opt,name=instance_pointer,json=instancePointer,proto3" json:"instance_pointer,omitempty"`
+	// The stable code of the rule that allows it, in upper snake case, for example
+	// `STRING_TO_INTEGER` or `DEFAULT_SKIPPED`.
+	Code string `protobuf:"bytes,2,opt,name=code,proto3" json:"code,omitempty"`
+	// Which part of the schema asked for it, as a JSON Pointer. Empty where unknown.
+	SchemaPointer string `protobuf:"bytes,3,opt,name=schema_pointer,json=schemaPointer,proto3" json:"schema_pointer,omitempty"`
+	// What was done, for a person.
+	Message       string `protobuf:"bytes,4,opt,name=message,proto3" json:"message,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Change) Reset() {
+	*x = Change{}
+	mi := &file_sidecheck_v1_verdict_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Change) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Change) ProtoMessage() {}
+
+func (x *Change) ProtoReflect() protoreflect.Message {
+	mi := &file_sidecheck_v1_verdict_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Change.ProtoReflect.Descriptor instead.
+func (*Change) Descriptor() ([]byte, []int) {
+	return file_sidecheck_v1_verdict_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *Change) GetInstancePointer() string {
+	if x != nil {
+		return x.InstancePointer
+	}
+	return ""
+}
+
+func (x *Change) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *Change) GetSchemaPointer() string {
+	if x != nil {
+		return x.SchemaPointer
+	}
+	return ""
+}
+
+func (x *Change) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
 var File_sidecheck_v1_verdict_proto protoreflect.FileDescriptor
 
 const file_sidecheck_v1_verdict_proto_rawDesc = "" +
@@ -313,7 +491,7 @@ const file_sidecheck_v1_verdict_proto_rawDesc = "" +
 	"\n" +
 	"suggestion\x18\a \x01(\tR\n" +
 	"suggestion\x12\x16\n" +
-	"\x06clause\x18\b \x01(\tR\x06clause\"\xf0\x01\n" +
+	"\x06clause\x18\b \x01(\tR\x06clause\"\xba\x02\n" +
 	"\aVerdict\x12\x14\n" +
 	"\x05valid\x18\x01 \x01(\bR\x05valid\x127\n" +
 	"\n" +
@@ -322,7 +500,22 @@ const file_sidecheck_v1_verdict_proto_rawDesc = "" +
 	"\ttruncated\x18\x03 \x01(\bR\ttruncated\x12+\n" +
 	"\x11definition_digest\x18\x04 \x01(\tR\x10definitionDigest\x12#\n" +
 	"\rschema_digest\x18\x05 \x01(\tR\fschemaDigest\x12&\n" +
-	"\x0ftool_error_text\x18\x06 \x01(\tR\rtoolErrorText*a\n" +
+	"\x0ftool_error_text\x18\x06 \x01(\tR\rtoolErrorText\x12\x1a\n" +
+	"\benforced\x18\a \x01(\bR\benforced\x12,\n" +
+	"\x06repair\x18\b \x01(\v2\x14.sidecheck.v1.RepairR\x06repair\"\xbf\x01\n" +
+	"\x06Repair\x12\x18\n" +
+	"\apayload\x18\x01 \x01(\fR\apayload\x12\x14\n" +
+	"\x05valid\x18\x02 \x01(\bR\x05valid\x127\n" +
+	"\n" +
+	"violations\x18\x03 \x03(\v2\x17.sidecheck.v1.ViolationR\n" +
+	"violations\x12\x1c\n" +
+	"\ttruncated\x18\x04 \x01(\bR\ttruncated\x12.\n" +
+	"\achanges\x18\x05 \x03(\v2\x14.sidecheck.v1.ChangeR\achanges\"\x88\x01\n" +
+	"\x06Change\x12)\n" +
+	"\x10instance_pointer\x18\x01 \x01(\tR\x0finstancePointer\x12\x12\n" +
+	"\x04code\x18\x02 \x01(\tR\x04code\x12%\n" +
+	"\x0eschema_pointer\x18\x03 \x01(\tR\rschemaPointer\x12\x18\n" +
+	"\amessage\x18\x04 \x01(\tR\amessage*a\n" +
 	"\bSeverity\x12\x18\n" +
 	"\x14SEVERITY_UNSPECIFIED\x10\x00\x12\x12\n" +
 	"\x0eSEVERITY_ERROR\x10\x01\x12\x14\n" +
@@ -343,20 +536,25 @@ func file_sidecheck_v1_verdict_proto_rawDescGZIP() []byte {
 }
 
 var file_sidecheck_v1_verdict_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_sidecheck_v1_verdict_proto_msgTypes = make([]protoimpl.MessageInfo, 2)
+var file_sidecheck_v1_verdict_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
 var file_sidecheck_v1_verdict_proto_goTypes = []any{
 	(Severity)(0),     // 0: sidecheck.v1.Severity
 	(*Violation)(nil), // 1: sidecheck.v1.Violation
 	(*Verdict)(nil),   // 2: sidecheck.v1.Verdict
+	(*Repair)(nil),    // 3: sidecheck.v1.Repair
+	(*Change)(nil),    // 4: sidecheck.v1.Change
 }
 var file_sidecheck_v1_verdict_proto_depIdxs = []int32{
 	0, // 0: sidecheck.v1.Violation.severity:type_name -> sidecheck.v1.Severity
 	1, // 1: sidecheck.v1.Verdict.violations:type_name -> sidecheck.v1.Violation
-	2, // [2:2] is the sub-list for method output_type
-	2, // [2:2] is the sub-list for method input_type
-	2, // [2:2] is the sub-list for extension type_name
-	2, // [2:2] is the sub-list for extension extendee
-	0, // [0:2] is the sub-list for field type_name
+	3, // 2: sidecheck.v1.Verdict.repair:type_name -> sidecheck.v1.Repair
+	1, // 3: sidecheck.v1.Repair.violations:type_name -> sidecheck.v1.Violation
+	4, // 4: sidecheck.v1.Repair.changes:type_name -> sidecheck.v1.Change
+	5, // [5:5] is the sub-list for method output_type
+	5, // [5:5] is the sub-list for method input_type
+	5, // [5:5] is the sub-list for extension type_name
+	5, // [5:5] is the sub-list for extension extendee
+	0, // [0:5] is the sub-list for field type_name
 }
 
 func init() { file_sidecheck_v1_verdict_proto_init() }
@@ -370,7 +568,7 @@ func file_sidecheck_v1_verdict_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_sidecheck_v1_verdict_proto_rawDesc), len(file_sidecheck_v1_verdict_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   2,
+			NumMessages:   4,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -63,3 +63,37 @@ class ValidateOutcome(_message.Message):
     verdict: _verdict_pb2.Verdict
     refusal: _status_pb2.Status
     def __init__(self, verdict: _Optional[_Union[_verdict_pb2.Verdict, _Mapping]] = ..., refusal: _Optional[_Union[_status_pb2.Status, _Mapping]] = ...) -> None: ...
+
+class ValidateStreamRequest(_message.Message):
+    __slots__ = ("defaults", "item")
+    DEFAULTS_FIELD_NUMBER: _ClassVar[int]
+    ITEM_FIELD_NUMBER: _ClassVar[int]
+    defaults: StreamDefaults
+    item: StreamItem
+    def __init__(self, defaults: _Optional[_Union[StreamDefaults, _Mapping]] = ..., item: _Optional[_Union[StreamItem, _Mapping]] = ...) -> None: ...
+
+class StreamDefaults(_message.Message):
+    __slots__ = ("target", "options")
+    TARGET_FIELD_NUMBER: _ClassVar[int]
+    OPTIONS_FIELD_NUMBER: _ClassVar[int]
+    target: _target_pb2.Target
+    options: _options_pb2.ValidationOptions
+    def __init__(self, target: _Optional[_Union[_target_pb2.Target, _Mapping]] = ..., options: _Optional[_Union[_options_pb2.ValidationOptions, _Mapping]] = ...) -> None: ...
+
+class StreamItem(_message.Message):
+    __slots__ = ("id", "item")
+    ID_FIELD_NUMBER: _ClassVar[int]
+    ITEM_FIELD_NUMBER: _ClassVar[int]
+    id: str
+    item: ValidateItem
+    def __init__(self, id: _Optional[str] = ..., item: _Optional[_Union[ValidateItem, _Mapping]] = ...) -> None: ...
+
+class ValidateStreamResponse(_message.Message):
+    __slots__ = ("id", "outcome", "registry_revision")
+    ID_FIELD_NUMBER: _ClassVar[int]
+    OUTCOME_FIELD_NUMBER: _ClassVar[int]
+    REGISTRY_REVISION_FIELD_NUMBER: _ClassVar[int]
+    id: str
+    outcome: ValidateOutcome
+    registry_revision: int
+    def __init__(self, id: _Optional[str] = ..., outcome: _Optional[_Union[ValidateOutcome, _Mapping]] = ..., registry_revision: _Optional[int] = ...) -> None: ...

@@ -50,6 +50,11 @@ class ValidationServiceStub(object):
                 request_serializer=sidecheck_dot_v1_dot_validation__service__pb2.ValidateBatchRequest.SerializeToString,
                 response_deserializer=sidecheck_dot_v1_dot_validation__service__pb2.ValidateBatchResponse.FromString,
                 _registered_method=True)
+        self.ValidateStream = channel.stream_stream(
+                '/sidecheck.v1.ValidationService/ValidateStream',
+                request_serializer=sidecheck_dot_v1_dot_validation__service__pb2.ValidateStreamRequest.SerializeToString,
+                response_deserializer=sidecheck_dot_v1_dot_validation__service__pb2.ValidateStreamResponse.FromString,
+                _registered_method=True)
 
 
 class ValidationServiceServicer(object):
@@ -79,7 +84,21 @@ class ValidationServiceServicer(object):
 
         An item that cannot be judged is refused by itself and costs the others
         nothing. The batch as a whole is refused with `RESOURCE_EXHAUSTED` only if it
-        has more items than `Limits.batch_items`.
+        has more items than `Limits.batch_items`. Once `Limits.batch_violations` were
+        told in all, each further verdict tells only its first; and no more than
+        `Limits.long_items` may take more than `Limits.steps_at_once`.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ValidateStream(self, request_iterator, context):
+        """Judges payloads as they come and answers in the same order.
+
+        The first message gives the defaults; every other one is an item. One item is
+        read at a time, so a caller who writes faster than answers are read is held up
+        by flow control. An item that cannot be judged, or is no message at all, is
+        refused by itself, and the stream goes on.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -97,6 +116,11 @@ def add_ValidationServiceServicer_to_server(servicer, server):
                     servicer.ValidateBatch,
                     request_deserializer=sidecheck_dot_v1_dot_validation__service__pb2.ValidateBatchRequest.FromString,
                     response_serializer=sidecheck_dot_v1_dot_validation__service__pb2.ValidateBatchResponse.SerializeToString,
+            ),
+            'ValidateStream': grpc.stream_stream_rpc_method_handler(
+                    servicer.ValidateStream,
+                    request_deserializer=sidecheck_dot_v1_dot_validation__service__pb2.ValidateStreamRequest.FromString,
+                    response_serializer=sidecheck_dot_v1_dot_validation__service__pb2.ValidateStreamResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -159,6 +183,33 @@ class ValidationService(object):
             '/sidecheck.v1.ValidationService/ValidateBatch',
             sidecheck_dot_v1_dot_validation__service__pb2.ValidateBatchRequest.SerializeToString,
             sidecheck_dot_v1_dot_validation__service__pb2.ValidateBatchResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ValidateStream(request_iterator,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.stream_stream(
+            request_iterator,
+            target,
+            '/sidecheck.v1.ValidationService/ValidateStream',
+            sidecheck_dot_v1_dot_validation__service__pb2.ValidateStreamRequest.SerializeToString,
+            sidecheck_dot_v1_dot_validation__service__pb2.ValidateStreamResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -53,7 +53,17 @@ class ValidationServiceStub:
 
     An item that cannot be judged is refused by itself and costs the others
     nothing. The batch as a whole is refused with `RESOURCE_EXHAUSTED` only if it
-    has more items than `Limits.batch_items`.
+    has more items than `Limits.batch_items`. Once `Limits.batch_violations` were
+    told in all, each further verdict tells only its first; and no more than
+    `Limits.long_items` may take more than `Limits.steps_at_once`.
+    """
+    ValidateStream: _grpc.StreamStreamMultiCallable[_validation_service_pb2.ValidateStreamRequest, _validation_service_pb2.ValidateStreamResponse]
+    """Judges payloads as they come and answers in the same order.
+
+    The first message gives the defaults; every other one is an item. One item is
+    read at a time, so a caller who writes faster than answers are read is held up
+    by flow control. An item that cannot be judged, or is no message at all, is
+    refused by itself, and the stream goes on.
     """
 
 @_typing.type_check_only
@@ -81,7 +91,17 @@ class ValidationServiceAsyncStub(ValidationServiceStub):
 
     An item that cannot be judged is refused by itself and costs the others
     nothing. The batch as a whole is refused with `RESOURCE_EXHAUSTED` only if it
-    has more items than `Limits.batch_items`.
+    has more items than `Limits.batch_items`. Once `Limits.batch_violations` were
+    told in all, each further verdict tells only its first; and no more than
+    `Limits.long_items` may take more than `Limits.steps_at_once`.
+    """
+    ValidateStream: _aio.StreamStreamMultiCallable[_validation_service_pb2.ValidateStreamRequest, _validation_service_pb2.ValidateStreamResponse]  # type: ignore[assignment]
+    """Judges payloads as they come and answers in the same order.
+
+    The first message gives the defaults; every other one is an item. One item is
+    read at a time, so a caller who writes faster than answers are read is held up
+    by flow control. An item that cannot be judged, or is no message at all, is
+    refused by itself, and the stream goes on.
     """
 
 class ValidationServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -118,7 +138,23 @@ class ValidationServiceServicer(metaclass=_abc_1.ABCMeta):
 
         An item that cannot be judged is refused by itself and costs the others
         nothing. The batch as a whole is refused with `RESOURCE_EXHAUSTED` only if it
-        has more items than `Limits.batch_items`.
+        has more items than `Limits.batch_items`. Once `Limits.batch_violations` were
+        told in all, each further verdict tells only its first; and no more than
+        `Limits.long_items` may take more than `Limits.steps_at_once`.
+        """
+
+    @_abc_1.abstractmethod
+    def ValidateStream(
+        self,
+        request_iterator: _MaybeAsyncIterator[_validation_service_pb2.ValidateStreamRequest],
+        context: _ServicerContext,
+    ) -> _typing.Union[_abc.Iterator[_validation_service_pb2.ValidateStreamResponse], _abc.AsyncIterator[_validation_service_pb2.ValidateStreamResponse]]:
+        """Judges payloads as they come and answers in the same order.
+
+        The first message gives the defaults; every other one is an item. One item is
+        read at a time, so a caller who writes faster than answers are read is held up
+        by flow control. An item that cannot be judged, or is no message at all, is
+        refused by itself, and the stream goes on.
         """
 
 def add_ValidationServiceServicer_to_server(servicer: ValidationServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

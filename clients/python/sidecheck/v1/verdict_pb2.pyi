@@ -39,17 +39,47 @@ class Violation(_message.Message):
     def __init__(self, instance_pointer: _Optional[str] = ..., schema_pointer: _Optional[str] = ..., keyword: _Optional[str] = ..., code: _Optional[str] = ..., severity: _Optional[_Union[Severity, str]] = ..., message: _Optional[str] = ..., suggestion: _Optional[str] = ..., clause: _Optional[str] = ...) -> None: ...
 
 class Verdict(_message.Message):
-    __slots__ = ("valid", "violations", "truncated", "definition_digest", "schema_digest", "tool_error_text")
+    __slots__ = ("valid", "violations", "truncated", "definition_digest", "schema_digest", "tool_error_text", "enforced", "repair")
     VALID_FIELD_NUMBER: _ClassVar[int]
     VIOLATIONS_FIELD_NUMBER: _ClassVar[int]
     TRUNCATED_FIELD_NUMBER: _ClassVar[int]
     DEFINITION_DIGEST_FIELD_NUMBER: _ClassVar[int]
     SCHEMA_DIGEST_FIELD_NUMBER: _ClassVar[int]
     TOOL_ERROR_TEXT_FIELD_NUMBER: _ClassVar[int]
+    ENFORCED_FIELD_NUMBER: _ClassVar[int]
+    REPAIR_FIELD_NUMBER: _ClassVar[int]
     valid: bool
     violations: _containers.RepeatedCompositeFieldContainer[Violation]
     truncated: bool
     definition_digest: str
     schema_digest: str
     tool_error_text: str
-    def __init__(self, valid: bool = ..., violations: _Optional[_Iterable[_Union[Violation, _Mapping]]] = ..., truncated: bool = ..., definition_digest: _Optional[str] = ..., schema_digest: _Optional[str] = ..., tool_error_text: _Optional[str] = ...) -> None: ...
+    enforced: bool
+    repair: Repair
+    def __init__(self, valid: bool = ..., violations: _Optional[_Iterable[_Union[Violation, _Mapping]]] = ..., truncated: bool = ..., definition_digest: _Optional[str] = ..., schema_digest: _Optional[str] = ..., tool_error_text: _Optional[str] = ..., enforced: bool = ..., repair: _Optional[_Union[Repair, _Mapping]] = ...) -> None: ...
+
+class Repair(_message.Message):
+    __slots__ = ("payload", "valid", "violations", "truncated", "changes")
+    PAYLOAD_FIELD_NUMBER: _ClassVar[int]
+    VALID_FIELD_NUMBER: _ClassVar[int]
+    VIOLATIONS_FIELD_NUMBER: _ClassVar[int]
+    TRUNCATED_FIELD_NUMBER: _ClassVar[int]
+    CHANGES_FIELD_NUMBER: _ClassVar[int]
+    payload: bytes
+    valid: bool
+    violations: _containers.RepeatedCompositeFieldContainer[Violation]
+    truncated: bool
+    changes: _containers.RepeatedCompositeFieldContainer[Change]
+    def __init__(self, payload: _Optional[bytes] = ..., valid: bool = ..., violations: _Optional[_Iterable[_Union[Violation, _Mapping]]] = ..., truncated: bool = ..., changes: _Optional[_Iterable[_Union[Change, _Mapping]]] = ...) -> None: ...
+
+class Change(_message.Message):
+    __slots__ = ("instance_pointer", "code", "schema_pointer", "message")
+    INSTANCE_POINTER_FIELD_NUMBER: _ClassVar[int]
+    CODE_FIELD_NUMBER: _ClassVar[int]
+    SCHEMA_POINTER_FIELD_NUMBER: _ClassVar[int]
+    MESSAGE_FIELD_NUMBER: _ClassVar[int]
+    instance_pointer: str
+    code: str
+    schema_pointer: str
+    message: str
+    def __init__(self, instance_pointer: _Optional[str] = ..., code: _Optional[str] = ..., schema_pointer: _Optional[str] = ..., message: _Optional[str] = ...) -> None: ...

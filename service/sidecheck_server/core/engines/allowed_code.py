@@ -30,7 +30,7 @@ RUNTIME_NAMES = frozenset(
 """The names that generated code finds at run time, besides its own."""
 
 # Functions, patterns, formats and constants by number, the argument and what is
-# derived from it, and the budget of calls.
+# derived from it, and the budget of steps.
 _OWN_NAME = re.compile(r"(?:[dPFC]\d+|data(?:_[a-z0-9_]+)?|budget)\Z")
 _METHODS = frozenset({"items", "is_integer"})
 _NODES = (
@@ -39,6 +39,7 @@ _NODES = (
     ast.Assign,
     ast.Attribute,
     ast.AugAssign,
+    ast.BinOp,
     ast.BoolOp,
     ast.Call,
     ast.Compare,
@@ -58,6 +59,7 @@ _NODES = (
     ast.Lt,
     ast.LtE,
     ast.Module,
+    ast.Mult,
     ast.Name,
     ast.Not,
     ast.NotEq,
@@ -94,12 +96,24 @@ def _are_plain_arguments(node: ast.arguments) -> bool:
     return not any(others) and node.vararg is None and node.kwarg is None
 
 
+def _is_steps_of_a_loop(node: ast.BinOp) -> bool:
+    return (
+        isinstance(node.op, ast.Mult)
+        and isinstance(node.left, ast.Call)
+        and isinstance(node.left.func, ast.Name)
+        and node.left.func.id == "len"
+        and isinstance(node.right, ast.Constant)
+        and isinstance(node.right.value, int)
+    )
+
+
 _CONDITIONS: Mapping[type[ast.AST], Callable[[Any], bool]] = MappingProxyType(
     {
         ast.Name: _is_known_name,
         ast.FunctionDef: _is_plain_function,
         ast.arguments: _are_plain_arguments,
         ast.arg: lambda node: node.arg in {"data", "budget"} and node.annotation is None,
+        ast.BinOp: _is_steps_of_a_loop,
         ast.Attribute: lambda node: node.attr in _METHODS,
         ast.ExceptHandler: lambda node: node.name is None and node.type is not None,
     }

@@ -1,9 +1,9 @@
 """The patterns and formats of a schema, made ready on first use."""
 
-from collections.abc import Callable
-
+from sidecheck_server.core.budget import Budget
+from sidecheck_server.core.engines.texts import TextCheck, counted_format, counted_pattern
 from sidecheck_server.core.formats import format_checker
-from sidecheck_server.core.patterns import Pattern, compile_pattern
+from sidecheck_server.core.patterns import compile_pattern
 from sidecheck_server.core.schemas.dialects import STANDARD, Dialect
 
 __all__ = ["Checks"]
@@ -17,26 +17,30 @@ class Checks:
 
     def __init__(self, *, assert_formats: bool) -> None:
         self._assert_formats = assert_formats
-        self._patterns: dict[str, Pattern] = {}
-        self._formats: dict[tuple[str, str], Callable[[str], bool] | None] = {}
+        self._patterns: dict[str, TextCheck] = {}
+        self._formats: dict[tuple[str, str], TextCheck] = {}
 
-    def matches(self, pattern: str, text: str) -> bool:
+    def matches(self, pattern: str, text: str, budget: Budget) -> bool:
         """Return whether *pattern* matches anywhere in *text* (ECMA-262).
 
         Raises:
+            Exhausted: the budget has too few steps.
             PatternRefused: the pattern cannot be compiled.
         """
-        compiled = self._patterns.get(pattern)
-        if compiled is None:
-            compiled = self._patterns[pattern] = compile_pattern(pattern)
-        return compiled.search(text)
+        check = self._patterns.get(pattern)
+        if check is None:
+            check = self._patterns[pattern] = counted_pattern(compile_pattern(pattern))
+        return check(text, budget)
 
-    def conforms(self, text: str, name: str, dialect: Dialect) -> bool:
-        """Return whether *text* has the format *name*, so far as formats are asserted."""
+    def conforms(self, text: str, name: str, dialect: Dialect, budget: Budget) -> bool:
+        """Return whether *text* has the format *name*, so far as formats are asserted.
+
+        Raises:
+            Exhausted: the budget has too few steps.
+        """
         if not (self._assert_formats or dialect.asserts_format):
             return True
         key = (name, STANDARD[dialect.draft].name)
         if key not in self._formats:
-            self._formats[key] = format_checker(*key)
-        checker = self._formats[key]
-        return checker is None or checker(text)
+            self._formats[key] = counted_format(format_checker(*key))
+        return self._formats[key](text, budget)

@@ -19,19 +19,23 @@ from typing import Any
 from jsonschema.validators import create
 from referencing import Registry
 
-from sidecheck_server.core.engines.budget import Budget
+from sidecheck_server.core.budget import Budget, spend
+from sidecheck_server.core.engines.charges import Charges
 from sidecheck_server.core.engines.checks import Checks
 from sidecheck_server.core.engines.complete_applicators import applicators_of
 from sidecheck_server.core.engines.complete_assertions import assertions_of
 from sidecheck_server.core.engines.fault import Fault
 from sidecheck_server.core.engines.json_types import has_type
 from sidecheck_server.core.engines.scope import Scope, scope_of
+from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.schemas.dialects import STANDARD, Dialect
 from sidecheck_server.core.schemas.keywords import Draft
 from sidecheck_server.core.schemas.resources import DialectOf, Resources
 from sidecheck_server.core.words import JsonValue
 
 __all__ = ["CompleteEngine"]
+
+_STEPS = Limits().steps
 
 
 class CompleteEngine:
@@ -41,9 +45,9 @@ class CompleteEngine:
     lead somewhere within *registry*. *dialect_of* tells the dialect that a resource
     declares, given the one around it. Neither may change afterwards.
 
-    One judgement takes at most *max_steps* steps, a step being one subschema applied
-    to one value; beyond that, both methods raise a Refusal LIMIT_EXCEEDED. What nests
-    too deep for the interpreter raises RecursionError.
+    One judgement takes at most the steps of the budget that it is given, or *max_steps*;
+    beyond that, both methods raise Exhausted. What nests too deep for the interpreter
+    raises RecursionError.
     """
 
     def __init__(
@@ -54,21 +58,23 @@ class CompleteEngine:
         *,
         assert_formats: bool,
         dialect_of: DialectOf,
-        max_steps: int = 500_000,
+        max_steps: int = _STEPS,
     ) -> None:
         self._schema = schema
         self._resources = Resources(schema, dialect, documents, dialect_of)
         self._checks = Checks(assert_formats=assert_formats)
+        self._charges = Charges()
         self._max_steps = max_steps
 
-    def is_valid(self, payload: JsonValue) -> bool:
+    def is_valid(self, payload: JsonValue, budget: Budget | None = None) -> bool:
         """Return whether *payload* is valid; it is not changed."""
-        return next(self.faults(payload), None) is None
+        return next(self.faults(payload, budget), None) is None
 
-    def faults(self, payload: JsonValue) -> Iterator[Fault]:
+    def faults(self, payload: JsonValue, budget: Budget | None = None) -> Iterator[Fault]:
         """Yield what is wrong with *payload*, each when it is asked for."""
         root = self._resources.root
-        scope = Scope(self._resources, self._checks, Budget(self._max_steps), root, (root,))
+        left = [self._max_steps] if budget is None else budget
+        scope = Scope(self._resources, self._checks, self._charges, left, root, (root,))
         faults: Iterator[Fault] = _standing_in(scope).descend(payload, self._schema)
         return faults
 
@@ -125,7 +131,7 @@ def _descend(
             validator = _standing_in(scope)
         hides = scope.dialect.reference_hides_siblings and "$ref" in schema
         placed = (("$ref", schema["$ref"]),) if hides else schema.items()
-    scope.budget.spend()
+    spend(scope.budget, scope.charges.of(schema))
     # One loop and no more generators than needed: each costs depth of payload.
     for keyword, value in placed:
         judge = _refuse if schema is False else validator.VALIDATORS.get(keyword)

@@ -11,6 +11,7 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
+from sidecheck_server.core.budget import spend
 from sidecheck_server.core.engines.complete_assertions import Keyword
 from sidecheck_server.core.engines.fault import Fault
 from sidecheck_server.core.engines.scope import scope_of
@@ -18,6 +19,9 @@ from sidecheck_server.core.engines.unevaluated import accepts, unevaluated_items
 from sidecheck_server.core.schemas.keywords import Draft
 
 __all__ = ["applicators_of"]
+
+_NAME = 4
+"""Steps of looking whether one name is declared."""
 
 
 def _ref(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterator[Fault]:
@@ -87,10 +91,10 @@ def _dependencies(validator: Any, value: Any, instance: Any, _schema: Any) -> It
 
 def _pattern_properties(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterator[Fault]:
     if isinstance(instance, dict):
-        checks = scope_of(validator).checks
+        scope = scope_of(validator)
         for pattern, subschema in value.items():
             for name, member in instance.items():
-                if checks.matches(pattern, name):
+                if scope.checks.matches(pattern, name, scope.budget):
                     yield from _descend(
                         validator, member, subschema, path=name, schema_path=pattern
                     )
@@ -101,6 +105,7 @@ def _additional_properties(
 ) -> Iterator[Fault]:
     if isinstance(instance, dict) and value is not True:
         scope = scope_of(validator)
+        spend(scope.budget, _NAME * len(instance))
         # With an applicator in force, so are its siblings of the same vocabulary.
         declared = schema.get("properties", {})
         patterns = schema.get("patternProperties", {})
@@ -108,7 +113,7 @@ def _additional_properties(
             name
             for name in instance
             if name not in declared
-            and not any(scope.checks.matches(pattern, name) for pattern in patterns)
+            and not any(scope.checks.matches(pattern, name, scope.budget) for pattern in patterns)
         )
         yield from _closed(validator, value, instance, extra)
 

@@ -45,20 +45,25 @@ def _multiple_of(_validator: Any, value: Any, instance: Any, _schema: Any) -> It
         yield Fault()
 
 
-def _unique_items(_validator: Any, value: Any, instance: Any, _schema: Any) -> Iterator[Fault]:
-    if value is True and isinstance(instance, list) and not all_unique(instance):
-        yield Fault(first_repeated(instance))
+def _unique_items(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterator[Fault]:
+    if value is True and isinstance(instance, list):
+        budget = scope_of(validator).budget
+        if not all_unique(instance, budget):
+            yield Fault(first_repeated(instance, budget))
 
 
 def _pattern(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterator[Fault]:
-    if isinstance(instance, str) and not scope_of(validator).checks.matches(value, instance):
-        yield Fault()
+    if isinstance(instance, str):
+        scope = scope_of(validator)
+        if not scope.checks.matches(value, instance, scope.budget):
+            yield Fault()
 
 
 def _format(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterator[Fault]:
-    scope = scope_of(validator)
-    if isinstance(instance, str) and not scope.checks.conforms(instance, value, scope.dialect):
-        yield Fault()
+    if isinstance(instance, str):
+        scope = scope_of(validator)
+        if not scope.checks.conforms(instance, value, scope.dialect, scope.budget):
+            yield Fault()
 
 
 def _required(_validator: Any, value: Any, instance: Any, _schema: Any) -> Iterator[Fault]:

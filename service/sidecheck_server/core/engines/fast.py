@@ -5,11 +5,13 @@ from collections.abc import Callable
 from types import CodeType
 from typing import Any
 
+from sidecheck_server.core.budget import Budget, Exhausted
 from sidecheck_server.core.engines.allowed_code import RUNTIME_NAMES
 from sidecheck_server.core.engines.generation import FastCode
+from sidecheck_server.core.engines.texts import counted_format, counted_pattern
 from sidecheck_server.core.equality import all_unique, json_equal, number_text
 from sidecheck_server.core.formats import format_checker
-from sidecheck_server.core.limits import Limits, exceeded
+from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.numbers import is_multiple
 from sidecheck_server.core.patterns import compile_pattern
 from sidecheck_server.core.words import JsonValue
@@ -21,12 +23,8 @@ class _Invalid(Exception):
     """The payload, or the branch being tried, is not valid."""
 
 
-class _Exhausted(Exception):
-    """The budget of calls is spent; no branch may swallow it."""
-
-
 _RUNTIME: dict[str, Any] = {
-    "Exhausted": _Exhausted,
+    "Exhausted": Exhausted,
     "Invalid": _Invalid,
     # The names under which fastjsonschema's frame catches a failed branch.
     "JsonSchemaValueException": _Invalid,
@@ -51,9 +49,9 @@ class FastEngine:
         names: dict[str, Any] = {"__builtins__": {}, **_RUNTIME}
         for number, source in enumerate(code.patterns):
             pattern = compile_pattern(source, max_length=limits.pattern_length)
-            names[f"P{number}"] = pattern.search
+            names[f"P{number}"] = counted_pattern(pattern)
         for number, name in enumerate(code.formats):
-            names[f"F{number}"] = format_checker(name, dialect)
+            names[f"F{number}"] = counted_format(format_checker(name, dialect))
         for number, value in enumerate(code.constants):
             names[f"C{number}"] = value
         body: CodeType = marshal.loads(code.code)  # noqa: S302  (our own worker wrote it)
@@ -62,23 +60,21 @@ class FastEngine:
         self._counted = code.counted
         self._steps = limits.steps
 
-    def is_valid(self, payload: JsonValue) -> bool:
+    def is_valid(self, payload: JsonValue, budget: Budget | None = None) -> bool:
         """Return whether *payload* is valid; it is not changed.
 
+        *budget*, or the limit of steps if there is none, bounds the work.
+
         Raises:
-            Refusal: LIMIT_EXCEEDED if a schema that does not bound its own work
-                takes more than the limit of steps, or if subschemas and payload
-                together nest too deep for the interpreter.
+            Exhausted: the budget has too few steps.
+            RecursionError: subschemas and payload together nest too deep for the
+                interpreter.
         """
         try:
             if self._counted:
-                self._run(payload, [self._steps])
+                self._run(payload, [self._steps] if budget is None else budget)
             else:
                 self._run(payload)
         except _Invalid:
             return False
-        except _Exhausted:
-            raise exceeded("steps", self._steps, "judging the payload takes too long") from None
-        except RecursionError:
-            raise exceeded("steps", self._steps, "judging the payload nests too deep") from None
         return True

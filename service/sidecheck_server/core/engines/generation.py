@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from sidecheck_server.core.engines.allowed_code import refuse_foreign_code
 from sidecheck_server.core.engines.verdict_generator import VerdictGenerator
+from sidecheck_server.core.engines.weights import is_unbounded
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.schemas.canonical import CannotLowerError, Lowered
 from sidecheck_server.core.words import JsonValue
@@ -25,11 +26,11 @@ class FastCode:
     formats: tuple[str, ...]
     #: What C0, C1… stand for.
     constants: tuple[JsonValue, ...]
-    #: Whether its functions count their calls.
+    #: Whether its functions take a budget, and count it down.
     counted: bool
 
 
-def generate(lowered: Lowered, limits: Limits, *, counted: bool) -> FastCode:
+def generate(lowered: Lowered, limits: Limits) -> FastCode:
     """Return the code that judges by *lowered*; the function to call is ``d0``.
 
     Raises:
@@ -38,7 +39,8 @@ def generate(lowered: Lowered, limits: Limits, *, counted: bool) -> FastCode:
     # fastjsonschema finds `$ref`s by looking through the schema, so it is given the
     # definitions only, and starts at the first.
     schema = {"definitions": lowered.definitions, "$ref": "#/definitions/d0"}
-    generator = VerdictGenerator(schema, counted=counted)
+    counted = any(map(is_unbounded, lowered.definitions.values()))
+    generator = VerdictGenerator(schema, lowered.constants, counted=counted)
     source = generator.func_code
     if len(source) > limits.code_length:
         raise CannotLowerError("code longer than the limit")

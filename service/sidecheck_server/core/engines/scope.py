@@ -3,7 +3,8 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sidecheck_server.core.engines.budget import Budget
+from sidecheck_server.core.budget import Budget
+from sidecheck_server.core.engines.charges import Charges
 from sidecheck_server.core.engines.checks import Checks
 from sidecheck_server.core.schemas.dialects import Dialect
 from sidecheck_server.core.schemas.resources import Resource, Resources
@@ -18,6 +19,7 @@ class Scope:
 
     resources: Resources
     checks: Checks
+    charges: Charges
     budget: Budget
     #: What the reference of a subschema is read against.
     resource: Resource

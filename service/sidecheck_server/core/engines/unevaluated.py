@@ -6,15 +6,20 @@ counts without being asked: if it does not, its own faults make the schema fail,
 it would only be confusing to call what it describes unknown.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from sidecheck_server.core.budget import spend
+from sidecheck_server.core.engines.charges import APPLYING
 from sidecheck_server.core.engines.scope import Scope, scope_of
 from sidecheck_server.core.schemas.keywords import Draft
 
 __all__ = ["accepts", "applied", "unevaluated_items", "unevaluated_names"]
 
 Schema = Mapping[str, Any]
+
+_NAME = 4
+"""Steps of looking whether one name is evaluated."""
 
 
 def accepts(validator: Any, instance: Any, schema: Any) -> bool:
@@ -33,15 +38,21 @@ def unevaluated_names(validator: Any, instance: Mapping[str, Any], schema: Schem
             return ()
         declared = beside["properties"] if "properties" in in_force else ()
         patterns = beside["patternProperties"] if "patternProperties" in in_force else ()
+        spend(scope.budget, _NAME * len(left))
         for name in list(left):
-            if name in declared or any(scope.checks.matches(each, name) for each in patterns):
+            if name in declared or _matches_any(name, patterns, scope):
                 del left[name]
     return tuple(left)
+
+
+def _matches_any(name: str, patterns: Iterable[str], scope: Scope) -> bool:
+    return any(scope.checks.matches(each, name, scope.budget) for each in patterns)
 
 
 def unevaluated_items(validator: Any, instance: Sequence[Any], schema: Schema) -> Sequence[int]:
     """Return the positions in *instance* that nothing beside *schema*'s keyword evaluates."""
     first = 0
+    spend(scope_of(validator).budget, len(instance))
     left = dict.fromkeys(range(len(instance)))
     for scope, beside in applied(validator, instance, schema):
         in_force = beside.keys() & scope.dialect.keywords
@@ -79,7 +90,7 @@ def applied(
     """
     if not isinstance(schema, dict):
         return
-    scope_of(validator).budget.spend()
+    spend(scope_of(validator).budget, APPLYING)
     scope = scope_of(validator).enter(schema)
     if scope is not scope_of(validator):
         validator = validator.evolve(_resolver=scope)

@@ -7,48 +7,25 @@ own code is wrong or can be flooded. Strings of the schema enter the code only a
 ``repr()`` of constants.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from fastjsonschema.draft07 import CodeGeneratorDraft07
 from fastjsonschema.ref_resolver import RefResolver
 
-from sidecheck_server.core.equality import number_text
+from sidecheck_server.core.engines.conditions import (
+    BOUNDS,
+    KIND_OF_TYPE,
+    TYPE_TESTS,
+    display,
+    is_one_of,
+)
+from sidecheck_server.core.engines.weights import schema_weight
 from sidecheck_server.core.schemas.canonical import CannotLowerError, Constant
+from sidecheck_server.core.words import JsonValue
 
 __all__ = ["VerdictGenerator"]
-
-_NUMBER = ("number", "integer", "int")
-_TYPE_TESTS = {
-    "null": "{0} is None",
-    "boolean": "{0} is True or {0} is False",
-    "string": "isinstance({0}, str)",
-    "array": "isinstance({0}, list)",
-    "object": "isinstance({0}, dict)",
-    "number": "(isinstance({0}, (int, float)) and {0} is not True and {0} is not False)",
-    "integer": (
-        "(isinstance({0}, int) and {0} is not True and {0} is not False"
-        " or isinstance({0}, float) and {0}.is_integer())"
-    ),
-    "int": "(isinstance({0}, int) and {0} is not True and {0} is not False)",
-}
-_KIND_OF_TYPE = {"string": "string", "array": "array", "object": "object"} | dict.fromkeys(
-    _NUMBER, "number"
-)
-# The comparison that breaks each bound, and the values it applies to.
-_BOUNDS = {
-    "minimum": ("number", "{0} < {1}"),
-    "maximum": ("number", "{0} > {1}"),
-    "exclusiveMinimum": ("number", "{0} <= {1}"),
-    "exclusiveMaximum": ("number", "{0} >= {1}"),
-    "minLength": ("string", "len({0}) < {1}"),
-    "maxLength": ("string", "len({0}) > {1}"),
-    "minItems": ("array", "len({0}) < {1}"),
-    "maxItems": ("array", "len({0}) > {1}"),
-    "minProperties": ("object", "len({0}) < {1}"),
-    "maxProperties": ("object", "len({0}) > {1}"),
-}
 
 
 class VerdictGenerator(CodeGeneratorDraft07):
@@ -58,7 +35,7 @@ class VerdictGenerator(CodeGeneratorDraft07):
     _definition: Any
     _variable: Any
 
-    def __init__(self, schema: Any, *, counted: bool) -> None:
+    def __init__(self, schema: Any, constants: Sequence[JsonValue], *, counted: bool) -> None:
         resolver = RefResolver("", schema, store={}, handlers=_NoHandlers())
         super().__init__(
             schema,
@@ -69,10 +46,11 @@ class VerdictGenerator(CodeGeneratorDraft07):
             detailed_exceptions=False,
             fast_fail=True,
         )
+        self.constants = constants
         self.counted = counted
         self._needed_validation_functions = {"#/definitions/d0": "d0"}
         keywords = self._json_keywords_to_function
-        for name in _BOUNDS:
+        for name in BOUNDS:
             keywords[name] = lambda name=name: self.generate_bound(name)
         # Only what the canonical form has; content* would decode, and change, the data.
         keywords["format"] = self.generate_format
@@ -89,11 +67,8 @@ class VerdictGenerator(CodeGeneratorDraft07):
         self._validation_functions_done.add(uri)
         definition = self._root_definition["definitions"][name]
         with self.l("def {}(data{}):", name, ", budget" if self.counted else "", optimize=False):
-            if self.counted:
-                self.l("budget[0] -= 1")
-                with self.l("if budget[0] < 0:", optimize=False):
-                    self.l("raise Exhausted")
             self.l("pass")
+            self.pay("", definition)
             self.generate_func_code_block(definition, "data", "data", clear_variables=True)
 
     def generate_ref(self) -> None:
@@ -110,12 +85,20 @@ class VerdictGenerator(CodeGeneratorDraft07):
         with self.l("if {}:", condition, optimize=False):
             self.l("raise Invalid")
 
+    def pay(self, times: str, *bodies: Any) -> None:
+        """Take what judging by *bodies* costs, *times* as often, from the budget."""
+        if self.counted:
+            steps = sum(schema_weight(body, self.constants) for body in bodies)
+            self.l("budget[0] -= {}{}", f"{times} * " if times else "", steps)
+            with self.l("if budget[0] < 0:", optimize=False):
+                self.l("raise Exhausted")
+
     def guard(self, kind: str) -> Any:
         """Open a block for values of *kind*, unless ``type`` lets nothing else pass."""
         types = self._definition.get("type", ())
-        if types and all(_KIND_OF_TYPE.get(name) == kind for name in types):
+        if types and all(KIND_OF_TYPE.get(name) == kind for name in types):
             return nullcontext()
-        return self.l("if {}:", _TYPE_TESTS[kind].format(self._variable))
+        return self.l("if {}:", TYPE_TESTS[kind].format(self._variable))
 
     @contextmanager
     def block(self, head: str) -> Iterator[None]:
@@ -130,7 +113,7 @@ class VerdictGenerator(CodeGeneratorDraft07):
     # Keywords for any value
 
     def generate_type(self) -> None:
-        tests = [_TYPE_TESTS[name].format(self._variable) for name in self._definition["type"]]
+        tests = [TYPE_TESTS[name].format(self._variable) for name in self._definition["type"]]
         self.fail_if(f"not ({' or '.join(tests)})")
 
     def generate_enum(self) -> None:
@@ -140,10 +123,10 @@ class VerdictGenerator(CodeGeneratorDraft07):
         variable = self._variable
         tests = [f"{variable} is {c}" for c in (None, True, False) if any(v is c for v in values)]
         if strings:
-            tests.append(f"isinstance({variable}, str) and {variable} in {_display(strings)}")
+            tests.append(f"isinstance({variable}, str) and {variable} in {display(strings)}")
         if numbers:
-            test = _TYPE_TESTS["number"].format(variable)
-            tests.append(f"{test} and {_is_one_of(variable, numbers)}")
+            test = TYPE_TESTS["number"].format(variable)
+            tests.append(f"{test} and {is_one_of(variable, numbers)}")
         tests += [
             f"json_equal({variable}, C{value.number})"
             for value in values
@@ -154,7 +137,7 @@ class VerdictGenerator(CodeGeneratorDraft07):
     # Keywords for numbers and strings
 
     def generate_bound(self, name: str) -> None:
-        kind, comparison = _BOUNDS[name]
+        kind, comparison = BOUNDS[name]
         with self.guard(kind):
             self.fail_if(comparison.format(self._variable, repr(self._definition[name])))
 
@@ -164,17 +147,17 @@ class VerdictGenerator(CodeGeneratorDraft07):
 
     def generate_pattern(self) -> None:
         with self.guard("string"):
-            self.fail_if(f"not P{self._definition['pattern']}({self._variable})")
+            self.fail_if(f"not P{self._definition['pattern']}({self._variable}, budget)")
 
     def generate_format(self) -> None:
         with self.guard("string"):
-            self.fail_if(f"not F{self._definition['format']}({self._variable})")
+            self.fail_if(f"not F{self._definition['format']}({self._variable}, budget)")
 
     # Keywords for arrays
 
     def generate_unique_items(self) -> None:
         with self.guard("array"):
-            self.fail_if(f"not all_unique({self._variable})")
+            self.fail_if(f"not all_unique({self._variable}, budget)")
 
     def generate_items(self) -> None:
         items = self._definition["items"]
@@ -191,6 +174,7 @@ class VerdictGenerator(CodeGeneratorDraft07):
             if rest is False:
                 self.fail_if(f"len({variable}) > {len(listed)}")
             elif rest is not True and rest != {}:
+                self.pay(f"len({variable})", rest)
                 tail = f"{variable}[{len(listed)}:]" if listed else variable
                 with self.block(f"for {variable}_i in {tail}:"):
                     self.child(rest, f"{variable}_i")
@@ -199,6 +183,7 @@ class VerdictGenerator(CodeGeneratorDraft07):
         variable, definition = self._variable, self._definition
         with self.guard("array"):
             self.l("{variable}_c = 0")
+            self.pay(f"len({variable})", {"not": definition["contains"]})
             with self.block(f"for {variable}_i in {variable}:"):
                 with self.block("try:"):
                     self.child(definition["contains"], f"{variable}_i")
@@ -232,13 +217,12 @@ class VerdictGenerator(CodeGeneratorDraft07):
         members = self._definition["patternProperties"]
         judged = {p: d for p, d in members.items() if d is not True and d != {}}
         if judged:
-            with (
-                self.guard("object"),
-                self.block(f"for {variable}_k, {variable}_v in {variable}.items():"),
-            ):
-                for pattern, definition in judged.items():
-                    with self.block(f"if P{pattern}({variable}_k):"):
-                        self.child(definition, f"{variable}_v")
+            with self.guard("object"):
+                self.pay(f"len({variable})", *judged.values())
+                with self.block(f"for {variable}_k, {variable}_v in {variable}.items():"):
+                    for pattern, definition in judged.items():
+                        with self.block(f"if P{pattern}({variable}_k, budget):"):
+                            self.child(definition, f"{variable}_v")
 
     def generate_additional_properties(self) -> None:
         rest = self._definition["additionalProperties"]
@@ -246,22 +230,25 @@ class VerdictGenerator(CodeGeneratorDraft07):
             return
         variable = self._variable
         known = list(self._definition.get("properties", ()))
-        tests = [f"{variable}_k not in {_display(known)}"] if known else []
+        tests = [f"{variable}_k not in {display(known)}"] if known else []
         patterns = self._definition.get("patternProperties", ())
-        tests += [f"not P{pattern}({variable}_k)" for pattern in patterns]
-        with (
-            self.guard("object"),
-            self.block(f"for {variable}_k, {variable}_v in {variable}.items():"),
-            self.block(f"if {' and '.join(tests) or 'True'}:"),
-        ):
-            self.child(rest, f"{variable}_v")
+        tests += [f"not P{pattern}({variable}_k, budget)" for pattern in patterns]
+        with self.guard("object"):
+            self.pay(f"len({variable})", rest)
+            with (
+                self.block(f"for {variable}_k, {variable}_v in {variable}.items():"),
+                self.block(f"if {' and '.join(tests) or 'True'}:"),
+            ):
+                self.child(rest, f"{variable}_v")
 
     def generate_property_names(self) -> None:
         names = self._definition["propertyNames"]
         if names is True or names == {}:
             return
-        with self.guard("object"), self.block(f"for {self._variable}_k in {self._variable}:"):
-            self.child(names, f"{self._variable}_k")
+        with self.guard("object"):
+            self.pay(f"len({self._variable})", names)
+            with self.block(f"for {self._variable}_k in {self._variable}:"):
+                self.child(names, f"{self._variable}_k")
 
     def generate_dependencies(self) -> None:
         variable = self._variable
@@ -285,15 +272,3 @@ class _NoHandlers(dict[str, Any]):
 
     def __getitem__(self, scheme: str) -> Any:
         raise CannotLowerError(f"a reference to {scheme}:")
-
-
-def _is_one_of(variable: str, numbers: list[Any]) -> str:
-    """Write the test whether a number is one of *numbers*."""
-    if len(numbers) > 8:
-        # As texts, which are hashed with a secret key: numbers can be made to collide.
-        return f"number_text({variable}) in {_display(list(map(number_text, numbers)))}"
-    return f"({' or '.join(f'{variable} == {number!r}' for number in numbers)})"
-
-
-def _display(values: list[Any]) -> str:
-    return f"{{{', '.join(map(repr, dict.fromkeys(values)))}}}"

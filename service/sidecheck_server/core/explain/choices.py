@@ -62,7 +62,7 @@ def meant(fault: Fault) -> int | Tag | None:
         branches = [each for each in branches if _admits_first(each, instance)] or branches
     if len(branches) > 1 and isinstance(instance, dict):
         for name in dict.fromkeys(name for each in branches for name in each.constants):
-            if name in instance and _tells_apart(name, branches):
+            if name in instance and _tells_apart(name, branches, fault):
                 named = [each for each in branches if _allows(each, name, instance[name])]
                 if not named:
                     return Tag(name, _values(name, branches))
@@ -71,7 +71,7 @@ def meant(fault: Fault) -> int | Tag | None:
         branches = _most_alike(branches, instance)
     if len(branches) == 1:
         return branches[0].index
-    return _missing_tag(branches, instance)
+    return _missing_tag(branches, fault)
 
 
 def _branch(index: int, parts: list[Part]) -> _Branch:
@@ -127,12 +127,12 @@ def _admits_first(branch: _Branch, instance: list[Any]) -> bool:
     return all(_admits(parts_of(each, scope), instance[0]) for each, scope in items)
 
 
-def _tells_apart(name: str, branches: list[_Branch]) -> bool:
+def _tells_apart(name: str, branches: list[_Branch], fault: Fault) -> bool:
     """Return whether *name* is there to say which branch is meant."""
     values = [each.constants[name] for each in branches if name in each.constants]
     if len(values) == 1:
         return len(values[0]) == 1
-    return all_unique([value for each in values for value in each])
+    return all_unique([value for each in values for value in each], fault.scope.budget)
 
 
 def _values(name: str, branches: list[_Branch]) -> list[Any]:
@@ -158,11 +158,12 @@ def _most_alike(branches: list[_Branch], instance: dict[str, Any]) -> list[_Bran
     return [each for each, alike in zip(branches, likeness, strict=True) if alike == best]
 
 
-def _missing_tag(branches: list[_Branch], instance: Any) -> Tag | None:
+def _missing_tag(branches: list[_Branch], fault: Fault) -> Tag | None:
+    instance = fault.instance
     if len(branches) < 2 or not isinstance(instance, dict):
         return None
     for name in branches[0].constants:
         everywhere = all(name in each.constants and name in each.required for each in branches)
-        if everywhere and name not in instance and _tells_apart(name, branches):
+        if everywhere and name not in instance and _tells_apart(name, branches, fault):
             return Tag(name, _values(name, branches))
     return None

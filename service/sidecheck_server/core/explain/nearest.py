@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from difflib import SequenceMatcher
 from itertools import islice
 
-__all__ = ["nearest"]
+__all__ = ["MOST_CANDIDATES", "nearest"]
 
 MOST_CANDIDATES = 200
 LONGEST_NAME = 64

@@ -8,6 +8,8 @@ from typing import Any
 
 from referencing.exceptions import Unresolvable
 
+from sidecheck_server.core.budget import spend
+from sidecheck_server.core.engines.charges import APPLYING
 from sidecheck_server.core.engines.scope import Scope
 from sidecheck_server.core.explain.values import LONGEST, counted, listed, literal, quoted, some
 
@@ -96,7 +98,7 @@ def parts_of(schema: Any, scope: Scope) -> list[Part]:
     for _ in range(_MOST_PARTS):
         if not stack:
             break
-        scope.budget.spend()
+        spend(scope.budget, APPLYING)
         here, around = stack.pop(0)
         if not isinstance(here, dict) or any(here is part.schema for part in parts):
             continue

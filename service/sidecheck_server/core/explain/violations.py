@@ -3,11 +3,14 @@
 import re
 from collections.abc import Iterable, Iterator
 
+from sidecheck_server.core.budget import spend
 from sidecheck_server.core.engines.fault import Fault
 from sidecheck_server.core.equality import json_equal
 from sidecheck_server.core.explain.choices import Tag, meant
 from sidecheck_server.core.explain.messages import say, say_of_tag
+from sidecheck_server.core.explain.nearest import MOST_CANDIDATES
 from sidecheck_server.core.explain.saying import Saying
+from sidecheck_server.core.explain.schemas import MOST_BRANCHES
 from sidecheck_server.core.explain.values import Values
 from sidecheck_server.core.words import Violation, as_pointer
 
@@ -16,6 +19,11 @@ __all__ = ["explain"]
 _DEEPEST = 24
 """How many choices are looked into, one under the other."""
 
+# In steps: a message, comparing a name with another, reading a branch.
+_WORDS = 1000
+_NAME = 150
+_BRANCH = 400
+
 _LONGEST = 1000
 """How many characters a message has at most."""
 
@@ -23,8 +31,10 @@ _LONGEST = 1000
 def explain(faults: Iterable[Fault], *, hide_values: bool) -> Iterator[Violation]:
     """Yield a violation for each thing that *faults* find wrong, each when it is asked for.
 
-    The work for one is linear in the size of the payload. With *hide_values*, nothing
-    of the payload gets into a message or a suggestion.
+    With *hide_values*, nothing of the payload gets into a message or a suggestion.
+
+    Raises:
+        Exhausted: the budget in which *faults* are found has too few steps to tell them.
     """
     values = Values(hidden=hide_values)
     told: set[tuple[str, str, str]] = set()
@@ -38,6 +48,7 @@ def explain(faults: Iterable[Fault], *, hide_values: bool) -> Iterator[Violation
 
 
 def _explained(fault: Fault, values: Values, depth: int) -> Iterator[Violation]:
+    spend(fault.scope.budget, _steps(fault))
     if _is_implied(fault):
         return
     if fault.explore is None:
@@ -59,6 +70,20 @@ def _explained(fault: Fault, values: Values, depth: int) -> Iterator[Violation]:
         for inner in fault.explore(branch):
             inner.parent = fault
             yield from _explained(inner, values, depth + 1)
+
+
+def _steps(fault: Fault) -> int:
+    """Return how many steps it takes, at the most, to find words for *fault*."""
+    names = [len(each) for each in (fault.instance, fault.validator_value) if _has_names(each)]
+    steps = _WORDS + _NAME * min(MOST_CANDIDATES, max(names, default=0))
+    if fault.explore is not None and names:
+        # Each branch is held against all the members.
+        steps += min(MOST_BRANCHES, len(fault.validator_value)) * (_BRANCH + names[0])
+    return steps
+
+
+def _has_names(value: object) -> bool:
+    return isinstance(value, dict | list)
 
 
 def _is_implied(fault: Fault) -> bool:

@@ -14,7 +14,6 @@ from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.schemas.admission import Admitted, admit
 from sidecheck_server.core.schemas.canonical import CannotLowerError, Lowered
 from sidecheck_server.core.schemas.dialects import STANDARD, Dialect
-from sidecheck_server.core.schemas.loops import unbounded
 from sidecheck_server.core.schemas.lowering import lower
 from sidecheck_server.core.schemas.source import SchemaSource
 
@@ -55,7 +54,7 @@ def _fast_code(admitted: Admitted, source: SchemaSource, limits: Limits) -> Fast
     if admitted.survey is None:
         schema = admitted.context.schema
         accept = Lowered({"d0": {} if schema is True else {"not": {}}})
-        return generate(accept, limits, counted=False)
+        return generate(accept, limits)
 
     own = STANDARD[admitted.context.dialect.draft].name
 
@@ -70,5 +69,4 @@ def _fast_code(admitted: Admitted, source: SchemaSource, limits: Limits) -> Fast
             raise CannotLowerError("a format of another dialect")
         return True
 
-    lowered = lower(admitted.survey, asserted)
-    return generate(lowered, limits, counted=unbounded(admitted.survey))
+    return generate(lower(admitted.survey, asserted), limits)

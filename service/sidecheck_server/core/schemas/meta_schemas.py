@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from functools import lru_cache
 from itertools import islice
 
+from sidecheck_server.core.budget import Exhausted
 from sidecheck_server.core.engines.complete import CompleteEngine
 from sidecheck_server.core.engines.fast import FastEngine
 from sidecheck_server.core.engines.generation import generate
 from sidecheck_server.core.explain.violations import explain
-from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.limits import Limits, exceeded
 from sidecheck_server.core.refusals import Reason, Refusal
 from sidecheck_server.core.schemas.dialects import DEFAULT_DIALECT, DIALECTS, STANDARD, Dialect
 from sidecheck_server.core.schemas.lowering import lower
@@ -44,10 +45,17 @@ def refuse_invalid_schema(
     """
     standard = STANDARD[dialect.draft]
     if not _meta_engine(standard.uri).is_valid(schema):
-        problems = _problems(schema, PUBLISHED[standard.uri], {}, dialect_of)
+        try:
+            problems = _problems(schema, PUBLISHED[standard.uri], {}, dialect_of)
+        except Exhausted:
+            problems = ()
         raise _invalid(standard, place, problems)
     if dialect.own_meta_schema is not None:
-        problems = _problems(schema, dialect.own_meta_schema, documents, dialect_of)
+        try:
+            problems = _problems(schema, dialect.own_meta_schema, documents, dialect_of)
+        except Exhausted:
+            what = f"judging the schema by its meta-schema {dialect.uri[:128]} takes too long"
+            raise exceeded("steps", Limits().steps, what) from None
         if problems:
             raise _invalid(dialect, place, problems)
 
@@ -62,7 +70,13 @@ def _problems(
         assert_formats=False,
         dialect_of=dialect_of,
     )
-    return tuple(islice(explain(engine.faults(schema), hide_values=False), _PROBLEMS))
+    found: list[Violation] = []
+    try:
+        found.extend(islice(explain(engine.faults(schema), hide_values=False), _PROBLEMS))
+    except Exhausted:
+        if not found:
+            raise
+    return tuple(found)
 
 
 def _invalid(dialect: Dialect, place: str, problems: tuple[Violation, ...]) -> Refusal:
@@ -82,7 +96,7 @@ def _meta_engine(uri: str) -> FastEngine:
     dialect = DIALECTS[uri]
     resources = Resources(PUBLISHED[uri], dialect, {}, _same_dialect)
     lowered = lower(survey(resources, _accept, _UNBOUNDED), lambda _dialect, _name: False)
-    return FastEngine(generate(lowered, _UNBOUNDED, counted=False), dialect.name, _UNBOUNDED)
+    return FastEngine(generate(lowered, _UNBOUNDED), dialect.name, _UNBOUNDED)
 
 
 def _same_dialect(_schema: JsonValue, around: Dialect) -> Dialect:

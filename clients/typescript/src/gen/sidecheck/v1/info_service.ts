@@ -85,15 +85,30 @@ export interface Limits {
   /** The longest pattern, in characters. */
   patternLength: number;
   /**
-   * The largest number of calls between subschemas that judging one payload may
-   * take, counted only where the schema alone does not bound them.
+   * The largest number of steps that judging one payload may take. A step is about
+   * the work of one comparison.
    */
-  steps: number;
+  steps: bigint;
   /**
-   * The largest number of subschemas that the complete engine applies to values
-   * while it judges or explains one payload.
+   * The largest number of steps that one payload may take in the server itself; what
+   * takes more is judged by a worker process.
    */
-  completeSteps: number;
+  stepsAtOnce: bigint;
+  /** The largest payload that is judged in the server itself, in bytes. */
+  bytesAtOnce: number;
+  /** The largest number of items in a batch that may need a worker process. */
+  longItems: number;
+  /** The largest number of violations in a batch. */
+  batchViolations: number;
+  /** How long compiling one schema may take, in seconds. */
+  compileSeconds: number;
+  /**
+   * How long a worker process may judge one payload, in seconds. Steps end nearly
+   * everything long before.
+   */
+  judgementSeconds: number;
+  /** How much memory a worker process may have, in bytes of address space. */
+  workerBytes: bigint;
 }
 
 function createBaseGetServerInfoRequest(): GetServerInfoRequest {
@@ -454,8 +469,14 @@ function createBaseLimits(): Limits {
     documents: 0,
     documentsBytes: 0,
     patternLength: 0,
-    steps: 0,
-    completeSteps: 0,
+    steps: 0n,
+    stepsAtOnce: 0n,
+    bytesAtOnce: 0,
+    longItems: 0,
+    batchViolations: 0,
+    compileSeconds: 0,
+    judgementSeconds: 0,
+    workerBytes: 0n,
   };
 }
 
@@ -494,11 +515,38 @@ export const Limits: MessageFns<Limits> = {
     if (message.patternLength !== 0) {
       writer.uint32(88).uint32(message.patternLength);
     }
-    if (message.steps !== 0) {
-      writer.uint32(96).uint32(message.steps);
+    if (message.steps !== 0n) {
+      if (BigInt.asUintN(64, message.steps) !== message.steps) {
+        throw new globalThis.Error("value provided for field message.steps of type uint64 too large");
+      }
+      writer.uint32(96).uint64(message.steps);
     }
-    if (message.completeSteps !== 0) {
-      writer.uint32(104).uint32(message.completeSteps);
+    if (message.stepsAtOnce !== 0n) {
+      if (BigInt.asUintN(64, message.stepsAtOnce) !== message.stepsAtOnce) {
+        throw new globalThis.Error("value provided for field message.stepsAtOnce of type uint64 too large");
+      }
+      writer.uint32(104).uint64(message.stepsAtOnce);
+    }
+    if (message.bytesAtOnce !== 0) {
+      writer.uint32(112).uint32(message.bytesAtOnce);
+    }
+    if (message.longItems !== 0) {
+      writer.uint32(120).uint32(message.longItems);
+    }
+    if (message.batchViolations !== 0) {
+      writer.uint32(128).uint32(message.batchViolations);
+    }
+    if (message.compileSeconds !== 0) {
+      writer.uint32(136).uint32(message.compileSeconds);
+    }
+    if (message.judgementSeconds !== 0) {
+      writer.uint32(144).uint32(message.judgementSeconds);
+    }
+    if (message.workerBytes !== 0n) {
+      if (BigInt.asUintN(64, message.workerBytes) !== message.workerBytes) {
+        throw new globalThis.Error("value provided for field message.workerBytes of type uint64 too large");
+      }
+      writer.uint32(152).uint64(message.workerBytes);
     }
     return writer;
   },
@@ -609,7 +657,7 @@ export const Limits: MessageFns<Limits> = {
               break;
             }
 
-            message.steps = reader.uint32();
+            message.steps = reader.uint64() as bigint;
             continue;
           }
           case 13: {
@@ -617,7 +665,55 @@ export const Limits: MessageFns<Limits> = {
               break;
             }
 
-            message.completeSteps = reader.uint32();
+            message.stepsAtOnce = reader.uint64() as bigint;
+            continue;
+          }
+          case 14: {
+            if (tag !== 112) {
+              break;
+            }
+
+            message.bytesAtOnce = reader.uint32();
+            continue;
+          }
+          case 15: {
+            if (tag !== 120) {
+              break;
+            }
+
+            message.longItems = reader.uint32();
+            continue;
+          }
+          case 16: {
+            if (tag !== 128) {
+              break;
+            }
+
+            message.batchViolations = reader.uint32();
+            continue;
+          }
+          case 17: {
+            if (tag !== 136) {
+              break;
+            }
+
+            message.compileSeconds = reader.uint32();
+            continue;
+          }
+          case 18: {
+            if (tag !== 144) {
+              break;
+            }
+
+            message.judgementSeconds = reader.uint32();
+            continue;
+          }
+          case 19: {
+            if (tag !== 152) {
+              break;
+            }
+
+            message.workerBytes = reader.uint64() as bigint;
             continue;
           }
         }
@@ -677,12 +773,42 @@ export const Limits: MessageFns<Limits> = {
         : isSet(object.pattern_length)
         ? globalThis.Number(object.pattern_length)
         : 0,
-      steps: isSet(object.steps) ? globalThis.Number(object.steps) : 0,
-      completeSteps: isSet(object.completeSteps)
-        ? globalThis.Number(object.completeSteps)
-        : isSet(object.complete_steps)
-        ? globalThis.Number(object.complete_steps)
+      steps: isSet(object.steps) ? BigInt(object.steps) : 0n,
+      stepsAtOnce: isSet(object.stepsAtOnce)
+        ? BigInt(object.stepsAtOnce)
+        : isSet(object.steps_at_once)
+        ? BigInt(object.steps_at_once)
+        : 0n,
+      bytesAtOnce: isSet(object.bytesAtOnce)
+        ? globalThis.Number(object.bytesAtOnce)
+        : isSet(object.bytes_at_once)
+        ? globalThis.Number(object.bytes_at_once)
         : 0,
+      longItems: isSet(object.longItems)
+        ? globalThis.Number(object.longItems)
+        : isSet(object.long_items)
+        ? globalThis.Number(object.long_items)
+        : 0,
+      batchViolations: isSet(object.batchViolations)
+        ? globalThis.Number(object.batchViolations)
+        : isSet(object.batch_violations)
+        ? globalThis.Number(object.batch_violations)
+        : 0,
+      compileSeconds: isSet(object.compileSeconds)
+        ? globalThis.Number(object.compileSeconds)
+        : isSet(object.compile_seconds)
+        ? globalThis.Number(object.compile_seconds)
+        : 0,
+      judgementSeconds: isSet(object.judgementSeconds)
+        ? globalThis.Number(object.judgementSeconds)
+        : isSet(object.judgement_seconds)
+        ? globalThis.Number(object.judgement_seconds)
+        : 0,
+      workerBytes: isSet(object.workerBytes)
+        ? BigInt(object.workerBytes)
+        : isSet(object.worker_bytes)
+        ? BigInt(object.worker_bytes)
+        : 0n,
     };
   },
 
@@ -721,11 +847,29 @@ export const Limits: MessageFns<Limits> = {
     if (message.patternLength !== 0) {
       obj.patternLength = Math.round(message.patternLength);
     }
-    if (message.steps !== 0) {
-      obj.steps = Math.round(message.steps);
+    if (message.steps !== 0n) {
+      obj.steps = message.steps.toString();
     }
-    if (message.completeSteps !== 0) {
-      obj.completeSteps = Math.round(message.completeSteps);
+    if (message.stepsAtOnce !== 0n) {
+      obj.stepsAtOnce = message.stepsAtOnce.toString();
+    }
+    if (message.bytesAtOnce !== 0) {
+      obj.bytesAtOnce = Math.round(message.bytesAtOnce);
+    }
+    if (message.longItems !== 0) {
+      obj.longItems = Math.round(message.longItems);
+    }
+    if (message.batchViolations !== 0) {
+      obj.batchViolations = Math.round(message.batchViolations);
+    }
+    if (message.compileSeconds !== 0) {
+      obj.compileSeconds = Math.round(message.compileSeconds);
+    }
+    if (message.judgementSeconds !== 0) {
+      obj.judgementSeconds = Math.round(message.judgementSeconds);
+    }
+    if (message.workerBytes !== 0n) {
+      obj.workerBytes = message.workerBytes.toString();
     }
     return obj;
   },
@@ -746,8 +890,18 @@ export const Limits: MessageFns<Limits> = {
     message.documents = object.documents ?? 0;
     message.documentsBytes = object.documentsBytes ?? 0;
     message.patternLength = object.patternLength ?? 0;
-    message.steps = object.steps ?? 0;
-    message.completeSteps = object.completeSteps ?? 0;
+    message.steps = (object.steps !== undefined && object.steps !== null) ? BigInt(object.steps) : 0n;
+    message.stepsAtOnce = (object.stepsAtOnce !== undefined && object.stepsAtOnce !== null)
+      ? BigInt(object.stepsAtOnce)
+      : 0n;
+    message.bytesAtOnce = object.bytesAtOnce ?? 0;
+    message.longItems = object.longItems ?? 0;
+    message.batchViolations = object.batchViolations ?? 0;
+    message.compileSeconds = object.compileSeconds ?? 0;
+    message.judgementSeconds = object.judgementSeconds ?? 0;
+    message.workerBytes = (object.workerBytes !== undefined && object.workerBytes !== null)
+      ? BigInt(object.workerBytes)
+      : 0n;
     return message;
   },
 };

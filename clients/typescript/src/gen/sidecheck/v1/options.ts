@@ -15,12 +15,9 @@ export const protobufFileName = "sidecheck/v1/options.proto";
 export enum Detail {
   /** DETAIL_UNSPECIFIED - Means `DETAIL_ALL`. */
   DETAIL_UNSPECIFIED = 0,
-  /**
-   * DETAIL_VERDICT_ONLY - Whether the payload is valid, and no violations. Not served yet: refused
-   * with `UNIMPLEMENTED`.
-   */
+  /** DETAIL_VERDICT_ONLY - Whether the payload is valid, and no violations. */
   DETAIL_VERDICT_ONLY = 1,
-  /** DETAIL_FIRST - The first violation. Not served yet: refused with `UNIMPLEMENTED`. */
+  /** DETAIL_FIRST - The violation that was found first. */
   DETAIL_FIRST = 2,
   /** DETAIL_ALL - All violations up to `ValidationOptions.max_violations`. */
   DETAIL_ALL = 3,
@@ -64,19 +61,26 @@ export function detailToJSON(object: Detail): string {
   }
 }
 
-/** What becomes of object members that the schema does not declare. */
+/**
+ * What becomes of object members that the schema does not know.
+ *
+ * A member is unknown if the subschemas that apply to its object declare
+ * `properties`, do not open the object (with `additionalProperties` or
+ * `unevaluatedProperties` other than `false`), and say nothing of the member. What
+ * the schema forbids itself is its own violation.
+ */
 export enum UnknownArguments {
   /** UNKNOWN_ARGUMENTS_UNSPECIFIED - Means `UNKNOWN_ARGUMENTS_SCHEMA`. */
   UNKNOWN_ARGUMENTS_UNSPECIFIED = 0,
   /** UNKNOWN_ARGUMENTS_SCHEMA - The schema alone decides. */
   UNKNOWN_ARGUMENTS_SCHEMA = 1,
-  /** UNKNOWN_ARGUMENTS_REFUSE - They are violations. Not served yet: refused with `UNIMPLEMENTED`. */
+  /** UNKNOWN_ARGUMENTS_REFUSE - They are violations, with the code `UNKNOWN_MEMBER`. */
   UNKNOWN_ARGUMENTS_REFUSE = 2,
-  /** UNKNOWN_ARGUMENTS_STRIP - They are taken out. Not served yet: refused with `UNIMPLEMENTED`. */
+  /** UNKNOWN_ARGUMENTS_STRIP - They are taken out of the repaired payload. */
   UNKNOWN_ARGUMENTS_STRIP = 3,
   /**
-   * UNKNOWN_ARGUMENTS_REPORT - They are reported with severity `SEVERITY_WARNING`. Not served yet: refused
-   * with `UNIMPLEMENTED`.
+   * UNKNOWN_ARGUMENTS_REPORT - They are reported as violations of severity `SEVERITY_WARNING`, with the code
+   * `UNKNOWN_MEMBER`.
    */
   UNKNOWN_ARGUMENTS_REPORT = 4,
   UNRECOGNIZED = -1,
@@ -124,20 +128,25 @@ export function unknownArgumentsToJSON(object: UnknownArguments): string {
   }
 }
 
-/** Which values of a wrong type may be turned into the right one. */
+/**
+ * Which values of a wrong type may be turned into the right one.
+ *
+ * Only after the payload was judged invalid, only where the schema demands the
+ * other type, and only in the repaired payload.
+ */
 export enum Coercion {
   /** COERCION_UNSPECIFIED - Means `COERCION_NONE`. */
   COERCION_UNSPECIFIED = 0,
   /** COERCION_NONE - None. */
   COERCION_NONE = 1,
   /**
-   * COERCION_JSON_STRINGS - Strings that hold JSON text, where the schema demands what they hold. Not
-   * served yet: refused with `UNIMPLEMENTED`.
+   * COERCION_JSON_STRINGS - Strings that hold the JSON text of an object or an array, where the schema
+   * demands one.
    */
   COERCION_JSON_STRINGS = 2,
   /**
-   * COERCION_SAFE_SCALARS - Also scalars whose value survives the change exactly. Not served yet:
-   * refused with `UNIMPLEMENTED`.
+   * COERCION_SAFE_SCALARS - Also scalars whose value survives the change exactly, for example `"10"`
+   * where an integer is demanded, but neither `"010"` nor `""`.
    */
   COERCION_SAFE_SCALARS = 3,
   UNRECOGNIZED = -1,
@@ -186,7 +195,10 @@ export enum OnUnknownTool {
   ON_UNKNOWN_TOOL_UNSPECIFIED = 0,
   /** ON_UNKNOWN_TOOL_REFUSE - It is refused with `UNKNOWN_TOOL`. */
   ON_UNKNOWN_TOOL_REFUSE = 1,
-  /** ON_UNKNOWN_TOOL_SKIP - It is valid with a warning. Not served yet: refused with `UNIMPLEMENTED`. */
+  /**
+   * ON_UNKNOWN_TOOL_SKIP - It is valid, with a violation of severity `SEVERITY_WARNING` and the code
+   * `UNKNOWN_TOOL`: nothing was judged.
+   */
   ON_UNKNOWN_TOOL_SKIP = 2,
   UNRECOGNIZED = -1,
 }
@@ -243,8 +255,8 @@ export interface ValidationOptions {
   /** Which values may be coerced. */
   coercion: Coercion;
   /**
-   * Whether the schema's `default`s are put in for absent members. Not served
-   * yet: refused with `UNIMPLEMENTED`.
+   * Whether the schema's `default`s are put in for absent members of the repaired
+   * payload. A default that its own schema refuses is not, and is reported.
    */
   applyDefaults: boolean;
   /**

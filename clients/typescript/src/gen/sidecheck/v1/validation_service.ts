@@ -10,8 +10,10 @@ import {
   type CallOptions,
   type ChannelCredentials,
   Client,
+  type ClientDuplexStream,
   type ClientOptions,
   type ClientUnaryCall,
+  type handleBidiStreamingCall,
   type handleUnaryCall,
   makeGenericClientConstructor,
   type Metadata,
@@ -98,6 +100,52 @@ export interface ValidateOutcome {
     /** No judgement could be made. The details hold a `google.rpc.ErrorInfo`. */
     { $case: "refusal"; value: Status }
     | undefined;
+}
+
+/** A message of the caller in a stream. */
+export interface ValidateStreamRequest {
+  /** Exactly one must be set. */
+  message:
+    | //
+    /**
+     * What holds for every item that says nothing else. Only the first message may
+     * be this; it has no answer.
+     */
+    { $case: "defaults"; value: StreamDefaults }
+    | //
+    /** One payload; it has one answer. */
+    { $case: "item"; value: StreamItem }
+    | undefined;
+}
+
+/** What holds for the items of a stream. */
+export interface StreamDefaults {
+  /** The target of every item that has none. */
+  target:
+    | Target
+    | undefined;
+  /** The options of every item that has none. */
+  options: ValidationOptions | undefined;
+}
+
+/** One payload of a stream. */
+export interface StreamItem {
+  /** The caller's own name for the item; the answer repeats it. */
+  id: string;
+  /** The payload. */
+  item: ValidateItem | undefined;
+}
+
+/** The answer to one item of a stream. */
+export interface ValidateStreamResponse {
+  /** The id of the item. Empty where the item could not be read. */
+  id: string;
+  /** The verdict or the refusal. */
+  outcome:
+    | ValidateOutcome
+    | undefined;
+  /** The revision of the registry that the target was looked up in. */
+  registryRevision: bigint;
 }
 
 function createBaseValidateRequest(): ValidateRequest {
@@ -712,6 +760,395 @@ export const ValidateOutcome: MessageFns<ValidateOutcome> = {
   },
 };
 
+function createBaseValidateStreamRequest(): ValidateStreamRequest {
+  return { message: undefined };
+}
+
+export const ValidateStreamRequest: MessageFns<ValidateStreamRequest> = {
+  encode(message: ValidateStreamRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    switch (message.message?.$case) {
+      case "defaults":
+        StreamDefaults.encode(message.message.value, writer.uint32(10).fork()).join();
+        break;
+      case "item":
+        StreamItem.encode(message.message.value, writer.uint32(18).fork()).join();
+        break;
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ValidateStreamRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseValidateStreamRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.message = { $case: "defaults", value: StreamDefaults.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.message = { $case: "item", value: StreamItem.decode(reader, reader.uint32()) };
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): ValidateStreamRequest {
+    return {
+      message: isSet(object.defaults)
+        ? { $case: "defaults", value: StreamDefaults.fromJSON(object.defaults) }
+        : isSet(object.item)
+        ? { $case: "item", value: StreamItem.fromJSON(object.item) }
+        : undefined,
+    };
+  },
+
+  toJSON(message: ValidateStreamRequest): unknown {
+    const obj: any = {};
+    if (message.message?.$case === "defaults") {
+      obj.defaults = StreamDefaults.toJSON(message.message.value);
+    } else if (message.message?.$case === "item") {
+      obj.item = StreamItem.toJSON(message.message.value);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<ValidateStreamRequest>, I>>(base?: I): ValidateStreamRequest {
+    return ValidateStreamRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ValidateStreamRequest>, I>>(object: I): ValidateStreamRequest {
+    const message = createBaseValidateStreamRequest();
+    switch (object.message?.$case) {
+      case "defaults": {
+        if (object.message?.value !== undefined && object.message?.value !== null) {
+          message.message = { $case: "defaults", value: StreamDefaults.fromPartial(object.message.value) };
+        }
+        break;
+      }
+      case "item": {
+        if (object.message?.value !== undefined && object.message?.value !== null) {
+          message.message = { $case: "item", value: StreamItem.fromPartial(object.message.value) };
+        }
+        break;
+      }
+    }
+    return message;
+  },
+};
+
+function createBaseStreamDefaults(): StreamDefaults {
+  return { target: undefined, options: undefined };
+}
+
+export const StreamDefaults: MessageFns<StreamDefaults> = {
+  encode(message: StreamDefaults, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.target !== undefined) {
+      Target.encode(message.target, writer.uint32(10).fork()).join();
+    }
+    if (message.options !== undefined) {
+      ValidationOptions.encode(message.options, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): StreamDefaults {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseStreamDefaults();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.target = Target.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.options = ValidationOptions.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): StreamDefaults {
+    return {
+      target: isSet(object.target) ? Target.fromJSON(object.target) : undefined,
+      options: isSet(object.options) ? ValidationOptions.fromJSON(object.options) : undefined,
+    };
+  },
+
+  toJSON(message: StreamDefaults): unknown {
+    const obj: any = {};
+    if (message.target !== undefined) {
+      obj.target = Target.toJSON(message.target);
+    }
+    if (message.options !== undefined) {
+      obj.options = ValidationOptions.toJSON(message.options);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<StreamDefaults>, I>>(base?: I): StreamDefaults {
+    return StreamDefaults.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<StreamDefaults>, I>>(object: I): StreamDefaults {
+    const message = createBaseStreamDefaults();
+    message.target = (object.target !== undefined && object.target !== null)
+      ? Target.fromPartial(object.target)
+      : undefined;
+    message.options = (object.options !== undefined && object.options !== null)
+      ? ValidationOptions.fromPartial(object.options)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseStreamItem(): StreamItem {
+  return { id: "", item: undefined };
+}
+
+export const StreamItem: MessageFns<StreamItem> = {
+  encode(message: StreamItem, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== "") {
+      writer.uint32(10).string(message.id);
+    }
+    if (message.item !== undefined) {
+      ValidateItem.encode(message.item, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): StreamItem {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseStreamItem();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.item = ValidateItem.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): StreamItem {
+    return {
+      id: isSet(object.id) ? globalThis.String(object.id) : "",
+      item: isSet(object.item) ? ValidateItem.fromJSON(object.item) : undefined,
+    };
+  },
+
+  toJSON(message: StreamItem): unknown {
+    const obj: any = {};
+    if (message.id !== "") {
+      obj.id = message.id;
+    }
+    if (message.item !== undefined) {
+      obj.item = ValidateItem.toJSON(message.item);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<StreamItem>, I>>(base?: I): StreamItem {
+    return StreamItem.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<StreamItem>, I>>(object: I): StreamItem {
+    const message = createBaseStreamItem();
+    message.id = object.id ?? "";
+    message.item = (object.item !== undefined && object.item !== null)
+      ? ValidateItem.fromPartial(object.item)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseValidateStreamResponse(): ValidateStreamResponse {
+  return { id: "", outcome: undefined, registryRevision: 0n };
+}
+
+export const ValidateStreamResponse: MessageFns<ValidateStreamResponse> = {
+  encode(message: ValidateStreamResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== "") {
+      writer.uint32(10).string(message.id);
+    }
+    if (message.outcome !== undefined) {
+      ValidateOutcome.encode(message.outcome, writer.uint32(18).fork()).join();
+    }
+    if (message.registryRevision !== 0n) {
+      if (BigInt.asUintN(64, message.registryRevision) !== message.registryRevision) {
+        throw new globalThis.Error("value provided for field message.registryRevision of type uint64 too large");
+      }
+      writer.uint32(24).uint64(message.registryRevision);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ValidateStreamResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseValidateStreamResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.outcome = ValidateOutcome.decode(reader, reader.uint32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.registryRevision = reader.uint64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): ValidateStreamResponse {
+    return {
+      id: isSet(object.id) ? globalThis.String(object.id) : "",
+      outcome: isSet(object.outcome) ? ValidateOutcome.fromJSON(object.outcome) : undefined,
+      registryRevision: isSet(object.registryRevision)
+        ? BigInt(object.registryRevision)
+        : isSet(object.registry_revision)
+        ? BigInt(object.registry_revision)
+        : 0n,
+    };
+  },
+
+  toJSON(message: ValidateStreamResponse): unknown {
+    const obj: any = {};
+    if (message.id !== "") {
+      obj.id = message.id;
+    }
+    if (message.outcome !== undefined) {
+      obj.outcome = ValidateOutcome.toJSON(message.outcome);
+    }
+    if (message.registryRevision !== 0n) {
+      obj.registryRevision = message.registryRevision.toString();
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<ValidateStreamResponse>, I>>(base?: I): ValidateStreamResponse {
+    return ValidateStreamResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ValidateStreamResponse>, I>>(object: I): ValidateStreamResponse {
+    const message = createBaseValidateStreamResponse();
+    message.id = object.id ?? "";
+    message.outcome = (object.outcome !== undefined && object.outcome !== null)
+      ? ValidateOutcome.fromPartial(object.outcome)
+      : undefined;
+    message.registryRevision = (object.registryRevision !== undefined && object.registryRevision !== null)
+      ? BigInt(object.registryRevision)
+      : 0n;
+    return message;
+  },
+};
+
 /**
  * Judges payloads.
  *
@@ -745,7 +1182,9 @@ export const ValidationServiceService = {
    *
    * An item that cannot be judged is refused by itself and costs the others
    * nothing. The batch as a whole is refused with `RESOURCE_EXHAUSTED` only if it
-   * has more items than `Limits.batch_items`.
+   * has more items than `Limits.batch_items`. Once `Limits.batch_violations` were
+   * told in all, each further verdict tells only its first; and no more than
+   * `Limits.long_items` may take more than `Limits.steps_at_once`.
    */
   validateBatch: {
     path: "/sidecheck.v1.ValidationService/ValidateBatch" as const,
@@ -756,6 +1195,25 @@ export const ValidationServiceService = {
     responseSerialize: (value: ValidateBatchResponse): Buffer =>
       Buffer.from(ValidateBatchResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ValidateBatchResponse => ValidateBatchResponse.decode(value),
+  },
+  /**
+   * Judges payloads as they come and answers in the same order.
+   *
+   * The first message gives the defaults; every other one is an item. One item is
+   * read at a time, so a caller who writes faster than answers are read is held up
+   * by flow control. An item that cannot be judged, or is no message at all, is
+   * refused by itself, and the stream goes on.
+   */
+  validateStream: {
+    path: "/sidecheck.v1.ValidationService/ValidateStream" as const,
+    requestStream: true as const,
+    responseStream: true as const,
+    requestSerialize: (value: ValidateStreamRequest): Buffer =>
+      Buffer.from(ValidateStreamRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ValidateStreamRequest => ValidateStreamRequest.decode(value),
+    responseSerialize: (value: ValidateStreamResponse): Buffer =>
+      Buffer.from(ValidateStreamResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ValidateStreamResponse => ValidateStreamResponse.decode(value),
   },
 } as const;
 
@@ -775,9 +1233,20 @@ export interface ValidationServiceServer extends UntypedServiceImplementation {
    *
    * An item that cannot be judged is refused by itself and costs the others
    * nothing. The batch as a whole is refused with `RESOURCE_EXHAUSTED` only if it
-   * has more items than `Limits.batch_items`.
+   * has more items than `Limits.batch_items`. Once `Limits.batch_violations` were
+   * told in all, each further verdict tells only its first; and no more than
+   * `Limits.long_items` may take more than `Limits.steps_at_once`.
    */
   validateBatch: handleUnaryCall<ValidateBatchRequest, ValidateBatchResponse>;
+  /**
+   * Judges payloads as they come and answers in the same order.
+   *
+   * The first message gives the defaults; every other one is an item. One item is
+   * read at a time, so a caller who writes faster than answers are read is held up
+   * by flow control. An item that cannot be judged, or is no message at all, is
+   * refused by itself, and the stream goes on.
+   */
+  validateStream: handleBidiStreamingCall<ValidateStreamRequest, ValidateStreamResponse>;
 }
 
 export interface ValidationServiceClient extends Client {
@@ -810,7 +1279,9 @@ export interface ValidationServiceClient extends Client {
    *
    * An item that cannot be judged is refused by itself and costs the others
    * nothing. The batch as a whole is refused with `RESOURCE_EXHAUSTED` only if it
-   * has more items than `Limits.batch_items`.
+   * has more items than `Limits.batch_items`. Once `Limits.batch_violations` were
+   * told in all, each further verdict tells only its first; and no more than
+   * `Limits.long_items` may take more than `Limits.steps_at_once`.
    */
   validateBatch(
     request: ValidateBatchRequest,
@@ -827,6 +1298,20 @@ export interface ValidationServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ValidateBatchResponse) => void,
   ): ClientUnaryCall;
+  /**
+   * Judges payloads as they come and answers in the same order.
+   *
+   * The first message gives the defaults; every other one is an item. One item is
+   * read at a time, so a caller who writes faster than answers are read is held up
+   * by flow control. An item that cannot be judged, or is no message at all, is
+   * refused by itself, and the stream goes on.
+   */
+  validateStream(): ClientDuplexStream<ValidateStreamRequest, ValidateStreamResponse>;
+  validateStream(options: Partial<CallOptions>): ClientDuplexStream<ValidateStreamRequest, ValidateStreamResponse>;
+  validateStream(
+    metadata: Metadata,
+    options?: Partial<CallOptions>,
+  ): ClientDuplexStream<ValidateStreamRequest, ValidateStreamResponse>;
 }
 
 export const ValidationServiceClient = makeGenericClientConstructor(

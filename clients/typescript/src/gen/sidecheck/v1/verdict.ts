@@ -141,6 +141,49 @@ export interface Verdict {
    * `isError: true`. Empty if the verdict is valid.
    */
   toolErrorText: string;
+  /**
+   * Whether the caller should act on the verdict. Unset for a tool of a server that
+   * this service is told to report on only, so that validation can be tried on live
+   * traffic; set otherwise.
+   */
+  enforced: boolean;
+  /**
+   * What the payload becomes under the options that change payloads. Unset if none
+   * of them was asked for, or if there was nothing to do.
+   */
+  repair: Repair | undefined;
+}
+
+/**
+ * A payload as the options `coercion`, `unknown_arguments` and `apply_defaults`
+ * leave it; they are carried out in this order.
+ */
+export interface Repair {
+  /** The repaired payload: JSON text in UTF-8. */
+  payload: Buffer;
+  /** Whether the repaired payload is valid. */
+  valid: boolean;
+  /** What is wrong with the repaired payload, as in `Verdict.violations`. */
+  violations: Violation[];
+  /** Whether more violations may exist than `violations` lists. */
+  truncated: boolean;
+  /** Everything that was done. What is not listed was not changed. */
+  changes: Change[];
+}
+
+/** One change of a payload, or one that was not made and why. */
+export interface Change {
+  /** Where, as a JSON Pointer into the payload as it was before this change. */
+  instancePointer: string;
+  /**
+   * The stable code of the rule that allows it, in upper snake case, for example
+   * `STRING_TO_INTEGER` or `DEFAULT_SKIPPED`.
+   */
+  code: string;
+  /** Which part of the schema asked for it, as a JSON Pointer. Empty where unknown. */
+  schemaPointer: string;
+  /** What was done, for a person. */
+  message: string;
 }
 
 function createBaseViolation(): Violation {
@@ -342,7 +385,16 @@ export const Violation: MessageFns<Violation> = {
 };
 
 function createBaseVerdict(): Verdict {
-  return { valid: false, violations: [], truncated: false, definitionDigest: "", schemaDigest: "", toolErrorText: "" };
+  return {
+    valid: false,
+    violations: [],
+    truncated: false,
+    definitionDigest: "",
+    schemaDigest: "",
+    toolErrorText: "",
+    enforced: false,
+    repair: undefined,
+  };
 }
 
 export const Verdict: MessageFns<Verdict> = {
@@ -364,6 +416,12 @@ export const Verdict: MessageFns<Verdict> = {
     }
     if (message.toolErrorText !== "") {
       writer.uint32(50).string(message.toolErrorText);
+    }
+    if (message.enforced !== false) {
+      writer.uint32(56).bool(message.enforced);
+    }
+    if (message.repair !== undefined) {
+      Repair.encode(message.repair, writer.uint32(66).fork()).join();
     }
     return writer;
   },
@@ -429,6 +487,22 @@ export const Verdict: MessageFns<Verdict> = {
             message.toolErrorText = reader.string();
             continue;
           }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.enforced = reader.bool();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.repair = Repair.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -463,6 +537,8 @@ export const Verdict: MessageFns<Verdict> = {
         : isSet(object.tool_error_text)
         ? globalThis.String(object.tool_error_text)
         : "",
+      enforced: isSet(object.enforced) ? globalThis.Boolean(object.enforced) : false,
+      repair: isSet(object.repair) ? Repair.fromJSON(object.repair) : undefined,
     };
   },
 
@@ -486,6 +562,12 @@ export const Verdict: MessageFns<Verdict> = {
     if (message.toolErrorText !== "") {
       obj.toolErrorText = message.toolErrorText;
     }
+    if (message.enforced !== false) {
+      obj.enforced = message.enforced;
+    }
+    if (message.repair !== undefined) {
+      obj.repair = Repair.toJSON(message.repair);
+    }
     return obj;
   },
 
@@ -500,9 +582,281 @@ export const Verdict: MessageFns<Verdict> = {
     message.definitionDigest = object.definitionDigest ?? "";
     message.schemaDigest = object.schemaDigest ?? "";
     message.toolErrorText = object.toolErrorText ?? "";
+    message.enforced = object.enforced ?? false;
+    message.repair = (object.repair !== undefined && object.repair !== null)
+      ? Repair.fromPartial(object.repair)
+      : undefined;
     return message;
   },
 };
+
+function createBaseRepair(): Repair {
+  return { payload: Buffer.alloc(0), valid: false, violations: [], truncated: false, changes: [] };
+}
+
+export const Repair: MessageFns<Repair> = {
+  encode(message: Repair, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.payload.length !== 0) {
+      writer.uint32(10).bytes(message.payload);
+    }
+    if (message.valid !== false) {
+      writer.uint32(16).bool(message.valid);
+    }
+    for (const v of message.violations) {
+      Violation.encode(v!, writer.uint32(26).fork()).join();
+    }
+    if (message.truncated !== false) {
+      writer.uint32(32).bool(message.truncated);
+    }
+    for (const v of message.changes) {
+      Change.encode(v!, writer.uint32(42).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Repair {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRepair();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.payload = Buffer.from(reader.bytes());
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.valid = reader.bool();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.violations.push(Violation.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.truncated = reader.bool();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.changes.push(Change.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): Repair {
+    return {
+      payload: isSet(object.payload) ? Buffer.from(bytesFromBase64(object.payload)) : Buffer.alloc(0),
+      valid: isSet(object.valid) ? globalThis.Boolean(object.valid) : false,
+      violations: globalThis.Array.isArray(object?.violations)
+        ? object.violations.map((e: any) => Violation.fromJSON(e))
+        : [],
+      truncated: isSet(object.truncated) ? globalThis.Boolean(object.truncated) : false,
+      changes: globalThis.Array.isArray(object?.changes) ? object.changes.map((e: any) => Change.fromJSON(e)) : [],
+    };
+  },
+
+  toJSON(message: Repair): unknown {
+    const obj: any = {};
+    if (message.payload.length !== 0) {
+      obj.payload = base64FromBytes(message.payload);
+    }
+    if (message.valid !== false) {
+      obj.valid = message.valid;
+    }
+    if (message.violations?.length) {
+      obj.violations = message.violations.map((e) => Violation.toJSON(e));
+    }
+    if (message.truncated !== false) {
+      obj.truncated = message.truncated;
+    }
+    if (message.changes?.length) {
+      obj.changes = message.changes.map((e) => Change.toJSON(e));
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<Repair>, I>>(base?: I): Repair {
+    return Repair.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<Repair>, I>>(object: I): Repair {
+    const message = createBaseRepair();
+    message.payload = object.payload ?? Buffer.alloc(0);
+    message.valid = object.valid ?? false;
+    message.violations = object.violations?.map((e) => Violation.fromPartial(e)) || [];
+    message.truncated = object.truncated ?? false;
+    message.changes = object.changes?.map((e) => Change.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseChange(): Change {
+  return { instancePointer: "", code: "", schemaPointer: "", message: "" };
+}
+
+export const Change: MessageFns<Change> = {
+  encode(message: Change, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.instancePointer !== "") {
+      writer.uint32(10).string(message.instancePointer);
+    }
+    if (message.code !== "") {
+      writer.uint32(18).string(message.code);
+    }
+    if (message.schemaPointer !== "") {
+      writer.uint32(26).string(message.schemaPointer);
+    }
+    if (message.message !== "") {
+      writer.uint32(34).string(message.message);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Change {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseChange();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.instancePointer = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.code = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.schemaPointer = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.message = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): Change {
+    return {
+      instancePointer: isSet(object.instancePointer)
+        ? globalThis.String(object.instancePointer)
+        : isSet(object.instance_pointer)
+        ? globalThis.String(object.instance_pointer)
+        : "",
+      code: isSet(object.code) ? globalThis.String(object.code) : "",
+      schemaPointer: isSet(object.schemaPointer)
+        ? globalThis.String(object.schemaPointer)
+        : isSet(object.schema_pointer)
+        ? globalThis.String(object.schema_pointer)
+        : "",
+      message: isSet(object.message) ? globalThis.String(object.message) : "",
+    };
+  },
+
+  toJSON(message: Change): unknown {
+    const obj: any = {};
+    if (message.instancePointer !== "") {
+      obj.instancePointer = message.instancePointer;
+    }
+    if (message.code !== "") {
+      obj.code = message.code;
+    }
+    if (message.schemaPointer !== "") {
+      obj.schemaPointer = message.schemaPointer;
+    }
+    if (message.message !== "") {
+      obj.message = message.message;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<Change>, I>>(base?: I): Change {
+    return Change.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<Change>, I>>(object: I): Change {
+    const message = createBaseChange();
+    message.instancePointer = object.instancePointer ?? "";
+    message.code = object.code ?? "";
+    message.schemaPointer = object.schemaPointer ?? "";
+    message.message = object.message ?? "";
+    return message;
+  },
+};
+
+function bytesFromBase64(b64: string): Uint8Array {
+  return Uint8Array.from(globalThis.Buffer.from(b64, "base64"));
+}
+
+function base64FromBytes(arr: Uint8Array): string {
+  return globalThis.Buffer.from(arr).toString("base64");
+}
 
 type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;
 

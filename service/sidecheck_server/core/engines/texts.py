@@ -1,0 +1,57 @@
+"""What judges texts, and takes its steps from a budget before it does."""
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from sidecheck_server.core.budget import LONGEST_SEARCH, Budget, Exhausted
+from sidecheck_server.core.patterns import Pattern
+
+__all__ = ["TextCheck", "counted_format", "counted_pattern"]
+
+#: Says whether a text passes, and takes the steps for that from a budget.
+TextCheck: TypeAlias = Callable[[str, Budget], bool]
+
+_ENTRY = 20
+"""Steps of any check, however short the text."""
+
+_VISITS = 40
+"""How many instructions of a pattern's program are visited in a step, at the worst."""
+
+_CHARACTERS = 4
+"""How many characters of a text a format reads in a step, at the worst."""
+
+
+def counted_pattern(pattern: Pattern) -> TextCheck:
+    """Return the search of *pattern*, which takes steps for program times text.
+
+    An automaton cannot be interrupted, so they are taken first.
+    """
+    search, cost = pattern.search, pattern.cost
+
+    def matches(text: str, budget: Budget) -> bool:
+        # The program reads UTF-8: up to four bytes for each character.
+        size = len(text) if text.isascii() else 4 * len(text)
+        budget[0] -= _ENTRY + min(cost * size // _VISITS, LONGEST_SEARCH)
+        if budget[0] < 0:
+            raise Exhausted
+        return search(text)
+
+    return matches
+
+
+def counted_format(conforms: Callable[[str], bool] | None) -> TextCheck:
+    """Return the check of a format, which takes steps for the text; None accepts all."""
+    if conforms is None:
+        return _accept
+
+    def checks(text: str, budget: Budget) -> bool:
+        budget[0] -= _ENTRY + len(text) // _CHARACTERS
+        if budget[0] < 0:
+            raise Exhausted
+        return conforms(text)
+
+    return checks
+
+
+def _accept(_text: str, _budget: Budget) -> bool:
+    return True

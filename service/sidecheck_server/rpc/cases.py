@@ -1,0 +1,190 @@
+"""Cases: a target and options, looked up once for all payloads that are judged under them."""
+
+from collections.abc import Callable
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from sidecheck.v1 import options_pb2, target_pb2, verdict_pb2
+
+from sidecheck_server.core.judge import Judging, judge_at_once
+from sidecheck_server.core.limits import Limits, exceeded
+from sidecheck_server.core.refusals import Reason, Refusal
+from sidecheck_server.core.words import Verdict
+from sidecheck_server.registry import Registry
+from sidecheck_server.rpc.convert import (
+    Asked,
+    options_from_wire,
+    side_of,
+    skipped_to_wire,
+    target_from_wire,
+    valid_to_wire,
+    verdict_to_wire,
+)
+from sidecheck_server.state.targets import Side, Target
+from sidecheck_server.state.validation import Standard, Validator
+
+__all__ = ["Allowance", "Case", "Cases"]
+
+_Value = TypeVar("_Value")
+
+_MOST_KEPT = 4096
+_LONGEST_KEPT = 1024
+"""Cases whose target is longer, in bytes, are not kept: a schema sent along, mostly."""
+
+
+class Cases:
+    """The cases that were judged last."""
+
+    def __init__(self, validator: Validator, registry: Registry, limits: Limits) -> None:
+        self._validator = validator
+        self._registry = registry
+        self._limits = limits
+        self._kept: dict[tuple[bytes, bytes], Case] = {}
+        self._revision = registry.revision
+
+    def of(self, target: target_pb2.Target, options: options_pb2.ValidationOptions) -> "Case":
+        """Return the case of *target* and *options*; what is wrong with them it says itself."""
+        revision = self._registry.revision
+        if revision != self._revision or len(self._kept) >= _MOST_KEPT:
+            self._kept = {}
+            self._revision = revision
+        key = (target.SerializeToString(), options.SerializeToString())
+        case = self._kept.get(key)
+        if case is None:
+            case = Case(target, options, self._validator, self._limits, revision)
+            if len(key[0]) <= _LONGEST_KEPT:
+                self._kept[key] = case
+        return case
+
+
+class Allowance:
+    """How much work a batch may still cause."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limit = self._long = limits.long_items
+        self._violations = limits.batch_violations
+
+    def take_long(self) -> None:
+        """Count an item that needs a worker.
+
+        Raises:
+            Refusal: LIMIT_EXCEEDED if there were too many.
+        """
+        if not self._long:
+            raise exceeded("long_items", self._limit, "items that take long to judge")
+        self._long -= 1
+
+    def lowered(self, how: Judging) -> Judging:
+        """Return *how* with no more violations than may still be told."""
+        if how.max_violations <= self._violations:
+            return how
+        return replace(how, max_violations=max(1, self._violations))
+
+    def tell(self, verdict: Verdict) -> None:
+        """Count the violations of *verdict*."""
+        self._violations = max(0, self._violations - len(verdict.violations))
+
+
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    """What judges subjects of one name."""
+
+    standard: Standard
+    side: Side
+    #: The answer to a valid payload, always the same.
+    valid: verdict_pb2.Verdict
+
+
+class Case:
+    """A target and options, and what was found for them."""
+
+    __slots__ = ("_asked", "_ready", "_target", "_validator", "revision")
+
+    def __init__(
+        self,
+        target: target_pb2.Target,
+        options: options_pb2.ValidationOptions,
+        validator: Validator,
+        limits: Limits,
+        revision: int,
+    ) -> None:
+        self._asked: Asked | Refusal = _read(options_from_wire, options, limits)
+        self._target: Target | Refusal = _read(target_from_wire, target)
+        self._validator = validator
+        self._ready: dict[str | None, _Ready] = {}
+        #: The revision of the registry in which the target is looked up.
+        self.revision = revision
+
+    def judge_at_once(
+        self, subject: target_pb2.Subject, allowance: Allowance | None = None
+    ) -> verdict_pb2.Verdict | None:
+        """Return the verdict on *subject*, or None if that needs a worker.
+
+        Raises:
+            Refusal: a limit is exceeded.
+        """
+        name = subject.WhichOneof("subject")
+        ready = self._ready.get(name)
+        if ready is None or isinstance(self._asked, Refusal):
+            return None
+        how = self._asked.how if allowance is None else allowance.lowered(self._asked.how)
+        verdict = judge_at_once(ready.standard.compiled, getattr(subject, name), how)
+        return None if verdict is None else _answer(verdict, ready, self._asked, allowance)
+
+    async def judge(
+        self, subject: target_pb2.Subject, allowance: Allowance | None = None
+    ) -> verdict_pb2.Verdict:
+        """Return the verdict on *subject*, whatever it takes.
+
+        Raises:
+            Refusal: no judgement can be made.
+        """
+        asked, name = self._asked, subject.WhichOneof("subject")
+        if isinstance(asked, Refusal):
+            # Raising adds to a traceback; the one that is kept is never raised itself.
+            raise copy(asked)
+        ready = self._ready.get(name)
+        if ready is None:
+            side = side_of(name)
+            try:
+                ready = await self._find(side, asked)
+            except Refusal as refusal:
+                if refusal.reason is Reason.UNKNOWN_TOOL and asked.skips_unknown_tools:
+                    return skipped_to_wire(refusal)
+                raise
+            self._ready[name] = ready
+            answer = self.judge_at_once(subject, allowance)
+            if answer is not None:
+                return answer
+        how = asked.how
+        if allowance is not None:
+            allowance.take_long()
+            how = allowance.lowered(how)
+        payload = getattr(subject, name or "")
+        verdict = await self._validator.judge_long(ready.standard, payload, how)
+        return _answer(verdict, ready, asked, allowance)
+
+    async def _find(self, side: Side, asked: Asked) -> _Ready:
+        formats = asked.assert_formats
+        if isinstance(self._target, Refusal):
+            raise copy(self._target)
+        standard = await self._validator.find(self._target, side, assert_formats=formats)
+        return _Ready(standard, side, valid_to_wire(standard))
+
+
+def _answer(
+    verdict: Verdict, ready: _Ready, asked: Asked, allowance: Allowance | None
+) -> verdict_pb2.Verdict:
+    if not verdict.violations:
+        return ready.valid
+    if allowance is not None:
+        allowance.tell(verdict)
+    return verdict_to_wire(verdict, ready.standard, ready.side, asked)
+
+
+def _read(from_wire: Callable[..., _Value], *message: object) -> _Value | Refusal:
+    try:
+        return from_wire(*message)
+    except Refusal as refusal:
+        return copy(refusal)

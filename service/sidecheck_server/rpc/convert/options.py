@@ -1,0 +1,68 @@
+"""How payloads are to be judged, from the wire."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from sidecheck.v1 import options_pb2
+
+from sidecheck_server.core.judge import Judging
+from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.mcp.versions import refuse_unknown_version
+from sidecheck_server.rpc.convert.values import no_such_value
+
+__all__ = ["Asked", "options_from_wire"]
+
+_DEFAULT_VIOLATIONS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Everything that the options of a request ask for."""
+
+    how: Judging
+    assert_formats: bool
+    #: Whether a verdict lists its violations.
+    tells: bool
+    #: Whether a call to an unknown tool is valid.
+    skips_unknown_tools: bool
+
+
+def options_from_wire(options: options_pb2.ValidationOptions, limits: Limits) -> Asked:
+    """Return what *options* ask for.
+
+    Raises:
+        Refusal: INVALID_REQUEST, UNIMPLEMENTED or UNKNOWN_PROTOCOL_VERSION.
+    """
+    chosen = {name: _chosen(options, name) for name in _ENUMS}
+    refuse_unknown_version(options.protocol_version)
+    detail = chosen["detail"]
+    wanted = min(options.max_violations or _DEFAULT_VIOLATIONS, limits.violations)
+    return Asked(
+        how=Judging(
+            max_violations=1 if detail == options_pb2.DETAIL_FIRST else wanted,
+            hide_values=options.hide_values,
+            explains=detail != options_pb2.DETAIL_VERDICT_ONLY,
+        ),
+        assert_formats=options.assert_formats,
+        tells=detail != options_pb2.DETAIL_VERDICT_ONLY,
+        skips_unknown_tools=chosen["on_unknown_tool"] == options_pb2.ON_UNKNOWN_TOOL_SKIP,
+    )
+
+
+def _chosen(options: options_pb2.ValidationOptions, name: str) -> int:
+    value: int = getattr(options, name)
+    if value not in _ENUMS[name].values():
+        raise no_such_value(name)
+    return value
+
+
+_ENUMS: Mapping[str, Any] = MappingProxyType(
+    {
+        "detail": options_pb2.Detail,
+        "unknown_arguments": options_pb2.UnknownArguments,
+        "coercion": options_pb2.Coercion,
+        "on_unknown_tool": options_pb2.OnUnknownTool,
+    }
+)

@@ -1,0 +1,78 @@
+"""Tools and what happened to them, between the wire and the core."""
+
+from sidecheck.v1 import registry_service_pb2, target_pb2
+
+from sidecheck_server.registry.definitions import Action, Binding
+from sidecheck_server.rpc.convert.targets import documents_from_wire
+from sidecheck_server.rpc.convert.values import no_such_value
+from sidecheck_server.rpc.convert.verdicts import violation_to_wire
+from sidecheck_server.state.registration import OnChange, Outcome, Registration
+from sidecheck_server.state.targets import InlineTool
+
+__all__ = ["outcome_to_wire", "registration_from_wire", "tool_to_wire"]
+
+_ON_CHANGE = {
+    registry_service_pb2.ON_CHANGE_UNSPECIFIED: OnChange.ACCEPT,
+    registry_service_pb2.ON_CHANGE_ACCEPT: OnChange.ACCEPT,
+    registry_service_pb2.ON_CHANGE_REPORT: OnChange.REPORT,
+    registry_service_pb2.ON_CHANGE_REFUSE: OnChange.REFUSE,
+}
+_ACTIONS = {
+    Action.CREATED: registry_service_pb2.RegistrationOutcome.ACTION_CREATED,
+    Action.CHANGED: registry_service_pb2.RegistrationOutcome.ACTION_CHANGED,
+    Action.UNCHANGED: registry_service_pb2.RegistrationOutcome.ACTION_UNCHANGED,
+    None: registry_service_pb2.RegistrationOutcome.ACTION_REFUSED,
+}
+
+
+def registration_from_wire(request: registry_service_pb2.RegisterToolsRequest) -> Registration:
+    """Return the registration that a request asks for.
+
+    Raises:
+        Refusal: INVALID_REQUEST for an enum value that does not exist.
+    """
+    on_change = _ON_CHANGE.get(request.on_change)
+    modes = registry_service_pb2.RegistrationMode.values()
+    if on_change is None or request.mode not in modes:
+        raise no_such_value("on_change" if on_change is None else "mode")
+    return Registration(
+        server=request.server,
+        tools=tuple(
+            InlineTool(tool.json, documents_from_wire(tool.documents)) for tool in request.tools
+        ),
+        replace=request.mode == registry_service_pb2.REGISTRATION_MODE_REPLACE,
+        on_change=on_change,
+        validate_only=request.validate_only,
+    )
+
+
+def outcome_to_wire(outcome: Outcome) -> registry_service_pb2.RegistrationOutcome:
+    """Return the message of what happened to one definition."""
+    definition = outcome.definition
+    return registry_service_pb2.RegistrationOutcome(
+        name=outcome.name,
+        action=_ACTIONS[outcome.action],
+        problems=[violation_to_wire(problem) for problem in outcome.problems],
+        definition_digest=outcome.digest,
+        input_schema_digest=definition.input_schema_digest if definition else "",
+        output_schema_digest=(definition.output_schema_digest or "") if definition else "",
+        previous_definition_digest=outcome.previous_digest,
+    )
+
+
+def tool_to_wire(binding: Binding) -> registry_service_pb2.Tool:
+    """Return the message of a registered tool."""
+    definition = binding.definition
+    return registry_service_pb2.Tool(
+        server=binding.server,
+        name=binding.name,
+        json=definition.json,
+        documents=[
+            target_pb2.Document(uri=document.uri, json=document.json)
+            for document in definition.documents
+        ],
+        definition_digest=definition.digest,
+        input_schema_digest=definition.input_schema_digest,
+        output_schema_digest=definition.output_schema_digest or "",
+        revision=binding.revision,
+    )

@@ -1,0 +1,76 @@
+"""What payloads are judged under, from the wire."""
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+
+from sidecheck.v1 import target_pb2
+
+from sidecheck_server.core.refusals import Reason, Refusal
+from sidecheck_server.core.schemas.dialects import DEFAULT_DIALECT
+from sidecheck_server.core.schemas.source import SchemaSource
+from sidecheck_server.core.words import Document
+from sidecheck_server.rpc.convert.values import unserved
+from sidecheck_server.state.targets import (
+    DefinitionDigest,
+    InlineTool,
+    RegisteredTool,
+    SchemaDigest,
+    Side,
+    Target,
+)
+
+__all__ = ["SIDES", "documents_from_wire", "side_of", "target_from_wire"]
+
+SIDES: Mapping[str, Side] = MappingProxyType(
+    {"arguments": Side.INPUT, "structured_content": Side.OUTPUT}
+)
+"""The subjects that are served, and the schema of a tool that judges each."""
+
+
+def side_of(subject: str | None) -> Side:
+    """Return which schema of a tool judges the *subject* of that name.
+
+    Raises:
+        Refusal: INVALID_REQUEST if there is none; UNIMPLEMENTED.
+    """
+    if subject is None:
+        raise Refusal(
+            Reason.INVALID_REQUEST, "the request has no subject to judge", {"field": "subject"}
+        )
+    if subject not in SIDES:
+        raise unserved(f"subject.{subject}")
+    return SIDES[subject]
+
+
+def target_from_wire(target: target_pb2.Target) -> Target:
+    """Return the target.
+
+    Raises:
+        Refusal: INVALID_REQUEST if there is none.
+    """
+    match target.WhichOneof("target"):
+        case "registered_tool":
+            named = target.registered_tool
+            return RegisteredTool(named.server, named.name, named.definition_digest)
+        case "definition_digest":
+            return DefinitionDigest(target.definition_digest)
+        case "schema_digest":
+            return SchemaDigest(target.schema_digest)
+        case "inline_tool":
+            tool = target.inline_tool
+            return InlineTool(tool.json, documents_from_wire(tool.documents))
+        case "inline_schema":
+            schema = target.inline_schema
+            dialect = schema.default_dialect or DEFAULT_DIALECT.uri
+            return SchemaSource(schema.json, documents_from_wire(schema.documents), dialect)
+        case _:
+            raise Refusal(
+                Reason.INVALID_REQUEST,
+                "the request has no target to judge under",
+                {"field": "target"},
+            )
+
+
+def documents_from_wire(documents: Iterable[target_pb2.Document]) -> tuple[Document, ...]:
+    """Return the documents that were sent along."""
+    return tuple(Document(document.uri, document.json) for document in documents)

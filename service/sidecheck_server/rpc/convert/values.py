@@ -1,0 +1,23 @@
+"""Refusals of values that a message may hold and the API does not serve."""
+
+from sidecheck_server.core.refusals import Reason, Refusal
+
+__all__ = ["no_such_value", "unserved"]
+
+
+def unserved(what: str) -> Refusal:
+    """Return the refusal of a part of the API."""
+    return Refusal(
+        Reason.UNIMPLEMENTED,
+        f"{what} is a part of the API that this release does not serve",
+        {"feature": what},
+    )
+
+
+def no_such_value(field: str) -> Refusal:
+    """Return the refusal of an enum's value that does not exist."""
+    return Refusal(
+        Reason.INVALID_REQUEST,
+        f"the value of {field} is none that the API defines",
+        {"field": field},
+    )

@@ -1,0 +1,66 @@
+"""Verdicts, for the wire."""
+
+from sidecheck.v1 import verdict_pb2
+
+from sidecheck_server.core.refusals import Refusal
+from sidecheck_server.core.tool_error_text import tool_error_text
+from sidecheck_server.core.words import Severity, Verdict, Violation
+from sidecheck_server.rpc.convert.options import Asked
+from sidecheck_server.state.targets import Side
+from sidecheck_server.state.validation import Standard
+
+__all__ = ["skipped_to_wire", "valid_to_wire", "verdict_to_wire", "violation_to_wire"]
+
+_SEVERITIES = {
+    Severity.ERROR: verdict_pb2.SEVERITY_ERROR,
+    Severity.WARNING: verdict_pb2.SEVERITY_WARNING,
+    Severity.INFO: verdict_pb2.SEVERITY_INFO,
+}
+
+
+def valid_to_wire(standard: Standard) -> verdict_pb2.Verdict:
+    """Return the message of the verdict that a payload is valid."""
+    return verdict_pb2.Verdict(
+        valid=True,
+        definition_digest=standard.definition_digest,
+        schema_digest=standard.compiled.digest,
+        enforced=standard.enforced,
+    )
+
+
+def skipped_to_wire(refusal: Refusal) -> verdict_pb2.Verdict:
+    """Return the message of a verdict where nothing was judged, for what *refusal* says."""
+    warning = Violation("", "", "", refusal.reason.value, refusal.message, Severity.WARNING)
+    return verdict_pb2.Verdict(valid=True, violations=[violation_to_wire(warning)], enforced=True)
+
+
+def verdict_to_wire(
+    verdict: Verdict, standard: Standard, side: Side, asked: Asked
+) -> verdict_pb2.Verdict:
+    """Return the message of a verdict, with the text for the model if it is invalid."""
+    text = ""
+    if side is Side.INPUT and asked.tells and not verdict.valid:
+        text = tool_error_text(verdict, tool=standard.tool or None)
+    return verdict_pb2.Verdict(
+        valid=verdict.valid,
+        violations=map(violation_to_wire, verdict.violations) if asked.tells else (),
+        truncated=verdict.truncated,
+        definition_digest=standard.definition_digest,
+        schema_digest=standard.compiled.digest,
+        tool_error_text=text,
+        enforced=standard.enforced,
+    )
+
+
+def violation_to_wire(found: Violation) -> verdict_pb2.Violation:
+    """Return the message of a violation."""
+    return verdict_pb2.Violation(
+        instance_pointer=found.instance_pointer,
+        schema_pointer=found.schema_pointer,
+        keyword=found.keyword,
+        code=found.code,
+        severity=_SEVERITIES[found.severity],
+        message=found.message,
+        suggestion=found.suggestion,
+        clause=found.clause,
+    )

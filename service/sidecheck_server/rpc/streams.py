@@ -1,0 +1,100 @@
+"""Streams: what every method of one does around its own work, and how they end."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from typing import Any, Protocol, TypeVar
+
+import grpc
+import structlog
+
+from sidecheck_server.core.refusals import Reason, Refusal
+from sidecheck_server.rpc.answering import internal_error
+from sidecheck_server.rpc.facts import Tally
+from sidecheck_server.rpc.status import abort, refusal_to_wire
+from sidecheck_server.workers import CALLER
+
+__all__ = ["Streams", "answering_stream"]
+
+_log = structlog.get_logger("sidecheck.rpc")
+
+
+class Streams:
+    """The streams that are open."""
+
+    def __init__(self) -> None:
+        self._open: set[asyncio.Task[Any]] = set()
+        self._ended = False
+
+    @contextmanager
+    def open_one(self) -> Iterator[None]:
+        """Count the task at hand as a stream.
+
+        Raises:
+            Refusal: SHUTTING_DOWN if the streams were ended while it was open.
+        """
+        task = asyncio.current_task()
+        assert task is not None
+        self._open.add(task)
+        try:
+            yield
+        except asyncio.CancelledError:
+            if not self._ended:
+                raise
+            task.uncancel()
+            said = "the server is stopping; what has no answer yet may be sent again"
+            raise Refusal(Reason.SHUTTING_DOWN, said) from None
+        finally:
+            self._open.discard(task)
+
+    def end(self) -> None:
+        """End all of them: idle ones would keep a server that stops from stopping."""
+        self._ended = True
+        for task in self._open:
+            task.cancel()
+
+
+class _HasStreams(Protocol):
+    streams: Streams
+
+
+_Servicer = TypeVar("_Servicer", bound=_HasStreams)
+_Request = TypeVar("_Request")
+_Response = TypeVar("_Response")
+_Method = Callable[[_Servicer, AsyncIterator[_Request]], AsyncIterator[_Response]]
+
+
+def answering_stream(method: _Method[_Servicer, _Request, _Response]) -> Any:
+    """Make a handler for `add_service` out of *method*, which answers requests as they come.
+
+    The stream is one event in the log, when it ends. A refusal ends it; those of single
+    items *method* answers itself.
+    """
+    name = method.__name__
+
+    @wraps(method)
+    async def handler(
+        servicer: _Servicer,
+        requests: AsyncIterator[_Request],
+        context: grpc.aio.ServicerContext[Any, Any],
+    ) -> AsyncIterator[_Response]:
+        CALLER.set(context.peer)
+        started = time.perf_counter()
+        tally = Tally()
+        try:
+            with servicer.streams.open_one():
+                async for response in method(servicer, requests):
+                    tally.add(response.outcome)  # type: ignore[attr-defined]
+                    yield response
+        except Refusal as refusal:
+            await abort(context, refusal_to_wire(refusal))
+        except Exception as error:  # noqa: BLE001  (the border: nothing of ours may pass it)
+            await abort(context, internal_error(error, name))
+        finally:
+            level, facts = tally.told()
+            ms = round((time.perf_counter() - started) * 1000, 3)
+            _log.log(level, "rpc.streamed", method=name, ms=ms, **facts)
+
+    return handler

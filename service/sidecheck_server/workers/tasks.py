@@ -1,0 +1,51 @@
+"""What workers do. Refusals are returned, not raised: they are answers."""
+
+import os
+import resource
+
+from cachetools import LRUCache
+
+from sidecheck_server.core.compiled import CompiledSchema
+from sidecheck_server.core.judge import Judging, judge
+from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.refusals import Refusal
+from sidecheck_server.core.schemas.compilation import Artifact, compile_source
+from sidecheck_server.core.schemas.source import SchemaSource
+from sidecheck_server.core.words import Verdict
+
+__all__ = ["compile_here", "judge_here", "prepare"]
+
+_NICENESS = 10
+"""The server goes first: what it does itself takes a moment, and many wait for it."""
+
+_COMPILED: LRUCache[SchemaSource, CompiledSchema] = LRUCache(16)
+"""The schemas that this worker judged under last."""
+
+
+def prepare(memory: int) -> None:
+    """Bound the address space of this process to *memory* bytes."""
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    bound = memory if hard == resource.RLIM_INFINITY else min(hard, memory)
+    resource.setrlimit(resource.RLIMIT_AS, (bound, bound))
+    os.nice(_NICENESS)
+
+
+def compile_here(source: SchemaSource, limits: Limits) -> Artifact | Refusal:
+    """Compile *source*."""
+    try:
+        return compile_source(source, limits)
+    except Refusal as refusal:
+        return refusal
+
+
+def judge_here(
+    source: SchemaSource, artifact: Artifact, limits: Limits, payload: bytes, how: Judging
+) -> Verdict | Refusal:
+    """Judge *payload* under the schema that was compiled to *artifact*."""
+    compiled = _COMPILED.get(source)
+    if compiled is None:
+        compiled = _COMPILED[source] = CompiledSchema(source, artifact, limits)
+    try:
+        return judge(compiled, payload, how)
+    except Refusal as refusal:
+        return refusal
