@@ -80,7 +80,11 @@ def _sidecheck(schema: bytes) -> Judge:
     fast = compiled.fast
     if fast is None:
         raise ValueError(f"the fast engine does not take the schema: {compiled.why_complete}")
-    return Judge(lambda text: judge(compiled, text, _HOW).valid, fast.is_valid)
+    steps = _LIMITS.steps
+    return Judge(
+        lambda text: judge(compiled, text, _HOW).valid,
+        lambda value: fast.is_valid(value, [steps]),
+    )
 
 
 def _decoding(of_value: Callable[[Any], bool]) -> Judge:
