@@ -18,6 +18,7 @@ DEFAULTS = {
     "workers": 2,
     "registered_schemas": 100_000,
     "inline_schemas": 10_000,
+    "report_only": (),
     "drain_seconds": 0.0,
     "grace_seconds": 10.0,
     "reflection": True,

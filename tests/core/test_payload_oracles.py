@@ -126,6 +126,9 @@ def test_repeated_keys_are_found_exactly() -> None:
         b'{"a":1,"a":"\\u003a"}',
         b'{"a":":","a":"::\\u003A"}',
         b'{"a":{"b":1,"b":2},"a":{"c":[{"d":1,"d":1}]}}',
+        b'{"a":1,"a":2,"b":"\\u003a"}',
+        b'{"a":1,"a":"\\\\u003a"}',
+        b'{"a":"\\\\\\u003a","a":"\\\\u003a:"}',
         *(random_text(random, repeated_keys=True) for random in draws(2500)),
     ]:
         repeated = read_strictly(text).repeated

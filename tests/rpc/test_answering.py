@@ -8,6 +8,7 @@ from typing import Any
 
 import grpc
 import pytest
+from compiling import compiled
 from google.rpc.status_pb2 import Status
 from sidecheck.v1 import info_service_pb2, target_pb2, validation_service_pb2
 from sidecheck.v1.info_service_pb2_grpc import (
@@ -21,13 +22,13 @@ from sidecheck.v1.validation_service_pb2_grpc import (
 )
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.refusals import Reason, Refusal
-from sidecheck_server.core.words import Verdict
 from sidecheck_server.registry import RegistryUnusable
 from sidecheck_server.registry.sqlite import open_registry
 from sidecheck_server.rpc.answering import answering
 from sidecheck_server.rpc.status import STATUS_CODES
+from sidecheck_server.rpc.streams import Streams
 from sidecheck_server.rpc.validation import ValidationServicer
-from sidecheck_server.state.validation import Judged, Validation
+from sidecheck_server.state.validation import Standard
 from structlog.testing import capture_logs
 from wire import info_of
 
@@ -48,15 +49,15 @@ class Servicer(InfoServiceServicer):
 
 
 class Judge:
-    """Judges a payload that is true, and fails with *failure* at any other."""
+    """Judges anything under the first digest, and fails with *failure* at any other."""
 
     def __init__(self, failure: BaseException) -> None:
         self.failure = failure
 
-    async def validate(self, validation: Validation) -> Judged:
-        if validation.payload != b"true":
+    async def find(self, target: Any, _side: Any, *, assert_formats: bool) -> Standard:
+        if target.digest != "sha256:1":
             raise self.failure
-        return Judged(Verdict(), "", "sha256:1", "")
+        return Standard(compiled(True, assert_formats=assert_formats))
 
 
 @asynccontextmanager
@@ -252,16 +253,18 @@ async def test_an_answer_is_one_event() -> None:
     assert 0 <= event["ms"] < 5000
 
 
-async def batch(failure: BaseException, *payloads: bytes) -> tuple[Any, list[dict[str, Any]]]:
-    """Return the answer to a batch of *payloads*, and what is logged."""
+async def batch(failure: BaseException, *digests: str) -> tuple[Any, list[dict[str, Any]]]:
+    """Return the answer to a batch under schemas of *digests*, and what is logged."""
     registry = open_registry(None)
     judge: Any = Judge(failure)
-    servicer = ValidationServicer(judge, registry, Limits())
+    servicer = ValidationServicer(judge, registry, Limits(), Streams())
     request = validation_service_pb2.ValidateBatchRequest(
-        target=target_pb2.Target(schema_digest="sha256:1"),
         items=[
-            validation_service_pb2.ValidateItem(subject=target_pb2.Subject(arguments=payload))
-            for payload in payloads
+            validation_service_pb2.ValidateItem(
+                target=target_pb2.Target(schema_digest=digest),
+                subject=target_pb2.Subject(arguments=b"1"),
+            )
+            for digest in digests
         ],
     )
     with capture_logs() as log:
@@ -277,7 +280,7 @@ async def batch(failure: BaseException, *payloads: bytes) -> tuple[Any, list[dic
 @pytest.mark.parametrize(("failure", "kind"), FAILURES)
 async def test_an_unexpected_error_costs_only_its_item(failure: BaseException, kind: str) -> None:
     """Each has an id of its own, and none of its text is told."""
-    response, log = await batch(failure, b"true", b"1", b"true", b"2")
+    response, log = await batch(failure, "sha256:1", "sha256:2", "sha256:1", "sha256:3")
     outcomes = [one.WhichOneof("outcome") for one in response.outcomes]
     failed = [response.outcomes[1].refusal, response.outcomes[3].refusal]
     ids = [info_of(status).metadata["error_id"] for status in failed]

@@ -35,6 +35,7 @@ def invalid(*codes: str) -> verdict_pb2.Verdict:
         ],
         schema_digest="sha256:1",
         tool_error_text=SECRET,
+        enforced=True,
     )
 
 

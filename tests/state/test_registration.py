@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -50,7 +50,8 @@ class Compiler:
     def __init__(self, failure: Exception | None = None) -> None:
         self.failure = failure
 
-    async def __call__(self, source: SchemaSource) -> Artifact:
+    async def __call__(self, source: SchemaSource, begun: Callable[[], None]) -> Artifact:
+        begun()
         failure, self.failure = self.failure, None
         if failure:
             raise failure

@@ -4,7 +4,7 @@ import asyncio
 import gc
 import json
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -32,7 +32,8 @@ class Compiler:
         if not held:
             self.go.set()
 
-    async def __call__(self, source: SchemaSource) -> Artifact:
+    async def __call__(self, source: SchemaSource, begun: Callable[[], None]) -> Artifact:
+        begun()
         self.compiled.append(source.json)
         await self.go.wait()
         if self.outcomes:
@@ -249,7 +250,8 @@ async def test_other_calls_have_their_turn_while_patterns_are_made_ready() -> No
     source = SchemaSource(json.dumps({"properties": patterns}).encode())
     artifact = compile_source(source, LIMITS)
 
-    async def made(_source: SchemaSource) -> Artifact:
+    async def made(_source: SchemaSource, begun: Callable[[], None]) -> Artifact:
+        begun()
         return artifact
 
     loading = asyncio.create_task(CompiledSchemas(made, LIMITS, 1, 10).inline(source))

@@ -1,13 +1,14 @@
 """Validation: from a target and a payload to a verdict."""
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
+from sidecheck_server.core.compiled import CompiledSchema
 from sidecheck_server.core.digests import digest_of
-from sidecheck_server.core.judge import Judging
+from sidecheck_server.core.judge import Judging, judge
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.refusals import Reason, Refusal
 from sidecheck_server.core.schemas.compilation import Artifact, compile_source
@@ -25,7 +26,7 @@ from sidecheck_server.state.targets import (
     Side,
     Target,
 )
-from sidecheck_server.state.validation import Judged, Validation, Validator
+from sidecheck_server.state.validation import Validator
 
 LIMITS = Limits()
 INPUT: Any = {"properties": {"day": {"format": "date"}}, "required": ["day"]}
@@ -48,7 +49,8 @@ class Compiler:
     def __init__(self) -> None:
         self.compiled: list[bytes] = []
 
-    async def __call__(self, source: SchemaSource) -> Artifact:
+    async def __call__(self, source: SchemaSource, begun: Callable[[], None]) -> Artifact:
+        begun()
         self.compiled.append(source.json)
         return compile_source(source, LIMITS)
 
@@ -71,15 +73,19 @@ async def validator(compiler: Compiler, registry: Registry) -> Validator:
     schemas = CompiledSchemas(compiler, LIMITS, 10, 10)
     registrar = Registrar(registry, schemas, LIMITS)
     await registrar.register(Registration("s", (inline(TOOL, ANSWER), inline(BARE))))
-    return Validator(registry, schemas, LIMITS)
+    return Validator(registry, schemas, judge_here, LIMITS, frozenset({"watched"}))
 
 
-def asked(target: Target, payload: bytes, side: Side = Side.INPUT) -> Validation:
-    return Validation(target, side, payload, Judging(), assert_formats=False)
+async def judge_here(compiled: CompiledSchema, payload: bytes, how: Judging) -> Verdict:
+    return judge(compiled, payload, how)
 
 
-def codes(judged: Judged) -> list[str]:
-    return [found.code for found in judged.verdict.violations]
+async def codes(
+    validator: Validator, target: Target, payload: bytes, *, assert_formats: bool = False
+) -> list[str]:
+    standard = await validator.find(target, Side.INPUT, assert_formats=assert_formats)
+    verdict = await validator.judge_long(standard, payload, Judging())
+    return [found.code for found in verdict.violations]
 
 
 NAMED = RegisteredTool("s", "t")
@@ -114,9 +120,29 @@ async def test_every_target_says_what_was_judged_under(
     validator: Validator, target: Target, side: Side, payload: Any, expected: tuple[str, str, str]
 ) -> None:
     """A digest of the definition and a tool only where there is one."""
-    judged = await validator.validate(asked(target, json.dumps(payload).encode(), side))
+    standard = await validator.find(target, side, assert_formats=False)
+    verdict = await validator.judge_long(standard, json.dumps(payload).encode(), Judging())
 
-    assert Judged(Verdict(), *expected) == judged
+    assert (*expected, True) == (
+        standard.definition_digest,
+        standard.compiled.digest,
+        standard.tool,
+        standard.enforced,
+    )
+    assert Verdict() == verdict
+
+
+async def test_tools_of_some_servers_are_only_reported_on(
+    validator: Validator, registry: Registry, compiler: Compiler
+) -> None:
+    """By the namespace that the caller names; a digest names none."""
+    registrar = Registrar(registry, CompiledSchemas(compiler, LIMITS, 10, 10), LIMITS)
+    await registrar.register(Registration("watched", (inline(BARE),)))
+    targets: list[Target] = [RegisteredTool("watched", "bare"), RegisteredTool("s", "bare")]
+    targets.append(DefinitionDigest(digest_of(BARE)))
+    found = [await validator.find(one, Side.INPUT, assert_formats=False) for one in targets]
+
+    assert [False, True, True] == [one.enforced for one in found]
 
 
 @pytest.mark.parametrize(
@@ -131,9 +157,10 @@ async def test_every_target_says_what_was_judged_under(
 )
 async def test_formats_are_asserted_if_asked_for(validator: Validator, target: Target) -> None:
     """Under every target, and without a trace in the next call."""
-    plain = asked(target, b'{"day": "x"}')
-    asserted = replace(plain, assert_formats=True)
-    got = [codes(await validator.validate(one)) for one in (plain, asserted, plain)]
+    got = [
+        await codes(validator, target, b'{"day": "x"}', assert_formats=asserted)
+        for asserted in (False, True, False)
+    ]
 
     assert [[], ["FORMAT"], []] == got
 
@@ -215,7 +242,7 @@ async def test_what_is_not_there_is_refused_by_name(
 ) -> None:
     """Before the payload is looked at."""
     with pytest.raises(Refusal) as caught:
-        await validator.validate(asked(target, b"{", side))
+        await validator.find(target, side, assert_formats=False)
 
     assert refusal == caught.value
 
@@ -223,7 +250,7 @@ async def test_what_is_not_there_is_refused_by_name(
 async def test_long_names_are_cut_in_refusals(validator: Validator) -> None:
     """They travel in trailers, which are bounded."""
     with pytest.raises(Refusal) as caught:
-        await validator.validate(asked(RegisteredTool("x" * 9999, "y" * 9999), b"{}"))
+        await codes(validator, RegisteredTool("x" * 9999, "y" * 9999), b"{}")
 
     assert {"server": "x" * 128, "tool": "y" * 128} == caught.value.metadata
     assert len(caught.value.message) < 400
@@ -234,11 +261,11 @@ async def test_what_registration_compiled_serves_validation(
 ) -> None:
     """A schema is compiled again only if formats are asserted."""
     before = compiler.compiled.copy()
-    await validator.validate(asked(NAMED, b"{}"))
-    await validator.validate(asked(SchemaDigest(INPUT_DIGEST), b"{}"))
+    await codes(validator, NAMED, b"{}")
+    await codes(validator, SchemaDigest(INPUT_DIGEST), b"{}")
     same = compiler.compiled.copy()
     for _ in range(2):
-        await validator.validate(replace(asked(NAMED, b"{}"), assert_formats=True))
+        await codes(validator, NAMED, b"{}", assert_formats=True)
 
     assert before == same
     assert [json.dumps(INPUT, separators=(",", ":")).encode()] == compiler.compiled[len(before) :]
@@ -249,10 +276,10 @@ async def test_the_registered_definition_of_now_judges(
 ) -> None:
     """A change of the registry shows in the next call."""
     registrar = Registrar(registry, CompiledSchemas(compiler, LIMITS, 10, 10), LIMITS)
-    valid = [codes(await validator.validate(asked(RegisteredTool("s", "bare"), b"1")))]
+    valid = [await codes(validator, RegisteredTool("s", "bare"), b"1")]
     changed = {**BARE, "inputSchema": {"type": "object"}}
     await registrar.register(Registration("s", (inline(changed),)))
-    valid.append(codes(await validator.validate(asked(RegisteredTool("s", "bare"), b"1"))))
+    valid.append(await codes(validator, RegisteredTool("s", "bare"), b"1"))
 
     assert [[], ["TYPE"]] == valid
 
@@ -262,7 +289,7 @@ async def test_a_broken_tool_is_refused_each_time(validator: Validator) -> None:
     got = []
     for _ in range(3):
         with pytest.raises(Refusal) as caught:
-            await validator.validate(asked(inline({"name": "x"}), b"{}"))
+            await codes(validator, inline({"name": "x"}), b"{}")
         got.append(caught.value)
 
     assert [got[0]] * 3 == got

@@ -31,12 +31,23 @@ class Limits:
     documents_bytes: int
     #: The longest pattern, in characters.
     pattern_length: int
-    #: The largest number of calls between subschemas that judging one payload may
-    #: take, counted only where the schema alone does not bound them.
+    #: The largest number of steps that judging one payload may take. A step is about
+    #: the work of one comparison.
     steps: int
-    #: The largest number of subschemas that the complete engine applies to values
-    #: while it judges or explains one payload.
-    complete_steps: int
+    #: The largest number of them in the server itself; more takes a worker process.
+    steps_at_once: int
+    #: The largest payload that is judged in the server itself, in bytes.
+    bytes_at_once: int
+    #: The largest number of items in a batch that may need a worker process.
+    long_items: int
+    #: The largest number of violations in a batch.
+    batch_violations: int
+    #: How long compiling one schema may take, in seconds.
+    compile_seconds: int
+    #: How long a worker process may judge one payload, in seconds.
+    judgement_seconds: int
+    #: How much memory a worker process may have, in bytes of address space.
+    worker_bytes: int
 
 
 @dataclass(frozen=True, slots=True)

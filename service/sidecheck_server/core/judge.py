@@ -78,9 +78,10 @@ def _judge(
     compiled: CompiledSchema, payload: bytes, how: Judging, budget: Budget, *, patient: bool
 ) -> Verdict:
     try:
-        value = decode(payload, max_depth=compiled.limits.payload_depth)
+        depth = compiled.limits.payload_depth
+        value = decode(payload, max_depth=depth, most=how.max_violations)
     except MalformedError as error:
-        return _listing(error.violations, how)
+        return _listing(error.violations, how, ended=not error.truncated)
     if compiled.fast is None:
         return _decide(compiled, value, how, budget, patient=patient)
     if compiled.fast.is_valid(value, budget):

@@ -40,8 +40,8 @@ class Limits:
     #: The longest pattern, in characters.
     pattern_length: int = 1024
     #: The largest number of steps that judging one payload may take (see `core.budget`);
-    #: about half a second.
-    steps: int = 5_000_000
+    #: about a quarter of a second.
+    steps: int = 3_000_000
     #: The largest number of steps that one payload may take in the event loop, about
     #: five milliseconds. What takes more is judged by a worker.
     steps_at_once: int = 100_000
@@ -57,7 +57,7 @@ class Limits:
     compile_seconds: int = 5
     #: How long a worker may judge one payload. The limit of steps ends nearly
     #: everything long before.
-    judgement_seconds: int = 1
+    judgement_seconds: int = 2
     #: The address space of a worker, in bytes.
     worker_bytes: int = 400 << 20
     #: The largest code generated for a schema, in characters.

@@ -1,0 +1,13 @@
+"""From bytes to a JSON value: strict and bounded (RFC 8259, I-JSON's RFC 7493).
+
+Integers are decoded exactly, up to 4,300 digits; every other number is an IEEE
+double. What other readers accept in silence is reported here: NaN and Infinity,
+numbers beyond these ranges, lone surrogates, duplicate keys, a byte order mark,
+and anything after the end.
+"""
+
+from sidecheck_server.core.payload.decoding import decode
+from sidecheck_server.core.payload.faults import MalformedError
+from sidecheck_server.core.payload.nesting import nesting
+
+__all__ = ["MalformedError", "decode", "nesting"]
