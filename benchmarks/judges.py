@@ -80,11 +80,7 @@ def _sidecheck(schema: bytes) -> Judge:
     fast = compiled.fast
     if fast is None:
         raise ValueError(f"the fast engine does not take the schema: {compiled.why_complete}")
-    steps = _LIMITS.steps
-    return Judge(
-        lambda text: judge(compiled, text, _HOW).valid,
-        lambda value: fast.is_valid(value, [steps]),
-    )
+    return Judge(lambda text: judge(compiled, text, _HOW).valid, fast.is_valid)
 
 
 def _decoding(of_value: Callable[[Any], bool]) -> Judge:
@@ -132,7 +128,8 @@ def _fastjsonschema(schema: bytes) -> Judge:
 
 
 def _rust(schema: bytes) -> Judge:
-    return _decoding(jsonschema_rs.validator_for(json.loads(schema)).is_valid)
+    validator = jsonschema_rs.validator_for(json.loads(schema), validate_formats=False)
+    return _decoding(validator.is_valid)
 
 
 JUDGES: dict[str, Callable[[bytes], Judge]] = {

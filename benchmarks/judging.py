@@ -218,6 +218,13 @@ def _growth_claims(growth: dict[str, list[tuple[int, Rounds]]]) -> Iterable[Clai
             f"{found:.2f}",
             found <= _FLAT,
         )
+        stock = min(one.ratio(FASTJSONSCHEMA, SIDECHECK).median for _, one in points)
+        yield Claim(
+            f"judging is never slower than stock fastjsonschema: {shape}",
+            "1 times at least, least of the sizes",
+            f"{stock:.2f}",
+            stock >= 1,
+        )
 
 
 def _plot(
