@@ -34,6 +34,8 @@ from sidecheck_server.core.schemas.compilation import compile_source
 from sidecheck_server.core.schemas.source import SchemaSource
 from subjects import all_subjects, corpus_tools
 
+__all__ = ["add_options", "measure"]
+
 _OURS = "Sidecheck"
 _HELD = Path(__file__).resolve().parent / "held.py"
 _BATCH = 200

@@ -19,6 +19,8 @@ from report import Claim, Effort, Section, Table, run, told
 from rounds import Rounds, Summary, summary, take_turns, timed
 from subjects import Subject, all_subjects, own_tool
 
+__all__ = ["measure"]
+
 _OF_TEXT = (KEPT, FRESH, FASTJSONSCHEMA, RUST)
 _OF_VALUE = (KEPT, FASTJSONSCHEMA, RUST)
 _SAYING_NO = (EXPLAINING, KEPT, FASTJSONSCHEMA, RUST)

@@ -26,6 +26,8 @@ from sidecheck.v1 import validation_service_pb2 as validation
 from sidecheck.v1.validation_service_pb2_grpc import ValidationServiceStub
 from subjects import Subject, all_subjects
 
+__all__ = ["measure"]
+
 _CLIENT, _STUB = "BlockingClient", "stub"
 _SERVER = "benchmark"
 _LOCAL = (FRESH, KEPT)

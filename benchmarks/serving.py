@@ -24,6 +24,8 @@ from servers import Running, echo, sidecheck
 from sidecheck import BlockingClient
 from subjects import own_tool
 
+__all__ = ["add_options", "measure"]
+
 _OURS, _BARE, _FLOOR = "Sidecheck", "bare server", "floor"
 _LEAST_OF_BARE = 0.8
 _MOST_OF_FLOOR = 1.5
