@@ -24,6 +24,7 @@ __all__ = ["measure"]
 _OF_TEXT = (KEPT, FRESH, FASTJSONSCHEMA, RUST)
 _OF_VALUE = (KEPT, FASTJSONSCHEMA, RUST)
 _SAYING_NO = (EXPLAINING, KEPT, FASTJSONSCHEMA, RUST)
+_GROWTH_PLOTS = {"one long text": "growth-text.svg", "an order of many lines": "growth-lines.svg"}
 _FLAT = 1.5
 """How much dearer a byte of the largest payload may be than one of 10 KB."""
 
@@ -90,7 +91,7 @@ def measure(effort: Effort) -> Section:
         [*_claims(of_text, of_value), *_growth_claims(growth)],
         [
             ("judging.svg", "How many times as long peers take"),
-            ("growth.svg", "Nanoseconds for a byte by the size of the payload"),
+            *((file, f"Nanoseconds for a byte: {shape}") for shape, file in _GROWTH_PLOTS.items()),
         ],
     )
 
@@ -251,14 +252,14 @@ def _plot(
         logarithmic=True,
         line=(1.0, "Sidecheck"),
     )
-    points = growth["an order of many lines"]
-    names = [name for name in points[0][1].figures if name != "Sidecheck, decoding"]
-    plot_lines(
-        effort.folder / "growth.svg",
-        "An order of more and more lines, from bytes to a verdict",
-        ("size of the payload, bytes", "nanoseconds for a byte"),
-        {name: [(size, found.of(name)) for size, found in points] for name in names},
-    )
+    for shape, points in growth.items():
+        names = [name for name in points[0][1].figures if name != "Sidecheck, decoding"]
+        plot_lines(
+            effort.folder / _GROWTH_PLOTS[shape],
+            f"From bytes to a verdict: {shape}",
+            ("size of the payload, bytes", "nanoseconds for a byte"),
+            {name: [(size, found.of(name)) for size, found in points] for name in names},
+        )
 
 
 if __name__ == "__main__":

@@ -69,7 +69,7 @@ def plot_bars(
     axes.invert_yaxis()
     if logarithmic:
         axes.set_xscale("log")
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
     if line is not None:
         axes.axvline(line[0], color="#222222", linewidth=1, linestyle="--", label=line[1])
     axes.margins(x=0.15)
@@ -103,7 +103,7 @@ def plot_lines(
     axes.set_xscale("log")
     axes.set_yscale("log")
     for ticks in (axes.xaxis, axes.yaxis):
-        ticks.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
+        ticks.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
     axes.set_ylabel(axes_titles[1])
     _finish(figure, axes, path, title, axes_titles[0])
 

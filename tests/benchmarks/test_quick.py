@@ -11,7 +11,14 @@ from shared_material import REPOSITORY, shared
 pytest.importorskip("matplotlib", reason="the group bench of pyproject.toml is not installed")
 
 SCRIPTS = ("judging", "admission", "serving", "remote")
-PLOTS = {"judging.svg", "growth.svg", "admission.svg", "serving.svg", "remote.svg"}
+PLOTS = {
+    "judging.svg",
+    "growth-text.svg",
+    "growth-lines.svg",
+    "admission.svg",
+    "serving.svg",
+    "remote.svg",
+}
 
 
 def run(script: str, *arguments: str) -> str:
