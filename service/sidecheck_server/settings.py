@@ -23,6 +23,7 @@ from sidecheck_server.core.limits import Limits
 
 __all__ = ["Settings", "UnusableSettingsError", "read_settings"]
 
+_SWITCHES = frozenset({"allow_backtracking"})
 _FILE_VARIABLE = "SIDECHECK_CONFIG"
 
 
@@ -103,7 +104,7 @@ class Settings(BaseSettings):
     @classmethod
     def _limits_are_positive(cls, limits: Limits) -> Limits:
         for field in fields(limits):
-            if getattr(limits, field.name) < 1:
+            if field.name not in _SWITCHES and getattr(limits, field.name) < 1:
                 raise ValueError(f"{field.name} must be at least 1")
         if limits.payload_bytes >= limits.message_bytes:
             raise ValueError("payload_bytes must lie below message_bytes")

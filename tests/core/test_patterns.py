@@ -1,9 +1,10 @@
 """Patterns decide texts as ECMA-262 says, and in time that no text can stretch."""
 
 import time
+from contextlib import suppress
 
 import pytest
-from sidecheck_server.core.patterns import Pattern, compile_pattern
+from sidecheck_server.core.patterns import Pattern, PatternRefused, compile_pattern
 
 # Sections are those of ECMA-262, 2024 edition.
 MEANINGS = [
@@ -98,6 +99,11 @@ MEANINGS = [
         r"^\p{LC}\p{ASCII}\p{Any}\p{Assigned}$", "aa\u0378a", True, id="more-than-one-category"
     ),
     pytest.param(r"^\p{Lowercase}\p{Upper}\p{AHex}\p{White_Space}$", "ªⅧf\x85", True, id="binary"),
+    pytest.param(
+        r"^\p{Alphabetic}\p{Emoji}\p{XIDS}\P{Emoji_Presentation}$", "é🐲éé", True, id="more-binary"
+    ),
+    pytest.param(r"^\p{scx=Grek}\P{sc=Grek}$", "\u0342\u0342", True, id="script-extensions"),
+    pytest.param(r"^\p{Script=Unknown}$", "\u0378", True, id="no-script"),
     # 22.2.1 (GroupSpecifier)
     pytest.param(r"^(?<year>\d{4})-(?<$m\u{6f}>\d\d)$", "2026-01", True, id="named-groups"),
     pytest.param(r"^(?:(?<a>x)|(?<a>y))$", "y", True, id="one-name-in-two-alternatives"),
@@ -180,6 +186,43 @@ def test_no_text_makes_a_pattern_slow(source: str, text: str, expected: bool) ->
 
     assert expected is compile_pattern(source).search(text)
     assert time.process_time() - started < 1
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        pytest.param(r"[ab]*a[ab]{990}$", id="a-state-for-each-byte"),
+        pytest.param(r"^(?:a*b*){400}!", id="many-ways"),
+        pytest.param(r"(?:(?:a?|b?)){900}$", id="many-optional"),
+    ],
+)
+def test_cost_bounds_the_time_of_a_search(source: str) -> None:
+    """A step takes some 15 ns at the worst; four times as long would be another rule."""
+    pattern = compile_pattern(source)
+    text = "".join("ab"[bit == "1"] for bit in f"{3**2500:b}")
+    started = time.process_time()
+
+    assert pattern.search(text) in (True, False)
+    assert time.process_time() - started < pattern.cost * len(text) * 60e-9
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        pytest.param("^" + r"(?=\p{L}{30})" * 7 + r"\p{L}{30}", id="large-look-aheads"),
+        pytest.param(r"[^\p{L}\p{Lu}\P{IDC}]" * 44, id="large-classes"),
+        pytest.param("[" + r"\p{L}\p{IDC}\p{Ll}\P{N}" * 40 + "]", id="one-large-class"),
+        pytest.param(r"\S{1000}" * 100, id="many-copies"),
+    ],
+)
+def test_no_pattern_within_the_bounds_takes_long_to_compile(source: str) -> None:
+    """Whether it is compiled or refused, a pattern is dealt with in some tens of milliseconds."""
+    started = time.process_time()
+
+    with suppress(PatternRefused):
+        compile_pattern(source)
+
+    assert time.process_time() - started < 0.3
 
 
 @pytest.mark.parametrize(

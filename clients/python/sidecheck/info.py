@@ -42,10 +42,17 @@ class Limits:
     long_items: int
     #: The largest number of violations in a batch.
     batch_violations: int
+    #: The largest text of the violations in a verdict or a batch, in characters. One
+    #: violation is always told.
+    verdict_length: int
     #: How long compiling one schema may take, in seconds.
     compile_seconds: int
     #: How long a worker process may judge one payload, in seconds.
     judgement_seconds: int
+    #: The largest size of all patterns of a schema once compiled, in instructions.
+    pattern_instructions: int
+    #: Whether patterns with look-around and back-references are run.
+    allow_backtracking: bool
     #: How much memory a worker process may have, in bytes of address space.
     worker_bytes: int
 

@@ -10,11 +10,11 @@ from typing import TypeAlias
 
 __all__ = ["LONGEST_SEARCH", "Budget", "Exhausted", "spend"]
 
-LONGEST_SEARCH = 1_000_000
+LONGEST_SEARCH = 300_000
 """The most steps that one search for a pattern takes.
 
-Most searches are a hundred times faster than the worst. So many steps are more than
-the event loop has, and a worker that searches for too long is killed.
+Most searches are fifty times faster than the worst. So many steps are more than the
+event loop has, and a worker that searches for too long is killed.
 """
 
 #: The steps that are left: the one item of a list, so that generated code can count

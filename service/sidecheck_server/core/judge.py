@@ -1,17 +1,19 @@
 """The one way to a verdict."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import islice
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 
 from sidecheck_server.core.budget import Budget, Exhausted
 from sidecheck_server.core.compiled import CompiledSchema
 from sidecheck_server.core.explain.violations import explain
 from sidecheck_server.core.limits import exceeded
 from sidecheck_server.core.payload import MalformedError, decode
-from sidecheck_server.core.words import JsonValue, Verdict, Violation
+from sidecheck_server.core.repair.repairing import repaired, text_of
+from sidecheck_server.core.repair.unknown import unknown_members
+from sidecheck_server.core.repair.words import Repairs, UnknownArguments
+from sidecheck_server.core.words import JsonValue, Repair, Severity, Verdict, Violation
 
-__all__ = ["DISAGREEMENT", "NOT_EXPLAINED", "Judging", "judge", "judge_at_once"]
+__all__ = ["DISAGREEMENT", "NOT_EXPLAINED", "UNKNOWN_MEMBER", "Judging", "judge", "judge_at_once"]
 
 DISAGREEMENT = "ENGINE_DISAGREEMENT"
 """The code of the violation that says that the engines differ; never to be seen."""
@@ -19,8 +21,15 @@ DISAGREEMENT = "ENGINE_DISAGREEMENT"
 NOT_EXPLAINED = "NOT_EXPLAINED"
 """The code of the violation of a payload whose faults are not told."""
 
+UNKNOWN_MEMBER = "UNKNOWN_MEMBER"
+"""The code of the violation of a member that the schema does not know, if one asks."""
+
 _VALID = Verdict()
 _TOO_LONG = (Exhausted, RecursionError)
+_UNKNOWN = {
+    UnknownArguments.REFUSE: Severity.ERROR,
+    UnknownArguments.REPORT: Severity.WARNING,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +39,14 @@ class Judging:
     #: The largest number of violations in the verdict; at least one, since a verdict
     #: without any is valid.
     max_violations: int = 20
+    #: The largest text of all of them, in characters; one is always told.
+    max_length: int = 1 << 20
     #: Whether messages leave out what the payload holds.
     hide_values: bool = False
     #: Whether to look for what is wrong with an invalid payload.
     explains: bool = True
+    #: What is asked for beside the verdict of the schema, if anything.
+    repairs: Repairs | None = None
 
     def __post_init__(self) -> None:
         if self.max_violations < 1:
@@ -50,7 +63,7 @@ def judge(compiled: CompiledSchema, payload: bytes, how: Judging) -> Verdict:
     if len(payload) > limits.payload_bytes:
         raise exceeded("payload_bytes", limits.payload_bytes, "the payload", len(payload))
     try:
-        return _judge(compiled, payload, how, [limits.steps], patient=True)
+        return _Court(compiled, how, [limits.steps], patient=True).judge(payload)
     except Exhausted:
         raise exceeded("steps", limits.steps, "judging the payload takes too long") from None
     except RecursionError:
@@ -64,87 +77,151 @@ def judge_at_once(compiled: CompiledSchema, payload: bytes, how: Judging) -> Ver
         Refusal: as `judge`.
     """
     limits = compiled.limits
-    if len(payload) > limits.bytes_at_once and len(payload) <= limits.payload_bytes:
+    if len(payload) > limits.bytes_at_once or compiled.artifact.backtracking:
+        if len(payload) > limits.payload_bytes:
+            raise exceeded("payload_bytes", limits.payload_bytes, "the payload", len(payload))
         return None
-    if len(payload) > limits.payload_bytes:
-        raise exceeded("payload_bytes", limits.payload_bytes, "the payload", len(payload))
     try:
-        return _judge(compiled, payload, how, [limits.steps_at_once], patient=False)
+        return _Court(compiled, how, [limits.steps_at_once], patient=False).judge(payload)
     except _TOO_LONG:
         return None
 
 
-def _judge(
-    compiled: CompiledSchema, payload: bytes, how: Judging, budget: Budget, *, patient: bool
-) -> Verdict:
-    try:
-        depth = compiled.limits.payload_depth
-        value = decode(payload, max_depth=depth, most=how.max_violations)
-    except MalformedError as error:
-        return _listing(error.violations, how, ended=not error.truncated)
-    if compiled.fast is None:
-        return _decide(compiled, value, how, budget, patient=patient)
-    if compiled.fast.is_valid(value, budget):
-        return _VALID
-    if not how.explains:
-        return _not_explained("the payload is invalid; what is wrong was not asked for")
-    return _explain(compiled, value, how, budget, patient=patient)
+class _Court:
+    """Judges one payload within a budget.
 
+    A *patient* one makes the best of what it found when the budget ends.
+    """
 
-def _decide(
-    compiled: CompiledSchema, value: JsonValue, how: Judging, budget: Budget, *, patient: bool
-) -> Verdict:
-    """Let the complete engine say yes or no."""
-    found: list[Violation] = []
-    try:
-        _collect(compiled, value, how, budget, found)
-    except _TOO_LONG:
-        # One violation is enough to know the verdict.
-        if not (found and patient):
-            raise
-        return _listing(found, how, ended=False)
-    return _listing(found, how)
+    __slots__ = ("_budget", "_compiled", "_how", "_patient")
 
+    def __init__(
+        self, compiled: CompiledSchema, how: Judging, budget: Budget, *, patient: bool
+    ) -> None:
+        self._compiled = compiled
+        self._how = how
+        self._budget = budget
+        self._patient = patient
 
-def _explain(
-    compiled: CompiledSchema, value: JsonValue, how: Judging, budget: Budget, *, patient: bool
-) -> Verdict:
-    """Let the complete engine say why the fast one said no."""
-    found: list[Violation] = []
-    ended = True
-    try:
-        _collect(compiled, value, how, budget, found)
-    except _TOO_LONG:
-        # The verdict is known; only its reasons are too many steps or too deep away.
-        if not patient:
-            raise
-        ended = False
-    if found:
-        return _listing(found, how, ended=ended)
-    if not ended:
-        return _not_explained("the payload is invalid, and telling why would take too long")
-    # Either engine may be wrong. A wrong "no" is seen and reported; a wrong "yes" is not.
-    said = "the payload is invalid, but the engines do not agree why; please report this schema"
-    return Verdict((Violation("", "", "", DISAGREEMENT, said),))
+    def judge(self, payload: bytes) -> Verdict:
+        how = self._how
+        try:
+            depth = self._compiled.limits.payload_depth
+            value = decode(payload, max_depth=depth, most=how.max_violations)
+        except MalformedError as error:
+            found: list[Violation] = []
+            more = self._collect(error.violations, found)
+            return Verdict.listing(found, truncated=more or error.truncated)
+        verdict = self._verdict(value)
+        if how.repairs is None:
+            return verdict
+        repair = self._repair(payload, value, how.repairs, valid=verdict.valid)
+        if how.repairs.unknown in _UNKNOWN:
+            verdict = self._with_unknown(verdict, value, _UNKNOWN[how.repairs.unknown])
+        return replace(verdict, repair=repair) if repair is not None else verdict
+
+    def _verdict(self, value: JsonValue) -> Verdict:
+        """Return the verdict of the schema alone."""
+        fast = self._compiled.fast
+        if fast is None:
+            return self._decide(value)
+        if fast.is_valid(value, self._budget):
+            return _VALID
+        if not self._how.explains:
+            return _not_explained("the payload is invalid; what is wrong was not asked for")
+        return self._explain(value)
+
+    def _decide(self, value: JsonValue) -> Verdict:
+        """Let the complete engine say yes or no."""
+        found: list[Violation] = []
+        try:
+            more = self._collect(self._explained(value), found)
+        except _TOO_LONG:
+            # One violation is enough to know the verdict.
+            if not (found and self._patient):
+                raise
+            more = True
+        return Verdict.listing(found, truncated=more)
+
+    def _explain(self, value: JsonValue) -> Verdict:
+        """Let the complete engine say why the fast one said no."""
+        found: list[Violation] = []
+        try:
+            more = self._collect(self._explained(value), found)
+        except _TOO_LONG:
+            # The verdict is known; only its reasons are too many steps or too deep away.
+            if not self._patient:
+                raise
+            if not found:
+                said = "the payload is invalid, and telling why would take too long"
+                return _not_explained(said)
+            more = True
+        if found:
+            return Verdict.listing(found, truncated=more)
+        # Either engine may be wrong. A wrong "no" is seen and reported; a wrong "yes" is not.
+        said = "the payload is invalid, but the engines do not agree why; please report this schema"
+        return Verdict((Violation("", "", "", DISAGREEMENT, said),))
+
+    def _explained(self, value: JsonValue) -> Iterator[Violation]:
+        faults = self._compiled.complete.faults(value, self._budget)
+        return explain(faults, hide_values=self._how.hide_values)
+
+    def _with_unknown(self, verdict: Verdict, value: JsonValue, severity: Severity) -> Verdict:
+        """Return *verdict* with the members that the schema does not know."""
+        hidden = self._how.hide_values
+        members = unknown_members(self._compiled.complete, value, self._budget, hide_values=hidden)
+        found = list(verdict.violations)
+        more = self._collect(
+            (
+                Violation(
+                    instance_pointer=member.pointer,
+                    schema_pointer=member.schema_pointer,
+                    keyword="properties",
+                    code=UNKNOWN_MEMBER,
+                    message=member.message,
+                    severity=severity,
+                    suggestion=member.suggestion,
+                )
+                for member in members
+            ),
+            found,
+        )
+        return Verdict.listing(found, truncated=verdict.truncated or more)
+
+    def _repair(
+        self, payload: bytes, value: JsonValue, asked: Repairs, *, valid: bool
+    ) -> Repair | None:
+        """Return what the payload becomes, or None if there is nothing to do or to say."""
+        limits = self._compiled.limits
+        after, changes = repaired(
+            self._compiled.complete,
+            value,
+            asked,
+            self._budget,
+            valid=valid,
+            hide_values=self._how.hide_values,
+            max_depth=limits.payload_depth,
+        )
+        if not changes:
+            return None
+        if after is value:
+            return Repair(payload, self._verdict(value), changes)
+        text = text_of(after, limits, self._budget)
+        return Repair(text, self._verdict(after), changes)
+
+    def _collect(self, violations: Iterable[Violation], found: list[Violation]) -> bool:
+        """Add as many of *violations* to *found* as are wanted; return whether there are more.
+
+        The first ones are kept, so that the answer costs no more than they do.
+        """
+        left = self._how.max_length
+        for violation in violations:
+            left -= violation.length
+            if len(found) >= self._how.max_violations or (found and left < 0):
+                return True
+            found.append(violation)
+        return False
 
 
 def _not_explained(said: str) -> Verdict:
     return Verdict((Violation("", "", "", NOT_EXPLAINED, said),), truncated=True)
-
-
-def _collect(
-    compiled: CompiledSchema,
-    value: JsonValue,
-    how: Judging,
-    budget: Budget,
-    found: list[Violation],
-) -> None:
-    """Add violations to *found* until there are more than wanted."""
-    lazily = explain(compiled.complete.faults(value, budget), hide_values=how.hide_values)
-    found.extend(islice(lazily, how.max_violations + 1))
-
-
-def _listing(found: Sequence[Violation], how: Judging, *, ended: bool = True) -> Verdict:
-    # The first ones found are kept, so that the answer costs no more than they do.
-    kept = found[: how.max_violations]
-    return Verdict.listing(kept, truncated=not ended or len(found) > len(kept))

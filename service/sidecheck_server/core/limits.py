@@ -18,7 +18,7 @@ class Limits:
 
     #: The largest gRPC message received, in bytes.
     message_bytes: int = 4 << 20
-    #: The largest number of items in a batch.
+    #: The largest number of items in a batch, and of tools in a registration.
     batch_items: int = 10_000
     #: The largest number of violations in a verdict.
     violations: int = 1000
@@ -39,6 +39,8 @@ class Limits:
     documents_bytes: int = 1 << 20
     #: The longest pattern, in characters.
     pattern_length: int = 1024
+    #: The largest size of all patterns of a schema once compiled, in instructions.
+    pattern_instructions: int = 100_000
     #: The largest number of steps that judging one payload may take (see `core.budget`);
     #: about a quarter of a second.
     steps: int = 3_000_000
@@ -52,6 +54,9 @@ class Limits:
     long_items: int = 64
     #: The largest number of violations in a batch. After that, each verdict tells one.
     batch_violations: int = 10_000
+    #: The largest text of the violations in a verdict or a batch, in characters: each
+    #: may repeat a pointer as long as the payload. One violation is always told.
+    verdict_length: int = 1 << 20
     #: How long compiling one schema may take. The slowest of the known real schemas
     #: needs 40 ms.
     compile_seconds: int = 5
@@ -60,6 +65,9 @@ class Limits:
     judgement_seconds: int = 2
     #: The address space of a worker, in bytes.
     worker_bytes: int = 400 << 20
+    #: Whether patterns with look-around and back-references are run, by a worker and as
+    #: long as it may judge: nothing else bounds them.
+    allow_backtracking: bool = False
     #: The largest code generated for a schema, in characters.
     code_length: int = 2_000_000
 

@@ -5,7 +5,17 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias, Union
 
-__all__ = ["Document", "JsonValue", "Severity", "Verdict", "Violation", "as_pointer"]
+__all__ = [
+    "Change",
+    "ChangeRule",
+    "Document",
+    "JsonValue",
+    "Repair",
+    "Severity",
+    "Verdict",
+    "Violation",
+    "as_pointer",
+]
 
 #: A JSON text, decoded. Integers are exact; other numbers are IEEE doubles.
 JsonValue: TypeAlias = Union[dict[str, "JsonValue"], list["JsonValue"], str, int, float, bool, None]
@@ -55,9 +65,60 @@ class Violation:
     #: The clause of the specification that the rule comes from, or "".
     clause: str = ""
 
+    @property
+    def length(self) -> int:
+        """How many characters its texts have together."""
+        return (
+            len(self.instance_pointer)
+            + len(self.schema_pointer)
+            + len(self.message)
+            + len(self.suggestion)
+        )
+
     def order(self) -> tuple[str, str, str, str]:
         """Return the key by which violations are sorted in a verdict."""
         return (self.instance_pointer, self.schema_pointer, self.code, self.message)
+
+
+class ChangeRule(StrEnum):
+    """Why a value was changed, or was not."""
+
+    JSON_STRING_DECODED = "JSON_STRING_DECODED"
+    STRING_TO_INTEGER = "STRING_TO_INTEGER"
+    STRING_TO_NUMBER = "STRING_TO_NUMBER"
+    STRING_TO_BOOLEAN = "STRING_TO_BOOLEAN"
+    NUMBER_TO_STRING = "NUMBER_TO_STRING"
+    BOOLEAN_TO_STRING = "BOOLEAN_TO_STRING"
+    UNKNOWN_MEMBER_REMOVED = "UNKNOWN_MEMBER_REMOVED"
+    DEFAULT_APPLIED = "DEFAULT_APPLIED"
+    #: The one rule by which nothing changes.
+    DEFAULT_SKIPPED = "DEFAULT_SKIPPED"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One value of a payload that was changed, removed, or put in, or a default that was not."""
+
+    #: Where, as a JSON Pointer. What was removed stood there before; of a default
+    #: that was skipped, it is where the default would stand.
+    pointer: str
+    rule: ChangeRule
+    #: The part of the schema that asked for it, as a JSON Pointer along the path of
+    #: evaluation.
+    schema_pointer: str
+    #: What was done, for a person.
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """A payload after the changes that were asked for."""
+
+    #: Its JSON text in UTF-8.
+    payload: bytes
+    #: The verdict on it.
+    verdict: "Verdict"
+    changes: tuple[Change, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +129,21 @@ class Verdict:
     violations: tuple[Violation, ...] = ()
     #: Whether more violations may exist than are listed.
     truncated: bool = False
+    #: What the payload becomes, if that was asked for and there was anything to do.
+    repair: Repair | None = None
 
     @property
     def valid(self) -> bool:
         """Whether no violation of severity error was found."""
-        return not any(found.severity is Severity.ERROR for found in self.violations)
+        return not self.violations or not any(
+            found.severity is Severity.ERROR for found in self.violations
+        )
 
     @classmethod
     def listing(cls, found: Sequence[Violation], *, truncated: bool = False) -> "Verdict":
         """Return the verdict that lists *found* in order."""
         return cls(tuple(sorted(found, key=Violation.order)), truncated)
+
+
+def _is_error(found: Violation) -> bool:
+    return found.severity is Severity.ERROR

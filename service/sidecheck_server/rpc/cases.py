@@ -64,6 +64,7 @@ class Allowance:
     def __init__(self, limits: Limits) -> None:
         self._limit = self._long = limits.long_items
         self._violations = limits.batch_violations
+        self._length = limits.verdict_length
 
     def take_long(self) -> None:
         """Count an item that needs a worker.
@@ -77,13 +78,19 @@ class Allowance:
 
     def lowered(self, how: Judging) -> Judging:
         """Return *how* with no more violations than may still be told."""
-        if how.max_violations <= self._violations:
+        if how.max_violations <= self._violations and how.max_length <= self._length:
             return how
-        return replace(how, max_violations=max(1, self._violations))
+        return replace(
+            how,
+            max_violations=max(1, min(how.max_violations, self._violations)),
+            max_length=self._length,
+            explains=how.explains and self._length > 0,
+        )
 
     def tell(self, verdict: Verdict) -> None:
         """Count the violations of *verdict*."""
         self._violations = max(0, self._violations - len(verdict.violations))
+        self._length = max(0, self._length - sum(found.length for found in verdict.violations))
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +183,7 @@ class Case:
 def _answer(
     verdict: Verdict, ready: _Ready, asked: Asked, allowance: Allowance | None
 ) -> verdict_pb2.Verdict:
-    if not verdict.violations:
+    if not verdict.violations and verdict.repair is None:
         return ready.valid
     if allowance is not None:
         allowance.tell(verdict)

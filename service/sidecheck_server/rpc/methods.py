@@ -61,6 +61,7 @@ def add_service(server: grpc.aio.Server, service: ServiceDescriptor, servicer: o
 _KINDS: Mapping[tuple[bool, bool], Any] = MappingProxyType(
     {
         (False, False): grpc.unary_unary_rpc_method_handler,
+        (False, True): grpc.unary_stream_rpc_method_handler,
         (True, True): grpc.stream_stream_rpc_method_handler,
     }
 )

@@ -2,12 +2,10 @@
 
 import asyncio
 from pathlib import Path
-from typing import Any
 
 import grpc
 import structlog
-from grpc_health.v1 import health, health_pb2_grpc
-from grpc_reflection.v1alpha import reflection
+from grpc_health.v1 import health
 from sidecheck.v1 import info_service_pb2, registry_service_pb2, validation_service_pb2
 
 from sidecheck_server.registry import Registry
@@ -17,6 +15,7 @@ from sidecheck_server.rpc.info import InfoServicer
 from sidecheck_server.rpc.methods import add_service
 from sidecheck_server.rpc.registry import RegistryServicer
 from sidecheck_server.rpc.sockets import bind_tcp, bind_unix, remove_socket
+from sidecheck_server.rpc.standard import add_health, add_reflection
 from sidecheck_server.rpc.streams import Streams
 from sidecheck_server.rpc.validation import ValidationServicer
 from sidecheck_server.settings import Settings
@@ -53,16 +52,15 @@ class Server:
             ],
         )
         self._health = HealthServicer(_SERVICES)
-        server: Any = self._server
-        health_pb2_grpc.add_HealthServicer_to_server(self._health, server)
+        server = self._server
+        add_health(server, self._health)
         add_service(
             server, _VALIDATION, ValidationServicer(validator, registry, limits, self._streams)
         )
         add_service(server, _REGISTRY, RegistryServicer(registrar, registry))
         add_service(server, _INFO, InfoServicer(registry, limits))
         if settings.reflection:
-            names = (*_SERVICES, health.SERVICE_NAME, reflection.SERVICE_NAME)
-            reflection.enable_server_reflection(names, server)
+            add_reflection(server, (*_SERVICES, health.SERVICE_NAME), self._streams)
         self.addresses: list[str] = []
 
     async def start(self) -> None:

@@ -59,10 +59,11 @@ class CompleteEngine:
         assert_formats: bool,
         dialect_of: DialectOf,
         max_steps: int = _STEPS,
+        allow_backtracking: bool = False,
     ) -> None:
         self._schema = schema
         self._resources = Resources(schema, dialect, documents, dialect_of)
-        self._checks = Checks(assert_formats=assert_formats)
+        self._checks = Checks(assert_formats=assert_formats, allow_backtracking=allow_backtracking)
         self._charges = Charges()
         self._max_steps = max_steps
 
@@ -72,11 +73,18 @@ class CompleteEngine:
 
     def faults(self, payload: JsonValue, budget: Budget | None = None) -> Iterator[Fault]:
         """Yield what is wrong with *payload*, each when it is asked for."""
-        root = self._resources.root
-        left = [self._max_steps] if budget is None else budget
-        scope = Scope(self._resources, self._checks, self._charges, left, root, (root,))
-        faults: Iterator[Fault] = _standing_in(scope).descend(payload, self._schema)
+        validator, schema = self.at_root([self._max_steps] if budget is None else budget)
+        faults: Iterator[Fault] = validator.descend(payload, schema)
         return faults
+
+    def at_root(self, budget: Budget) -> tuple[Any, JsonValue]:
+        """Return the validator that stands where evaluation begins, and the whole schema.
+
+        For who applies subschemas in an order of his own; all of it spends *budget*.
+        """
+        root = self._resources.root
+        scope = Scope(self._resources, self._checks, self._charges, budget, root, (root,))
+        return _standing_in(scope), self._schema
 
 
 @lru_cache(maxsize=64)

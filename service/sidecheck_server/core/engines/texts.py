@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from sidecheck_server.core.budget import LONGEST_SEARCH, Budget, Exhausted
-from sidecheck_server.core.patterns import Pattern
+from sidecheck_server.core.patterns import UNBOUNDED, Pattern
 
 __all__ = ["TextCheck", "counted_format", "counted_pattern"]
 
@@ -14,8 +14,9 @@ TextCheck: TypeAlias = Callable[[str, Budget], bool]
 _ENTRY = 20
 """Steps of any check, however short the text."""
 
-_VISITS = 40
-"""How many instructions of a pattern's program are visited in a step, at the worst."""
+_VISITS = 4
+"""How many instructions of a pattern's program are visited in a step, at the worst: RE2
+then makes a state for every byte, runs out of memory for them, and goes on without."""
 
 _CHARACTERS = 4
 """How many characters of a text a format reads in a step, at the worst."""
@@ -24,9 +25,11 @@ _CHARACTERS = 4
 def counted_pattern(pattern: Pattern) -> TextCheck:
     """Return the search of *pattern*, which takes steps for program times text.
 
-    An automaton cannot be interrupted, so they are taken first.
+    An automaton cannot be interrupted, so they are taken first. What backtracks is run
+    where it can be killed, and takes what any automaton would.
     """
-    search, cost = pattern.search, pattern.cost
+    search = pattern.search
+    cost = 1 if pattern.cost >= UNBOUNDED else pattern.cost
 
     def matches(text: str, budget: Budget) -> bool:
         # The program reads UTF-8: up to four bytes for each character.

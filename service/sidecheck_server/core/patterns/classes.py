@@ -5,6 +5,7 @@ holds for a dash beside a set: `[\w-.]` means the set, a dash and a point.
 """
 
 import re
+from itertools import chain
 
 from sidecheck_server.core.patterns.codepoints import Ranges, complement, unite
 from sidecheck_server.core.patterns.cursor import Cursor
@@ -26,10 +27,11 @@ def read_class(cursor: Cursor) -> Ranges:
     """
     opened = cursor.offset - 1
     negated = cursor.accept("^")
-    members: list[tuple[int, int]] = []
+    # Each set once: a property may have a thousand ranges, and be named a hundred times.
+    members: dict[Ranges, None] = {}
     while not cursor.accept("]"):
-        members.extend(read_members(cursor, opened))
-    ranges = unite(members)
+        members[read_members(cursor, opened)] = None
+    ranges = unite(chain.from_iterable(members))
     return complement(ranges) if negated else ranges
 
 

@@ -11,7 +11,6 @@ from typing import TypeAlias
 
 __all__ = [
     "DIGITS",
-    "EMPTY",
     "EVERYTHING",
     "LAST",
     "LINE_TERMINATORS",
@@ -41,6 +40,7 @@ def unite(ranges: Iterable[tuple[int, int]]) -> Ranges:
     return tuple(united)
 
 
+@lru_cache(maxsize=256)
 def complement(ranges: Ranges) -> Ranges:
     """Return every code point that is not in *ranges*."""
     gaps: list[tuple[int, int]] = []
@@ -54,7 +54,6 @@ def complement(ranges: Ranges) -> Ranges:
     return tuple(gaps)
 
 
-EMPTY: Ranges = ()
 EVERYTHING: Ranges = ((0, LAST),)
 
 #: `\d`: ECMA-262 section 22.2.2.9 (CompileToCharSet, CharacterClassEscape :: d).

@@ -10,7 +10,6 @@ import re
 
 from sidecheck_server.core.patterns.codepoints import (
     DIGITS,
-    EMPTY,
     LAST,
     WHITE_SPACE,
     WORD,
@@ -61,8 +60,7 @@ PROPERTY = re.compile(r"\{([A-Za-z0-9_]+)(?:=([A-Za-z0-9_]+))?\}")
 def read_set_escape(cursor: Cursor) -> Ranges | None:
     r"""Pass and return the set after a backslash (`d D s S w W p P`), or None if none stands there.
 
-    Raises PatternRefused for a property that ECMA-262 does not have. A property
-    without data is deferred.
+    Raises PatternRefused for a property that ECMA-262 does not have.
     """
     letter = cursor.peek()
     if letter in ("p", "P"):
@@ -85,7 +83,7 @@ def read_property(cursor: Cursor, start: int) -> Ranges:
             r"write `\p{Letter}` or `\p{Script=Greek}`",
         )
     try:
-        members = find_property(named[1], named[2])
+        return find_property(named[1], named[2])
     except LookupError:
         raise PatternRefused.at(
             start,
@@ -93,15 +91,6 @@ def read_property(cursor: Cursor, start: int) -> Ranges:
             f"{quote(named[0])} is no Unicode property of ECMA-262",
             "names are taken to the letter: `Letter`, `Lu`, `Script=Greek`, `ASCII`",
         ) from None
-    if members is None:
-        refusal = PatternRefused.at(
-            start,
-            PatternFault.NOT_LINEAR,
-            f"there is no data for the Unicode property {quote(named[0])}",
-            "general categories, scripts and a few binary properties have data",
-        )
-        cursor.defer(refusal)
-    return members or EMPTY
 
 
 def read_character_escape(cursor: Cursor) -> int:

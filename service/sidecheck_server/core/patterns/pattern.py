@@ -14,14 +14,21 @@ from sidecheck_server.core.patterns.groups import Translation
 from sidecheck_server.core.patterns.refusals import PatternFault, PatternRefused
 from sidecheck_server.core.patterns.translation import translate
 
-__all__ = ["Pattern", "compile_pattern"]
+__all__ = ["UNBOUNDED", "Pattern", "compile_pattern", "needs_backtracking"]
 
 #: A pattern with look-aheads has an automaton for each, and each has memory of its own.
 MOST_AUTOMATA = 8
 
+#: The most that all automata of a pattern may cost: about as much as the largest one
+#: that fits in a megabyte, so that look-aheads do not multiply the time it takes to compile.
+MOST_COST = 60_000
+
+#: The cost of a pattern that backtracks, beyond every budget.
+UNBOUNDED = 1 << 60
+
 #: A cached pattern may hold `max_memory` bytes of states, so there are few of them:
 #: the schemas that are in use hold their own patterns.
-MOST_CACHED = 256
+MOST_CACHED = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +38,10 @@ class Pattern:
     `search` says whether it is found anywhere in a text. It takes every str, one
     with lone surrogates too, and raises nothing. `cost` is the size of the
     compiled program, summed over its automata: *cost* times the length of the
-    text in UTF-8 bounds the steps of a search.
+    text in UTF-8 bounds the steps of a search, each of a third of a nanosecond with
+    the patterns and texts of real tools, and of 15 with the worst. It is `UNBOUNDED` for a pattern
+    that needs backtracking: only a process that can be killed, and whose memory is
+    limited, may run that, however short the text.
     """
 
     source: str
@@ -39,19 +49,50 @@ class Pattern:
     search: Callable[[str], bool] = field(repr=False, compare=False)
 
 
-def compile_pattern(source: str, *, max_length: int = 1024, max_memory: int = 1 << 20) -> Pattern:
+def compile_pattern(
+    source: str, *, max_length: int = 1024, max_memory: int = 1 << 20, backtracking: bool = False
+) -> Pattern:
     """Return the compiled pattern for *source*, an ECMA-262 pattern with the `u` flag.
 
     *max_length* bounds the characters of the pattern, *max_memory* the bytes
     that each of its automata (at most 8) may hold. Look-aheads right after a
-    leading `^` are run; other look-around, back-references and properties
-    without data are not.
+    leading `^` are run in linear time; other look-around and back-references need
+    backtracking, and are run if *backtracking* says so. A pattern that needs none
+    is the same either way.
 
     Raises:
-        PatternRefused: the pattern is not ECMA-262, needs more than linear time,
-            or is over a bound.
+        PatternRefused: the pattern is not ECMA-262, needs more than linear time
+            and *backtracking* is false, or is over a bound.
     """
-    return build_pattern(source, max_length, max_memory)
+    try:
+        return build_pattern(source, max_length, max_memory)
+    except PatternRefused as refused:
+        if not backtracking or refused.fault is not PatternFault.NOT_LINEAR:
+            raise
+    return build_backtracking_pattern(source)
+
+
+def needs_backtracking(source: str) -> bool:
+    """Return whether *source* is a pattern of ECMA-262 that linear time cannot decide.
+
+    A pattern that is none, or is over a bound before that shows, does not need it:
+    it is refused either way. *source* is read, not compiled.
+    """
+    try:
+        translate(join_surrogates(source))
+    except PatternRefused as refused:
+        return refused.fault is PatternFault.NOT_LINEAR
+    return False
+
+
+@lru_cache(maxsize=MOST_CACHED)
+def build_backtracking_pattern(source: str) -> Pattern:
+    # Few processes run such patterns, and reading `regex` takes as long as the rest of the core.
+    from sidecheck_server.core.patterns.backtracking import (  # noqa: PLC0415
+        build_backtracking_search,
+    )
+
+    return Pattern(source, UNBOUNDED, build_backtracking_search(source))
 
 
 @lru_cache(maxsize=MOST_CACHED)
@@ -71,7 +112,7 @@ def build_pattern(source: str, max_length: int, max_memory: int) -> Pattern:
             f"the pattern has more than {MOST_AUTOMATA - 1} look-aheads",
             "state some of the conditions in schemas under `allOf`",
         )
-    matches, cost = build_search(translation, max_memory)
+    matches, cost = build_search(translation, max_memory, MOST_COST)
 
     def search(text: str) -> bool:
         try:
@@ -86,27 +127,27 @@ def count_automata(translation: Translation) -> int:
     return 1 + sum(count_automata(condition.translation) for condition in translation.conditions)
 
 
-def build_search(translation: Translation, max_memory: int) -> tuple[Callable[[bytes], bool], int]:
+def build_search(
+    translation: Translation, max_memory: int, most_cost: int
+) -> tuple[Callable[[bytes], bool], int]:
     """Return what judges a text, as UTF-8, and the size of all its automata.
 
-    Raises PatternRefused where one of them needs more than *max_memory*.
+    Raises PatternRefused where one of them needs more than *max_memory*, or all
+    are larger than *most_cost*.
     """
-    expression = translation.expression
-    # The length goes first: a program is larger than its expression, and RE2 would
-    # spend its time on reading megabytes of classes before it found that out.
-    automaton = build_automaton(expression, max_memory) if len(expression) < max_memory else None
-    if automaton is None:
-        # Memory is the one reason left: a translation holds nothing that RE2 does not take.
+    automaton = build_automaton(translation.expression, max_memory)
+    # Memory is the one reason to have none: a translation holds nothing that RE2 does not take.
+    if automaton is None or automaton.size > most_cost:
         raise PatternRefused.at(
             0,
             PatternFault.TOO_LARGE,
-            f"what starts here needs more than {max_memory} bytes once compiled",
+            "the pattern is too large once compiled",
             "repeat less, or bound a length with `maxLength` instead",
         )
     matches, cost = automaton.build_matcher(), automaton.size
     conditions = []
     for condition in translation.conditions:
-        holds, size = build_search(condition.translation, max_memory)
+        holds, size = build_search(condition.translation, max_memory, most_cost - cost)
         conditions.append((holds, not condition.negated))
         cost += size
     if not conditions:

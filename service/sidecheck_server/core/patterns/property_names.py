@@ -4,7 +4,6 @@ Section 22.2.2.9 (UnicodeMatchProperty) has them in tables: values of
 General_Category, values of Script, and binary properties, each under its long
 name and its short ones. The values are those of the Unicode Character Database
 (PropertyValueAliases, version 17).
-Whether there is data for a property is another matter: the properties know.
 """
 
 __all__ = ["BINARY_PROPERTIES", "GENERAL_CATEGORIES", "SCRIPTS"]

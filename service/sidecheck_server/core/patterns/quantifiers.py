@@ -1,7 +1,6 @@
 """Quantifiers: `* + ? {n} {n,} {n,m}`, each also lazy.
 
-ECMA-262 section 22.2.1 (Quantifier). Lazy or greedy makes no difference to
-whether a text matches.
+ECMA-262 section 22.2.1 (Quantifier).
 """
 
 import re
@@ -15,18 +14,32 @@ __all__ = ["MOST_COPIES", "Quantifier", "read_quantifier"]
 #: RE2 unrolls `x{n}` and refuses more copies than this, nested ones multiplied.
 MOST_COPIES = 1000
 
-LEXEME = re.compile(r"(?:([*+?])|\{([0-9]+)(?:(,)([0-9]*))?\})\??")
+LEXEME = re.compile(r"(?:([*+?])|\{([0-9]+)(?:(,)([0-9]*))?\})(\?)?")
+SIGNS: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 NO_LEAST = re.compile(r"\{,[0-9]+\}")
 
 
 @dataclass(frozen=True, slots=True)
 class Quantifier:
-    """How an atom is repeated, as RE2 writes it, and the copies that RE2 makes of it."""
+    """How an atom is repeated: at least and at most how often, None for without end."""
 
     offset: int
     source: str
-    spelling: str
-    copies: int
+    least: int
+    most: int | None
+    lazy: bool
+
+    @property
+    def copies(self) -> int:
+        """The copies that RE2 makes of the atom."""
+        return max(self.least if self.most is None else self.most, 1)
+
+    @property
+    def spelling(self) -> str:
+        """The quantifier as RE2 writes it, greedy: the same texts match."""
+        if self.source[0] != "{":
+            return self.source[0]
+        return f"{{{self.least},{'' if self.most is None else self.most}}}"
 
 
 def read_quantifier(cursor: Cursor) -> Quantifier | None:
@@ -47,21 +60,20 @@ def read_quantifier(cursor: Cursor) -> Quantifier | None:
     found = cursor.match(LEXEME)
     if not found:
         return None
-    sign, least, comma, most = found.groups()
+    sign, least, comma, most, lazy = found.groups()
     if sign:
-        return Quantifier(offset, found[0], sign, 1)
-    lower = count(least)
-    upper = lower if not comma else count(most) if most else None
-    if upper is None:
-        return Quantifier(offset, found[0], f"{{{lower},}}", max(lower, 1))
-    if upper < lower:
+        lower, upper = SIGNS[sign]
+    else:
+        lower = count(least)
+        upper = lower if not comma else count(most) if most else None
+    if upper is not None and upper < lower:
         raise PatternRefused.at(
             offset,
             PatternFault.SYNTAX,
             f"the bounds of {quote(found[0])} are out of order",
             "put the smaller number first",
         )
-    return Quantifier(offset, found[0], f"{{{lower},{upper}}}", max(upper, 1))
+    return Quantifier(offset, found[0], lower, upper, bool(lazy))
 
 
 def count(digits: str) -> int:

@@ -18,7 +18,7 @@ class PatternFault(StrEnum):
     #: Not a pattern of ECMA-262 with the `u` flag (section 22.2.1), leniency included.
     SYNTAX = "syntax"
     #: A pattern of ECMA-262 that the linear-time engine cannot decide: it needs
-    #: look-around or a back-reference, or a Unicode property without data here.
+    #: look-around or a back-reference.
     NOT_LINEAR = "not_linear"
     #: A pattern over a bound: length, nesting, repetition, automata or memory.
     TOO_LARGE = "too_large"

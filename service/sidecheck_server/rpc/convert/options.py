@@ -10,6 +10,7 @@ from sidecheck.v1 import options_pb2
 from sidecheck_server.core.judge import Judging
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.versions import refuse_unknown_version
+from sidecheck_server.core.repair.words import Coercion, Repairs, UnknownArguments
 from sidecheck_server.rpc.convert.values import no_such_value
 
 __all__ = ["Asked", "options_from_wire"]
@@ -33,22 +34,45 @@ def options_from_wire(options: options_pb2.ValidationOptions, limits: Limits) ->
     """Return what *options* ask for.
 
     Raises:
-        Refusal: INVALID_REQUEST, UNIMPLEMENTED or UNKNOWN_PROTOCOL_VERSION.
+        Refusal: INVALID_REQUEST or UNKNOWN_PROTOCOL_VERSION.
     """
     chosen = {name: _chosen(options, name) for name in _ENUMS}
     refuse_unknown_version(options.protocol_version)
     detail = chosen["detail"]
+    repairs = Repairs(
+        _UNKNOWN_ARGUMENTS[chosen["unknown_arguments"]],
+        _COERCIONS[chosen["coercion"]],
+        options.apply_defaults,
+    )
     wanted = min(options.max_violations or _DEFAULT_VIOLATIONS, limits.violations)
     return Asked(
         how=Judging(
             max_violations=1 if detail == options_pb2.DETAIL_FIRST else wanted,
+            max_length=limits.verdict_length,
             hide_values=options.hide_values,
             explains=detail != options_pb2.DETAIL_VERDICT_ONLY,
+            repairs=None if repairs == _NO_REPAIRS else repairs,
         ),
         assert_formats=options.assert_formats,
         tells=detail != options_pb2.DETAIL_VERDICT_ONLY,
         skips_unknown_tools=chosen["on_unknown_tool"] == options_pb2.ON_UNKNOWN_TOOL_SKIP,
     )
+
+
+_NO_REPAIRS = Repairs()
+_UNKNOWN_ARGUMENTS: Mapping[int, UnknownArguments] = {
+    options_pb2.UNKNOWN_ARGUMENTS_UNSPECIFIED: UnknownArguments.SCHEMA,
+    options_pb2.UNKNOWN_ARGUMENTS_SCHEMA: UnknownArguments.SCHEMA,
+    options_pb2.UNKNOWN_ARGUMENTS_REFUSE: UnknownArguments.REFUSE,
+    options_pb2.UNKNOWN_ARGUMENTS_STRIP: UnknownArguments.STRIP,
+    options_pb2.UNKNOWN_ARGUMENTS_REPORT: UnknownArguments.REPORT,
+}
+_COERCIONS: Mapping[int, Coercion] = {
+    options_pb2.COERCION_UNSPECIFIED: Coercion.NONE,
+    options_pb2.COERCION_NONE: Coercion.NONE,
+    options_pb2.COERCION_JSON_STRINGS: Coercion.JSON_STRINGS,
+    options_pb2.COERCION_SAFE_SCALARS: Coercion.SAFE_SCALARS,
+}
 
 
 def _chosen(options: options_pb2.ValidationOptions, name: str) -> int:

@@ -4,7 +4,7 @@ from sidecheck.v1 import verdict_pb2
 
 from sidecheck_server.core.refusals import Refusal
 from sidecheck_server.core.tool_error_text import tool_error_text
-from sidecheck_server.core.words import Severity, Verdict, Violation
+from sidecheck_server.core.words import Repair, Severity, Verdict, Violation
 from sidecheck_server.rpc.convert.options import Asked
 from sidecheck_server.state.targets import Side
 from sidecheck_server.state.validation import Standard
@@ -45,10 +45,30 @@ def verdict_to_wire(
         valid=verdict.valid,
         violations=map(violation_to_wire, verdict.violations) if asked.tells else (),
         truncated=verdict.truncated,
+        repair=None if verdict.repair is None else _repair(verdict.repair, asked),
         definition_digest=standard.definition_digest,
         schema_digest=standard.compiled.digest,
         tool_error_text=text,
         enforced=standard.enforced,
+    )
+
+
+def _repair(repair: Repair, asked: Asked) -> verdict_pb2.Repair:
+    verdict = repair.verdict
+    return verdict_pb2.Repair(
+        payload=repair.payload,
+        valid=verdict.valid,
+        violations=map(violation_to_wire, verdict.violations) if asked.tells else (),
+        truncated=verdict.truncated,
+        changes=[
+            verdict_pb2.Change(
+                instance_pointer=change.pointer,
+                code=change.rule.value,
+                schema_pointer=change.schema_pointer,
+                message=change.message,
+            )
+            for change in repair.changes
+        ],
     )
 
 

@@ -64,7 +64,7 @@ export interface EngineInfo {
 export interface Limits {
   /** The largest gRPC message that the server receives, in bytes. */
   messageBytes: number;
-  /** The largest number of items in a batch. */
+  /** The largest number of items in a batch, and of tools in a registration. */
   batchItems: number;
   /** The largest number of violations in a verdict. */
   violations: number;
@@ -107,6 +107,15 @@ export interface Limits {
    * everything long before.
    */
   judgementSeconds: number;
+  /**
+   * The largest text of the violations in a verdict or a batch, in characters. One
+   * violation is always told.
+   */
+  verdictLength: number;
+  /** The largest size of all patterns of a schema once compiled, in instructions. */
+  patternInstructions: number;
+  /** Whether patterns with look-around and back-references are run. */
+  allowBacktracking: boolean;
   /** How much memory a worker process may have, in bytes of address space. */
   workerBytes: bigint;
 }
@@ -476,6 +485,9 @@ function createBaseLimits(): Limits {
     batchViolations: 0,
     compileSeconds: 0,
     judgementSeconds: 0,
+    verdictLength: 0,
+    patternInstructions: 0,
+    allowBacktracking: false,
     workerBytes: 0n,
   };
 }
@@ -541,6 +553,15 @@ export const Limits: MessageFns<Limits> = {
     }
     if (message.judgementSeconds !== 0) {
       writer.uint32(144).uint32(message.judgementSeconds);
+    }
+    if (message.verdictLength !== 0) {
+      writer.uint32(160).uint32(message.verdictLength);
+    }
+    if (message.patternInstructions !== 0) {
+      writer.uint32(168).uint32(message.patternInstructions);
+    }
+    if (message.allowBacktracking !== false) {
+      writer.uint32(176).bool(message.allowBacktracking);
     }
     if (message.workerBytes !== 0n) {
       if (BigInt.asUintN(64, message.workerBytes) !== message.workerBytes) {
@@ -708,6 +729,30 @@ export const Limits: MessageFns<Limits> = {
             message.judgementSeconds = reader.uint32();
             continue;
           }
+          case 20: {
+            if (tag !== 160) {
+              break;
+            }
+
+            message.verdictLength = reader.uint32();
+            continue;
+          }
+          case 21: {
+            if (tag !== 168) {
+              break;
+            }
+
+            message.patternInstructions = reader.uint32();
+            continue;
+          }
+          case 22: {
+            if (tag !== 176) {
+              break;
+            }
+
+            message.allowBacktracking = reader.bool();
+            continue;
+          }
           case 19: {
             if (tag !== 152) {
               break;
@@ -804,6 +849,21 @@ export const Limits: MessageFns<Limits> = {
         : isSet(object.judgement_seconds)
         ? globalThis.Number(object.judgement_seconds)
         : 0,
+      verdictLength: isSet(object.verdictLength)
+        ? globalThis.Number(object.verdictLength)
+        : isSet(object.verdict_length)
+        ? globalThis.Number(object.verdict_length)
+        : 0,
+      patternInstructions: isSet(object.patternInstructions)
+        ? globalThis.Number(object.patternInstructions)
+        : isSet(object.pattern_instructions)
+        ? globalThis.Number(object.pattern_instructions)
+        : 0,
+      allowBacktracking: isSet(object.allowBacktracking)
+        ? globalThis.Boolean(object.allowBacktracking)
+        : isSet(object.allow_backtracking)
+        ? globalThis.Boolean(object.allow_backtracking)
+        : false,
       workerBytes: isSet(object.workerBytes)
         ? BigInt(object.workerBytes)
         : isSet(object.worker_bytes)
@@ -868,6 +928,15 @@ export const Limits: MessageFns<Limits> = {
     if (message.judgementSeconds !== 0) {
       obj.judgementSeconds = Math.round(message.judgementSeconds);
     }
+    if (message.verdictLength !== 0) {
+      obj.verdictLength = Math.round(message.verdictLength);
+    }
+    if (message.patternInstructions !== 0) {
+      obj.patternInstructions = Math.round(message.patternInstructions);
+    }
+    if (message.allowBacktracking !== false) {
+      obj.allowBacktracking = message.allowBacktracking;
+    }
     if (message.workerBytes !== 0n) {
       obj.workerBytes = message.workerBytes.toString();
     }
@@ -899,6 +968,9 @@ export const Limits: MessageFns<Limits> = {
     message.batchViolations = object.batchViolations ?? 0;
     message.compileSeconds = object.compileSeconds ?? 0;
     message.judgementSeconds = object.judgementSeconds ?? 0;
+    message.verdictLength = object.verdictLength ?? 0;
+    message.patternInstructions = object.patternInstructions ?? 0;
+    message.allowBacktracking = object.allowBacktracking ?? false;
     message.workerBytes = (object.workerBytes !== undefined && object.workerBytes !== null)
       ? BigInt(object.workerBytes)
       : 0n;

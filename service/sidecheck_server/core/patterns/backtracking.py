@@ -1,0 +1,255 @@
+r"""From a pattern of ECMA-262 to an expression of `regex` that matches the same texts.
+
+Look-around and back-references take an engine that backtracks, and one that
+matches a look-behind from right to left, as ECMA-262 section 22.2.2.3 has it;
+`regex` does. It can take exponential time, so what is compiled here may only be
+run where it can be killed.
+
+Three things about captured groups differ, and only where a reference looks at them:
+
+- A reference to a group that has not taken part matches nothing at all (section
+  22.2.2.7.2). So every group begins as one that has captured the empty text.
+- A repetition forgets, at each turn, what the groups inside it captured (section
+  22.2.2.3.1, RepeatMatcher). So each turn begins by capturing the empty text again.
+- Beyond the least number of turns, one that takes up no text fails (the same
+  section). So each of those remembers the rest of the text, and must leave less of it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import regex
+
+from sidecheck_server.core.patterns.codepoints import LAST, Ranges, join_surrogates
+from sidecheck_server.core.patterns.groups import LOOK_AROUND, Group, GroupKind
+from sidecheck_server.core.patterns.quantifiers import Quantifier
+from sidecheck_server.core.patterns.reading import Assertion, PatternReader
+from sidecheck_server.core.patterns.refusals import PatternFault, PatternRefused
+
+__all__ = ["build_backtracking_search"]
+
+#: `regex` parses with about seven calls inside each other for each level, and a level
+#: here may become two there; the interpreter has a thousand.
+DEEPEST_PARSED = 40
+
+#: How deep repetitions may stand in each other: `regex` compiles the inside of `+` twice.
+DEEPEST_REPEATED = 8
+
+#: The longest expression, in characters: `regex` reads about 10,000 in a millisecond.
+LONGEST = 1 << 18
+
+FLAGS = regex.VERSION0 | regex.ASCII | regex.DOTALL
+
+ASSERTIONS = {
+    Assertion.START: r"\A",
+    Assertion.END: r"\Z",
+    Assertion.BOUNDARY: r"\b",
+    Assertion.NO_BOUNDARY: r"\B",
+}
+
+OPENINGS = {
+    GroupKind.PLAIN: "(?:",
+    GroupKind.CAPTURE: "(?:",
+    GroupKind.AHEAD: "(?=",
+    GroupKind.NOT_AHEAD: "(?!",
+    GroupKind.BEHIND: "(?<=",
+    GroupKind.NOT_BEHIND: "(?<!",
+}
+
+
+def build_backtracking_search(source: str) -> Callable[[str], bool]:
+    """Return what says whether the pattern *source* is found anywhere in a text.
+
+    Raises PatternRefused where *source* is not ECMA-262 or is over a bound.
+    """
+    expression = translate_for_backtracking(join_surrogates(source))
+    try:
+        compiled = regex.compile(expression, FLAGS, cache_pattern=False)
+    except RecursionError:
+        raise refuse_size(0) from None
+
+    def search(text: str) -> bool:
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            text = join_surrogates(text)
+        return compiled.search(text) is not None
+
+    return search
+
+
+def translate_for_backtracking(source: str) -> str:
+    """Return the expression of `regex` for the pattern *source*; raises PatternRefused.
+
+    A reference may come before its group, so a pattern that has any is read a second time.
+    """
+    translator = BacktrackingTranslator(source, {}, frozenset())
+    translator.read()
+    targets = {target: translator.find_groups(target) for _, target in translator.references}
+    if targets:
+        referenced = frozenset(number for found in targets.values() for number in found)
+        translator = BacktrackingTranslator(source, targets, referenced)
+        translator.read()
+    return translator.finish()
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of an expression, and what a repetition of it has to know."""
+
+    text: str
+    #: Whether it can match without taking up any text.
+    skippable: bool
+    #: The groups inside that a reference looks at.
+    captures: frozenset[int] = frozenset()
+    #: How deep repetitions stand in each other.
+    depth: int = 0
+
+
+@dataclass(slots=True)
+class Frame:
+    """A group that is being written: its alternatives, the last of them growing."""
+
+    #: Whether it is matched from right to left.
+    backward: bool
+    #: The number of the group; 0 where no reference looks at it.
+    number: int = 0
+    alternatives: list[list[Piece]] = field(default_factory=lambda: [[]])
+
+    def enclose(self, opening: str) -> Piece:
+        """Return the whole group as one piece."""
+        pieces = [piece for alternative in self.alternatives for piece in alternative]
+        texts = ("".join(piece.text for piece in each) for each in self.alternatives)
+        captures = frozenset[int]().union(*(piece.captures for piece in pieces))
+        return Piece(
+            f"{opening}{'|'.join(texts)})",
+            any(all(piece.skippable for piece in each) for each in self.alternatives),
+            captures | {self.number} if self.number else captures,
+            max((piece.depth for piece in pieces), default=0),
+        )
+
+
+class BacktrackingTranslator(PatternReader):
+    """The state of one translation.
+
+    *targets* has the groups that each reference can mean, *referenced* all of them.
+    """
+
+    deepest = DEEPEST_PARSED
+
+    def __init__(
+        self, source: str, targets: dict[str, list[int]], referenced: frozenset[int]
+    ) -> None:
+        super().__init__(source)
+        self.targets = targets
+        self.referenced = referenced
+        self.frames = [Frame(backward=False)]
+        self.loops = 0
+
+    @property
+    def pieces(self) -> list[Piece]:
+        """The alternative that is being written."""
+        return self.frames[-1].alternatives[-1]
+
+    def add_characters(self, members: Ranges) -> None:
+        """Write one class."""
+        self.pieces.append(Piece(spell_class(members), skippable=False))
+
+    def add_assertion(self, assertion: Assertion) -> None:
+        """Write the assertion."""
+        self.pieces.append(Piece(ASSERTIONS[assertion], skippable=True))
+
+    def add_reference(self, start: int, target: str) -> None:  # noqa: ARG002 - it needs no refusal
+        """Write a reference; of the groups of one name no more than one has captured anything.
+
+        A group has captured nothing while it is open, so a reference to it from inside is empty.
+        """
+        open_groups = {frame.number for frame in self.frames}
+        numbers = [each for each in self.targets.get(target, []) if each not in open_groups]
+        text = "".join(f"(?P=g{number})" for number in numbers)
+        self.pieces.append(Piece(f"(?:{text})", skippable=True))
+
+    def add_quantifier(self, quantifier: Quantifier) -> None:
+        """Repeat the last piece, with what a turn does to the groups inside."""
+        piece = self.pieces.pop()
+        least, most, lazy = quantifier.least, quantifier.most, "?" * quantifier.lazy
+        forget = "".join(f"(?P<g{number}>)" for number in sorted(piece.captures))
+        turn = self.spell_turn("", piece.text, forget if most != 1 else "")
+        if piece.skippable and self.referenced and most != least:
+            self.loops += 1
+            rest = f"(?=(?P<r{self.loops}>.*))"
+            must_move = self.spell_turn(rf"(?!(?P=r{self.loops})\Z)", piece.text, rest + forget)
+            further = f"{must_move}{{0,{'' if most is None else most - least}}}{lazy}"
+            text = self.spell_turn("", further, f"{turn}{{{least}}}")
+        else:
+            text = f"{turn}{{{least},{'' if most is None else most}}}{lazy}"
+        depth = piece.depth + 1
+        if len(text) > LONGEST or depth > DEEPEST_REPEATED:
+            self.cursor.defer(refuse_size(quantifier.offset))
+            text = ""
+        self.pieces.append(Piece(text, least == 0 or piece.skippable, piece.captures, depth))
+
+    def spell_turn(self, after: str, text: str, before: str) -> str:
+        """Return *text* with what must happen before it and after it, in order of matching."""
+        if not (before or after):
+            return text
+        first, last = (after, before) if self.frames[-1].backward else (before, after)
+        return f"(?:{first}{text}{last})"
+
+    def add_alternative(self) -> None:
+        """Begin the next alternative."""
+        self.frames[-1].alternatives.append([])
+
+    def begin_group(self, kind: GroupKind, opened: int) -> Group:
+        """Begin the group; a look-around sets the direction of what is inside."""
+        backward = self.frames[-1].backward
+        if kind in LOOK_AROUND:
+            backward = kind in {GroupKind.BEHIND, GroupKind.NOT_BEHIND}
+        captures = kind is GroupKind.CAPTURE and self.captures in self.referenced
+        self.frames.append(Frame(backward, self.captures if captures else 0))
+        return Group(kind, opened, [])
+
+    def end_group(self, group: Group) -> None:
+        """Write the group as a piece of the one around it."""
+        frame = self.frames.pop()
+        piece = frame.enclose(f"(?P<g{frame.number}>" if frame.number else OPENINGS[group.kind])
+        skippable = piece.skippable or group.kind in LOOK_AROUND
+        self.pieces.append(Piece(piece.text, skippable, piece.captures, piece.depth))
+
+    def finish(self) -> str:
+        """Return the expression of the whole pattern; raises PatternRefused for one too long."""
+        names = [f"g{number}" for number in sorted(self.referenced)]
+        names += [f"r{number}" for number in range(1, self.loops + 1)]
+        captured = "".join(f"(?P<{name}>)" for name in names)
+        expression = captured + self.frames[0].enclose("(?:").text
+        if len(expression) > LONGEST:
+            raise refuse_size(0)
+        return expression
+
+
+def refuse_size(offset: int) -> PatternRefused:
+    return PatternRefused.at(
+        offset,
+        PatternFault.TOO_LARGE,
+        "what starts here is too large for an engine that backtracks",
+        "write the pattern shorter and flatter",
+    )
+
+
+def spell_class(members: Ranges) -> str:
+    """Return the expression that matches one code point of *members*."""
+    if not members:
+        return f"[^{spell_point(0)}-{spell_point(LAST)}]"
+    if len(members) == 1 and members[0][0] == members[0][1]:
+        return spell_point(members[0][0])
+    return "[" + "".join(map(spell_range, members)) + "]"
+
+
+def spell_range(ends: tuple[int, int]) -> str:
+    first, last = ends
+    return spell_point(first) if first == last else f"{spell_point(first)}-{spell_point(last)}"
+
+
+def spell_point(point: int) -> str:
+    letter = chr(point)
+    return letter if letter.isascii() and letter.isalnum() else f"\\U{point:08x}"

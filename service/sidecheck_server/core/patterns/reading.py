@@ -1,0 +1,275 @@
+"""Reading a pattern: the grammar of ECMA-262, whatever is made of it.
+
+The pattern is read once, from left to right (ECMA-262 section 22.2.1, `u`
+flag), and what is read is handed on piece by piece. Open groups stand on a list,
+not on the interpreter's stack, so no depth of nesting can exhaust it.
+"""
+
+import re
+from abc import ABC, abstractmethod
+from enum import Enum, auto
+
+from sidecheck_server.core.patterns.classes import read_class
+from sidecheck_server.core.patterns.codepoints import LINE_TERMINATORS, Ranges, complement
+from sidecheck_server.core.patterns.cursor import Cursor
+from sidecheck_server.core.patterns.escapes import read_character_escape, read_set_escape
+from sidecheck_server.core.patterns.groups import (
+    LOOK_AROUND,
+    Group,
+    GroupKind,
+    read_group,
+    read_group_name,
+)
+from sidecheck_server.core.patterns.quantifiers import MOST_COPIES, Quantifier, read_quantifier
+from sidecheck_server.core.patterns.refusals import PatternFault, PatternRefused, quote
+
+__all__ = ["Assertion", "PatternReader"]
+
+#: Far above any pattern that a person wrote, far below RE2's own bound of 1,000.
+DEEPEST = 200
+
+REFERENCE = re.compile(r"[1-9][0-9]*")
+
+DOT = complement(LINE_TERMINATORS)
+
+
+class Assertion(Enum):
+    """What holds at a place in the text and takes up none of it (section 22.2.1, Assertion)."""
+
+    START = auto()
+    END = auto()
+    BOUNDARY = auto()
+    NO_BOUNDARY = auto()
+
+
+class PatternReader(ABC):
+    """The state of one reading; a subclass says what becomes of each piece."""
+
+    #: How many groups may be open at once.
+    deepest = DEEPEST
+
+    def __init__(self, source: str) -> None:
+        self.cursor = Cursor(source)
+        self.groups = [Group(GroupKind.WHOLE, 0, [])]
+        # How often RE2 unrolls the atom just read; None where nothing can be repeated.
+        self.copies: int | None = None
+        self.captures = 0
+        #: The capturing groups of each name; more than one where they exclude each other.
+        self.numbers: dict[str, list[int]] = {}
+        #: Where each reference stands, and its target: a number, or "<" and a name.
+        self.references: list[tuple[int, str]] = []
+
+    @property
+    def group(self) -> Group:
+        """The innermost group that is open; the whole pattern if none is."""
+        return self.groups[-1]
+
+    @abstractmethod
+    def add_characters(self, members: Ranges) -> None:
+        """Take one character out of *members*."""
+
+    @abstractmethod
+    def add_assertion(self, assertion: Assertion) -> None:
+        """Take an assertion that is no look-around."""
+
+    @abstractmethod
+    def add_reference(self, start: int, target: str) -> None:
+        """Take a back-reference, which stands at *start*; its group may come later."""
+
+    @abstractmethod
+    def add_quantifier(self, quantifier: Quantifier) -> None:
+        """Repeat what was taken last."""
+
+    @abstractmethod
+    def add_alternative(self) -> None:
+        """Begin another alternative of the innermost group."""
+
+    @abstractmethod
+    def begin_group(self, kind: GroupKind, opened: int) -> Group:
+        """Begin a group, the `captures`-th that captures if it does, and return it."""
+
+    @abstractmethod
+    def end_group(self, group: Group) -> None:
+        """Take *group*, which is complete, into the one around it."""
+
+    def read(self) -> None:
+        """Read the whole pattern.
+
+        Raises PatternRefused: for a pattern that is not ECMA-262 where it first
+        goes wrong; for any other at the first thing that is valid and was deferred.
+        """
+        readers = {
+            "(": self.open_group,
+            ")": self.close_group,
+            "|": self.begin_alternative,
+            "^": self.assert_start,
+            "$": self.assert_end,
+            "\\": self.read_escape,
+            "[": self.read_class,
+            ".": self.read_dot,
+        }
+        cursor = self.cursor
+        while character := cursor.peek():
+            if character in "*+?{" and self.repeat():
+                continue
+            cursor.take()
+            reader = readers.get(character)
+            if reader:
+                reader()
+            else:
+                self.take_characters(((ord(character), ord(character)),))
+        if len(self.groups) > 1:
+            raise PatternRefused.at(
+                self.group.opened,
+                PatternFault.SYNTAX,
+                "a group is not closed",
+                r"end it with `)`, or write `\(` for the character",
+            )
+        self.check_references()
+        if cursor.deferred:
+            raise cursor.deferred
+
+    def take_characters(self, members: Ranges) -> None:
+        """Take one character out of *members*, which can be repeated."""
+        self.add_characters(members)
+        self.copies = 1
+
+    def take_assertion(self, assertion: Assertion) -> None:
+        """Take an assertion, which cannot be repeated."""
+        self.add_assertion(assertion)
+        self.copies = None
+
+    def read_class(self) -> None:
+        """Read a character class."""
+        self.take_characters(read_class(self.cursor))
+
+    def read_dot(self) -> None:
+        """Read a `.`."""
+        self.take_characters(DOT)
+
+    def assert_start(self) -> None:
+        """Read a `^`."""
+        self.take_assertion(Assertion.START)
+
+    def assert_end(self) -> None:
+        """Read a `$`."""
+        self.take_assertion(Assertion.END)
+
+    def read_escape(self) -> None:
+        """Read what a backslash begins."""
+        cursor = self.cursor
+        start = cursor.offset - 1
+        if cursor.accept("b"):
+            self.take_assertion(Assertion.BOUNDARY)
+        elif cursor.accept("B"):
+            self.take_assertion(Assertion.NO_BOUNDARY)
+        elif number := cursor.match(REFERENCE):
+            self.refer(start, number[0])
+        elif cursor.accept("k<"):
+            self.refer(start, "<" + read_group_name(cursor, start))
+        else:
+            members = read_set_escape(cursor)
+            if members is None:
+                point = read_character_escape(cursor)
+                members = ((point, point),)
+            self.take_characters(members)
+
+    def refer(self, start: int, target: str) -> None:
+        """Note a reference, which can be repeated; its group may come later."""
+        self.references.append((start, target))
+        self.add_reference(start, target)
+        self.copies = 1
+
+    def find_groups(self, target: str) -> list[int]:
+        """Return the numbers of the groups that *target* refers to, once all have been read."""
+        if not target.isdecimal():
+            return self.numbers.get(target[1:], [])
+        # A number longer than any pattern is not a number of a group.
+        found = len(target) < 10 and int(target) <= self.captures
+        return [int(target)] if found else []
+
+    def check_references(self) -> None:
+        """Refuse references to no group (section 22.2.1.1)."""
+        for start, target in self.references:
+            if not self.find_groups(target):
+                raise PatternRefused.at(
+                    start,
+                    PatternFault.SYNTAX,
+                    "this refers to a group that is not there",
+                    f"the pattern has {self.captures} capturing groups",
+                )
+
+    def repeat(self) -> bool:
+        """Apply the quantifier that comes next to the atom just read; False if none comes."""
+        quantifier = read_quantifier(self.cursor)
+        if quantifier is None:
+            return False
+        if self.copies is None:
+            raise PatternRefused.at(
+                quantifier.offset,
+                PatternFault.SYNTAX,
+                f"{quote(quantifier.source)} has nothing to repeat",
+                "it must follow a character, a class or a group; "
+                "put a backslash before the character itself",
+            )
+        # Nested bounds multiply; past the limit it no longer matters by how much.
+        copies = min(self.copies * quantifier.copies, MOST_COPIES + 1)
+        if copies > MOST_COPIES:
+            self.cursor.defer(
+                PatternRefused.at(
+                    quantifier.offset,
+                    PatternFault.TOO_LARGE,
+                    f"{quote(quantifier.source)} makes more than {MOST_COPIES} copies",
+                    "nested repetitions multiply; bound a length with `maxLength` instead",
+                )
+            )
+        self.add_quantifier(quantifier)
+        self.group.copies = max(self.group.copies, copies)
+        self.copies = None
+        return True
+
+    def begin_alternative(self) -> None:
+        """Read a `|`."""
+        self.group.begin_alternative()
+        self.add_alternative()
+        self.copies = None
+
+    def open_group(self) -> None:
+        """Read what opens a group."""
+        parent, opened = self.group, self.cursor.offset - 1
+        kind, name = read_group(self.cursor)
+        if len(self.groups) > self.deepest:
+            self.cursor.defer(
+                PatternRefused.at(
+                    opened,
+                    PatternFault.TOO_LARGE,
+                    f"groups are nested deeper than {self.deepest}",
+                    "write the pattern flatter",
+                )
+            )
+        if kind is GroupKind.CAPTURE:
+            self.captures += 1
+        if name is not None:
+            parent.add_names({name}, opened)
+            self.numbers.setdefault(name, []).append(self.captures)
+        self.groups.append(self.begin_group(kind, opened))
+        self.copies = None
+
+    def close_group(self) -> None:
+        """Read a `)`."""
+        if len(self.groups) == 1:
+            raise PatternRefused.at(
+                self.cursor.offset - 1,
+                PatternFault.SYNTAX,
+                "a `)` closes no group",
+                r"write `\)` for the character",
+            )
+        group = self.groups.pop()
+        parent = self.group
+        parent.add_names(group.all_names(), group.opened)
+        self.end_group(group)
+        if group.kind in LOOK_AROUND:
+            self.copies = None
+        else:
+            parent.copies = max(parent.copies, group.copies)
+            self.copies = group.copies

@@ -1,0 +1,1 @@
+"""What is done to a payload for a caller who asks for repairs, and a report of each change."""

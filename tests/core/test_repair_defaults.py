@@ -1,0 +1,295 @@
+"""Defaults: which ones are put in, and which are not and why."""
+
+import json
+from typing import Any
+
+import pytest
+from compiling import D07
+from complete_engines import engine_for
+from repairing import budget
+from sidecheck_server.core.repair.defaults import apply_defaults
+from sidecheck_server.core.words import Change, ChangeRule
+
+
+def filled(schema: Any, value: Any) -> tuple[Any, list[str], dict[str, str]]:
+    """Return *value* with defaults, where they were put in, and where not and why."""
+    engine = engine_for(schema)
+    before = json.dumps([value, schema])
+    result, changes = apply_defaults(engine, value, budget())
+    assert json.dumps([value, schema]) == before
+    put = [each.pointer for each in changes if each.rule is ChangeRule.DEFAULT_APPLIED]
+    skipped = {
+        each.pointer: each.message.partition(" was not put in")[2]
+        for each in changes
+        if each.rule is ChangeRule.DEFAULT_SKIPPED
+    }
+    assert len(changes) == len(put) + len(skipped)
+    assert (result is value) is (put == [])
+    return result, put, skipped
+
+
+ONE: dict[str, Any] = {"properties": {"a": {"default": 1}}}
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "expected", "put"),
+    [
+        pytest.param(ONE, {}, {"a": 1}, ["/a"], id="an absent member"),
+        pytest.param(ONE, {"a": None}, {"a": None}, [], id="not a member that is null"),
+        pytest.param(ONE, [], [], [], id="not what is no object"),
+        pytest.param({"default": {"a": 1}, **ONE}, {"a": 2}, {"a": 2}, [], id="not the whole"),
+        pytest.param(
+            {"properties": {"a": {"default": None}, "b": {"default": False}}},
+            {},
+            {"a": None, "b": False},
+            ["/a", "/b"],
+            id="null and false are defaults",
+        ),
+        pytest.param({**ONE, "required": ["a"]}, {}, {"a": 1}, ["/a"], id="even if it is required"),
+        pytest.param(
+            {"properties": {"o": ONE, "p": ONE}},
+            {"o": {}},
+            {"o": {"a": 1}},
+            ["/o/a"],
+            id="in objects that are there",
+        ),
+        pytest.param(
+            {"items": ONE, "prefixItems": [True]},
+            [{}, {}, 3, {"a": 2}],
+            [{}, {"a": 1}, 3, {"a": 2}],
+            ["/1/a"],
+            id="in items that are there",
+        ),
+        pytest.param(
+            {"properties": {"o": {"default": {}, **ONE}, "l": {"default": [{}], "items": ONE}}},
+            {},
+            {"o": {"a": 1}, "l": [{"a": 1}]},
+            ["/o", "/l", "/o/a", "/l/0/a"],
+            id="in what was put in",
+        ),
+        pytest.param(
+            {"$ref": "#/$defs/one", "$defs": {"one": ONE}}, {}, {"a": 1}, ["/a"], id="by reference"
+        ),
+        pytest.param(
+            {"properties": {"a": {"$ref": "#/$defs/n"}}, "$defs": {"n": {"default": 3}}},
+            {},
+            {"a": 3},
+            ["/a"],
+            id="of what the member refers to",
+        ),
+        pytest.param(
+            {
+                "properties": {"a": {"$ref": "#/$defs/n", "default": 4}},
+                "$defs": {"n": {"default": 3}},
+            },
+            {},
+            {"a": 4},
+            ["/a"],
+            id="beside a reference, before what it leads to",
+        ),
+        pytest.param(
+            {
+                "$schema": D07,
+                "properties": {"a": {"$ref": "#/definitions/n", "default": 4}},
+                "definitions": {"n": {"default": 3}},
+            },
+            {},
+            {"a": 3},
+            ["/a"],
+            id="not beside a reference that hides it",
+        ),
+        pytest.param(
+            {"allOf": [ONE, {"properties": {"b": {"default": 2}}}]},
+            {},
+            {"a": 1, "b": 2},
+            ["/a", "/b"],
+            id="of all parts",
+        ),
+        pytest.param(
+            {"allOf": [ONE, {"properties": {"a": {"default": 1.0}}}]},
+            {},
+            {"a": 1},
+            ["/a"],
+            id="of parts that agree",
+        ),
+        pytest.param(
+            {
+                "anyOf": [
+                    {"properties": {"k": {"const": "x"}, "a": {"default": 1}}},
+                    {"properties": {"k": {"const": "y"}, "a": {"default": 2}}},
+                ]
+            },
+            {"k": "y"},
+            {"k": "y", "a": 2},
+            ["/a"],
+            id="of the only branch that applies",
+        ),
+        pytest.param(
+            {"anyOf": [{"type": "null"}, {"type": "object", "required": ["a"], **ONE}]},
+            {},
+            {"a": 1},
+            ["/a"],
+            id="of the only branch of the type, though it wants what is absent",
+        ),
+        pytest.param({"anyOf": [ONE, True]}, {}, {}, [], id="not of one branch among others"),
+        pytest.param(
+            {"oneOf": [{**ONE, "required": ["b"]}, {**ONE, "required": ["c"]}]},
+            {},
+            {},
+            [],
+            id="not of a branch that does not apply",
+        ),
+        pytest.param(
+            {
+                "if": {"properties": {"k": {"const": "x"}, "z": {"default": 0}}},
+                "then": ONE,
+                "else": {"properties": {"b": {"default": 2}}},
+            },
+            {"k": "x"},
+            {"k": "x", "a": 1},
+            ["/a"],
+            id="of the branch that is selected, not of what selects it",
+        ),
+        pytest.param(
+            {**ONE, "dependentSchemas": {"a": {"properties": {"b": {"default": 2}}}}},
+            {},
+            {"a": 1, "b": 2},
+            ["/a", "/b"],
+            id="of the schemas that it brings along itself",
+        ),
+        pytest.param({"not": ONE}, {}, {}, [], id="not of what is ruled out"),
+        pytest.param(
+            {"properties": {"default": {"const": {"default": 1}}}}, {}, {}, [], id="no keyword"
+        ),
+    ],
+)
+def test_a_default_is_put_in_where_its_subschema_applies(
+    schema: Any, value: Any, expected: Any, put: list[str]
+) -> None:
+    """And where nothing is; a second time nothing more."""
+    assert (expected, put, {}) == filled(schema, value)
+    assert (expected, [], {}) == filled(schema, expected)
+
+
+REFUSED = ": the schema itself does not allow it there"
+DIFFERENT = ": another part of the schema has another default for it"
+BREAKING = ": the payload is valid without it and not with it"
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "expected", "put", "skipped"),
+    [
+        pytest.param(
+            {"properties": {"a": {"type": "string", "default": None}, "b": {"default": 1}}},
+            {},
+            {"b": 1},
+            ["/b"],
+            {"/a": REFUSED},
+            id="null for what must be a string",
+        ),
+        pytest.param(
+            {"allOf": [ONE, {"properties": {"a": {"minimum": 2}}}]},
+            {},
+            {},
+            [],
+            {"/a": REFUSED},
+            id="what another part refuses",
+        ),
+        pytest.param(
+            {"allOf": [ONE, {"additionalProperties": False}]},
+            {},
+            {},
+            [],
+            {"/a": REFUSED},
+            id="what another part knows nothing of",
+        ),
+        pytest.param(
+            {"allOf": [ONE, {"properties": {"a": {"default": True}}}]},
+            {},
+            {},
+            [],
+            {"/a": DIFFERENT},
+            id="what another part has otherwise",
+        ),
+        pytest.param(
+            {
+                "properties": {"a": {"default": 1}, "b": {}, "c": {"default": 3}},
+                "oneOf": [{"required": ["a"]}, {"required": ["b"]}],
+            },
+            {"b": 2},
+            {"b": 2, "c": 3},
+            ["/c"],
+            {"/a": BREAKING},
+            id="what excludes another member",
+        ),
+        pytest.param(
+            {"properties": {n: {"default": n} for n in "abcd"}, "maxProperties": 3},
+            {},
+            {n: n for n in "abc"},
+            ["/a", "/b", "/c"],
+            {"/d": BREAKING},
+            id="what is one too many",
+        ),
+        pytest.param(
+            {"properties": {"a": {"$ref": "#", "default": {}}}},
+            {},
+            {"a": {}},
+            ["/a"],
+            {"/a/a": " again within itself"},
+            id="what would never end",
+        ),
+    ],
+)
+def test_a_default_that_does_not_fit_is_skipped(
+    schema: Any, value: Any, expected: Any, put: list[str], skipped: dict[str, str]
+) -> None:
+    """And reported; the others are put in."""
+    assert (expected, put, skipped) == filled(schema, value)
+
+
+def test_changes_say_what_was_done() -> None:
+    """By which part of the schema, and with which value."""
+    schema = {
+        "properties": {"a": {"$ref": "#/$defs/n"}, "b": {"type": "string", "default": None}},
+        "$defs": {"n": {"default": "x" * 100}},
+    }
+
+    _, changes = apply_defaults(engine_for(schema), {}, budget())
+
+    long = '"' + "x" * 59 + '…"'
+    assert (
+        Change(
+            "/b",
+            ChangeRule.DEFAULT_SKIPPED,
+            "/properties/b/default",
+            'the default null of "b" was not put in: the schema itself does not allow it there',
+        ),
+        Change(
+            "/a",
+            ChangeRule.DEFAULT_APPLIED,
+            "/properties/a/$ref/default",
+            f'the default {long} of "a" was put in',
+        ),
+    ) == changes
+
+
+def test_an_invalid_payload_is_filled_too() -> None:
+    """What is missing may be what is wrong with it."""
+    schema = {"properties": {"a": {"default": 1}, "b": {"type": "string"}}, "required": ["a"]}
+
+    assert ({"a": 1}, ["/a"], {}) == filled(schema, {})
+    assert ({"b": 2, "a": 1}, ["/a"], {}) == filled(schema, {"b": 2})
+
+
+def test_a_deep_payload_of_a_recursive_schema_is_filled() -> None:
+    """At the depth that a payload may have."""
+    schema = {
+        "properties": {"o": {"anyOf": [{"$ref": "#"}, {"type": "null"}]}, "a": {"default": 1}}
+    }
+    value: Any = {}
+    for _ in range(127):
+        value = {"o": value}
+
+    _, put, skipped = filled(schema, value)
+
+    assert ([f"{'/o' * depth}/a" for depth in range(128)], {}) == (put, skipped)

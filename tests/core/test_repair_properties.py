@@ -1,0 +1,198 @@
+"""Repairs of random payloads under random schemas: what holds for all of them."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+import pytest
+from agreement.editions import EDITIONS, Edition
+from agreement.judges import LIMITS
+from agreement.mutations import mutated
+from agreement.payloads import PayloadMaker
+from agreement.schemas import generate_schema
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from repairing import STOPPED, budget
+from sidecheck_server.core.compiled import CompiledSchema
+from sidecheck_server.core.engines.complete import CompleteEngine
+from sidecheck_server.core.refusals import Refusal
+from sidecheck_server.core.repair.coercion import coerce
+from sidecheck_server.core.repair.defaults import apply_defaults
+from sidecheck_server.core.repair.unknown import strip_unknown, unknown_members
+from sidecheck_server.core.repair.words import Coercion
+from sidecheck_server.core.schemas.compilation import compile_source
+from sidecheck_server.core.words import Change, ChangeRule, as_pointer
+
+RANDOM = settings(max_examples=60, derandomize=True, deadline=None, database=None)
+SEEDS = st.integers(0, 2**32)
+ALL_EDITIONS = pytest.mark.parametrize("edition", EDITIONS, ids=[each.name for each in EDITIONS])
+NOT_CHANGED = ChangeRule.DEFAULT_SKIPPED
+
+
+@dataclass(frozen=True)
+class Case:
+    """A random schema with payloads for it."""
+
+    engine: CompleteEngine
+    payloads: list[Any]
+    schema: Any
+
+
+def cases(edition: Edition, seed: int) -> Iterator[tuple[Case, Any]]:
+    """Yield a random case of *edition* with each of its payloads, if the schema is admitted."""
+    random = Random(seed)
+    generated = generate_schema(random, edition)
+    schema = with_defaults(random, generated.question.schema, generated.names)
+    source = generated.question.source()
+    try:
+        engine = CompiledSchema(source, compile_source(source, LIMITS), LIMITS).complete
+    except Refusal:
+        return
+    hides = edition.reference_hides_siblings
+    maker = PayloadMaker(random, generated.follow, names=generated.names, hides_siblings=hides)
+    for _ in range(3):
+        made = maker.make(generated.question.schema)
+        for payload in (made, mutated(random, made, generated.names), written(random, made)):
+            yield Case(engine, [], schema), json.loads(json.dumps(payload))
+
+
+def with_defaults(random: Random, schema: Any, names: tuple[str, ...]) -> Any:
+    """Return *schema* after defaults were put beside some of its keywords."""
+    maker = PayloadMaker(random, lambda _: True, names=names)
+    stack = [schema]
+    while stack:
+        here = stack.pop()
+        if isinstance(here, dict):
+            stack.extend(each for name, each in here.items() if name not in ("const", "enum"))
+            members = here.get("properties")
+            for member in members.values() if isinstance(members, dict) else ():
+                if isinstance(member, dict) and "$ref" not in member and random.random() < 0.5:
+                    member["default"] = maker.make(member)
+        elif isinstance(here, list):
+            stack.extend(here)
+    return schema
+
+
+def written(random: Random, value: Any) -> Any:
+    """Return *value* with some parts of it as JSON texts, as models write them."""
+    if isinstance(value, dict):
+        value = {name: written(random, member) for name, member in value.items()}
+    elif isinstance(value, list):
+        value = [written(random, item) for item in value]
+    return json.dumps(value) if random.random() < 0.3 and value is not None else value
+
+
+def exists(pointer: str, value: Any) -> bool:
+    """Return whether *pointer* leads to a part of *value*."""
+    for raw in pointer.split("/")[1:]:
+        step = raw.replace("~1", "/").replace("~0", "~")
+        if isinstance(value, list) and step.isdecimal() and int(step) < len(value):
+            value = value[int(step)]
+        elif isinstance(value, dict) and step in value:
+            value = value[step]
+        else:
+            return False
+    return True
+
+
+def check(before: Any, text: str, after: Any, changes: tuple[Change, ...]) -> None:
+    """Check what every repair promises."""
+    assert text == json.dumps(before)
+    made = [each for each in changes if each.rule is not NOT_CHANGED]
+    assert (after is before) is (made == [])
+    assert len({change.pointer for change in changes}) == len(changes)
+    assert all(change.message for change in changes)
+
+
+@ALL_EDITIONS
+@RANDOM
+@given(seed=SEEDS)
+def test_coercion_of_anything(edition: Edition, seed: int) -> None:
+    """Nothing valid changes, and what a scalar becomes is right where it stands."""
+    for case, payload in cases(edition, seed):
+        text = json.dumps(payload)
+        for coercion in Coercion:
+            try:
+                result, changes = coerce(
+                    case.engine, payload, coercion, budget(), hide_values=False
+                )
+                again = coerce(case.engine, result, coercion, budget(), hide_values=False)
+                valid = case.engine.is_valid(payload)
+                wrong = {as_pointer(each.absolute_path) for each in case.engine.faults(result)}
+            except STOPPED:
+                continue
+            check(payload, text, result, changes)
+            assert changes == () or not valid
+            assert all(exists(change.pointer, result) for change in changes)
+            assert (result, ()) == again
+            scalars = {c.pointer for c in changes if c.rule is not ChangeRule.JSON_STRING_DECODED}
+            assert not scalars & wrong
+            assert not scalars or coercion is Coercion.SAFE_SCALARS
+
+
+@ALL_EDITIONS
+@RANDOM
+@given(seed=SEEDS)
+def test_nothing_unknown_is_left_after_stripping(edition: Edition, seed: int) -> None:
+    """And all that was removed was there."""
+    for case, payload in cases(edition, seed):
+        text = json.dumps(payload)
+        try:
+            found = {each.pointer for each in unknown_members(case.engine, payload, budget())}
+            result, changes = strip_unknown(case.engine, payload, budget())
+            left = list(unknown_members(case.engine, result, budget()))
+            again = strip_unknown(case.engine, result, budget())
+        except STOPPED:
+            continue
+        check(payload, text, result, changes)
+        assert [] == left
+        assert (result, ()) == again
+        assert all(exists(change.pointer, payload) for change in changes)
+        assert not any(exists(change.pointer, result) for change in changes)
+        assert all(exists(pointer, payload) for pointer in found)
+        gone = tuple(f"{change.pointer}/" for change in changes)
+        assert all(f"{pointer}/".startswith(gone) for pointer in found)
+
+
+@ALL_EDITIONS
+@RANDOM
+@given(seed=SEEDS)
+def test_defaults_leave_valid_what_is(edition: Edition, seed: int) -> None:
+    """They stand where nothing stood, and what was there stays."""
+    for case, payload in cases(edition, seed):
+        text = json.dumps(payload)
+        try:
+            result, changes = apply_defaults(case.engine, payload, budget())
+            again, more = apply_defaults(case.engine, result, budget())
+            valid = case.engine.is_valid(payload)
+            valid_after = case.engine.is_valid(result)
+        except STOPPED:
+            continue
+        check(payload, text, result, changes)
+        assert valid_after or not valid
+        for change in changes:
+            put = change.rule is ChangeRule.DEFAULT_APPLIED
+            assert (False, put) == (exists(change.pointer, payload), exists(change.pointer, result))
+            assert exists(change.pointer.rpartition("/")[0], result)
+        if not any("within itself" in change.message for change in changes):
+            assert again is result, (more, changes)
+
+
+@ALL_EDITIONS
+@RANDOM
+@given(seed=SEEDS)
+def test_repairs_can_be_composed(edition: Edition, seed: int) -> None:
+    """First types, then what is unknown, then what is absent; with one budget for all."""
+    for case, payload in cases(edition, seed):
+        text = json.dumps(payload)
+        left = budget()
+        try:
+            value, _ = coerce(case.engine, payload, Coercion.SAFE_SCALARS, left, hide_values=True)
+            value, _ = strip_unknown(case.engine, value, left, hide_values=True)
+            value, _ = apply_defaults(case.engine, value, left)
+        except STOPPED:
+            continue
+        assert json.loads(json.dumps(value)) == value
+        assert text == json.dumps(payload)

@@ -1,0 +1,285 @@
+"""Unknown members: which ones a schema does not know, and what is left without them."""
+
+import json
+from typing import Any
+
+import pytest
+from compiling import D07, D2019
+from complete_engines import engine_for
+from repairing import budget
+from sidecheck_server.core.repair.unknown import strip_unknown, unknown_members
+from sidecheck_server.core.repair.words import UnknownMember
+from sidecheck_server.core.words import Change, ChangeRule
+
+A: dict[str, Any] = {"properties": {"a": {}}}
+B: dict[str, Any] = {"properties": {"b": {}}}
+AX: dict[str, Any] = {"a": 1, "x": 2}
+
+
+def unknown(schema: Any, value: Any) -> list[str]:
+    """Return where *value* has members that *schema* neither knows nor forbids."""
+    before = json.dumps(value)
+    found = [each.pointer for each in unknown_members(engine_for(schema), value, budget())]
+    assert json.dumps(value) == before
+    return found
+
+
+def stripped(schema: Any, value: Any) -> tuple[Any, list[str]]:
+    """Return what is left of *value*, and where something was removed."""
+    before = json.dumps(value)
+    result, changes = strip_unknown(engine_for(schema), value, budget())
+    assert json.dumps(value) == before
+    assert (result is value) is (changes == ())
+    assert {change.rule for change in changes} <= {ChangeRule.UNKNOWN_MEMBER_REMOVED}
+    return result, [change.pointer for change in changes]
+
+
+UNKNOWN = [
+    pytest.param(A, AX, {"a": 1}, ["/x"], id="not among the properties"),
+    pytest.param({"properties": {}}, AX, {}, ["/a", "/x"], id="no properties at all"),
+    pytest.param({"properties": {"o": A}}, {"o": AX}, {"o": {"a": 1}}, ["/o/x"], id="in a member"),
+    pytest.param({"items": A}, [{}, AX], [{}, {"a": 1}], ["/1/x"], id="in an item"),
+    pytest.param(
+        {"prefixItems": [A], "items": B},
+        [{"b": 1}, {"a": 1}],
+        [{}, {}],
+        ["/0/b", "/1/a"],
+        id="in items by their position",
+    ),
+    pytest.param(
+        {"$schema": D07, "items": [A], "additionalItems": B},
+        [{"b": 1}, {"a": 1}],
+        [{}, {}],
+        ["/0/b", "/1/a"],
+        id="in items by their position, as they were before",
+    ),
+    pytest.param(
+        {"$schema": D2019, "prefixItems": [A], "items": B},
+        [AX],
+        [{}],
+        ["/0/a", "/0/x"],
+        id="in items whatever their position",
+    ),
+    pytest.param(
+        {"items": False, "allOf": [{"prefixItems": [True]}], "unevaluatedItems": A, "contains": B},
+        [AX, AX],
+        [AX, AX],
+        [],
+        id="not in items without a subschema",
+    ),
+    pytest.param(
+        {"prefixItems": [True], "unevaluatedItems": A},
+        [AX, AX],
+        [AX, {"a": 1}],
+        ["/1/x"],
+        id="in items that nothing else evaluates",
+    ),
+    pytest.param(
+        {"patternProperties": {"^o": A}, "additionalProperties": B},
+        {"o": AX, "p": AX},
+        {"o": {"a": 1}, "p": {}},
+        ["/o/x", "/p/a", "/p/x"],
+        id="in members by a pattern, and in others",
+    ),
+    pytest.param(
+        {"properties": {"o": True}, "unevaluatedProperties": A},
+        {"o": AX, "p": AX},
+        {"o": AX, "p": {"a": 1}},
+        ["/p/x"],
+        id="in members that nothing else evaluates",
+    ),
+    pytest.param(
+        {"$ref": "#/$defs/a", "$defs": {"a": A}}, AX, {"a": 1}, ["/x"], id="through a reference"
+    ),
+    pytest.param(
+        {"$schema": D07, **B, "$ref": "#/definitions/a", "definitions": {"a": A}},
+        {"a": 1, "b": 2},
+        {"a": 1},
+        ["/b"],
+        id="not beside a reference that hides it",
+    ),
+    pytest.param(
+        {"allOf": [A, B]}, {"a": 1, "b": 1, "c": 1}, {"a": 1, "b": 1}, ["/c"], id="in no part"
+    ),
+    pytest.param(
+        {"anyOf": [{**A, "required": ["a"]}, {**B, "required": ["b"]}]},
+        {"a": 1, "x": 2},
+        {"a": 1},
+        ["/x"],
+        id="not in the branch that applies",
+    ),
+    pytest.param(
+        {"oneOf": [{**A, "required": ["a"]}, {**B, "required": ["b"]}]},
+        {"b": 1, "c": 2},
+        {"b": 1},
+        ["/c"],
+        id="not in the only branch that applies",
+    ),
+    pytest.param(
+        {"oneOf": [{**A, "required": ["n"]}, {**B, "required": ["n"]}]},
+        {"a": 1, "b": 1, "c": 1},
+        {"a": 1, "b": 1},
+        ["/c"],
+        id="in no branch, if none applies",
+    ),
+    pytest.param(
+        {"anyOf": [{"type": "object", **A, "required": ["n"]}, {"type": "array", **B}]},
+        {"a": 1, "b": 1},
+        {"a": 1},
+        ["/b"],
+        id="in no branch of the type, if none applies",
+    ),
+    pytest.param(
+        {"if": {**A, "required": ["a"]}, "then": B, "else": {"properties": {"c": {}}}},
+        {"a": 1, "b": 1, "c": 1},
+        {"a": 1, "b": 1},
+        ["/c"],
+        id="not in the branch that is selected",
+    ),
+    pytest.param(
+        {**A, "dependentSchemas": {"a": B, "z": {"properties": {"x": {}}}}},
+        {"a": 1, "b": 1, "x": 1},
+        {"a": 1, "b": 1},
+        ["/x"],
+        id="not in the schemas that members bring along",
+    ),
+]
+
+
+@pytest.mark.parametrize(("schema", "value", "left", "pointers"), UNKNOWN)
+def test_what_the_schema_does_not_know_is_unknown(
+    schema: Any, value: Any, left: Any, pointers: list[str]
+) -> None:
+    """It is found, and nothing else is removed."""
+    assert pointers == unknown(schema, value)
+    assert (left, pointers) == stripped(schema, value)
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        pytest.param({"type": "object"}, AX, id="no properties are declared"),
+        pytest.param({"maxProperties": 3, "required": ["a"]}, AX, id="only counted and required"),
+        pytest.param({**A, "additionalProperties": True}, AX, id="additional ones are welcome"),
+        pytest.param({**A, "additionalProperties": {}}, AX, id="additional ones may be anything"),
+        pytest.param({**A, "additionalProperties": {"type": "integer"}}, AX, id="integers are"),
+        pytest.param({**A, "unevaluatedProperties": True}, AX, id="unevaluated ones are welcome"),
+        pytest.param(
+            {**A, "allOf": [{"additionalProperties": True}]}, AX, id="welcome in another part"
+        ),
+        pytest.param({**A, "patternProperties": {"^x": {}}}, AX, id="a pattern names it"),
+        pytest.param({**A, "required": ["x"]}, AX, id="it is required"),
+        pytest.param({**A, "dependentRequired": {"a": ["x"]}}, AX, id="another depends on it"),
+        pytest.param({**A, "dependentSchemas": {"x": {}}}, AX, id="others depend on it"),
+        pytest.param({"if": A, "then": {"required": ["a"]}}, AX, id="declared only to ask"),
+        pytest.param({"not": {**A, "required": ["y"]}}, AX, id="declared only to rule out"),
+        pytest.param({"contains": A}, [AX], id="declared only to look for"),
+        pytest.param(A, ["x"], id="no object"),
+        pytest.param(True, AX, id="no schema to speak of"),
+    ],
+)
+def test_what_is_open_or_known_stays(schema: Any, value: Any) -> None:
+    """Nothing is found, and nothing is removed."""
+    assert [] == unknown(schema, value)
+    assert (value, []) == stripped(schema, value)
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        pytest.param({**A, "additionalProperties": False}, id="no additional properties"),
+        pytest.param({**A, "unevaluatedProperties": False}, id="no unevaluated properties"),
+        pytest.param({"allOf": [A], "unevaluatedProperties": False}, id="of several parts"),
+        pytest.param({**A, "propertyNames": {"enum": ["a"]}}, id="by its name"),
+    ],
+)
+def test_what_the_schema_forbids_is_its_own_violation(schema: Any) -> None:
+    """So it is not reported a second time; but it is removed, and then all is well."""
+    assert not engine_for(schema).is_valid(AX)
+    assert [] == unknown(schema, AX)
+    assert ({"a": 1}, ["/x"]) == stripped(schema, AX)
+
+
+def test_members_of_an_object_that_may_have_none_are_removed() -> None:
+    """As a tool without parameters has it."""
+    schema = {"type": "object", "additionalProperties": False}
+
+    assert [] == unknown(schema, {"random": "string"})
+    assert ({}, ["/random"]) == stripped(schema, {"random": "string"})
+
+
+def test_what_is_known_but_not_allowed_is_not_removed() -> None:
+    """It would be lost without being unknown."""
+    schema = {"allOf": [{**A, "additionalProperties": False}, B]}
+
+    assert ({"b": 1}, []) == stripped(schema, {"b": 1})
+
+
+def test_removing_goes_on_while_it_changes_which_branch_applies() -> None:
+    """Until nothing unknown is left."""
+    schema = {"anyOf": [{**A, "maxProperties": 2}, {"properties": {"a": {}, "b": {}, "c": {}}}]}
+    value = {"a": 1, "b": 1, "x": 1}
+
+    assert ["/x"] == unknown(schema, value)
+    assert ({"a": 1, "b": 1}, ["/x"]) == stripped(schema, value)
+
+    turning = {**schema, "anyOf": [{**A, "maxProperties": 1}, {**B, "minProperties": 2}]}
+
+    assert ({}, ["/a", "/x", "/b"]) == stripped(turning, value)
+
+
+def test_what_is_inside_an_unknown_member_goes_with_it() -> None:
+    """It is not told apart."""
+    schema = {"properties": {}, "unevaluatedProperties": False, "patternProperties": {"^o": A}}
+
+    assert ({"o": {}}, ["/x", "/o/y"]) == stripped(schema, {"x": AX, "o": {"y": AX}})
+
+
+@pytest.mark.parametrize(
+    "hidden", [pytest.param(False, id="shown"), pytest.param(True, id="hidden")]
+)
+def test_an_unknown_member_is_told_with_the_nearest_name(hidden: bool) -> None:
+    """Of those that are not there already; what the payload holds shows only if it may."""
+    schema = {
+        "properties": {"o": {"$ref": "#/$defs/o"}},
+        "$defs": {"o": {"properties": {"max_results": {}, "query": {}}}},
+    }
+    engine = engine_for(schema)
+    value: Any = {"o": {"maxResults": 3, "zzz": 1, "query": 1, "Query": 1}}
+    one, two, three = (
+        ("property",) * 3
+        if hidden
+        else ('property "maxResults"', 'property "zzz"', 'property "Query"')
+    )
+    said = "the schema does not know the {}".format
+    gone = "removed the {}, which the schema does not know".format
+    at = "/properties/o/$ref/properties"
+
+    assert [
+        UnknownMember(
+            "/o/maxResults", at, f'{said(one)}; did you mean "max_results"?', "max_results"
+        ),
+        UnknownMember("/o/zzz", at, said(two)),
+        UnknownMember("/o/Query", at, said(three)),
+    ] == list(unknown_members(engine, value, budget(), hide_values=hidden))
+    rule = ChangeRule.UNKNOWN_MEMBER_REMOVED
+    assert (
+        {"o": {"query": 1}},
+        (
+            Change("/o/maxResults", rule, at, f'{gone(one)}; perhaps "max_results" was meant'),
+            Change("/o/zzz", rule, at, gone(two)),
+            Change("/o/Query", rule, at, gone(three)),
+        ),
+    ) == strip_unknown(engine, value, budget(), hide_values=hidden)
+
+
+def test_a_deep_payload_of_a_recursive_schema_is_stripped() -> None:
+    """At the depth that a payload may have."""
+    schema = {"properties": {"a": {"anyOf": [{"$ref": "#"}, {"type": "null"}]}}}
+    value: Any = {"x": 1}
+    for _ in range(127):
+        value = {"a": value}
+
+    left, pointers = stripped(schema, value)
+
+    assert (["/a" * 127 + "/x"], []) == (pointers, unknown(schema, left))
