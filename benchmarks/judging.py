@@ -249,7 +249,7 @@ def _plot(
         "Time to judge valid payloads, in multiples of Sidecheck's",
         "times Sidecheck's time: median and quartiles over the tools",
         bars,
-        logarithmic=True,
+        begin=1.0,
         line=(1.0, "Sidecheck"),
     )
     for shape, points in growth.items():

@@ -23,20 +23,19 @@ def plot_bars(
     axis: str,
     groups: Mapping[str, Mapping[str, Summary]],
     *,
-    logarithmic: bool = False,
+    begin: float = 0.0,
     line: tuple[float, str] | None = None,
 ) -> None:
     """Write bars to the median, with a stroke from quartile to quartile.
 
-    *groups* has a group of bars for each label; equal names have equal colours. *line* is a
-    figure to compare with, and its name; on a logarithmic axis, which has no zero, bars
-    begin there.
+    *groups* has a group of bars for each label; equal names have equal colours. Bars begin
+    at *begin*; if that is more than zero, the axis is logarithmic. *line* is a figure to
+    compare with, and its name.
     """
     names = list(dict.fromkeys(name for group in groups.values() for name in group))
-    figure = Figure(figsize=(8, 0.8 + 0.55 * len(groups) + 0.22 * len(groups) * len(names)))
+    figure = Figure(figsize=(8, 1 + 0.15 * len(groups) + 0.22 * len(groups) * len(names)))
     axes = figure.add_subplot()
     height = 0.8 / len(names)
-    start = line[0] if line is not None and logarithmic else 0.0
     for number, name in enumerate(names):
         placed = [
             (index + (number - (len(names) - 1) / 2) * height, group[name])
@@ -45,9 +44,9 @@ def plot_bars(
         ]
         axes.barh(
             [place for place, _ in placed],
-            [found.median - start for _, found in placed],
+            [found.median - begin for _, found in placed],
             height * 0.9,
-            left=start,
+            left=begin,
             color=_COLOURS[number % len(_COLOURS)],
             label=name,
             xerr=[
@@ -59,7 +58,7 @@ def plot_bars(
         for place, found in placed:
             axes.annotate(
                 digits(found.median),
-                (max(found.upper, start), place),
+                (max(found.upper, begin), place),
                 xytext=(4, 0),
                 textcoords="offset points",
                 va="center",
@@ -67,12 +66,12 @@ def plot_bars(
             )
     axes.set_yticks(range(len(groups)), list(groups))
     axes.invert_yaxis()
-    if logarithmic:
+    if begin > 0:
         axes.set_xscale("log")
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
     if line is not None:
         axes.axvline(line[0], color="#222222", linewidth=1, linestyle="--", label=line[1])
-    axes.margins(x=0.15)
+    axes.margins(x=0.15, y=0.02)
     _finish(figure, axes, path, title, axis)
 
 

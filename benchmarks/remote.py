@@ -141,7 +141,7 @@ def _plot(folder: Path, found: list[tuple[Subject, Rounds]]) -> None:
             subject.title: {name: rounds.ratio(name, _CLIENT) for name in _LOCAL}
             for subject, rounds in found
         },
-        logarithmic=True,
+        begin=1.0,
         line=(1.0, "a call to the server"),
     )
 

@@ -254,8 +254,7 @@ def _plot(folder: Path, found: list[Measured]) -> None:
             }
             for one in found
         },
-        logarithmic=True,
-        line=(1.0, "one microsecond"),
+        begin=0.1,
     )
 
 
