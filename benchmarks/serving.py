@@ -99,7 +99,7 @@ def measure(effort: Effort) -> Section:
 def _measure(
     effort: Effort, folder: str, server: Running, call: Call, answer: bytes, *, callers: bool
 ) -> Measured:
-    rounds, seconds = effort.choose((15, 0.4), (2, 0.0))
+    rounds, seconds = effort.choose((15, 0.4), (1 if callers else 2, 0.0))
     within = Path(tempfile.mkdtemp(dir=folder))
     with echo(within, {call.work.path: answer}) as bare:
         ours = _loading(server, call, call.work, seconds, callers=callers)
