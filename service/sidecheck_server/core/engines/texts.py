@@ -28,16 +28,23 @@ def counted_pattern(pattern: Pattern) -> TextCheck:
     An automaton cannot be interrupted, so they are taken first. What backtracks is run
     where it can be killed, and takes what any automaton would.
     """
-    search = pattern.search
+    search, find = pattern.search, pattern.find
     cost = 1 if pattern.cost >= UNBOUNDED else pattern.cost
 
     def matches(text: str, budget: Budget) -> bool:
         # The program reads UTF-8: up to four bytes for each character.
-        size = len(text) if text.isascii() else 4 * len(text)
-        budget[0] -= _ENTRY + min(cost * size // _VISITS, LONGEST_SEARCH)
+        steps = cost * (len(text) if text.isascii() else 4 * len(text)) // _VISITS
+        budget[0] -= _ENTRY + (steps if steps < LONGEST_SEARCH else LONGEST_SEARCH)  # noqa: FURB136  (no call)
         if budget[0] < 0:
             raise Exhausted
-        return search(text)
+        if find is None:
+            return search(text)
+        # What `search` does, without its frame and that of its automaton.
+        try:
+            data = text.encode()
+        except UnicodeEncodeError:
+            return search(text)
+        return find(data, 0, len(data))[0][0] == 0
 
     return matches
 

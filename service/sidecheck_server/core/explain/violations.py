@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 from sidecheck_server.core.budget import spend
 from sidecheck_server.core.engines.fault import Fault
@@ -114,6 +115,7 @@ def _cut(message: str) -> str:
     return message if len(message) <= _LONGEST else f"{message[: _LONGEST - 1]}…"
 
 
+@lru_cache(maxsize=128)  # There are fewer keywords.
 def _code(keyword: str) -> str:
     if not keyword:
         return "FALSE_SCHEMA"
