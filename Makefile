@@ -7,7 +7,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: setup demo test check generate lock share clean
+.PHONY: setup demo test check generate lock share bench clean
 
 setup: .venv/.made
 
@@ -51,6 +51,14 @@ generate: setup
 # Share of the corpus' schemas on the fast engine, and why not for the rest.
 share: setup
 	$(BIN)/python benchmarks/fast_share.py
+
+# Speed, as ratios against peers in the same run; writes benchmarks/report. Minutes, not seconds.
+bench: setup
+	$(BIN)/python benchmarks/judging.py --report benchmarks/report
+	$(BIN)/python benchmarks/admission.py --report benchmarks/report
+	$(BIN)/python benchmarks/serving.py --report benchmarks/report
+	$(BIN)/python benchmarks/remote.py --report benchmarks/report
+	$(BIN)/python benchmarks/claims.py
 
 # The locks of the image hold releases of requirements.lock: what the service needs, and
 # what its wheels are built with.

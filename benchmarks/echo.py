@@ -1,0 +1,83 @@
+"""A bare gRPC server: what a Python service can reach at best, with the same transport.
+
+It answers each path with the bytes that were agreed beforehand, without looking at what
+came: no message is parsed, made, judged or logged. A path that ends in "Stream" answers
+every message of a stream so. It runs on the same event loop as Sidecheck and with the same
+options, on a free port and a unix socket.
+
+    python benchmarks/echo.py SOCKET PATH=FILE ...
+"""
+
+import asyncio
+import signal
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import grpc
+
+__all__ = ["main"]
+
+# As in sidecheck_server.rpc.server.
+_OPTIONS = (
+    ("grpc.so_reuseport", 0),
+    ("grpc.max_receive_message_length", 4 << 20),
+    ("grpc.http2.min_recv_ping_interval_without_data_ms", 10_000),
+)
+
+
+class Echo(grpc.GenericRpcHandler):
+    """Answers each path with the bytes that it was given for it."""
+
+    def __init__(self, answers: dict[str, bytes]) -> None:
+        self._handlers = {
+            path: (_streaming if path.endswith("Stream") else _single)(answer)
+            for path, answer in answers.items()
+        }
+
+    def service(self, handler_call_details: grpc.HandlerCallDetails) -> Any:
+        """Return the handler of a path; None for one that is not known."""
+        return self._handlers.get(handler_call_details.method)
+
+
+def _single(answer: bytes) -> Any:
+    async def handle(_request: bytes, _context: grpc.aio.ServicerContext[Any, Any]) -> bytes:
+        return answer
+
+    return grpc.unary_unary_rpc_method_handler(handle)
+
+
+def _streaming(answer: bytes) -> Any:
+    async def handle(
+        requests: AsyncIterator[bytes], _context: grpc.aio.ServicerContext[Any, Any]
+    ) -> AsyncIterator[bytes]:
+        async for _ in requests:
+            yield answer
+
+    handler: Any = handle
+    return grpc.stream_stream_rpc_method_handler(handler)
+
+
+async def _serve(socket: str, answers: dict[str, bytes]) -> None:
+    server: Any = grpc.aio.server(options=_OPTIONS)
+    server.add_generic_rpc_handlers((Echo(answers),))
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.add_insecure_port(f"unix:{socket}")
+    await server.start()
+    print(f"127.0.0.1:{port}", flush=True)
+    stop = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
+    await stop.wait()
+    await server.stop(1.0)
+
+
+def main() -> None:
+    """Serve until SIGTERM."""
+    socket, *pairs = sys.argv[1:]
+    named = (pair.partition("=") for pair in pairs)
+    asyncio.run(_serve(socket, {path: Path(file).read_bytes() for path, _, file in named}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,43 @@
+"""The machine and the versions that a figure was measured with."""
+
+import os
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+__all__ = ["machine"]
+
+_PACKAGES = (
+    "fastjsonschema",
+    "google-re2",
+    "grpcio",
+    "jsonschema",
+    "jsonschema-rs",
+    "msgspec",
+    "protobuf",
+)
+
+
+def machine() -> list[str]:
+    """Return what a reader must know to compare figures, a line each."""
+    return [
+        f"{_processor()}, {os.cpu_count()} cores, {platform.system()} {platform.machine()}",
+        f"{platform.python_implementation()} {platform.python_version()}",
+        ", ".join(f"{name} {_version(name)}" for name in _PACKAGES),
+    ]
+
+
+def _processor() -> str:
+    known = Path("/proc/cpuinfo")
+    if known.exists():
+        for line in known.read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or "an unknown processor"
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "absent"

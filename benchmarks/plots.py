@@ -1,0 +1,119 @@
+"""Plots as SVG files, which are the same bytes for the same figures."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import matplotlib as mpl
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
+from report import digits
+from rounds import Summary
+
+__all__ = ["plot_bars", "plot_lines"]
+
+mpl.rcParams["svg.hashsalt"] = "sidecheck"
+mpl.rcParams["svg.fonttype"] = "none"
+_COLOURS = ("#1f5fa8", "#c8553d", "#588b5b", "#8a6bb1", "#b08b2e", "#5c5c5c")
+_MARKERS = "os^Dvx"
+
+
+def plot_bars(
+    path: Path,
+    title: str,
+    axis: str,
+    groups: Mapping[str, Mapping[str, Summary]],
+    *,
+    begin: float = 0.0,
+    line: tuple[float, str] | None = None,
+) -> None:
+    """Write bars to the median, with a stroke from quartile to quartile.
+
+    *groups* has a group of bars for each label; equal names have equal colours. Bars begin
+    at *begin*; if that is more than zero, the axis is logarithmic. *line* is a figure to
+    compare with, and its name.
+    """
+    names = list(dict.fromkeys(name for group in groups.values() for name in group))
+    figure = Figure(figsize=(8, 1 + 0.15 * len(groups) + 0.22 * len(groups) * len(names)))
+    axes = figure.add_subplot()
+    height = 0.8 / len(names)
+    for number, name in enumerate(names):
+        placed = [
+            (index + (number - (len(names) - 1) / 2) * height, group[name])
+            for index, group in enumerate(groups.values())
+            if name in group
+        ]
+        axes.barh(
+            [place for place, _ in placed],
+            [found.median - begin for _, found in placed],
+            height * 0.9,
+            left=begin,
+            color=_COLOURS[number % len(_COLOURS)],
+            label=name,
+            xerr=[
+                [found.median - found.lower for _, found in placed],
+                [found.upper - found.median for _, found in placed],
+            ],
+            error_kw={"elinewidth": 1.2, "capsize": 2, "ecolor": "#222222"},
+        )
+        for place, found in placed:
+            axes.annotate(
+                digits(found.median),
+                (max(found.upper, begin), place),
+                xytext=(4, 0),
+                textcoords="offset points",
+                va="center",
+                fontsize=8,
+            )
+    axes.set_yticks(range(len(groups)), list(groups))
+    axes.invert_yaxis()
+    if begin > 0:
+        axes.set_xscale("log")
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+    if line is not None:
+        axes.axvline(line[0], color="#222222", linewidth=1, linestyle="--", label=line[1])
+    axes.margins(x=0.15, y=0.02)
+    _finish(figure, axes, path, title, axis)
+
+
+def plot_lines(
+    path: Path,
+    title: str,
+    axes_titles: tuple[str, str],
+    lines: Mapping[str, Sequence[tuple[float, Summary]]],
+) -> None:
+    """Write lines through medians, with their quartiles, on logarithmic axes."""
+    figure = Figure(figsize=(8, 4.4))
+    axes = figure.add_subplot()
+    for number, (name, points) in enumerate(lines.items()):
+        axes.errorbar(
+            [at for at, _ in points],
+            [found.median for _, found in points],
+            yerr=[
+                [found.median - found.lower for _, found in points],
+                [found.upper - found.median for _, found in points],
+            ],
+            color=_COLOURS[number % len(_COLOURS)],
+            marker=_MARKERS[number % len(_MARKERS)],
+            markersize=5,
+            linewidth=1.4,
+            capsize=2,
+            label=name,
+        )
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    for ticks in (axes.xaxis, axes.yaxis):
+        ticks.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+    axes.set_ylabel(axes_titles[1])
+    _finish(figure, axes, path, title, axes_titles[0])
+
+
+def _finish(figure: Figure, axes: "mpl.axes.Axes", path: Path, title: str, axis: str) -> None:
+    axes.set_title(title, fontsize=11, loc="left")
+    axes.set_xlabel(axis)
+    axes.grid(visible=True, axis="both", color="#dddddd", linewidth=0.6)
+    axes.set_axisbelow(True)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    axes.legend(fontsize=8, frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    # No date, so that a plot changes only with its figures.
+    figure.savefig(path, format="svg", bbox_inches="tight", metadata={"Date": None})

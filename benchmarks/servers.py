@@ -1,0 +1,112 @@
+"""Real servers in processes of their own: Sidecheck, and the bare echo."""
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+__all__ = ["Running", "echo", "sidecheck"]
+
+_START_SECONDS = 60.0
+_ECHO = Path(__file__).resolve().parent / "echo.py"
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A server that answers."""
+
+    process: psutil.Process
+    #: "host:port".
+    tcp: str
+    socket: Path
+
+    def address(self, transport: str) -> str:
+        """Return the address by the name of a transport, "tcp" or "unix"."""
+        return self.tcp if transport == "tcp" else f"unix:{self.socket}"
+
+    def processor_seconds(self) -> float:
+        """Return the time of the processor that the server has had, without its workers."""
+        times = self.process.cpu_times()
+        return times.user + times.system
+
+    def resident_bytes(self) -> int:
+        """Return the memory of the server that is resident, without its workers."""
+        return int(self.process.memory_info().rss)
+
+
+@contextmanager
+def sidecheck(folder: Path, *flags: str) -> Iterator[Running]:
+    """Run `sidecheck serve` with an empty registry in memory and its default log, in a file."""
+    socket, log = folder / "sidecheck.sock", folder / "sidecheck.log"
+    with log.open("wb") as events:
+        process = subprocess.Popen(  # noqa: S603  (our own command)
+            [
+                *(sys.executable, "-m", "sidecheck_server", "serve", "--listen", "127.0.0.1:0"),
+                *("--unix-socket", str(socket), *flags),
+            ],
+            stderr=events,
+        )
+    with _ending(process):
+        address = _wait(process, log)
+        yield Running(psutil.Process(process.pid), address, socket)
+        wrong = [event for event in _events(log) if event in {"rpc.refused", "rpc.failed"}]
+        if wrong:
+            raise AssertionError(f"the server refused {len(wrong)} calls")
+
+
+@contextmanager
+def echo(folder: Path, answers: Mapping[str, bytes]) -> Iterator[Running]:
+    """Run the bare server, which answers each path with its bytes."""
+    socket = folder / "echo.sock"
+    pairs = []
+    for number, (path, answer) in enumerate(answers.items()):
+        file = folder / f"answer-{number}.bin"
+        file.write_bytes(answer)
+        pairs.append(f"{path}={file}")
+    process = subprocess.Popen(  # noqa: S603  (our own command)
+        [sys.executable, str(_ECHO), str(socket), *pairs], stdout=subprocess.PIPE, text=True
+    )
+    with _ending(process):
+        assert process.stdout is not None
+        address = process.stdout.readline().strip()
+        if not address:
+            raise AssertionError("the echo server did not start")
+        yield Running(psutil.Process(process.pid), address, socket)
+
+
+def _wait(process: "subprocess.Popen[bytes]", log: Path) -> str:
+    deadline = time.monotonic() + _START_SECONDS
+    while time.monotonic() < deadline and process.poll() is None:
+        for line in log.read_text(encoding="utf-8").splitlines():
+            event = json.loads(line) if line.startswith("{") and line.endswith("}") else {}
+            if event.get("event") == "server.ready":
+                return str(event["addresses"][0])
+        time.sleep(0.05)
+    raise AssertionError(f"the server did not start: {log.read_text(encoding='utf-8')[-2000:]}")
+
+
+def _events(log: Path) -> Iterator[str]:
+    for line in log.read_text(encoding="utf-8").splitlines():
+        if line.startswith("{"):
+            yield json.loads(line)["event"]
+
+
+@contextmanager
+def _ending(process: "subprocess.Popen[bytes] | subprocess.Popen[str]") -> Iterator[None]:
+    try:
+        yield
+    finally:
+        process.terminate()
+        try:
+            process.wait(timeout=30)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        if process.stdout is not None:
+            process.stdout.close()
