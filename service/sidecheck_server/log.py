@@ -24,15 +24,16 @@ def configure_log(settings: Settings) -> None:
     renderer: Any = (
         structlog.dev.ConsoleRenderer() if console else structlog.processors.JSONRenderer()
     )
+    level = logging.getLevelNamesMapping()[settings.log_level.upper()]
+    # What writes events may ask first whether they are wanted.
+    logging.getLogger("sidecheck").setLevel(level)
     structlog.configure(
         processors=[
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             renderer,
         ],
-        wrapper_class=structlog.make_filtering_bound_logger(
-            logging.getLevelNamesMapping()[settings.log_level.upper()]
-        ),
+        wrapper_class=structlog.make_filtering_bound_logger(level),
         logger_factory=structlog.WriteLoggerFactory(cast("TextIO", _Lossy(sys.stderr))),
         cache_logger_on_first_use=True,
     )

@@ -2,7 +2,8 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+import logging
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -25,6 +26,7 @@ from sidecheck_server.core.refusals import Reason, Refusal
 from sidecheck_server.registry import RegistryUnusable
 from sidecheck_server.registry.sqlite import open_registry
 from sidecheck_server.rpc.answering import answering
+from sidecheck_server.rpc.door import Door
 from sidecheck_server.rpc.status import STATUS_CODES
 from sidecheck_server.rpc.streams import Streams
 from sidecheck_server.rpc.validation import ValidationServicer
@@ -37,10 +39,20 @@ INFO = info_service_pb2.GetServerInfoRequest()
 Work = Callable[[], Any]
 
 
+@pytest.fixture(autouse=True)
+def _every_event_is_wanted() -> Iterator[None]:
+    log = logging.getLogger("sidecheck")
+    before = log.level
+    log.setLevel(logging.DEBUG)
+    yield
+    log.setLevel(before)
+
+
 class Servicer(InfoServiceServicer):
     """Answers as *work* does."""
 
     def __init__(self, work: Work) -> None:
+        self.door = Door()
         self.work = work
 
     @answering
@@ -257,7 +269,7 @@ async def batch(failure: BaseException, *digests: str) -> tuple[Any, list[dict[s
     """Return the answer to a batch under schemas of *digests*, and what is logged."""
     registry = open_registry(None)
     judge: Any = Judge(failure)
-    servicer = ValidationServicer(judge, registry, Limits(), Streams())
+    servicer = ValidationServicer(judge, registry, Limits(), Door(), Streams())
     request = validation_service_pb2.ValidateBatchRequest(
         items=[
             validation_service_pb2.ValidateItem(

@@ -8,43 +8,51 @@ from typing import Any
 import grpc
 import pytest
 from google.rpc.status_pb2 import Status
+from sidecheck.v1.info_service_pb2 import GetServerInfoRequest, GetServerInfoResponse
+from sidecheck.v1.info_service_pb2_grpc import (
+    InfoServiceServicer,
+    InfoServiceStub,
+    add_InfoServiceServicer_to_server,
+)
+from sidecheck_server.rpc.answering import answering
 from sidecheck_server.rpc.door import Door
 from wire import info_of
 
-OURS, OTHER = "/sidecheck.v1.InfoService/GetServerInfo", "/grpc.health.v1.Health/Check"
+
+class Servicer(InfoServiceServicer):
+    """Answers when it is let to."""
+
+    def __init__(self) -> None:
+        self.door = Door()
+        self.go = asyncio.Event()
+
+    @answering
+    async def GetServerInfo(self, _request: Any) -> GetServerInfoResponse:  # noqa: N802
+        await self.go.wait()
+        return GetServerInfoResponse(version="1")
 
 
 class Served:
-    """A server with a door, whose methods wait until they may answer."""
+    """A server with a door, whose method waits until it may answer."""
 
-    def __init__(self, door: Door, channel: grpc.aio.Channel) -> None:
-        self.door = door
-        self.go = asyncio.Event()
-        self._channel = channel
+    def __init__(self, servicer: Servicer, channel: grpc.aio.Channel) -> None:
+        self.door, self.go = servicer.door, servicer.go
+        self._stub: Any = InfoServiceStub(channel)
 
-    async def answer(self, request: bytes, _context: Any) -> bytes:
-        await self.go.wait()
-        return request
-
-    def call(self, method: str) -> Any:
-        stub: Any = self._channel.unary_unary(method)
-        return stub(b"x")
+    async def call(self) -> str:
+        answer = await self._stub.GetServerInfo(GetServerInfoRequest())
+        return str(answer.version)
 
 
 @pytest.fixture
 async def served() -> AsyncIterator[Served]:
-    door = Door()
-    server = grpc.aio.server(interceptors=[door])
+    servicer = Servicer()
+    server = grpc.aio.server()
+    add_InfoServiceServicer_to_server(servicer, server)
     port = server.add_insecure_port("127.0.0.1:0")
     async with grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel:
-        served = Served(door, channel)
-        for _, service, method in (OURS.split("/"), OTHER.split("/")):
-            handler: Any = grpc.unary_unary_rpc_method_handler(served.answer)
-            server.add_generic_rpc_handlers(
-                (grpc.method_handlers_generic_handler(service, {method: handler}),)
-            )
         await server.start()
-        yield served
+        yield Served(servicer, channel)
         await server.stop(None)
 
 
@@ -52,15 +60,15 @@ async def test_an_open_door_lets_everybody_in(served: Served) -> None:
     """It answers nothing itself."""
     served.go.set()
 
-    assert [b"x", b"x"] == [await served.call(method) for method in (OURS, OTHER)]
+    assert ["1", "1"] == [await served.call() for _ in range(2)]
 
 
 async def test_a_shut_door_turns_calls_away_to_try_elsewhere(served: Served) -> None:
-    """UNAVAILABLE, with a reason; health answers on."""
+    """UNAVAILABLE, with a reason."""
     served.go.set()
     await served.door.shut()
     with pytest.raises(grpc.aio.AioRpcError) as caught:
-        await served.call(OURS)
+        await served.call()
     trailers: dict[str, Any] = dict(caught.value.trailing_metadata() or ())
     status = Status.FromString(trailers["grpc-status-details-bin"])
 
@@ -69,17 +77,16 @@ async def test_a_shut_door_turns_calls_away_to_try_elsewhere(served: Served) -> 
         caught.value.details(),
     )
     assert "SHUTTING_DOWN" == info_of(status).reason
-    assert b"x" == await served.call(OTHER)
 
 
 async def test_whoever_is_inside_stays(served: Served) -> None:
     """A call under way is answered."""
-    inside = served.call(OURS)
+    inside = asyncio.create_task(served.call())
     await asyncio.sleep(0.1)
     await served.door.shut()
     served.go.set()
 
-    assert b"x" == await inside
+    assert "1" == await inside
 
 
 async def test_the_door_waits_until_nobody_comes(served: Served) -> None:
@@ -90,7 +97,7 @@ async def test_the_door_waits_until_nobody_comes(served: Served) -> None:
 
         async def come(over: asyncio.Event = over) -> None:
             while not over.is_set():
-                await asyncio.gather(served.call(OURS), return_exceptions=True)
+                await asyncio.gather(served.call(), return_exceptions=True)
 
         coming = [asyncio.create_task(come()) for _ in range(callers)]
         begun = time.monotonic()

@@ -13,7 +13,7 @@ from sidecheck.v1 import (
     verdict_pb2,
 )
 from sidecheck_server.core.judge import DISAGREEMENT
-from sidecheck_server.rpc.facts import facts_of
+from sidecheck_server.rpc.facts import Tally, facts_of
 
 SECRET = "hunter2"
 VALID = verdict_pb2.Verdict(valid=True, schema_digest="sha256:1", definition_digest="sha256:2")
@@ -84,32 +84,6 @@ CASES = [
         id="the engines disagree",
     ),
     pytest.param(
-        batch(VALID, VALID),
-        (logging.DEBUG, {"items": 2, "invalid": 0, "refused": 0}),
-        id="a valid batch",
-    ),
-    pytest.param(
-        batch(VALID, invalid("TYPE"), REFUSED, invalid("TYPE")),
-        (logging.INFO, {"items": 4, "invalid": 2, "refused": 1}),
-        id="a mixed batch",
-    ),
-    pytest.param(
-        batch(VALID, REFUSED),
-        (logging.INFO, {"items": 2, "invalid": 0, "refused": 1}),
-        id="a batch with a refusal",
-    ),
-    pytest.param(
-        batch(), (logging.DEBUG, {"items": 0, "invalid": 0, "refused": 0}), id="an empty batch"
-    ),
-    pytest.param(
-        batch(VALID, invalid("TYPE"), invalid(DISAGREEMENT), invalid(DISAGREEMENT)),
-        (
-            logging.ERROR,
-            {"items": 4, "invalid": 3, "refused": 0, "disagreeing": ["sha256:1"]},
-        ),
-        id="a batch in which the engines disagree",
-    ),
-    pytest.param(
         registry_service_pb2.RegisterToolsResponse(
             outcomes=[
                 Outcome(name=SECRET, action=action)
@@ -145,3 +119,46 @@ def test_an_answer_is_logged_by_outcome_and_counts(
     """At a level that says whether somebody should look; content never."""
     assert expected == facts_of(response)
     assert SECRET not in str(facts_of(response))
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "expected"),
+    [
+    pytest.param(
+        [VALID, VALID],
+        (logging.DEBUG, {"items": 2, "invalid": 0, "refused": 0}),
+        id="a valid batch",
+    ),
+    pytest.param(
+        [VALID, invalid("TYPE"], REFUSED, invalid("TYPE")),
+        (logging.INFO, {"items": 4, "invalid": 2, "refused": 1}),
+        id="a mixed batch",
+    ),
+    pytest.param(
+        [VALID, REFUSED],
+        (logging.INFO, {"items": 2, "invalid": 0, "refused": 1}),
+        id="a batch with a refusal",
+    ),
+    pytest.param(
+        [], (logging.DEBUG, {"items": 0, "invalid": 0, "refused": 0}), id="an empty batch"
+    ),
+    pytest.param(
+        [VALID, invalid("TYPE"], invalid(DISAGREEMENT), invalid(DISAGREEMENT)),
+        (
+            logging.ERROR,
+            {"items": 4, "invalid": 3, "refused": 0, "disagreeing": ["sha256:1"]},
+        ),
+        id="a batch in which the engines disagree",
+    ),
+    ],
+)
+def test_a_batch_is_logged_by_counts(outcomes: list[Any], expected: Any) -> None:
+    """As it is judged; a valid outcome that was counted before need not be looked at."""
+    tally, looking = Tally(), Tally(len(outcomes))
+    for outcome in batch(*outcomes).outcomes:
+        tally.add(outcome)
+        if outcome.HasField("refusal") or not outcome.verdict.valid:
+            looking.look(outcome)
+
+    assert [expected, expected] == [tally.told(), looking.told()]
+    assert SECRET not in str(tally.told())

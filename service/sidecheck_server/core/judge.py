@@ -17,6 +17,7 @@ __all__ = [
     "DISAGREEMENT",
     "NOT_EXPLAINED",
     "UNKNOWN_MEMBER",
+    "VALID",
     "Judging",
     "judge",
     "judge_at_once",
@@ -32,7 +33,9 @@ NOT_EXPLAINED = "NOT_EXPLAINED"
 UNKNOWN_MEMBER = "UNKNOWN_MEMBER"
 """The code of the violation of a member that the schema does not know, if one asks."""
 
-_VALID = Verdict()
+VALID = Verdict()
+"""The verdict on a payload of which there is nothing to say."""
+
 _TOO_LONG = (Exhausted, RecursionError)
 _UNKNOWN = {
     UnknownArguments.REFUSE: Severity.ERROR,
@@ -109,7 +112,7 @@ def _judge(
     fast = compiled.fast
     valid = None if fast is None else fast.is_valid(value, budget)
     if valid and how.repairs is None:
-        return _VALID
+        return VALID
     return _Court(compiled, how, budget, patient=patient).judge(payload, value, valid)
 
 
@@ -159,7 +162,7 @@ class _Court:
         if valid is None:
             return self._decide(value)
         if valid:
-            return _VALID
+            return VALID
         if not self._how.explains:
             return not_explained("the payload is invalid; what is wrong was not asked for")
         return self._explain(value)

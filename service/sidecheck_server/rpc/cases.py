@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from sidecheck.v1 import options_pb2, target_pb2, verdict_pb2
-from sidecheck.v1.validation_service_pb2 import ValidateOutcome
+from sidecheck.v1.validation_service_pb2 import ValidateOutcome, ValidateResponse
 
-from sidecheck_server.core.judge import judge_at_once
+from sidecheck_server.core.judge import VALID, judge_at_once
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.refusals import Reason, Refusal
 from sidecheck_server.core.words import Verdict
@@ -67,7 +67,7 @@ class _Ready:
     standard: Standard
     side: Side
     #: The answers to a valid payload, always the same.
-    valid: verdict_pb2.Verdict
+    valid: ValidateResponse
     valid_item: ValidateOutcome
 
 
@@ -91,8 +91,8 @@ class Case:
         #: The revision of the registry in which the target is looked up.
         self.revision = revision
 
-    def judge_at_once(self, subject: target_pb2.Subject) -> verdict_pb2.Verdict | None:
-        """Return the verdict on *subject*, or None if that needs a worker.
+    def answer_at_once(self, subject: target_pb2.Subject) -> ValidateResponse | None:
+        """Return the answer to a call about *subject*, or None if that needs a worker.
 
         Raises:
             Refusal: a limit is exceeded.
@@ -103,7 +103,12 @@ class Case:
             return None
         compiled, payload = ready.standard.compiled, getattr(subject, name)
         verdict = judge_at_once(compiled, payload, self._asked.how)
-        return None if verdict is None else _answer(verdict, ready, self._asked, None)
+        if verdict is None:
+            return None
+        if verdict is VALID:
+            return ready.valid
+        answer = _answer(verdict, ready, self._asked, None)
+        return ValidateResponse(verdict=answer, registry_revision=self.revision)
 
     def item_at_once(self, subject: target_pb2.Subject, batch: Batch) -> ValidateOutcome | None:
         """Return the outcome of an item of *batch*, or None if that needs a worker.
@@ -119,7 +124,7 @@ class Case:
         verdict = judge_at_once(ready.standard.compiled, getattr(subject, name), how)
         if verdict is None:
             return None
-        if not verdict.violations and verdict.repair is None:
+        if verdict is VALID:
             return ready.valid_item
         outcome = ValidateOutcome(verdict=_answer(verdict, ready, self._asked, batch))
         batch.tally.look(outcome)
@@ -162,14 +167,15 @@ class Case:
             raise copy(self._target)
         standard = await self._validator.find(self._target, side, assert_formats=formats)
         valid = valid_to_wire(standard)
-        return _Ready(standard, side, valid, ValidateOutcome(verdict=valid))
+        answer = ValidateResponse(verdict=valid, registry_revision=self.revision)
+        return _Ready(standard, side, answer, ValidateOutcome(verdict=valid))
 
 
 def _answer(
     verdict: Verdict, ready: _Ready, asked: Asked, batch: Batch | None
 ) -> verdict_pb2.Verdict:
     if not verdict.violations and verdict.repair is None:
-        return ready.valid
+        return ready.valid.verdict
     if batch is not None:
         batch.tell(verdict)
     return verdict_to_wire(verdict, ready.standard, ready.side, asked)

@@ -16,6 +16,7 @@ from sidecheck_server.core.schemas.dialects import DIALECTS
 from sidecheck_server.registry import Registry
 from sidecheck_server.rpc.answering import answering
 from sidecheck_server.rpc.convert import limits_to_wire
+from sidecheck_server.rpc.door import Door
 
 __all__ = ["InfoServicer"]
 
@@ -25,7 +26,8 @@ _ENGINES = (("fast", "fastjsonschema"), ("complete", "jsonschema"))
 class InfoServicer(InfoServiceServicer):
     """Tells what the server is."""
 
-    def __init__(self, registry: Registry, limits: Limits) -> None:
+    def __init__(self, registry: Registry, limits: Limits, door: Door) -> None:
+        self.door = door
         self._registry = registry
         self._limits = limits
 

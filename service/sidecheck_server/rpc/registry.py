@@ -19,6 +19,7 @@ from sidecheck_server.core.refusals import Reason, Refusal
 from sidecheck_server.registry import Registry
 from sidecheck_server.rpc.answering import answering
 from sidecheck_server.rpc.convert import outcome_to_wire, registration_from_wire, tool_to_wire
+from sidecheck_server.rpc.door import Door
 from sidecheck_server.rpc.pages import page_size, place_of, token_of
 from sidecheck_server.state.registration import Registrar
 
@@ -31,7 +32,10 @@ _PAGE_BYTES = 1 << 20
 class RegistryServicer(RegistryServiceServicer):
     """Keeps tool definitions."""
 
-    def __init__(self, registrar: Registrar, registry: Registry, limits: Limits) -> None:
+    def __init__(
+        self, registrar: Registrar, registry: Registry, limits: Limits, door: Door
+    ) -> None:
+        self.door = door
         self._limits = limits
         self._registrar = registrar
         self._registry = registry

@@ -42,7 +42,6 @@ class Server:
         self._streams = Streams()
         self._door = Door()
         self._server: grpc.aio.Server = grpc.aio.server(
-            interceptors=[self._door],
             options=[
                 ("grpc.so_reuseport", 0),
                 ("grpc.max_receive_message_length", limits.message_bytes),
@@ -53,12 +52,12 @@ class Server:
         )
         self._health = HealthServicer(_SERVICES)
         server = self._server
+        # gRPC asks them in this order whose method was called.
+        validation = ValidationServicer(validator, registry, limits, self._door, self._streams)
+        add_service(server, _VALIDATION, validation)
+        add_service(server, _REGISTRY, RegistryServicer(registrar, registry, limits, self._door))
+        add_service(server, _INFO, InfoServicer(registry, limits, self._door))
         add_health(server, self._health)
-        add_service(
-            server, _VALIDATION, ValidationServicer(validator, registry, limits, self._streams)
-        )
-        add_service(server, _REGISTRY, RegistryServicer(registrar, registry, limits))
-        add_service(server, _INFO, InfoServicer(registry, limits))
         if settings.reflection:
             add_reflection(server, (*_SERVICES, health.SERVICE_NAME), self._streams)
         self.addresses: list[str] = []

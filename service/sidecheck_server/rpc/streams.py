@@ -12,6 +12,7 @@ import structlog
 
 from sidecheck_server.core.refusals import Reason, Refusal
 from sidecheck_server.rpc.answering import internal_error
+from sidecheck_server.rpc.door import Door
 from sidecheck_server.rpc.facts import Tally
 from sidecheck_server.rpc.status import abort, refusal_to_wire
 from sidecheck_server.workers import CALLER
@@ -57,6 +58,7 @@ class Streams:
 
 
 class _HasStreams(Protocol):
+    door: Door
     streams: Streams
 
 
@@ -84,6 +86,7 @@ def answering_stream(method: _Method[_Servicer, _Request, _Response]) -> Any:
         started = time.perf_counter()
         tally = Tally()
         try:
+            servicer.door.enter()
             with servicer.streams.open_one():
                 async for response in method(servicer, requests):
                     tally.add(response.outcome)  # type: ignore[attr-defined]

@@ -27,6 +27,7 @@ from sidecheck_server.registry import Registry
 from sidecheck_server.rpc.answering import answering, internal_error
 from sidecheck_server.rpc.batches import Batch
 from sidecheck_server.rpc.cases import Case, Cases
+from sidecheck_server.rpc.door import Door
 from sidecheck_server.rpc.facts import Told
 from sidecheck_server.rpc.methods import Unreadable, refuse_unreadable
 from sidecheck_server.rpc.status import refusal_to_wire
@@ -43,8 +44,14 @@ class ValidationServicer(ValidationServiceServicer):
     """Judges payloads."""
 
     def __init__(
-        self, validator: Validator, registry: Registry, limits: Limits, streams: Streams
+        self,
+        validator: Validator,
+        registry: Registry,
+        limits: Limits,
+        door: Door,
+        streams: Streams,
     ) -> None:
+        self.door = door
         self.streams = streams
         self._cases = Cases(validator, registry, limits)
         self._limits = limits
@@ -53,10 +60,11 @@ class ValidationServicer(ValidationServiceServicer):
     async def Validate(self, request: ValidateRequest) -> ValidateResponse:  # noqa: N802
         """Judge one payload."""
         case = self._cases.of(request.target, request.options)
-        verdict = case.judge_at_once(request.subject)
-        if verdict is None:
+        answer = case.answer_at_once(request.subject)
+        if answer is None:
             verdict = await case.judge(request.subject)
-        return ValidateResponse(verdict=verdict, registry_revision=case.revision)
+            answer = ValidateResponse(verdict=verdict, registry_revision=case.revision)
+        return answer
 
     @answering
     async def ValidateBatch(self, request: ValidateBatchRequest) -> Told:  # noqa: N802
