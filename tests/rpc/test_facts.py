@@ -124,32 +124,32 @@ def test_an_answer_is_logged_by_outcome_and_counts(
 @pytest.mark.parametrize(
     ("outcomes", "expected"),
     [
-    pytest.param(
-        [VALID, VALID],
-        (logging.DEBUG, {"items": 2, "invalid": 0, "refused": 0}),
-        id="a valid batch",
-    ),
-    pytest.param(
-        [VALID, invalid("TYPE"], REFUSED, invalid("TYPE")),
-        (logging.INFO, {"items": 4, "invalid": 2, "refused": 1}),
-        id="a mixed batch",
-    ),
-    pytest.param(
-        [VALID, REFUSED],
-        (logging.INFO, {"items": 2, "invalid": 0, "refused": 1}),
-        id="a batch with a refusal",
-    ),
-    pytest.param(
-        [], (logging.DEBUG, {"items": 0, "invalid": 0, "refused": 0}), id="an empty batch"
-    ),
-    pytest.param(
-        [VALID, invalid("TYPE"], invalid(DISAGREEMENT), invalid(DISAGREEMENT)),
-        (
-            logging.ERROR,
-            {"items": 4, "invalid": 3, "refused": 0, "disagreeing": ["sha256:1"]},
+        pytest.param(
+            [VALID, VALID],
+            (logging.DEBUG, {"items": 2, "invalid": 0, "refused": 0}),
+            id="a valid batch",
         ),
-        id="a batch in which the engines disagree",
-    ),
+        pytest.param(
+            [VALID, invalid("TYPE"), REFUSED, invalid("TYPE")],
+            (logging.INFO, {"items": 4, "invalid": 2, "refused": 1}),
+            id="a mixed batch",
+        ),
+        pytest.param(
+            [VALID, REFUSED],
+            (logging.INFO, {"items": 2, "invalid": 0, "refused": 1}),
+            id="a batch with a refusal",
+        ),
+        pytest.param(
+            [], (logging.DEBUG, {"items": 0, "invalid": 0, "refused": 0}), id="an empty batch"
+        ),
+        pytest.param(
+            [VALID, invalid("TYPE"), invalid(DISAGREEMENT), invalid(DISAGREEMENT)],
+            (
+                logging.ERROR,
+                {"items": 4, "invalid": 3, "refused": 0, "disagreeing": ["sha256:1"]},
+            ),
+            id="a batch in which the engines disagree",
+        ),
     ],
 )
 def test_a_batch_is_logged_by_counts(outcomes: list[Any], expected: Any) -> None:
