@@ -41,6 +41,7 @@ check: setup
 	ruff format --check
 	mypy
 	lint-imports
+	hadolint Dockerfile
 	proto/lint.sh
 	proto/check_generated.sh
 
@@ -51,12 +52,19 @@ generate: setup
 share: setup
 	$(BIN)/python benchmarks/fast_share.py
 
+# The locks of the image hold releases of requirements.lock: what the service needs, and
+# what its wheels are built with.
 lock: setup
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
 		--no-emit-package sidecheck --no-emit-index-url --group dev \
 		pyproject.toml clients/python/pyproject.toml -o requirements.lock
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
 		--no-emit-index-url --group demo -o clients/python/demo/requirements.lock
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
+		--no-emit-package sidecheck --no-emit-index-url --constraint requirements.lock \
+		pyproject.toml clients/python/pyproject.toml -o deploy/runtime.lock
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
+		--no-emit-index-url --constraint requirements.lock --group build -o deploy/build.lock
 
 clean:
 	rm -rf .venv .venv-demo .tools build

@@ -15,6 +15,7 @@ DEFAULTS = {
     "unix_socket": None,
     "unix_socket_mode": "660",
     "registry": None,
+    "tools": (),
     "workers": 2,
     "registered_schemas": 100_000,
     "inline_schemas": 10_000,

@@ -1,22 +1,31 @@
 """The composition root: every part of the service is made and joined here."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+
+import structlog
 
 from sidecheck_server.registry.sqlite import open_registry
 from sidecheck_server.rpc.server import Server
 from sidecheck_server.settings import Settings
-from sidecheck_server.state.registration import Registrar
+from sidecheck_server.state.registration import Registrar, Registration
 from sidecheck_server.state.schemas import CompiledSchemas
 from sidecheck_server.state.validation import Validator
 from sidecheck_server.workers import Workers
 
 __all__ = ["running_service"]
 
+_log = structlog.get_logger("sidecheck.service")
+
 
 @asynccontextmanager
-async def running_service(settings: Settings) -> AsyncIterator[Server]:
+async def running_service(
+    settings: Settings, preload: Sequence[Registration] = ()
+) -> AsyncIterator[Server]:
     """Run the service; it is ready when the block is entered, and drains when it is left.
+
+    The tools of *preload* are registered before it listens; those that cannot be are
+    logged, and left out.
 
     Raises:
         AddressInUseError: an address is taken.
@@ -33,14 +42,13 @@ async def running_service(settings: Settings) -> AsyncIterator[Server]:
             schemas = CompiledSchemas(
                 workers.compile, limits, settings.registered_schemas, settings.inline_schemas
             )
-            server = Server(
-                settings,
-                registry,
-                Validator(
-                    registry, schemas, workers.judge, limits, frozenset(settings.report_only)
-                ),
-                Registrar(registry, schemas, limits),
+            registrar = Registrar(registry, schemas, limits)
+            for registration in preload:
+                await _register(registrar, registration)
+            validator = Validator(
+                registry, schemas, workers.judge, limits, frozenset(settings.report_only)
             )
+            server = Server(settings, registry, validator, registrar)
             await server.start()
             try:
                 server.ready()
@@ -51,3 +59,18 @@ async def running_service(settings: Settings) -> AsyncIterator[Server]:
             workers.close()
     finally:
         registry.close()
+
+
+async def _register(registrar: Registrar, registration: Registration) -> None:
+    """Register what is preloaded. Tools are logged by their place in the file alone."""
+    done = await registrar.register(registration)
+    refused = [place for place, one in enumerate(done.outcomes) if one.action is None]
+    for place in refused:
+        codes = sorted({problem.code for problem in done.outcomes[place].problems})
+        _log.warning("preload.refused", server=registration.server, tool=place, codes=codes)
+    _log.info(
+        "preload.registered",
+        server=registration.server,
+        tools=len(done.outcomes) - len(refused),
+        refused=len(refused),
+    )

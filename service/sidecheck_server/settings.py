@@ -5,7 +5,7 @@ file, and that before the default. Unknown names in the file are refused.
 """
 
 import os
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -21,13 +21,23 @@ from pydantic_settings import (
 from sidecheck_server.core.budget import LONGEST_SEARCH
 from sidecheck_server.core.limits import Limits
 
-__all__ = ["Settings", "UnusableSettingsError", "read_settings"]
+__all__ = ["Settings", "ToolsFile", "UnusableSettingsError", "read_settings"]
 
+_SWITCHES = frozenset({"allow_backtracking"})
 _FILE_VARIABLE = "SIDECHECK_CONFIG"
 
 
 class UnusableSettingsError(Exception):
     """A setting is wrong; the message names it and says what would be right."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolsFile:
+    """A file of tool definitions that are registered when the server starts."""
+
+    file: Path
+    #: The namespace of the tools; that of the file's name without its ending if "".
+    server: Annotated[str, Field(max_length=256)] = ""
 
 
 class Settings(BaseSettings):
@@ -50,6 +60,9 @@ class Settings(BaseSettings):
     registry: Annotated[
         Path | None, Field(description="The file that keeps the tools; in memory if unset.")
     ] = None
+    tools: Annotated[
+        tuple[ToolsFile, ...], Field(description="Files of tools to register at the start.")
+    ] = ()
     workers: Annotated[
         int,
         Field(ge=1, le=64, description="Processes that compile schemas and judge what takes long."),
@@ -103,7 +116,7 @@ class Settings(BaseSettings):
     @classmethod
     def _limits_are_positive(cls, limits: Limits) -> Limits:
         for field in fields(limits):
-            if getattr(limits, field.name) < 1:
+            if field.name not in _SWITCHES and getattr(limits, field.name) < 1:
                 raise ValueError(f"{field.name} must be at least 1")
         if limits.payload_bytes >= limits.message_bytes:
             raise ValueError("payload_bytes must lie below message_bytes")

@@ -25,7 +25,8 @@ from sidecheck_server.settings import Settings
 
 HINT = "create it, or name a file in a folder that does"
 IN_WORDS = {"registry": "in memory", "reflection": "yes"}
-FLAGS = [flag for flag in serve.params if flag.name != "config"]
+OTHERS = {"config": None, "tools": (), "tools_server": ()}
+FLAGS = [flag for flag in serve.params if flag.name not in OTHERS]
 REQUEST = validation_service_pb2.ValidateRequest(
     target=target_pb2.Target(inline_schema=target_pb2.InlineSchema(json=b'{"type": "integer"}')),
     subject=target_pb2.Subject(arguments=b'"x"'),
@@ -67,7 +68,7 @@ def test_every_flag_is_a_setting_without_a_default_of_its_own() -> None:
     given = serve.make_context("serve", []).params
     names = {str(flag.name) for flag in FLAGS}
 
-    assert dict.fromkeys([*names, "config"]) == given
+    assert {**dict.fromkeys(names), **OTHERS} == given
     assert set() == names - set(Settings.model_fields)
 
 
@@ -93,6 +94,31 @@ def test_the_help_tells_the_true_default(flag: Any) -> None:
             ["--config", "/gone.toml"], "settings file /gone.toml is not there", id="file"
         ),
         pytest.param(["now"], "unexpected extra argument", id="argument"),
+        pytest.param(
+            ["--tools", "gone.json"],
+            "cannot read gone.json: No such file or directory",
+            id="no such tools",
+        ),
+        pytest.param(
+            ["--tools-server", "git"],
+            "give --tools-server for each --tools or for none",
+            id="a server of no tools",
+        ),
+        pytest.param(
+            ["--tools", "a.json", "--tools", "b.json", "--tools-server", "git"],
+            "give --tools-server for each --tools or for none",
+            id="tools of no server",
+        ),
+        pytest.param(
+            ["--tools", "/dev/null", "--tools-server", "s" * 257],
+            "tools.0.server: String should have at most 256 characters",
+            id="a server with too long a name",
+        ),
+        pytest.param(
+            ["--tools", "/dev/null"],
+            "/dev/null:1:1: PAYLOAD_NOT_JSON: not JSON: it is empty",
+            id="tools that are none",
+        ),
     ],
 )
 def test_a_wrong_command_exits_with_2(words: list[str], said: str) -> None:

@@ -31,6 +31,8 @@ COUNT = {
     "schema_pointer": "/properties/count/type",
     "message": 'expected an integer, found the string "three"',
     "suggestion": "",
+    "line": 1,
+    "column": 11,
 }
 WHN = {
     "code": "ADDITIONAL_PROPERTIES",
@@ -40,6 +42,8 @@ WHN = {
     "schema_pointer": "/additionalProperties",
     "message": 'unknown property "whn"; did you mean "when"?',
     "suggestion": "when",
+    "line": 1,
+    "column": 20,
 }
 GOOD = {"payload": "good.json", "valid": True, "truncated": False, "violations": []}
 BAD = {"payload": "bad.json", "valid": False, "truncated": False, "violations": [COUNT, WHN]}
@@ -55,11 +59,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def run(*words: str, stdin: bytes | None = None, color: bool = False) -> Result:
+def run(*words: str, stdin: bytes | None = None) -> Result:
     """Run the command here; an exception of its own is the test's."""
-    return CliRunner().invoke(
-        sidecheck, ["validate", *words], input=stdin, catch_exceptions=False, color=color
-    )
+    return CliRunner().invoke(sidecheck, ["validate", *words], input=stdin, catch_exceptions=False)
 
 
 def judged(*words: str, stdin: bytes | None = None) -> Any:
@@ -81,26 +83,60 @@ def test_json_has_an_object_for_each_payload_in_order() -> None:
 
 
 def test_text_has_a_block_for_each_payload_in_order() -> None:
-    """Pointers and codes are aligned, and nothing is coloured where no terminal is."""
+    """With a row for each violation, aligned, and the sum; no colours where no terminal is."""
     result = run("--schema", "schema.json", "good.json", "bad.json", "deep.json", "wordy.json")
 
     assert (
         "good.json: valid\n"
         "bad.json: invalid\n"
-        '  /count  TYPE                   expected an integer, found the string "three"\n'
-        '  /whn    ADDITIONAL_PROPERTIES  unknown property "whn"; did you mean "when"?\n'
-        "deep.json: refused\n"
-        "  LIMIT_EXCEEDED: arrays and objects nest too deep: 200, "
+        "bad.json:1:11:  error  TYPE                   /count  "
+        'expected an integer, found the string "three"\n'
+        "bad.json:1:20:  error  ADDITIONAL_PROPERTIES  /whn    "
+        'unknown property "whn"; did you mean "when"?\n'
+        "deep.json: refused: LIMIT_EXCEEDED: arrays and objects nest too deep: 200, "
         "more than the limit of 128 (payload_depth)\n"
         "wordy.json: invalid\n"
-        '  (root)  TYPE  expected an object, found the string "not an object"\n'
+        "wordy.json:1:1: error  TYPE                   (root)  "
+        'expected an object, found the string "not an object"\n'
+        "4 payloads, 3 errors, 1 refused\n"
     ) == result.stdout
     assert "" == result.stderr
 
 
-def test_a_terminal_gets_colours() -> None:
-    """Red for an error."""
-    assert "\x1b[31mTYPE" in run("--schema", "schema.json", "bad.json", color=True).stdout
+def test_excerpts_show_the_place_on_request() -> None:
+    """Of a value, and of the key of a property that is unknown."""
+    result = run("--schema", "schema.json", "--excerpts", "bad.json")
+
+    assert (
+        "bad.json: invalid\n"
+        "bad.json:1:11: error TYPE at /count\n"
+        '  expected an integer, found the string "three"\n'
+        "   |\n"
+        ' 1 | {"count": "three", "whn": 1}\n'
+        "   |           ^~~~~~~\n"
+        "\n"
+        "bad.json:1:20: error ADDITIONAL_PROPERTIES at /whn\n"
+        '  unknown property "whn"; did you mean "when"?\n'
+        "   |\n"
+        ' 1 | {"count": "three", "whn": 1}\n'
+        "   |                    ^~~~~\n"
+        "\n"
+        "1 payload, 2 errors\n"
+    ) == result.stdout
+
+
+@pytest.mark.parametrize(
+    ("payloads", "summary"),
+    [
+        pytest.param(["good.json"], "1 payload, no problems", id="one that is valid"),
+        pytest.param(["good.json", "good.json"], "2 payloads, no problems", id="two"),
+        pytest.param(["deep.json"], "1 payload, 1 refused", id="a refusal"),
+        pytest.param(["bad.json", "wordy.json"], "2 payloads, 3 errors", id="errors"),
+    ],
+)
+def test_the_last_line_sums_up(payloads: list[str], summary: str) -> None:
+    """In text."""
+    assert summary == run("--schema", "schema.json", *payloads).stdout.splitlines()[-1]
 
 
 @pytest.mark.parametrize(
@@ -195,11 +231,18 @@ def test_values_are_left_out_on_request() -> None:
     assert [] == [found for found in hidden if "three" in str(found) or "whn" in found["message"]]
 
 
+def test_values_that_are_hidden_are_in_no_excerpt() -> None:
+    """Whatever else is asked for."""
+    shown = run("--schema", "schema.json", "--hide-values", "--excerpts", "bad.json").stdout
+
+    assert "three" not in shown
+
+
 def test_no_more_violations_are_told_than_wanted() -> None:
     """And that there are more."""
     assert [{**BAD, "truncated": True, "violations": [COUNT]}] == judged(
         "--schema", "schema.json", "--max-violations", "1", "bad.json"
     )
     assert run("--schema", "schema.json", "--max-violations", "1", "bad.json").stdout.endswith(
-        "\n  ... there may be more; see --max-violations\n"
+        "\n... there may be more; see --max-violations\n1 payload, 1 error\n"
     )

@@ -73,9 +73,9 @@ def test_whatever_a_file_holds_is_judged_or_refused(
 
     assert ("", "") == (text.stderr, told.stderr)
     assert text.exit_code == told.exit_code == (0 if report.get("valid") else 1)
-    assert [report["payload"]] == [
-        line.partition(":")[0] for line in text.stdout.splitlines() if line[0] != " "
-    ]
+    assert {report["payload"], text.stdout.splitlines()[-1]} == {
+        line.partition(":")[0] for line in text.stdout.splitlines()
+    }
     assert ("violations" in report) is not ("refusal" in report)
 
 
@@ -154,9 +154,9 @@ def test_names_of_a_payload_do_not_talk_to_the_terminal(folder: Path, color: boo
     key = "\nok.json: valid \x1b[2J\u202e"
     (folder / "key.json").write_text(json.dumps({key: 1}))
     (folder / "a\nb.json").write_text('{"count": 1}')
-    said = run("--schema", "schema.json", "key.json", "a\nb.json", color=color).stdout
+    said = run("--schema", "schema.json", "--excerpts", "key.json", "a\nb.json", color=color).stdout
 
-    assert 3 == len(said.splitlines())
+    assert 9 == len(said.splitlines())
     assert [] == [bad for bad in ("\x1b[2J", "\u202e") if bad in said]
     assert "/\\nok.json: valid \\u001b[2J\\u202e" in said
 
@@ -166,7 +166,10 @@ def test_names_that_are_not_utf8_are_told(folder: Path) -> None:
     name = os.fsdecode(b"n\xff.json")
     (folder / name).write_text('{"count": 1}')
 
-    assert "n\\udcff.json: valid\n" == run("--schema", "schema.json", name).stdout
+    assert (
+        "n\\udcff.json: valid\n1 payload, no problems\n"
+        == run("--schema", "schema.json", name).stdout
+    )
     assert (
         name
         == json.loads(run("--format", "json", "--schema", "schema.json", name).stdout)[0]["payload"]
@@ -195,8 +198,9 @@ def test_a_pipe_gets_plain_text() -> None:
 
     assert (1, b"") == (done.returncode, done.stderr)
     assert (
-        b'-: invalid\n  /count  TYPE  expected an integer, found the string "\\xe9"\n'
-        == done.stdout
+        b"-: invalid\n"
+        b'-:1:11: error  TYPE  /count  expected an integer, found the string "\\xe9"\n'
+        b"1 payload, 1 error\n" == done.stdout
     )
 
 

@@ -1,5 +1,7 @@
 """What the Python client says and makes of the answers, without any server."""
 
+from typing import Any
+
 import grpc
 import pytest
 from google.rpc.status_pb2 import Status
@@ -48,7 +50,7 @@ DENIED = Verdict(
 )
 
 
-def told(**limits: int) -> info_pb.GetServerInfoResponse:
+def told(**limits: Any) -> info_pb.GetServerInfoResponse:
     """Return the facts of a server with these limits."""
     return info_pb.GetServerInfoResponse(limits=info_pb.Limits(**limits))
 

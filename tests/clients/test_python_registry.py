@@ -1,5 +1,7 @@
 """The Python client and the registry: what it says, and what a real server answers."""
 
+from typing import Any
+
 import grpc
 import pytest
 from holding import hold
@@ -17,7 +19,7 @@ from sidecheck.v1 import registry_service_pb2 as registry_pb
 from weather import ALERTS, FORECAST, INPUT, register
 
 
-def told(**limits: int) -> info_pb.GetServerInfoResponse:
+def told(**limits: Any) -> info_pb.GetServerInfoResponse:
     """Return the facts of a server with these limits."""
     return info_pb.GetServerInfoResponse(limits=info_pb.Limits(**limits))
 

@@ -241,7 +241,9 @@ def test_deletions_are_translated_whole() -> None:
 
 def test_the_facts_of_a_server_are_translated_whole() -> None:
     """Limits and engines come with the rest."""
-    bounds = {name: at for at, name in enumerate(info_pb.Limits.DESCRIPTOR.fields_by_name, 1)}
+    bounds: dict[str, Any] = {
+        name: at for at, name in enumerate(info_pb.Limits.DESCRIPTOR.fields_by_name, 1)
+    }
     response = info_pb.GetServerInfoResponse(
         version="0.1.0",
         limits=info_pb.Limits(**bounds),

@@ -161,6 +161,12 @@ def test_every_constant_of_the_code_is_a_constant_of_the_schema() -> None:
         pytest.param("from os import path", "ImportFrom", id="an import from"),
         pytest.param("data.__class__", "Attribute", id="an attribute"),
         pytest.param("data.keys()", "Attribute", id="a method"),
+        pytest.param("data.keys() <= data", "Attribute", id="a comparison of names with others"),
+        pytest.param("data.keys() < S0", "Attribute", id="another comparison of names"),
+        pytest.param("data.keys(S0) <= S0", "Attribute", id="names with an argument"),
+        pytest.param("S0 = data", "Name", id="a set of names that is none"),
+        pytest.param("S0 = {data}", "Name", id="a set of other things"),
+        pytest.param("for S0 in data: pass", "Name", id="a set of names that changes"),
         pytest.param("PWN()", "Name", id="a call of an unknown name"),
         pytest.param("eval('1')", "Name", id="a builtin"),
         pytest.param("__builtins__", "Name", id="the builtins"),
@@ -218,6 +224,8 @@ def test_what_the_generator_writes_is_allowed() -> None:
             "        try: d1(data_v, budget)\n"
             "        except (JsonSchemaValueException, JsonSchemaValuesException): pass\n"
             "        else: data_c = 1 > -1\n"
+            "    if not data.keys() <= S0: raise Invalid\n"
+            "S0 = {'a', 'b'}\n"
         )
     )
 

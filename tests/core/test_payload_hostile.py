@@ -2,6 +2,7 @@
 
 from contextlib import suppress
 from time import process_time
+from typing import Any
 
 import pytest
 from sidecheck_server.core.payload import MalformedError, decode
@@ -35,7 +36,8 @@ def test_extreme_numbers_of_long_texts_are_read_exactly(number: str) -> None:
     text = f"[{f'{number},' * 3000}{2**64}, -1, 0.1]".encode()
 
     expected = [float(number)] * 3000 + [2**64, -1, 0.1]
-    assert list(map(repr, expected)) == list(map(repr, decode(text, max_depth=128)))
+    decoded: Any = decode(text, max_depth=128)
+    assert list(map(repr, expected)) == list(map(repr, decoded))
 
 
 @pytest.mark.parametrize(

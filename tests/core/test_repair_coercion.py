@@ -190,7 +190,7 @@ def test_scalars_inside_a_text_are_coerced_too() -> None:
 
     assert (
         {"n": 5, "on": [True, False]},
-        {"": DECODED, "/n": "string_to_integer", "/on": DECODED, "/on/0": "string_to_boolean"},
+        {"": DECODED, "/n": "STRING_TO_INTEGER", "/on": DECODED, "/on/0": "STRING_TO_BOOLEAN"},
     ) == coerced(schema, json.dumps({"n": "5", "on": '["true", false]'}))
 
 
@@ -213,25 +213,25 @@ TAGGED = {
             TAGGED,
             {"kind": "n", "value": "5"},
             {"kind": "n", "value": 5},
-            {"/value": "string_to_integer"},
+            {"/value": "STRING_TO_INTEGER"},
             id="the branch that is meant",
         ),
         pytest.param(
             TAGGED,
             '{"kind": "b", "value": "true"}',
             {"kind": "b", "value": True},
-            {"": DECODED, "/value": "string_to_boolean"},
+            {"": DECODED, "/value": "STRING_TO_BOOLEAN"},
             id="the branch that is meant once decoded",
         ),
         pytest.param(
             {"properties": {"x": {"anyOf": [INTEGER, {"type": "null"}]}}},
             {"x": "5"},
             {"x": 5},
-            {"/x": "string_to_integer"},
+            {"/x": "STRING_TO_INTEGER"},
             id="the only branch that accepts a change",
         ),
         pytest.param(
-            {"anyOf": [INTEGER, NUMBER]}, "5", 5, {"": "string_to_integer"}, id="the same by both"
+            {"anyOf": [INTEGER, NUMBER]}, "5", 5, {"": "STRING_TO_INTEGER"}, id="the same by both"
         ),
         pytest.param(
             {"anyOf": [{"type": "array", "items": INTEGER}, {"enum": ["all", "none"]}]},
@@ -255,14 +255,14 @@ TAGGED = {
             },
             "5",
             5,
-            {"": "string_to_integer"},
+            {"": "STRING_TO_INTEGER"},
             id="through references",
         ),
         pytest.param(
             {"anyOf": [{"anyOf": [{"anyOf": [INTEGER, {"type": "null"}]}, ARRAY]}, OBJECT]},
             "5",
             5,
-            {"": "string_to_integer"},
+            {"": "STRING_TO_INTEGER"},
             id="a choice in a choice",
         ),
     ],

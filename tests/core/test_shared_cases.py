@@ -31,7 +31,10 @@ def _answer(case: dict[str, Any]) -> dict[str, Any]:
         case.get("default_dialect", DEFAULT_DIALECT.uri),
         assert_formats=options.get("assert_formats", False),
     )
-    how = Judging(options.get("max_violations", 20), options.get("hide_values", False))
+    how = Judging(
+        max_violations=options.get("max_violations", 20),
+        hide_values=options.get("hide_values", False),
+    )
     try:
         compiled = CompiledSchema(source, compile_source(source, LIMITS), LIMITS)
         verdict = judge(compiled, case["payload"].encode(), how)

@@ -4,13 +4,14 @@ from random import Random
 from typing import Any
 
 import pytest
-from compiling import LIMITS
+from compiling import LIMITS, compiled, judges
 from sidecheck_server.core.engines.fast import FastEngine
 from sidecheck_server.core.engines.generation import generate
 from sidecheck_server.core.schemas.canonical import Constant, Lowered
-from sidecheck_server.core.schemas.unions import merged
+from sidecheck_server.core.schemas.unions import merged, without_trying
 
 NULL, STRING = {"type": ["null"]}, {"type": ["string"]}
+NUMBER = {"type": ["number"]}
 TYPES = ["null", "boolean", "string", "array", "object", "number", "integer", "int"]
 KEYWORDS: dict[str, list[Any]] = {
     "minLength": [0, 2],
@@ -131,3 +132,221 @@ def test_what_is_merged_accepts_what_the_union_accepts() -> None:
             assert expected == verdicts({"oneOf": branches}), branches
 
     assert found > 300
+
+
+def tagged(value: Any, name: str = "kind", **more: Any) -> dict[str, Any]:
+    """Return an object whose member *name* has one value, or one of a list of values."""
+    values = value if isinstance(value, list) else [value]
+    return {"type": ["object"], "properties": {name: {"enum": values}}, "required": [name], **more}
+
+
+def by_member(*cases: Any, name: str = "kind") -> dict[str, Any]:
+    """Return what is told by the member *name*; cases are values, and keywords beside them."""
+    told = [
+        [values, {"type": ["object"], "properties": {name: True}, "required": [name], **more}]
+        for values, more in cases
+    ]
+    return {"type": ["object"], "byMember": {"name": name, "cases": told}}
+
+
+A, B = tagged("a"), tagged("b")
+A_OR_B = by_member((["a"], {}), (["b"], {}))
+DEFINITIONS: dict[str, Any] = {
+    "d1": tagged("a"),
+    "d2": {"$ref": "#/definitions/d3"},
+    "d3": tagged("b"),
+    "d4": {"type": ["object"], "properties": {"x": {"$ref": "#/definitions/d4"}}},
+    "d5": {"$ref": "#/definitions/d5"},
+}
+D1, D2, D4, D5 = ({"$ref": f"#/definitions/{name}"} for name in ("d1", "d2", "d4", "d5"))
+
+
+@pytest.mark.parametrize(
+    ("schema", "expected"),
+    [
+        pytest.param({"oneOf": [A, B]}, A_OR_B, id="a member tells"),
+        pytest.param(
+            {"anyOf": [tagged(["a", "c"]), tagged([True, None, False])]},
+            by_member((["a", "c"], {}), ([True, None, False], {})),
+            id="by several values of several types",
+        ),
+        pytest.param(
+            {"anyOf": [tagged("a", minProperties=2), B]},
+            by_member((["a"], {"minProperties": 2}), (["b"], {})),
+            id="with more to judge",
+        ),
+        pytest.param(
+            {"anyOf": [D1, D2]},
+            {"type": ["object"], "byMember": {"name": "kind", "cases": [[["a"], D1], [["b"], D2]]}},
+            id="through references",
+        ),
+        pytest.param(
+            {"oneOf": [A, NULL, B]},
+            {"type": ["null", "object"], "byMember": A_OR_B["byMember"]},
+            id="beside null",
+        ),
+        pytest.param(
+            {"anyOf": [{"anyOf": [A, B]}, {"not": {}}, False]}, A_OR_B, id="a union in a union"
+        ),
+        pytest.param(
+            {"anyOf": [A, tagged("b"), {"minProperties": 1}]},
+            {"anyOf": [{"minProperties": 1}, A_OR_B]},
+            id="beside what does not exclude them",
+        ),
+        pytest.param(
+            {"oneOf": [A, B, tagged(["b", "c"])]},
+            {"oneOf": [tagged(["b", "c"]), A_OR_B]},
+            id="beside one that shares a value",
+        ),
+        pytest.param(
+            {"type": ["object"], "required": ["kind"], "oneOf": [A | {"required": []}, B]},
+            {
+                "type": ["object"],
+                "required": ["kind"],
+                "byMember": by_member((["a"], {"required": []}), (["b"], {}))["byMember"],
+            },
+            id="with what stands beside the union",
+        ),
+        pytest.param(
+            {"oneOf": [{"allOf": [A, {"required": ["x"]}]}, B]},
+            {
+                "type": ["object"],
+                "byMember": {
+                    "name": "kind",
+                    "cases": [
+                        [["a"], {"allOf": [A, {"required": ["x"]}]}],
+                        A_OR_B["byMember"]["cases"][1],
+                    ],
+                },
+            },
+            id="through conjunctions",
+        ),
+        pytest.param(
+            {"anyOf": [D1, NULL]}, {"byType": [[["object"], D1], [["null"], NULL]]}, id="types tell"
+        ),
+        pytest.param(
+            {"oneOf": [{"enum": ["a", "b"]}, D4, {"type": ["integer"], "not": {"enum": [1]}}]},
+            {
+                "byType": [
+                    [["string"], {"enum": ["a", "b"]}],
+                    [["object"], D4],
+                    [["integer"], {"type": ["integer"], "not": {"enum": [1]}}],
+                ]
+            },
+            id="types of constants tell",
+        ),
+        pytest.param({"anyOf": [D5, NULL]}, {"anyOf": [D5, NULL]}, id="nothing tells"),
+        pytest.param(
+            {"anyOf": [tagged(1), tagged(2)]}, {"anyOf": [tagged(1), tagged(2)]}, id="numbers"
+        ),
+        pytest.param(
+            {"anyOf": [A, B | {"required": []}]},
+            {"anyOf": [A, B | {"required": []}]},
+            id="a member that may be absent",
+        ),
+        pytest.param(
+            {"anyOf": [A, {k: v for k, v in B.items() if k != "type"}]},
+            {"anyOf": [A, {k: v for k, v in B.items() if k != "type"}]},
+            id="a branch for values of other types",
+        ),
+        pytest.param(
+            {"additionalProperties": False, "anyOf": [tagged("a", properties={}), NULL]},
+            {
+                "allOf": [
+                    {"additionalProperties": False},
+                    {"type": ["object", "null"], "properties": {}, "required": ["kind"]},
+                ]
+            },
+            id="what would mean something else beside its neighbour",
+        ),
+        pytest.param(
+            {"properties": {"x": {"items": [{"not": {"oneOf": [A, B]}}]}}},
+            {"properties": {"x": {"items": [{"not": A_OR_B}]}}},
+            id="deep inside",
+        ),
+    ],
+)
+def test_branches_that_something_tells_apart_are_not_tried(schema: Any, expected: Any) -> None:
+    """Only the one that is told is judged."""
+    assert expected == without_trying(schema, DEFINITIONS)
+
+
+TAGS = ["a", "b", "c", True, False, None]
+MEMBERS: list[Any] = [*TAGS, 0, 1, 1.0, "d", [], {}]
+OBJECTS: list[Any] = [
+    *PAYLOADS,
+    *({"kind": tag, **more} for tag in MEMBERS for more in ({}, {"n": 1}, {"n": "x"}, {"m": 1})),
+    *({"sort": tag, "kind": other} for tag in MEMBERS[:6] for other in MEMBERS[:3]),
+]
+
+
+def random_object(random: Random) -> Any:
+    if random.random() < 0.1:
+        return random.choice([NULL, STRING, NUMBER, {"minProperties": 2}, {"not": {}}, {}, True])
+    name = "kind" if random.random() < 0.8 else "sort"
+    member: dict[str, Any] = {"enum": random.sample(TAGS, k=random.choice([1, 1, 1, 2]))}
+    if random.random() < 0.3:
+        member["type"] = random.choice([["string"], ["string", "boolean"], ["null"]])
+    branch: dict[str, Any] = {"type": ["object"], "properties": {name: member}, "required": [name]}
+    if random.random() < 0.5:
+        branch["properties"]["n"] = random.choice([NUMBER, STRING, False])
+    if random.random() < 0.3:
+        branch["additionalProperties"] = random.choice([False, NUMBER])
+    if random.random() < 0.15:
+        del branch[random.choice(["type", "required", "properties"])]
+    if random.random() < 0.15:
+        return {"allOf": [branch, random.choice([{"required": ["n"]}, {"type": ["object"]}])]}
+    return branch
+
+
+def said(definitions: dict[str, Any]) -> list[bool]:
+    engine = FastEngine(generate(Lowered(definitions), LIMITS), "2020-12", LIMITS)
+    return [engine.is_valid(payload) for payload in OBJECTS]
+
+
+def test_what_is_not_tried_accepts_what_the_union_accepts() -> None:
+    """Random branches, behind references or not, with neighbours or without."""
+    told = 0
+    for number in range(1500):
+        random = Random(number)
+        definitions: dict[str, Any] = {}
+        branches = []
+        for index in range(1, random.randint(2, 6)):
+            branch = random_object(random)
+            if random.random() < 0.3:
+                definitions[f"d{index}"] = branch
+                branch = {"$ref": f"#/definitions/d{index}"}
+            branches.append(branch)
+        root: dict[str, Any] = {random.choice(["anyOf", "oneOf"]): branches}
+        if random.random() < 0.3:
+            root |= random.choice(
+                [{"type": ["object"]}, {"required": ["kind"]}, {"minProperties": 1}]
+            )
+        simpler = without_trying(root, definitions)
+        told += "byMember" in repr(simpler) or "byType" in repr(simpler)
+        assert said({"d0": root, **definitions}) == said({"d0": simpler, **definitions}), root
+
+    assert told > 500
+
+
+def test_unions_of_models_are_told_by_their_member() -> None:
+    """References with a constant in each, as pydantic writes them, of many models."""
+    names = [f"model-{number}" for number in range(60)]
+    schema = {
+        "$defs": {
+            name: {
+                "type": "object",
+                "properties": {"type": {"const": name, "type": "string"}, "x": {"type": "integer"}},
+                "required": ["type", "x"],
+                "additionalProperties": False,
+            }
+            for name in names
+        },
+        "oneOf": [{"$ref": f"#/$defs/{name}"} for name in names],
+        "discriminator": {"propertyName": "type"},
+    }
+    payloads: list[Any] = [{"type": name, "x": x} for name in names for x in (1, "1")]
+    others: list[Any] = [{"x": 1}, {"type": "model-60", "x": 1}, {"type": ["model-1"], "x": 1}, []]
+
+    assert compiled(schema).artifact.fast is not None
+    assert [True, False] * 60 + [False] * 4 == judges(schema, payloads + others)

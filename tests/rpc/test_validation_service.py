@@ -145,13 +145,6 @@ UNSERVED = [
     ask(SCHEMA, call_params=b"{}"),
     ask(SCHEMA, call_result=b"{}"),
     ask(SCHEMA, absent_structured_content=target_pb2.AbsentContent()),
-    ask(SCHEMA, 1, options_pb2.ValidationOptions(apply_defaults=True)),
-    ask(SCHEMA, 1, options_pb2.ValidationOptions(coercion=options_pb2.COERCION_JSON_STRINGS)),
-    ask(
-        SCHEMA,
-        1,
-        options_pb2.ValidationOptions(unknown_arguments=options_pb2.UNKNOWN_ARGUMENTS_STRIP),
-    ),
 ]
 
 

@@ -5,6 +5,7 @@ import gc
 import json
 import traceback
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -248,13 +249,14 @@ async def test_other_calls_have_their_turn_while_patterns_are_made_ready() -> No
     """Each takes about a millisecond, there may be thousands, and few are remembered."""
     patterns = {f"p{n}": {"pattern": f"^(?:[a-z]{{1,50}}-){{1,9}}{n}$"} for n in range(1500)}
     source = SchemaSource(json.dumps({"properties": patterns}).encode())
-    artifact = compile_source(source, LIMITS)
+    limits = replace(LIMITS, pattern_instructions=10_000_000)
+    artifact = compile_source(source, limits)
 
     async def made(_source: SchemaSource, begun: Callable[[], None]) -> Artifact:
         begun()
         return artifact
 
-    loading = asyncio.create_task(CompiledSchemas(made, LIMITS, 1, 10).inline(source))
+    loading = asyncio.create_task(CompiledSchemas(made, limits, 1, 10_000_000).inline(source))
     turns_taken = 0
     while not loading.done():
         await asyncio.sleep(0)

@@ -49,6 +49,10 @@ class Limits:
     compile_seconds: int
     #: How long a worker process may judge one payload, in seconds.
     judgement_seconds: int
+    #: The largest size of all patterns of a schema once compiled, in instructions.
+    pattern_instructions: int
+    #: Whether patterns with look-around and back-references are run.
+    allow_backtracking: bool
     #: How much memory a worker process may have, in bytes of address space.
     worker_bytes: int
 

@@ -3,19 +3,30 @@
 import click
 
 from sidecheck_server import __version__
+from sidecheck_server.cli.check import check
+from sidecheck_server.cli.completion import completion
 from sidecheck_server.cli.healthcheck import healthcheck
+from sidecheck_server.cli.info import info
+from sidecheck_server.cli.options import examples
 from sidecheck_server.cli.serve import serve
+from sidecheck_server.cli.tools import tools
 from sidecheck_server.cli.validate import validate
 
 __all__ = ["sidecheck"]
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog=examples(
+        "sidecheck check tools.json",
+        "sidecheck validate --tools tools.json --tool git_log call.json",
+        "sidecheck serve --tools tools.json",
+    ),
+)
 @click.version_option(__version__, prog_name="sidecheck")
 def sidecheck() -> None:
     """Judge MCP tool definitions and payloads."""
 
 
-sidecheck.add_command(serve)
-sidecheck.add_command(validate)
-sidecheck.add_command(healthcheck)
+for _command in (check, completion, healthcheck, info, serve, tools, validate):
+    sidecheck.add_command(_command)

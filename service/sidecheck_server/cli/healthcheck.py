@@ -1,45 +1,23 @@
 """`sidecheck healthcheck`: whether a server serves."""
 
-import os
 from typing import Any
 
 import click
 
+from sidecheck_server.cli.options import examples, target_option, timeout_option
+
 __all__ = ["healthcheck"]
 
-_DEFAULT = "127.0.0.1:50151"
 
-
-def _target() -> str:
-    """Return where a server listens that has its settings from this environment."""
-    listen = os.environ.get("SIDECHECK_LISTEN", _DEFAULT)
-    path = os.environ.get("SIDECHECK_UNIX_SOCKET")
-    return listen or (f"unix:{path}" if path else _DEFAULT)
-
-
-@click.command()
-@click.option(
-    "--target",
-    default=_target,
-    show_default=f"as SIDECHECK_LISTEN or SIDECHECK_UNIX_SOCKET says, or {_DEFAULT}",
-    metavar="TARGET",
-    help="The server: host:port, or unix:/path.",
+@click.command(
+    epilog=examples(
+        "sidecheck healthcheck", "sidecheck healthcheck --target unix:/run/sidecheck.sock"
+    )
 )
-@click.option(
-    "--timeout",
-    type=click.FloatRange(0, 3600, min_open=True),
-    default=2.0,
-    show_default=True,
-    help="Seconds to wait.",
-)
+@target_option
+@timeout_option(2.0)
 def healthcheck(target: str, timeout: float) -> None:
-    r"""Exit with 0 if the server at TARGET serves, with 1 if not.
-
-    \b
-    Examples:
-      sidecheck healthcheck
-      sidecheck healthcheck --target unix:/run/sidecheck.sock
-    """
+    """Exit with 0 if the server at TARGET serves, with 1 if not."""
     import grpc  # noqa: PLC0415  (other commands start without gRPC)
     from grpc_health.v1 import health_pb2, health_pb2_grpc  # noqa: PLC0415
 

@@ -1,61 +1,52 @@
-"""Verdicts and refusals as text for people and as JSON for programs."""
+"""What commands say of findings: text for people, JSON for programs."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import click
+from sidecheck_server.cli.findings import Finding, count
+from sidecheck_server.cli.rows import Part, Row, page_width, printable, write_rows
+from sidecheck_server.core.words import Severity
 
-from sidecheck_server.core.refusals import Refusal
-from sidecheck_server.core.words import Severity, Verdict, Violation
+__all__ = ["STYLES", "Block", "counted", "in_json", "problem_object", "tally", "write_blocks"]
 
-__all__ = ["Report", "as_json", "as_text"]
-
-_COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "blue"}
+STYLES = {
+    Severity.ERROR: "bold red",
+    Severity.WARNING: "bold yellow",
+    Severity.INFO: "bold cyan",
+}
+_WIDEST = 48
+"""Columns that are wider than this are not aligned with the others."""
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
-    """What became of one payload."""
+class Block:
+    """What is said of one thing: a row, its findings, and what is to be added."""
 
-    name: str
-    outcome: Verdict | Refusal
+    heading: tuple[Part, ...] = ()
+    findings: Sequence[Finding] = ()
+    note: str = ""
 
-    @property
-    def valid(self) -> bool:
-        """Whether it was judged, and is valid."""
-        return isinstance(self.outcome, Verdict) and self.outcome.valid
-
-
-def as_json(reports: Sequence[Report]) -> str:
-    """Return a JSON list in ASCII with an object for each report, in their order."""
-    return json.dumps([_object(report) for report in reports], indent=2)
+    def in_order(self) -> list[Finding]:
+        """Return the findings in the order of their places."""
+        return sorted(self.findings, key=lambda finding: finding.place.start)
 
 
-def as_text(reports: Sequence[Report]) -> str:
-    """Return a block of lines for each report, aligned, and coloured on a terminal.
-
-    Characters that cannot be printed are escaped: names out of a payload must not
-    start a line of their own, or talk to the terminal.
-    """
-    return "\n".join(line for report in reports for line in _lines(report))
+def write_blocks(blocks: Sequence[Block], summary: str, *, excerpts: bool) -> None:
+    """Write *blocks* to standard output, and a line at the end that sums them up."""
+    rows = _long_rows(blocks) if excerpts else _short_rows(blocks)
+    write_rows([*rows, Row(((summary, "bold"),))])
 
 
-def _object(report: Report) -> dict[str, Any]:
-    outcome = report.outcome
-    if isinstance(outcome, Refusal):
-        refusal = {"reason": outcome.reason.value, "message": outcome.message}
-        return {"payload": report.name, "refusal": refusal}
-    return {
-        "payload": report.name,
-        "valid": outcome.valid,
-        "truncated": outcome.truncated,
-        "violations": [_violation(found) for found in outcome.violations],
-    }
+def in_json(value: Any) -> str:
+    """Return *value* as JSON in ASCII, for a terminal or a pipe alike."""
+    return json.dumps(value, indent=2)
 
 
-def _violation(found: Violation) -> dict[str, str]:
+def problem_object(finding: Finding) -> dict[str, Any]:
+    """Return the members of *finding* in JSON."""
+    found = finding.violation
     return {
         "code": found.code,
         "severity": found.severity.value,
@@ -64,27 +55,89 @@ def _violation(found: Violation) -> dict[str, str]:
         "schema_pointer": found.schema_pointer,
         "message": found.message,
         "suggestion": found.suggestion,
+        "line": finding.place.line,
+        "column": finding.place.column,
     }
 
 
-def _lines(report: Report) -> list[str]:
-    outcome = report.outcome
-    name = _printable(report.name)
-    if isinstance(outcome, Refusal):
-        said = _printable(f"{outcome.reason.value}: {outcome.message}")
-        return [f"{name}: {click.style('refused', fg='red', bold=True)}", f"  {said}"]
-    head = click.style("valid", fg="green") if outcome.valid else click.style("invalid", fg="red")
-    lines = [f"{name}: {head}"]
-    places = [_printable(found.instance_pointer) or "(root)" for found in outcome.violations]
-    width = min(max(map(len, places), default=0), 40)
-    codes = max((len(found.code) for found in outcome.violations), default=0)
-    for place, found in zip(places, outcome.violations, strict=True):
-        code = click.style(f"{found.code:<{codes}}", fg=_COLOURS[found.severity])
-        lines.append(f"  {place:<{width}}  {code}  {_printable(found.message)}")
-    if outcome.truncated:
-        lines.append("  ... there may be more; see --max-violations")
-    return lines
+def counted(number: int, noun: str) -> str:
+    """Return "1 tool" or "2 tools"."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def _printable(text: str) -> str:
-    return "".join(each if each.isprintable() else json.dumps(each)[1:-1] for each in text)
+def tally(findings: Sequence[Finding]) -> str:
+    """Return how many errors and warnings there are."""
+    errors, warnings = (count(findings, one) for one in (Severity.ERROR, Severity.WARNING))
+    if not errors and not warnings:
+        return "no problems"
+    said = [counted(errors, "error")] if errors else []
+    return ", ".join([*said, counted(warnings, "warning")] if warnings else said)
+
+
+def _short_rows(blocks: Sequence[Block]) -> Iterator[Row]:
+    """Yield a row for each finding, with columns that are aligned over all blocks."""
+    cells = [[_cells(finding) for finding in block.in_order()] for block in blocks]
+    every = [each for block in cells for each in block]
+    widths = [
+        min(max((len(each[column]) for each in every), default=0), _WIDEST) for column in range(4)
+    ]
+    for block, lines in zip(blocks, cells, strict=True):
+        if block.heading:
+            yield Row(block.heading)
+        for finding, line in zip(block.in_order(), lines, strict=True):
+            style = STYLES[finding.violation.severity]
+            padded = [f"{cell:<{width}}" for cell, width in zip(line, widths, strict=True)]
+            location, severity, code, place = padded
+            said = printable(finding.violation.message)
+            yield Row(
+                (
+                    (f"{location} ", ""),
+                    (f"{severity}  ", style),
+                    (f"{code}  ", "bold"),
+                    (f"{place}  ", "cyan"),
+                    (said, ""),
+                ),
+                wraps=False,
+            )
+        if block.note:
+            yield Row(((block.note, ""),))
+
+
+def _cells(finding: Finding) -> tuple[str, str, str, str]:
+    found = finding.violation
+    place = " ".join(filter(None, (finding.tool, found.instance_pointer)))
+    return (
+        f"{_location(finding)}:",
+        found.severity.value,
+        found.code,
+        printable(place) or "(root)",
+    )
+
+
+def _long_rows(blocks: Sequence[Block]) -> Iterator[Row]:
+    """Yield several rows for each finding: what, where, and an excerpt of its source."""
+    from sidecheck_server.cli.excerpts import excerpt_rows  # noqa: PLC0415  (reads rich)
+
+    width = page_width()
+    for block in blocks:
+        if block.heading:
+            yield Row(block.heading)
+        for finding in block.in_order():
+            found = finding.violation
+            style = STYLES[found.severity]
+            where: list[Part] = [(f"{_location(finding)}: ", "bold")]
+            where += [(f"{found.severity.value} ", style), (found.code, "bold")]
+            if finding.tool:
+                where += [(" in ", ""), (printable(finding.tool), "bold")]
+            if found.instance_pointer:
+                where += [(" at ", ""), (printable(found.instance_pointer), "cyan")]
+            yield Row(tuple(where))
+            yield Row(((printable(found.message), ""),), indent=2)
+            yield from excerpt_rows(finding, width, style)
+            yield Row()
+        if block.note:
+            yield Row(((block.note, ""),))
+
+
+def _location(finding: Finding) -> str:
+    return f"{printable(finding.source.name)}:{finding.place.line}:{finding.place.column}"

@@ -13,15 +13,12 @@ __all__ = ["CompiledSchema"]
 
 
 class CompiledSchema:
-    """A schema that can judge. Immutable but for the engine that it makes when needed."""
+    """A schema that can judge. Immutable but for the engines that it makes when needed."""
 
     def __init__(self, source: SchemaSource, artifact: Artifact, limits: Limits) -> None:
         self.source = source
         self.artifact = artifact
         self.limits = limits
-        self.fast: FastEngine | None = None
-        if artifact.fast is not None:
-            self.fast = FastEngine(artifact.fast, artifact.dialect, limits)
 
     @property
     def digest(self) -> str:
@@ -32,6 +29,19 @@ class CompiledSchema:
     def why_complete(self) -> str:
         """Why only the complete engine may judge, or ""."""
         return self.artifact.why_complete
+
+    @property
+    def backtracking(self) -> bool:
+        """Whether only a process that can be killed may judge."""
+        return self.artifact.backtracking
+
+    @cached_property
+    def fast(self) -> FastEngine | None:
+        """The fast engine, if it can judge; made when it is first asked for."""
+        artifact = self.artifact
+        if artifact.fast is None:
+            return None
+        return FastEngine(artifact.fast, artifact.dialect, self.limits)
 
     @cached_property
     def complete(self) -> CompleteEngine:
@@ -44,4 +54,5 @@ class CompiledSchema:
             assert_formats=self.source.assert_formats,
             dialect_of=context.dialect_of,
             max_steps=self.limits.steps,
+            allow_backtracking=self.limits.allow_backtracking,
         )

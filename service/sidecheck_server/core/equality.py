@@ -45,9 +45,6 @@ def all_unique(items: Sequence[JsonValue], budget: Budget) -> bool:
     Raises:
         Exhausted: the budget has too few steps for that.
     """
-    if all(item.__class__ is str for item in items):
-        spend(budget, _STRING * len(items))
-        return len(set(items)) == len(items)
     return first_repeated(items, budget) is None
 
 
@@ -57,6 +54,10 @@ def first_repeated(items: Sequence[JsonValue], budget: Budget) -> tuple[int, int
     Raises:
         Exhausted: the budget has too few steps for that.
     """
+    if all(item.__class__ is str for item in items):
+        spend(budget, _STRING * len(items))
+        if len(set(items)) == len(items):
+            return None
     seen: dict[str, int] = {}
     for index, item in enumerate(items):
         parts: list[str] = []

@@ -63,7 +63,7 @@ def judge(compiled: CompiledSchema, payload: bytes, how: Judging) -> Verdict:
     if len(payload) > limits.payload_bytes:
         raise exceeded("payload_bytes", limits.payload_bytes, "the payload", len(payload))
     try:
-        return _Court(compiled, how, [limits.steps], patient=True).judge(payload)
+        return _judge(compiled, payload, how, [limits.steps], patient=True)
     except Exhausted:
         raise exceeded("steps", limits.steps, "judging the payload takes too long") from None
     except RecursionError:
@@ -77,18 +77,50 @@ def judge_at_once(compiled: CompiledSchema, payload: bytes, how: Judging) -> Ver
         Refusal: as `judge`.
     """
     limits = compiled.limits
-    if len(payload) > limits.bytes_at_once:
+    if len(payload) > limits.bytes_at_once or compiled.artifact.backtracking:
         if len(payload) > limits.payload_bytes:
             raise exceeded("payload_bytes", limits.payload_bytes, "the payload", len(payload))
         return None
     try:
-        return _Court(compiled, how, [limits.steps_at_once], patient=False).judge(payload)
+        return _judge(compiled, payload, how, [limits.steps_at_once], patient=False)
     except _TOO_LONG:
         return None
 
 
+def _judge(
+    compiled: CompiledSchema, payload: bytes, how: Judging, budget: Budget, *, patient: bool
+) -> Verdict:
+    # Most payloads are valid, and need no more than the first lines.
+    try:
+        depth = compiled.limits.payload_depth
+        value = decode(payload, max_depth=depth, most=how.max_violations)
+    except MalformedError as error:
+        found: list[Violation] = []
+        more = _collect(error.violations, how, found)
+        return Verdict.listing(found, truncated=more or error.truncated)
+    fast = compiled.fast
+    valid = None if fast is None else fast.is_valid(value, budget)
+    if valid and how.repairs is None:
+        return _VALID
+    return _Court(compiled, how, budget, patient=patient).judge(payload, value, valid)
+
+
+def _collect(violations: Iterable[Violation], how: Judging, found: list[Violation]) -> bool:
+    """Add as many of *violations* to *found* as are wanted; return whether there are more.
+
+    The first ones are kept, so that the answer costs no more than they do.
+    """
+    left = how.max_length
+    for violation in violations:
+        left -= violation.length
+        if len(found) >= how.max_violations or (found and left < 0):
+            return True
+        found.append(violation)
+    return False
+
+
 class _Court:
-    """Judges one payload within a budget.
+    """Judges one payload that is JSON, within a budget.
 
     A *patient* one makes the best of what it found when the budget ends.
     """
@@ -103,16 +135,10 @@ class _Court:
         self._budget = budget
         self._patient = patient
 
-    def judge(self, payload: bytes) -> Verdict:
+    def judge(self, payload: bytes, value: JsonValue, valid: bool | None) -> Verdict:  # noqa: FBT001
+        """Return the verdict on *value*, of which the fast engine said whether it is *valid*."""
         how = self._how
-        try:
-            depth = self._compiled.limits.payload_depth
-            value = decode(payload, max_depth=depth, most=how.max_violations)
-        except MalformedError as error:
-            found: list[Violation] = []
-            more = self._collect(error.violations, found)
-            return Verdict.listing(found, truncated=more or error.truncated)
-        verdict = self._verdict(value)
+        verdict = self._verdict(value, valid)
         if how.repairs is None:
             return verdict
         repair = self._repair(payload, value, how.repairs, valid=verdict.valid)
@@ -120,22 +146,26 @@ class _Court:
             verdict = self._with_unknown(verdict, value, _UNKNOWN[how.repairs.unknown])
         return replace(verdict, repair=repair) if repair is not None else verdict
 
-    def _verdict(self, value: JsonValue) -> Verdict:
+    def _verdict(self, value: JsonValue, valid: bool | None) -> Verdict:  # noqa: FBT001
         """Return the verdict of the schema alone."""
-        fast = self._compiled.fast
-        if fast is None:
+        if valid is None:
             return self._decide(value)
-        if fast.is_valid(value, self._budget):
+        if valid:
             return _VALID
         if not self._how.explains:
             return _not_explained("the payload is invalid; what is wrong was not asked for")
         return self._explain(value)
 
+    def _judged(self, value: JsonValue) -> Verdict:
+        """Return the verdict of the schema on a value that the fast engine has not seen."""
+        fast = self._compiled.fast
+        return self._verdict(value, None if fast is None else fast.is_valid(value, self._budget))
+
     def _decide(self, value: JsonValue) -> Verdict:
         """Let the complete engine say yes or no."""
         found: list[Violation] = []
         try:
-            more = self._collect(self._explained(value), found)
+            more = _collect(self._explained(value), self._how, found)
         except _TOO_LONG:
             # One violation is enough to know the verdict.
             if not (found and self._patient):
@@ -147,7 +177,7 @@ class _Court:
         """Let the complete engine say why the fast one said no."""
         found: list[Violation] = []
         try:
-            more = self._collect(self._explained(value), found)
+            more = _collect(self._explained(value), self._how, found)
         except _TOO_LONG:
             # The verdict is known; only its reasons are too many steps or too deep away.
             if not self._patient:
@@ -171,7 +201,7 @@ class _Court:
         hidden = self._how.hide_values
         members = unknown_members(self._compiled.complete, value, self._budget, hide_values=hidden)
         found = list(verdict.violations)
-        more = self._collect(
+        more = _collect(
             (
                 Violation(
                     instance_pointer=member.pointer,
@@ -184,6 +214,7 @@ class _Court:
                 )
                 for member in members
             ),
+            self._how,
             found,
         )
         return Verdict.listing(found, truncated=verdict.truncated or more)
@@ -205,22 +236,9 @@ class _Court:
         if not changes:
             return None
         if after is value:
-            return Repair(payload, self._verdict(value), changes)
+            return Repair(payload, self._judged(value), changes)
         text = text_of(after, limits, self._budget)
-        return Repair(text, self._verdict(after), changes)
-
-    def _collect(self, violations: Iterable[Violation], found: list[Violation]) -> bool:
-        """Add as many of *violations* to *found* as are wanted; return whether there are more.
-
-        The first ones are kept, so that the answer costs no more than they do.
-        """
-        left = self._how.max_length
-        for violation in violations:
-            left -= violation.length
-            if len(found) >= self._how.max_violations or (found and left < 0):
-                return True
-            found.append(violation)
-        return False
+        return Repair(text, self._judged(after), changes)
 
 
 def _not_explained(said: str) -> Verdict:

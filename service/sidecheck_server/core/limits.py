@@ -39,6 +39,8 @@ class Limits:
     documents_bytes: int = 1 << 20
     #: The longest pattern, in characters.
     pattern_length: int = 1024
+    #: The largest size of all patterns of a schema once compiled, in instructions.
+    pattern_instructions: int = 100_000
     #: The largest number of steps that judging one payload may take (see `core.budget`);
     #: about a quarter of a second.
     steps: int = 3_000_000
@@ -63,6 +65,9 @@ class Limits:
     judgement_seconds: int = 2
     #: The address space of a worker, in bytes.
     worker_bytes: int = 400 << 20
+    #: Whether patterns with look-around and back-references are run, by a worker and as
+    #: long as it may judge: nothing else bounds them.
+    allow_backtracking: bool = False
     #: The largest code generated for a schema, in characters.
     code_length: int = 2_000_000
 

@@ -20,7 +20,7 @@ from google.rpc.status_pb2 import Status
 
 from sidecheck_server.core.refusals import Refusal
 from sidecheck_server.registry import RegistryUnusable
-from sidecheck_server.rpc.facts import facts_of
+from sidecheck_server.rpc.facts import Told, facts_of
 from sidecheck_server.rpc.methods import refuse_unreadable
 from sidecheck_server.rpc.status import DOMAIN, abort, refusal_to_wire
 from sidecheck_server.workers import CALLER
@@ -53,7 +53,10 @@ def answering(method: _Method[_Servicer, _Request, _Response]) -> Any:
             await abort(context, refusal_to_wire(refusal))
         except Exception as error:  # noqa: BLE001  (the border: nothing of ours may pass it)
             await abort(context, internal_error(error, name))
-        level, facts = facts_of(response)
+        if isinstance(response, Told):
+            response, level, facts = response
+        else:
+            level, facts = facts_of(response)
         _log.log(level, "rpc.answered", method=name, ms=_ms(started), **facts)
         return response
 

@@ -2,16 +2,18 @@
 
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeVar
 
 from sidecheck.v1 import options_pb2, target_pb2, verdict_pb2
+from sidecheck.v1.validation_service_pb2 import ValidateOutcome
 
-from sidecheck_server.core.judge import Judging, judge_at_once
-from sidecheck_server.core.limits import Limits, exceeded
+from sidecheck_server.core.judge import judge_at_once
+from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.refusals import Reason, Refusal
 from sidecheck_server.core.words import Verdict
 from sidecheck_server.registry import Registry
+from sidecheck_server.rpc.batches import Batch
 from sidecheck_server.rpc.convert import (
     Asked,
     options_from_wire,
@@ -24,7 +26,7 @@ from sidecheck_server.rpc.convert import (
 from sidecheck_server.state.targets import Side, Target
 from sidecheck_server.state.validation import Standard, Validator
 
-__all__ = ["Allowance", "Case", "Cases"]
+__all__ = ["Case", "Cases"]
 
 _Value = TypeVar("_Value")
 
@@ -58,49 +60,15 @@ class Cases:
         return case
 
 
-class Allowance:
-    """How much work a batch may still cause."""
-
-    def __init__(self, limits: Limits) -> None:
-        self._limit = self._long = limits.long_items
-        self._violations = limits.batch_violations
-        self._length = limits.verdict_length
-
-    def take_long(self) -> None:
-        """Count an item that needs a worker.
-
-        Raises:
-            Refusal: LIMIT_EXCEEDED if there were too many.
-        """
-        if not self._long:
-            raise exceeded("long_items", self._limit, "items that take long to judge")
-        self._long -= 1
-
-    def lowered(self, how: Judging) -> Judging:
-        """Return *how* with no more violations than may still be told."""
-        if how.max_violations <= self._violations and how.max_length <= self._length:
-            return how
-        return replace(
-            how,
-            max_violations=max(1, min(how.max_violations, self._violations)),
-            max_length=self._length,
-            explains=how.explains and self._length > 0,
-        )
-
-    def tell(self, verdict: Verdict) -> None:
-        """Count the violations of *verdict*."""
-        self._violations = max(0, self._violations - len(verdict.violations))
-        self._length = max(0, self._length - sum(found.length for found in verdict.violations))
-
-
 @dataclass(frozen=True, slots=True)
 class _Ready:
     """What judges subjects of one name."""
 
     standard: Standard
     side: Side
-    #: The answer to a valid payload, always the same.
+    #: The answers to a valid payload, always the same.
     valid: verdict_pb2.Verdict
+    valid_item: ValidateOutcome
 
 
 class Case:
@@ -123,9 +91,7 @@ class Case:
         #: The revision of the registry in which the target is looked up.
         self.revision = revision
 
-    def judge_at_once(
-        self, subject: target_pb2.Subject, allowance: Allowance | None = None
-    ) -> verdict_pb2.Verdict | None:
+    def judge_at_once(self, subject: target_pb2.Subject) -> verdict_pb2.Verdict | None:
         """Return the verdict on *subject*, or None if that needs a worker.
 
         Raises:
@@ -135,12 +101,32 @@ class Case:
         ready = self._ready.get(name)
         if ready is None or isinstance(self._asked, Refusal):
             return None
-        how = self._asked.how if allowance is None else allowance.lowered(self._asked.how)
+        compiled, payload = ready.standard.compiled, getattr(subject, name)
+        verdict = judge_at_once(compiled, payload, self._asked.how)
+        return None if verdict is None else _answer(verdict, ready, self._asked, None)
+
+    def item_at_once(self, subject: target_pb2.Subject, batch: Batch) -> ValidateOutcome | None:
+        """Return the outcome of an item of *batch*, or None if that needs a worker.
+
+        Raises:
+            Refusal: a limit is exceeded.
+        """
+        name = subject.WhichOneof("subject")
+        ready = self._ready.get(name)
+        if ready is None or isinstance(self._asked, Refusal):
+            return None
+        how = batch.lowered(self._asked.how)
         verdict = judge_at_once(ready.standard.compiled, getattr(subject, name), how)
-        return None if verdict is None else _answer(verdict, ready, self._asked, allowance)
+        if verdict is None:
+            return None
+        if not verdict.violations and verdict.repair is None:
+            return ready.valid_item
+        outcome = ValidateOutcome(verdict=_answer(verdict, ready, self._asked, batch))
+        batch.tally.look(outcome)
+        return outcome
 
     async def judge(
-        self, subject: target_pb2.Subject, allowance: Allowance | None = None
+        self, subject: target_pb2.Subject, batch: Batch | None = None
     ) -> verdict_pb2.Verdict:
         """Return the verdict on *subject*, whatever it takes.
 
@@ -161,32 +147,31 @@ class Case:
                     return skipped_to_wire(refusal)
                 raise
             self._ready[name] = ready
-            answer = self.judge_at_once(subject, allowance)
-            if answer is not None:
-                return answer
-        how = asked.how
-        if allowance is not None:
-            allowance.take_long()
-            how = allowance.lowered(how)
+        how = asked.how if batch is None else batch.lowered(asked.how)
         payload = getattr(subject, name or "")
-        verdict = await self._validator.judge_long(ready.standard, payload, how)
-        return _answer(verdict, ready, asked, allowance)
+        verdict = judge_at_once(ready.standard.compiled, payload, how)
+        if verdict is None:
+            if batch is not None:
+                batch.take_long()
+            verdict = await self._validator.judge_long(ready.standard, payload, how)
+        return _answer(verdict, ready, asked, batch)
 
     async def _find(self, side: Side, asked: Asked) -> _Ready:
         formats = asked.assert_formats
         if isinstance(self._target, Refusal):
             raise copy(self._target)
         standard = await self._validator.find(self._target, side, assert_formats=formats)
-        return _Ready(standard, side, valid_to_wire(standard))
+        valid = valid_to_wire(standard)
+        return _Ready(standard, side, valid, ValidateOutcome(verdict=valid))
 
 
 def _answer(
-    verdict: Verdict, ready: _Ready, asked: Asked, allowance: Allowance | None
+    verdict: Verdict, ready: _Ready, asked: Asked, batch: Batch | None
 ) -> verdict_pb2.Verdict:
     if not verdict.violations and verdict.repair is None:
         return ready.valid
-    if allowance is not None:
-        allowance.tell(verdict)
+    if batch is not None:
+        batch.tell(verdict)
     return verdict_to_wire(verdict, ready.standard, ready.side, asked)
 
 

@@ -1,13 +1,13 @@
 """What the log says of an answered call: outcomes and counts, never content."""
 
 import logging
-from typing import Any
+from typing import Any, NamedTuple
 
 from sidecheck.v1 import registry_service_pb2, validation_service_pb2, verdict_pb2
 
 from sidecheck_server.core.judge import DISAGREEMENT
 
-__all__ = ["Tally", "facts_of"]
+__all__ = ["Tally", "Told", "facts_of"]
 
 
 def facts_of(response: Any) -> tuple[int, dict[str, Any]]:
@@ -17,11 +17,6 @@ def facts_of(response: Any) -> tuple[int, dict[str, Any]]:
     """
     if isinstance(response, validation_service_pb2.ValidateResponse):
         return _verdict(response.verdict)
-    if isinstance(response, validation_service_pb2.ValidateBatchResponse):
-        tally = Tally()
-        for outcome in response.outcomes:
-            tally.add(outcome)
-        return tally.told()
     if isinstance(response, registry_service_pb2.RegisterToolsResponse):
         return _registration(response)
     if isinstance(response, registry_service_pb2.DeleteToolsResponse):
@@ -43,18 +38,31 @@ def _verdict(verdict: verdict_pb2.Verdict) -> tuple[int, dict[str, Any]]:
     }
 
 
+class Told(NamedTuple):
+    """An answer, and the facts of it that its method knows already."""
+
+    response: Any
+    level: int
+    facts: dict[str, Any]
+
+
 class Tally:
     """Counts the outcomes of a batch or a stream."""
 
     __slots__ = ("_disagreeing", "_invalid", "_items", "_refused")
 
-    def __init__(self) -> None:
-        self._items = self._invalid = self._refused = 0
+    def __init__(self, items: int = 0) -> None:
+        self._items = items
+        self._invalid = self._refused = 0
         self._disagreeing: set[str] = set()
 
     def add(self, outcome: validation_service_pb2.ValidateOutcome) -> None:
         """Count one outcome."""
         self._items += 1
+        self.look(outcome)
+
+    def look(self, outcome: validation_service_pb2.ValidateOutcome) -> None:
+        """See what one outcome is that was counted already; a valid one need not be seen."""
         if outcome.HasField("refusal"):
             self._refused += 1
         elif not outcome.verdict.valid:

@@ -25,7 +25,9 @@ from sidecheck_server.core.limits import Limits, exceeded
 from sidecheck_server.core.refusals import Reason, Refusal
 from sidecheck_server.registry import Registry
 from sidecheck_server.rpc.answering import answering, internal_error
-from sidecheck_server.rpc.cases import Allowance, Case, Cases
+from sidecheck_server.rpc.batches import Batch
+from sidecheck_server.rpc.cases import Case, Cases
+from sidecheck_server.rpc.facts import Told
 from sidecheck_server.rpc.methods import Unreadable, refuse_unreadable
 from sidecheck_server.rpc.status import refusal_to_wire
 from sidecheck_server.rpc.streams import Streams, answering_stream
@@ -57,24 +59,29 @@ class ValidationServicer(ValidationServiceServicer):
         return ValidateResponse(verdict=verdict, registry_revision=case.revision)
 
     @answering
-    async def ValidateBatch(  # noqa: N802
-        self, request: ValidateBatchRequest
-    ) -> ValidateBatchResponse:
+    async def ValidateBatch(self, request: ValidateBatchRequest) -> Told:  # noqa: N802
         """Judge many payloads in their order."""
         count = len(request.items)
         if count > self._limits.batch_items:
             raise exceeded("batch_items", self._limits.batch_items, "the batch", count)
         whole = self._cases.of(request.target, request.options)
         response = ValidateBatchResponse(registry_revision=whole.revision)
-        allowance = Allowance(self._limits)
+        batch, append = Batch(count, self._limits), response.outcomes.append
         turn = time.perf_counter()
         for item in request.items:
             case = self._case(whole, request.target, request.options, item)
-            response.outcomes.append(await _outcome(case, item, "ValidateBatch", allowance))
+            try:
+                outcome = case.item_at_once(item.subject, batch)
+            except Exception:  # noqa: BLE001  (asked again below, where it is told)
+                outcome = None
+            if outcome is None:
+                outcome = await _outcome(case, item, "ValidateBatch", batch)
+                batch.tally.look(outcome)
+            append(outcome)
             if time.perf_counter() - turn > _TURN_SECONDS:
                 await sleep(0)
                 turn = time.perf_counter()
-        return response
+        return Told(response, *batch.tally.told())
 
     @answering_stream
     async def ValidateStream(  # noqa: N802
@@ -142,15 +149,12 @@ def _item(request: ValidateStreamRequest | Unreadable) -> StreamItem:
 
 
 async def _outcome(
-    case: Case, item: ValidateItem, method: str, allowance: Allowance | None = None
+    case: Case, item: ValidateItem, method: str, batch: Batch | None = None
 ) -> ValidateOutcome:
     """Return the verdict on *item*, or its refusal: one item must not cost the others."""
     try:
-        verdict = case.judge_at_once(item.subject, allowance)
-        if verdict is None:
-            verdict = await case.judge(item.subject, allowance)
+        return ValidateOutcome(verdict=await case.judge(item.subject, batch))
     except Refusal as refusal:
         return ValidateOutcome(refusal=refusal_to_wire(refusal))
     except Exception as error:  # noqa: BLE001  (the border)
         return ValidateOutcome(refusal=internal_error(error, method))
-    return ValidateOutcome(verdict=verdict)

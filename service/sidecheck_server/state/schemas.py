@@ -21,8 +21,8 @@ _INLINE, _REGISTERED = 0, 1
 _BYTES_OF_ONE = 16 << 10
 """A schema with more text than this, its documents included, counts as several."""
 
-_PATTERN = 16
-"""Each pattern counts as so many more: what it keeps of past searches may fill 256 KB."""
+_PATTERN = 64
+"""Each pattern counts as so many more: what it keeps of past searches may fill a megabyte."""
 
 #: Compiles a schema, and calls back when it begins.
 Compile = Callable[[SchemaSource, Callable[[], None]], Awaitable[Artifact]]
@@ -133,7 +133,7 @@ class CompiledSchemas:
                 return found
         else:
             # A thousand large patterns take a second, and give way in between.
-            found = await asyncio.to_thread(CompiledSchema, source, artifact, self._limits)
+            found = await asyncio.to_thread(_loaded, source, artifact, self._limits)
         kept = _Kept(found, _weight_of(source, found))
         if kept.weight <= self._caches[kind].maxsize:
             self._caches[kind][key] = kept
@@ -148,6 +148,13 @@ class CompiledSchemas:
         # Whoever still waits gets it; if nobody does, asyncio would print it.
         if not task.cancelled():
             task.exception()
+
+
+def _loaded(source: SchemaSource, artifact: Artifact, limits: Limits) -> CompiledSchema:
+    compiled = CompiledSchema(source, artifact, limits)
+    if not compiled.backtracking:
+        _ = compiled.fast
+    return compiled
 
 
 def _is_passing(refusal: Refusal) -> bool:

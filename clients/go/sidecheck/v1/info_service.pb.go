@@ -268,6 +268,10 @@ type Limits struct {
 	// The largest text of the violations in a verdict or a batch, in characters. One
 	// violation is always told.
 	VerdictLength uint32 `protobuf:"varint,20,opt,name=verdict_length,json=verdictLength,proto3" json:"verdict_length,omitempty"`
+	// The largest size of all patterns of a schema once compiled, in instructions.
+	PatternInstructions uint32 `protobuf:"varint,21,opt,name=pattern_instructions,json=patternInstructions,proto3" json:"pattern_instructions,omitempty"`
+	// Whether patterns with look-around and back-references are run.
+	AllowBacktracking bool `protobuf:"varint,22,opt,name=allow_backtracking,json=allowBacktracking,proto3" json:"allow_backtracking,omitempty"`
 	// How much memory a worker process may have, in bytes of address space.
 	WorkerBytes   uint64 `protobuf:"varint,19,opt,name=worker_bytes,json=workerBytes,proto3" json:"worker_bytes,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -437,6 +441,20 @@ func (x *Limits) GetVerdictLength() uint32 {
 	return 0
 }
 
+func (x *Limits) GetPatternInstructions() uint32 {
+	if x != nil {
+		return x.PatternInstructions
+	}
+	return 0
+}
+
+func (x *Limits) GetAllowBacktracking() bool {
+	if x != nil {
+		return x.AllowBacktracking
+	}
+	return false
+}
+
 func (x *Limits) GetWorkerBytes() uint64 {
 	if x != nil {
 		return x.WorkerBytes
@@ -462,7 +480,7 @@ const file_sidecheck_v1_info_service_proto_rawDesc = "" +
 	"EngineInfo\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\alibrary\x18\x02 \x01(\tR\alibrary\x12\x18\n" +
-	"\aversion\x18\x03 \x01(\tR\aversion\"\xd4\x05\n" +
+	"\aversion\x18\x03 \x01(\tR\aversion\"\xb6\x06\n" +
 	"\x06Limits\x12#\n" +
 	"\rmessage_bytes\x18\x01 \x01(\rR\fmessageBytes\x12\x1f\n" +
 	"\vbatch_items\x18\x02 \x01(\rR\n" +
@@ -489,7 +507,9 @@ const file_sidecheck_v1_info_service_proto_rawDesc = "" +
 	"\x10batch_violations\x18\x10 \x01(\rR\x0fbatchViolations\x12'\n" +
 	"\x0fcompile_seconds\x18\x11 \x01(\rR\x0ecompileSeconds\x12+\n" +
 	"\x11judgement_seconds\x18\x12 \x01(\rR\x10judgementSeconds\x12%\n" +
-	"\x0everdict_length\x18\x14 \x01(\rR\rverdictLength\x12!\n" +
+	"\x0everdict_length\x18\x14 \x01(\rR\rverdictLength\x121\n" +
+	"\x14pattern_instructions\x18\x15 \x01(\rR\x13patternInstructions\x12-\n" +
+	"\x12allow_backtracking\x18\x16 \x01(\bR\x11allowBacktracking\x12!\n" +
 	"\fworker_bytes\x18\x13 \x01(\x04R\vworkerBytes2g\n" +
 	"\vInfoService\x12X\n" +
 	"\rGetServerInfo\x12\".sidecheck.v1.GetServerInfoRequest\x1a#.sidecheck.v1.GetServerInfoResponseBW\n" +

@@ -129,7 +129,7 @@ def _closure(
         if here is None:
             continue
         scope = scope_of(here.validator)
-        spend(scope.budget, scope.charges.of(here.schema))
+        spend(scope.budget, scope.readings.charge(here.schema))
         # A choice, once taken, is the same for all ways that lead to it.
         key = (id(here.schema), *map(id, (scope.resource, *scope.entered)), here.asks)
         if key not in seen:

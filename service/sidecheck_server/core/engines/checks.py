@@ -12,10 +12,12 @@ __all__ = ["Checks"]
 class Checks:
     """What judges strings: every pattern and every format, compiled once.
 
-    *assert_formats* makes ``format`` an assertion in dialects that leave the choice.
+    *assert_formats* makes ``format`` an assertion in dialects that leave the choice,
+    *allow_backtracking* runs patterns whose time nothing bounds.
     """
 
-    def __init__(self, *, assert_formats: bool) -> None:
+    def __init__(self, *, assert_formats: bool, allow_backtracking: bool) -> None:
+        self._allow_backtracking = allow_backtracking
         self._assert_formats = assert_formats
         self._patterns: dict[str, TextCheck] = {}
         self._formats: dict[tuple[str, str], TextCheck] = {}
@@ -29,7 +31,9 @@ class Checks:
         """
         check = self._patterns.get(pattern)
         if check is None:
-            check = self._patterns[pattern] = counted_pattern(compile_pattern(pattern))
+            check = self._patterns[pattern] = counted_pattern(
+                compile_pattern(pattern, backtracking=self._allow_backtracking)
+            )
         return check(text, budget)
 
     def conforms(self, text: str, name: str, dialect: Dialect, budget: Budget) -> bool:

@@ -12,20 +12,21 @@ keywords are functions that yield faults. Three of the class's methods are ours:
 - ``is_type``, for the reason that `json_types` tells.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
 from jsonschema.validators import create
 from referencing import Registry
 
-from sidecheck_server.core.budget import Budget, spend
-from sidecheck_server.core.engines.charges import Charges
+from sidecheck_server.core.budget import Budget, Exhausted
+from sidecheck_server.core.engines.charges import APPLYING
 from sidecheck_server.core.engines.checks import Checks
 from sidecheck_server.core.engines.complete_applicators import applicators_of
 from sidecheck_server.core.engines.complete_assertions import assertions_of
-from sidecheck_server.core.engines.fault import Fault
+from sidecheck_server.core.engines.fault import NOTHING, Fault
 from sidecheck_server.core.engines.json_types import has_type
+from sidecheck_server.core.engines.readings import Judge, Reading, Readings, reading_of
 from sidecheck_server.core.engines.scope import Scope, scope_of
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.schemas.dialects import STANDARD, Dialect
@@ -36,6 +37,8 @@ from sidecheck_server.core.words import JsonValue
 __all__ = ["CompleteEngine"]
 
 _STEPS = Limits().steps
+_EMPTY = Registry()
+"""Without a registry jsonschema would fetch."""
 
 
 class CompleteEngine:
@@ -59,11 +62,12 @@ class CompleteEngine:
         assert_formats: bool,
         dialect_of: DialectOf,
         max_steps: int = _STEPS,
+        allow_backtracking: bool = False,
     ) -> None:
         self._schema = schema
         self._resources = Resources(schema, dialect, documents, dialect_of)
-        self._checks = Checks(assert_formats=assert_formats)
-        self._charges = Charges()
+        self._checks = Checks(assert_formats=assert_formats, allow_backtracking=allow_backtracking)
+        self._readings = Readings()
         self._max_steps = max_steps
 
     def is_valid(self, payload: JsonValue, budget: Budget | None = None) -> bool:
@@ -73,8 +77,7 @@ class CompleteEngine:
     def faults(self, payload: JsonValue, budget: Budget | None = None) -> Iterator[Fault]:
         """Yield what is wrong with *payload*, each when it is asked for."""
         validator, schema = self.at_root([self._max_steps] if budget is None else budget)
-        faults: Iterator[Fault] = validator.descend(payload, schema)
-        return faults
+        yield from validator.descend(payload, schema)
 
     def at_root(self, budget: Budget) -> tuple[Any, JsonValue]:
         """Return the validator that stands where evaluation begins, and the whole schema.
@@ -82,7 +85,8 @@ class CompleteEngine:
         For who applies subschemas in an order of his own; all of it spends *budget*.
         """
         root = self._resources.root
-        scope = Scope(self._resources, self._checks, self._charges, budget, root, (root,))
+        known = self._readings.under(root.dialect)
+        scope = Scope(self._resources, self._checks, self._readings, budget, root, (root,), known)
         return _standing_in(scope), self._schema
 
 
@@ -104,8 +108,8 @@ def _validator_class(draft: Draft, keywords: frozenset[str]) -> Any:
 def _standing_in(scope: Scope) -> Any:
     """Return the validator that judges by the dialect of *scope*."""
     validator_class = _validator_class(scope.dialect.draft, scope.dialect.keywords)
-    # The schema is given to `descend`. Without a registry jsonschema would fetch.
-    return validator_class(True, registry=Registry(), _resolver=scope)  # noqa: FBT003
+    # The schema is given to `descend`.
+    return validator_class(True, registry=_EMPTY, _resolver=scope)  # noqa: FBT003
 
 
 def _evolve(validator: Any, **changes: Any) -> Any:
@@ -125,37 +129,70 @@ def _descend(
     path: str | int | None = None,
     schema_path: str | int | None = None,
     resolver: Scope | None = None,
-) -> Iterator[Fault]:
-    """Yield the faults of *instance* under *schema*; replaces jsonschema's."""
+) -> Iterable[Fault]:
+    """Return the faults of *instance* under *schema*; replaces jsonschema's.
+
+    It judges up to the first fault at once, and by the rest when that is
+    asked for: where there is no fault, there is no generator either.
+    """
     if schema is True:
-        return
-    if schema is False:
-        placed: Any = (("", False),)
-        scope = resolver or scope_of(validator)
-    else:
-        scope = (resolver or scope_of(validator)).enter(schema)
-        if scope is not scope_of(validator):
-            validator = _standing_in(scope)
-        hides = scope.dialect.reference_hides_siblings and "$ref" in schema
-        placed = (("$ref", schema["$ref"]),) if hides else schema.items()
-    spend(scope.budget, scope.charges.of(schema))
+        return NOTHING
+    scope: Scope = resolver or validator._resolver  # noqa: SLF001  (scope_of, without a call)
+    reading = _OF_FALSE if schema is False else scope.known.get(id(schema))
+    if reading is None or reading.identified:
+        scope = scope.enter(schema)
+    if scope is not validator._resolver:  # noqa: SLF001
+        validator = _standing_in(scope)
+        reading = _OF_FALSE if schema is False else scope.known.get(id(schema))
+    if reading is None:
+        reading = reading_of(schema, validator.VALIDATORS, scope.dialect)
+        scope.known[id(schema)] = reading
+    budget = scope.budget
+    budget[0] -= reading.charge
+    if budget[0] < 0:
+        raise Exhausted
+    placed = iter(reading.keywords)
+    for keyword, value, judge in placed:
+        found = judge(validator, value, instance, schema)
+        if found is not NOTHING:
+            where = (path, schema_path)
+            return _told(where, (validator, instance, schema), (keyword, value, found), placed)
+    return NOTHING
+
+
+def _told(
+    where: tuple[str | int | None, str | int | None],
+    judged: tuple[Any, Any, Any],
+    first: tuple[str, Any, Iterable[Fault]],
+    placed: Iterator[tuple[str, Any, Judge]],
+) -> Iterator[Fault]:
+    """Yield the faults that the *first* keyword found, then those of the ones after it."""
+    path, schema_path = where
+    validator, instance, schema = judged
+    keyword, value, found = first
+    scope = scope_of(validator)
     # One loop and no more generators than needed: each costs depth of payload.
-    for keyword, value in placed:
-        judge = _refuse if schema is False else validator.VALIDATORS.get(keyword)
-        if judge is None:
-            continue
-        for fault in judge(validator, value, instance, schema):
+    while True:
+        for fault in found:
             fault.settle(keyword, value, instance, schema, scope)
             # What `if` yields comes from `then` or `else`, which stand beside it.
             if keyword and keyword != "if":
-                fault.schema_path.appendleft(keyword)
+                fault.schema_path.append(keyword)
             if schema_path is not None:
-                fault.schema_path.appendleft(schema_path)
+                fault.schema_path.append(schema_path)
             if path is not None:
-                fault.path.appendleft(path)
+                fault.path.append(path)
             yield fault
+        following = next(placed, None)
+        if following is None:
+            return
+        keyword, value, judge = following
+        found = judge(validator, value, instance, schema)
 
 
-def _refuse(_validator: Any, _value: Any, _instance: Any, _schema: Any) -> Iterator[Fault]:
-    """Yield the fault of any value under the schema ``false``."""
-    yield Fault()
+def _refuse(_validator: Any, _value: Any, _instance: Any, _schema: Any) -> Iterable[Fault]:
+    """Return the fault of any value under the schema ``false``."""
+    return (Fault(),)
+
+
+_OF_FALSE = Reading(APPLYING, (("", False, _refuse),), identified=False)

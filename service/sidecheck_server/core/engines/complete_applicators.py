@@ -5,7 +5,7 @@ would search names with ``re``, take subschemas out of their place, or write the
 whole offending value into a message.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 
 from sidecheck_server.core.budget import spend
 from sidecheck_server.core.engines.complete_assertions import Keyword
-from sidecheck_server.core.engines.fault import Fault
+from sidecheck_server.core.engines.fault import NOTHING, Fault
 from sidecheck_server.core.engines.scope import scope_of
 from sidecheck_server.core.engines.unevaluated import accepts, unevaluated_items, unevaluated_names
 from sidecheck_server.core.schemas.keywords import Draft
@@ -24,56 +24,82 @@ _NAME = 4
 """Steps of looking whether one name is declared."""
 
 
-def _ref(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterator[Fault]:
+def _ref(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
     target, scope = scope_of(validator).follow(value)
-    return _descend(validator, instance, target, resolver=scope)
+    faults: Iterable[Fault] = validator.descend(instance, target, resolver=scope)
+    return faults
 
 
-def _dynamic_ref(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterator[Fault]:
+def _dynamic_ref(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
     target, scope = scope_of(validator).follow_dynamic(value)
-    return _descend(validator, instance, target, resolver=scope)
+    faults: Iterable[Fault] = validator.descend(instance, target, resolver=scope)
+    return faults
 
 
-def _recursive_ref(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterator[Fault]:
+def _recursive_ref(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
     target, scope = scope_of(validator).follow_recursive(value)
-    return _descend(validator, instance, target, resolver=scope)
+    faults: Iterable[Fault] = validator.descend(instance, target, resolver=scope)
+    return faults
 
 
-def _any_of(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterator[Fault]:
+def _any_of(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
     for branch in value:
-        if next(_descend(validator, instance, branch), None) is None:
-            return
-    yield _choice(validator, value, instance)
+        # `accepts` without its frame, of which there are as many as the payload is deep.
+        found = validator.descend(instance, branch)
+        if found is NOTHING or next(found, None) is None:
+            return NOTHING
+    return (_choice(validator, value, instance),)
 
 
-def _one_of(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterator[Fault]:
+def _one_of(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
     accepted = []
     for index, branch in enumerate(value):
-        if accepts(validator, instance, branch):
+        found = validator.descend(instance, branch)
+        if found is NOTHING or next(found, None) is None:
             accepted.append(index)
             if len(accepted) == 2:
-                yield Fault(tuple(accepted))
-                return
-    if not accepted:
-        yield _choice(validator, value, instance)
+                return (Fault(tuple(accepted)),)
+    return NOTHING if accepted else (_choice(validator, value, instance),)
 
 
 def _choice(validator: Any, branches: Any, instance: Any) -> Fault:
-    def explore(index: int) -> Iterator[Fault]:
-        return _descend(validator, instance, branches[index], schema_path=index)
+    def explore(index: int) -> Iterable[Fault]:
+        faults: Iterable[Fault] = validator.descend(instance, branches[index], schema_path=index)
+        return faults
 
     return Fault(explore=explore)
 
 
-def _not(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterator[Fault]:
-    if accepts(validator, instance, value):
-        yield Fault()
+def _not(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
+    found = validator.descend(instance, value)
+    accepted = found is NOTHING or next(found, None) is None
+    return (Fault(),) if accepted else NOTHING
+
+
+def _properties(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
+    if isinstance(instance, dict):
+        members = iter(value.items())
+        for name, subschema in members:
+            if name in instance:
+                found = validator.descend(instance[name], subschema, name, name)
+                if found is not NOTHING:
+                    return _more_properties(found, validator, members, instance)
+    return NOTHING
+
+
+def _more_properties(
+    found: Iterable[Fault], validator: Any, members: Iterator[tuple[str, Any]], instance: Any
+) -> Iterator[Fault]:
+    yield from found
+    for name, subschema in members:
+        if name in instance:
+            yield from validator.descend(instance[name], subschema, name, name)
 
 
 def _if(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Fault]:
     chosen = "then" if accepts(validator, instance, value) else "else"
     if chosen in schema:
-        yield from _descend(validator, instance, schema[chosen], schema_path=chosen)
+        yield from validator.descend(instance, schema[chosen], schema_path=chosen)
 
 
 def _dependencies(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterator[Fault]:
@@ -86,7 +112,7 @@ def _dependencies(validator: Any, value: Any, instance: Any, _schema: Any) -> It
                     if each not in instance:
                         yield Fault((name, each))
             else:
-                yield from _descend(validator, instance, needed, schema_path=name)
+                yield from validator.descend(instance, needed, schema_path=name)
 
 
 def _pattern_properties(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterator[Fault]:
@@ -95,27 +121,26 @@ def _pattern_properties(validator: Any, value: Any, instance: Any, _schema: Any)
         for pattern, subschema in value.items():
             for name, member in instance.items():
                 if scope.checks.matches(pattern, name, scope.budget):
-                    yield from _descend(
-                        validator, member, subschema, path=name, schema_path=pattern
-                    )
+                    yield from validator.descend(member, subschema, path=name, schema_path=pattern)
 
 
 def _additional_properties(
     validator: Any, value: Any, instance: Any, schema: Any
-) -> Iterator[Fault]:
-    if isinstance(instance, dict) and value is not True:
-        scope = scope_of(validator)
-        spend(scope.budget, _NAME * len(instance))
-        # With an applicator in force, so are its siblings of the same vocabulary.
-        declared = schema.get("properties", {})
-        patterns = schema.get("patternProperties", {})
-        extra = (
-            name
-            for name in instance
-            if name not in declared
-            and not any(scope.checks.matches(pattern, name, scope.budget) for pattern in patterns)
-        )
-        yield from _closed(validator, value, instance, extra)
+) -> Iterable[Fault]:
+    if not isinstance(instance, dict) or value is True:
+        return NOTHING
+    scope = scope_of(validator)
+    spend(scope.budget, _NAME * len(instance))
+    # With an applicator in force, so are its siblings of the same vocabulary.
+    declared = schema.get("properties", {})
+    patterns = schema.get("patternProperties", {})
+    unknown = [name for name in instance if name not in declared]
+    extra = (
+        name
+        for name in unknown
+        if not any(scope.checks.matches(pattern, name, scope.budget) for pattern in patterns)
+    )
+    return _closed(validator, value, instance, extra) if unknown else NOTHING
 
 
 def _unevaluated_properties(
@@ -134,44 +159,54 @@ def _closed(
         if value is False:
             yield Fault(name, at=(name,))
         else:
-            yield from _descend(validator, instance[name], value, path=name)
+            yield from validator.descend(instance[name], value, path=name)
 
 
 def _property_names(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterator[Fault]:
     if isinstance(instance, dict):
         for name in instance:
             # The first thing wrong with a name says enough of it.
-            wrong = next(_descend(validator, name, value), None)
+            wrong = next(iter(validator.descend(name, value)), None)
             if wrong is not None:
                 yield Fault(wrong, at=(name,))
 
 
-def _items_after(first: int, value: Any, validator: Any, instance: list[Any]) -> Iterator[Fault]:
-    if value is False:
-        if len(instance) > first:
-            yield Fault(first, at=(first,))
-    elif value is not True:
+def _items_from(start: Callable[[Mapping[str, Any]], int | None]) -> Keyword:
+    """Return the keyword that judges the items after the first *start* ones; None for none.
+
+    All in one function, as there is a frame of it for each level of a payload.
+    """
+
+    def judge(validator: Any, value: Any, instance: Any, schema: Any) -> Iterable[Fault]:
+        first = start(schema) if isinstance(instance, list) else None
+        if first is None or value is True:
+            return NOTHING
+        if value is False:
+            return (Fault(first, at=(first,)),) if len(instance) > first else NOTHING
+        if isinstance(value, list):
+            descents: Iterable[Fault] = _PREFIX_ITEMS(validator, value, instance, schema)
+            return descents
         for index in range(first, len(instance)):
-            yield from _descend(validator, instance[index], value, path=index)
+            found = validator.descend(instance[index], value, index)
+            if found is not NOTHING:
+                return _more_items(found, index + 1, value, validator, instance)
+        return NOTHING
+
+    return judge
 
 
-def _items(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Fault]:
-    if isinstance(instance, list):
-        yield from _items_after(len(schema.get("prefixItems", ())), value, validator, instance)
+def _more_items(
+    found: Iterable[Fault], first: int, value: Any, validator: Any, instance: list[Any]
+) -> Iterator[Fault]:
+    yield from found
+    for index in range(first, len(instance)):
+        yield from validator.descend(instance[index], value, index)
 
 
-def _items_or_list(validator: Any, value: Any, instance: Any, schema: Any) -> Iterable[Fault]:
-    if isinstance(value, list):
-        descents: Iterable[Fault] = _PREFIX_ITEMS(validator, value, instance, schema)
-        return descents
-    return _items_after(0, value, validator, instance) if isinstance(instance, list) else ()
-
-
-def _additional_items(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Fault]:
+def _count_listed(schema: Mapping[str, Any]) -> int | None:
     listed = schema.get("items")
     # Without a list of items there are no additional ones (2019-09 core, section 9.3.1.2).
-    if isinstance(instance, list) and isinstance(listed, list):
-        yield from _items_after(len(listed), value, validator, instance)
+    return len(listed) if isinstance(listed, list) else None
 
 
 def _unevaluated_items(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Fault]:
@@ -180,7 +215,7 @@ def _unevaluated_items(validator: Any, value: Any, instance: Any, schema: Any) -
             if value is False:
                 yield Fault(index, at=(index,))
                 return
-            yield from _descend(validator, instance[index], value, path=index)
+            yield from validator.descend(instance[index], value, path=index)
 
 
 def _contains(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Fault]:
@@ -220,30 +255,23 @@ def _count_up_to(enough: int, validator: Any, instance: list[Any], subschema: An
     return count
 
 
-def _descend(validator: Any, instance: Any, schema: Any, **where: Any) -> Iterator[Fault]:
-    faults: Iterator[Fault] = validator.descend(instance, schema, **where)
-    return faults
-
-
 _PREFIX_ITEMS = Draft202012Validator.VALIDATORS["prefixItems"]
 
 _APPLICATORS: Mapping[str, Any] = MappingProxyType(
     {
-        **{
-            name: Draft202012Validator.VALIDATORS[name]
-            for name in ("allOf", "dependentSchemas", "properties")
-        },
+        **{name: Draft202012Validator.VALIDATORS[name] for name in ("allOf", "dependentSchemas")},
         "$ref": _ref,
         "$recursiveRef": _recursive_ref,
         "$dynamicRef": _dynamic_ref,
+        "properties": _properties,
         "anyOf": _any_of,
         "oneOf": _one_of,
         "not": _not,
         "if": _if,
         "dependencies": _dependencies,
         "prefixItems": _PREFIX_ITEMS,
-        "items": _items_or_list,
-        "additionalItems": _additional_items,
+        "items": _items_from(lambda _schema: 0),
+        "additionalItems": _items_from(_count_listed),
         "contains": _contains,
         "minContains": _min_contains,
         "maxContains": _max_contains,
@@ -260,5 +288,5 @@ def applicators_of(draft: Draft) -> dict[str, Keyword]:
     """Return the applicators by keyword, as *draft* reads them."""
     known = dict(_APPLICATORS)
     if draft is Draft.DRAFT_2020_12:
-        known["items"] = _items
+        known["items"] = _items_from(lambda schema: len(schema.get("prefixItems", ())))
     return known

@@ -1,76 +1,82 @@
 """The keywords that judge a value by itself, for the complete engine.
 
 Each is a function as jsonschema wants it: of the validator, the keyword's value, the
-payload's value and the schema, returning an iterable of faults. None of jsonschema's own is
+payload's value and the schema, returning the faults, or `NOTHING`. None of jsonschema's own is
 used here, since they write the whole offending value into a message, compare with
 ``==``, divide in binary, or search with ``re``.
 """
 
 import operator
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from sidecheck_server.core.engines.fault import Fault
-from sidecheck_server.core.engines.json_types import is_number
+from sidecheck_server.core.engines.fault import NOTHING, Fault
+from sidecheck_server.core.engines.json_types import CLASSES, is_number
 from sidecheck_server.core.engines.scope import scope_of
-from sidecheck_server.core.equality import all_unique, first_repeated, json_equal
+from sidecheck_server.core.equality import first_repeated, json_equal
 from sidecheck_server.core.numbers import is_multiple
 from sidecheck_server.core.schemas.keywords import Draft
 
 __all__ = ["Keyword", "assertions_of"]
 
-Keyword = Callable[[Any, Any, Any, Mapping[str, Any]], Iterator[Fault]]
+Keyword = Callable[[Any, Any, Any, Mapping[str, Any]], Iterable[Fault]]
 
 
-def _type(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterator[Fault]:
-    names = [value] if isinstance(value, str) else value
-    if not any(validator.is_type(instance, name) for name in names):
-        yield Fault()
+def _type(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
+    for name in (value,) if isinstance(value, str) else value:
+        known = CLASSES.get(name)
+        if validator.is_type(instance, name) if known is None else isinstance(instance, known):
+            return NOTHING
+    return (Fault(),)
 
 
-def _enum(_validator: Any, value: Any, instance: Any, _schema: Any) -> Iterator[Fault]:
+def _enum(_validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
     # Nothing but a string equals a string, and for strings `in` is fast.
     known = instance in value if isinstance(instance, str) else None
-    if not (any(json_equal(each, instance) for each in value) if known is None else known):
-        yield Fault()
+    if known is None:
+        known = any(json_equal(each, instance) for each in value)
+    return NOTHING if known else (Fault(),)
 
 
-def _const(_validator: Any, value: Any, instance: Any, _schema: Any) -> Iterator[Fault]:
-    if not json_equal(instance, value):
-        yield Fault()
+def _const(_validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
+    return NOTHING if json_equal(instance, value) else (Fault(),)
 
 
-def _multiple_of(_validator: Any, value: Any, instance: Any, _schema: Any) -> Iterator[Fault]:
+def _multiple_of(_validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
     if is_number(instance) and not is_multiple(instance, value):
-        yield Fault()
+        return (Fault(),)
+    return NOTHING
 
 
-def _unique_items(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterator[Fault]:
+def _unique_items(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
     if value is True and isinstance(instance, list):
         budget = scope_of(validator).budget
-        if not all_unique(instance, budget):
-            yield Fault(first_repeated(instance, budget))
+        repeated = first_repeated(instance, budget)
+        if repeated is not None:
+            return (Fault(repeated),)
+    return NOTHING
 
 
-def _pattern(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterator[Fault]:
+def _pattern(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
     if isinstance(instance, str):
         scope = scope_of(validator)
         if not scope.checks.matches(value, instance, scope.budget):
-            yield Fault()
+            return (Fault(),)
+    return NOTHING
 
 
-def _format(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterator[Fault]:
+def _format(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
     if isinstance(instance, str):
         scope = scope_of(validator)
         if not scope.checks.conforms(instance, value, scope.dialect, scope.budget):
-            yield Fault()
+            return (Fault(),)
+    return NOTHING
 
 
-def _required(_validator: Any, value: Any, instance: Any, _schema: Any) -> Iterator[Fault]:
-    if isinstance(instance, dict):
-        for name in value:
-            if name not in instance:
-                yield Fault(name)
+def _required(_validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
+    if not isinstance(instance, dict):
+        return NOTHING
+    return [Fault(name) for name in value if name not in instance] or NOTHING
 
 
 def _dependent_required(
@@ -87,9 +93,10 @@ def _dependent_required(
 def _counting(kind: type, breaks: Callable[[Any, Any], bool]) -> Keyword:
     """Return a keyword that limits the length of values of *kind*."""
 
-    def judge(_validator: Any, value: Any, instance: Any, _schema: Any) -> Iterator[Fault]:
+    def judge(_validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
         if isinstance(instance, kind) and breaks(len(instance), value):  # type: ignore[arg-type]
-            yield Fault()
+            return (Fault(),)
+        return NOTHING
 
     return judge
 
@@ -97,9 +104,10 @@ def _counting(kind: type, breaks: Callable[[Any, Any], bool]) -> Keyword:
 def _bounding(breaks: Callable[[Any, Any], bool]) -> Keyword:
     """Return a keyword that limits numbers."""
 
-    def judge(_validator: Any, value: Any, instance: Any, _schema: Any) -> Iterator[Fault]:
+    def judge(_validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
         if is_number(instance) and breaks(instance, value):
-            yield Fault()
+            return (Fault(),)
+        return NOTHING
 
     return judge
 
@@ -109,10 +117,11 @@ def _bounding_in_draft_04(
 ) -> Keyword:
     """Return a keyword that limits numbers, with a boolean beside it (draft 4, section 5.1.2)."""
 
-    def judge(_validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Fault]:
+    def judge(_validator: Any, value: Any, instance: Any, schema: Any) -> Iterable[Fault]:
         broken = breaks_exclusive if schema.get(exclusive) is True else breaks
         if is_number(instance) and broken(instance, value):
-            yield Fault()
+            return (Fault(),)
+        return NOTHING
 
     return judge
 

@@ -1,11 +1,12 @@
 """Conditions: the tests of generated code, written as text."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from sidecheck_server.core.equality import number_text
+from sidecheck_server.core.schemas.canonical import Constant
 
-__all__ = ["BOUNDS", "KIND_OF_TYPE", "TYPE_TESTS", "display", "is_one_of"]
+__all__ = ["BOUNDS", "KIND_OF_TYPE", "TYPE_TESTS", "display", "fits_types", "is_in", "is_one_of"]
 
 _NUMBER = ("number", "integer", "int")
 TYPE_TESTS = {
@@ -14,7 +15,9 @@ TYPE_TESTS = {
     "string": "isinstance({0}, str)",
     "array": "isinstance({0}, list)",
     "object": "isinstance({0}, dict)",
-    "number": "(isinstance({0}, (int, float)) and {0} is not True and {0} is not False)",
+    "number": (
+        "(isinstance({0}, float) or isinstance({0}, int) and {0} is not True and {0} is not False)"
+    ),
     "integer": (
         "(isinstance({0}, int) and {0} is not True and {0} is not False"
         " or isinstance({0}, float) and {0}.is_integer())"
@@ -37,6 +40,35 @@ BOUNDS = {
     "minProperties": ("object", "len({0}) < {1}"),
     "maxProperties": ("object", "len({0}) > {1}"),
 }
+
+
+def fits_types(definition: Mapping[str, Any]) -> bool:
+    """Return whether every value that ``enum`` lists is of one of the types beside it.
+
+    Only if none is a number: 1.0 equals 1, and may be of another type.
+    """
+    names = {str: "string", bool: "boolean", type(None): "null"}
+    types = definition["type"]
+    return "enum" in definition and all(names.get(type(v)) in types for v in definition["enum"])
+
+
+def is_in(variable: str, values: Sequence[Any], *, hashable: bool = False) -> str:
+    """Write the test whether *variable*, which may be known as *hashable*, is one of *values*."""
+    strings = [value for value in values if isinstance(value, str)]
+    numbers = [v for v in values if isinstance(v, int | float) and not isinstance(v, bool)]
+    tests = [f"{variable} is {c}" for c in (None, True, False) if any(v is c for v in values)]
+    if strings:
+        test = f"{variable} in {display(strings)}"
+        tests.append(test if hashable else f"isinstance({variable}, str) and {test}")
+    if numbers:
+        test = TYPE_TESTS["number"].format(variable)
+        tests.append(f"{test} and {is_one_of(variable, numbers)}")
+    tests += [
+        f"json_equal({variable}, C{value.number})"
+        for value in values
+        if isinstance(value, Constant)
+    ]
+    return " or ".join(tests) or "False"
 
 
 def is_one_of(variable: str, numbers: Sequence[float]) -> str:

@@ -46,9 +46,15 @@ class FastEngine:
     __slots__ = ("_counted", "_run", "_steps")
 
     def __init__(self, code: FastCode, dialect: str, limits: Limits) -> None:
-        names: dict[str, Any] = {"__builtins__": {}, **_RUNTIME}
+        # Nothing is built in but what generated code may call; one mapping serves all,
+        # which saves each of a hundred thousand schemas one of its own.
+        names: dict[str, Any] = {"__builtins__": _RUNTIME}
         for number, source in enumerate(code.patterns):
-            pattern = compile_pattern(source, max_length=limits.pattern_length)
+            pattern = compile_pattern(
+                source,
+                max_length=limits.pattern_length,
+                backtracking=limits.allow_backtracking,
+            )
             names[f"P{number}"] = counted_pattern(pattern)
         for number, name in enumerate(code.formats):
             names[f"F{number}"] = counted_format(format_checker(name, dialect))

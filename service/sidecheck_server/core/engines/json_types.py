@@ -9,15 +9,16 @@ from typing import Any
 
 from sidecheck_server.core.schemas.keywords import Draft
 
-__all__ = ["has_type", "is_number"]
+__all__ = ["CLASSES", "has_type", "is_number"]
 
-_CLASSES: dict[str, type] = {
+CLASSES: dict[str, type] = {
     "array": list,
     "boolean": bool,
     "null": type(None),
     "object": dict,
     "string": str,
 }
+"""The types that are one class each."""
 
 
 def is_number(value: Any) -> bool:
@@ -27,7 +28,7 @@ def is_number(value: Any) -> bool:
 
 def has_type(value: Any, name: str, draft: Draft) -> bool:
     """Return whether *value* is of the type *name*."""
-    known = _CLASSES.get(name)
+    known = CLASSES.get(name)
     if known is not None:
         return isinstance(value, known)
     if name == "number":

@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sidecheck_server.core.budget import Budget
-from sidecheck_server.core.engines.charges import Charges
 from sidecheck_server.core.engines.checks import Checks
+from sidecheck_server.core.engines.readings import Reading, Readings
 from sidecheck_server.core.schemas.dialects import Dialect
 from sidecheck_server.core.schemas.resources import Resource, Resources
 from sidecheck_server.core.words import JsonValue
@@ -19,13 +19,15 @@ class Scope:
 
     resources: Resources
     checks: Checks
-    charges: Charges
+    readings: Readings
     budget: Budget
     #: What the reference of a subschema is read against.
     resource: Resource
     #: The dynamic scope: each resource once, in the order of first entry
     #: (2020-12 core, section 7.1). Only who came first ever counts.
     entered: tuple[Resource, ...]
+    #: The readings under the dialect of the resource.
+    known: dict[int, Reading]
 
     @property
     def dialect(self) -> Dialect:
@@ -44,7 +46,8 @@ class Scope:
         if resource is self.resource:
             return self
         entered = self.entered if resource in self.entered else (*self.entered, resource)
-        return replace(self, resource=resource, entered=entered)
+        known = self.readings.under(resource.dialect)
+        return replace(self, resource=resource, entered=entered, known=known)
 
     def follow(self, reference: str) -> tuple[JsonValue, "Scope"]:
         """Return the schema that ``$ref`` leads to, and its scope.
@@ -52,8 +55,12 @@ class Scope:
         Raises:
             UnresolvableError: it leads nowhere.
         """
-        schema, resource = self.resources.resolve(reference, self.resource)
-        return schema, self.within(resource)
+        key = (id(self.resource), reference)
+        target = self.readings.targets.get(key)
+        if target is None:
+            target = self.resources.resolve(reference, self.resource)
+            self.readings.targets[key] = target
+        return target[0], self.within(target[1])
 
     def follow_dynamic(self, reference: str) -> tuple[JsonValue, "Scope"]:
         """Return the schema that ``$dynamicRef`` leads to (2020-12 core, section 8.2.3.2).

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from sidecheck_server.core.budget import LONGEST_SEARCH, Budget, Exhausted
-from sidecheck_server.core.patterns import Pattern
+from sidecheck_server.core.patterns import UNBOUNDED, Pattern
 
 __all__ = ["TextCheck", "counted_format", "counted_pattern"]
 
@@ -25,17 +25,26 @@ _CHARACTERS = 4
 def counted_pattern(pattern: Pattern) -> TextCheck:
     """Return the search of *pattern*, which takes steps for program times text.
 
-    An automaton cannot be interrupted, so they are taken first.
+    An automaton cannot be interrupted, so they are taken first. What backtracks is run
+    where it can be killed, and takes what any automaton would.
     """
-    search, cost = pattern.search, pattern.cost
+    search, find = pattern.search, pattern.find
+    cost = 1 if pattern.cost >= UNBOUNDED else pattern.cost
 
     def matches(text: str, budget: Budget) -> bool:
         # The program reads UTF-8: up to four bytes for each character.
-        size = len(text) if text.isascii() else 4 * len(text)
-        budget[0] -= _ENTRY + min(cost * size // _VISITS, LONGEST_SEARCH)
+        steps = cost * (len(text) if text.isascii() else 4 * len(text)) // _VISITS
+        budget[0] -= _ENTRY + (steps if steps < LONGEST_SEARCH else LONGEST_SEARCH)  # noqa: FURB136  (no call)
         if budget[0] < 0:
             raise Exhausted
-        return search(text)
+        if find is None:
+            return search(text)
+        # What `search` does, without its frame and that of its automaton.
+        try:
+            data = text.encode()
+        except UnicodeEncodeError:
+            return search(text)
+        return find(data, 0, len(data))[0][0] == 0
 
     return matches
 

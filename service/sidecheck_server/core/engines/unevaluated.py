@@ -11,6 +11,7 @@ from typing import Any
 
 from sidecheck_server.core.budget import spend
 from sidecheck_server.core.engines.charges import APPLYING
+from sidecheck_server.core.engines.fault import NOTHING
 from sidecheck_server.core.engines.scope import Scope, scope_of
 from sidecheck_server.core.schemas.keywords import Draft
 
@@ -24,7 +25,8 @@ _NAME = 4
 
 def accepts(validator: Any, instance: Any, schema: Any) -> bool:
     """Return whether *schema*, a subschema at hand, accepts *instance*."""
-    return next(validator.descend(instance, schema), None) is None
+    found = validator.descend(instance, schema)
+    return found is NOTHING or next(found, None) is None
 
 
 def unevaluated_names(validator: Any, instance: Mapping[str, Any], schema: Schema) -> Sequence[str]:

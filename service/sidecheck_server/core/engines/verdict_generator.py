@@ -1,138 +1,81 @@
 """The generator: from the canonical form to the source of functions that say yes or no.
 
-The frame (functions, blocks, indentation, unions, conditions) is fastjsonschema's
-generator, which is why its release is pinned exactly; the keywords here raise a bare
-`Invalid` where fastjsonschema builds messages, and call functions of ours where its
-own code is wrong or can be flooded. Strings of the schema enter the code only as
-``repr()`` of constants.
+The keywords raise a bare `Invalid` where fastjsonschema builds messages, and call
+functions of ours where its own code is wrong or can be flooded. Unions and conditions
+that are tried are fastjsonschema's.
 """
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import Any
 
-from fastjsonschema.draft07 import CodeGeneratorDraft07
-from fastjsonschema.ref_resolver import RefResolver
-
-from sidecheck_server.core.engines.conditions import (
-    BOUNDS,
-    KIND_OF_TYPE,
-    TYPE_TESTS,
-    display,
-    is_one_of,
-)
-from sidecheck_server.core.engines.weights import schema_weight
-from sidecheck_server.core.schemas.canonical import CannotLowerError, Constant
+from sidecheck_server.core.engines.conditions import BOUNDS, TYPE_TESTS, display, fits_types, is_in
+from sidecheck_server.core.engines.generated_frame import GeneratedFrame
 from sidecheck_server.core.words import JsonValue
 
 __all__ = ["VerdictGenerator"]
 
 
-class VerdictGenerator(CodeGeneratorDraft07):
+class VerdictGenerator(GeneratedFrame):
     """Generates functions ``dN(data)`` that return if *data* is valid and raise if not."""
 
-    # What is being generated just now; the frame sets and restores them.
-    _definition: Any
-    _variable: Any
-
     def __init__(self, schema: Any, constants: Sequence[JsonValue], *, counted: bool) -> None:
-        resolver = RefResolver("", schema, store={}, handlers=_NoHandlers())
-        super().__init__(
-            schema,
-            resolver=resolver,
-            formats={},
-            use_default=False,
-            use_formats=False,
-            detailed_exceptions=False,
-            fast_fail=True,
-        )
-        self.constants = constants
-        self.counted = counted
-        self._needed_validation_functions = {"#/definitions/d0": "d0"}
+        super().__init__(schema, constants, counted=counted)
         keywords = self._json_keywords_to_function
         for name in BOUNDS:
             keywords[name] = lambda name=name: self.generate_bound(name)
         # Only what the canonical form has; content* would decode, and change, the data.
         keywords["format"] = self.generate_format
+        keywords["byType"] = self.generate_by_type
+        keywords["byMember"] = self.generate_by_member
         del keywords["const"], keywords["contentEncoding"], keywords["contentMediaType"]
-
-    # Frame
-
-    def generate_func_code(self) -> None:
-        while self._needed_validation_functions:
-            uri, name = self._needed_validation_functions.popitem()
-            self.generate_validation_function(uri, name)
-
-    def generate_validation_function(self, uri: str, name: str) -> None:
-        self._validation_functions_done.add(uri)
-        definition = self._root_definition["definitions"][name]
-        with self.l("def {}(data{}):", name, ", budget" if self.counted else "", optimize=False):
-            self.l("pass")
-            self.pay("", definition)
-            self.generate_func_code_block(definition, "data", "data", clear_variables=True)
-
-    def generate_ref(self) -> None:
-        uri = self._definition["$ref"]
-        name = uri.rpartition("/")[2]
-        if uri not in self._validation_functions_done:
-            self._needed_validation_functions[uri] = name
-        self.l("{}({variable}{})", name, ", budget" if self.counted else "")
-
-    def exc(self, *_message: Any, **_details: Any) -> None:
-        self.l("raise Invalid")
-
-    def fail_if(self, condition: str) -> None:
-        with self.l("if {}:", condition, optimize=False):
-            self.l("raise Invalid")
-
-    def pay(self, times: str, *bodies: Any) -> None:
-        """Take what judging by *bodies* costs, *times* as often, from the budget."""
-        if self.counted:
-            steps = sum(schema_weight(body, self.constants) for body in bodies)
-            self.l("budget[0] -= {}{}", f"{times} * " if times else "", steps)
-            with self.l("if budget[0] < 0:", optimize=False):
-                self.l("raise Exhausted")
-
-    def guard(self, kind: str) -> Any:
-        """Open a block for values of *kind*, unless ``type`` lets nothing else pass."""
-        types = self._definition.get("type", ())
-        if types and all(KIND_OF_TYPE.get(name) == kind for name in types):
-            return nullcontext()
-        return self.l("if {}:", TYPE_TESTS[kind].format(self._variable))
-
-    @contextmanager
-    def block(self, head: str) -> Iterator[None]:
-        """Open the block *head*, which may stay empty."""
-        with self.l("{}", head, optimize=False):
-            self.l("pass")
-            yield
-
-    def child(self, definition: Any, variable: str) -> None:
-        self.generate_func_code_block(definition, variable, "data", clear_variables=True)
 
     # Keywords for any value
 
     def generate_type(self) -> None:
+        if self._given is self._definition or fits_types(self._definition):
+            return
         tests = [TYPE_TESTS[name].format(self._variable) for name in self._definition["type"]]
         self.fail_if(f"not ({' or '.join(tests)})")
 
     def generate_enum(self) -> None:
-        values = self._definition["enum"]
-        strings = [value for value in values if isinstance(value, str)]
-        numbers = [v for v in values if isinstance(v, int | float) and not isinstance(v, bool)]
+        self.fail_if(f"not ({is_in(self._variable, self._definition['enum'])})")
+
+    # Unions whose branches exclude each other
+
+    def generate_by_type(self) -> None:
+        for index, (types, definition) in enumerate(self._definition["byType"]):
+            test = " or ".join(TYPE_TESTS[name].format(self._variable) for name in types)
+            with self.block(f"{'elif' if index else 'if'} {test}:"):
+                given = isinstance(definition, dict) and definition.get("type") == types
+                self.child(definition, self._variable, given=given)
+        with self.block("else:"):
+            self.l("raise Invalid")
+
+    def generate_by_member(self) -> None:
+        name, cases = self._definition["byMember"]["name"], self._definition["byMember"]["cases"]
         variable = self._variable
-        tests = [f"{variable} is {c}" for c in (None, True, False) if any(v is c for v in values)]
-        if strings:
-            tests.append(f"isinstance({variable}, str) and {variable} in {display(strings)}")
-        if numbers:
-            test = TYPE_TESTS["number"].format(variable)
-            tests.append(f"{test} and {is_one_of(variable, numbers)}")
-        tests += [
-            f"json_equal({variable}, C{value.number})"
-            for value in values
-            if isinstance(value, Constant)
-        ]
-        self.fail_if(f"not ({' or '.join(tests)})" if tests else "True")
+        with self.guard("object"):
+            if name not in self._definition.get("required", ()):
+                self.fail_if(f"{name!r} not in {variable}")
+            self.l("{variable}_t = {variable}[{}]", repr(name))
+            values = [value for values, _ in cases for value in values]
+            self.fail_if(f"not ({is_in(f'{variable}_t', values)})")
+            self.choose(cases)
+
+    def choose(self, cases: Sequence[Any]) -> None:
+        """Write what takes the one of *cases* that the value of the member is in."""
+        if len(cases) == 1:
+            ((_, definition),) = cases
+            given = isinstance(definition, dict) and definition.get("type") == ["object"]
+            self.child(definition, self._variable, given=given)
+            return
+        half = len(cases) // 2
+        values = [value for values, _ in cases[:half] for value in values]
+        with self.block(f"if {is_in(f'{self._variable}_t', values, hashable=True)}:"):
+            self.choose(cases[:half])
+        with self.block("else:"):
+            self.choose(cases[half:])
 
     # Keywords for numbers and strings
 
@@ -204,11 +147,18 @@ class VerdictGenerator(CodeGeneratorDraft07):
 
     def generate_properties(self) -> None:
         variable = self._variable
+        required = frozenset(self._definition.get("required", ()))
         with self.guard("object"):
             self.l("pass")
             for index, (name, definition) in enumerate(self._definition["properties"].items()):
                 if definition is not True and definition != {}:
-                    with self.block(f"if {name!r} in {variable}:"):
+                    # That what is required is there was tested before.
+                    there = (
+                        nullcontext()
+                        if name in required
+                        else self.block(f"if {name!r} in {variable}:")
+                    )
+                    with there:
                         self.l("{variable}_{} = {variable}[{}]", index, repr(name))
                         self.child(definition, f"{variable}_{index}")
 
@@ -232,6 +182,9 @@ class VerdictGenerator(CodeGeneratorDraft07):
         known = list(self._definition.get("properties", ()))
         tests = [f"{variable}_k not in {display(known)}"] if known else []
         patterns = self._definition.get("patternProperties", ())
+        if rest is False and not patterns:
+            self.close(known)
+            return
         tests += [f"not P{pattern}({variable}_k, budget)" for pattern in patterns]
         with self.guard("object"):
             self.pay(f"len({variable})", rest)
@@ -240,6 +193,16 @@ class VerdictGenerator(CodeGeneratorDraft07):
                 self.block(f"if {' and '.join(tests) or 'True'}:"),
             ):
                 self.child(rest, f"{variable}_v")
+
+    def close(self, known: Sequence[str]) -> None:
+        """Write that there are no members but the *known* ones."""
+        variable = self._variable
+        with self.guard("object"):
+            if not known or frozenset(known) == frozenset(self._definition.get("required", ())):
+                # None or all of them are there.
+                self.fail_if(f"len({variable}) > {len(known)}")
+            else:
+                self.fail_if(f"not {variable}.keys() <= {self.known_names(known)}")
 
     def generate_property_names(self) -> None:
         names = self._definition["propertyNames"]
@@ -262,13 +225,3 @@ class VerdictGenerator(CodeGeneratorDraft07):
                         self.fail_if(
                             " or ".join(f"{other!r} not in {variable}" for other in needed)
                         )
-
-
-class _NoHandlers(dict[str, Any]):
-    """Handlers of every URI scheme, all of which refuse: nothing is ever fetched."""
-
-    def __contains__(self, _scheme: object) -> bool:
-        return True
-
-    def __getitem__(self, scheme: str) -> Any:
-        raise CannotLowerError(f"a reference to {scheme}:")

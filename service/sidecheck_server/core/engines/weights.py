@@ -58,8 +58,8 @@ def is_unbounded(schema: Canonical) -> bool:
     rest = schema.get("additionalItems", True) if isinstance(items, list) else items
     if not isinstance(rest, bool) or not isinstance(schema.get("additionalProperties", True), bool):
         return True
-    # Closed objects are gone through member by member.
-    if schema.get("additionalProperties", True) is False or schema.get("patternProperties"):
+    # All members are gone through; but those of closed objects are no more than the known ones.
+    if schema.get("patternProperties"):
         return True
     return any(map(is_unbounded, _parts(schema)))
 
@@ -72,8 +72,13 @@ def _parts(schema: Mapping[str, Any]) -> list[Canonical]:
             parts += value
     for keyword in ("properties", "dependencies"):
         parts += [part for part in schema.get(keyword, {}).values() if not isinstance(part, list)]
+    parts += [part for _, part in _cases(schema)]
     parts += [schema[keyword] for keyword in ("not", "if", "then", "else") if keyword in schema]
     return parts
+
+
+def _cases(schema: Mapping[str, Any]) -> list[Any]:
+    return [*schema.get("byType", ()), *schema.get("byMember", {"cases": ()})["cases"]]
 
 
 _Weight = Callable[[Any, Sequence[JsonValue]], int]
@@ -112,6 +117,18 @@ def _items(items: Any, constants: Sequence[JsonValue]) -> int:
     return _LOOP + (_all(items, constants) if isinstance(items, list) else 0)
 
 
+def _by_type(cases: Sequence[Any], constants: Sequence[JsonValue]) -> int:
+    # Of all the branches, one at most is taken.
+    tests = sum(len(types) for types, _ in cases)
+    return tests + max(schema_weight(part, constants) for _, part in cases)
+
+
+def _by_member(told: Mapping[str, Any], constants: Sequence[JsonValue]) -> int:
+    cases = told["cases"]
+    # Each test halves the cases.
+    return 3 + len(cases).bit_length() + max(schema_weight(part, constants) for _, part in cases)
+
+
 def _one(steps: int) -> _Weight:
     return lambda _value, _constants: steps
 
@@ -123,6 +140,8 @@ _WEIGHTS: Mapping[str, _Weight] = MappingProxyType(
         "additionalProperties": _one(_LOOP),
         "allOf": _all,
         "anyOf": _branches,
+        "byMember": _by_member,
+        "byType": _by_type,
         "contains": _one(_LOOP),
         "dependencies": _members,
         "else": _branch,

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+from sidecheck_server.core.budget import spend
+from sidecheck_server.core.engines.charges import APPLYING
 from sidecheck_server.core.engines.fault import Fault
 from sidecheck_server.core.engines.json_types import has_type
 from sidecheck_server.core.equality import all_unique, json_equal
@@ -74,6 +76,9 @@ def meant(fault: Fault) -> int | Tag | None:
     return _missing_tag(branches, fault)
 
 
+_LIMITING = frozenset({"$ref", "allOf", "const", "enum"})
+
+
 def _branch(index: int, parts: list[Part]) -> _Branch:
     required = frozenset(name for part in parts for name in part.get("required", list))
     members = [
@@ -83,6 +88,10 @@ def _branch(index: int, parts: list[Part]) -> _Branch:
     ]
     known: dict[str, list[Any]] = {}
     for name, member, scope in members:
+        if isinstance(member, dict) and not member.keys() & _LIMITING:
+            # Most members are so: the one part that they have limits nothing.
+            spend(scope.budget, APPLYING)
+            continue
         for part in parts_of(member, scope):
             values = constants(part)
             if values is not None:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 from difflib import SequenceMatcher
 from itertools import islice
+from typing import NamedTuple
 
 __all__ = ["MOST_CANDIDATES", "nearest"]
 
@@ -26,54 +27,71 @@ def nearest(name: str, candidates: Iterable[str]) -> str:
     """
     if not 0 < len(name) <= LONGEST_NAME:
         return ""
-    known = [each for each in islice(candidates, MOST_CANDIDATES) if 0 < len(each) <= LONGEST_NAME]
-    folded = _folded(name)
+    wanted = _spelled(name)
+    known = [
+        _spelled(each)
+        for each in islice(candidates, MOST_CANDIDATES)
+        if 0 < len(each) <= LONGEST_NAME
+    ]
     for each in known:
-        if _folded(each) == folded:
-            return each
-    related = [each for each in known if _related(name, each)]
+        if each.folded == wanted.folded:
+            return each.text
+    related = [each for each in known if _related(wanted, each)]
     if len(related) == 1:
-        return related[0]
+        return related[0].text
     best, found = 0.0, ""
     for each in known:
-        likeness = _likeness(name, each)
+        likeness = _likeness(wanted, each)
         if likeness > best:
-            best, found = likeness, each
+            best, found = likeness, each.text
     return found
+
+
+class _Spelled(NamedTuple):
+    """A name, as it is compared with others."""
+
+    text: str
+    folded: str
+    in_order: list[str]
+    words: frozenset[str]
+
+
+def _spelled(name: str) -> _Spelled:
+    in_order = [word.casefold() for word in _WORD.findall(name)]
+    return _Spelled(name, _folded(name), in_order, frozenset(in_order))
 
 
 def _folded(name: str) -> str:
     return _SEPARATORS.sub("", name.casefold()) or name
 
 
-def _in_order(name: str) -> list[str]:
-    return [word.casefold() for word in _WORD.findall(name)]
-
-
-def _words(name: str) -> frozenset[str]:
-    return frozenset(_in_order(name))
-
-
-def _related(one: str, two: str) -> bool:
-    first, second = _folded(one), _folded(two)
-    if first.startswith(second) or second.startswith(first):
+def _related(one: _Spelled, two: _Spelled) -> bool:
+    if one.folded.startswith(two.folded) or two.folded.startswith(one.folded):
         return True
-    few, many = sorted((_words(one), _words(two)), key=len)
+    few, many = sorted((one.words, two.words), key=len)
     return bool(few) and few <= many
 
 
-def _likeness(one: str, two: str) -> float:
+def _likeness(one: _Spelled, two: _Spelled) -> float:
     """Return how alike two names are where they differ, or 0.0 if not enough."""
-    first, second = _words(one), _words(two)
-    if {w for w in first if w.isdecimal()} != {w for w in second if w.isdecimal()}:
+    if _numbers(one) != _numbers(two):
         return 0.0  # another number is another thing, however alike it looks
-    if first & second:
-        one = "".join(word for word in _in_order(one) if word not in second)
-        two = "".join(word for word in _in_order(two) if word not in first)
-    matcher = SequenceMatcher(None, _folded(one), _folded(two), autojunk=False)
+    first, second = one.folded, two.folded
+    if one.words & two.words:
+        first = _folded("".join(word for word in one.in_order if word not in two.words))
+        second = _folded("".join(word for word in two.in_order if word not in one.words))
+    # The ratio can be no larger than this; with a matcher it takes ten times as long.
+    length = len(first) + len(second)
+    if length and 2.0 * min(len(first), len(second)) / length < _ALIKE:
+        return 0.0
+    matcher = SequenceMatcher(None, first, second, autojunk=False)
     # Each is an upper bound of the next, and cheaper.
-    for ratio in (matcher.real_quick_ratio, matcher.quick_ratio, matcher.ratio):
+    for ratio in (matcher.quick_ratio, matcher.ratio):
         likeness = ratio()
         if likeness < _ALIKE:
             return 0.0
     return likeness
+
+
+def _numbers(name: _Spelled) -> set[str]:
+    return {word for word in name.words if word.isdecimal()}

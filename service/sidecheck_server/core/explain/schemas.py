@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from referencing.exceptions import Unresolvable
 
@@ -75,8 +74,7 @@ FORMATS = {
 """The formats in words."""
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(NamedTuple):
     """An object schema, and the scope in which its references are read."""
 
     schema: Mapping[str, Any]
@@ -93,6 +91,9 @@ def parts_of(schema: Any, scope: Scope) -> list[Part]:
 
     It takes steps of the judgement, since a schema can make many of a few.
     """
+    if isinstance(schema, dict) and not schema.keys() & _LEADING:
+        spend(scope.budget, APPLYING)
+        return [Part(schema, scope.enter(schema))]
     parts: list[Part] = []
     stack = [(schema, scope)]
     for _ in range(_MOST_PARTS):
@@ -112,6 +113,9 @@ def parts_of(schema: Any, scope: Scope) -> list[Part]:
         parts.append(part)
         stack.extend((each, inside) for each in part.get("allOf", list))
     return parts
+
+
+_LEADING = frozenset({"$ref", "allOf"})
 
 
 def constants(part: Part) -> list[Any] | None:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 from sidecheck_server.core.budget import spend
 from sidecheck_server.core.engines.fault import Fault
@@ -74,7 +75,9 @@ def _explained(fault: Fault, values: Values, depth: int) -> Iterator[Violation]:
 
 def _steps(fault: Fault) -> int:
     """Return how many steps it takes, at the most, to find words for *fault*."""
-    names = [len(each) for each in (fault.instance, fault.validator_value) if _has_names(each)]
+    # The names that are required are not what a missing one is compared with.
+    compared = () if fault.validator == "required" else fault.validator_value
+    names = [len(each) for each in (fault.instance, compared) if _has_names(each)]
     steps = _WORDS + _NAME * min(MOST_CANDIDATES, max(names, default=0))
     if fault.explore is not None and names:
         # Each branch is held against all the members.
@@ -114,6 +117,7 @@ def _cut(message: str) -> str:
     return message if len(message) <= _LONGEST else f"{message[: _LONGEST - 1]}…"
 
 
+@lru_cache(maxsize=128)  # There are fewer keywords.
 def _code(keyword: str) -> str:
     if not keyword:
         return "FALSE_SCHEMA"

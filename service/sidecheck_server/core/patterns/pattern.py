@@ -6,9 +6,9 @@ anywhere in the text (2020-12 Core section 6.4, Validation section 6.3.3).
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 
-from sidecheck_server.core.patterns.automaton import build_automaton
+from sidecheck_server.core.patterns.automaton import RE2, build_automaton
 from sidecheck_server.core.patterns.codepoints import join_surrogates
 from sidecheck_server.core.patterns.groups import Translation
 from sidecheck_server.core.patterns.refusals import PatternFault, PatternRefused
@@ -28,7 +28,9 @@ UNBOUNDED = 1 << 60
 
 #: A cached pattern may hold `max_memory` bytes of states, so there are few of them:
 #: the schemas that are in use hold their own patterns.
-MOST_CACHED = 256
+MOST_CACHED = 64
+
+Find = Callable[[bytes, int, int], list[tuple[int, int]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,10 @@ class Pattern:
     source: str
     cost: int
     search: Callable[[str], bool] = field(repr=False, compare=False)
+    #: The one automaton of a pattern without look-aheads, for callers that cannot
+    #: afford a frame more: of a text in UTF-8, where to start and where to end, it
+    #: returns the spans of the match, of which the first starts at 0 if there is one.
+    find: Find | None = field(default=None, repr=False, compare=False)
 
 
 def compile_pattern(
@@ -112,7 +118,7 @@ def build_pattern(source: str, max_length: int, max_memory: int) -> Pattern:
             f"the pattern has more than {MOST_AUTOMATA - 1} look-aheads",
             "state some of the conditions in schemas under `allOf`",
         )
-    matches, cost = build_search(translation, max_memory, MOST_COST)
+    matches, cost, find = build_search(translation, max_memory, MOST_COST)
 
     def search(text: str) -> bool:
         try:
@@ -120,7 +126,7 @@ def build_pattern(source: str, max_length: int, max_memory: int) -> Pattern:
         except UnicodeEncodeError:
             return matches(join_surrogates(text).encode("utf-8", "surrogatepass"))
 
-    return Pattern(source, cost, search)
+    return Pattern(source, cost, search, find)
 
 
 def count_automata(translation: Translation) -> int:
@@ -129,8 +135,8 @@ def count_automata(translation: Translation) -> int:
 
 def build_search(
     translation: Translation, max_memory: int, most_cost: int
-) -> tuple[Callable[[bytes], bool], int]:
-    """Return what judges a text, as UTF-8, and the size of all its automata.
+) -> tuple[Callable[[bytes], bool], int, Find | None]:
+    """Return what judges a text, as UTF-8, and the size of all its automata; see `Pattern.find`.
 
     Raises PatternRefused where one of them needs more than *max_memory*, or all
     are larger than *most_cost*.
@@ -147,13 +153,13 @@ def build_search(
     matches, cost = automaton.build_matcher(), automaton.size
     conditions = []
     for condition in translation.conditions:
-        holds, size = build_search(condition.translation, max_memory, most_cost - cost)
+        holds, size, _ = build_search(condition.translation, max_memory, most_cost - cost)
         conditions.append((holds, not condition.negated))
         cost += size
     if not conditions:
-        return matches, cost
+        return matches, cost, partial(automaton.match, RE2.Anchor.ANCHOR_START)
 
     def matches_all(data: bytes) -> bool:
         return matches(data) and all(holds(data) is wanted for holds, wanted in conditions)
 
-    return matches_all, cost
+    return matches_all, cost, None

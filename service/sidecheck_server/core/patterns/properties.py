@@ -13,6 +13,7 @@ from functools import cache
 from itertools import accumulate
 
 from sidecheck_server.core.patterns.codepoints import Ranges
+from sidecheck_server.core.patterns.property_data import PACKED
 from sidecheck_server.core.patterns.property_names import (
     BINARY_PROPERTIES,
     GENERAL_CATEGORIES,
@@ -55,9 +56,6 @@ def list_members(name: str) -> Ranges:
 @cache
 def read_data() -> dict[str, str]:
     """Return what the data has of each property."""
-    # Read on first use: few schemas name a property.
-    from sidecheck_server.core.patterns.property_data import PACKED  # noqa: PLC0415
-
     packed = zlib.decompress(base64.b64decode(PACKED)).decode("utf-8", "surrogatepass")
     index, _, numbers = packed.partition("\n")
     data, start = {}, 0

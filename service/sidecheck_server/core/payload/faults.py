@@ -76,7 +76,7 @@ def _fault(text: bytes, said: str, offset: int) -> tuple[str, bytes, int]:
             return ours, text, offset - (theirs in _SEEN_ONE_LATER)
     if re.match(rb"-?(?:NaN|Infinity)", text[max(offset - 1, 0) :].lstrip(b" [,:")):
         return "NaN and Infinity are not JSON numbers", text, offset
-    if text[offset : offset + 1] < b" ":
+    if b"" < text[offset : offset + 1] < b" ":
         return "a control character inside a string, which must be escaped,", text, offset
     return "a character that cannot stand there", text, offset
 

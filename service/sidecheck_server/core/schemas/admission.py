@@ -7,9 +7,9 @@ dialect, meta-schema, references, patterns, endless loops.
 from dataclasses import dataclass
 
 from sidecheck_server.core.limits import Limits, exceeded
-from sidecheck_server.core.patterns import PatternFault, PatternRefused, compile_pattern
 from sidecheck_server.core.payload import MalformedError, decode
 from sidecheck_server.core.refusals import Reason, Refusal
+from sidecheck_server.core.schemas.admitted_patterns import Patterns
 from sidecheck_server.core.schemas.dialects import (
     DEFAULT_DIALECT,
     DIALECTS,
@@ -22,7 +22,7 @@ from sidecheck_server.core.schemas.meta_schemas import refuse_invalid_schema
 from sidecheck_server.core.schemas.references import Subschema, Survey, survey
 from sidecheck_server.core.schemas.resources import Resources
 from sidecheck_server.core.schemas.source import SchemaSource
-from sidecheck_server.core.words import Document, JsonValue, as_pointer
+from sidecheck_server.core.words import Document, JsonValue
 
 __all__ = ["Admitted", "Context", "admit", "read"]
 
@@ -57,6 +57,8 @@ class Admitted:
     context: Context
     #: None for the schemas ``true`` and ``false``.
     survey: Survey | None
+    #: Whether it has a pattern whose time nothing bounds.
+    backtracking: bool
 
 
 def read(source: SchemaSource, limits: Limits) -> Context:
@@ -79,12 +81,13 @@ def admit(source: SchemaSource, limits: Limits) -> Admitted:
     """
     context = read(source, limits)
     try:
-        surveyed = _Admission(context, limits).admit(context.schema, context.dialect)
+        admission = _Admission(context, limits)
+        surveyed = admission.admit(context.schema, context.dialect)
     except RecursionError:
         raise exceeded(
             "schema_depth", limits.schema_depth, "the schema and its meta-schemas nest too deep"
         ) from None
-    return Admitted(context, surveyed)
+    return Admitted(context, surveyed, admission.patterns.backtracking)
 
 
 class _Admission:
@@ -93,6 +96,7 @@ class _Admission:
     def __init__(self, context: Context, limits: Limits) -> None:
         self.context = context
         self.limits = limits
+        self.patterns = Patterns(limits)
         self.admitted_dialects = set(DIALECTS)
 
     def admit(self, schema: JsonValue, dialect: Dialect) -> Survey | None:
@@ -104,7 +108,7 @@ class _Admission:
         resources = Resources(schema, dialect, documents, dialect_of)
         surveyed = survey(resources, self.check, self.limits)
         for here in surveyed.reached.values():
-            _refuse_bad_patterns(here, self.limits)
+            self.patterns.admit(here)
         refuse_endless_references(surveyed)
         return surveyed
 
@@ -169,33 +173,3 @@ def _decode_documents(documents: tuple[Document, ...], limits: Limits) -> dict[s
             )
         decoded[uri] = _decode(document.json, f"the document {uri[:200]}", limits)
     return decoded
-
-
-def _refuse_bad_patterns(here: Subschema, limits: Limits) -> None:
-    if here.dialect.reference_hides_siblings and "$ref" in here.schema:
-        return
-    in_force = here.dialect.keywords
-    members = here.schema.get("patternProperties")
-    found: list[tuple[JsonValue, tuple[str, ...]]] = []
-    if "pattern" in in_force and "pattern" in here.schema:
-        found.append((here.schema["pattern"], ("pattern",)))
-    if "patternProperties" in in_force and isinstance(members, dict):
-        found += [(source, ("patternProperties", source)) for source in members]
-    for source, path in found:
-        try:
-            compile_pattern(str(source), max_length=limits.pattern_length)
-        except PatternRefused as refused:
-            place = here.place + as_pointer(path)
-            reason, said = _PATTERN_REASONS[refused.fault]
-            metadata = {"place": place, "offset": str(refused.offset)}
-            if reason is Reason.LIMIT_EXCEEDED:
-                metadata |= {"bound": "pattern_length", "limit": str(limits.pattern_length)}
-            said = f"the pattern at {place} {said}: {refused.message}"
-            raise Refusal(reason, said, metadata) from None
-
-
-_PATTERN_REASONS = {
-    PatternFault.SYNTAX: (Reason.INVALID_PATTERN, "is not a regular expression of ECMA-262"),
-    PatternFault.NOT_LINEAR: (Reason.UNSUPPORTED_PATTERN, "cannot be matched in linear time"),
-    PatternFault.TOO_LARGE: (Reason.LIMIT_EXCEEDED, "is too large"),
-}

@@ -10,6 +10,12 @@ serves all dialects and no text of a schema ever becomes an identifier:
   `Constant`, a number into `Lowered.constants`.
 * ``type`` has one more name, ``int``: an integer that is not written as 1.0.
 * ``contains`` has ``minContains`` and ``maxContains`` beside it.
+* ``byType`` is a list of ``[types, schema]``, and demands of a value of one of those types
+  that the schema beside it accepts it. All other values are refused. No two types have a
+  value in common.
+* ``byMember`` holds the ``name`` of a member and ``cases``, a list of ``[values, schema]``.
+  It demands of an object to have that member, with one of those values, which are strings,
+  booleans or null, and that the schema beside it accepts the object. No value comes twice.
 * Annotations, identifiers and what has no effect are gone.
 """
 

@@ -32,6 +32,8 @@ class Artifact:
     fast: FastCode | None
     #: Why only the complete engine may judge, or "".
     why_complete: str = ""
+    #: Whether it has a pattern whose time nothing bounds.
+    backtracking: bool = False
 
 
 def compile_source(source: SchemaSource, limits: Limits) -> Artifact:
@@ -43,11 +45,13 @@ def compile_source(source: SchemaSource, limits: Limits) -> Artifact:
     admitted = admit(source, limits)
     context = admitted.context
     digest = digest_of(context.schema, source.documents)
+    fast: FastCode | None
     dialect = STANDARD[context.dialect.draft].name
     try:
-        return Artifact(digest, dialect, _fast_code(admitted, source, limits))
+        fast, why = _fast_code(admitted, source, limits), ""
     except CannotLowerError as error:
-        return Artifact(digest, dialect, None, error.reason)
+        fast, why = None, error.reason
+    return Artifact(digest, dialect, fast, why, admitted.backtracking)
 
 
 def _fast_code(admitted: Admitted, source: SchemaSource, limits: Limits) -> FastCode:

@@ -12,6 +12,7 @@ from sidecheck_server.core.schemas.canonical import CannotLowerError, Canonical,
 from sidecheck_server.core.schemas.dialects import Dialect
 from sidecheck_server.core.schemas.lowering_rules import RULES, Growing
 from sidecheck_server.core.schemas.references import Subschema, Survey
+from sidecheck_server.core.schemas.unions import without_trying
 from sidecheck_server.core.words import JsonValue
 
 __all__ = ["lower"]
@@ -37,6 +38,10 @@ def lower(survey: Survey, assert_formats: Callable[[Dialect, str], bool]) -> Low
     while lowering.pending:
         name, here = lowering.pending.pop()
         lowering.result.definitions[name] = lowering.body(here, 0)
+    known = lowering.result.definitions
+    lowering.result.definitions = {
+        name: without_trying(body, known) for name, body in known.items()
+    }
     return lowering.result
 
 

@@ -13,7 +13,6 @@ from sidecheck_server.core.schemas.dialects import Dialect
 from sidecheck_server.core.schemas.keywords import Draft
 from sidecheck_server.core.schemas.references import Subschema, Survey
 from sidecheck_server.core.schemas.unevaluated import evaluated_items, evaluated_properties
-from sidecheck_server.core.schemas.unions import merged
 from sidecheck_server.core.words import JsonValue
 
 __all__ = ["RULES", "Growing", "Lowering"]
@@ -143,11 +142,7 @@ def _all_of(lowering: Lowering, out: Growing, _keyword: str) -> None:
 def _union(lowering: Lowering, out: Growing, keyword: str) -> None:
     branches: Any = out.schema[keyword]
     lowered = [lowering.lower(branch, out.depth + 1) for branch in branches]
-    simpler = merged(lowered)
-    if simpler is None:
-        out.put({keyword: lowered})
-    else:
-        out.add(simpler)
+    out.put({keyword: lowered})
 
 
 def _if(lowering: Lowering, out: Growing, _keyword: str) -> None:

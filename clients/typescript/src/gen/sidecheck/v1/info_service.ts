@@ -112,6 +112,10 @@ export interface Limits {
    * violation is always told.
    */
   verdictLength: number;
+  /** The largest size of all patterns of a schema once compiled, in instructions. */
+  patternInstructions: number;
+  /** Whether patterns with look-around and back-references are run. */
+  allowBacktracking: boolean;
   /** How much memory a worker process may have, in bytes of address space. */
   workerBytes: bigint;
 }
@@ -482,6 +486,8 @@ function createBaseLimits(): Limits {
     compileSeconds: 0,
     judgementSeconds: 0,
     verdictLength: 0,
+    patternInstructions: 0,
+    allowBacktracking: false,
     workerBytes: 0n,
   };
 }
@@ -550,6 +556,12 @@ export const Limits: MessageFns<Limits> = {
     }
     if (message.verdictLength !== 0) {
       writer.uint32(160).uint32(message.verdictLength);
+    }
+    if (message.patternInstructions !== 0) {
+      writer.uint32(168).uint32(message.patternInstructions);
+    }
+    if (message.allowBacktracking !== false) {
+      writer.uint32(176).bool(message.allowBacktracking);
     }
     if (message.workerBytes !== 0n) {
       if (BigInt.asUintN(64, message.workerBytes) !== message.workerBytes) {
@@ -725,6 +737,22 @@ export const Limits: MessageFns<Limits> = {
             message.verdictLength = reader.uint32();
             continue;
           }
+          case 21: {
+            if (tag !== 168) {
+              break;
+            }
+
+            message.patternInstructions = reader.uint32();
+            continue;
+          }
+          case 22: {
+            if (tag !== 176) {
+              break;
+            }
+
+            message.allowBacktracking = reader.bool();
+            continue;
+          }
           case 19: {
             if (tag !== 152) {
               break;
@@ -826,6 +854,16 @@ export const Limits: MessageFns<Limits> = {
         : isSet(object.verdict_length)
         ? globalThis.Number(object.verdict_length)
         : 0,
+      patternInstructions: isSet(object.patternInstructions)
+        ? globalThis.Number(object.patternInstructions)
+        : isSet(object.pattern_instructions)
+        ? globalThis.Number(object.pattern_instructions)
+        : 0,
+      allowBacktracking: isSet(object.allowBacktracking)
+        ? globalThis.Boolean(object.allowBacktracking)
+        : isSet(object.allow_backtracking)
+        ? globalThis.Boolean(object.allow_backtracking)
+        : false,
       workerBytes: isSet(object.workerBytes)
         ? BigInt(object.workerBytes)
         : isSet(object.worker_bytes)
@@ -893,6 +931,12 @@ export const Limits: MessageFns<Limits> = {
     if (message.verdictLength !== 0) {
       obj.verdictLength = Math.round(message.verdictLength);
     }
+    if (message.patternInstructions !== 0) {
+      obj.patternInstructions = Math.round(message.patternInstructions);
+    }
+    if (message.allowBacktracking !== false) {
+      obj.allowBacktracking = message.allowBacktracking;
+    }
     if (message.workerBytes !== 0n) {
       obj.workerBytes = message.workerBytes.toString();
     }
@@ -925,6 +969,8 @@ export const Limits: MessageFns<Limits> = {
     message.compileSeconds = object.compileSeconds ?? 0;
     message.judgementSeconds = object.judgementSeconds ?? 0;
     message.verdictLength = object.verdictLength ?? 0;
+    message.patternInstructions = object.patternInstructions ?? 0;
+    message.allowBacktracking = object.allowBacktracking ?? false;
     message.workerBytes = (object.workerBytes !== undefined && object.workerBytes !== null)
       ? BigInt(object.workerBytes)
       : 0n;

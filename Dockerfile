@@ -1,0 +1,60 @@
+# The service in an image.
+#
+#   docker build -t sidecheck .
+#   docker run --read-only --cap-drop ALL -p 127.0.0.1:50151:50151 sidecheck
+#
+# It runs as a user without a name or rights, and writes nothing but the registry, under
+# /var/lib/sidecheck, and a socket, under /run/sidecheck, where SIDECHECK_UNIX_SOCKET asks
+# for one. Every setting of the service is an environment variable.
+
+# The Python release line that the tests run on. The digest is of the index of all
+# platforms, and stands for this tag as of August 2026.
+FROM docker.io/library/python:3.11.15-slim-bookworm@sha256:d29f48a31a8b408ed19272ca1e7b10ebae13b240a27e862d3d4217c528e2e0c3 AS build
+
+ENV PIP_DISABLE_PIP_VERSION_CHECK=1 \
+    PIP_NO_CACHE_DIR=1 \
+    PIP_ROOT_USER_ACTION=ignore
+WORKDIR /build
+
+# Packages change seldom, and come before the code. Only wheels: building one would run
+# code of its author's.
+COPY deploy/build.lock deploy/runtime.lock deploy/
+RUN python -m pip install --require-hashes --only-binary :all: -r deploy/build.lock
+RUN python -m venv --without-pip /opt/sidecheck \
+    && python -m pip --python /opt/sidecheck/bin/python install --require-hashes \
+        --only-binary :all: -r deploy/runtime.lock
+
+COPY pyproject.toml README.md ./
+COPY clients/python clients/python
+COPY service service
+RUN python -m pip wheel --no-deps --no-index --no-build-isolation --wheel-dir wheels \
+        ./clients/python . \
+    && python -m pip --python /opt/sidecheck/bin/python install --no-deps --no-index \
+        wheels/*.whl
+
+
+FROM docker.io/library/python:3.11.15-slim-bookworm@sha256:d29f48a31a8b408ed19272ca1e7b10ebae13b240a27e862d3d4217c528e2e0c3
+
+LABEL org.opencontainers.image.title="sidecheck" \
+      org.opencontainers.image.description="Judges MCP tool definitions and payloads over gRPC" \
+      org.opencontainers.image.version="0.1.0"
+
+# The only folders that are the user's own. Volumes keep them writable where the rest is not.
+RUN install -d -o 65532 -g 65532 /var/lib/sidecheck /run/sidecheck
+VOLUME ["/var/lib/sidecheck", "/run/sidecheck"]
+
+COPY --from=build /opt/sidecheck /opt/sidecheck
+
+ENV PATH=/opt/sidecheck/bin:$PATH \
+    PYTHONDONTWRITEBYTECODE=1 \
+    SIDECHECK_LISTEN=0.0.0.0:50151 \
+    SIDECHECK_LOG_FORMAT=json \
+    SIDECHECK_REGISTRY=/var/lib/sidecheck/tools.db
+USER 65532:65532
+WORKDIR /var/lib/sidecheck
+EXPOSE 50151
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \
+    CMD ["sidecheck", "healthcheck"]
+ENTRYPOINT ["sidecheck"]
+CMD ["serve"]

@@ -1,0 +1,35 @@
+"""`sidecheck completion`: the script by which a shell completes the command."""
+
+import click
+
+from sidecheck_server.cli.files import write_output
+from sidecheck_server.cli.options import examples
+
+__all__ = ["completion"]
+
+_INSTALLING = """\b
+To install it:
+  bash  add to ~/.bashrc:  eval "$(sidecheck completion bash)"
+  zsh   add to ~/.zshrc:   eval "$(sidecheck completion zsh)"
+  fish  sidecheck completion fish > ~/.config/fish/completions/sidecheck.fish
+
+"""
+
+
+@click.command(
+    epilog=_INSTALLING
+    + examples(
+        "sidecheck completion bash > /etc/bash_completion.d/sidecheck",
+        "source <(sidecheck completion zsh)",
+    )
+)
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.pass_context
+def completion(context: click.Context, shell: str) -> None:
+    """Print the script that makes SHELL complete this command."""
+    from click.shell_completion import get_completion_class  # noqa: PLC0415
+
+    made = get_completion_class(shell)
+    assert made is not None, "click knows each of these shells"
+    root = context.find_root().command
+    write_output(made(root, {}, "sidecheck", "_SIDECHECK_COMPLETE").source())

@@ -1,0 +1,43 @@
+"""Files of tool definitions that must be usable as a whole."""
+
+import click
+
+from sidecheck_server.cli.findings import Finding, Source, find_violations
+from sidecheck_server.cli.rows import printable
+from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.mcp.listing import ListedTool, list_tools
+from sidecheck_server.core.refusals import Refusal
+from sidecheck_server.core.words import Violation
+
+__all__ = ["list_or_exit", "list_or_find"]
+
+
+class _Unusable(click.ClickException):
+    """A file lists no tools; the command exits with 2."""
+
+    exit_code = 2
+
+
+def list_or_find(source: Source, limits: Limits) -> tuple[ListedTool, ...] | list[Finding]:
+    """Return the tools of *source*, or what is wrong with it if it lists none."""
+    try:
+        return list_tools(source.text, limits)
+    except Refusal as refusal:
+        problems = refusal.problems or (
+            Violation("", "", "", refusal.reason.value, refusal.message),
+        )
+        return find_violations(source, problems)
+
+
+def list_or_exit(name: str, text: bytes, limits: Limits) -> tuple[ListedTool, ...]:
+    """Return the tools of the file *name* that has the content *text*.
+
+    Raises:
+        click.ClickException: it lists none; the command exits with 2 and tells why.
+    """
+    listed = list_or_find(Source(name, text), limits)
+    if isinstance(listed, tuple):
+        return listed
+    place, found = listed[0].place, listed[0].violation
+    said = f"{name}:{place.line}:{place.column}: {found.code}: {found.message}"
+    raise _Unusable(printable(said))

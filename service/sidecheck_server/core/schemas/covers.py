@@ -1,0 +1,94 @@
+"""Covers: what is known of every value that a schema in canonical form accepts."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sidecheck_server.core.schemas.canonical import Canonical, Constant
+
+__all__ = ["Cover", "cover_of", "kinds", "limits_of"]
+
+_DEEPEST = 8
+"""How many references and conjunctions are looked through."""
+
+_NUMERIC = frozenset({"number", "integer", "int"})
+
+
+@dataclass(frozen=True, slots=True)
+class Cover:
+    """What is known of the values that a schema accepts; they may be fewer."""
+
+    #: Names of types, of one of which each of them is; None if they may be of any.
+    types: tuple[str, ...] | None = None
+    #: Members that each object among them has.
+    required: frozenset[str] = frozenset()
+    #: The strings, booleans or nulls to which a member is limited where there is one.
+    constants: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+
+    def both(self, other: "Cover") -> "Cover":
+        """Return the cover of the values that obey both schemas."""
+        return Cover(
+            self.types if other.types is None or _narrower(self, other) else other.types,
+            self.required | other.required,
+            {**other.constants, **self.constants},
+        )
+
+
+def _narrower(one: Cover, other: Cover) -> bool:
+    return one.types is not None and kinds(one.types) <= kinds(other.types or ())
+
+
+def kinds(types: Iterable[str]) -> frozenset[str]:
+    """Return *types* with one name for all numbers: then no two have a value in common."""
+    return frozenset("number" if name in _NUMERIC else name for name in types)
+
+
+def cover_of(schema: Canonical, definitions: Mapping[str, Canonical], depth: int = 0) -> Cover:
+    """Return what is known of the values of *schema*, looking through references."""
+    if isinstance(schema, bool):
+        return Cover() if schema else Cover(types=())
+    if depth > _DEEPEST:
+        return Cover()
+    if "$ref" in schema:
+        target = definitions.get(schema["$ref"].rpartition("/")[2], True)
+        return cover_of(target, definitions, depth + 1)
+    members = schema.get("properties", {}).items()
+    limited = ((name, limits_of(member)) for name, member in members)
+    known = Cover(
+        _types(schema),
+        frozenset(schema.get("required", ())),
+        {name: values for name, values in limited if values is not None},
+    )
+    for conjunct in schema.get("allOf", ()):
+        known = known.both(cover_of(conjunct, definitions, depth + 1))
+    return known
+
+
+def _types(schema: Mapping[str, Any]) -> tuple[str, ...] | None:
+    if "type" in schema:
+        return tuple(schema["type"])
+    if "byType" in schema:
+        return tuple(name for types, _ in schema["byType"] for name in types)
+    values = schema.get("enum", [Constant(0)])
+    if any(isinstance(value, Constant) for value in values):
+        return None
+    return tuple(dict.fromkeys(map(_type_of, values)))
+
+
+def _type_of(value: Any) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "boolean"
+    return "string" if isinstance(value, str) else "number"
+
+
+def limits_of(member: Canonical) -> tuple[Any, ...] | None:
+    """Return all values that *member* can accept if there are few, and none is a number."""
+    values = None if isinstance(member, bool) else member.get("enum")
+    # Among numbers, 1 and 1.0 are one and the same.
+    if values is None or not all(isinstance(value, str | bool | None) for value in values):
+        return None
+    types = member.get("type") if isinstance(member, dict) else None
+    fitting = (value for value in values if types is None or _type_of(value) in types)
+    return tuple(dict.fromkeys(fitting))

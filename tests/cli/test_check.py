@@ -1,0 +1,216 @@
+"""`sidecheck check`: an outcome for each tool, in text and in JSON, and how it exits."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from sidecheck_server.cli import sidecheck
+
+GOOD = {"name": "good", "inputSchema": {"type": "object"}}
+BAD = {
+    "name": "bad",
+    "inputSchema": {"properties": {"a": {"type": "integr"}}},
+    "outputSchema": {"$ref": "#/$defs/gone"},
+}
+TOOLS = """{
+  "tools": [
+    {"name": "good", "inputSchema": {"type": "object"}},
+    {
+      "name": "bad",
+      "inputSchema": {"properties": {"a": {"type": "integr"}}},
+      "outputSchema": {"type": "object", "properties": {"b": {"$ref": "#/gone"}}}
+    },
+    {"name": "twice", "inputSchema": {"patternProperties": {"(": {}}}},
+    {"name": "twice", "inputSchema": {}}
+  ]
+}
+"""
+INTEGR = (
+    'expected one of "array", "boolean", "integer", "null", "number", "object" or "string", '
+    'found "integr"; did you mean "integer"?'
+)
+GONE = (
+    "the $ref #/gone at /properties/b does not resolve: nothing is there; references resolve "
+    "within the schema and the documents sent along, and nothing is ever fetched"
+)
+PATTERN = (
+    "the pattern at /patternProperties/( is not a regular expression of ECMA-262: at offset 0: "
+    "a group is not closed; end it with `)`, or write `\\(` for the character"
+)
+TWICE = "several tools have this name; of those registered together, the last counts"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder, with the file TOOLS."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tools.json").write_text(TOOLS)
+    (tmp_path / "good.json").write_text(json.dumps(GOOD))
+    return tmp_path
+
+
+def run(*words: str, stdin: bytes | None = None) -> Result:
+    """Run the command here; an exception of its own is the test's."""
+    return CliRunner().invoke(sidecheck, ["check", *words], input=stdin, catch_exceptions=False)
+
+
+def checked(*words: str, stdin: bytes | None = None) -> Any:
+    """Return what the command says in JSON."""
+    return json.loads(run(*words, "--format", "json", stdin=stdin).stdout)
+
+
+def test_text_has_a_row_for_each_problem_and_the_sum() -> None:
+    """Aligned, and in the order of the places."""
+    result = run("tools.json")
+
+    assert (
+        "tools.json:6:52:  error    ENUM                    "
+        f"bad /inputSchema/properties/a/type  {INTEGR}\n"
+        "tools.json:7:71:  error    UNRESOLVABLE_REFERENCE  "
+        f"bad /outputSchema                   {GONE}\n"
+        "tools.json:9:14:  warning  TOOL_NAME_DUPLICATE     "
+        f"twice /name                         {TWICE}\n"
+        "tools.json:9:61:  error    INVALID_PATTERN         "
+        f"twice /inputSchema                  {PATTERN}\n"
+        "tools.json:10:14: warning  TOOL_NAME_DUPLICATE     "
+        f"twice /name                         {TWICE}\n"
+        "4 tools, 3 errors, 2 warnings\n"
+    ) == result.stdout
+    assert (1, "") == (result.exit_code, result.stderr)
+
+
+def test_excerpts_show_the_very_place() -> None:
+    """Also where the message names only the schema: of a reference, or of a pattern."""
+    result = run("tools.json", "--excerpts")
+
+    assert (
+        "tools.json:6:52: error ENUM in bad at /inputSchema/properties/a/type\n"
+        f"  {INTEGR}\n"
+        "   |\n"
+        ' 6 |       "inputSchema": {"properties": {"a": {"type": "integr"}}},\n'
+        "   |                                                    ^~~~~~~~\n"
+        "\n"
+        "tools.json:7:71: error UNRESOLVABLE_REFERENCE in bad at /outputSchema\n"
+        f"  {GONE}\n"
+        "   |\n"
+        ' 7 |       "outputSchema": {"type": "object", "properties": {"b": {"$ref": "#/gone"}}}\n'
+        "   |                                                                       ^~~~~~~~\n"
+        "\n"
+        "tools.json:9:14: warning TOOL_NAME_DUPLICATE in twice at /name\n"
+        f"  {TWICE}\n"
+        "   |\n"
+        ' 9 |     {"name": "twice", "inputSchema": {"patternProperties": {"(": {}}}},\n'
+        "   |              ^~~~~~~\n"
+        "\n"
+        "tools.json:9:61: error INVALID_PATTERN in twice at /inputSchema\n"
+        f"  {PATTERN}\n"
+        "   |\n"
+        ' 9 |     {"name": "twice", "inputSchema": {"patternProperties": {"(": {}}}},\n'
+        "   |                                                             ^~~\n"
+        "\n"
+        "tools.json:10:14: warning TOOL_NAME_DUPLICATE in twice at /name\n"
+        f"  {TWICE}\n"
+        "    |\n"
+        ' 10 |     {"name": "twice", "inputSchema": {}}\n'
+        "    |              ^~~~~~~\n"
+        "\n"
+        "4 tools, 3 errors, 2 warnings\n"
+    ) == result.stdout
+
+
+def test_json_has_an_object_for_each_tool_in_order() -> None:
+    """With all its problems, as a verdict has violations."""
+    duplicate = {
+        "code": "TOOL_NAME_DUPLICATE",
+        "severity": "warning",
+        "keyword": "",
+        "instance_pointer": "/name",
+        "schema_pointer": "",
+        "message": TWICE,
+        "suggestion": "",
+    }
+    outcomes = checked("tools.json")
+
+    assert [
+        ("tools.json", "good", True, []),
+        ("tools.json", "bad", False, ["ENUM", "UNRESOLVABLE_REFERENCE"]),
+        ("tools.json", "twice", False, ["INVALID_PATTERN", "TOOL_NAME_DUPLICATE"]),
+        ("tools.json", "twice", True, ["TOOL_NAME_DUPLICATE"]),
+    ] == [
+        (one["file"], one["name"], one["ok"], [found["code"] for found in one["problems"]])
+        for one in outcomes
+    ]
+    assert {**duplicate, "line": 10, "column": 14} == outcomes[3]["problems"][0]
+
+
+@pytest.mark.parametrize(
+    ("tools", "pointer"),
+    [
+        pytest.param(BAD, "", id="one definition"),
+        pytest.param([GOOD, BAD], "/1", id="a list"),
+        pytest.param({"tools": [GOOD, BAD], "nextCursor": "x"}, "/tools/1", id="a result"),
+        pytest.param(
+            {"jsonrpc": "2.0", "id": 1, "result": {"tools": [BAD]}},
+            "/result/tools/0",
+            id="a JSON-RPC answer",
+        ),
+    ],
+)
+def test_tools_are_found_wherever_they_stand(folder: Path, tools: Any, pointer: str) -> None:
+    """Each with every problem of both of its schemas."""
+    (folder / "it.json").write_text(json.dumps(tools))
+    sarif = json.loads(run("it.json", "--format", "sarif").stdout)
+
+    assert [f"{pointer}/inputSchema/properties/a/type", f"{pointer}/outputSchema/$ref"] == [
+        found["locations"][0]["logicalLocations"][0]["fullyQualifiedName"]
+        for found in sarif["runs"][0]["results"]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("files", "code"),
+    [
+        pytest.param(["good.json"], 0, id="all fine"),
+        pytest.param(["warned.json"], 0, id="a warning"),
+        pytest.param(["none.json"], 0, id="no tools"),
+        pytest.param(["tools.json", "good.json"], 1, id="an error"),
+        pytest.param(["good.json", "gone.json"], 2, id="a file that is not there"),
+        pytest.param(["tools.json", "gone.json"], 2, id="an error, and a file that is not there"),
+    ],
+)
+@pytest.mark.parametrize("form", ["text", "json", "sarif"])
+def test_the_exit_code_says_whether_all_tools_are_fine(
+    folder: Path, files: list[str], code: int, form: str
+) -> None:
+    """In any form."""
+    (folder / "warned.json").write_text(json.dumps([GOOD, GOOD]))
+    (folder / "none.json").write_text("[]")
+
+    assert code == run("--format", form, *files).exit_code
+
+
+def test_a_name_counts_once_in_each_file(folder: Path) -> None:
+    """A file is what one server offers."""
+    (folder / "other.json").write_text(json.dumps(GOOD))
+
+    assert "2 tools, no problems\n" == run("good.json", "other.json").stdout
+    assert "1 tool, no problems\n" == run("good.json", "good.json").stdout
+
+
+def test_a_dash_is_standard_input() -> None:
+    """By that name."""
+    outcome = {"file": "-", "name": "good", "ok": True, "problems": []}
+
+    assert [outcome] == checked("-", stdin=json.dumps(GOOD).encode())
+
+
+def test_documents_are_found_by_their_uri(folder: Path) -> None:
+    """As those that are registered along with a tool."""
+    (folder / "refers.json").write_text('{"name": "t", "inputSchema": {"$ref": "urn:a"}}')
+
+    assert (1, 0) == (
+        run("refers.json").exit_code,
+        run("refers.json", "--document", "urn:a", "good.json").exit_code,
+    )

@@ -1,0 +1,101 @@
+"""`sidecheck serve --tools`: tools that are registered before the server is ready."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from running import RunningServer
+from sidecheck import BlockingClient, RegisteredTool
+from sidecheck_server.cli import sidecheck
+
+LOG = {"name": "log", "inputSchema": {"required": ["count"]}}
+DIFF = {"name": "diff", "inputSchema": {}}
+BAD = {"name": "secret", "inputSchema": {"type": "integr"}}
+
+
+@pytest.fixture
+def git(tmp_path: Path) -> Path:
+    """A file with two good tools and a bad one between them."""
+    file = tmp_path / "git.json"
+    file.write_text(json.dumps({"tools": [LOG, BAD, DIFF]}))
+    return file
+
+
+def told(running: RunningServer) -> list[dict[str, object]]:
+    """Return what the server logged of its tools before it was ready, without times."""
+    return [
+        {name: value for name, value in event.items() if name != "timestamp"}
+        for event in running.events
+        if str(event["event"]).startswith("preload.")
+    ]
+
+
+def registered(running: RunningServer) -> list[tuple[str, str]]:
+    """Return the servers and the names of all registered tools."""
+    with BlockingClient(running.address) as client:
+        return [(tool.server, tool.name) for tool in client.list()]
+
+
+def test_tools_of_files_are_there_when_the_server_is(tmp_path: Path, git: Path) -> None:
+    """A bad one is logged by its code, and by nothing that it says itself."""
+    other = tmp_path / "b.json"
+    other.write_text(json.dumps(DIFF))
+    files = ("--tools", str(git), "--tools", str(other))
+    running = RunningServer(tmp_path, *files)
+    try:
+        assert [("b", "diff"), ("git", "diff"), ("git", "log")] == registered(running)
+        with BlockingClient(running.address) as client:
+            assert not client.validate(RegisteredTool("git", "log"), {}).valid
+        refused = {"event": "preload.refused", "level": "warning"}
+        done = {"event": "preload.registered", "level": "info"}
+        assert [
+            {**refused, "server": "git", "tool": 1, "codes": ["ENUM"]},
+            {**done, "server": "git", "tools": 2, "refused": 1},
+            {**done, "server": "b", "tools": 1, "refused": 0},
+        ] == told(running)
+        assert "secret" not in running.log_text()
+    finally:
+        running.close()
+
+
+def test_servers_are_named_in_the_order_of_the_files(tmp_path: Path, git: Path) -> None:
+    """Each by its own flag; a second start finds what the first one kept."""
+    flags = ("--registry", str(tmp_path / "tools.db"), "--tools", str(git))
+    for _ in range(2):
+        running = RunningServer(tmp_path, *flags, "--tools-server", "main")
+        try:
+            assert [("main", "diff"), ("main", "log")] == registered(running)
+        finally:
+            running.close()
+
+
+def test_more_tools_than_a_registration_may_have_are_a_wrong_command(
+    git: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before anything is started."""
+    monkeypatch.setenv("SIDECHECK_LIMITS__BATCH_ITEMS", "2")
+    result = CliRunner().invoke(sidecheck, ["serve", "--tools", str(git)], catch_exceptions=False)
+
+    assert (2, "") == (result.exit_code, result.stdout)
+    assert "3 tools, more than the limit of 2 (batch_items)" in result.stderr
+
+
+def test_files_can_be_named_in_the_settings(tmp_path: Path, git: Path) -> None:
+    """In the environment and in a file, as every setting; a flag comes before both."""
+    config = tmp_path / "settings.toml"
+    config.write_text(f'[[tools]]\nfile = "{git}"\nserver = "file"\n')
+    variable = json.dumps([{"file": str(git), "server": "variable"}])
+    found = []
+    for flags, environment in (
+        ((), {}),
+        ((), {"SIDECHECK_TOOLS": variable}),
+        (("--tools", str(git)), {"SIDECHECK_TOOLS": variable}),
+    ):
+        running = RunningServer(tmp_path, "--config", str(config), *flags, **environment)
+        try:
+            found.append({server for server, _ in registered(running)})
+        finally:
+            running.close()
+
+    assert [{"file"}, {"variable"}, {"git"}] == found

@@ -1,0 +1,43 @@
+"""The command starts quickly: what it does not need, it does not import."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HEAVY = {"grpc", "google", "pydantic", "structlog", "asyncio", "sqlite3", "rich", "sidecheck"}
+ENGINES = {"jsonschema", "fastjsonschema", "re2", "msgspec", "referencing"}
+
+
+@pytest.mark.parametrize(
+    ("words", "unwanted"),
+    [
+        pytest.param(["--help"], HEAVY | ENGINES, id="the help"),
+        pytest.param(["check", "--help"], HEAVY | ENGINES, id="the help of a command"),
+        pytest.param(["completion", "fish"], HEAVY - {"asyncio"} | ENGINES, id="completion"),
+        pytest.param(["check", "tool.json"], HEAVY - {"asyncio"}, id="check"),
+        pytest.param(
+            ["validate", "--schema", "tool.json", "tool.json"], HEAVY - {"asyncio"}, id="validate"
+        ),
+        pytest.param(["info", "--target", "x"], {"pydantic", "structlog"} | ENGINES, id="info"),
+    ],
+)
+def test_a_command_imports_what_it_needs(
+    tmp_path: Path, words: list[str], unwanted: set[str]
+) -> None:
+    """And nothing of what other commands need."""
+    (tmp_path / "tool.json").write_text('{"name": "t", "inputSchema": {}}')
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "sidecheck_server", *words],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    imported = set(re.findall(r"^import time:.*\| +([a-z0-9_]+)", done.stderr, re.MULTILINE))
+
+    assert "click" in imported
+    assert set() == imported & unwanted

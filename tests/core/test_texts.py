@@ -1,0 +1,42 @@
+"""Texts are searched without more frames than need be, and paid for before."""
+
+import pytest
+from sidecheck_server.core.budget import Exhausted
+from sidecheck_server.core.engines.texts import counted_pattern
+from sidecheck_server.core.patterns import compile_pattern
+
+TEXTS = ["", "a", "ab", "ba", "é", "aé", "\ud800", "a\ud83d\ude00", "\U0001f600", "a" * 1000]
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        pytest.param("^a", "a ab aé a😀 aaa", id="one automaton"),
+        pytest.param("^(?=.*b)a", "ab", id="a look-ahead"),
+        pytest.param("^.$", "a é \ud800 😀", id="any character"),
+        pytest.param("\ud83d\ude00", "a😀 😀", id="a pair of surrogates"),
+    ],
+)
+def test_a_counted_search_finds_what_the_pattern_finds(source: str, expected: str) -> None:
+    """In any text, one with lone surrogates too."""
+    pattern = compile_pattern(source)
+    search = counted_pattern(pattern)
+    found = [text for text in TEXTS if search(text, [10**6])]
+    shown = [
+        text.replace("\ud83d\ude00", "\U0001f600").replace("a" * 1000, "aaa") for text in found
+    ]
+
+    assert expected.split() == shown
+    assert found == [text for text in TEXTS if pattern.search(text)]
+
+
+def test_a_search_is_paid_for_before() -> None:
+    """By program and text; whoever cannot pay does not get an answer."""
+    pattern = compile_pattern("^a+$")
+    search = counted_pattern(pattern)
+    budget = [10**6]
+    search("a" * 4000, budget)
+
+    assert 10**6 - 20 - pattern.cost * 4000 // 4 == budget[0]
+    with pytest.raises(Exhausted):
+        search("a", [19])

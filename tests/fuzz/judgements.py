@@ -1,0 +1,176 @@
+"""What must hold of the verdicts of a real server.
+
+The same bytes get the same verdict: when asked again, as an item of a batch, as an item
+of a stream, and from the core in this process.
+"""
+
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import grpc
+from fuzz.exchanges import Caller, Exchange, Outcome
+from fuzz.properties import Finding
+from google.protobuf.message import DecodeError
+from google.rpc.error_details_pb2 import ErrorInfo
+from google.rpc.status_pb2 import Status
+from sidecheck.v1 import validation_service_pb2 as v1
+from sidecheck.v1.verdict_pb2 import Verdict
+from sidecheck_server.core.compiled import CompiledSchema
+from sidecheck_server.core.judge import Judging, judge
+from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.mcp.tools import read_tool
+from sidecheck_server.core.refusals import Reason, Refusal
+from sidecheck_server.core.schemas.compilation import compile_source
+from sidecheck_server.core.schemas.dialects import DEFAULT_DIALECT
+from sidecheck_server.core.schemas.source import SchemaSource
+from sidecheck_server.core.words import Document
+from sidecheck_server.rpc.status import STATUS_CODES
+
+__all__ = ["VALIDATE", "examine_judgement"]
+
+VALIDATE = "/sidecheck.v1.ValidationService/Validate"
+_BATCH = "/sidecheck.v1.ValidationService/ValidateBatch"
+_STREAM = "/sidecheck.v1.ValidationService/ValidateStream"
+_LIMITS = Limits()
+# CPython 3.11 counts how deep `ast.parse` is for all threads together.
+_CORE = threading.Lock()
+# What the core knows; another option changes what is judged, or is not for the core.
+_PLAIN = {"max_violations", "assert_formats", "hide_values", "protocol_version"}
+_SUDDEN = tuple(
+    reason.value for reason, code in STATUS_CODES.items() if code is grpc.StatusCode.UNAVAILABLE
+)
+"""Refusals that say nothing about what was sent."""
+
+
+def examine_judgement(caller: Caller, exchange: Exchange, outcome: Outcome) -> Iterator[Finding]:
+    """Yield in what *outcome* differs from other answers to the same question."""
+    if exchange.path != VALIDATE:
+        return
+    try:
+        request = v1.ValidateRequest.FromString(exchange.messages[0])
+    except DecodeError:
+        return
+    if request.target.WhichOneof("target") not in {"inline_schema", "inline_tool"}:
+        return  # another call may change the registry meanwhile
+    first = _answer(VALIDATE, outcome)
+    if first is None or first in _SUDDEN:
+        return
+    others = {
+        "when asked again": exchange,
+        "in a batch": _in_batch(exchange, request),
+        "in a stream": _in_stream(exchange, request),
+    }
+    for where, other in others.items():
+        answer = _answer(other.path, caller.send(other))
+        if answer is not None and answer not in _SUDDEN and answer != first:
+            yield Finding(f"another verdict {where}", f"{first}\n{answer}", [exchange, other])
+    try:
+        with _CORE:
+            core = _from_core(request)
+    except Exception as error:  # noqa: BLE001  (any is what is looked for)
+        core = f"raised {type(error).__name__}: {error}"
+    if core is not None and core != _reduced(first):
+        yield Finding("the core differs", f"{_reduced(first)}\n{core}", [exchange])
+
+
+def _in_batch(exchange: Exchange, request: v1.ValidateRequest) -> Exchange:
+    # What holds for all items, in one of them; that it can stand in the item too is
+    # what the stream is for.
+    batch = v1.ValidateBatchRequest(
+        target=request.target, items=[v1.ValidateItem(subject=request.subject)]
+    )
+    if request.HasField("options"):
+        batch.options.CopyFrom(request.options)
+    return replace(exchange, path=_BATCH, messages=(batch.SerializeToString(),))
+
+
+def _in_stream(exchange: Exchange, request: v1.ValidateRequest) -> Exchange:
+    item = v1.ValidateItem(target=request.target, subject=request.subject)
+    if request.HasField("options"):
+        item.options.CopyFrom(request.options)
+    message = v1.ValidateStreamRequest(item=v1.StreamItem(id="i", item=item))
+    return replace(exchange, path=_STREAM, messages=(message.SerializeToString(),))
+
+
+def _answer(path: str, outcome: Outcome) -> Verdict | str | None:
+    """Return the verdict, or the reason of the refusal; None if it is gRPC's own."""
+    if outcome.code is not grpc.StatusCode.OK or not outcome.responses:
+        return _reason(Status.FromString(outcome.status)) if outcome.status else None
+    response = outcome.responses[0]
+    if path == VALIDATE:
+        return v1.ValidateResponse.FromString(response).verdict
+    told: Any
+    if path == _BATCH:
+        told = v1.ValidateBatchResponse.FromString(response).outcomes[0]
+    else:
+        told = v1.ValidateStreamResponse.FromString(response).outcome
+    return told.verdict if told.HasField("verdict") else _reason(told.refusal)
+
+
+def _reason(status: Status) -> str:
+    info: Any = ErrorInfo()
+    status.details[0].Unpack(info)
+    return str(info.reason)
+
+
+def _reduced(answer: Verdict | str) -> Any:
+    """Return what the core says too."""
+    if isinstance(answer, str):
+        return answer
+    return (
+        answer.valid,
+        answer.truncated,
+        [
+            (one.instance_pointer, one.schema_pointer, one.keyword, one.code, one.message)
+            for one in answer.violations
+        ],
+    )
+
+
+def _from_core(request: v1.ValidateRequest) -> Any:
+    """Return the reduced verdict of the core or the reason of its refusal; None if not its own."""
+    options = request.options
+    kind = request.subject.WhichOneof("subject")
+    set_ = {field.name for field, _ in options.ListFields()}
+    if kind not in {"arguments", "structured_content"} or set_ - _PLAIN:
+        return None
+    if options.protocol_version:
+        return None
+    how = Judging(
+        max_violations=min(options.max_violations or 20, _LIMITS.violations),
+        hide_values=options.hide_values,
+    )
+    try:
+        source = _source(request, output=kind == "structured_content")
+        if source is None:
+            return Reason.NO_OUTPUT_SCHEMA.value
+        source = replace(source, assert_formats=options.assert_formats)
+        compiled = CompiledSchema(source, compile_source(source, _LIMITS), _LIMITS)
+        verdict = judge(compiled, getattr(request.subject, kind), how)
+    except Refusal as refusal:
+        return refusal.reason.value
+    return (
+        verdict.valid,
+        verdict.truncated,
+        [
+            (one.instance_pointer, one.schema_pointer, one.keyword, one.code, one.message)
+            for one in verdict.violations
+        ],
+    )
+
+
+def _source(request: v1.ValidateRequest, *, output: bool) -> SchemaSource | None:
+    target = request.target
+    if target.HasField("inline_schema"):
+        schema = target.inline_schema
+        dialect = schema.default_dialect or DEFAULT_DIALECT.uri
+        return SchemaSource(schema.json, _documents(schema.documents), dialect)
+    inline = target.inline_tool
+    tool = read_tool(inline.json, _documents(inline.documents), _LIMITS)
+    return tool.output if output else tool.input
+
+
+def _documents(documents: Any) -> tuple[Document, ...]:
+    return tuple(Document(one.uri, one.json) for one in documents)

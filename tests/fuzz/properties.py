@@ -1,0 +1,97 @@
+"""What must hold of the outcome of any call."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import grpc
+from fuzz.exchanges import Ending, Exchange, Outcome
+from fuzz.rpcs import rpc_named
+from fuzz.texts import marks_in
+from google.protobuf.message import DecodeError, Message
+from google.protobuf.message_factory import GetMessageClass
+from google.rpc.error_details_pb2 import ErrorInfo
+from google.rpc.status_pb2 import Status
+from sidecheck_server.core.refusals import Reason
+
+__all__ = ["Finding", "examine_outcome", "statuses_in"]
+
+_NEVER = {
+    grpc.StatusCode.INTERNAL,
+    grpc.StatusCode.UNKNOWN,
+    grpc.StatusCode.DATA_LOSS,
+    grpc.StatusCode.DEADLINE_EXCEEDED,
+}
+_REASONS = {reason.value for reason in Reason}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that must not be."""
+
+    #: What it is, in stable words.
+    kind: str
+    detail: str
+    #: The call that showed it, or all calls since everything was well.
+    exchanges: list[Exchange] = field(default_factory=list)
+
+
+def examine_outcome(exchange: Exchange, outcome: Outcome) -> Iterator[Finding]:
+    """Yield what is wrong with *outcome* by itself."""
+    seen = f"{outcome.code.name}: {outcome.details}"
+    ended_early = exchange.ending is not Ending.CLOSED or not exchange.messages
+    rpc = rpc_named(exchange.path)
+    endless = rpc.many_responses and not rpc.many_requests
+    if outcome.code in _NEVER:
+        yield Finding(f"answered {outcome.code.name}", seen, [exchange])
+    elif outcome.code is grpc.StatusCode.CANCELLED and not (ended_early or endless):
+        yield Finding("cancelled by the server", seen, [exchange])
+    elif rpc.is_ours and not _tells_why(outcome):
+        yield Finding("refused without a reason", seen, [exchange])
+    told = [outcome.details.encode(), outcome.status]
+    for response in outcome.responses:
+        try:
+            message = GetMessageClass(rpc.response).FromString(response)
+        except DecodeError:
+            yield Finding("answered with no message", response.hex(), [exchange])
+            continue
+        for status in statuses_in(message):
+            told.append(status.SerializeToString())
+            if status.code in {code.value[0] for code in _NEVER} or not _is_reason(status):
+                yield Finding("an item refused for no good reason", str(status), [exchange])
+    strangers = set().union(*map(marks_in, told)) - {exchange.serial}
+    if strangers:
+        yield Finding("tells of another call", f"of {strangers}: {seen}", [exchange])
+
+
+def statuses_in(message: Message) -> Iterator[Status]:
+    """Yield every refusal in *message*."""
+    for descriptor, value in message.ListFields():
+        if descriptor.message_type is None:
+            continue
+        for below in value if descriptor.is_repeated else [value]:
+            if isinstance(below, Status):
+                yield below
+            else:
+                yield from statuses_in(below)
+
+
+def _tells_why(outcome: Outcome) -> bool:
+    code = outcome.code
+    if code in {grpc.StatusCode.OK, grpc.StatusCode.CANCELLED}:
+        return True
+    if code is grpc.StatusCode.RESOURCE_EXHAUSTED and not outcome.status:
+        # gRPC itself refuses a message that is longer than it may be.
+        return "message larger than max" in outcome.details
+    status: Any = Status.FromString(outcome.status)
+    return status.code == code.value[0] and _is_reason(status)
+
+
+def _is_reason(status: Status) -> bool:
+    info = ErrorInfo()
+    return (
+        len(status.details) == 1
+        and status.details[0].Unpack(info)
+        and info.domain == "sidecheck"
+        and info.reason in _REASONS
+    )

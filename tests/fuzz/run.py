@@ -1,0 +1,185 @@
+"""A run: exchange after exchange with a real server, until the time is over."""
+
+import time
+from collections import Counter, deque
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+import grpc
+from fuzz.exchanges import Caller, Ending, Exchange
+from fuzz.judgements import VALIDATE, examine_judgement
+from fuzz.materials import Material
+from fuzz.messages import SERVERS, Writer
+from fuzz.properties import Finding, examine_outcome
+from fuzz.rpcs import RPCS, Rpc, rpc_named
+from fuzz.spoiling import spoilt
+from fuzz.texts import marks_in
+from fuzz.watched import WatchedServer, unexpected
+from google.protobuf.message_factory import GetMessageClass
+from sidecheck.v1.registry_service_pb2 import RegisterToolsResponse
+
+__all__ = ["Run", "Tally"]
+
+_AT_ONCE = 4
+_ROUNDS_BETWEEN_LOOKS = 25
+_REMEMBERED = 1000
+_MOST_ALIKE = 2
+"""How many findings of one kind are kept."""
+
+
+@dataclass(slots=True)
+class Tally:
+    """What a run has covered."""
+
+    #: Calls by method and status.
+    calls: Counter[tuple[str, str]] = field(default_factory=Counter)
+    #: Requests to judge, with every other way that they were asked in.
+    judgements: int = 0
+    #: The full names of all fields that were sent.
+    fields: set[str] = field(default_factory=set)
+    #: Memory of the server and of its workers in megabytes, at each look.
+    memory: list[tuple[float, float]] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+
+    def growth(self) -> float:
+        """Return by how many megabytes the server grew after the first third of the run."""
+        server = [megabytes for megabytes, _ in self.memory]
+        third = len(server) // 3
+        return max(server[third:], default=0) - max(server[: third + 1], default=0)
+
+    def __str__(self) -> str:
+        covered = f"{self.calls.total():,} calls, {self.judgements:,} of them to judge"
+        lines = [f"{covered}; {len(self.findings)} findings"]
+        methods = sorted({method for method, _ in self.calls})
+        for method in methods:
+            codes = {code: n for (of, code), n in sorted(self.calls.items()) if of == method}
+            lines.append(f"  {method}: {codes}")
+        if self.memory:
+            steps = [f"{server:.0f}+{workers:.0f}" for server, workers in self.memory]
+            told = " ".join(steps[:: max(len(steps) // 12, 1)])
+            lines.append(f"  memory of the server + its workers, MB: {told}")
+        return "\n".join(lines)
+
+
+class Run:
+    """A run against a server; the same seed makes the same exchanges."""
+
+    def __init__(self, server: WatchedServer, seed: str) -> None:
+        self.tally = Tally()
+        self._server = server
+        self._caller = Caller(server.address)
+        self._seed = seed
+        self._material = Material()
+        self._serial = 0
+        self._digests: list[str] = []
+        self._recent: deque[Exchange] = deque(maxlen=_REMEMBERED)
+
+    def close(self) -> None:
+        """End the calls."""
+        self._caller.close()
+
+    def go(self, seconds: float, *, most_findings: int = 3, least_rounds: int = 0) -> None:
+        """Make exchanges for so many seconds, or until there are so many findings."""
+        end = time.monotonic() + seconds
+        rounds = 0
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            while time.monotonic() < end or rounds < least_rounds:
+                exchanges = [self._next() for _ in range(_AT_ONCE)]
+                self._recent.extend(exchanges)
+                for findings in pool.map(self.examine, exchanges):
+                    self._note(findings)
+                rounds += 1
+                if rounds % _ROUNDS_BETWEEN_LOOKS == 0:
+                    self.look()
+                if len(self.tally.findings) >= most_findings:
+                    return
+        self.look()
+
+    def examine(self, exchange: Exchange) -> list[Finding]:
+        """Make one exchange, and return what is wrong with what came of it."""
+        outcome = self._caller.send(exchange)
+        method = exchange.path.rpartition(".")[2]
+        self.tally.calls[method, outcome.code.name] += 1
+        if exchange.path.endswith("/RegisterTools") and outcome.code is grpc.StatusCode.OK:
+            self._learn(outcome.responses[0])
+        findings = list(examine_outcome(exchange, outcome))
+        if exchange.path == VALIDATE:
+            self.tally.judgements += 1
+            findings += examine_judgement(self._caller, exchange, outcome)
+        return findings
+
+    def look(self) -> None:
+        """See whether the server is well, and what it has logged."""
+        self.tally.memory.append(self._server.megabytes())
+        recent = list(self._recent)
+        self._note([Finding("not well", one, recent) for one in self._server.faults(self._caller)])
+        self._note(self._examine_log(recent))
+
+    def retry(self, exchange: Exchange) -> list[Finding]:
+        """Make one exchange, and return what is wrong with it and with what it makes logged."""
+        return [*self.examine(exchange), *self._examine_log([exchange])]
+
+    def _examine_log(self, sent: list[Exchange]) -> list[Finding]:
+        findings = []
+        for entry in self._server.log():
+            serials = marks_in(entry.encode())
+            if serials:
+                senders = [one for one in sent if one.serial in serials] or sent
+                findings.append(Finding("logged what was sent", entry.strip(), senders))
+            wrong = unexpected(entry)
+            if wrong is not None:
+                findings.append(Finding("logged as an error", wrong, sent))
+        return findings
+
+    def _note(self, findings: list[Finding]) -> None:
+        for finding in findings:
+            alike = [one for one in self.tally.findings if one.kind == finding.kind]
+            if len(alike) < _MOST_ALIKE:
+                self.tally.findings.append(finding)
+
+    def _learn(self, response: bytes) -> None:
+        for outcome in RegisterToolsResponse.FromString(response).outcomes:
+            self._digests += [outcome.definition_digest, outcome.input_schema_digest]
+        del self._digests[:-20]
+
+    def _next(self) -> Exchange:
+        self._serial += 1
+        random = Random(f"{self._seed}/{self._serial}")
+        # Digests come of answers, the same ones where the server answers the same.
+        writer = Writer(random, self._material, self._serial, self._digests)
+        rpc = rpc_named(VALIDATE) if random.random() < 0.35 else random.choice(RPCS)
+        count = random.choice((0, 1, 2, 3, 8)) if rpc.many_requests else 1
+        messages = tuple(self._message(random, writer, rpc) for _ in range(count))
+        self.tally.fields |= writer.fields
+        ending = Ending.CLOSED
+        if rpc.many_requests or rpc.many_responses or random.random() < 0.02:
+            endings = (Ending.CLOSED, Ending.CLOSED, Ending.HELD, Ending.CANCELLED)
+            ending = random.choice(endings)
+        if self._serial % 500 == 0:
+            return self._emptying(random)
+        return Exchange(self._serial, rpc.path, messages, ending)
+
+    def _message(self, random: Random, writer: Writer, rpc: Rpc) -> bytes:
+        message: Any
+        sound = random.random() < 0.7
+        if sound and rpc.path == VALIDATE:
+            message = writer.judgement(rpc.request)
+        elif sound and rpc.path.endswith("/RegisterTools"):
+            message = writer.registration(rpc.request)
+        else:
+            message = writer.write(rpc.request)
+        data = message.SerializeToString()
+        return spoilt(random, data, rpc.request) if random.random() < 0.3 else data
+
+    def _emptying(self, random: Random) -> Exchange:
+        """Return what empties a namespace, so that the registry stays small."""
+        rpc = next(rpc for rpc in RPCS if rpc.path.endswith("/DeleteTools"))
+        request = {"server": random.choice(SERVERS), "all": True}
+        made = _message_of(rpc, request)
+        return Exchange(self._serial, rpc.path, (made,))
+
+
+def _message_of(rpc: Rpc, fields: dict[str, Any]) -> bytes:
+    return GetMessageClass(rpc.request)(**fields).SerializeToString()

@@ -1,0 +1,58 @@
+"""A real server survives whatever it is sent, through every RPC, and still judges rightly.
+
+For ``SIDECHECK_FUZZ_SECONDS``; see `fuzz.__main__` for a longer run with another seed.
+"""
+
+import os
+from pathlib import Path
+
+import pytest
+from fuzz.__main__ import told
+from fuzz.rpcs import RPCS, reachable_fields
+from fuzz.run import Run, Tally
+from fuzz.shrinking import shrunk
+from fuzz.watched import WatchedServer
+
+SECONDS = float(os.environ.get("SIDECHECK_FUZZ_SECONDS", "40"))
+SEED = "sidecheck"
+LEAST_ROUNDS = 250
+MOST_GROWTH = 60.0
+"""By how many megabytes the server may grow after the first third of the run. Its caches are
+bounded; what is left is the definitions that were registered and how memory lies."""
+
+
+@pytest.fixture(scope="module")
+def tally(tmp_path_factory: pytest.TempPathFactory) -> Tally:
+    folder = tmp_path_factory.mktemp("fuzz")
+    server = WatchedServer(folder)
+    run = Run(server, SEED)
+    try:
+        run.go(SECONDS, least_rounds=LEAST_ROUNDS)
+        run.tally.findings = [shrunk(each, run.retry) for each in run.tally.findings]
+    finally:
+        run.close()
+        server.close()
+    return run.tally
+
+
+def test_nothing_is_found(tally: Tally, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """No call ends in an error of ours, nothing is logged of it, and all ways agree."""
+    with capsys.disabled():
+        print(f"\n{tally}")
+
+    assert [] == [told(each, tmp_path / f"{n}.jsonl") for n, each in enumerate(tally.findings)]
+
+
+def test_every_method_answers_and_every_field_was_sent(tally: Tally) -> None:
+    """So that what joins the API later is sent nonsense too."""
+    answered = {method for method, code in tally.calls if code in {"OK", "CANCELLED"}}
+    fields = set().union(*(reachable_fields(rpc.request) for rpc in RPCS))
+
+    assert {rpc.path.rpartition(".")[2] for rpc in RPCS} == answered
+    assert set() == fields - tally.fields
+    assert tally.judgements > LEAST_ROUNDS
+
+
+def test_the_server_does_not_grow_without_bound(tally: Tally) -> None:
+    """Most of what it takes it has after the first third of the run."""
+    assert tally.growth() < MOST_GROWTH

@@ -1,0 +1,87 @@
+"""What is sent is as broken as it ought to be, and what is found is made small."""
+
+from collections import Counter
+from pathlib import Path
+from random import Random
+
+from fuzz.exchanges import Ending, Exchange, read_exchanges, write_exchanges
+from fuzz.judgements import VALIDATE
+from fuzz.materials import Material
+from fuzz.messages import Writer
+from fuzz.properties import Finding
+from fuzz.rpcs import rpc_named
+from fuzz.shrinking import shrunk
+from fuzz.spoiling import spoilt
+from fuzz.texts import mark_of, marks_in
+from google.protobuf.message import DecodeError
+from sidecheck.v1.validation_service_pb2 import ValidateRequest
+
+MATERIAL = Material()
+DESCRIPTOR = rpc_named(VALIDATE).request
+
+
+def written(serial: int) -> bytes:
+    """Return a request with that mark."""
+    writer = Writer(Random(serial), MATERIAL, serial, [])
+    return writer.write(DESCRIPTOR).SerializeToString()
+
+
+def test_spoilt_messages_are_partly_unreadable_and_partly_not() -> None:
+    """Those that cannot be read end at the door; the others get further in."""
+    readable: Counter[bool] = Counter()
+    for serial in range(300):
+        data = spoilt(Random(serial), written(serial), DESCRIPTOR)
+        try:
+            ValidateRequest.FromString(data)
+        except DecodeError:
+            readable[False] += 1
+        else:
+            readable[True] += 1
+
+    assert 60 < readable[True] < 240
+
+
+def test_the_same_seed_writes_the_same() -> None:
+    """So that a run can be had again."""
+    assert [written(serial) for serial in range(50)] == [written(serial) for serial in range(50)]
+
+
+def test_messages_carry_their_own_mark() -> None:
+    """Many do, and none the mark of another."""
+    marks = [marks_in(written(serial)) for serial in range(1, 200)]
+
+    assert {frozenset(), *(frozenset({serial}) for serial in range(1, 200))} >= set(
+        map(frozenset, marks)
+    )
+    assert sum(map(bool, marks)) > 60
+    assert marks_in(mark_of(77).encode()) == {77}
+
+
+def test_a_finding_is_made_small() -> None:
+    """Down to what shows it."""
+    request = ValidateRequest()
+    request.target.inline_schema.json = b'{"type": "object", "title": "a bad one"}'
+    request.subject.arguments = b'{"x": 1}'
+    request.options.max_violations = 7
+
+    def examine(exchange: Exchange) -> list[Finding]:
+        shows = b"bad" in exchange.messages[0]
+        return [Finding("bad", "", [exchange])] if shows else []
+
+    found = examine(Exchange(1, VALIDATE, (request.SerializeToString(),)))[0]
+    small = ValidateRequest.FromString(shrunk(found, examine).exchanges[0].messages[0])
+
+    expected = ValidateRequest()
+    expected.target.inline_schema.json = b"bad"
+    assert expected == small
+
+
+def test_exchanges_are_read_as_they_were_written(tmp_path: Path) -> None:
+    """Whatever bytes they are."""
+    sent = [
+        Exchange(1, VALIDATE, (b"\xff\0\n",)),
+        Exchange(2, VALIDATE, (b"", b"x"), Ending.CANCELLED),
+    ]
+    write_exchanges(tmp_path / "sent", sent)
+
+    assert sent == read_exchanges(tmp_path / "sent")

@@ -1,0 +1,212 @@
+"""Asking: from a case to the bytes of a request, and from what came back to an answer.
+
+An answer is one of
+
+- ``{"reason": …}``, with the ``bound`` for LIMIT_EXCEEDED: a refusal;
+- ``{"status": …}``: a status of gRPC's own, without a reason;
+- ``{"verdict": "valid"}``, or ``{"verdict": "invalid", "codes": […]}`` with each code once,
+  and ``"truncated": true`` if it is;
+- ``{"outcomes": {…}}``: how many items of a batch, or tools of a registration, got which of
+  these, in few words;
+- ``{"answered": true}`` for what is neither;
+- ``{"unanswered": …}``: the time was up, or the server was gone.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import grpc
+from google.protobuf.message import Message
+from google.rpc.error_details_pb2 import ErrorInfo
+from google.rpc.status_pb2 import Status
+from hostile.building import build
+from sidecheck.v1 import (
+    info_service_pb2,
+    options_pb2,
+    registry_service_pb2,
+    target_pb2,
+    validation_service_pb2,
+    verdict_pb2,
+)
+
+__all__ = ["Question", "answer_of", "question_of", "refusal_answer"]
+
+_RESPONSES: Mapping[str, type[Message]] = {
+    "ValidationService/Validate": validation_service_pb2.ValidateResponse,
+    "ValidationService/ValidateBatch": validation_service_pb2.ValidateBatchResponse,
+    "RegistryService/RegisterTools": registry_service_pb2.RegisterToolsResponse,
+    "RegistryService/GetTool": registry_service_pb2.GetToolResponse,
+    "RegistryService/ListTools": registry_service_pb2.ListToolsResponse,
+    "RegistryService/DeleteTools": registry_service_pb2.DeleteToolsResponse,
+    "InfoService/GetServerInfo": info_service_pb2.GetServerInfoResponse,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A method, and the bytes of its request."""
+
+    method: str
+    message: bytes
+
+
+def question_of(
+    asks: Mapping[str, Any], baits: Mapping[str, str] | None = None, *, turn: int = 0
+) -> Question:
+    """Return what a case asks.
+
+    Each *turn* asks the same in other words: white space makes its schemas new ones.
+    """
+    asker = _Asker(baits or {}, b" " * turn)
+    if "call" in asks:
+        return Question(asks["call"], asker.text(asks["message"]))
+    if "register" in asks:
+        return Question("RegistryService/RegisterTools", asker.registration(asks["register"]))
+    if "items" in asks:
+        batch = validation_service_pb2.ValidateBatchRequest(items=asker.items(asks["items"]))
+        return Question("ValidationService/ValidateBatch", batch.SerializeToString())
+    return Question("ValidationService/Validate", asker.item(asks).SerializeToString())
+
+
+class _Asker:
+    def __init__(self, baits: Mapping[str, str], space: bytes) -> None:
+        self._baits = baits
+        self._space = space
+
+    def text(self, text: Any) -> bytes:
+        return build(text, self._baits)
+
+    def item(self, asks: Mapping[str, Any]) -> Any:
+        documents = [
+            target_pb2.Document(uri=self.text(one["uri"]).decode(), json=self.text(one["json"]))
+            for one in _each(asks.get("documents", ()))
+        ]
+        if "tool" in asks:
+            tool = target_pb2.InlineTool(
+                json=self.text(asks["tool"]) + self._space, documents=documents
+            )
+            target = target_pb2.Target(inline_tool=tool)
+        else:
+            schema = target_pb2.InlineSchema(
+                json=self.text(asks["schema"]) + self._space,
+                documents=documents,
+                default_dialect=asks.get("default_dialect", ""),
+            )
+            target = target_pb2.Target(inline_schema=schema)
+        subject: dict[str, Any] = {asks.get("side", "arguments"): self.text(asks["payload"])}
+        return validation_service_pb2.ValidateRequest(
+            target=target,
+            subject=target_pb2.Subject(**subject),
+            options=options_pb2.ValidationOptions(**asks.get("options", {})),
+        )
+
+    def items(self, items: list[Mapping[str, Any]]) -> list[Any]:
+        requests = map(self.item, _each(items))
+        return [
+            validation_service_pb2.ValidateItem(
+                target=one.target, subject=one.subject, options=one.options
+            )
+            for one in requests
+        ]
+
+    def registration(self, asks: Mapping[str, Any]) -> bytes:
+        tools = [
+            target_pb2.InlineTool(
+                json=self.text(one["tool"]) + self._space,
+                documents=[
+                    target_pb2.Document(uri=document["uri"], json=self.text(document["json"]))
+                    for document in one.get("documents", ())
+                ],
+            )
+            for one in _each(asks["tools"])
+        ]
+        return registry_service_pb2.RegisterToolsRequest(
+            server=asks["server"], tools=tools, **asks.get("how", {})
+        ).SerializeToString()
+
+
+def _each(parts: Iterable[Mapping[str, Any]]) -> Iterable[Mapping[str, Any]]:
+    """Yield *parts*, those that stand for several of them one by one."""
+    for part in parts:
+        if "times" not in part:
+            yield part
+            continue
+        once = {key: value for key, value in part.items() if key != "times"}
+        texts = [key for key in ("uri", "json", "schema", "tool", "payload") if key in once]
+        built = {key: _split_turns(once[key], part["times"]) for key in texts}
+        for turn in range(part["times"]):
+            yield {**once, **{key: {"hex": built[key](turn).hex()} for key in texts}}
+
+
+def _split_turns(text: Any, times: int) -> Callable[[int], bytes]:
+    mark = b"\0next\0"
+    turns = build({"repeat": text, "times": times, "between": mark.decode(), "as": "n"})
+    return turns.split(mark).__getitem__
+
+
+# What came back
+
+
+def answer_of(method: str, response: bytes) -> tuple[dict[str, Any], Any]:
+    """Return the answer that *response* is, and all of it but the registry's revision."""
+    message: Any = _RESPONSES[method].FromString(response)
+    if "registry_revision" in message.DESCRIPTOR.fields_by_name:
+        message.ClearField("registry_revision")
+    if isinstance(message, validation_service_pb2.ValidateResponse):
+        return _verdict(message.verdict), message
+    if isinstance(message, validation_service_pb2.ValidateBatchResponse):
+        return _counted(map(_outcome, message.outcomes)), message
+    if isinstance(message, registry_service_pb2.RegisterToolsResponse):
+        told = _counted(map(_registered, message.outcomes))
+        # What the first time did need not be done again.
+        for outcome in message.outcomes:
+            outcome.ClearField("action")
+            outcome.ClearField("previous_definition_digest")
+        message.ClearField("removed")
+        return told, message
+    return {"answered": True}, message
+
+
+def refusal_answer(error: grpc.RpcError) -> tuple[dict[str, Any], Any]:
+    """Return the answer that a failed call is, and all of it."""
+    assert isinstance(error, grpc.Call)
+    trailers = dict(error.trailing_metadata() or ())
+    if "grpc-status-details-bin" in trailers:
+        return _refusal(Status.FromString(trailers["grpc-status-details-bin"])), error.details()
+    return {"status": error.code().name}, error.details()
+
+
+def _refusal(status: Status) -> dict[str, Any]:
+    info = ErrorInfo()
+    assert status.details[0].Unpack(info)
+    bound = {"bound": info.metadata["bound"]} if "bound" in info.metadata else {}
+    return {"reason": info.reason, **bound}
+
+
+def _verdict(verdict: verdict_pb2.Verdict) -> dict[str, Any]:
+    assert verdict.valid == (not verdict.violations)
+    if verdict.valid:
+        return {"verdict": "valid"}
+    codes = sorted({found.code for found in verdict.violations})
+    truncated = {"truncated": True} if verdict.truncated else {}
+    return {"verdict": "invalid", "codes": codes, **truncated}
+
+
+def _outcome(outcome: validation_service_pb2.ValidateOutcome) -> str:
+    if outcome.WhichOneof("outcome") == "refusal":
+        return " ".join(_refusal(outcome.refusal).values())
+    told = _verdict(outcome.verdict)
+    return " ".join([told["verdict"], *told.get("codes", ()), *["…"] * ("truncated" in told)])
+
+
+def _registered(outcome: registry_service_pb2.RegistrationOutcome) -> str:
+    action = registry_service_pb2.RegistrationOutcome.Action.Name(outcome.action)
+    # The second time what was created is there already.
+    done = "REFUSED" if action == "ACTION_REFUSED" else "registered"
+    return " ".join([done, *sorted({problem.code for problem in outcome.problems})])
+
+
+def _counted(outcomes: Iterable[str]) -> dict[str, Any]:
+    return {"outcomes": dict(sorted(Counter(outcomes).items()))}

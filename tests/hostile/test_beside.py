@@ -1,0 +1,46 @@
+"""While one client attacks, another one's calls go on."""
+
+from collections.abc import Iterator
+
+import pytest
+from hostile.beside import calls_beside
+from hostile.cases import CASES, Case
+from hostile.siege import Siege
+
+SECONDS = 2.0
+# The goal is 50 ms; the machine may do other work. `python -m hostile --beside` tells more.
+SLOWEST_MS = 500.0
+
+# Of each family the one that holds a naive server the longest.
+WORST = {
+    "batches: 1,024 items that each take long",
+    "depth: the deepest payload, many times over",
+    "numbers: 20,000 integers with one hash",
+    "patterns: counted choices on a megabyte of digits",
+    "references: a recursive choice of two equal branches, 22 levels",
+    "registrations: 300 tools that double",
+    "texts: 40,000 keys twice",
+    "width: 5,000 arrays, and 20,000 items that are none of them",
+}
+
+
+@pytest.fixture(scope="module")
+def siege(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Siege]:
+    siege = Siege(tmp_path_factory.mktemp("beside"))
+    yield siege
+    siege.close()
+
+
+@pytest.mark.parametrize(
+    "case", [pytest.param(case, id=case.id) for case in CASES if case.id in WORST]
+)
+def test_an_attack_does_not_hold_up_others(case: Case, siege: Siege) -> None:
+    """Nearly all calls of a bystander are answered as if nothing were."""
+    fared = calls_beside(siege, case, SECONDS)
+
+    assert fared.p99 < SLOWEST_MS, fared
+
+
+def test_every_worst_case_is_one_of_the_cases() -> None:
+    """A case that was renamed would be left out in silence."""
+    assert WORST <= {case.id for case in CASES}

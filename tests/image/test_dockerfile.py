@@ -1,0 +1,122 @@
+"""What the Dockerfile promises, as far as it can be read."""
+
+import re
+import tomllib
+from typing import Any
+
+import yaml
+from image.building import is_sent
+from image.dockerfile import read_image, read_steps
+from shared_material import REPOSITORY
+from sidecheck_server.settings import Settings
+
+LOCKS = ("build.lock", "runtime.lock")
+
+
+def test_all_stages_have_one_base_known_by_its_digest() -> None:
+    """Tags move."""
+    bases = {step.value.partition(" AS ")[0] for step in read_steps() if step.name == "FROM"}
+
+    assert 1 == len(bases)
+    assert re.fullmatch(
+        r"docker\.io/library/python:\d+\.\d+\.\d+-slim-\w+@sha256:[0-9a-f]{64}", bases.pop()
+    )
+
+
+def test_the_user_is_a_number_and_not_root() -> None:
+    """An orchestrator that demands one cannot tell by a name."""
+    assert re.fullmatch(r"[1-9]\d*:[1-9]\d*", read_image().user)
+
+
+def test_commands_need_no_shell_and_end_by_sigterm() -> None:
+    """Reading them as JSON shows the first."""
+    image = read_image()
+
+    assert ["sidecheck", "serve"] == image.command
+    assert ["sidecheck", "healthcheck"] == image.healthcheck
+    assert "SIGTERM" == image.stop_signal
+
+
+def test_the_server_listens_on_the_port_that_is_exposed() -> None:
+    """On every address, since the one to reach it by is not known."""
+    image = read_image()
+
+    assert f"0.0.0.0:{image.port}" == image.environment["SIDECHECK_LISTEN"]
+    assert Settings().listen.endswith(f":{image.port}")
+
+
+def test_every_variable_of_the_image_is_a_setting() -> None:
+    """A misspelt one would do nothing."""
+    names = [name for name in read_image().environment if name.startswith("SIDECHECK_")]
+
+    assert set() == {name.removeprefix("SIDECHECK_").lower() for name in names} - set(
+        Settings.model_fields
+    )
+
+
+def test_the_label_tells_the_version_of_the_project() -> None:
+    """Which stands in one more place, as labels cannot be computed."""
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
+
+    assert project["version"] == read_image().labels["org.opencontainers.image.version"]
+
+
+def test_packages_are_installed_by_hash_or_from_here() -> None:
+    """Nothing that is not locked gets into the image."""
+    installs = [
+        part
+        for step in read_steps()
+        if step.name == "RUN"
+        for part in step.value.split("&&")
+        if re.search(r"\bpip\b.* (install|wheel) ", part)
+    ]
+
+    assert 4 == len(installs)
+    assert [] == [one for one in installs if not re.search("--require-hashes|--no-index", one)]
+
+
+def test_the_image_has_the_releases_that_are_tested() -> None:
+    """Each with its hashes, and without the address of a registry."""
+    tested = dict(_pins("requirements.lock"))
+    for lock in LOCKS:
+        text = (REPOSITORY / "deploy" / lock).read_text()
+        pins = _pins(f"deploy/{lock}")
+
+        assert dict(pins) == {name: tested.get(name) for name, _ in pins}
+        assert len(pins) == len(re.findall(r"==\S+(?: ; .*)? \\\n +--hash=", text))
+        assert "://" not in text
+
+
+def test_the_image_has_all_that_the_service_needs() -> None:
+    """`make lock` was run since the last dependency was added."""
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
+    needed = {re.split("[<>=]", one)[0] for one in project["dependencies"]} - {"sidecheck"}
+
+    assert set() == needed - dict(_pins("deploy/runtime.lock")).keys()
+
+
+def test_the_engine_is_sent_nothing_but_the_image_is_made_of() -> None:
+    """Neither what is large nor what is secret."""
+    kept = ("service/sidecheck_server/__main__.py", "clients/python/sidecheck/v1/__init__.py")
+    away = (".git/config", ".venv/bin/python", "tests/running.py", "tools.db", "clients/go/go.mod")
+
+    assert [True, True] == [is_sent(path) for path in kept]
+    assert [False] * 5 == [is_sent(path) for path in away]
+
+
+def test_compose_runs_the_image_read_only_on_its_volumes() -> None:
+    """And with settings that exist."""
+    composed: Any = yaml.safe_load((REPOSITORY / "deploy" / "compose.yaml").read_text())
+    service = composed["services"]["sidecheck"]
+    mounts = dict(mount.split(":") for mount in service["volumes"])
+    names = {name.removeprefix("SIDECHECK_").lower() for name in service["environment"]}
+
+    assert read_image().volumes == list(mounts.values())
+    assert set(composed["volumes"]) == set(mounts)
+    assert (True, ["ALL"]) == (service["read_only"], service["cap_drop"])
+    assert set() == names - set(Settings.model_fields)
+    assert float(service["stop_grace_period"].rstrip("s")) > Settings().grace_seconds
+
+
+def _pins(lock: str) -> list[tuple[str, str]]:
+    return re.findall(r"^([^\s=]+)==(\S+)", (REPOSITORY / lock).read_text(), re.MULTILINE)
