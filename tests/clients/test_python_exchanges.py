@@ -27,8 +27,8 @@ from sidecheck.v1 import verdict_pb2 as verdict_pb
 from sidecheck.wire import requests, rpcs
 
 TOOL = RegisteredTool("s", "n")
-BOUNDS: dict[str, Any] = dict.fromkeys(Limits.__slots__, 1)
-LIMITS = Limits(**{**BOUNDS, "message_bytes": 100})
+BOUNDS: dict[str, Any] = {**dict.fromkeys(Limits.__slots__, 1), "message_bytes": 100}
+LIMITS = Limits(**BOUNDS)
 
 
 def asked(id_: str, subject: target_pb.Subject | None) -> validation_pb.ValidateStreamRequest:

@@ -5,18 +5,19 @@ import os
 import statistics
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from hostile.asking import question_of
+from hostile.asking import Question, question_of
 from hostile.cases import Case
 from hostile.siege import Siege
 
 __all__ = ["Latencies", "calls_beside"]
 
 _TESTS = Path(__file__).resolve().parent.parent
-_SHAPES = 64
+_SHAPES = 8
+"""In how many other words an attack is made, so that the server has not seen it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +35,11 @@ class Latencies:
 def calls_beside(siege: Siege, case: Case | None, seconds: float) -> Latencies:
     """Return how a bystander of *siege* fares while *case* repeats, on a connection of its own.
 
-    Every second attack is new to the server, so that both admitting it and judging under
-    it are tried. Without a case there is no attack.
+    The first ones are by turns new to the server and known to it, so that both admitting
+    and judging are tried. Without a case there is no attack.
     """
+    turns = range(_SHAPES if case else 0)
+    attacks = [question_of(case.asks, siege.baits, turn=turn) for turn in turns if case]
     bystander = subprocess.Popen(
         [sys.executable, "-m", "hostile.bystander", siege.server.address, str(seconds)],
         cwd=_TESTS,
@@ -46,19 +49,17 @@ def calls_beside(siege: Siege, case: Case | None, seconds: float) -> Latencies:
     )
     assert bystander.stdout is not None
     assert bystander.stdout.readline() == "ready\n"
-    attacks = _attack(siege, case, bystander.poll) if case else 0
+    made = _attack(siege, attacks, bystander.poll) if attacks else 0
     said, _ = bystander.communicate(timeout=seconds + 120)
     latencies = json.loads(said)
     cuts = statistics.quantiles(latencies, n=100, method="inclusive")
-    return Latencies(len(latencies), cuts[49], cuts[98], max(latencies), attacks)
+    return Latencies(len(latencies), cuts[49], cuts[98], max(latencies), made)
 
 
-def _attack(siege: Siege, case: Case, ended: Callable[[], int | None]) -> int:
-    known = question_of(case.asks, siege.baits)
-    shapes = [question_of(case.asks, siege.baits, turn=1 + n) for n in range(_SHAPES)]
-    attacks = 0
+def _attack(siege: Siege, attacks: Sequence[Question], ended: Callable[[], int | None]) -> int:
+    made = 0
     while ended() is None:
-        again, new = divmod(attacks, 2)
-        siege.ask(shapes[again % _SHAPES] if new else known)
-        attacks += 1
-    return attacks
+        again, new = divmod(made, 2)
+        siege.ask(attacks[again % _SHAPES if new else 0])
+        made += 1
+    return made

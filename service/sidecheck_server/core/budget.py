@@ -1,6 +1,7 @@
 """Budgets: how much work one judgement may take, counted in steps.
 
-A step is about the work of one comparison in generated code, some fifty nanoseconds.
+A step is about the work of one comparison in generated code: some twenty-five
+nanoseconds, and of no work more than a hundred.
 Whatever can be repeated by a payload or a schema is paid for before it is done: loops
 by the size of their body, patterns by program and text, comparisons of constants by
 their size. So the same bytes take the same number of steps on every machine.

@@ -13,7 +13,15 @@ from sidecheck_server.core.repair.unknown import unknown_members
 from sidecheck_server.core.repair.words import Repairs, UnknownArguments
 from sidecheck_server.core.words import JsonValue, Repair, Severity, Verdict, Violation
 
-__all__ = ["DISAGREEMENT", "NOT_EXPLAINED", "UNKNOWN_MEMBER", "Judging", "judge", "judge_at_once"]
+__all__ = [
+    "DISAGREEMENT",
+    "NOT_EXPLAINED",
+    "UNKNOWN_MEMBER",
+    "Judging",
+    "judge",
+    "judge_at_once",
+    "not_explained",
+]
 
 DISAGREEMENT = "ENGINE_DISAGREEMENT"
 """The code of the violation that says that the engines differ; never to be seen."""
@@ -153,7 +161,7 @@ class _Court:
         if valid:
             return _VALID
         if not self._how.explains:
-            return _not_explained("the payload is invalid; what is wrong was not asked for")
+            return not_explained("the payload is invalid; what is wrong was not asked for")
         return self._explain(value)
 
     def _judged(self, value: JsonValue) -> Verdict:
@@ -183,8 +191,7 @@ class _Court:
             if not self._patient:
                 raise
             if not found:
-                said = "the payload is invalid, and telling why would take too long"
-                return _not_explained(said)
+                return not_explained()
             more = True
         if found:
             return Verdict.listing(found, truncated=more)
@@ -241,5 +248,8 @@ class _Court:
         return Repair(text, self._judged(after), changes)
 
 
-def _not_explained(said: str) -> Verdict:
+def not_explained(
+    said: str = "the payload is invalid, and telling why would take too long",
+) -> Verdict:
+    """Return the verdict on a payload of which only that it is invalid is known."""
     return Verdict((Violation("", "", "", NOT_EXPLAINED, said),), truncated=True)

@@ -43,10 +43,10 @@ class Limits:
     pattern_instructions: int = 100_000
     #: The largest number of steps that judging one payload may take (see `core.budget`);
     #: about a quarter of a second.
-    steps: int = 3_000_000
+    steps: int = 10_000_000
     #: The largest number of steps that one payload may take in the event loop, about
     #: five milliseconds. What takes more is judged by a worker.
-    steps_at_once: int = 100_000
+    steps_at_once: int = 200_000
     #: The largest payload that is judged in the event loop, in bytes: decoding one
     #: cannot be interrupted.
     bytes_at_once: int = 128 << 10

@@ -14,6 +14,7 @@ from sidecheck.v1.registry_service_pb2 import (
 )
 from sidecheck.v1.registry_service_pb2_grpc import RegistryServiceServicer
 
+from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.refusals import Reason, Refusal
 from sidecheck_server.registry import Registry
 from sidecheck_server.rpc.answering import answering
@@ -30,7 +31,8 @@ _PAGE_BYTES = 1 << 20
 class RegistryServicer(RegistryServiceServicer):
     """Keeps tool definitions."""
 
-    def __init__(self, registrar: Registrar, registry: Registry) -> None:
+    def __init__(self, registrar: Registrar, registry: Registry, limits: Limits) -> None:
+        self._limits = limits
         self._registrar = registrar
         self._registry = registry
 
@@ -39,7 +41,7 @@ class RegistryServicer(RegistryServiceServicer):
         self, request: RegisterToolsRequest
     ) -> RegisterToolsResponse:
         """Register the tools of one server."""
-        done = await self._registrar.register(registration_from_wire(request))
+        done = await self._registrar.register(registration_from_wire(request, self._limits))
         return RegisterToolsResponse(
             outcomes=[outcome_to_wire(outcome) for outcome in done.outcomes],
             removed=done.removed,

@@ -57,7 +57,7 @@ class Server:
         add_service(
             server, _VALIDATION, ValidationServicer(validator, registry, limits, self._streams)
         )
-        add_service(server, _REGISTRY, RegistryServicer(registrar, registry))
+        add_service(server, _REGISTRY, RegistryServicer(registrar, registry, limits))
         add_service(server, _INFO, InfoServicer(registry, limits))
         if settings.reflection:
             add_reflection(server, (*_SERVICES, health.SERVICE_NAME), self._streams)

@@ -8,7 +8,7 @@ from enum import StrEnum
 from threading import Lock
 
 from sidecheck_server.core.digests import digest_of
-from sidecheck_server.core.limits import Limits, exceeded
+from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.tools import ToolDefinition, read_tool
 from sidecheck_server.core.payload import MalformedError, decode
 from sidecheck_server.core.refusals import Reason, Refusal
@@ -90,8 +90,7 @@ class Registrar:
         """Check the tools of *request* and bind those without an error, in one transaction.
 
         Raises:
-            Refusal: INVALID_REQUEST if the server's name is empty or too long;
-                LIMIT_EXCEEDED if there are too many tools.
+            Refusal: INVALID_REQUEST if the server's name is empty or too long.
         """
         if not 1 <= len(request.server) <= _SERVER_LENGTH:
             raise Refusal(
@@ -100,8 +99,6 @@ class Registrar:
                 f"it has {len(request.server)}",
                 {"field": "server"},
             )
-        if len(request.tools) > self._limits.batch_items:
-            raise exceeded("batch_items", self._limits.batch_items, "the tools", len(request.tools))
         checked = await self._check_all(request.tools)
         # A transaction waits for the disk.
         return await asyncio.to_thread(self._bind, request, checked)

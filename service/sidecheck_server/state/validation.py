@@ -7,7 +7,7 @@ from typing import assert_never
 from cachetools import LRUCache
 
 from sidecheck_server.core.compiled import CompiledSchema
-from sidecheck_server.core.judge import Judging
+from sidecheck_server.core.judge import Judging, not_explained
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.tools import ToolDefinition, read_tool
 from sidecheck_server.core.refusals import Reason, Refusal
@@ -28,6 +28,9 @@ from sidecheck_server.state.targets import (
 __all__ = ["Standard", "Validator"]
 
 JudgeLong = Callable[[CompiledSchema, bytes, Judging], Awaitable[Verdict]]
+
+_KILLED = frozenset({"judgement_seconds", "worker_bytes"})
+"""The bounds at which a worker is killed, or gives up."""
 
 _INLINE_TOOLS_BYTES = 64 << 20
 """How much text the tools may have together that were sent along and stay read."""
@@ -92,10 +95,26 @@ class Validator:
     async def judge_long(self, standard: Standard, payload: bytes, how: Judging) -> Verdict:
         """Return the verdict on a payload that `judge_at_once` left open.
 
+        Whether it is valid is asked first, by itself: a worker that is killed while it
+        explains an invalid payload takes only the explanation with it.
+
         Raises:
             Refusal: a limit is exceeded, or the worker that judged died.
         """
-        return await self._judge_long(standard.compiled, payload, how)
+        compiled = standard.compiled
+        if how.repairs is not None or not how.explains:
+            return await self._judge_long(compiled, payload, how)
+        brief = await self._judge_long(
+            compiled, payload, replace(how, explains=False, max_violations=1)
+        )
+        if brief.valid:
+            return brief
+        try:
+            return await self._judge_long(compiled, payload, how)
+        except Refusal as refusal:
+            if refusal.reason is Reason.WORKER_LOST or refusal.metadata.get("bound") in _KILLED:
+                return not_explained()
+            raise
 
     def _read(self, target: InlineTool) -> ToolDefinition:
         tool = self._inline_tools.get(target)

@@ -2,6 +2,7 @@
 
 import os
 import resource
+import signal
 
 from cachetools import LRUCache
 
@@ -28,6 +29,8 @@ def prepare(memory: int) -> None:
     bound = memory if hard == resource.RLIM_INFINITY else min(hard, memory)
     resource.setrlimit(resource.RLIMIT_AS, (bound, bound))
     os.nice(_NICENESS)
+    # Who is to be killed while it searches a text would not come to run a handler.
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def compile_here(source: SchemaSource, limits: Limits) -> Artifact | Refusal:

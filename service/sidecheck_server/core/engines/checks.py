@@ -2,7 +2,6 @@
 
 from sidecheck_server.core.budget import Budget
 from sidecheck_server.core.engines.texts import TextCheck, counted_format, counted_pattern
-from sidecheck_server.core.formats import format_checker
 from sidecheck_server.core.patterns import compile_pattern
 from sidecheck_server.core.schemas.dialects import STANDARD, Dialect
 
@@ -46,5 +45,5 @@ class Checks:
             return True
         key = (name, STANDARD[dialect.draft].name)
         if key not in self._formats:
-            self._formats[key] = counted_format(format_checker(*key))
+            self._formats[key] = counted_format(*key)
         return self._formats[key](text, budget)

@@ -10,7 +10,6 @@ from sidecheck_server.core.engines.allowed_code import RUNTIME_NAMES
 from sidecheck_server.core.engines.generation import FastCode
 from sidecheck_server.core.engines.texts import counted_format, counted_pattern
 from sidecheck_server.core.equality import all_unique, json_equal, number_text
-from sidecheck_server.core.formats import format_checker
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.numbers import is_multiple
 from sidecheck_server.core.patterns import compile_pattern
@@ -57,7 +56,7 @@ class FastEngine:
             )
             names[f"P{number}"] = counted_pattern(pattern)
         for number, name in enumerate(code.formats):
-            names[f"F{number}"] = counted_format(format_checker(name, dialect))
+            names[f"F{number}"] = counted_format(name, dialect)
         for number, value in enumerate(code.constants):
             names[f"C{number}"] = value
         body: CodeType = marshal.loads(code.code)  # noqa: S302  (our own worker wrote it)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from sidecheck_server.core.budget import LONGEST_SEARCH, Budget, Exhausted
+from sidecheck_server.core.formats import format_checker
 from sidecheck_server.core.patterns import UNBOUNDED, Pattern
 
 __all__ = ["TextCheck", "counted_format", "counted_pattern"]
@@ -20,6 +21,12 @@ then makes a state for every byte, runs out of memory for them, and goes on with
 
 _CHARACTERS = 4
 """How many characters of a text a format reads in a step, at the worst."""
+
+
+_DEAR = {"regex": 4_000, "idn-hostname": 4_000, "idn-email": 4_000, "iri": 400}
+"""Steps of formats that compile the text, or look up each character of it, for so many."""
+
+_DEAR_CHARACTERS = 32
 
 
 def counted_pattern(pattern: Pattern) -> TextCheck:
@@ -49,13 +56,20 @@ def counted_pattern(pattern: Pattern) -> TextCheck:
     return matches
 
 
-def counted_format(conforms: Callable[[str], bool] | None) -> TextCheck:
-    """Return the check of a format, which takes steps for the text; None accepts all."""
+def counted_format(name: str, dialect: str) -> TextCheck:
+    """Return the check of the format *name*, which takes steps for the text.
+
+    One that *dialect* does not define accepts all.
+    """
+    conforms = format_checker(name, dialect)
     if conforms is None:
         return _accept
+    entry = _DEAR.get(name, 0)
 
     def checks(text: str, budget: Budget) -> bool:
         budget[0] -= _ENTRY + len(text) // _CHARACTERS
+        if entry and (name == "regex" or not text.isascii()):
+            budget[0] -= entry * (1 + len(text) // _DEAR_CHARACTERS)
         if budget[0] < 0:
             raise Exhausted
         return conforms(text)

@@ -126,7 +126,7 @@ class Resources:
             step = part.replace("~1", "/").replace("~0", "~")
             if isinstance(value, dict) and step in value:
                 value = value[step]
-            elif isinstance(value, list) and step.isdecimal() and int(step) < len(value):
+            elif isinstance(value, list) and _is_index_in(step, value):
                 value = value[int(step)]
             else:
                 raise UnresolvableError(pointer)
@@ -227,3 +227,10 @@ def _anchors(schema: dict[str, JsonValue], dialect: Dialect) -> list[tuple[str, 
         if isinstance(name, str) and (not dynamic or "$dynamicRef" in dialect.keywords):
             found.append((name, dynamic))
     return found
+
+
+def _is_index_in(step: str, items: list[JsonValue]) -> bool:
+    # ASCII digits without leading zeros (RFC 6901, section 4), and few of them.
+    if not (step.isascii() and step.isdecimal()) or (step[0] == "0" and step != "0"):
+        return False
+    return len(step) < 10 and int(step) < len(items)

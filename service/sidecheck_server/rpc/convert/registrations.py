@@ -2,6 +2,7 @@
 
 from sidecheck.v1 import registry_service_pb2, target_pb2
 
+from sidecheck_server.core.limits import Limits, exceeded
 from sidecheck_server.registry.definitions import Action, Binding
 from sidecheck_server.rpc.convert.targets import documents_from_wire
 from sidecheck_server.rpc.convert.values import no_such_value
@@ -25,12 +26,17 @@ _ACTIONS = {
 }
 
 
-def registration_from_wire(request: registry_service_pb2.RegisterToolsRequest) -> Registration:
+def registration_from_wire(
+    request: registry_service_pb2.RegisterToolsRequest, limits: Limits
+) -> Registration:
     """Return the registration that a request asks for.
 
     Raises:
-        Refusal: INVALID_REQUEST for an enum value that does not exist.
+        Refusal: INVALID_REQUEST for an enum value that does not exist; LIMIT_EXCEEDED if
+            there are too many tools, which are counted before they are read.
     """
+    if len(request.tools) > limits.batch_items:
+        raise exceeded("batch_items", limits.batch_items, "the tools", len(request.tools))
     on_change = _ON_CHANGE.get(request.on_change)
     modes = registry_service_pb2.RegistrationMode.values()
     if on_change is None or request.mode not in modes:
