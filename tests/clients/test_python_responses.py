@@ -244,6 +244,7 @@ def test_the_facts_of_a_server_are_translated_whole() -> None:
     bounds: dict[str, Any] = {
         name: at for at, name in enumerate(info_pb.Limits.DESCRIPTOR.fields_by_name, 1)
     }
+    bounds["allow_backtracking"] = True
     response = info_pb.GetServerInfoResponse(
         version="0.1.0",
         limits=info_pb.Limits(**bounds),

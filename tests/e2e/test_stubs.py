@@ -1,8 +1,8 @@
 """Whether the generated Go and TypeScript stubs reach a running server.
 
-Each language has a smoke program, which makes the same three calls and prints one
-line of JSON for each. What it prints is the contract; how it calls is the business
-of its language.
+Each language has a smoke program, which makes the same three calls, holds the same
+stream, and prints one line of JSON for each answer. What it prints is the contract; how
+it calls is the business of its language.
 """
 
 import asyncio
@@ -21,6 +21,8 @@ LINES = """\
 {"valid":true,"codes":[]}
 {"valid":false,"codes":["REQUIRED"]}
 {"refused":"UNSUPPORTED_DIALECT","status":"INVALID_ARGUMENT"}
+{"id":"0","valid":true}
+{"id":"1","valid":false}
 """
 
 
@@ -87,7 +89,7 @@ async def call(smoke: list[str], server: RunningServer) -> tuple[int | None, str
 async def test_go_stubs_get_verdicts_and_refusals(
     go_smoke: list[str], server: RunningServer
 ) -> None:
-    """The Go program prints the verdicts and the refusal that every client gets."""
+    """The Go program prints the answers that every client gets."""
     expected = (0, LINES, "")
     assert expected == await call(go_smoke, server)
 
@@ -95,6 +97,6 @@ async def test_go_stubs_get_verdicts_and_refusals(
 async def test_typescript_stubs_get_verdicts_and_refusals(
     typescript_smoke: list[str], server: RunningServer
 ) -> None:
-    """The TypeScript program prints the verdicts and the refusal that every client gets."""
+    """The TypeScript program prints the answers that every client gets."""
     expected = (0, LINES, "")
     assert expected == await call(typescript_smoke, server)

@@ -1,17 +1,22 @@
 /**
- * Makes three calls to a running Sidecheck server and prints one line of JSON for
- * each: two verdicts and a refusal.
+ * Makes three calls to a running Sidecheck server, and holds a stream of two payloads
+ * with it. Prints one line of JSON for each call, two verdicts and a refusal, and for
+ * each answer in the stream.
  *
  * Usage: node dist/smoke.js ADDRESS, where ADDRESS is host:port or unix:/path.
  */
 
-import { credentials, Metadata, type ServiceError, status } from "@grpc/grpc-js";
+import { once } from "node:events";
+
+import { type ClientDuplexStream, credentials, Metadata, type ServiceError, status } from "@grpc/grpc-js";
 
 import { ErrorInfo } from "./gen/google/rpc/error_details.js";
 import { Status } from "./gen/google/rpc/status.js";
 import {
   ValidateRequest,
   type ValidateResponse,
+  ValidateStreamRequest,
+  type ValidateStreamResponse,
   ValidationServiceClient,
 } from "./gen/sidecheck/v1/validation_service.js";
 
@@ -44,6 +49,58 @@ function validate(
   });
 }
 
+/** What the items of a stream share; its first message. */
+function defaults(schema: string): ValidateStreamRequest {
+  const target = { $case: "inlineSchema", value: { json: Buffer.from(schema) } } as const;
+  return ValidateStreamRequest.create({
+    message: { $case: "defaults", value: { target: { target } } },
+  });
+}
+
+/** One payload of a stream; its answer has the same id. */
+function item(id: string, args: string): ValidateStreamRequest {
+  const subject = { $case: "arguments", value: Buffer.from(args) } as const;
+  return ValidateStreamRequest.create({
+    message: { $case: "item", value: { id, item: { subject: { subject } } } },
+  });
+}
+
+type Call = ClientDuplexStream<ValidateStreamRequest, ValidateStreamResponse>;
+
+/** Sends the messages of a stream, no faster than they go. */
+async function send(call: Call, schema: string, payloads: Iterable<string>): Promise<void> {
+  call.write(defaults(schema));
+  let id = 0;
+  for (const args of payloads) {
+    if (!call.write(item(String(id++), args))) {
+      await once(call, "drain");
+    }
+  }
+  call.end();
+}
+
+/**
+ * Has the arguments of tool calls judged as they come, and yields the answers. Leaving
+ * early cancels the call.
+ */
+async function* validateStream(
+  client: ValidationServiceClient,
+  schema: string,
+  payloads: Iterable<string>,
+): AsyncGenerator<ValidateStreamResponse> {
+  const call = client.validateStream(new Metadata(), { deadline: Date.now() + DEADLINE_MS });
+  // What ends the call early is raised where its answers are read, and only there.
+  call.on("error", () => undefined);
+  send(call, schema, payloads).catch(() => undefined);
+  try {
+    for await (const response of call) {
+      yield response as ValidateStreamResponse;
+    }
+  } finally {
+    call.cancel();
+  }
+}
+
 /** Finds the `google.rpc.ErrorInfo` of Sidecheck in the error of a call. */
 function findRefusal(error: ServiceError): ErrorInfo | undefined {
   return error.metadata
@@ -54,7 +111,7 @@ function findRefusal(error: ServiceError): ErrorInfo | undefined {
     .find((info) => info.domain === "sidecheck");
 }
 
-/** Makes the three calls to the server at `address` and prints a line for each. */
+/** Makes the calls to the server at `address` and prints a line for each answer. */
 async function run(address: string): Promise<void> {
   // A sidecar is a neighbour: whatever proxy the environment names, it is not on
   // the way.
@@ -82,6 +139,13 @@ async function run(address: string): Promise<void> {
       throw error;
     }
     console.log(JSON.stringify({ refused: refusal.reason, status: status[error.code] }));
+
+    for await (const { id, outcome } of validateStream(client, SCHEMA, ['{"q":"x"}', '{"Q":1}'])) {
+      if (outcome?.outcome?.$case !== "verdict") {
+        throw new Error(`item ${id} was refused`);
+      }
+      console.log(JSON.stringify({ id, valid: outcome.outcome.value.valid }));
+    }
   } finally {
     client.close();
   }

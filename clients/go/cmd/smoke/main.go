@@ -1,5 +1,6 @@
-// Command smoke makes three calls to a running Sidecheck server and prints one
-// line of JSON for each: two verdicts and a refusal.
+// Command smoke makes three calls to a running Sidecheck server, and holds a stream
+// of two payloads with it. It prints one line of JSON for each call, two verdicts and
+// a refusal, and for each answer in the stream.
 //
 // Usage: smoke ADDRESS, where ADDRESS is host:port or unix:/path.
 package main
@@ -41,6 +42,12 @@ type refusal struct {
 	Status string `json:"status"`
 }
 
+// answer is the line for a payload of the stream.
+type answer struct {
+	ID    string `json:"id"`
+	Valid bool   `json:"valid"`
+}
+
 func main() {
 	if len(os.Args) != 2 {
 		fmt.Fprintln(os.Stderr, "usage: smoke ADDRESS")
@@ -52,7 +59,8 @@ func main() {
 	}
 }
 
-// run makes the three calls to the server at address and writes a line for each.
+// run makes the three calls to the server at address, holds the stream, and writes a
+// line for each answer.
 func run(address string, out io.Writer) error {
 	// A sidecar is a neighbour: whatever proxy the environment names, it is not
 	// on the way.
@@ -88,7 +96,74 @@ func run(address string, out io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("a refusal of %s was expected: %w", unknownDialect, err)
 	}
-	return lines.Encode(refused)
+	if err := lines.Encode(refused); err != nil {
+		return err
+	}
+	return stream(client, schema, []string{`{"q":"x"}`, `{"Q":1}`}, lines)
+}
+
+// stream has the arguments of tool calls judged as they come, and writes a line for
+// each answer. It sends and receives at the same time: a server that is not listened
+// to stops reading.
+func stream(
+	client sidecheckv1.ValidationServiceClient, schema string, calls []string, lines *json.Encoder,
+) error {
+	ctx, cancel := context.WithTimeout(context.Background(), deadline)
+	defer cancel()
+	judged, err := client.ValidateStream(ctx)
+	if err != nil {
+		return err
+	}
+	// What ends the stream is what Recv says; a failing Send only says that it ended.
+	go func() {
+		defer judged.CloseSend()
+		if judged.Send(defaults(schema)) != nil {
+			return
+		}
+		for at, arguments := range calls {
+			if judged.Send(item(fmt.Sprint(at), arguments)) != nil {
+				return
+			}
+		}
+	}()
+	for {
+		response, err := judged.Recv()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("the stream ended early: %w", err)
+		}
+		verdict := response.GetOutcome().GetVerdict()
+		if verdict == nil {
+			return fmt.Errorf("item %s was refused: %v", response.GetId(), response.GetOutcome().GetRefusal())
+		}
+		if err := lines.Encode(answer{response.GetId(), verdict.GetValid()}); err != nil {
+			return err
+		}
+	}
+}
+
+// defaults is the first message of a stream: what its items share.
+func defaults(schema string) *sidecheckv1.ValidateStreamRequest {
+	return &sidecheckv1.ValidateStreamRequest{Message: &sidecheckv1.ValidateStreamRequest_Defaults{
+		Defaults: &sidecheckv1.StreamDefaults{
+			Target: &sidecheckv1.Target{Target: &sidecheckv1.Target_InlineSchema{
+				InlineSchema: &sidecheckv1.InlineSchema{Json: []byte(schema)},
+			}},
+		},
+	}}
+}
+
+// item is one payload of a stream; its answer has the same id.
+func item(id, arguments string) *sidecheckv1.ValidateStreamRequest {
+	return &sidecheckv1.ValidateStreamRequest{Message: &sidecheckv1.ValidateStreamRequest_Item{
+		Item: &sidecheckv1.StreamItem{Id: id, Item: &sidecheckv1.ValidateItem{
+			Subject: &sidecheckv1.Subject{Subject: &sidecheckv1.Subject_Arguments{
+				Arguments: []byte(arguments),
+			}},
+		}},
+	}}
 }
 
 // validate has the arguments of a tool call judged under a schema sent along.
