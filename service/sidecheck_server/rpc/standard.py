@@ -58,13 +58,11 @@ class _Reflection:
         self, requests: AsyncIterator[Any], context: _Context
     ) -> AsyncIterator[Any]:
         try:
-            with self._streams.open_one():
-                async for request in requests:
-                    await _abort_unreadable(request, context)
-                    async for answer in self._servicer.ServerReflectionInfo(
-                        _only(request), context
-                    ):
-                        yield answer
+            async for request in self._streams.requests(requests):
+                await _abort_unreadable(request, context)
+                answers = self._servicer.ServerReflectionInfo(_only(request), context)
+                async for answer in answers:
+                    yield answer
         except Refusal as refusal:
             await abort(context, refusal_to_wire(refusal))
 

@@ -2,8 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable
 from functools import wraps
 from typing import Any, Protocol, TypeVar
 
@@ -19,6 +18,8 @@ from sidecheck_server.workers import CALLER
 
 __all__ = ["Streams", "answering_stream"]
 
+_Request = TypeVar("_Request")
+
 _log = structlog.get_logger("sidecheck.rpc")
 
 
@@ -26,34 +27,40 @@ class Streams:
     """The streams that are open."""
 
     def __init__(self) -> None:
-        self._open: set[asyncio.Task[Any]] = set()
+        self._waiting: set[asyncio.Task[Any]] = set()
         self._ended = False
 
-    @contextmanager
-    def open_one(self) -> Iterator[None]:
-        """Count the task at hand as a stream.
+    async def requests(self, sent: AsyncIterator[_Request]) -> AsyncIterator[_Request]:
+        """Yield what is *sent* in a stream, as long as streams are not ended.
 
         Raises:
-            Refusal: SHUTTING_DOWN if the streams were ended while it was open.
+            Refusal: SHUTTING_DOWN if they are.
         """
         task = asyncio.current_task()
         assert task is not None
-        self._open.add(task)
-        try:
-            yield
-        except asyncio.CancelledError:
-            if not self._ended:
-                raise
-            task.uncancel()
-            said = "the server is stopping; what has no answer yet may be sent again"
-            raise Refusal(Reason.SHUTTING_DOWN, said) from None
-        finally:
-            self._open.discard(task)
+        while not self._ended:
+            # Only who waits for a request is cancelled. Whoever sends an answer is in the
+            # hands of gRPC, and comes here next.
+            self._waiting.add(task)
+            try:
+                request = await anext(sent)
+            except StopAsyncIteration:
+                return
+            except asyncio.CancelledError:
+                if not self._ended:
+                    raise
+                task.uncancel()
+                break
+            finally:
+                self._waiting.discard(task)
+            yield request
+        said = "the server is stopping; what has no answer yet may be sent again"
+        raise Refusal(Reason.SHUTTING_DOWN, said)
 
     def end(self) -> None:
         """End all of them: idle ones would keep a server that stops from stopping."""
         self._ended = True
-        for task in self._open:
+        for task in self._waiting:
             task.cancel()
 
 
@@ -63,7 +70,6 @@ class _HasStreams(Protocol):
 
 
 _Servicer = TypeVar("_Servicer", bound=_HasStreams)
-_Request = TypeVar("_Request")
 _Response = TypeVar("_Response")
 _Method = Callable[[_Servicer, AsyncIterator[_Request]], AsyncIterator[_Response]]
 
@@ -87,10 +93,9 @@ def answering_stream(method: _Method[_Servicer, _Request, _Response]) -> Any:
         tally = Tally()
         try:
             servicer.door.enter()
-            with servicer.streams.open_one():
-                async for response in method(servicer, requests):
-                    tally.add(response.outcome)  # type: ignore[attr-defined]
-                    yield response
+            async for response in method(servicer, servicer.streams.requests(requests)):
+                tally.add(response.outcome)  # type: ignore[attr-defined]
+                yield response
         except Refusal as refusal:
             await abort(context, refusal_to_wire(refusal))
         except Exception as error:  # noqa: BLE001  (the border: nothing of ours may pass it)
