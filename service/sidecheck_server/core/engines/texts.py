@@ -28,6 +28,9 @@ _DEAR = {"regex": 4_000, "idn-hostname": 4_000, "idn-email": 4_000, "iri": 400}
 
 _DEAR_CHARACTERS = 32
 
+_LONGEST = 1024
+"""How many characters such formats read, at the most, before they refuse the text."""
+
 
 def counted_pattern(pattern: Pattern) -> TextCheck:
     """Return the search of *pattern*, which takes steps for program times text.
@@ -69,7 +72,7 @@ def counted_format(name: str, dialect: str) -> TextCheck:
     def checks(text: str, budget: Budget) -> bool:
         budget[0] -= _ENTRY + len(text) // _CHARACTERS
         if entry and (name == "regex" or not text.isascii()):
-            budget[0] -= entry * (1 + len(text) // _DEAR_CHARACTERS)
+            budget[0] -= entry * (1 + min(len(text), _LONGEST) // _DEAR_CHARACTERS)
         if budget[0] < 0:
             raise Exhausted
         return conforms(text)
