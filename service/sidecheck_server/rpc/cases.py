@@ -23,6 +23,7 @@ from sidecheck_server.rpc.convert import (
     valid_to_wire,
     verdict_to_wire,
 )
+from sidecheck_server.rpc.facts import Told, facts_of
 from sidecheck_server.state.targets import Side, Target
 from sidecheck_server.state.validation import Standard, Validator
 
@@ -67,7 +68,7 @@ class _Ready:
     standard: Standard
     side: Side
     #: The answers to a valid payload, always the same.
-    valid: ValidateResponse
+    valid: Told
     valid_item: ValidateOutcome
 
 
@@ -91,7 +92,7 @@ class Case:
         #: The revision of the registry in which the target is looked up.
         self.revision = revision
 
-    def answer_at_once(self, subject: target_pb2.Subject) -> ValidateResponse | None:
+    def answer_at_once(self, subject: target_pb2.Subject) -> Told | ValidateResponse | None:
         """Return the answer to a call about *subject*, or None if that needs a worker.
 
         Raises:
@@ -168,14 +169,15 @@ class Case:
         standard = await self._validator.find(self._target, side, assert_formats=formats)
         valid = valid_to_wire(standard)
         answer = ValidateResponse(verdict=valid, registry_revision=self.revision)
-        return _Ready(standard, side, answer, ValidateOutcome(verdict=valid))
+        told = Told(answer, *facts_of(answer))
+        return _Ready(standard, side, told, ValidateOutcome(verdict=valid))
 
 
 def _answer(
     verdict: Verdict, ready: _Ready, asked: Asked, batch: Batch | None
 ) -> verdict_pb2.Verdict:
     if not verdict.violations and verdict.repair is None:
-        return ready.valid.verdict
+        return ready.valid_item.verdict
     if batch is not None:
         batch.tell(verdict)
     return verdict_to_wire(verdict, ready.standard, ready.side, asked)

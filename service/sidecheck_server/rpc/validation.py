@@ -57,7 +57,7 @@ class ValidationServicer(ValidationServiceServicer):
         self._limits = limits
 
     @answering
-    async def Validate(self, request: ValidateRequest) -> ValidateResponse:  # noqa: N802
+    async def Validate(self, request: ValidateRequest) -> Told | ValidateResponse:  # noqa: N802
         """Judge one payload."""
         case = self._cases.of(request.target, request.options)
         answer = case.answer_at_once(request.subject)
