@@ -9,7 +9,7 @@
 
 # The Python release line that the tests run on. The digest is of the index of all
 # platforms, and stands for this tag as of August 2026.
-FROM docker.io/library/python:3.11.15-slim-bookworm@sha256:d29f48a31a8b408ed19272ca1e7b10ebae13b240a27e862d3d4217c528e2e0c3 AS build
+FROM python:3.11.15-slim-bookworm@sha256:d29f48a31a8b408ed19272ca1e7b10ebae13b240a27e862d3d4217c528e2e0c3 AS build
 
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 \
     PIP_NO_CACHE_DIR=1 \
@@ -33,7 +33,7 @@ RUN python -m pip wheel --no-deps --no-index --no-build-isolation --wheel-dir wh
         wheels/*.whl
 
 
-FROM docker.io/library/python:3.11.15-slim-bookworm@sha256:d29f48a31a8b408ed19272ca1e7b10ebae13b240a27e862d3d4217c528e2e0c3
+FROM python:3.11.15-slim-bookworm@sha256:d29f48a31a8b408ed19272ca1e7b10ebae13b240a27e862d3d4217c528e2e0c3
 
 LABEL org.opencontainers.image.title="sidecheck" \
       org.opencontainers.image.description="Judges MCP tool definitions and payloads over gRPC" \

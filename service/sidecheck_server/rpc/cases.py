@@ -33,7 +33,7 @@ _Value = TypeVar("_Value")
 
 _MOST_KEPT = 4096
 _LONGEST_KEPT = 1024
-"""Cases whose target is longer, in bytes, are not kept: a schema sent along, mostly."""
+"""Cases that are longer, in bytes, are not kept: a schema sent along, mostly."""
 
 
 class Cases:
@@ -56,9 +56,15 @@ class Cases:
         case = self._kept.get(key)
         if case is None:
             case = Case(target, options, self._validator, self._limits, revision)
-            if len(key[0]) <= _LONGEST_KEPT:
+            if len(key[0]) + len(key[1]) <= _LONGEST_KEPT:
                 self._kept[key] = case
         return case
+
+    def still(
+        self, case: "Case", target: target_pb2.Target, options: options_pb2.ValidationOptions
+    ) -> "Case":
+        """Return *case*, of *target* and *options*, or its successor if the registry changed."""
+        return case if case.revision == self._registry.revision else self.of(target, options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,9 +138,11 @@ class Case:
         return outcome
 
     async def judge(
-        self, subject: target_pb2.Subject, batch: Batch | None = None
+        self, subject: target_pb2.Subject, batch: Batch | None = None, *, tried: bool = False
     ) -> verdict_pb2.Verdict:
         """Return the verdict on *subject*, whatever it takes.
+
+        *tried* says that it was asked for at once, and was not to be had.
 
         Raises:
             Refusal: no judgement can be made.
@@ -153,9 +161,10 @@ class Case:
                     return skipped_to_wire(refusal)
                 raise
             self._ready[name] = ready
+            tried = False
         how = asked.how if batch is None else batch.lowered(asked.how)
         payload = getattr(subject, name or "")
-        verdict = judge_at_once(ready.standard.compiled, payload, how)
+        verdict = None if tried else judge_at_once(ready.standard.compiled, payload, how)
         if verdict is None:
             if batch is not None:
                 batch.take_long()

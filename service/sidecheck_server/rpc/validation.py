@@ -62,7 +62,7 @@ class ValidationServicer(ValidationServiceServicer):
         case = self._cases.of(request.target, request.options)
         answer = case.answer_at_once(request.subject)
         if answer is None:
-            verdict = await case.judge(request.subject)
+            verdict = await case.judge(request.subject, tried=True)
             answer = ValidateResponse(verdict=verdict, registry_revision=case.revision)
         return answer
 
@@ -79,11 +79,11 @@ class ValidationServicer(ValidationServiceServicer):
         for item in request.items:
             case = self._case(whole, request.target, request.options, item)
             try:
-                outcome = case.item_at_once(item.subject, batch)
+                outcome, tried = case.item_at_once(item.subject, batch), True
             except Exception:  # noqa: BLE001  (asked again below, where it is told)
-                outcome = None
+                outcome, tried = None, False
             if outcome is None:
-                outcome = await _outcome(case, item, "ValidateBatch", batch)
+                outcome = await _outcome(case, item, "ValidateBatch", batch, tried=tried)
                 batch.tally.look(outcome)
             append(outcome)
             if time.perf_counter() - turn > _TURN_SECONDS:
@@ -97,6 +97,7 @@ class ValidationServicer(ValidationServiceServicer):
     ) -> AsyncIterator[ValidateStreamResponse]:
         """Judge payloads as they come, in their order."""
         defaults = StreamDefaults()
+        whole = self._cases.of(defaults.target, defaults.options)
         first = True
         async for request in requests:
             if (
@@ -105,23 +106,24 @@ class ValidationServicer(ValidationServiceServicer):
                 and request.HasField("defaults")
             ):
                 defaults = request.defaults
+                whole = self._cases.of(defaults.target, defaults.options)
             else:
-                yield await self._answer(request, defaults.target, defaults.options)
+                whole = self._cases.still(whole, defaults.target, defaults.options)
+                yield await self._answer(request, whole, defaults)
             first = False
 
     async def _answer(
         self,
         request: ValidateStreamRequest | Unreadable,
-        target: Target,
-        options: ValidationOptions,
+        whole: Case,
+        defaults: StreamDefaults,
     ) -> ValidateStreamResponse:
-        whole = self._cases.of(target, options)
         try:
             item = _item(request)
         except Refusal as refusal:
             outcome = ValidateOutcome(refusal=refusal_to_wire(refusal))
             return ValidateStreamResponse(outcome=outcome, registry_revision=whole.revision)
-        case = self._case(whole, target, options, item.item)
+        case = self._case(whole, defaults.target, defaults.options, item.item)
         outcome = await _outcome(case, item.item, "ValidateStream")
         return ValidateStreamResponse(id=item.id, outcome=outcome, registry_revision=case.revision)
 
@@ -157,11 +159,11 @@ def _item(request: ValidateStreamRequest | Unreadable) -> StreamItem:
 
 
 async def _outcome(
-    case: Case, item: ValidateItem, method: str, batch: Batch | None = None
+    case: Case, item: ValidateItem, method: str, batch: Batch | None = None, *, tried: bool = False
 ) -> ValidateOutcome:
     """Return the verdict on *item*, or its refusal: one item must not cost the others."""
     try:
-        return ValidateOutcome(verdict=await case.judge(item.subject, batch))
+        return ValidateOutcome(verdict=await case.judge(item.subject, batch, tried=tried))
     except Refusal as refusal:
         return ValidateOutcome(refusal=refusal_to_wire(refusal))
     except Exception as error:  # noqa: BLE001  (the border)
