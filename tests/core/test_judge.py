@@ -140,7 +140,7 @@ def test_a_payload_that_takes_too_many_steps_is_refused() -> None:
     with pytest.raises(Refusal) as refused:
         verdict_on(DOUBLING, DEEP)
 
-    assert {"bound": "steps", "limit": "3000000"} == refused.value.metadata
+    assert {"bound": "steps", "limit": "10000000"} == refused.value.metadata
 
 
 def test_the_verdict_stands_where_its_reasons_take_too_many_steps() -> None:
