@@ -163,7 +163,7 @@ async def test_a_pool_that_stands_still_is_replaced(
     workers: Workers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As it does when a worker dies with the lock of their pipe."""
-    monkeypatch.setattr("sidecheck_server.workers.pool._STUCK_SECONDS", 0.5)
+    monkeypatch.setattr(workers._pool, "_stuck_seconds", 0.5)
     stopped = processes()
     for worker in stopped:
         worker.suspend()

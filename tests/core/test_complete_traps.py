@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from complete_engines import engine_for, violations
 from sidecheck_server.core.budget import Exhausted
+from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.schemas.dialects import DIALECTS
 
 D04, D07, D2019, D2020 = (
@@ -137,7 +138,7 @@ def test_payloads_as_deep_as_the_limit_are_judged() -> None:
 def test_work_is_bounded_in_steps() -> None:
     """A schema that doubles the work at every level of the payload is stopped."""
     branch = {"type": "object", "properties": {"a": {"$ref": "#"}}}
-    engine = engine_for({"anyOf": [branch, branch]}, max_steps=1_000_000)
+    engine = engine_for({"anyOf": [branch, branch]}, limits=Limits(steps=1_000_000))
 
     with pytest.raises(Exhausted):
         engine.is_valid(nested(40, 1))
@@ -153,7 +154,7 @@ def test_unevaluated_work_is_bounded_in_steps() -> None:
     }
 
     with pytest.raises(Exhausted):
-        engine_for(schema, max_steps=1_000_000).is_valid({"a": 1})
+        engine_for(schema, limits=Limits(steps=1_000_000)).is_valid({"a": 1})
 
 
 def test_the_payload_is_not_changed() -> None:

@@ -13,6 +13,7 @@ import pytest
 from complete_engines import engine_for, violations
 from sidecheck_server.core.budget import Exhausted
 from sidecheck_server.core.explain.nearest import nearest
+from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.words import Violation
 
 CASES = json.loads((Path(__file__).parent / "explanations.json").read_text("utf-8"))
@@ -225,7 +226,7 @@ def test_looking_for_the_branch_that_was_meant_takes_steps() -> None:
     """References make many thousand branches of a few; they are not all looked at."""
     choices = {f"d{n}": {"anyOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 30} for n in range(3)}
     schema = {"$ref": "#/$defs/d0", "$defs": {**choices, "d3": {"const": 1}}}
-    engine = engine_for(schema, max_steps=10_000_000)
+    engine = engine_for(schema, limits=Limits(steps=10_000_000))
 
     assert not engine.is_valid("x")
     with pytest.raises(Exhausted):

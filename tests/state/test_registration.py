@@ -33,7 +33,7 @@ DUPLICATE = Violation(
     "",
     "",
     "TOOL_NAME_DUPLICATE",
-    "the request has several tools of this name; the last of them counts",
+    "the request has several tools of this name; the last good one counts",
     Severity.WARNING,
     clause="MCP, server/tools: Tool Names",
 )

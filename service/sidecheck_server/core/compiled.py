@@ -11,6 +11,9 @@ from sidecheck_server.core.schemas.source import SchemaSource
 
 __all__ = ["CompiledSchema"]
 
+_READ_AT_ONCE = 32 << 10
+"""How much text, in bytes, is read again in some milliseconds."""
+
 
 class CompiledSchema:
     """A schema that can judge. Immutable but for the engines that it makes when needed."""
@@ -43,6 +46,14 @@ class CompiledSchema:
             return None
         return FastEngine(artifact.fast, artifact.dialect, self.limits)
 
+    @property
+    def explains_at_once(self) -> bool:
+        """Whether the complete engine is there, or is made in a moment."""
+        if "complete" in self.__dict__:
+            return True
+        documents = sum(len(document.json) for document in self.source.documents)
+        return len(self.source.json) + documents <= _READ_AT_ONCE
+
     @cached_property
     def complete(self) -> CompleteEngine:
         """The complete engine; made for the first payload that needs it."""
@@ -53,6 +64,5 @@ class CompiledSchema:
             context.documents,
             assert_formats=self.source.assert_formats,
             dialect_of=context.dialect_of,
-            max_steps=self.limits.steps,
-            allow_backtracking=self.limits.allow_backtracking,
+            limits=self.limits,
         )

@@ -88,7 +88,7 @@ def judge_at_once(compiled: CompiledSchema, payload: bytes, how: Judging) -> Ver
         Refusal: as `judge`.
     """
     limits = compiled.limits
-    if len(payload) > limits.bytes_at_once or compiled.artifact.backtracking:
+    if len(payload) > limits.bytes_at_once or compiled.backtracking:
         if len(payload) > limits.payload_bytes:
             raise exceeded("payload_bytes", limits.payload_bytes, "the payload", len(payload))
         return None
@@ -152,9 +152,14 @@ class _Court:
         verdict = self._verdict(value, valid)
         if how.repairs is None:
             return verdict
-        repair = self._repair(payload, value, how.repairs, valid=verdict.valid)
-        if how.repairs.unknown in _UNKNOWN:
-            verdict = self._with_unknown(verdict, value, _UNKNOWN[how.repairs.unknown])
+        try:
+            repair = self._repair(payload, value, how.repairs, valid=verdict.valid)
+            verdict = self._with_unknown(verdict, value, how.repairs.unknown)
+        except _TOO_LONG:
+            # That it is invalid is known, whatever else was asked for.
+            if verdict.valid or not self._patient:
+                raise
+            return replace(verdict, truncated=True)
         return replace(verdict, repair=repair) if repair is not None else verdict
 
     def _verdict(self, value: JsonValue, valid: bool | None) -> Verdict:  # noqa: FBT001
@@ -203,11 +208,18 @@ class _Court:
         return Verdict((Violation("", "", "", DISAGREEMENT, said),))
 
     def _explained(self, value: JsonValue) -> Iterator[Violation]:
+        if not (self._patient or self._compiled.explains_at_once):
+            raise Exhausted
         faults = self._compiled.complete.faults(value, self._budget)
         return explain(faults, hide_values=self._how.hide_values)
 
-    def _with_unknown(self, verdict: Verdict, value: JsonValue, severity: Severity) -> Verdict:
-        """Return *verdict* with the members that the schema does not know."""
+    def _with_unknown(
+        self, verdict: Verdict, value: JsonValue, unknown: UnknownArguments
+    ) -> Verdict:
+        """Return *verdict* with the members that the schema does not know, if one asks."""
+        severity = _UNKNOWN.get(unknown)
+        if severity is None:
+            return verdict
         hidden = self._how.hide_values
         members = unknown_members(self._compiled.complete, value, self._budget, hide_values=hidden)
         found = list(verdict.violations)
@@ -245,10 +257,9 @@ class _Court:
         )
         if not changes:
             return None
-        if after is value:
-            return Repair(payload, self._judged(value), changes)
-        text = text_of(after, limits, self._budget)
-        return Repair(text, self._judged(after), changes)
+        text = payload if after is value else text_of(after, limits, self._budget)
+        verdict = self._with_unknown(self._judged(after), after, asked.unknown)
+        return Repair(text, verdict, changes)
 
 
 def not_explained(

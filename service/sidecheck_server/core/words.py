@@ -120,6 +120,12 @@ class Repair:
     verdict: "Verdict"
     changes: tuple[Change, ...]
 
+    @property
+    def length(self) -> int:
+        """How much text it holds, about."""
+        violations = sum(found.length for found in self.verdict.violations)
+        return len(self.payload) + violations + sum(map(_length_of_change, self.changes))
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
@@ -145,5 +151,5 @@ class Verdict:
         return cls(tuple(sorted(found, key=Violation.order)), truncated)
 
 
-def _is_error(found: Violation) -> bool:
-    return found.severity is Severity.ERROR
+def _length_of_change(change: Change) -> int:
+    return len(change.pointer) + len(change.schema_pointer) + len(change.message)

@@ -19,6 +19,7 @@ class Batch:
         self._limit = self._long = limits.long_items
         self._violations = limits.batch_violations
         self._length = limits.verdict_length
+        self._repairs = self._message = limits.message_bytes
 
     def take_long(self) -> None:
         """Count an item that needs a worker.
@@ -42,6 +43,14 @@ class Batch:
         )
 
     def tell(self, verdict: Verdict) -> None:
-        """Count the violations of *verdict*."""
+        """Count the violations of *verdict*, and what its repair holds.
+
+        Raises:
+            Refusal: LIMIT_EXCEEDED if the repairs of the batch are too large together.
+        """
         self._violations = max(0, self._violations - len(verdict.violations))
         self._length = max(0, self._length - sum(found.length for found in verdict.violations))
+        if verdict.repair is not None:
+            self._repairs -= verdict.repair.length
+            if self._repairs < 0:
+                raise exceeded("message_bytes", self._message, "the repaired payloads of the batch")

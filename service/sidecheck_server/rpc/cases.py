@@ -33,7 +33,9 @@ _Value = TypeVar("_Value")
 
 _MOST_KEPT = 4096
 _LONGEST_KEPT = 1024
-"""Cases that are longer, in bytes, are not kept: a schema sent along, mostly."""
+_INLINE = frozenset({"inline_tool", "inline_schema"})
+"""Cases that are longer, in bytes, are not kept, nor those of what is sent along: a case
+holds on to its compiled schema, and of those sent along the cache bounds the memory."""
 
 
 class Cases:
@@ -49,14 +51,17 @@ class Cases:
     def of(self, target: target_pb2.Target, options: options_pb2.ValidationOptions) -> "Case":
         """Return the case of *target* and *options*; what is wrong with them it says itself."""
         revision = self._registry.revision
-        if revision != self._revision or len(self._kept) >= _MOST_KEPT:
+        if revision != self._revision:
             self._kept = {}
             self._revision = revision
         key = (target.SerializeToString(), options.SerializeToString())
         case = self._kept.get(key)
         if case is None:
             case = Case(target, options, self._validator, self._limits, revision)
-            if len(key[0]) + len(key[1]) <= _LONGEST_KEPT:
+            small = len(key[0]) + len(key[1]) <= _LONGEST_KEPT
+            if small and target.WhichOneof("target") not in _INLINE:
+                if len(self._kept) >= _MOST_KEPT:
+                    del self._kept[next(iter(self._kept))]
                 self._kept[key] = case
         return case
 

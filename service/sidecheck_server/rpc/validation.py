@@ -3,7 +3,6 @@
 import time
 from asyncio import sleep
 from collections.abc import AsyncIterator
-from typing import TypeGuard
 
 from sidecheck.v1.options_pb2 import ValidationOptions
 from sidecheck.v1.target_pb2 import Target
@@ -137,12 +136,6 @@ class ValidationServicer(ValidationServiceServicer):
         return self._cases.of(
             item.target if own_target else target, item.options if own_options else options
         )
-
-
-def _is_defaults(
-    request: ValidateStreamRequest | Unreadable,
-) -> TypeGuard[ValidateStreamRequest]:
-    return isinstance(request, ValidateStreamRequest) and request.HasField("defaults")
 
 
 def _item(request: ValidateStreamRequest | Unreadable) -> StreamItem:

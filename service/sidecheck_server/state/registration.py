@@ -109,7 +109,9 @@ class Registrar:
             before = {one.name: self._registry.find(request.server, one.name) for one in checked}
             checked = [_compared(one, before[one.name], request.on_change) for one in checked]
             good = [one.definition for one in checked if one.definition is not None]
-            keep = frozenset(one.name for one in checked) if request.replace else None
+            # Whose name cannot be read may be any of those that are registered.
+            named = all(one.name for one in checked)
+            keep = frozenset(one.name for one in checked) if request.replace and named else None
             bind = self._registry.preview if request.validate_only else self._registry.register
             bound = bind(request.server, good, keep=keep)
         actions = iter(bound.bound)
@@ -197,7 +199,7 @@ def _with_duplicates_told(checked: list[_Checked]) -> list[_Checked]:
         schema_pointer="",
         keyword="",
         code="TOOL_NAME_DUPLICATE",
-        message="the request has several tools of this name; the last of them counts",
+        message="the request has several tools of this name; the last good one counts",
         severity=Severity.WARNING,
         clause="MCP, server/tools: Tool Names",
     )

@@ -109,8 +109,9 @@ class CompiledSchemas:
     ) -> CompiledSchema | Refusal:
         one = self._under_way.get((kind, key))
         if one is None or one.task is None:
-            one = self._under_way[kind, key] = _UnderWay()
-            one.task = asyncio.create_task(self._fill(kind, key, source(), one.begin))
+            text, one = source(), _UnderWay()
+            self._under_way[kind, key] = one
+            one.task = asyncio.create_task(self._fill(kind, key, text, one.begin))
             one.task.add_done_callback(lambda done: self._ended(kind, key, done))
         one.waiting += 1
         try:

@@ -22,9 +22,6 @@ __all__ = ["LostError", "Pool", "TookTooLongError"]
 
 _Result = TypeVar("_Result")
 
-_STUCK_SECONDS = 30.0
-"""How long a task may wait for a worker and be worked at, a new worker's start included."""
-
 
 class LostError(Exception):
     """The worker died, or the pool had to be replaced."""
@@ -35,9 +32,16 @@ class TookTooLongError(Exception):
 
 
 class Pool:
-    """*count* processes, each prepared by calling *prepare* with *argument*."""
+    """*count* processes, each prepared by calling *prepare* with *argument*.
 
-    def __init__(self, count: int, prepare: Callable[[int], None], argument: int) -> None:
+    A task may wait for a worker and be worked at for *stuck_seconds*, a new worker's start
+    included; then the pool stands still, and is replaced.
+    """
+
+    def __init__(
+        self, count: int, prepare: Callable[[int], None], argument: int, stuck_seconds: float
+    ) -> None:
+        self._stuck_seconds = stuck_seconds
         self._count = count
         self._prepare = prepare
         self._argument = argument
@@ -56,7 +60,7 @@ class Pool:
         if not self._pool.active:
             await self._replace(self._pool)
         pool = self._pool
-        deadline = asyncio.timeout(_STUCK_SECONDS)
+        deadline = asyncio.timeout(self._stuck_seconds)
         try:
             async with deadline:
                 task = pool.schedule(function, args=arguments, timeout=seconds)

@@ -3,6 +3,7 @@
 import os
 import resource
 import signal
+from contextlib import suppress
 
 from cachetools import LRUCache
 
@@ -19,8 +20,14 @@ __all__ = ["compile_here", "judge_here", "prepare"]
 _NICENESS = 10
 """The server goes first: what it does itself takes a moment, and many wait for it."""
 
-_COMPILED: LRUCache[SchemaSource, CompiledSchema] = LRUCache(16)
-"""The schemas that this worker judged under last."""
+
+def _weight(compiled: CompiledSchema) -> int:
+    fast = compiled.artifact.fast
+    return 8 + (0 if fast is None else len(fast.patterns))
+
+
+_COMPILED: LRUCache[SchemaSource, CompiledSchema] = LRUCache(128, getsizeof=_weight)
+"""The schemas that this worker judged under last. A pattern of one may hold a megabyte."""
 
 
 def prepare(memory: int) -> None:
@@ -47,8 +54,15 @@ def judge_here(
     """Judge *payload* under the schema that was compiled to *artifact*."""
     compiled = _COMPILED.get(source)
     if compiled is None:
-        compiled = _COMPILED[source] = CompiledSchema(source, artifact, limits)
+        compiled = CompiledSchema(source, artifact, limits)
+        with suppress(ValueError):  # it is larger than all that is kept
+            _COMPILED[source] = compiled
     try:
-        return judge(compiled, payload, how)
+        try:
+            return judge(compiled, payload, how)
+        except MemoryError:
+            # What earlier schemas hold must not decide about this one.
+            _COMPILED.clear()
+            return judge(CompiledSchema(source, artifact, limits), payload, how)
     except Refusal as refusal:
         return refusal

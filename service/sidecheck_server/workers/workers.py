@@ -1,6 +1,8 @@
 """The workers: they compile schemas, and judge what takes longer than a moment."""
 
+import asyncio
 from collections.abc import Callable
+from contextlib import AsyncExitStack
 from typing import TypeVar
 
 from sidecheck_server.core.compiled import CompiledSchema
@@ -18,8 +20,15 @@ __all__ = ["Workers"]
 
 _Answer = TypeVar("_Answer")
 
+_START_SECONDS = 15.0
+"""How long a worker may take to start, on a busy machine."""
+
 _AHEAD = 2
 """How many tasks the pool is given for each worker, so that none waits for the next."""
+
+
+def _do_nothing() -> None:
+    """Do nothing when a task begins."""
 
 
 class Workers:
@@ -28,14 +37,16 @@ class Workers:
     def __init__(self, count: int, limits: Limits) -> None:
         self._limits = limits
         self._turns = Turns(count * _AHEAD, each=count)
-        self._pool = Pool(count, prepare, limits.worker_bytes)
+        longest = max(limits.compile_seconds, limits.judgement_seconds)
+        stuck = _START_SECONDS + (_AHEAD + 1) * longest
+        self._pool = Pool(count, prepare, limits.worker_bytes, stuck)
 
     async def start(self) -> None:
         """Return when a worker is ready."""
         await self.compile(SchemaSource(b"true"))
 
     async def compile(
-        self, source: SchemaSource, begun: Callable[[], None] = lambda: None
+        self, source: SchemaSource, begun: Callable[[], None] = _do_nothing
     ) -> Artifact:
         """Compile *source* in a worker; call *begun* when its turn has come.
 
@@ -53,10 +64,9 @@ class Workers:
             Refusal: as `judge`; LIMIT_EXCEEDED if it took too long or too much memory;
                 WORKER_LOST if the worker died.
         """
-        return await self._run(
-            *("judging the payload", "judgement_seconds", lambda: None, judge_here),
-            *(compiled.source, compiled.artifact, self._limits, payload, how),
-        )
+        what, bound = "judging the payload", "judgement_seconds"
+        task = (judge_here, compiled.source, compiled.artifact, self._limits, payload, how)
+        return await self._run(what, bound, _do_nothing, *task)
 
     async def _run(
         self,
@@ -67,21 +77,39 @@ class Workers:
         *arguments: object,
     ) -> _Answer:
         seconds: int = getattr(self._limits, bound)
-        async with self._turns.one():
+        async with AsyncExitStack() as turn:
+            await turn.enter_async_context(self._turns.one())
             begun()
-            try:
-                answer = await self._pool.run(seconds, function, *arguments)
-            except TookTooLongError:
-                answer = exceeded(bound, seconds, f"{what} takes too many seconds")
-            except MemoryError:
-                limit = self._limits.worker_bytes
-                answer = exceeded("worker_bytes", limit, f"{what} takes too much memory")
-            except LostError:
-                said = f"the worker process that was {what} died; trying again may succeed"
-                answer = Refusal(Reason.WORKER_LOST, said)
+            # A caller who leaves keeps the turn until the worker is done: to stop what it
+            # does is to kill it, and a new one takes a second to start.
+            task = asyncio.create_task(
+                self._answer(turn.pop_all(), what, bound, seconds, function, *arguments)
+            )
+        answer = await asyncio.shield(task)
         if isinstance(answer, Refusal):
             raise answer
         return answer
+
+    async def _answer(
+        self,
+        turn: AsyncExitStack,
+        what: str,
+        bound: str,
+        seconds: int,
+        function: Callable[..., _Answer | Refusal],
+        *arguments: object,
+    ) -> _Answer | Refusal:
+        async with turn:
+            try:
+                return await self._pool.run(seconds, function, *arguments)
+            except TookTooLongError:
+                return exceeded(bound, seconds, f"{what} takes too many seconds")
+            except MemoryError:
+                limit = self._limits.worker_bytes
+                return exceeded("worker_bytes", limit, f"{what} takes too much memory")
+            except LostError:
+                said = f"the worker process that was {what} died; trying again may succeed"
+                return Refusal(Reason.WORKER_LOST, said)
 
     def close(self) -> None:
         """Stop all workers at once."""

@@ -15,7 +15,10 @@ class Checks:
     *allow_backtracking* runs patterns whose time nothing bounds.
     """
 
-    def __init__(self, *, assert_formats: bool, allow_backtracking: bool) -> None:
+    def __init__(
+        self, *, assert_formats: bool, pattern_length: int, allow_backtracking: bool
+    ) -> None:
+        self._pattern_length = pattern_length
         self._allow_backtracking = allow_backtracking
         self._assert_formats = assert_formats
         self._patterns: dict[str, TextCheck] = {}
@@ -31,7 +34,11 @@ class Checks:
         check = self._patterns.get(pattern)
         if check is None:
             check = self._patterns[pattern] = counted_pattern(
-                compile_pattern(pattern, backtracking=self._allow_backtracking)
+                compile_pattern(
+                    pattern,
+                    max_length=self._pattern_length,
+                    backtracking=self._allow_backtracking,
+                )
             )
         return check(text, budget)
 

@@ -36,7 +36,7 @@ from sidecheck_server.core.words import JsonValue
 
 __all__ = ["CompleteEngine"]
 
-_STEPS = Limits().steps
+_LIMITS = Limits()
 _EMPTY = Registry()
 """Without a registry jsonschema would fetch."""
 
@@ -48,7 +48,7 @@ class CompleteEngine:
     lead somewhere within *registry*. *dialect_of* tells the dialect that a resource
     declares, given the one around it. Neither may change afterwards.
 
-    One judgement takes at most the steps of the budget that it is given, or *max_steps*;
+    One judgement takes at most the steps of the budget that it is given, or those of *limits*;
     beyond that, both methods raise Exhausted. What nests too deep for the interpreter
     raises RecursionError.
     """
@@ -61,14 +61,17 @@ class CompleteEngine:
         *,
         assert_formats: bool,
         dialect_of: DialectOf,
-        max_steps: int = _STEPS,
-        allow_backtracking: bool = False,
+        limits: Limits = _LIMITS,
     ) -> None:
         self._schema = schema
         self._resources = Resources(schema, dialect, documents, dialect_of)
-        self._checks = Checks(assert_formats=assert_formats, allow_backtracking=allow_backtracking)
+        self._checks = Checks(
+            assert_formats=assert_formats,
+            pattern_length=limits.pattern_length,
+            allow_backtracking=limits.allow_backtracking,
+        )
         self._readings = Readings()
-        self._max_steps = max_steps
+        self._max_steps = limits.steps
 
     def is_valid(self, payload: JsonValue, budget: Budget | None = None) -> bool:
         """Return whether *payload* is valid; it is not changed."""

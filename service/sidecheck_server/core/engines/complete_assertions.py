@@ -42,8 +42,8 @@ def _const(_validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable
     return NOTHING if json_equal(instance, value) else (Fault(),)
 
 
-def _multiple_of(_validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
-    if is_number(instance) and not is_multiple(instance, value):
+def _multiple_of(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
+    if is_number(instance) and not is_multiple(instance, value, scope_of(validator).budget):
         return (Fault(),)
     return NOTHING
 

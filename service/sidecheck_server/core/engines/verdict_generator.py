@@ -86,7 +86,8 @@ class VerdictGenerator(GeneratedFrame):
 
     def generate_multiple_of(self) -> None:
         with self.guard("number"):
-            self.fail_if(f"not is_multiple({self._variable}, {self._definition['multipleOf']!r})")
+            divisor = self._definition["multipleOf"]
+            self.fail_if(f"not is_multiple({self._variable}, {divisor!r}, budget)")
 
     def generate_pattern(self) -> None:
         with self.guard("string"):

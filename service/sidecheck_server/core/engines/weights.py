@@ -16,14 +16,13 @@ __all__ = ["constant_weight", "is_unbounded", "schema_weight"]
 _BRANCH = 10
 """Raising and catching what makes a branch fail costs as much as ten comparisons."""
 
-_MULTIPLE = 40
-"""Exact division of decimals."""
-
 _CALL = 3
 _LOOP = 3
 
 #: The keywords whose work grows with the payload, or that call what counts for itself.
-_UNBOUNDED = frozenset({"$ref", "contains", "format", "pattern", "propertyNames", "uniqueItems"})
+_UNBOUNDED = frozenset(
+    {"$ref", "contains", "format", "multipleOf", "pattern", "propertyNames", "uniqueItems"}
+)
 
 
 def schema_weight(schema: Canonical, constants: Sequence[JsonValue]) -> int:
@@ -159,7 +158,7 @@ _WEIGHTS: Mapping[str, _Weight] = MappingProxyType(
         "minLength": _one(1),
         "minProperties": _one(1),
         "minimum": _one(1),
-        "multipleOf": _one(_MULTIPLE),
+        "multipleOf": _one(_CALL),
         "not": _branch,
         "oneOf": _branches,
         "pattern": _one(_CALL),

@@ -98,8 +98,8 @@ class Resources:
             return resource.contents, resource
         if fragment.startswith("/"):
             return self._pointed_at(fragment, resource)
-        if fragment in resource.anchors:
-            return resource.anchors[fragment], resource
+        if (anchor := unquote(fragment)) in resource.anchors:
+            return resource.anchors[anchor], resource
         raise UnresolvableError(reference)
 
     def _named(self, uri: str, reference: str) -> Resource:
