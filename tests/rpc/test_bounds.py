@@ -198,3 +198,29 @@ async def test_a_caller_who_goes_away_stops_its_batch(server: RunningServer) -> 
     assert grpc.StatusCode.DEADLINE_EXCEEDED is caught.value.code()
     assert took < 1.5
     assert '"method": "ValidateBatch"' not in server.log_text()
+
+
+async def test_the_repairs_of_a_batch_are_bounded(stub: Any) -> None:
+    """A default can be large, and stand at many places."""
+    schema = {"properties": {"a": {"default": "x" * 100_000}}}
+    request = batch(schema, [{}] * 100, apply_defaults=True)
+    outcomes = (await stub.ValidateBatch(request)).outcomes
+    refused = [info_of(one.refusal) for one in outcomes if one.HasField("refusal")]
+
+    assert 35 < len(outcomes) - len(refused) < 45
+    assert {"message_bytes"} == {one.metadata["bound"] for one in refused}
+
+
+async def test_short_deadlines_cost_others_no_worker(
+    stub: Any, shared_server: RunningServer
+) -> None:
+    """A judgement that has begun runs on when its caller leaves."""
+    request = ValidateRequest(target=under(LONG), subject=subject([1] * 5_000))
+    await stub.Validate(request)
+    workers = psutil.Process(shared_server.process.pid).children()
+    for _ in range(20):
+        with pytest.raises(grpc.aio.AioRpcError):
+            await stub.Validate(request, timeout=0.012)
+    assert (await stub.Validate(request)).verdict.valid
+
+    assert workers == psutil.Process(shared_server.process.pid).children()

@@ -206,3 +206,20 @@ def test_a_tool_that_changed_is_told_in_the_same_call(stub: Any) -> None:
         refusal.reason,
         dict(refusal.metadata),
     )
+
+
+def test_a_repaired_payload_is_held_to_the_same_options(stub: Any) -> None:
+    """What is refused in the original is refused in what becomes of it."""
+    got = verdict(
+        stub,
+        under({"properties": {"n": {"type": "integer"}}}),
+        {"n": "1", "zzz": 2},
+        coercion="COERCION_SAFE_SCALARS",
+        unknown_arguments="UNKNOWN_ARGUMENTS_REFUSE",
+    )
+
+    assert {"n": 1, "zzz": 2} == json.loads(got.repair.payload)
+    assert (False, ["UNKNOWN_MEMBER"]) == (
+        got.repair.valid,
+        [found.code for found in got.repair.violations],
+    )

@@ -294,3 +294,14 @@ async def test_a_registration_under_way_when_the_registry_closes_is_whole_or_not
 
         assert (["a", "b", "c"] if isinstance(got[0], RegistrationOutcomes) else []) == kept
         assert isinstance(got[0], RegistrationOutcomes | RegistryUnusable)
+
+
+async def test_nothing_is_removed_where_a_name_cannot_be_read(registry: Registry) -> None:
+    """It may be that of any tool that is registered."""
+    one = registrar(registry)
+    await one.register(asked(*map(tool, "ab")))
+    unreadable = b'{"name": "b", "inputSchema": {"type": "object", "type": "object"}}'
+    got = await one.register(asked(tool("c"), unreadable, replace=True))
+
+    assert (Action.CREATED, None) == tuple(each.action for each in got.outcomes)
+    assert ((), ["a", "b", "c"]) == (got.removed, names(registry))

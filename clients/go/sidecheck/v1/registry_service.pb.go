@@ -30,7 +30,8 @@ const (
 	// They stay.
 	RegistrationMode_REGISTRATION_MODE_UPSERT RegistrationMode = 1
 	// They are removed: the request is the server's whole set. A tool that the
-	// request names but whose definition has an error stays as it was.
+	// request names but whose definition has an error stays as it was. If the name of
+	// one cannot be read, nothing is removed.
 	RegistrationMode_REGISTRATION_MODE_REPLACE RegistrationMode = 2
 )
 

@@ -33,7 +33,8 @@ export enum RegistrationMode {
   REGISTRATION_MODE_UPSERT = 1,
   /**
    * REGISTRATION_MODE_REPLACE - They are removed: the request is the server's whole set. A tool that the
-   * request names but whose definition has an error stays as it was.
+   * request names but whose definition has an error stays as it was. If the name of
+   * one cannot be read, nothing is removed.
    */
   REGISTRATION_MODE_REPLACE = 2,
   UNRECOGNIZED = -1,
