@@ -8,6 +8,7 @@ from compiling import LIMITS, compiled, judges
 from sidecheck_server.core.engines.fast import FastEngine
 from sidecheck_server.core.engines.generation import generate
 from sidecheck_server.core.schemas.canonical import Constant, Lowered
+from sidecheck_server.core.schemas.covers import Definitions
 from sidecheck_server.core.schemas.unions import merged, without_trying
 
 NULL, STRING = {"type": ["null"]}, {"type": ["string"]}
@@ -268,7 +269,7 @@ D1, D2, D4, D5 = ({"$ref": f"#/definitions/{name}"} for name in ("d1", "d2", "d4
 )
 def test_branches_that_something_tells_apart_are_not_tried(schema: Any, expected: Any) -> None:
     """Only the one that is told is judged."""
-    assert expected == without_trying(schema, DEFINITIONS)
+    assert expected == without_trying(schema, Definitions(DEFINITIONS))
 
 
 TAGS = ["a", "b", "c", True, False, None]
@@ -322,7 +323,7 @@ def test_what_is_not_tried_accepts_what_the_union_accepts() -> None:
             root |= random.choice(
                 [{"type": ["object"]}, {"required": ["kind"]}, {"minProperties": 1}]
             )
-        simpler = without_trying(root, definitions)
+        simpler = without_trying(root, Definitions(definitions))
         told += "byMember" in repr(simpler) or "byType" in repr(simpler)
         assert said({"d0": root, **definitions}) == said({"d0": simpler, **definitions}), root
 

@@ -18,9 +18,7 @@ def test_all_stages_have_one_base_known_by_its_digest() -> None:
     bases = {step.value.partition(" AS ")[0] for step in read_steps() if step.name == "FROM"}
 
     assert 1 == len(bases)
-    assert re.fullmatch(
-        r"python:\d+\.\d+\.\d+-slim-\w+@sha256:[0-9a-f]{64}", bases.pop()
-    )
+    assert re.fullmatch(r"python:\d+\.\d+\.\d+-slim-\w+@sha256:[0-9a-f]{64}", bases.pop())
 
 
 def test_the_user_is_a_number_and_not_root() -> None:

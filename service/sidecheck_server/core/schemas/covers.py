@@ -6,7 +6,7 @@ from typing import Any
 
 from sidecheck_server.core.schemas.canonical import Canonical, Constant
 
-__all__ = ["Cover", "cover_of", "kinds", "limits_of"]
+__all__ = ["Cover", "Definitions", "cover_of", "kinds", "limits_of"]
 
 _DEEPEST = 8
 """How many references and conjunctions are looked through."""
@@ -43,15 +43,30 @@ def kinds(types: Iterable[str]) -> frozenset[str]:
     return frozenset("number" if name in _NUMERIC else name for name in types)
 
 
-def cover_of(schema: Canonical, definitions: Mapping[str, Canonical], depth: int = 0) -> Cover:
+class Definitions:
+    """Definitions by name, each of which is looked at once, however many refer to it."""
+
+    def __init__(self, bodies: Mapping[str, Canonical]) -> None:
+        self._bodies = bodies
+        self._covers: dict[tuple[str, int], Cover] = {}
+
+    def cover(self, name: str, depth: int) -> Cover:
+        """Return what is known of the values of the definition *name*, *depth* levels in."""
+        known = self._covers.get((name, depth))
+        if known is None:
+            known = cover_of(self._bodies.get(name, True), self, depth)
+            self._covers[name, depth] = known
+        return known
+
+
+def cover_of(schema: Canonical, definitions: Definitions, depth: int = 0) -> Cover:
     """Return what is known of the values of *schema*, looking through references."""
     if isinstance(schema, bool):
         return Cover() if schema else Cover(types=())
     if depth > _DEEPEST:
         return Cover()
     if "$ref" in schema:
-        target = definitions.get(schema["$ref"].rpartition("/")[2], True)
-        return cover_of(target, definitions, depth + 1)
+        return definitions.cover(schema["$ref"].rpartition("/")[2], depth + 1)
     members = schema.get("properties", {}).items()
     limited = ((name, limits_of(member)) for name, member in members)
     known = Cover(

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sidecheck_server.core.schemas.canonical import CannotLowerError, Canonical, Constant, Lowered
+from sidecheck_server.core.schemas.covers import Definitions
 from sidecheck_server.core.schemas.dialects import Dialect
 from sidecheck_server.core.schemas.lowering_rules import RULES, Growing
 from sidecheck_server.core.schemas.references import Subschema, Survey
@@ -38,9 +39,10 @@ def lower(survey: Survey, assert_formats: Callable[[Dialect, str], bool]) -> Low
     while lowering.pending:
         name, here = lowering.pending.pop()
         lowering.result.definitions[name] = lowering.body(here, 0)
-    known = lowering.result.definitions
+    bodies = lowering.result.definitions
+    known = Definitions(bodies)
     lowering.result.definitions = {
-        name: without_trying(body, known) for name, body in known.items()
+        name: without_trying(body, known) for name, body in bodies.items()
     }
     return lowering.result
 

@@ -10,11 +10,10 @@ from types import MappingProxyType
 from typing import Any
 
 from sidecheck_server.core.schemas.canonical import Canonical
-from sidecheck_server.core.schemas.covers import Cover, cover_of, kinds, limits_of
+from sidecheck_server.core.schemas.covers import Cover, Definitions, cover_of, kinds, limits_of
 
 __all__ = ["merged", "without_trying"]
 
-Definitions = Mapping[str, Canonical]
 
 # The keywords that say nothing about values of any other type.
 _OF_TYPE: Mapping[str, frozenset[str]] = MappingProxyType(
@@ -52,7 +51,7 @@ def without_trying(schema: Canonical, definitions: Definitions) -> Canonical:
         return schema
     body = {name: _inside(name, value, definitions) for name, value in schema.items()}
     unions = {name: body.pop(name) for name in ("anyOf", "oneOf") if name in body}
-    known = cover_of(body, definitions)
+    known = cover_of(body, definitions) if unions else Cover()
     for keyword, branches in unions.items():
         body = _joined(body, _simpler(keyword, branches, known, definitions))
     return body
