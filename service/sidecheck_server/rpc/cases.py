@@ -109,17 +109,13 @@ class Case:
         Raises:
             Refusal: a limit is exceeded.
         """
-        name = subject.WhichOneof("subject")
-        ready = self._ready.get(name)
-        if ready is None or isinstance(self._asked, Refusal):
+        judged = self._judge_at_once(subject, None)
+        if judged is None:
             return None
-        compiled, payload = ready.standard.compiled, getattr(subject, name)
-        verdict = judge_at_once(compiled, payload, self._asked.how)
-        if verdict is None:
-            return None
+        verdict, ready, asked = judged
         if verdict is VALID:
             return ready.valid
-        answer = _answer(verdict, ready, self._asked, None)
+        answer = _answer(verdict, ready, asked, None)
         return ValidateResponse(verdict=answer, registry_revision=self.revision)
 
     def item_at_once(self, subject: target_pb2.Subject, batch: Batch) -> ValidateOutcome | None:
@@ -128,19 +124,26 @@ class Case:
         Raises:
             Refusal: a limit is exceeded.
         """
-        name = subject.WhichOneof("subject")
-        ready = self._ready.get(name)
-        if ready is None or isinstance(self._asked, Refusal):
+        judged = self._judge_at_once(subject, batch)
+        if judged is None:
             return None
-        how = batch.lowered(self._asked.how)
-        verdict = judge_at_once(ready.standard.compiled, getattr(subject, name), how)
-        if verdict is None:
-            return None
+        verdict, ready, asked = judged
         if verdict is VALID:
             return ready.valid_item
-        outcome = ValidateOutcome(verdict=_answer(verdict, ready, self._asked, batch))
+        outcome = ValidateOutcome(verdict=_answer(verdict, ready, asked, batch))
         batch.tally.look(outcome)
         return outcome
+
+    def _judge_at_once(
+        self, subject: target_pb2.Subject, batch: Batch | None
+    ) -> tuple[Verdict, _Ready, Asked] | None:
+        name, asked = subject.WhichOneof("subject"), self._asked
+        ready = self._ready.get(name)
+        if ready is None or isinstance(asked, Refusal):
+            return None
+        how = asked.how if batch is None else batch.lowered(asked.how)
+        verdict = judge_at_once(ready.standard.compiled, getattr(subject, name), how)
+        return None if verdict is None else (verdict, ready, asked)
 
     async def judge(
         self, subject: target_pb2.Subject, batch: Batch | None = None, *, tried: bool = False

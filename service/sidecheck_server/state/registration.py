@@ -1,7 +1,6 @@
 """Registration: each tool of a request is checked by itself, and the good ones are bound."""
 
 import asyncio
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -9,6 +8,11 @@ from threading import Lock
 
 from sidecheck_server.core.digests import digest_of
 from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.mcp.problems import (
+    duplicate_name,
+    refusal_as_problems,
+    repeated_names,
+)
 from sidecheck_server.core.mcp.tools import ToolDefinition, read_tool
 from sidecheck_server.core.payload import MalformedError, decode
 from sidecheck_server.core.refusals import Reason, Refusal
@@ -150,7 +154,7 @@ class Registrar:
             name, digest = "", ""
             if refusal.reason is Reason.INVALID_TOOL:
                 name, digest = _name_and_digest(tool, self._limits)
-            return _Checked(name, digest, None, _as_problems(refusal, ""))
+            return _Checked(name, digest, None, refusal_as_problems(refusal, ""))
 
     async def _check(self, read: ToolDefinition | _Checked) -> _Checked:
         if isinstance(read, _Checked):
@@ -164,7 +168,7 @@ class Registrar:
                 try:
                     await self._schemas.registered(digest, source)
                 except Refusal as refusal:
-                    problems += _as_problems(refusal, f"/{key}")
+                    problems += refusal_as_problems(refusal, f"/{key}")
         definition = None if problems else _definition(read)
         return _Checked(read.name, read.digest, definition, tuple(problems))
 
@@ -192,19 +196,11 @@ def _compared(one: _Checked, registered: Binding | None, on_change: OnChange) ->
 
 
 def _with_duplicates_told(checked: list[_Checked]) -> list[_Checked]:
-    """Warn of every name that stands more than once; the last definition counts."""
-    names = Counter(one.name for one in checked if one.name)
-    problem = Violation(
-        instance_pointer="/name",
-        schema_pointer="",
-        keyword="",
-        code="TOOL_NAME_DUPLICATE",
-        message="the request has several tools of this name; the last good one counts",
-        severity=Severity.WARNING,
-        clause="MCP, server/tools: Tool Names",
-    )
+    """Warn of every name that stands more than once; the last good definition counts."""
+    repeated = repeated_names(one.name for one in checked)
+    problem = duplicate_name("the request has several tools of this name; the last good one counts")
     return [
-        replace(one, problems=(*one.problems, problem)) if names[one.name] > 1 else one
+        replace(one, problems=(*one.problems, problem)) if one.name in repeated else one
         for one in checked
     ]
 
@@ -227,14 +223,4 @@ def _definition(tool: ToolDefinition) -> Definition:
         documents=tool.input.documents,
         input_schema_digest=tool.input_digest,
         output_schema_digest=tool.output_digest,
-    )
-
-
-def _as_problems(refusal: Refusal, pointer: str) -> tuple[Violation, ...]:
-    """Turn the refusal of a part of a definition into problems of the definition."""
-    if not refusal.problems:
-        return (Violation(pointer, "", "", refusal.reason.value, refusal.message),)
-    return tuple(
-        replace(problem, instance_pointer=pointer + problem.instance_pointer)
-        for problem in refusal.problems
     )

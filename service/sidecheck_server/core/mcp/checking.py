@@ -1,10 +1,14 @@
 """Checking tool definitions without registering them: what is wrong with each, in full."""
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.mcp.problems import (
+    duplicate_name,
+    refusal_as_problems,
+    repeated_names,
+)
 from sidecheck_server.core.mcp.tools import read_tool
 from sidecheck_server.core.payload import MalformedError, decode
 from sidecheck_server.core.refusals import Reason, Refusal
@@ -59,31 +63,19 @@ def check_tool(text: bytes, documents: tuple[Document, ...], limits: Limits) -> 
 
 def _as_problems(refusal: Refusal, pointer: str) -> tuple[Problem, ...]:
     """Turn the *refusal* of what stands at *pointer* of a definition into problems of it."""
+    found = refusal_as_problems(refusal, pointer)
     if not refusal.problems:
-        found = Violation(pointer, "", "", refusal.reason.value, refusal.message)
-        return (Problem(found, pointer + _place(refusal)),)
-    moved = (
-        replace(found, instance_pointer=pointer + found.instance_pointer)
-        for found in refusal.problems
-    )
-    return tuple(Problem(found, found.instance_pointer) for found in moved)
+        return (Problem(found[0], pointer + _place(refusal)),)
+    return tuple(Problem(each, each.instance_pointer) for each in found)
 
 
 def tell_duplicates(checked: Sequence[CheckedTool]) -> list[CheckedTool]:
     """Return *checked* with a warning at every name that stands more than once."""
-    names = Counter(one.name for one in checked if one.name)
-    found = Violation(
-        instance_pointer="/name",
-        schema_pointer="",
-        keyword="",
-        code="TOOL_NAME_DUPLICATE",
-        message="several tools have this name; of those registered together, the last counts",
-        severity=Severity.WARNING,
-        clause="MCP, server/tools: Tool Names",
-    )
-    problem = Problem(found, "/name")
+    repeated = repeated_names(one.name for one in checked)
+    said = "several tools have this name; of those registered together, the last counts"
+    problem = Problem(duplicate_name(said), "/name")
     return [
-        replace(one, problems=(*one.problems, problem)) if names[one.name] > 1 else one
+        replace(one, problems=(*one.problems, problem)) if one.name in repeated else one
         for one in checked
     ]
 
