@@ -208,9 +208,12 @@ type RegisterToolsRequest struct {
 	// What becomes of tools whose definition changed.
 	OnChange OnChange `protobuf:"varint,4,opt,name=on_change,json=onChange,proto3,enum=sidecheck.v1.OnChange" json:"on_change,omitempty"`
 	// Whether to check and answer only, and change nothing.
-	ValidateOnly  bool `protobuf:"varint,5,opt,name=validate_only,json=validateOnly,proto3" json:"validate_only,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	ValidateOnly bool `protobuf:"varint,5,opt,name=validate_only,json=validateOnly,proto3" json:"validate_only,omitempty"`
+	// The MCP protocol version whose rules the definitions are checked by. Empty means
+	// the server's default. An unknown one is refused with `UNKNOWN_PROTOCOL_VERSION`.
+	ProtocolVersion string `protobuf:"bytes,6,opt,name=protocol_version,json=protocolVersion,proto3" json:"protocol_version,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *RegisterToolsRequest) Reset() {
@@ -276,6 +279,13 @@ func (x *RegisterToolsRequest) GetValidateOnly() bool {
 		return x.ValidateOnly
 	}
 	return false
+}
+
+func (x *RegisterToolsRequest) GetProtocolVersion() string {
+	if x != nil {
+		return x.ProtocolVersion
+	}
+	return ""
 }
 
 // The answer to a registration.
@@ -924,13 +934,14 @@ var File_sidecheck_v1_registry_service_proto protoreflect.FileDescriptor
 
 const file_sidecheck_v1_registry_service_proto_rawDesc = "" +
 	"\n" +
-	"#sidecheck/v1/registry_service.proto\x12\fsidecheck.v1\x1a\x19sidecheck/v1/target.proto\x1a\x1asidecheck/v1/verdict.proto\"\xec\x01\n" +
+	"#sidecheck/v1/registry_service.proto\x12\fsidecheck.v1\x1a\x19sidecheck/v1/target.proto\x1a\x1asidecheck/v1/verdict.proto\"\x97\x02\n" +
 	"\x14RegisterToolsRequest\x12\x16\n" +
 	"\x06server\x18\x01 \x01(\tR\x06server\x12.\n" +
 	"\x05tools\x18\x02 \x03(\v2\x18.sidecheck.v1.InlineToolR\x05tools\x122\n" +
 	"\x04mode\x18\x03 \x01(\x0e2\x1e.sidecheck.v1.RegistrationModeR\x04mode\x123\n" +
 	"\ton_change\x18\x04 \x01(\x0e2\x16.sidecheck.v1.OnChangeR\bonChange\x12#\n" +
-	"\rvalidate_only\x18\x05 \x01(\bR\fvalidateOnly\"\x9d\x01\n" +
+	"\rvalidate_only\x18\x05 \x01(\bR\fvalidateOnly\x12)\n" +
+	"\x10protocol_version\x18\x06 \x01(\tR\x0fprotocolVersion\"\x9d\x01\n" +
 	"\x15RegisterToolsResponse\x12=\n" +
 	"\boutcomes\x18\x01 \x03(\v2!.sidecheck.v1.RegistrationOutcomeR\boutcomes\x12\x18\n" +
 	"\aremoved\x18\x02 \x03(\tR\aremoved\x12+\n" +

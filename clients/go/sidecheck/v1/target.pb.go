@@ -557,19 +557,22 @@ type Subject_StructuredContent struct {
 }
 
 type Subject_AbsentStructuredContent struct {
-	// The absence of structured content in a tool's result. Not served yet:
-	// refused with `UNIMPLEMENTED`.
+	// The absence of structured content in a tool's result: a violation if the tool has
+	// an output schema.
 	AbsentStructuredContent *AbsentContent `protobuf:"bytes,3,opt,name=absent_structured_content,json=absentStructuredContent,proto3,oneof"`
 }
 
 type Subject_CallParams struct {
-	// The whole `params` of a `tools/call` request. Not served yet: refused with
-	// `UNIMPLEMENTED`.
+	// The whole `params` of a `tools/call` request. Its arguments are judged under the
+	// tool's input schema; absent ones are an empty object. The target must be a tool. A
+	// `registered_tool` may leave out its name: then the params say it.
 	CallParams []byte `protobuf:"bytes,4,opt,name=call_params,json=callParams,proto3,oneof"`
 }
 
 type Subject_CallResult struct {
-	// A whole `CallToolResult`. Not served yet: refused with `UNIMPLEMENTED`.
+	// A whole `CallToolResult`. Its structured content is judged under the tool's output
+	// schema, if it has one and the result is no error. The target must be a tool, and
+	// `NO_OUTPUT_SCHEMA` is no refusal.
 	CallResult []byte `protobuf:"bytes,5,opt,name=call_result,json=callResult,proto3,oneof"`
 }
 

@@ -228,7 +228,13 @@ type Verdict struct {
 	Enforced bool `protobuf:"varint,7,opt,name=enforced,proto3" json:"enforced,omitempty"`
 	// What the payload becomes under the options that change payloads. Unset if none
 	// of them was asked for, or if there was nothing to do.
-	Repair        *Repair `protobuf:"bytes,8,opt,name=repair,proto3" json:"repair,omitempty"`
+	Repair *Repair `protobuf:"bytes,8,opt,name=repair,proto3" json:"repair,omitempty"`
+	// If the verdict on the arguments or on the result of a tool call is invalid: the
+	// `CallToolResult` to give in place of one, with `isError: true`, as JSON text.
+	CallToolResult []byte `protobuf:"bytes,9,opt,name=call_tool_result,json=callToolResult,proto3" json:"call_tool_result,omitempty"`
+	// If what is wrong is a fault of the protocol, not of the tool: the `error` of the
+	// JSON-RPC response to give, as JSON text, with the code of the protocol version.
+	JsonRpcError  []byte `protobuf:"bytes,10,opt,name=json_rpc_error,json=jsonRpcError,proto3" json:"json_rpc_error,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -315,6 +321,20 @@ func (x *Verdict) GetEnforced() bool {
 func (x *Verdict) GetRepair() *Repair {
 	if x != nil {
 		return x.Repair
+	}
+	return nil
+}
+
+func (x *Verdict) GetCallToolResult() []byte {
+	if x != nil {
+		return x.CallToolResult
+	}
+	return nil
+}
+
+func (x *Verdict) GetJsonRpcError() []byte {
+	if x != nil {
+		return x.JsonRpcError
 	}
 	return nil
 }
@@ -491,7 +511,7 @@ const file_sidecheck_v1_verdict_proto_rawDesc = "" +
 	"\n" +
 	"suggestion\x18\a \x01(\tR\n" +
 	"suggestion\x12\x16\n" +
-	"\x06clause\x18\b \x01(\tR\x06clause\"\xba\x02\n" +
+	"\x06clause\x18\b \x01(\tR\x06clause\"\x8a\x03\n" +
 	"\aVerdict\x12\x14\n" +
 	"\x05valid\x18\x01 \x01(\bR\x05valid\x127\n" +
 	"\n" +
@@ -502,7 +522,10 @@ const file_sidecheck_v1_verdict_proto_rawDesc = "" +
 	"\rschema_digest\x18\x05 \x01(\tR\fschemaDigest\x12&\n" +
 	"\x0ftool_error_text\x18\x06 \x01(\tR\rtoolErrorText\x12\x1a\n" +
 	"\benforced\x18\a \x01(\bR\benforced\x12,\n" +
-	"\x06repair\x18\b \x01(\v2\x14.sidecheck.v1.RepairR\x06repair\"\xbf\x01\n" +
+	"\x06repair\x18\b \x01(\v2\x14.sidecheck.v1.RepairR\x06repair\x12(\n" +
+	"\x10call_tool_result\x18\t \x01(\fR\x0ecallToolResult\x12$\n" +
+	"\x0ejson_rpc_error\x18\n" +
+	" \x01(\fR\fjsonRpcError\"\xbf\x01\n" +
 	"\x06Repair\x12\x18\n" +
 	"\apayload\x18\x01 \x01(\fR\apayload\x12\x14\n" +
 	"\x05valid\x18\x02 \x01(\bR\x05valid\x127\n" +

@@ -30,18 +30,20 @@ ON_CHANGE_REPORT: OnChange
 ON_CHANGE_REFUSE: OnChange
 
 class RegisterToolsRequest(_message.Message):
-    __slots__ = ("server", "tools", "mode", "on_change", "validate_only")
+    __slots__ = ("server", "tools", "mode", "on_change", "validate_only", "protocol_version")
     SERVER_FIELD_NUMBER: _ClassVar[int]
     TOOLS_FIELD_NUMBER: _ClassVar[int]
     MODE_FIELD_NUMBER: _ClassVar[int]
     ON_CHANGE_FIELD_NUMBER: _ClassVar[int]
     VALIDATE_ONLY_FIELD_NUMBER: _ClassVar[int]
+    PROTOCOL_VERSION_FIELD_NUMBER: _ClassVar[int]
     server: str
     tools: _containers.RepeatedCompositeFieldContainer[_target_pb2.InlineTool]
     mode: RegistrationMode
     on_change: OnChange
     validate_only: bool
-    def __init__(self, server: _Optional[str] = ..., tools: _Optional[_Iterable[_Union[_target_pb2.InlineTool, _Mapping]]] = ..., mode: _Optional[_Union[RegistrationMode, str]] = ..., on_change: _Optional[_Union[OnChange, str]] = ..., validate_only: bool = ...) -> None: ...
+    protocol_version: str
+    def __init__(self, server: _Optional[str] = ..., tools: _Optional[_Iterable[_Union[_target_pb2.InlineTool, _Mapping]]] = ..., mode: _Optional[_Union[RegistrationMode, str]] = ..., on_change: _Optional[_Union[OnChange, str]] = ..., validate_only: bool = ..., protocol_version: _Optional[str] = ...) -> None: ...
 
 class RegisterToolsResponse(_message.Message):
     __slots__ = ("outcomes", "removed", "registry_revision")

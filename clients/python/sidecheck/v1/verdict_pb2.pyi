@@ -39,7 +39,7 @@ class Violation(_message.Message):
     def __init__(self, instance_pointer: _Optional[str] = ..., schema_pointer: _Optional[str] = ..., keyword: _Optional[str] = ..., code: _Optional[str] = ..., severity: _Optional[_Union[Severity, str]] = ..., message: _Optional[str] = ..., suggestion: _Optional[str] = ..., clause: _Optional[str] = ...) -> None: ...
 
 class Verdict(_message.Message):
-    __slots__ = ("valid", "violations", "truncated", "definition_digest", "schema_digest", "tool_error_text", "enforced", "repair")
+    __slots__ = ("valid", "violations", "truncated", "definition_digest", "schema_digest", "tool_error_text", "enforced", "repair", "call_tool_result", "json_rpc_error")
     VALID_FIELD_NUMBER: _ClassVar[int]
     VIOLATIONS_FIELD_NUMBER: _ClassVar[int]
     TRUNCATED_FIELD_NUMBER: _ClassVar[int]
@@ -48,6 +48,8 @@ class Verdict(_message.Message):
     TOOL_ERROR_TEXT_FIELD_NUMBER: _ClassVar[int]
     ENFORCED_FIELD_NUMBER: _ClassVar[int]
     REPAIR_FIELD_NUMBER: _ClassVar[int]
+    CALL_TOOL_RESULT_FIELD_NUMBER: _ClassVar[int]
+    JSON_RPC_ERROR_FIELD_NUMBER: _ClassVar[int]
     valid: bool
     violations: _containers.RepeatedCompositeFieldContainer[Violation]
     truncated: bool
@@ -56,7 +58,9 @@ class Verdict(_message.Message):
     tool_error_text: str
     enforced: bool
     repair: Repair
-    def __init__(self, valid: bool = ..., violations: _Optional[_Iterable[_Union[Violation, _Mapping]]] = ..., truncated: bool = ..., definition_digest: _Optional[str] = ..., schema_digest: _Optional[str] = ..., tool_error_text: _Optional[str] = ..., enforced: bool = ..., repair: _Optional[_Union[Repair, _Mapping]] = ...) -> None: ...
+    call_tool_result: bytes
+    json_rpc_error: bytes
+    def __init__(self, valid: bool = ..., violations: _Optional[_Iterable[_Union[Violation, _Mapping]]] = ..., truncated: bool = ..., definition_digest: _Optional[str] = ..., schema_digest: _Optional[str] = ..., tool_error_text: _Optional[str] = ..., enforced: bool = ..., repair: _Optional[_Union[Repair, _Mapping]] = ..., call_tool_result: _Optional[bytes] = ..., json_rpc_error: _Optional[bytes] = ...) -> None: ...
 
 class Repair(_message.Message):
     __slots__ = ("payload", "valid", "violations", "truncated", "changes")

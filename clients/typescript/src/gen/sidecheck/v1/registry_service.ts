@@ -140,6 +140,11 @@ export interface RegisterToolsRequest {
   onChange: OnChange;
   /** Whether to check and answer only, and change nothing. */
   validateOnly: boolean;
+  /**
+   * The MCP protocol version whose rules the definitions are checked by. Empty means
+   * the server's default. An unknown one is refused with `UNKNOWN_PROTOCOL_VERSION`.
+   */
+  protocolVersion: string;
 }
 
 /** The answer to a registration. */
@@ -315,7 +320,7 @@ export interface DeleteToolsResponse {
 }
 
 function createBaseRegisterToolsRequest(): RegisterToolsRequest {
-  return { server: "", tools: [], mode: 0, onChange: 0, validateOnly: false };
+  return { server: "", tools: [], mode: 0, onChange: 0, validateOnly: false, protocolVersion: "" };
 }
 
 export const RegisterToolsRequest: MessageFns<RegisterToolsRequest> = {
@@ -334,6 +339,9 @@ export const RegisterToolsRequest: MessageFns<RegisterToolsRequest> = {
     }
     if (message.validateOnly !== false) {
       writer.uint32(40).bool(message.validateOnly);
+    }
+    if (message.protocolVersion !== "") {
+      writer.uint32(50).string(message.protocolVersion);
     }
     return writer;
   },
@@ -391,6 +399,14 @@ export const RegisterToolsRequest: MessageFns<RegisterToolsRequest> = {
             message.validateOnly = reader.bool();
             continue;
           }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.protocolVersion = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -418,6 +434,11 @@ export const RegisterToolsRequest: MessageFns<RegisterToolsRequest> = {
         : isSet(object.validate_only)
         ? globalThis.Boolean(object.validate_only)
         : false,
+      protocolVersion: isSet(object.protocolVersion)
+        ? globalThis.String(object.protocolVersion)
+        : isSet(object.protocol_version)
+        ? globalThis.String(object.protocol_version)
+        : "",
     };
   },
 
@@ -438,6 +459,9 @@ export const RegisterToolsRequest: MessageFns<RegisterToolsRequest> = {
     if (message.validateOnly !== false) {
       obj.validateOnly = message.validateOnly;
     }
+    if (message.protocolVersion !== "") {
+      obj.protocolVersion = message.protocolVersion;
+    }
     return obj;
   },
 
@@ -451,6 +475,7 @@ export const RegisterToolsRequest: MessageFns<RegisterToolsRequest> = {
     message.mode = object.mode ?? 0;
     message.onChange = object.onChange ?? 0;
     message.validateOnly = object.validateOnly ?? false;
+    message.protocolVersion = object.protocolVersion ?? "";
     return message;
   },
 };

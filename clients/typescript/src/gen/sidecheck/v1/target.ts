@@ -106,18 +106,23 @@ export interface Subject {
     { $case: "structuredContent"; value: Buffer }
     | //
     /**
-     * The absence of structured content in a tool's result. Not served yet:
-     * refused with `UNIMPLEMENTED`.
+     * The absence of structured content in a tool's result: a violation if the tool has
+     * an output schema.
      */
     { $case: "absentStructuredContent"; value: AbsentContent }
     | //
     /**
-     * The whole `params` of a `tools/call` request. Not served yet: refused with
-     * `UNIMPLEMENTED`.
+     * The whole `params` of a `tools/call` request. Its arguments are judged under the
+     * tool's input schema; absent ones are an empty object. The target must be a tool. A
+     * `registered_tool` may leave out its name: then the params say it.
      */
     { $case: "callParams"; value: Buffer }
     | //
-    /** A whole `CallToolResult`. Not served yet: refused with `UNIMPLEMENTED`. */
+    /**
+     * A whole `CallToolResult`. Its structured content is judged under the tool's output
+     * schema, if it has one and the result is no error. The target must be a tool, and
+     * `NO_OUTPUT_SCHEMA` is no refusal.
+     */
     { $case: "callResult"; value: Buffer }
     | undefined;
 }

@@ -151,7 +151,19 @@ export interface Verdict {
    * What the payload becomes under the options that change payloads. Unset if none
    * of them was asked for, or if there was nothing to do.
    */
-  repair: Repair | undefined;
+  repair:
+    | Repair
+    | undefined;
+  /**
+   * If the verdict on the arguments or on the result of a tool call is invalid: the
+   * `CallToolResult` to give in place of one, with `isError: true`, as JSON text.
+   */
+  callToolResult: Buffer;
+  /**
+   * If what is wrong is a fault of the protocol, not of the tool: the `error` of the
+   * JSON-RPC response to give, as JSON text, with the code of the protocol version.
+   */
+  jsonRpcError: Buffer;
 }
 
 /**
@@ -394,6 +406,8 @@ function createBaseVerdict(): Verdict {
     toolErrorText: "",
     enforced: false,
     repair: undefined,
+    callToolResult: Buffer.alloc(0),
+    jsonRpcError: Buffer.alloc(0),
   };
 }
 
@@ -422,6 +436,12 @@ export const Verdict: MessageFns<Verdict> = {
     }
     if (message.repair !== undefined) {
       Repair.encode(message.repair, writer.uint32(66).fork()).join();
+    }
+    if (message.callToolResult.length !== 0) {
+      writer.uint32(74).bytes(message.callToolResult);
+    }
+    if (message.jsonRpcError.length !== 0) {
+      writer.uint32(82).bytes(message.jsonRpcError);
     }
     return writer;
   },
@@ -503,6 +523,22 @@ export const Verdict: MessageFns<Verdict> = {
             message.repair = Repair.decode(reader, reader.uint32());
             continue;
           }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.callToolResult = Buffer.from(reader.bytes());
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.jsonRpcError = Buffer.from(reader.bytes());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -539,6 +575,16 @@ export const Verdict: MessageFns<Verdict> = {
         : "",
       enforced: isSet(object.enforced) ? globalThis.Boolean(object.enforced) : false,
       repair: isSet(object.repair) ? Repair.fromJSON(object.repair) : undefined,
+      callToolResult: isSet(object.callToolResult)
+        ? Buffer.from(bytesFromBase64(object.callToolResult))
+        : isSet(object.call_tool_result)
+        ? Buffer.from(bytesFromBase64(object.call_tool_result))
+        : Buffer.alloc(0),
+      jsonRpcError: isSet(object.jsonRpcError)
+        ? Buffer.from(bytesFromBase64(object.jsonRpcError))
+        : isSet(object.json_rpc_error)
+        ? Buffer.from(bytesFromBase64(object.json_rpc_error))
+        : Buffer.alloc(0),
     };
   },
 
@@ -568,6 +614,12 @@ export const Verdict: MessageFns<Verdict> = {
     if (message.repair !== undefined) {
       obj.repair = Repair.toJSON(message.repair);
     }
+    if (message.callToolResult.length !== 0) {
+      obj.callToolResult = base64FromBytes(message.callToolResult);
+    }
+    if (message.jsonRpcError.length !== 0) {
+      obj.jsonRpcError = base64FromBytes(message.jsonRpcError);
+    }
     return obj;
   },
 
@@ -586,6 +638,8 @@ export const Verdict: MessageFns<Verdict> = {
     message.repair = (object.repair !== undefined && object.repair !== null)
       ? Repair.fromPartial(object.repair)
       : undefined;
+    message.callToolResult = object.callToolResult ?? Buffer.alloc(0);
+    message.jsonRpcError = object.jsonRpcError ?? Buffer.alloc(0);
     return message;
   },
 };

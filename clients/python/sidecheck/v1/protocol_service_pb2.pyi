@@ -1,0 +1,365 @@
+from google.rpc import status_pb2 as _status_pb2
+from sidecheck.v1 import target_pb2 as _target_pb2
+from sidecheck.v1 import verdict_pb2 as _verdict_pb2
+from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class ResultProfile(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    RESULT_PROFILE_UNSPECIFIED: _ClassVar[ResultProfile]
+    RESULT_PROFILE_SPECIFICATION: _ClassVar[ResultProfile]
+    RESULT_PROFILE_TEXT: _ClassVar[ResultProfile]
+
+class Sender(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    SENDER_UNSPECIFIED: _ClassVar[Sender]
+    SENDER_CLIENT: _ClassVar[Sender]
+    SENDER_SERVER: _ClassVar[Sender]
+RESULT_PROFILE_UNSPECIFIED: ResultProfile
+RESULT_PROFILE_SPECIFICATION: ResultProfile
+RESULT_PROFILE_TEXT: ResultProfile
+SENDER_UNSPECIFIED: Sender
+SENDER_CLIENT: Sender
+SENDER_SERVER: Sender
+
+class ProtocolContext(_message.Message):
+    __slots__ = ("protocol_version", "client_capabilities", "server_capabilities")
+    PROTOCOL_VERSION_FIELD_NUMBER: _ClassVar[int]
+    CLIENT_CAPABILITIES_FIELD_NUMBER: _ClassVar[int]
+    SERVER_CAPABILITIES_FIELD_NUMBER: _ClassVar[int]
+    protocol_version: str
+    client_capabilities: bytes
+    server_capabilities: bytes
+    def __init__(self, protocol_version: _Optional[str] = ..., client_capabilities: _Optional[bytes] = ..., server_capabilities: _Optional[bytes] = ...) -> None: ...
+
+class CheckOptions(_message.Message):
+    __slots__ = ("max_violations", "hide_values", "least_severity")
+    MAX_VIOLATIONS_FIELD_NUMBER: _ClassVar[int]
+    HIDE_VALUES_FIELD_NUMBER: _ClassVar[int]
+    LEAST_SEVERITY_FIELD_NUMBER: _ClassVar[int]
+    max_violations: int
+    hide_values: bool
+    least_severity: _verdict_pb2.Severity
+    def __init__(self, max_violations: _Optional[int] = ..., hide_values: bool = ..., least_severity: _Optional[_Union[_verdict_pb2.Severity, str]] = ...) -> None: ...
+
+class ListRulesRequest(_message.Message):
+    __slots__ = ("protocol_version", "page_size", "page_token")
+    PROTOCOL_VERSION_FIELD_NUMBER: _ClassVar[int]
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    protocol_version: str
+    page_size: int
+    page_token: str
+    def __init__(self, protocol_version: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+
+class ListRulesResponse(_message.Message):
+    __slots__ = ("rules", "next_page_token")
+    RULES_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    rules: _containers.RepeatedCompositeFieldContainer[Rule]
+    next_page_token: str
+    def __init__(self, rules: _Optional[_Iterable[_Union[Rule, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+
+class Rule(_message.Message):
+    __slots__ = ("code", "severity", "protocol_versions", "clause", "sentence", "subjects")
+    CODE_FIELD_NUMBER: _ClassVar[int]
+    SEVERITY_FIELD_NUMBER: _ClassVar[int]
+    PROTOCOL_VERSIONS_FIELD_NUMBER: _ClassVar[int]
+    CLAUSE_FIELD_NUMBER: _ClassVar[int]
+    SENTENCE_FIELD_NUMBER: _ClassVar[int]
+    SUBJECTS_FIELD_NUMBER: _ClassVar[int]
+    code: str
+    severity: _verdict_pb2.Severity
+    protocol_versions: _containers.RepeatedScalarFieldContainer[str]
+    clause: str
+    sentence: str
+    subjects: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, code: _Optional[str] = ..., severity: _Optional[_Union[_verdict_pb2.Severity, str]] = ..., protocol_versions: _Optional[_Iterable[str]] = ..., clause: _Optional[str] = ..., sentence: _Optional[str] = ..., subjects: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class CheckToolNamesRequest(_message.Message):
+    __slots__ = ("context", "options", "names")
+    CONTEXT_FIELD_NUMBER: _ClassVar[int]
+    OPTIONS_FIELD_NUMBER: _ClassVar[int]
+    NAMES_FIELD_NUMBER: _ClassVar[int]
+    context: ProtocolContext
+    options: CheckOptions
+    names: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, context: _Optional[_Union[ProtocolContext, _Mapping]] = ..., options: _Optional[_Union[CheckOptions, _Mapping]] = ..., names: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class CheckToolNamesResponse(_message.Message):
+    __slots__ = ("outcomes", "collisions")
+    OUTCOMES_FIELD_NUMBER: _ClassVar[int]
+    COLLISIONS_FIELD_NUMBER: _ClassVar[int]
+    outcomes: _containers.RepeatedCompositeFieldContainer[ToolNameOutcome]
+    collisions: _containers.RepeatedCompositeFieldContainer[NameCollision]
+    def __init__(self, outcomes: _Optional[_Iterable[_Union[ToolNameOutcome, _Mapping]]] = ..., collisions: _Optional[_Iterable[_Union[NameCollision, _Mapping]]] = ...) -> None: ...
+
+class ToolNameOutcome(_message.Message):
+    __slots__ = ("verdict", "sdk_valid", "sdk_warnings", "sanitized")
+    VERDICT_FIELD_NUMBER: _ClassVar[int]
+    SDK_VALID_FIELD_NUMBER: _ClassVar[int]
+    SDK_WARNINGS_FIELD_NUMBER: _ClassVar[int]
+    SANITIZED_FIELD_NUMBER: _ClassVar[int]
+    verdict: _verdict_pb2.Verdict
+    sdk_valid: bool
+    sdk_warnings: _containers.RepeatedScalarFieldContainer[str]
+    sanitized: str
+    def __init__(self, verdict: _Optional[_Union[_verdict_pb2.Verdict, _Mapping]] = ..., sdk_valid: bool = ..., sdk_warnings: _Optional[_Iterable[str]] = ..., sanitized: _Optional[str] = ...) -> None: ...
+
+class NameCollision(_message.Message):
+    __slots__ = ("sanitized", "places")
+    SANITIZED_FIELD_NUMBER: _ClassVar[int]
+    PLACES_FIELD_NUMBER: _ClassVar[int]
+    sanitized: str
+    places: _containers.RepeatedScalarFieldContainer[int]
+    def __init__(self, sanitized: _Optional[str] = ..., places: _Optional[_Iterable[int]] = ...) -> None: ...
+
+class CheckToolsRequest(_message.Message):
+    __slots__ = ("context", "options", "listing", "tools", "documents")
+    CONTEXT_FIELD_NUMBER: _ClassVar[int]
+    OPTIONS_FIELD_NUMBER: _ClassVar[int]
+    LISTING_FIELD_NUMBER: _ClassVar[int]
+    TOOLS_FIELD_NUMBER: _ClassVar[int]
+    DOCUMENTS_FIELD_NUMBER: _ClassVar[int]
+    context: ProtocolContext
+    options: CheckOptions
+    listing: bytes
+    tools: _containers.RepeatedCompositeFieldContainer[_target_pb2.InlineTool]
+    documents: _containers.RepeatedCompositeFieldContainer[_target_pb2.Document]
+    def __init__(self, context: _Optional[_Union[ProtocolContext, _Mapping]] = ..., options: _Optional[_Union[CheckOptions, _Mapping]] = ..., listing: _Optional[bytes] = ..., tools: _Optional[_Iterable[_Union[_target_pb2.InlineTool, _Mapping]]] = ..., documents: _Optional[_Iterable[_Union[_target_pb2.Document, _Mapping]]] = ...) -> None: ...
+
+class CheckToolsResponse(_message.Message):
+    __slots__ = ("outcomes", "listing")
+    OUTCOMES_FIELD_NUMBER: _ClassVar[int]
+    LISTING_FIELD_NUMBER: _ClassVar[int]
+    outcomes: _containers.RepeatedCompositeFieldContainer[ToolOutcome]
+    listing: _verdict_pb2.Verdict
+    def __init__(self, outcomes: _Optional[_Iterable[_Union[ToolOutcome, _Mapping]]] = ..., listing: _Optional[_Union[_verdict_pb2.Verdict, _Mapping]] = ...) -> None: ...
+
+class ToolOutcome(_message.Message):
+    __slots__ = ("name", "pointer", "treatment", "verdict")
+    class Treatment(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+        __slots__ = ()
+        TREATMENT_UNSPECIFIED: _ClassVar[ToolOutcome.Treatment]
+        TREATMENT_KEEP: _ClassVar[ToolOutcome.Treatment]
+        TREATMENT_WARN: _ClassVar[ToolOutcome.Treatment]
+        TREATMENT_DROP: _ClassVar[ToolOutcome.Treatment]
+    TREATMENT_UNSPECIFIED: ToolOutcome.Treatment
+    TREATMENT_KEEP: ToolOutcome.Treatment
+    TREATMENT_WARN: ToolOutcome.Treatment
+    TREATMENT_DROP: ToolOutcome.Treatment
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    POINTER_FIELD_NUMBER: _ClassVar[int]
+    TREATMENT_FIELD_NUMBER: _ClassVar[int]
+    VERDICT_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    pointer: str
+    treatment: ToolOutcome.Treatment
+    verdict: _verdict_pb2.Verdict
+    def __init__(self, name: _Optional[str] = ..., pointer: _Optional[str] = ..., treatment: _Optional[_Union[ToolOutcome.Treatment, str]] = ..., verdict: _Optional[_Union[_verdict_pb2.Verdict, _Mapping]] = ...) -> None: ...
+
+class Elicitation(_message.Message):
+    __slots__ = ("params",)
+    PARAMS_FIELD_NUMBER: _ClassVar[int]
+    params: bytes
+    def __init__(self, params: _Optional[bytes] = ...) -> None: ...
+
+class CheckElicitationRequest(_message.Message):
+    __slots__ = ("context", "options", "elicitation")
+    CONTEXT_FIELD_NUMBER: _ClassVar[int]
+    OPTIONS_FIELD_NUMBER: _ClassVar[int]
+    ELICITATION_FIELD_NUMBER: _ClassVar[int]
+    context: ProtocolContext
+    options: CheckOptions
+    elicitation: Elicitation
+    def __init__(self, context: _Optional[_Union[ProtocolContext, _Mapping]] = ..., options: _Optional[_Union[CheckOptions, _Mapping]] = ..., elicitation: _Optional[_Union[Elicitation, _Mapping]] = ...) -> None: ...
+
+class CheckElicitationResponse(_message.Message):
+    __slots__ = ("answer",)
+    ANSWER_FIELD_NUMBER: _ClassVar[int]
+    answer: CheckAnswer
+    def __init__(self, answer: _Optional[_Union[CheckAnswer, _Mapping]] = ...) -> None: ...
+
+class ElicitationResult(_message.Message):
+    __slots__ = ("result", "params")
+    RESULT_FIELD_NUMBER: _ClassVar[int]
+    PARAMS_FIELD_NUMBER: _ClassVar[int]
+    result: bytes
+    params: bytes
+    def __init__(self, result: _Optional[bytes] = ..., params: _Optional[bytes] = ...) -> None: ...
+
+class CheckElicitationResultRequest(_message.Message):
+    __slots__ = ("context", "options", "elicitation_result")
+    CONTEXT_FIELD_NUMBER: _ClassVar[int]
+    OPTIONS_FIELD_NUMBER: _ClassVar[int]
+    ELICITATION_RESULT_FIELD_NUMBER: _ClassVar[int]
+    context: ProtocolContext
+    options: CheckOptions
+    elicitation_result: ElicitationResult
+    def __init__(self, context: _Optional[_Union[ProtocolContext, _Mapping]] = ..., options: _Optional[_Union[CheckOptions, _Mapping]] = ..., elicitation_result: _Optional[_Union[ElicitationResult, _Mapping]] = ...) -> None: ...
+
+class CheckElicitationResultResponse(_message.Message):
+    __slots__ = ("answer",)
+    ANSWER_FIELD_NUMBER: _ClassVar[int]
+    answer: CheckAnswer
+    def __init__(self, answer: _Optional[_Union[CheckAnswer, _Mapping]] = ...) -> None: ...
+
+class Sampling(_message.Message):
+    __slots__ = ("params",)
+    PARAMS_FIELD_NUMBER: _ClassVar[int]
+    params: bytes
+    def __init__(self, params: _Optional[bytes] = ...) -> None: ...
+
+class CheckSamplingRequest(_message.Message):
+    __slots__ = ("context", "options", "sampling")
+    CONTEXT_FIELD_NUMBER: _ClassVar[int]
+    OPTIONS_FIELD_NUMBER: _ClassVar[int]
+    SAMPLING_FIELD_NUMBER: _ClassVar[int]
+    context: ProtocolContext
+    options: CheckOptions
+    sampling: Sampling
+    def __init__(self, context: _Optional[_Union[ProtocolContext, _Mapping]] = ..., options: _Optional[_Union[CheckOptions, _Mapping]] = ..., sampling: _Optional[_Union[Sampling, _Mapping]] = ...) -> None: ...
+
+class CheckSamplingResponse(_message.Message):
+    __slots__ = ("answer",)
+    ANSWER_FIELD_NUMBER: _ClassVar[int]
+    answer: CheckAnswer
+    def __init__(self, answer: _Optional[_Union[CheckAnswer, _Mapping]] = ...) -> None: ...
+
+class ToolResult(_message.Message):
+    __slots__ = ("json", "profile", "tool")
+    JSON_FIELD_NUMBER: _ClassVar[int]
+    PROFILE_FIELD_NUMBER: _ClassVar[int]
+    TOOL_FIELD_NUMBER: _ClassVar[int]
+    json: bytes
+    profile: ResultProfile
+    tool: _target_pb2.Target
+    def __init__(self, json: _Optional[bytes] = ..., profile: _Optional[_Union[ResultProfile, str]] = ..., tool: _Optional[_Union[_target_pb2.Target, _Mapping]] = ...) -> None: ...
+
+class CheckToolResultRequest(_message.Message):
+    __slots__ = ("context", "options", "tool_result")
+    CONTEXT_FIELD_NUMBER: _ClassVar[int]
+    OPTIONS_FIELD_NUMBER: _ClassVar[int]
+    TOOL_RESULT_FIELD_NUMBER: _ClassVar[int]
+    context: ProtocolContext
+    options: CheckOptions
+    tool_result: ToolResult
+    def __init__(self, context: _Optional[_Union[ProtocolContext, _Mapping]] = ..., options: _Optional[_Union[CheckOptions, _Mapping]] = ..., tool_result: _Optional[_Union[ToolResult, _Mapping]] = ...) -> None: ...
+
+class CheckToolResultResponse(_message.Message):
+    __slots__ = ("answer",)
+    ANSWER_FIELD_NUMBER: _ClassVar[int]
+    answer: CheckAnswer
+    def __init__(self, answer: _Optional[_Union[CheckAnswer, _Mapping]] = ...) -> None: ...
+
+class ProtocolMessage(_message.Message):
+    __slots__ = ("json", "sender", "answers", "request")
+    JSON_FIELD_NUMBER: _ClassVar[int]
+    SENDER_FIELD_NUMBER: _ClassVar[int]
+    ANSWERS_FIELD_NUMBER: _ClassVar[int]
+    REQUEST_FIELD_NUMBER: _ClassVar[int]
+    json: bytes
+    sender: Sender
+    answers: str
+    request: bytes
+    def __init__(self, json: _Optional[bytes] = ..., sender: _Optional[_Union[Sender, str]] = ..., answers: _Optional[str] = ..., request: _Optional[bytes] = ...) -> None: ...
+
+class CheckMessageRequest(_message.Message):
+    __slots__ = ("context", "options", "message")
+    CONTEXT_FIELD_NUMBER: _ClassVar[int]
+    OPTIONS_FIELD_NUMBER: _ClassVar[int]
+    MESSAGE_FIELD_NUMBER: _ClassVar[int]
+    context: ProtocolContext
+    options: CheckOptions
+    message: ProtocolMessage
+    def __init__(self, context: _Optional[_Union[ProtocolContext, _Mapping]] = ..., options: _Optional[_Union[CheckOptions, _Mapping]] = ..., message: _Optional[_Union[ProtocolMessage, _Mapping]] = ...) -> None: ...
+
+class CheckMessageResponse(_message.Message):
+    __slots__ = ("answer",)
+    ANSWER_FIELD_NUMBER: _ClassVar[int]
+    answer: CheckAnswer
+    def __init__(self, answer: _Optional[_Union[CheckAnswer, _Mapping]] = ...) -> None: ...
+
+class CheckAnswer(_message.Message):
+    __slots__ = ("verdict", "reply")
+    VERDICT_FIELD_NUMBER: _ClassVar[int]
+    REPLY_FIELD_NUMBER: _ClassVar[int]
+    verdict: _verdict_pb2.Verdict
+    reply: bytes
+    def __init__(self, verdict: _Optional[_Union[_verdict_pb2.Verdict, _Mapping]] = ..., reply: _Optional[bytes] = ...) -> None: ...
+
+class CheckBatchRequest(_message.Message):
+    __slots__ = ("context", "options", "items")
+    CONTEXT_FIELD_NUMBER: _ClassVar[int]
+    OPTIONS_FIELD_NUMBER: _ClassVar[int]
+    ITEMS_FIELD_NUMBER: _ClassVar[int]
+    context: ProtocolContext
+    options: CheckOptions
+    items: _containers.RepeatedCompositeFieldContainer[CheckItem]
+    def __init__(self, context: _Optional[_Union[ProtocolContext, _Mapping]] = ..., options: _Optional[_Union[CheckOptions, _Mapping]] = ..., items: _Optional[_Iterable[_Union[CheckItem, _Mapping]]] = ...) -> None: ...
+
+class CheckItem(_message.Message):
+    __slots__ = ("elicitation", "elicitation_result", "sampling", "tool_result", "message")
+    ELICITATION_FIELD_NUMBER: _ClassVar[int]
+    ELICITATION_RESULT_FIELD_NUMBER: _ClassVar[int]
+    SAMPLING_FIELD_NUMBER: _ClassVar[int]
+    TOOL_RESULT_FIELD_NUMBER: _ClassVar[int]
+    MESSAGE_FIELD_NUMBER: _ClassVar[int]
+    elicitation: Elicitation
+    elicitation_result: ElicitationResult
+    sampling: Sampling
+    tool_result: ToolResult
+    message: ProtocolMessage
+    def __init__(self, elicitation: _Optional[_Union[Elicitation, _Mapping]] = ..., elicitation_result: _Optional[_Union[ElicitationResult, _Mapping]] = ..., sampling: _Optional[_Union[Sampling, _Mapping]] = ..., tool_result: _Optional[_Union[ToolResult, _Mapping]] = ..., message: _Optional[_Union[ProtocolMessage, _Mapping]] = ...) -> None: ...
+
+class CheckBatchResponse(_message.Message):
+    __slots__ = ("outcomes",)
+    OUTCOMES_FIELD_NUMBER: _ClassVar[int]
+    outcomes: _containers.RepeatedCompositeFieldContainer[CheckOutcome]
+    def __init__(self, outcomes: _Optional[_Iterable[_Union[CheckOutcome, _Mapping]]] = ...) -> None: ...
+
+class CheckOutcome(_message.Message):
+    __slots__ = ("answer", "refusal")
+    ANSWER_FIELD_NUMBER: _ClassVar[int]
+    REFUSAL_FIELD_NUMBER: _ClassVar[int]
+    answer: CheckAnswer
+    refusal: _status_pb2.Status
+    def __init__(self, answer: _Optional[_Union[CheckAnswer, _Mapping]] = ..., refusal: _Optional[_Union[_status_pb2.Status, _Mapping]] = ...) -> None: ...
+
+class CheckSessionRequest(_message.Message):
+    __slots__ = ("defaults", "item")
+    DEFAULTS_FIELD_NUMBER: _ClassVar[int]
+    ITEM_FIELD_NUMBER: _ClassVar[int]
+    defaults: SessionDefaults
+    item: SessionItem
+    def __init__(self, defaults: _Optional[_Union[SessionDefaults, _Mapping]] = ..., item: _Optional[_Union[SessionItem, _Mapping]] = ...) -> None: ...
+
+class SessionDefaults(_message.Message):
+    __slots__ = ("context", "options")
+    CONTEXT_FIELD_NUMBER: _ClassVar[int]
+    OPTIONS_FIELD_NUMBER: _ClassVar[int]
+    context: ProtocolContext
+    options: CheckOptions
+    def __init__(self, context: _Optional[_Union[ProtocolContext, _Mapping]] = ..., options: _Optional[_Union[CheckOptions, _Mapping]] = ...) -> None: ...
+
+class SessionItem(_message.Message):
+    __slots__ = ("id", "message")
+    ID_FIELD_NUMBER: _ClassVar[int]
+    MESSAGE_FIELD_NUMBER: _ClassVar[int]
+    id: str
+    message: ProtocolMessage
+    def __init__(self, id: _Optional[str] = ..., message: _Optional[_Union[ProtocolMessage, _Mapping]] = ...) -> None: ...
+
+class CheckSessionResponse(_message.Message):
+    __slots__ = ("id", "outcome")
+    ID_FIELD_NUMBER: _ClassVar[int]
+    OUTCOME_FIELD_NUMBER: _ClassVar[int]
+    id: str
+    outcome: CheckOutcome
+    def __init__(self, id: _Optional[str] = ..., outcome: _Optional[_Union[CheckOutcome, _Mapping]] = ...) -> None: ...
