@@ -1,0 +1,77 @@
+"""Answering the questions of rules: schemas in a payload, and values that they must admit."""
+
+from dataclasses import replace
+
+import msgspec
+
+from sidecheck_server.core.compiled import CompiledSchema
+from sidecheck_server.core.judge import Judging, judge
+from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.mcp.check import Checked
+from sidecheck_server.core.mcp.findings import Asking, Findings
+from sidecheck_server.core.mcp.problems import refusal_as_problems
+from sidecheck_server.core.refusals import Refusal
+from sidecheck_server.core.schemas.compilation import compile_source
+from sidecheck_server.core.schemas.source import SchemaSource
+from sidecheck_server.core.words import Verdict, as_pointer
+
+__all__ = ["answer", "answer_all", "source_for", "value_text"]
+
+
+def source_for(asking: Asking, findings: Findings) -> SchemaSource:
+    """Return what to compile to answer *asking*."""
+    question = asking.question
+    return SchemaSource(
+        msgspec.json.encode(question.schema),
+        findings.context.documents,
+        assert_formats=question.assert_formats,
+    )
+
+
+def value_text(asking: Asking) -> bytes | None:
+    """Return the JSON text of the value to be judged, or None if only the schema is asked about."""
+    value = asking.question.value
+    return msgspec.json.encode(value[0]) if value else None
+
+
+def answer(
+    asking: Asking,
+    findings: Findings,
+    compiled: CompiledSchema | Refusal,
+    verdict: Verdict | None = None,
+) -> None:
+    """Add to *findings* what *compiled*, and the *verdict* on the value, say to *asking*."""
+    question = asking.question
+    if isinstance(compiled, Refusal):
+        if not question.silent:
+            at = as_pointer((*asking.path, *question.schema_path))
+            findings.add_all(refusal_as_problems(compiled, at))
+        return
+    if verdict is not None:
+        at = as_pointer((*asking.path, *question.value_path))
+        findings.add_all(
+            (
+                replace(one, instance_pointer=at + one.instance_pointer)
+                for one in verdict.violations
+            ),
+            truncated=verdict.truncated,
+        )
+
+
+def answer_all(checked: Checked, limits: Limits, how: Judging) -> None:
+    """Answer every question of *checked* here and now, however long compiling takes.
+
+    Raises:
+        Refusal: LIMIT_EXCEEDED, if judging a value takes too long.
+    """
+    findings = checked.findings
+    for asking in findings.questions:
+        source = source_for(asking, findings)
+        try:
+            compiled = CompiledSchema(source, compile_source(source, limits), limits)
+        except Refusal as refusal:
+            answer(asking, findings, refusal)
+            continue
+        text = value_text(asking)
+        answer(asking, findings, compiled, None if text is None else judge(compiled, text, how))
+    findings.questions.clear()

@@ -1,0 +1,79 @@
+"""Findings: what was found in one payload, as much of it as was asked for."""
+
+from collections.abc import Iterable
+
+from sidecheck_server.core.mcp.context import Context
+from sidecheck_server.core.mcp.rules.rule import Found, Path, Question, Rule
+from sidecheck_server.core.words import Severity, Verdict, Violation
+
+__all__ = ["Asking", "Findings"]
+
+_RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
+
+
+class Asking:
+    """A question of a rule, and where the value stands that the rule was given."""
+
+    __slots__ = ("path", "question")
+
+    def __init__(self, path: Path, question: Question) -> None:
+        self.path = path
+        self.question = question
+
+
+class Findings:
+    """Collects what is found.
+
+    At most *most* violations of each severity are kept, so that no number of small
+    faults can hide a grave one, and no more than *longest* characters of each.
+    """
+
+    def __init__(
+        self, context: Context, *, most: int, longest: int, least: Severity = Severity.INFO
+    ) -> None:
+        self.context = context
+        self.questions: list[Asking] = []
+        self._most = most
+        self._longest = longest
+        self._least = _RANK[least]
+        self._kept: tuple[list[Violation], list[Violation], list[Violation]] = ([], [], [])
+        self._length = [0, 0, 0]
+        self._truncated = False
+
+    def tell(self, rule: Rule, path: Path, found: Found) -> None:
+        """Take in what *rule* found in the value at *path*."""
+        if isinstance(found, Question):
+            self.questions.append(Asking(path, found))
+        elif _RANK[rule.severity] <= self._least:
+            self.add(rule.violation(found, self.context.version, path))
+
+    def add(self, violation: Violation) -> bool:
+        """Take in *violation*; return whether more of its severity are wanted."""
+        rank = _RANK[violation.severity]
+        if rank > self._least:
+            return True
+        kept = self._kept[rank]
+        self._length[rank] += violation.length
+        if len(kept) >= self._most or (kept and self._length[rank] > self._longest):
+            self._truncated = True
+            return False
+        kept.append(violation)
+        return True
+
+    def add_all(self, violations: Iterable[Violation], *, truncated: bool = False) -> None:
+        """Take in *violations*, as long as they are wanted."""
+        self._truncated |= truncated
+        for violation in violations:
+            if not self.add(violation):
+                return
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether an error was found."""
+        return bool(self._kept[0])
+
+    def verdict(self) -> Verdict:
+        """Return the verdict: the gravest violations, as many as are wanted."""
+        kept = [violation for one in self._kept for violation in one]
+        truncated = self._truncated or len(kept) > self._most
+        return Verdict.listing(kept[: self._most], truncated=truncated)

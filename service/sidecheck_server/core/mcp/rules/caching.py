@@ -1,0 +1,7 @@
+"""How long answers may be kept."""
+
+from sidecheck_server.core.mcp.rules.rule import Rule
+
+__all__ = ["RULES"]
+
+RULES: tuple[Rule, ...] = ()

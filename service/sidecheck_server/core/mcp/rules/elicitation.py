@@ -1,0 +1,7 @@
+"""Requests of elicitation."""
+
+from sidecheck_server.core.mcp.rules.rule import Rule
+
+__all__ = ["RULES"]
+
+RULES: tuple[Rule, ...] = ()

@@ -1,0 +1,7 @@
+"""Tool definitions."""
+
+from sidecheck_server.core.mcp.rules.rule import Rule
+
+__all__ = ["RULES"]
+
+RULES: tuple[Rule, ...] = ()

@@ -1,0 +1,255 @@
+"""The way through the parts of a value: from its type to the types of its parts.
+
+For each type of a version a visitor is made once. It applies the rules that judge values
+of the type, and goes on to those parts whose types have rules, themselves or further in.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeAlias
+
+from sidecheck_server.core.budget import spend
+from sidecheck_server.core.mcp.context import Context
+from sidecheck_server.core.mcp.rules.rule import Found, Path, Rule
+from sidecheck_server.core.mcp.shapes.rendering import fields_of
+from sidecheck_server.core.mcp.shapes.words import (
+    Alias,
+    Choice,
+    Kind,
+    ListOf,
+    MapOf,
+    OneOf,
+    Plain,
+    Ref,
+    Shape,
+    Type,
+)
+
+__all__ = ["Tell", "Visit", "Visitors"]
+
+#: Is told of each thing that a rule finds in the value at a path.
+Tell: TypeAlias = Callable[[Rule, Path, Found], None]
+#: Visits a value at a path.
+Visit: TypeAlias = Callable[[Any, Path, Context, Tell], None]
+
+# In steps.
+_VALUE = 20
+_RULE = 20
+
+
+class Visitors:
+    """The visitors of one version."""
+
+    def __init__(self, types: Mapping[str, Type], rules: Iterable[Rule], version: str) -> None:
+        self._types = types
+        self._version = version
+        self._rules: dict[str, list[Rule]] = {}
+        for rule in rules:
+            if rule.check is not None and rule.holds_in(version):
+                for subject in rule.subjects:
+                    self._rules.setdefault(subject, []).append(rule)
+        self._made: dict[str, Visit | None] = {}
+        self._reached: dict[str, bool] = {}
+
+    def of(self, name: str) -> Visit | None:
+        """Return the visitor of the type *name*, or None if there is nothing to visit."""
+        if name in self._made:
+            return self._made[name]
+        made = self._visitor(name) if self._reaches(name) else None
+        self._made[name] = made
+        return made
+
+    def _reaches(self, name: str) -> bool:
+        """Return whether values of the type *name* have rules, themselves or in their parts."""
+        known = self._reached.get(name)
+        if known is not None:
+            return known
+        seen = {name}
+        waiting = [name]
+        while waiting:
+            one = waiting.pop()
+            if self._rules.get(one):
+                self._reached[name] = True
+                return True
+            for other in _types_in(self._kinds(one)):
+                if other not in seen:
+                    seen.add(other)
+                    waiting.append(other)
+        self._reached[name] = False
+        return False
+
+    def _kinds(self, name: str) -> list[Kind]:
+        """Return the kinds of the parts of the type *name*."""
+        found = self._types.get(name)
+        match found:
+            case Shape():
+                fields = fields_of(self._types, found, self._version).values()
+                others = [] if found.others is None else [found.others]
+                return [field.kind for field in fields] + others
+            case Choice(alternatives=alternatives):
+                version = self._version
+                return [Ref(a.name) for a in alternatives if a.since <= version <= a.until]
+            case Alias(kind=kind):
+                return [kind]
+            case None:
+                return []
+
+    def _visitor(self, name: str) -> Visit:
+        rules = tuple(self._rules.get(name, ()))
+        cost = _VALUE + _RULE * len(rules)
+        # Types may contain themselves: the parts are looked up when first visited.
+        inner: list[Visit] = []
+
+        def visit(value: Any, path: Path, context: Context, tell: Tell) -> None:
+            spend(context.budget, cost)
+            for rule in rules:
+                assert rule.check is not None
+                for found in rule.check(value, context):
+                    tell(rule, path, found)
+            if not inner:
+                inner.append(self._inside(name))
+            inner[0](value, path, context, tell)
+
+        return visit
+
+    def _inside(self, name: str) -> Visit:
+        match self._types.get(name):
+            case Shape() as shape:
+                return self._members(shape)
+            case Choice() as choice:
+                return self._alternative(choice)
+            case Alias(kind=kind):
+                return self._of_kind(kind) or _stop
+            case _:
+                return _stop
+
+    def _members(self, shape: Shape) -> Visit:
+        fields = fields_of(self._types, shape, self._version)
+        visits = {name: self._of_kind(field.kind) for name, field in fields.items()}
+        known = tuple((name, visit) for name, visit in visits.items() if visit is not None)
+        others = None if shape.others is None else self._of_kind(shape.others)
+
+        def visit(value: Any, path: Path, context: Context, tell: Tell) -> None:
+            if not isinstance(value, dict):
+                return
+            for name, visit_member in known:
+                if name in value:
+                    visit_member(value[name], (*path, name), context, tell)
+            if others is not None:
+                for name, member in value.items():
+                    if name not in visits:
+                        others(member, (*path, name), context, tell)
+
+        return visit if known or others is not None else _stop
+
+    def _alternative(self, choice: Choice) -> Visit:
+        version = self._version
+        branches = [
+            (*self._marks(each.name), self.of(each.name) or _stop)
+            for each in choice.alternatives
+            if each.since <= version <= each.until
+        ]
+
+        def visit(value: Any, path: Path, context: Context, tell: Tell) -> None:
+            spend(context.budget, _VALUE * len(branches))
+            for constants, needed, visit_branch in branches:
+                if not isinstance(value, dict):
+                    # Only an alternative without marks may be something else.
+                    fits = not constants and not needed
+                else:
+                    fits = all(value.get(name) == constant for name, constant in constants) and all(
+                        name in value for name in needed
+                    )
+                if fits:
+                    visit_branch(value, path, context, tell)
+                    return
+
+        return visit
+
+    def _marks(self, name: str) -> tuple[tuple[tuple[str, Any], ...], tuple[str, ...]]:
+        """Return the members that tell the type *name* from its alternatives."""
+        one = self._types[name]
+        if not isinstance(one, Shape):
+            return (), ()
+        fields = fields_of(self._types, one, self._version).values()
+        constants = tuple(
+            (field.name, field.kind.schema["const"])
+            for field in fields
+            if isinstance(field.kind, Plain)
+            and "const" in field.kind.schema
+            # A mode that may be missing is no mark of the type that leaves it out.
+            and field.required
+        )
+        needed = tuple(field.name for field in fields if field.required)
+        # The constant alone says which is meant, whatever else is missing.
+        return constants, () if constants else needed
+
+    def _of_kind(self, kind: Kind) -> Visit | None:
+        match kind:
+            case Plain():
+                return None
+            case Ref(name):
+                return self.of(name)
+            case ListOf(item):
+                return _each_item(self._of_kind(item))
+            case MapOf(value):
+                return _each_member(self._of_kind(value))
+            case OneOf(kinds):
+                return self._any_of(kinds)
+
+    def _any_of(self, kinds: tuple[Kind, ...]) -> Visit | None:
+        lists = next((v for k in kinds if isinstance(k, ListOf) and (v := self._of_kind(k))), None)
+        others = next(
+            (v for k in kinds if not isinstance(k, ListOf) and (v := self._of_kind(k))), None
+        )
+        if lists is None and others is None:
+            return None
+
+        def visit(value: Any, path: Path, context: Context, tell: Tell) -> None:
+            chosen = lists if isinstance(value, list) else others
+            if chosen is not None:
+                chosen(value, path, context, tell)
+
+        return visit
+
+
+def _stop(_value: Any, _path: Path, _context: Context, _tell: Tell) -> None:
+    """Visit nothing: there are no parts, or none with rules."""
+
+
+def _each_item(visit_item: Visit | None) -> Visit | None:
+    if visit_item is None:
+        return None
+
+    def visit(value: Any, path: Path, context: Context, tell: Tell) -> None:
+        if isinstance(value, list):
+            for index, item in enumerate(value):
+                visit_item(item, (*path, index), context, tell)
+
+    return visit
+
+
+def _each_member(visit_member: Visit | None) -> Visit | None:
+    if visit_member is None:
+        return None
+
+    def visit(value: Any, path: Path, context: Context, tell: Tell) -> None:
+        if isinstance(value, dict):
+            for name, member in value.items():
+                visit_member(member, (*path, name), context, tell)
+
+    return visit
+
+
+def _types_in(kinds: Iterable[Kind]) -> Iterable[str]:
+    for kind in kinds:
+        match kind:
+            case Ref(name):
+                yield name
+            case ListOf(item):
+                yield from _types_in((item,))
+            case MapOf(value):
+                yield from _types_in((value,))
+            case OneOf(inner):
+                yield from _types_in(inner)
+            case Plain():
+                pass

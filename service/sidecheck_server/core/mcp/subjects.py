@@ -1,0 +1,103 @@
+"""What can be checked by the rules of the protocol, each as its JSON text."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TypeAlias
+
+from sidecheck_server.core.mcp.context import Context
+from sidecheck_server.core.words import Severity
+
+__all__ = [
+    "Asked",
+    "Elicitation",
+    "ElicitationResult",
+    "How",
+    "ProtocolMessage",
+    "ResultProfile",
+    "Sampling",
+    "Subject",
+    "ToolJson",
+    "ToolResult",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolJson:
+    """A tool definition: an entry of a ``tools/list`` answer."""
+
+    json: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Elicitation:
+    """The ``params`` of an ``elicitation/create`` request."""
+
+    params: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class ElicitationResult:
+    """The result of an ``elicitation/create`` request."""
+
+    result: bytes
+    #: The ``params`` of the request, or b"" if they are not known.
+    params: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """The ``params`` of a ``sampling/createMessage`` request."""
+
+    params: bytes
+
+
+class ResultProfile(StrEnum):
+    """What a tool's result must be."""
+
+    SPECIFICATION = "specification"
+    TEXT = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """A ``CallToolResult``."""
+
+    json: bytes
+    profile: ResultProfile = ResultProfile.SPECIFICATION
+
+
+@dataclass(frozen=True, slots=True)
+class ProtocolMessage:
+    """A JSON-RPC message, or a batch of them."""
+
+    json: bytes
+    #: For a response: the method that it answers, or "" if not known.
+    answers: str = ""
+    #: For a response: the request that it answers, whole, or b"" if not known.
+    request: bytes = b""
+
+
+Subject: TypeAlias = (
+    ToolJson | Elicitation | ElicitationResult | Sampling | ToolResult | ProtocolMessage
+)
+
+
+@dataclass(frozen=True, slots=True)
+class How:
+    """How much is told."""
+
+    #: The largest number of violations; at least one.
+    most: int = 20
+    #: The largest text of all of them, in characters; one is always told.
+    longest: int = 1 << 20
+    #: Less grave ones are left out.
+    least: Severity = Severity.INFO
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A subject, and how to check it."""
+
+    subject: Subject
+    context: Context = field(default_factory=Context)
+    how: How = field(default_factory=How)
