@@ -55,7 +55,7 @@ class RuleCase:
     @property
     def kind(self) -> str:
         """What is checked: the one key of ``check``, for example ``tool``."""
-        return next(iter(self.fields["check"]))
+        return str(next(iter(self.fields["check"])))
 
     @property
     def value(self) -> Any:
