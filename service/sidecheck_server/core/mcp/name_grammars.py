@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import cache
 
 __all__ = ["PROVIDERS", "NameGrammar", "ProviderGrammar"]
 
@@ -20,12 +21,24 @@ class NameGrammar:
     first: str = ""
     first_in_words: str = ""
 
+    @property
+    def allowed(self) -> str:
+        """What is allowed, in words."""
+        first = f", the first {self.first_in_words}" if self.first else ""
+        return f"1 to {self.longest} {self.in_words}{first}"
+
     def alien_in(self, name: str) -> str:
         """Return the first character of *name* that is not allowed where it stands, or ""."""
-        alien = re.search(f"[^{self.members}]", name)
+        alien = _other_than(self.members).search(name)
         if alien is None and self.first:
-            alien = re.match(f"[^{self.first}]", name)
+            alien = _other_than(self.first).match(name)
         return alien[0] if alien is not None else ""
+
+
+@cache
+def _other_than(members: str) -> re.Pattern[str]:
+    """Return the pattern of one character that is none of *members*, of a grammar told here."""
+    return re.compile(f"[^{members}]")
 
 
 @dataclass(frozen=True, slots=True)
