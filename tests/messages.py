@@ -1,7 +1,7 @@
 """Checking messages in tests: in one call, and the official examples as the messages they are."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -57,33 +57,19 @@ def examples(folder: Path) -> Iterator[Example]:
 
 
 def _messages(type_: str, value: Any) -> Iterator[tuple[Any, str]]:
-    latest = [method for method in METHODS if method.holds_in(LATEST)]
+    """Yield the messages, and the methods that they answer, in which *value* can stand."""
     if "jsonrpc" in value:
-        if "result" not in value:
-            yield value, ""
-            return
-        result = type_.removesuffix("Response")
-        yield value, next(one.name for one in latest if one.result == result)
-    elif type_ == "InputRequiredResult":
-        yield _result(value), "tools/call"
-    elif type_ == "InputRequests":
-        yield _result({"resultType": "input_required", "inputRequests": value}), "tools/call"
-    elif type_ in {"CreateMessageRequest", "ElicitRequest", "ListRootsRequest"}:
-        asked = {"resultType": "input_required", "inputRequests": {"it": value}}
-        yield _result(asked), "prompts/get"
-    elif type_ in {"CreateMessageResult", "ElicitResult", "ListRootsResult"}:
-        yield _retry({"it": value}), ""
-    elif type_ == "InputResponses":
-        yield _retry(value), ""
+        yield value, _ANSWERED.get(type_.removesuffix("Response"), "")
+    elif type_ in _INPUT:
+        yield _INPUT[type_](value), "tools/call"
     elif type_.endswith("Error"):
         yield {"jsonrpc": "2.0", "id": 1, "error": value}, ""
-    else:
-        for method in latest:
-            if type_ == method.params:
-                id_ = {"id": 1} if method.is_request else {}
-                yield {"jsonrpc": "2.0", **id_, "method": method.name, "params": value}, ""
-            elif type_ == method.result:
-                yield _result(value), method.name
+    elif type_ in _ANSWERED:
+        yield _result(value), _ANSWERED[type_]
+    for method in _METHODS:
+        if type_ == method.params:
+            id_ = {"id": 1} if method.is_request else {}
+            yield {"jsonrpc": "2.0", **id_, "method": method.name, "params": value}, ""
 
 
 def _result(result: Any) -> dict[str, Any]:
@@ -93,3 +79,24 @@ def _result(result: Any) -> dict[str, Any]:
 def _retry(responses: Any) -> dict[str, Any]:
     params = {"name": "look_up", "inputResponses": responses, "_meta": META}
     return {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params}
+
+
+def _asking(requests: Any) -> dict[str, Any]:
+    return _result({"resultType": "input_required", "inputRequests": requests})
+
+
+_METHODS = [method for method in METHODS if method.holds_in(LATEST)]
+_ANSWERED = {method.result: method.name for method in _METHODS if method.result}
+_INPUT: dict[str, Callable[[Any], dict[str, Any]]] = {
+    "InputRequiredResult": _result,
+    "InputRequests": _asking,
+    "InputResponses": _retry,
+    **dict.fromkeys(
+        ("CreateMessageRequest", "ElicitRequest", "ListRootsRequest"),
+        lambda request: _asking({"it": request}),
+    ),
+    **dict.fromkeys(
+        ("CreateMessageResult", "ElicitResult", "ListRootsResult"),
+        lambda response: _retry({"it": response}),
+    ),
+}

@@ -125,9 +125,16 @@ def _examples() -> Iterator[Example]:
     yield from examples(shared("mcp/2026-07-28/examples"))
 
 
+# A complete answer to resources/read without the hints for caching, which the specification
+# demands. The published schema lets it pass as an InputRequiredResult, which is open.
+_WRONG = {
+    "ReadResourceResultResponse/read-resource-result-response": ["/result: REQUIRED"] * 2,
+}
+
+
 def test_the_official_examples_pass_as_the_messages_that_they_are() -> None:
     wrong = {str(example): errors for example in _examples() if (errors := _errors(example))}
-    assert wrong == {}
+    assert wrong == _WRONG
 
 
 def test_many_official_examples_are_messages_or_parts_of_one() -> None:
