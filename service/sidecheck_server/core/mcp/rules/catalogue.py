@@ -19,6 +19,7 @@ from sidecheck_server.core.mcp.rules import (
     sampling,
     sessions,
     shapes,
+    texts,
     tools,
 )
 from sidecheck_server.core.mcp.rules.rule import Rule
@@ -41,6 +42,7 @@ RULES: tuple[Rule, ...] = (
     *sampling.RULES,
     *sessions.RULES,
     *shapes.RULES,
+    *texts.RULES,
     *tools.RULES,
 )
 """All rules."""
