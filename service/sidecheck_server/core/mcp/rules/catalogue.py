@@ -20,6 +20,7 @@ from sidecheck_server.core.mcp.rules import (
     sampling,
     sessions,
     shapes,
+    texts,
     tools,
 )
 from sidecheck_server.core.mcp.rules.rule import Rule
@@ -43,6 +44,7 @@ RULES: tuple[Rule, ...] = (
     *sampling.RULES,
     *sessions.RULES,
     *shapes.RULES,
+    *texts.RULES,
     *tools.RULES,
 )
 """All rules."""
