@@ -9,7 +9,7 @@ from sidecheck_server.core.judge import Judging, judge
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.check import Checked
 from sidecheck_server.core.mcp.findings import Asking, Findings
-from sidecheck_server.core.mcp.problems import refusal_as_problems
+from sidecheck_server.core.mcp.schema_problems import schema_problems
 from sidecheck_server.core.refusals import Refusal
 from sidecheck_server.core.schemas.compilation import compile_source
 from sidecheck_server.core.schemas.source import SchemaSource
@@ -44,8 +44,11 @@ def answer(
     question = asking.question
     if isinstance(compiled, Refusal):
         if not question.silent:
-            at = as_pointer((*asking.path, *question.schema_path))
-            findings.add_all(refusal_as_problems(compiled, at))
+            path = (*asking.path, *question.schema_path)
+            # The schema of a type says some of what a meta-schema says.
+            told = findings.places_of_errors()
+            problems = schema_problems(compiled, question.schema, path, findings.context)
+            findings.add_all(each for each in problems if each.instance_pointer not in told)
         return
     if verdict is not None:
         at = as_pointer((*asking.path, *question.value_path))

@@ -72,6 +72,10 @@ class Findings:
         """Whether an error was found."""
         return bool(self._kept[0])
 
+    def places_of_errors(self) -> frozenset[str]:
+        """Return the instance pointers of the errors that were found."""
+        return frozenset(violation.instance_pointer for violation in self._kept[0])
+
     def verdict(self) -> Verdict:
         """Return the verdict: the gravest violations, as many as are wanted."""
         kept = [violation for one in self._kept for violation in one]
