@@ -7,6 +7,7 @@ from sidecheck_server.core.budget import spend
 from sidecheck_server.core.explain.nearest import nearest
 from sidecheck_server.core.explain.values import Values, quoted
 from sidecheck_server.core.mcp.context import Context
+from sidecheck_server.core.mcp.rules.capabilities import declared_by_client
 from sidecheck_server.core.mcp.rules.elicitation_grammar import has_modes
 from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Path, Rule, rule
 from sidecheck_server.core.mcp.rules.secrets import asks_for_secret, names_secret, shows_link
@@ -51,17 +52,13 @@ def _fields(schema: dict[str, Any], context: Context) -> dict[str, Any]:
         '"elicitation" stands for the form alone; clients answer with -32602 (Invalid params).'
     ),
     on=(_FORM, _URL),
-    since=_SINCE,
+    since=_MODES,
 )
 def _mode_declared(value: Any, context: Context) -> Iterator[Fault]:
-    declared = context.client_capabilities
-    if declared is None or not isinstance(value, dict):
-        return
-    elicitation = declared.get("elicitation")
-    if not isinstance(elicitation, dict):
-        yield Fault((), "the client did not declare the capability elicitation")
-        return
-    if not has_modes(context.version):
+    declared = declared_by_client(context)
+    elicitation = None if declared is None else declared.get("elicitation")
+    # If it declared no elicitation at all, that is told with the method.
+    if not isinstance(value, dict) or not isinstance(elicitation, dict):
         return
     mode = value.get("mode", "form")
     # Whatever else is declared: only one that names url and not form does without the form.

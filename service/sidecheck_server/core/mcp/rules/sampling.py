@@ -6,6 +6,7 @@ from typing import Any
 from sidecheck_server.core.budget import spend
 from sidecheck_server.core.explain.values import Values
 from sidecheck_server.core.mcp.context import Context
+from sidecheck_server.core.mcp.rules.capabilities import declared_by_client
 from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
 from sidecheck_server.core.words import Severity
 
@@ -22,35 +23,13 @@ _WITH_CONTEXT = ("thisServer", "allServers")
 
 def _declared(context: Context) -> Any:
     """Return what the client declared of sampling, or None if nothing."""
-    declared = context.client_capabilities
+    declared = declared_by_client(context)
     sampling = None if declared is None else declared.get("sampling")
     return sampling if isinstance(sampling, dict) else None
 
 
-def _asks_for_tools(value: dict[str, Any], context: Context) -> str:
-    """Return the member of *value* that needs `sampling.tools`, or ""."""
-    if context.version < _TOOLS:
-        return ""
-    return next((name for name in ("tools", "toolChoice") if value.get(name) is not None), "")
-
-
 def _includes_context(value: Any) -> bool:
     return isinstance(value, dict) and value.get("includeContext") in _WITH_CONTEXT
-
-
-@rule(
-    "SAMPLING_NOT_DECLARED",
-    severity=Severity.ERROR,
-    clause=_CAPABILITIES,
-    sentence="A server asks only a client that declared sampling.",
-    on=_REQUEST,
-)
-def _not_declared(value: Any, context: Context) -> Iterator[Fault]:
-    if context.client_capabilities is None or _declared(context) is not None:
-        return
-    # Of tools, which need more, the next rule tells.
-    if isinstance(value, dict) and not _asks_for_tools(value, context):
-        yield Fault((), "the client did not declare the capability sampling")
 
 
 @rule(
@@ -63,11 +42,10 @@ def _not_declared(value: Any, context: Context) -> Iterator[Fault]:
     since=_TOOLS,
 )
 def _tools_not_declared(value: Any, context: Context) -> Iterator[Fault]:
-    if context.client_capabilities is None or not isinstance(value, dict):
+    if declared_by_client(context) is None or not isinstance(value, dict):
         return
-    asking = _asks_for_tools(value, context)
-    declared = _declared(context) or {}
-    if asking and declared.get("tools") is None:
+    asking = next((name for name in ("tools", "toolChoice") if value.get(name) is not None), "")
+    if asking and (_declared(context) or {}).get("tools") is None:
         # The SDK's text, word for word: peers are told by it.
         yield Fault((asking,), "Client does not support sampling tools capability")
 
@@ -226,7 +204,6 @@ def _no_messages(value: Any, _context: Context) -> Iterator[Fault]:
 
 
 RULES: tuple[Rule, ...] = (
-    _not_declared,
     _tools_not_declared,
     _context_not_declared,
     _context_deprecated,
