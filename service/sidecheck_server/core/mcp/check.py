@@ -7,9 +7,11 @@ from typing import Any
 
 from sidecheck_server.core.budget import Exhausted
 from sidecheck_server.core.limits import Limits, exceeded
-from sidecheck_server.core.mcp.checking_values import check_value
+from sidecheck_server.core.mcp.checking_values import check_value, is_known
 from sidecheck_server.core.mcp.findings import Findings
 from sidecheck_server.core.mcp.messages import Message, check_messages
+from sidecheck_server.core.mcp.messages.gates import tell_undeclared_alone
+from sidecheck_server.core.mcp.methods import INPUT_REQUESTS
 from sidecheck_server.core.mcp.subjects import (
     Asked,
     Elicitation,
@@ -114,7 +116,7 @@ def _elicitation(
     subject: Elicitation, findings: Findings, limits: Limits, surfaces: Surfaces
 ) -> Checked:
     params = _decoded(subject.params, limits)
-    check_value(params, "ElicitRequestParams", findings, surfaces)
+    _check_asking(params, "elicitation/create", findings, surfaces)
     return Checked(findings)
 
 
@@ -131,8 +133,16 @@ def _elicitation_result(
 
 def _sampling(subject: Sampling, findings: Findings, limits: Limits, surfaces: Surfaces) -> Checked:
     params = _decoded(subject.params, limits)
-    check_value(params, "CreateMessageRequestParams", findings, surfaces)
+    _check_asking(params, "sampling/createMessage", findings, surfaces)
     return Checked(findings)
+
+
+def _check_asking(params: Any, name: str, findings: Findings, surfaces: Surfaces) -> None:
+    """Check the *params* of what a server asks of a client."""
+    type_ = INPUT_REQUESTS[name].params
+    if is_known(type_, findings.context.version):
+        tell_undeclared_alone(name, params, findings)
+    check_value(params, type_, findings, surfaces)
 
 
 def _tool_result(
