@@ -1,5 +1,6 @@
 """Answering the questions of rules: schemas in a payload, and values that they must admit."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import msgspec
@@ -11,6 +12,7 @@ from sidecheck_server.core.mcp.check import Checked
 from sidecheck_server.core.mcp.findings import Asking, Findings
 from sidecheck_server.core.mcp.problems import refusal_as_problems
 from sidecheck_server.core.mcp.rules.rule import Fault
+from sidecheck_server.core.mcp.rules.schema_refusals import clause_of
 from sidecheck_server.core.mcp.rules.schema_remarks import BY_CODE
 from sidecheck_server.core.refusals import Refusal
 from sidecheck_server.core.schemas.compilation import compile_source
@@ -48,8 +50,7 @@ def answer(
     if isinstance(compiled, Refusal):
         if not question.silent:
             at = as_pointer((*asking.path, *question.schema_path))
-            found = refusal_as_problems(compiled, at)
-            findings.add_all(map(_without_values, found) if findings.context.hide_values else found)
+            findings.add_all(_problems(compiled, at, findings))
         return
     if not question.silent and not question.value:
         at = as_pointer((*asking.path, *question.schema_path))
@@ -63,6 +64,17 @@ def answer(
             ),
             truncated=verdict.truncated,
         )
+
+
+def _problems(refusal: Refusal, at: str, findings: Findings) -> Iterator[Violation]:
+    """Yield what the *refusal* of the schema at *at* tells beyond what was found before."""
+    context = findings.context
+    clause = clause_of(refusal.reason, context.version)
+    for problem in refusal_as_problems(refusal, at):
+        # Older versions told in the schema of a type some of what a meta-schema says.
+        if not findings.has_error_at(problem.instance_pointer):
+            found = replace(problem, clause=clause)
+            yield _without_values(found) if context.hide_values else found
 
 
 def _told(remark: Remark, at: str, findings: Findings) -> Violation:
