@@ -18,9 +18,11 @@ from sidecheck_server.core.mcp.subjects import (
     ResultProfile,
     Sampling,
     ToolJson,
+    ToolList,
     ToolResult,
 )
 from sidecheck_server.core.mcp.surfaces import Surfaces
+from sidecheck_server.core.mcp.tools import decoded_tool, name_of, refuse_too_large_tool
 from sidecheck_server.core.payload import MalformedError, decode
 
 __all__ = ["Checked", "check", "check_at_once"]
@@ -36,6 +38,8 @@ class Checked:
     findings: Findings
     #: If the subject was a message: it, or those of the batch.
     messages: tuple[Message, ...] = field(default=())
+    #: If the subject was a tool: its name, or "" if it has none.
+    name: str = ""
 
 
 def check(asked: Asked, limits: Limits, surfaces: Surfaces) -> Checked:
@@ -62,7 +66,10 @@ def check_at_once(asked: Asked, limits: Limits, surfaces: Surfaces) -> Checked |
     texts = _texts(asked)
     if sum(map(len, texts)) > limits.bytes_at_once:
         for text in texts:
-            _refuse_too_large(text, limits)
+            if isinstance(asked.subject, ToolJson):
+                refuse_too_large_tool(text, limits)
+            else:
+                _refuse_too_large(text, limits)
         return None
     try:
         return _check(asked, limits, surfaces, [limits.steps_at_once])
@@ -104,7 +111,15 @@ def _refuse_too_large(text: bytes, limits: Limits) -> None:
 
 
 def _tool(subject: ToolJson, findings: Findings, limits: Limits, surfaces: Surfaces) -> Checked:
-    check_value(_decoded(subject.json, limits), "Tool", findings, surfaces)
+    tool = decoded_tool(subject.json, limits)
+    check_value(tool, "Tool", findings, surfaces)
+    return Checked(findings, name=name_of(tool))
+
+
+def _tool_list(
+    subject: ToolList, findings: Findings, limits: Limits, surfaces: Surfaces
+) -> Checked:
+    check_value(_decoded(subject.json, limits), "ListToolsResult", findings, surfaces)
     return Checked(findings)
 
 
@@ -158,6 +173,7 @@ def _message(
 _KINDS: Mapping[type, Callable[..., Checked]] = MappingProxyType(
     {
         ToolJson: _tool,
+        ToolList: _tool_list,
         Elicitation: _elicitation,
         ElicitationResult: _elicitation_result,
         Sampling: _sampling,
