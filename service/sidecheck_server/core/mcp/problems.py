@@ -7,10 +7,14 @@ from dataclasses import replace
 
 from sidecheck_server.core.mcp.rules.rule import Clause
 from sidecheck_server.core.mcp.versions import DEFAULT_VERSION
+from sidecheck_server.core.mcp.rules.rule import Clause
+from sidecheck_server.core.mcp.versions import DEFAULT_VERSION
 from sidecheck_server.core.refusals import Reason, Refusal
 from sidecheck_server.core.words import Severity, Violation
 
 __all__ = ["duplicate_name", "refusal_as_problems", "repeated_names"]
+
+_UNIQUE = Clause("server/tools", "tool")
 
 _UNIQUE = Clause("server/tools", "tool")
 

@@ -28,6 +28,11 @@ class ToolJson:
 
     json: bytes
 
+    @property
+    def size(self) -> int:
+        """The length of its texts together, in bytes."""
+        return len(self.json)
+
 
 @dataclass(frozen=True, slots=True)
 class ToolList:
@@ -35,12 +40,22 @@ class ToolList:
 
     json: bytes
 
+    @property
+    def size(self) -> int:
+        """The length of its texts together, in bytes."""
+        return len(self.json)
+
 
 @dataclass(frozen=True, slots=True)
 class Elicitation:
     """The ``params`` of an ``elicitation/create`` request."""
 
     params: bytes
+
+    @property
+    def size(self) -> int:
+        """The length of its texts together, in bytes."""
+        return len(self.params)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +66,22 @@ class ElicitationResult:
     #: The ``params`` of the request, or b"" if they are not known.
     params: bytes = b""
 
+    @property
+    def size(self) -> int:
+        """The length of its texts together, in bytes."""
+        return len(self.result) + len(self.params)
+
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
     """The ``params`` of a ``sampling/createMessage`` request."""
 
     params: bytes
+
+    @property
+    def size(self) -> int:
+        """The length of its texts together, in bytes."""
+        return len(self.params)
 
 
 class ResultProfile(StrEnum):
@@ -73,6 +98,11 @@ class ToolResult:
     json: bytes
     profile: ResultProfile = ResultProfile.SPECIFICATION
 
+    @property
+    def size(self) -> int:
+        """The length of its texts together, in bytes."""
+        return len(self.json)
+
 
 @dataclass(frozen=True, slots=True)
 class ProtocolMessage:
@@ -83,6 +113,11 @@ class ProtocolMessage:
     answers: str = ""
     #: For a response: the request that it answers, whole, or b"" if not known.
     request: bytes = b""
+
+    @property
+    def size(self) -> int:
+        """The length of its texts together, in bytes."""
+        return len(self.json) + len(self.request)
 
 
 Subject: TypeAlias = (

@@ -15,6 +15,7 @@ from sidecheck_server.core.mcp.rules import (
     icons,
     input_required,
     metadata,
+    methods,
     names,
     results,
     sampling,
@@ -22,6 +23,7 @@ from sidecheck_server.core.mcp.rules import (
     schema_remarks,
     sessions,
     shapes,
+    texts,
     tools,
 )
 from sidecheck_server.core.mcp.rules.rule import Rule
@@ -40,6 +42,7 @@ RULES: tuple[Rule, ...] = (
     *icons.RULES,
     *input_required.RULES,
     *metadata.RULES,
+    *methods.RULES,
     *names.RULES,
     *results.RULES,
     *sampling.RULES,
@@ -47,6 +50,7 @@ RULES: tuple[Rule, ...] = (
     *schema_remarks.RULES,
     *sessions.RULES,
     *shapes.RULES,
+    *texts.RULES,
     *tools.RULES,
 )
 """All rules."""

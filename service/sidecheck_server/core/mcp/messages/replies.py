@@ -1,0 +1,160 @@
+"""Replies: the JSON-RPC error responses that messages with errors deserve."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+
+from sidecheck_server.core.mcp.messages.message import Kind, Message
+from sidecheck_server.core.mcp.rules import envelope, methods
+from sidecheck_server.core.words import Severity, Verdict, Violation
+
+__all__ = ["reply_to"]
+
+PARSE_ERROR = -32700
+INVALID_REQUEST = -32600
+METHOD_NOT_FOUND = -32601
+INVALID_PARAMS = -32602
+UNSUPPORTED_VERSION = -32022
+
+_TITLES = {
+    PARSE_ERROR: "Parse error",
+    INVALID_REQUEST: "Invalid request",
+    METHOD_NOT_FOUND: "Method not found",
+    INVALID_PARAMS: "Invalid params",
+    UNSUPPORTED_VERSION: "Unsupported protocol version",
+}
+_MOST = 20
+_LONGEST = 300
+"""The longest message, in characters."""
+
+#: The first version that lets an error response without an id, rather than with null.
+_WITHOUT_ID = "2025-11-25"
+#: The first version with an error for unsupported versions.
+_DISCOVERY = "2026-07-28"
+_VERSION_LENGTH = 64
+_ANSWERS = frozenset({"result", "error"})
+_VERSION = "io.modelcontextprotocol/protocolVersion"
+
+_ENVELOPE = frozenset(rule.code for rule in envelope.RULES) - {envelope.BATCH_MIXED.code}
+_METHOD = frozenset(
+    {
+        methods.UNKNOWN.code,
+        methods.NOT_IN_VERSION.code,
+        methods.WRONG_SENDER.code,
+        "CAPABILITY_UNDECLARED",
+        "TASK_CAPABILITY_UNDECLARED",
+    }
+)
+
+
+def reply_to(messages: Sequence[Message], verdict: Verdict, version: str) -> bytes:
+    """Return what to send to who sent *messages*, as JSON text, or b"" if nothing is due.
+
+    Each request with an error in *verdict* is due an error response, whose ``data`` list
+    the first of its errors: ``{"violations": [{"code", "pointer", "message"}]}``, with
+    pointers into that request. So is a text that is not JSON, of which there are no
+    messages. Notifications and responses have none. A batch has an array of them.
+    """
+    errors = [one for one in verdict.violations if one.severity is Severity.ERROR]
+    if not errors:
+        return b""
+    if not messages:
+        not_json = any(one.code == "PAYLOAD_NOT_JSON" for one in errors)
+        code = PARSE_ERROR if not_json else INVALID_REQUEST
+        return _encoded(_response(code, None, errors[0], errors, version))
+    if messages[0].path == ():
+        reply = _reply(messages[0], errors, version)
+        return b"" if reply is None else _encoded(reply)
+    replies = [
+        reply
+        for message in messages
+        if (reply := _reply(message, _below(message, errors), version)) is not None
+    ]
+    return _encoded(replies) if replies else b""
+
+
+def _below(message: Message, errors: Iterable[Violation]) -> list[Violation]:
+    """Return those of *errors* that are of *message*, one of a batch, with pointers into it."""
+    start = f"/{message.path[0]}"
+    return [
+        replace(one, instance_pointer=one.instance_pointer[len(start) :])
+        for one in errors
+        if one.instance_pointer == start or one.instance_pointer.startswith(f"{start}/")
+    ]
+
+
+def _reply(message: Message, errors: list[Violation], version: str) -> dict[str, Any] | None:
+    """Return the response to *message*, or None if it is due none."""
+    if not errors or not _is_due(message):
+        return None
+    if broken := [one for one in errors if one.code in _ENVELOPE]:
+        return _response(INVALID_REQUEST, message, broken[0], errors, version)
+    if version >= _DISCOVERY and (asked := _requested(message, version)) is not None:
+        response = _response(UNSUPPORTED_VERSION, message, errors[0], errors, version)
+        response["error"]["data"] |= {"supported": [version], "requested": asked}
+        return response
+    if unknown := [one for one in errors if one.code in _METHOD]:
+        return _response(METHOD_NOT_FOUND, message, unknown[0], errors, version)
+    return _response(INVALID_PARAMS, message, errors[0], errors, version)
+
+
+def _is_due(message: Message) -> bool:
+    if message.kind is not Kind.BROKEN:
+        return message.kind is Kind.REQUEST
+    # What might be a response is not answered, lest two peers answer each other for ever.
+    value = message.value
+    return not isinstance(value, dict) or "method" in value or not _ANSWERS & value.keys()
+
+
+def _requested(message: Message, version: str) -> str | None:
+    """Return the version of the protocol that *message* asks for, if it is another one."""
+    params = message.value.get("params")
+    if not isinstance(params, dict):
+        return None
+    if message.method == "initialize":
+        asked = params.get("protocolVersion")
+    else:
+        meta = params.get("_meta")
+        asked = meta.get(_VERSION) if isinstance(meta, dict) else None
+    return asked[:_VERSION_LENGTH] if isinstance(asked, str) and asked != version else None
+
+
+def _response(
+    code: int,
+    message: Message | None,
+    why: Violation,
+    errors: Sequence[Violation],
+    version: str,
+) -> dict[str, Any]:
+    """Return the error response of *code* for *why*, one of *errors*, which its data list."""
+    response: dict[str, Any] = {"jsonrpc": "2.0"}
+    id_ = None if message is None else _id_of(message)
+    if id_ is not None or version < _WITHOUT_ID:
+        response["id"] = id_
+    where = f" at {why.instance_pointer}" if why.instance_pointer else ""
+    said = f"{_TITLES[code]}{where}: {why.message}"
+    response["error"] = {
+        "code": code,
+        "message": said if len(said) <= _LONGEST else f"{said[: _LONGEST - 1]}…",
+        "data": {
+            "violations": [
+                {"code": one.code, "pointer": one.instance_pointer, "message": one.message}
+                for one in errors[:_MOST]
+            ],
+        },
+    }
+    return response
+
+
+def _id_of(message: Message) -> str | int | None:
+    if message.id is not None:
+        return message.id
+    value = message.value
+    id_ = value.get("id") if isinstance(value, dict) else None
+    return id_ if type(id_) is int or type(id_) is str else None
+
+
+def _encoded(reply: Any) -> bytes:
+    return msgspec.json.encode(reply)
