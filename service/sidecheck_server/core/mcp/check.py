@@ -20,9 +20,11 @@ from sidecheck_server.core.mcp.subjects import (
     ResultProfile,
     Sampling,
     ToolJson,
+    ToolList,
     ToolResult,
 )
 from sidecheck_server.core.mcp.surfaces import Surfaces
+from sidecheck_server.core.mcp.tools import decoded_tool, name_of, refuse_too_large_tool
 from sidecheck_server.core.payload import MalformedError, decode
 from sidecheck_server.core.refusals import Reason, Refusal
 
@@ -39,6 +41,8 @@ class Checked:
     findings: Findings
     #: If the subject was a message: it, or those of the batch.
     messages: tuple[Message, ...] = ()
+    #: If the subject was a tool: its name, or "" if it has none.
+    name: str = ""
 
 
 def check(asked: Asked, limits: Limits, surfaces: Surfaces) -> Checked:
@@ -62,7 +66,10 @@ def check_at_once(asked: Asked, limits: Limits, surfaces: Surfaces) -> Checked |
         Refusal: as `check`.
         NotCompiledError: the schema of a type is not there yet.
     """
-    if asked.subject.size > limits.bytes_at_once:
+    subject = asked.subject
+    if subject.size > limits.bytes_at_once:
+        if isinstance(subject, ToolJson):
+            refuse_too_large_tool(subject.json, limits)
         return None
     try:
         return _check(asked, limits, surfaces, limits.steps_at_once)
@@ -108,7 +115,15 @@ def _given(text: bytes, field: str, limits: Limits) -> Any:
 
 
 def _tool(subject: ToolJson, findings: Findings, limits: Limits, surfaces: Surfaces) -> Checked:
-    check_value(_decoded(subject.json, limits), "Tool", findings, surfaces)
+    tool = decoded_tool(subject.json, limits)
+    check_value(tool, "Tool", findings, surfaces)
+    return Checked(findings, name=name_of(tool))
+
+
+def _tool_list(
+    subject: ToolList, findings: Findings, limits: Limits, surfaces: Surfaces
+) -> Checked:
+    check_value(_decoded(subject.json, limits), "ListToolsResult", findings, surfaces)
     return Checked(findings)
 
 
@@ -170,6 +185,7 @@ def _message(
 _KINDS: Mapping[type, Callable[..., Checked]] = MappingProxyType(
     {
         ToolJson: _tool,
+        ToolList: _tool_list,
         Elicitation: _elicitation,
         ElicitationResult: _elicitation_result,
         Sampling: _sampling,

@@ -17,6 +17,7 @@ __all__ = [
     "Sampling",
     "Subject",
     "ToolJson",
+    "ToolList",
     "ToolResult",
 ]
 
@@ -24,6 +25,18 @@ __all__ = [
 @dataclass(frozen=True, slots=True)
 class ToolJson:
     """A tool definition: an entry of a ``tools/list`` answer."""
+
+    json: bytes
+
+    @property
+    def size(self) -> int:
+        """The length of its texts together, in bytes."""
+        return len(self.json)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolList:
+    """The result of a ``tools/list`` request; its definitions may be left out."""
 
     json: bytes
 
@@ -108,7 +121,7 @@ class ProtocolMessage:
 
 
 Subject: TypeAlias = (
-    ToolJson | Elicitation | ElicitationResult | Sampling | ToolResult | ProtocolMessage
+    ToolJson | ToolList | Elicitation | ElicitationResult | Sampling | ToolResult | ProtocolMessage
 )
 
 
