@@ -59,7 +59,10 @@ def check_at_once(asked: Asked, limits: Limits, surfaces: Surfaces) -> Checked |
         Refusal: as `check`.
         NotCompiledError: the schema of a type is not there yet.
     """
-    if sum(map(len, _texts(asked))) > limits.bytes_at_once:
+    texts = _texts(asked)
+    if sum(map(len, texts)) > limits.bytes_at_once:
+        for text in texts:
+            _refuse_too_large(text, limits)
         return None
     try:
         return _check(asked, limits, surfaces, [limits.steps_at_once])
@@ -91,9 +94,13 @@ def _decoded(text: bytes, limits: Limits) -> Any:
         MalformedError: it is not JSON.
         Refusal: it is too large.
     """
+    _refuse_too_large(text, limits)
+    return decode(text, max_depth=limits.payload_depth)
+
+
+def _refuse_too_large(text: bytes, limits: Limits) -> None:
     if len(text) > limits.payload_bytes:
         raise exceeded("payload_bytes", limits.payload_bytes, "the payload", len(text))
-    return decode(text, max_depth=limits.payload_depth)
 
 
 def _tool(subject: ToolJson, findings: Findings, limits: Limits, surfaces: Surfaces) -> Checked:
