@@ -150,13 +150,11 @@ REFUSED = [
         id="no subject",
     ),
     *(
-        pytest.param(
-            ask(SCHEMA, **subject), "INVALID_REQUEST", "INVALID_ARGUMENT", id=f"bare: {id_}"
-        )
-        for id_, subject in {
-            "params": {"call_params": b"{}"},
-            "result": {"call_result": b"{}"},
-            "no content": {"absent_structured_content": target_pb2.AbsentContent()},
+        pytest.param(request, "INVALID_REQUEST", "INVALID_ARGUMENT", id=f"no tool for {what}")
+        for what, request in {
+            "params": ask(SCHEMA, call_params=b"{}"),
+            "a result": ask(SCHEMA, call_result=b"{}"),
+            "absence": ask(SCHEMA, absent_structured_content=target_pb2.AbsentContent()),
         }.items()
     ),
     pytest.param(ask(named("nobody"), {}), "UNKNOWN_TOOL", "NOT_FOUND", id="unknown tool"),

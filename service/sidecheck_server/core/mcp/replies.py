@@ -111,9 +111,7 @@ def _protocol_error(verdict: Verdict, prefix: str, *, tells: bool) -> bytes:
         code, message = _INVALID_PARAMS, "Invalid params"
     error: dict[str, Any] = {"code": code, "message": message}
     if tells and _is_explained(verdict):
-        first = errors[0]
-        at = f"{first.instance_pointer}: " if first.instance_pointer else ""
-        error["message"] = _cut(f"{message}: {at}{first.message}")
+        error["message"] = f"{message}: {_cut(errors[0].message)}"
         error["data"] = {"violations": [_told(each) for each in errors[:_MOST_TOLD]]}
         if verdict.truncated or len(errors) > _MOST_TOLD:
             error["data"]["truncated"] = True
@@ -167,8 +165,8 @@ def _error_result(text: str, version: str) -> bytes:
 
 def _told(violation: Violation) -> dict[str, str]:
     return {
-        "pointer": _cut(violation.instance_pointer),
         "code": violation.code,
+        "pointer": _cut(violation.instance_pointer),
         "message": _cut(violation.message),
     }
 
