@@ -73,8 +73,11 @@ def test_a_fault_is_told_once(schema: Any, told: list[tuple[str, str]]) -> None:
         (a({"$ref": "#/" + "x" * 500}), "/inputSchema/properties/a/$ref"),
         (a({"anyOf": [{"pattern": "["}]}), "/inputSchema/properties/a/anyOf/0/pattern"),
         (a(True, patternProperties={"[/~": {}}), "/inputSchema/patternProperties/[~1~0"),
-        # What only a reference leads to has no place of its own that is known.
-        (a({"$ref": "#/kept/x"}, kept={"x": {"$ref": "#/y"}}), "/inputSchema"),
+        # What only a reference leads to is told at the reference.
+        (
+            a({"$ref": "#/kept/x"}, kept={"x": {"$ref": "#/y"}}),
+            "/inputSchema/properties/a/$ref",
+        ),
         ({"properties": {"x" * 400: {"$ref": "#/y"}}, "type": "object"}, "/inputSchema"),
         ({"type": "object", "$schema": "https://example.com/other"}, "/inputSchema"),
     ],
@@ -84,10 +87,10 @@ def test_it_is_told_at_its_very_place(schema: Any, pointer: str) -> None:
     assert [pointer] == [each.instance_pointer for each in errors(schema, "2026-07-28")]
 
 
-def test_a_fault_in_a_document_is_told_at_the_schema() -> None:
+def test_a_fault_in_a_document_is_told_at_the_reference_to_it() -> None:
     documents = (Document("https://example.com/b", b'{"$ref": "#/nowhere"}'),)
     found = errors(a({"$ref": "https://example.com/b"}), documents=documents)
-    assert [("/inputSchema", "UNRESOLVABLE_REFERENCE")] == [
+    assert [("/inputSchema/properties/a/$ref", "UNRESOLVABLE_REFERENCE")] == [
         (each.instance_pointer, each.code) for each in found
     ]
 
