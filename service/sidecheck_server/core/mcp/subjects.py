@@ -17,6 +17,7 @@ __all__ = [
     "Sampling",
     "Subject",
     "ToolJson",
+    "ToolList",
     "ToolResult",
 ]
 
@@ -27,12 +28,34 @@ class ToolJson:
 
     json: bytes
 
+    @property
+    def size(self) -> int:
+        """The length of its texts together, in bytes."""
+        return len(self.json)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolList:
+    """The result of a ``tools/list`` request; its definitions may be left out."""
+
+    json: bytes
+
+    @property
+    def size(self) -> int:
+        """The length of its texts together, in bytes."""
+        return len(self.json)
+
 
 @dataclass(frozen=True, slots=True)
 class Elicitation:
     """The ``params`` of an ``elicitation/create`` request."""
 
     params: bytes
+
+    @property
+    def size(self) -> int:
+        """The length of its texts together, in bytes."""
+        return len(self.params)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +66,22 @@ class ElicitationResult:
     #: The ``params`` of the request, or b"" if they are not known.
     params: bytes = b""
 
+    @property
+    def size(self) -> int:
+        """The length of its texts together, in bytes."""
+        return len(self.result) + len(self.params)
+
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
     """The ``params`` of a ``sampling/createMessage`` request."""
 
     params: bytes
+
+    @property
+    def size(self) -> int:
+        """The length of its texts together, in bytes."""
+        return len(self.params)
 
 
 class ResultProfile(StrEnum):
@@ -65,6 +98,11 @@ class ToolResult:
     json: bytes
     profile: ResultProfile = ResultProfile.SPECIFICATION
 
+    @property
+    def size(self) -> int:
+        """The length of its texts together, in bytes."""
+        return len(self.json)
+
 
 @dataclass(frozen=True, slots=True)
 class ProtocolMessage:
@@ -76,9 +114,14 @@ class ProtocolMessage:
     #: For a response: the request that it answers, whole, or b"" if not known.
     request: bytes = b""
 
+    @property
+    def size(self) -> int:
+        """The length of its texts together, in bytes."""
+        return len(self.json) + len(self.request)
+
 
 Subject: TypeAlias = (
-    ToolJson | Elicitation | ElicitationResult | Sampling | ToolResult | ProtocolMessage
+    ToolJson | ToolList | Elicitation | ElicitationResult | Sampling | ToolResult | ProtocolMessage
 )
 
 
