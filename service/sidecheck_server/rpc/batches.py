@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from sidecheck_server.core.judge import Judging
 from sidecheck_server.core.limits import Limits, exceeded
+from sidecheck_server.core.mcp.subjects import How
 from sidecheck_server.core.words import Verdict
 from sidecheck_server.rpc.facts import Tally
 
@@ -41,6 +42,13 @@ class Batch:
             max_length=self._length,
             explains=how.explains and self._length > 0,
         )
+
+    def lowered_check(self, how: How) -> How:
+        """Return *how* with no more violations than may still be told."""
+        if how.most <= self._violations and how.longest <= self._length:
+            return how
+        most = max(1, min(how.most, self._violations))
+        return replace(how, most=most, longest=self._length)
 
     def tell(self, verdict: Verdict) -> None:
         """Count the violations of *verdict*, and what its repair holds.

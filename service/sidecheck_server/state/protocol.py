@@ -17,12 +17,18 @@ from sidecheck_server.core.words import Verdict
 from sidecheck_server.state.schemas import CompiledSchemas
 from sidecheck_server.state.surfaces import KeptSurfaces
 
-__all__ = ["Checker"]
+__all__ = ["Checker", "TakeLong", "allow"]
 
 #: Checks in a worker what takes longer than a moment.
 CheckLong = Callable[[Asked], Awaitable[Checked]]
 #: Judges in a worker what takes longer than a moment.
 JudgeLong = Callable[[CompiledSchema, bytes, Judging], Awaitable[Verdict]]
+#: Is called before a worker is given something to do; may refuse.
+TakeLong = Callable[[], None]
+
+
+def allow() -> None:
+    """Let every subject have as much of the workers as one may."""
 
 
 class Checker:
@@ -42,21 +48,22 @@ class Checker:
         self._judge_long = judge_long
         self._limits = limits
 
-    async def check(self, asked: Asked) -> Checked:
+    async def check(self, asked: Asked, take_long: TakeLong = allow) -> Checked:
         """Return what is wrong with the subject of *asked*; no question is left.
+
+        *take_long* bounds what several subjects have of the workers together.
 
         Raises:
             Refusal: LIMIT_EXCEEDED, also if more than ``long_items`` of the rules'
                 questions need a worker; WORKER_LOST if a worker died.
         """
-        checked = await self.check_unanswered(asked)
+        checked = await self.check_unanswered(asked, take_long)
         if checked.findings.questions:
-            await _Answers(checked.findings, asked, self._schemas, self._judge_long).give(
-                self._limits
-            )
+            answers = _Answers(checked.findings, asked, self._schemas, self._judge_long, take_long)
+            await answers.give(self._limits)
         return checked
 
-    async def check_unanswered(self, asked: Asked) -> Checked:
+    async def check_unanswered(self, asked: Asked, take_long: TakeLong = allow) -> Checked:
         """Return what `check` returns, with the rules' questions left to the caller.
 
         Raises:
@@ -69,18 +76,27 @@ class Checker:
                 await self._surfaces.ensure(missing.version, missing.name)
             else:
                 break
-        return await self._check_long(asked) if checked is None else checked
+        if checked is not None:
+            return checked
+        take_long()
+        return await self._check_long(asked)
 
 
 class _Answers:
     """Answers the questions about one subject."""
 
     def __init__(
-        self, findings: Findings, asked: Asked, schemas: CompiledSchemas, judge_long: JudgeLong
+        self,
+        findings: Findings,
+        asked: Asked,
+        schemas: CompiledSchemas,
+        judge_long: JudgeLong,
+        take_long: TakeLong,
     ) -> None:
         self._findings = findings
         self._schemas = schemas
         self._judge_long = judge_long
+        self._take_long = take_long
         self._how = Judging(
             max_violations=asked.how.most,
             max_length=asked.how.longest,
@@ -129,6 +145,7 @@ class _Answers:
             return refusal
 
     def _count(self, limits: Limits) -> None:
+        self._take_long()
         self._long += 1
         if self._long > limits.long_items:
             raise exceeded(

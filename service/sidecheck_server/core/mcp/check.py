@@ -7,17 +7,19 @@ from typing import Any
 
 from sidecheck_server.core.budget import Exhausted
 from sidecheck_server.core.limits import Limits, exceeded
+from sidecheck_server.core.mcp.calls import check_call
 from sidecheck_server.core.mcp.checking_values import check_value, is_known
 from sidecheck_server.core.mcp.findings import Findings
 from sidecheck_server.core.mcp.messages import Message, check_messages
 from sidecheck_server.core.mcp.messages.gates import tell_undeclared_alone
 from sidecheck_server.core.mcp.methods import INPUT_REQUESTS
+from sidecheck_server.core.mcp.results import check_result
 from sidecheck_server.core.mcp.subjects import (
     Asked,
+    CallParams,
     Elicitation,
     ElicitationResult,
     ProtocolMessage,
-    ResultProfile,
     Sampling,
     ToolJson,
     ToolList,
@@ -43,6 +45,9 @@ class Checked:
     messages: tuple[Message, ...] = ()
     #: If the subject was a tool: its name, or "" if it has none.
     name: str = ""
+    #: The JSON text of the arguments of a call, or of the structured content of a result,
+    #: if that is to be judged under a schema of the tool.
+    part: bytes | None = None
 
 
 def check(asked: Asked, limits: Limits, surfaces: Surfaces) -> Checked:
@@ -152,6 +157,13 @@ def _sampling(subject: Sampling, findings: Findings, limits: Limits, surfaces: S
     return Checked(findings)
 
 
+def _call_params(
+    subject: CallParams, findings: Findings, limits: Limits, surfaces: Surfaces
+) -> Checked:
+    value = _decoded(subject.params, limits)
+    return Checked(findings, part=check_call(subject, value, findings, surfaces))
+
+
 def _check_asking(params: Any, name: str, findings: Findings, surfaces: Surfaces) -> None:
     """Check the *params* of what a server asks of a client."""
     type_ = INPUT_REQUESTS[name].params
@@ -163,9 +175,8 @@ def _check_asking(params: Any, name: str, findings: Findings, surfaces: Surfaces
 def _tool_result(
     subject: ToolResult, findings: Findings, limits: Limits, surfaces: Surfaces
 ) -> Checked:
-    type_ = "TextResult" if subject.profile is ResultProfile.TEXT else "CallToolResult"
-    check_value(_decoded(subject.json, limits), type_, findings, surfaces)
-    return Checked(findings)
+    value = _decoded(subject.json, limits)
+    return Checked(findings, part=check_result(subject, value, findings, surfaces))
 
 
 def _message(
@@ -189,6 +200,7 @@ _KINDS: Mapping[type, Callable[..., Checked]] = MappingProxyType(
         Elicitation: _elicitation,
         ElicitationResult: _elicitation_result,
         Sampling: _sampling,
+        CallParams: _call_params,
         ToolResult: _tool_result,
         ProtocolMessage: _message,
     }

@@ -7,8 +7,6 @@ from dataclasses import replace
 
 from sidecheck_server.core.mcp.rules.rule import Clause
 from sidecheck_server.core.mcp.versions import DEFAULT_VERSION
-from sidecheck_server.core.mcp.rules.rule import Clause
-from sidecheck_server.core.mcp.versions import DEFAULT_VERSION
 from sidecheck_server.core.refusals import Reason, Refusal
 from sidecheck_server.core.words import Severity, Violation
 

@@ -9,6 +9,7 @@ from sidecheck_server.core.words import Severity
 
 __all__ = [
     "Asked",
+    "CallParams",
     "Elicitation",
     "ElicitationResult",
     "How",
@@ -84,6 +85,20 @@ class Sampling:
         return len(self.params)
 
 
+@dataclass(frozen=True, slots=True)
+class CallParams:
+    """The ``params`` of a ``tools/call`` request."""
+
+    params: bytes
+    #: The name of the tool that they must call, or "" if they may call any.
+    tool: str = ""
+
+    @property
+    def size(self) -> int:
+        """The length of its texts together, in bytes."""
+        return len(self.params)
+
+
 class ResultProfile(StrEnum):
     """What a tool's result must be."""
 
@@ -97,6 +112,9 @@ class ToolResult:
 
     json: bytes
     profile: ResultProfile = ResultProfile.SPECIFICATION
+    #: Whether the tool that gave it has an output schema. The profile of texts has no
+    #: structured content, whatever the tool has.
+    has_output_schema: bool = False
 
     @property
     def size(self) -> int:
@@ -121,7 +139,14 @@ class ProtocolMessage:
 
 
 Subject: TypeAlias = (
-    ToolJson | ToolList | Elicitation | ElicitationResult | Sampling | ToolResult | ProtocolMessage
+    ToolJson
+    | ToolList
+    | Elicitation
+    | ElicitationResult
+    | Sampling
+    | CallParams
+    | ToolResult
+    | ProtocolMessage
 )
 
 

@@ -1,0 +1,73 @@
+"""Sessions: the messages of one stream, and what is known before them."""
+
+from copy import copy
+
+from sidecheck.v1.protocol_service_pb2 import (
+    CheckAnswer,
+    CheckOutcome,
+    CheckSessionRequest,
+    CheckSessionResponse,
+    SessionDefaults,
+    SessionItem,
+)
+
+from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.refusals import Reason, Refusal
+from sidecheck_server.rpc.answering import internal_error
+from sidecheck_server.rpc.checks import Checks
+from sidecheck_server.rpc.convert import Terms, nothing_to_check, terms_from_wire
+from sidecheck_server.rpc.methods import Unreadable, refuse_unreadable
+from sidecheck_server.rpc.status import refusal_to_wire
+
+__all__ = ["Conversation"]
+
+_NOTHING_KNOWN = SessionDefaults()
+
+
+class Conversation:
+    """One session, as it goes on."""
+
+    def __init__(
+        self, checks: Checks, limits: Limits, defaults: SessionDefaults = _NOTHING_KNOWN
+    ) -> None:
+        self._checks = checks
+        self._terms: Terms | Refusal
+        try:
+            self._terms = terms_from_wire(defaults.context, defaults.options, limits)
+        except Refusal as refusal:
+            # What is wrong with the defaults each item says by itself.
+            self._terms = copy(refusal)
+
+    async def answer(self, request: CheckSessionRequest | Unreadable) -> CheckSessionResponse:
+        """Return the answer to *request*, or its refusal: it must not cost the others."""
+        id_ = ""
+        try:
+            item = _item(request)
+            id_ = item.id
+            outcome = CheckOutcome(answer=await self._answer(item))
+        except Refusal as refusal:
+            outcome = CheckOutcome(refusal=refusal_to_wire(refusal))
+        except Exception as error:  # noqa: BLE001  (the border)
+            outcome = CheckOutcome(refusal=internal_error(error, "CheckSession"))
+        return CheckSessionResponse(id=id_, outcome=outcome)
+
+    async def _answer(self, item: SessionItem) -> CheckAnswer:
+        if isinstance(self._terms, Refusal):
+            # Raising adds to a traceback; the one that is kept is never raised itself.
+            raise copy(self._terms)
+        if not item.HasField("message"):
+            raise nothing_to_check("message")
+        return await self._checks.answer(item.message, self._terms)
+
+
+def _item(request: CheckSessionRequest | Unreadable) -> SessionItem:
+    refuse_unreadable(request)
+    assert isinstance(request, CheckSessionRequest)
+    match request.WhichOneof("message"):
+        case "item":
+            return request.item
+        case "defaults":
+            said = "only the first message of a stream may give its defaults"
+        case _:
+            said = "the message holds neither an item nor defaults"
+    raise Refusal(Reason.INVALID_REQUEST, said, {"field": "message"})
