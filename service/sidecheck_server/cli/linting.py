@@ -14,7 +14,8 @@ from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.answering import answer_all
 from sidecheck_server.core.mcp.check import check
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.subjects import Asked, How, ProtocolMessage
+from sidecheck_server.core.mcp.sessions import Session
+from sidecheck_server.core.mcp.subjects import How, ProtocolMessage
 from sidecheck_server.core.mcp.surfaces import Surfaces, compiling_surfaces
 from sidecheck_server.core.mcp.versions import DEFAULT_VERSION
 from sidecheck_server.core.refusals import Refusal
@@ -64,18 +65,19 @@ def lint(name: str, text: bytes, version: str | None, limits: Limits) -> list[Li
 
 class _Linter:
     def __init__(self, version: str | None, limits: Limits) -> None:
-        self._context = Context(version=version or DEFAULT_VERSION)
+        context = Context(version=version or DEFAULT_VERSION)
+        self._session = Session(context, pinned=version is not None)
         self._limits = limits
         self._surfaces: Surfaces = compiling_surfaces(limits)
 
     def verdict(self, line: Line) -> Verdict:
         """Return the verdict on the message of *line*."""
-        how = How(most=_MOST)
         message = ProtocolMessage(line.message, line.answers)
-        asked = Asked(message, replace(self._context, sender=line.sender), how)
+        asked = self._session.asked(message, line.sender, How(most=_MOST))
         try:
             checked = check(asked, self._limits, self._surfaces)
             answer_all(checked, self._limits, Judging(max_violations=_MOST))
+            self._session.take(asked, checked)
         except Refusal as refusal:
             found = Violation("", "", "", refusal.reason.value, refusal.message)
             return Verdict((found,))

@@ -55,6 +55,7 @@ class ProtocolServicer(ProtocolServiceServicer):
     def __init__(self, checker: Checker, limits: Limits, door: Door, streams: Streams) -> None:
         self.door = door
         self.streams = streams
+        self._checker = checker
         self._checks = Checks(checker)
         self._limits = limits
 
@@ -145,10 +146,10 @@ class ProtocolServicer(ProtocolServiceServicer):
                 and isinstance(request, CheckSessionRequest)
                 and request.HasField("defaults")
             ):
-                conversation = Conversation(self._checks, self._limits, request.defaults)
+                conversation = Conversation(self._checker, self._limits, request.defaults)
                 continue
             if conversation is None:
-                conversation = Conversation(self._checks, self._limits)
+                conversation = Conversation(self._checker, self._limits)
             yield await conversation.answer(request)
 
     def _read(self, request: Any, field: str) -> tuple[Sent, Terms]:
