@@ -17,7 +17,7 @@ from sidecheck_server.core.words import Verdict
 from sidecheck_server.state.schemas import CompiledSchemas
 from sidecheck_server.state.surfaces import KeptSurfaces
 
-__all__ = ["Checker", "TakeLong"]
+__all__ = ["Checker", "TakeLong", "allow"]
 
 #: Checks in a worker what takes longer than a moment.
 CheckLong = Callable[[Asked], Awaitable[Checked]]
@@ -27,7 +27,7 @@ JudgeLong = Callable[[CompiledSchema, bytes, Judging], Awaitable[Verdict]]
 TakeLong = Callable[[], None]
 
 
-def _allow() -> None:
+def allow() -> None:
     """Let every subject have as much of the workers as one may."""
 
 
@@ -48,7 +48,7 @@ class Checker:
         self._judge_long = judge_long
         self._limits = limits
 
-    async def check(self, asked: Asked, take_long: TakeLong = _allow) -> Checked:
+    async def check(self, asked: Asked, take_long: TakeLong = allow) -> Checked:
         """Return what is wrong with the subject of *asked*; no question is left.
 
         *take_long* bounds what several subjects have of the workers together.
@@ -63,7 +63,7 @@ class Checker:
             await answers.give(self._limits)
         return checked
 
-    async def check_unanswered(self, asked: Asked, take_long: TakeLong = _allow) -> Checked:
+    async def check_unanswered(self, asked: Asked, take_long: TakeLong = allow) -> Checked:
         """Return what `check` returns, with the rules' questions left to the caller.
 
         Raises:

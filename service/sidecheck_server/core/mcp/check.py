@@ -7,15 +7,17 @@ from typing import Any
 
 from sidecheck_server.core.budget import Budget, Exhausted
 from sidecheck_server.core.limits import Limits, exceeded
+from sidecheck_server.core.mcp.calls import check_call
 from sidecheck_server.core.mcp.checking_values import check_value
 from sidecheck_server.core.mcp.findings import Findings
 from sidecheck_server.core.mcp.messages import Message, check_messages
+from sidecheck_server.core.mcp.results import check_result
 from sidecheck_server.core.mcp.subjects import (
     Asked,
+    CallParams,
     Elicitation,
     ElicitationResult,
     ProtocolMessage,
-    ResultProfile,
     Sampling,
     ToolJson,
     ToolResult,
@@ -36,6 +38,9 @@ class Checked:
     findings: Findings
     #: If the subject was a message: it, or those of the batch.
     messages: tuple[Message, ...] = field(default=())
+    #: The JSON text of the arguments of a call, or of the structured content of a result,
+    #: if that is to be judged under a schema of the tool.
+    part: bytes | None = None
 
 
 def check(asked: Asked, limits: Limits, surfaces: Surfaces) -> Checked:
@@ -133,12 +138,18 @@ def _sampling(subject: Sampling, findings: Findings, limits: Limits, surfaces: S
     return Checked(findings)
 
 
+def _call_params(
+    subject: CallParams, findings: Findings, limits: Limits, surfaces: Surfaces
+) -> Checked:
+    value = _decoded(subject.params, limits)
+    return Checked(findings, part=check_call(subject, value, findings, surfaces))
+
+
 def _tool_result(
     subject: ToolResult, findings: Findings, limits: Limits, surfaces: Surfaces
 ) -> Checked:
-    type_ = "TextResult" if subject.profile is ResultProfile.TEXT else "CallToolResult"
-    check_value(_decoded(subject.json, limits), type_, findings, surfaces)
-    return Checked(findings)
+    value = _decoded(subject.json, limits)
+    return Checked(findings, part=check_result(subject, value, findings, surfaces))
 
 
 def _message(
@@ -161,6 +172,7 @@ _KINDS: Mapping[type, Callable[..., Checked]] = MappingProxyType(
         Elicitation: _elicitation,
         ElicitationResult: _elicitation_result,
         Sampling: _sampling,
+        CallParams: _call_params,
         ToolResult: _tool_result,
         ProtocolMessage: _message,
     }
