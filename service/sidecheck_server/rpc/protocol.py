@@ -42,6 +42,7 @@ from sidecheck_server.rpc.rules import rules_on_page
 from sidecheck_server.rpc.sessions import Conversation
 from sidecheck_server.rpc.streams import Streams, answering_stream
 from sidecheck_server.state.protocol import Checker
+from sidecheck_server.state.results import ResultChecker
 
 __all__ = ["ProtocolServicer"]
 
@@ -52,11 +53,18 @@ _TURN_SECONDS = 0.002
 class ProtocolServicer(ProtocolServiceServicer):
     """Checks by the rules of the protocol."""
 
-    def __init__(self, checker: Checker, limits: Limits, door: Door, streams: Streams) -> None:
+    def __init__(
+        self,
+        checker: Checker,
+        results: ResultChecker,
+        limits: Limits,
+        door: Door,
+        streams: Streams,
+    ) -> None:
         self.door = door
         self.streams = streams
         self._checker = checker
-        self._checks = Checks(checker)
+        self._checks = Checks(checker, results)
         self._limits = limits
 
     @answering
