@@ -42,9 +42,10 @@ class Checks:
         if batch is not None:
             asked = replace(asked, how=batch.lowered_check(asked.how))
         checked = await self._check(sent, asked, batch)
+        verdict = checked.findings.verdict()
         if batch is not None:
-            batch.tell(checked.findings.verdict())
-        return answer_to_wire(checked)
+            batch.tell(verdict)
+        return answer_to_wire(asked, checked, verdict)
 
     async def outcome(self, item: CheckItem, terms: Terms, batch: Batch) -> CheckOutcome:
         """Return the answer to an item of *batch*, or its refusal: it must not cost the others."""

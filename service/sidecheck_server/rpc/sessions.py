@@ -73,7 +73,7 @@ class Conversation:
         asked = self._session.asked(sent.subject, sent.context.sender, sent.how)
         checked = await self._checker.check(asked)
         self._session.take(asked, checked)
-        return answer_to_wire(checked)
+        return answer_to_wire(asked, checked, checked.findings.verdict())
 
 
 def _item(request: CheckSessionRequest | Unreadable) -> SessionItem:

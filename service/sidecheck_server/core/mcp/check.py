@@ -12,6 +12,8 @@ from sidecheck_server.core.mcp.checking_values import check_value
 from sidecheck_server.core.mcp.findings import Findings
 from sidecheck_server.core.mcp.messages import Message, check_messages
 from sidecheck_server.core.mcp.results import check_result
+from sidecheck_server.core.mcp.rules.methods import NOT_IN_VERSION
+from sidecheck_server.core.mcp.rules.rule import Fault
 from sidecheck_server.core.mcp.subjects import (
     Asked,
     CallParams,
@@ -22,7 +24,7 @@ from sidecheck_server.core.mcp.subjects import (
     ToolJson,
     ToolResult,
 )
-from sidecheck_server.core.mcp.surfaces import Surfaces
+from sidecheck_server.core.mcp.surfaces import Surfaces, has_type
 from sidecheck_server.core.payload import MalformedError, decode
 
 __all__ = ["Checked", "check", "check_at_once"]
@@ -113,11 +115,24 @@ def _tool(subject: ToolJson, findings: Findings, limits: Limits, surfaces: Surfa
     return Checked(findings)
 
 
+_ELICIT = "elicitation/create"
+
+
+def _has(method: str, type_: str, findings: Findings) -> bool:
+    """Return whether the version has *type_*, which *method* needs; if not, say so."""
+    version = findings.context.version
+    if has_type(version, type_):
+        return True
+    findings.tell(NOT_IN_VERSION, (), Fault((), f"{version} has no method {method}"))
+    return False
+
+
 def _elicitation(
     subject: Elicitation, findings: Findings, limits: Limits, surfaces: Surfaces
 ) -> Checked:
     params = _decoded(subject.params, limits)
-    check_value(params, "ElicitRequestParams", findings, surfaces)
+    if _has(_ELICIT, "ElicitRequestParams", findings):
+        check_value(params, "ElicitRequestParams", findings, surfaces)
     return Checked(findings)
 
 
@@ -128,7 +143,8 @@ def _elicitation_result(
         request = _decoded(subject.params, limits)
         findings.context = replace(findings.context, request=request)
     result = _decoded(subject.result, limits)
-    check_value(result, "ElicitResult", findings, surfaces)
+    if _has(_ELICIT, "ElicitResult", findings):
+        check_value(result, "ElicitResult", findings, surfaces)
     return Checked(findings)
 
 
