@@ -1,6 +1,6 @@
 """Between the wire and the core: the only package that knows both."""
 
-from sidecheck_server.rpc.convert.checks import answer_to_wire
+from sidecheck_server.rpc.convert.checks import answer_to_wire, names_to_wire
 from sidecheck_server.rpc.convert.limits import limits_to_wire
 from sidecheck_server.rpc.convert.options import Asked, options_from_wire
 from sidecheck_server.rpc.convert.registrations import (
@@ -26,6 +26,7 @@ __all__ = [
     "answer_to_wire",
     "asked_from_wire",
     "limits_to_wire",
+    "names_to_wire",
     "nothing_to_check",
     "options_from_wire",
     "outcome_to_wire",
