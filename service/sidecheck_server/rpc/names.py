@@ -41,8 +41,8 @@ async def answer_names(request: CheckToolNamesRequest, limits: Limits) -> CheckT
 
 async def _checked(names: list[str], terms: Terms, steps: int) -> CheckedNames:
     turn = Turn()
-    done = None
-    for _, done in checking_names(names, replace(terms.context, budget=[steps]), terms.how):
+    for done in checking_names(names, replace(terms.context, budget=[steps]), terms.how):
+        if done is not None:
+            return done
         await turn.over()
-    assert done is not None
-    return done
+    raise AssertionError("what was found comes last")

@@ -79,15 +79,15 @@ def check_names(names: Sequence[str], context: Context, how: How) -> CheckedName
     Raises:
         Exhausted: the budget of *context* is spent.
     """
-    *_, (_, checked) = checking_names(names, context, how)
+    *_, checked = checking_names(names, context, how)
     assert checked is not None
     return checked
 
 
 def checking_names(
     names: Sequence[str], context: Context, how: How
-) -> Iterator[tuple[int, CheckedNames | None]]:
-    """Yield how many of *names* are checked, now and then, and last what `check_names` returns.
+) -> Iterator[CheckedNames | None]:
+    """Yield None after each of *names*, and last what `check_names` returns.
 
     Ten thousand odd names take a second, in which others may want their turn.
 
@@ -98,14 +98,13 @@ def checking_names(
     for index, name in enumerate(names):
         spend(context.budget, _FEW + len(name) // 16)
         places.setdefault(name, []).append(index)
-    yield 0, None
+    yield None
     rules = tuple(rule for rule in NAME_RULES if rule.holds_in(context.version))
     known: dict[str, CheckedName] = {}
     for name, where in places.items():
         known[name] = _checked(name, len(where), rules, context, how)
-        yield len(known), None
-    checked = CheckedNames(tuple(known[name] for name in names), tuple(_collisions(places, known)))
-    yield len(names), checked
+        yield None
+    yield CheckedNames(tuple(known[name] for name in names), tuple(_collisions(places, known)))
 
 
 def _checked(
