@@ -7,11 +7,12 @@ Handling"; SEP-1303). Before, the same section lists both "Invalid arguments" as
 the protocol and "Invalid input data" as errors of the tool: so there are both replies.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
 
+from sidecheck_server.core.mcp.calls import ARGUMENTS
 from sidecheck_server.core.tool_error_text import (
     brief_error_text,
     result_error_text,
@@ -19,7 +20,14 @@ from sidecheck_server.core.tool_error_text import (
 )
 from sidecheck_server.core.words import Severity, Verdict, Violation
 
-__all__ = ["Reply", "reply_to_arguments", "reply_to_malformed", "reply_to_result", "unknown_tool"]
+__all__ = [
+    "Reply",
+    "reply_to_arguments",
+    "reply_to_malformed",
+    "reply_to_no_object",
+    "reply_to_result",
+    "unknown_tool",
+]
 
 _PARSE_ERROR = -32700
 _INVALID_PARAMS = -32602
@@ -61,16 +69,40 @@ def reply_to_arguments(
     said = _INPUT + (text or brief_error_text(tool=tool))
     error = b""
     if version < _ERRORS_OF_TOOLS_SINCE:
-        error = reply_to_malformed(verdict, tells=tells).json_rpc_error
+        error = _protocol_error(verdict, f"/{ARGUMENTS}", tells=tells)
     return Reply(text, _error_result(said, version), error)
 
 
-def reply_to_malformed(verdict: Verdict, *, text: str = "", tells: bool = True) -> Reply:
-    """Return the reply to a call that breaks the protocol, as the *verdict* on it says.
+def reply_to_malformed(
+    verdict: Verdict,
+    arguments: Verdict | None = None,
+    *,
+    tool: str | None = None,
+    tells: bool = True,
+) -> Reply:
+    """Return the reply to a call that breaks the protocol, as the *verdict* on its params says.
 
-    *text* is what there is to tell the model beside.
+    *arguments* is the verdict on the arguments alone, if they were judged.
     """
-    errors = [each for each in verdict.violations if each.severity is Severity.ERROR]
+    text = ""
+    if arguments is not None and tells:
+        text = tool_error_text(arguments, tool=tool)
+    return Reply(text, json_rpc_error=_protocol_error(verdict, "", tells=tells))
+
+
+def reply_to_no_object(verdict: Verdict, *, tool: str | None = None, tells: bool = True) -> Reply:
+    """Return the reply to a call whose arguments got *verdict*, and are not even an object."""
+    text = tool_error_text(verdict, tool=tool) if tells else ""
+    return Reply(text, json_rpc_error=_protocol_error(verdict, f"/{ARGUMENTS}", tells=tells))
+
+
+def _protocol_error(verdict: Verdict, prefix: str, *, tells: bool) -> bytes:
+    """Return the error that tells the *verdict* on what stands at *prefix* of the params."""
+    errors = [
+        replace(each, instance_pointer=prefix + each.instance_pointer)
+        for each in verdict.violations
+        if each.severity is Severity.ERROR
+    ]
     if any(each.code == "PAYLOAD_NOT_JSON" for each in errors):
         code, message = _PARSE_ERROR, "Parse error"
     else:
@@ -83,7 +115,7 @@ def reply_to_malformed(verdict: Verdict, *, text: str = "", tells: bool = True) 
         error["data"] = {"violations": [_told(each) for each in errors[:_MOST_TOLD]]}
         if verdict.truncated or len(errors) > _MOST_TOLD:
             error["data"]["truncated"] = True
-    return Reply(text, json_rpc_error=msgspec.json.encode(error))
+    return msgspec.json.encode(error)
 
 
 def reply_to_result(
