@@ -1,6 +1,5 @@
 """Answering the questions of rules: schemas in a payload, and values that they must admit."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import msgspec
@@ -10,10 +9,9 @@ from sidecheck_server.core.judge import Judging, judge
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.check import Checked
 from sidecheck_server.core.mcp.findings import Asking, Findings
-from sidecheck_server.core.mcp.problems import refusal_as_problems
 from sidecheck_server.core.mcp.rules.rule import Fault
-from sidecheck_server.core.mcp.rules.schema_refusals import clause_of
 from sidecheck_server.core.mcp.rules.schema_remarks import BY_CODE
+from sidecheck_server.core.mcp.schema_problems import schema_problems
 from sidecheck_server.core.refusals import Refusal
 from sidecheck_server.core.schemas.compilation import compile_source
 from sidecheck_server.core.schemas.remarks import Remark
@@ -49,8 +47,11 @@ def answer(
     question = asking.question
     if isinstance(compiled, Refusal):
         if not question.silent:
-            at = as_pointer((*asking.path, *question.schema_path))
-            findings.add_all(_problems(compiled, at, findings))
+            path = (*asking.path, *question.schema_path)
+            # The schema of a type says some of what a meta-schema says.
+            told = findings.places_of_errors()
+            problems = schema_problems(compiled, question.schema, path, findings.context)
+            findings.add_all(each for each in problems if each.instance_pointer not in told)
         return
     if not question.silent and not question.value:
         at = as_pointer((*asking.path, *question.schema_path))
@@ -66,17 +67,6 @@ def answer(
         )
 
 
-def _problems(refusal: Refusal, at: str, findings: Findings) -> Iterator[Violation]:
-    """Yield what the *refusal* of the schema at *at* tells beyond what was found before."""
-    context = findings.context
-    clause = clause_of(refusal.reason, context.version)
-    for problem in refusal_as_problems(refusal, at):
-        # Older versions told in the schema of a type some of what a meta-schema says.
-        if not findings.has_error_at(problem.instance_pointer):
-            found = replace(problem, clause=clause)
-            yield _without_values(found) if context.hide_values else found
-
-
 def _told(remark: Remark, at: str, findings: Findings) -> Violation:
     """Return the violation that *remark*, on the schema at *at*, is."""
     context = findings.context
@@ -84,12 +74,6 @@ def _told(remark: Remark, at: str, findings: Findings) -> Violation:
     said = f"not so: {rule.sentence}" if context.hide_values else remark.message
     found = rule.violation(Fault((), said), context.version)
     return replace(found, instance_pointer=at + remark.pointer)
-
-
-def _without_values(problem: Violation) -> Violation:
-    """Return what is wrong with a schema without a word of the schema, which is a value here."""
-    by = f": the keyword {problem.keyword} of its meta-schema refuses it" if problem.keyword else ""
-    return replace(problem, message=f"this part of the schema is not usable{by}", suggestion="")
 
 
 def answer_all(checked: Checked, limits: Limits, how: Judging) -> None:

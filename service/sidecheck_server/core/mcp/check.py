@@ -1,11 +1,11 @@
 """The one way to check something by the rules of the protocol."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
-from sidecheck_server.core.budget import Budget, Exhausted
+from sidecheck_server.core.budget import Exhausted
 from sidecheck_server.core.limits import Limits, exceeded
 from sidecheck_server.core.mcp.calls import check_call
 from sidecheck_server.core.mcp.checking_values import check_value
@@ -22,15 +22,18 @@ from sidecheck_server.core.mcp.subjects import (
     ProtocolMessage,
     Sampling,
     ToolJson,
+    ToolList,
     ToolResult,
 )
 from sidecheck_server.core.mcp.surfaces import Surfaces, has_type
+from sidecheck_server.core.mcp.tools import decoded_tool, name_of, refuse_too_large_tool
 from sidecheck_server.core.payload import MalformedError, decode
+from sidecheck_server.core.refusals import Reason, Refusal
 
 __all__ = ["Checked", "check", "check_at_once"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Checked:
     """What was found, as far as it could be told without compiling a schema of the payload.
 
@@ -39,10 +42,12 @@ class Checked:
 
     findings: Findings
     #: If the subject was a message: it, or those of the batch.
-    messages: tuple[Message, ...] = field(default=())
+    messages: tuple[Message, ...] = ()
     #: The JSON text of the arguments of a call, or of the structured content of a result,
     #: if that is to be judged under a schema of the tool.
     part: bytes | None = None
+    #: If the subject was a tool: its name, or "" if it has none.
+    name: str = ""
 
 
 def check(asked: Asked, limits: Limits, surfaces: Surfaces) -> Checked:
@@ -52,7 +57,7 @@ def check(asked: Asked, limits: Limits, surfaces: Surfaces) -> Checked:
         Refusal: LIMIT_EXCEEDED, with the bound in its metadata.
     """
     try:
-        return _check(asked, limits, surfaces, [limits.steps])
+        return _check(asked, limits, surfaces, limits.steps)
     except Exhausted:
         raise exceeded("steps", limits.steps, "checking takes too long") from None
     except RecursionError:
@@ -66,32 +71,26 @@ def check_at_once(asked: Asked, limits: Limits, surfaces: Surfaces) -> Checked |
         Refusal: as `check`.
         NotCompiledError: the schema of a type is not there yet.
     """
-    texts = _texts(asked)
-    if sum(map(len, texts)) > limits.bytes_at_once:
-        for text in texts:
-            _refuse_too_large(text, limits)
+    subject = asked.subject
+    if subject.size > limits.bytes_at_once:
+        if isinstance(subject, ToolJson):
+            refuse_too_large_tool(subject.json, limits)
         return None
     try:
-        return _check(asked, limits, surfaces, [limits.steps_at_once])
+        return _check(asked, limits, surfaces, limits.steps_at_once)
     except (Exhausted, RecursionError):
         return None
 
 
-def _check(asked: Asked, limits: Limits, surfaces: Surfaces, budget: Budget) -> Checked:
-    how = asked.how
-    context = replace(asked.context, budget=budget)
+def _check(asked: Asked, limits: Limits, surfaces: Surfaces, steps: int) -> Checked:
+    how, context, subject = asked.how, asked.context, asked.subject
+    context.budget[0] = steps
     findings = Findings(context, most=how.most, longest=how.longest, least=how.least)
     try:
-        return _KINDS[type(asked.subject)](asked.subject, findings, limits, surfaces)
+        return _KINDS[type(subject)](subject, findings, limits, surfaces)
     except MalformedError as error:
         findings.add_all(error.violations, truncated=error.truncated)
         return Checked(findings)
-
-
-def _texts(asked: Asked) -> list[bytes]:
-    subject = asked.subject
-    values = (getattr(subject, name) for name in subject.__slots__)
-    return [value for value in values if isinstance(value, bytes)]
 
 
 def _decoded(text: bytes, limits: Limits) -> Any:
@@ -101,17 +100,35 @@ def _decoded(text: bytes, limits: Limits) -> Any:
         MalformedError: it is not JSON.
         Refusal: it is too large.
     """
-    _refuse_too_large(text, limits)
+    if len(text) > limits.payload_bytes:
+        raise exceeded("payload_bytes", limits.payload_bytes, "the payload", len(text))
     return decode(text, max_depth=limits.payload_depth)
 
 
-def _refuse_too_large(text: bytes, limits: Limits) -> None:
-    if len(text) > limits.payload_bytes:
-        raise exceeded("payload_bytes", limits.payload_bytes, "the payload", len(text))
+def _given(text: bytes, field: str, limits: Limits) -> Any:
+    """Return the value of *text*, which says what a result answers and is not checked itself.
+
+    Raises:
+        Refusal: INVALID_REQUEST if it is not JSON; LIMIT_EXCEEDED.
+    """
+    try:
+        return _decoded(text, limits)
+    except MalformedError as error:
+        first = error.violations[0].message
+        said = f"the {field} that the result answers is not JSON: {first}"
+        raise Refusal(Reason.INVALID_REQUEST, said, {"field": field}) from None
 
 
 def _tool(subject: ToolJson, findings: Findings, limits: Limits, surfaces: Surfaces) -> Checked:
-    check_value(_decoded(subject.json, limits), "Tool", findings, surfaces)
+    tool = decoded_tool(subject.json, limits)
+    check_value(tool, "Tool", findings, surfaces)
+    return Checked(findings, name=name_of(tool))
+
+
+def _tool_list(
+    subject: ToolList, findings: Findings, limits: Limits, surfaces: Surfaces
+) -> Checked:
+    check_value(_decoded(subject.json, limits), "ListToolsResult", findings, surfaces)
     return Checked(findings)
 
 
@@ -140,7 +157,7 @@ def _elicitation_result(
     subject: ElicitationResult, findings: Findings, limits: Limits, surfaces: Surfaces
 ) -> Checked:
     if subject.params:
-        request = _decoded(subject.params, limits)
+        request = _given(subject.params, "params", limits)
         findings.context = replace(findings.context, request=request)
     result = _decoded(subject.result, limits)
     if _has(_ELICIT, "ElicitResult", findings):
@@ -173,7 +190,7 @@ def _message(
 ) -> Checked:
     answers = subject.answers
     if subject.request:
-        request = _decoded(subject.request, limits)
+        request = _given(subject.request, "request", limits)
         if isinstance(request, dict):
             findings.context = replace(findings.context, request=request.get("params"))
             method = request.get("method")
@@ -185,6 +202,7 @@ def _message(
 _KINDS: Mapping[type, Callable[..., Checked]] = MappingProxyType(
     {
         ToolJson: _tool,
+        ToolList: _tool_list,
         Elicitation: _elicitation,
         ElicitationResult: _elicitation_result,
         Sampling: _sampling,

@@ -23,6 +23,7 @@ from sidecheck_server.core.mcp.rules import (
     schema_remarks,
     sessions,
     shapes,
+    texts,
     tools,
 )
 from sidecheck_server.core.mcp.rules.rule import Rule
@@ -49,6 +50,7 @@ _MODULES = (
     schema_remarks,
     sessions,
     shapes,
+    texts,
     tools,
 )
 
