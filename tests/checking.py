@@ -60,7 +60,9 @@ def answer_to(stub: Any, case: RuleCase) -> v1.CheckAnswer:
     assert name is not None
     method = "Check" + "".join(word.capitalize() for word in name.split("_"))
     request = {"context": context_of(case), "options": OPTIONS, name: getattr(item, name)}
-    return getattr(stub, method)(getattr(v1, f"{method}Request")(**request)).answer
+    response = getattr(stub, method)(getattr(v1, f"{method}Request")(**request))
+    answer: v1.CheckAnswer = response.answer
+    return answer
 
 
 def session_answers(stub: Any, case: RuleCase) -> list[v1.CheckAnswer]:

@@ -19,6 +19,10 @@ SEVERITIES = {
     verdict_pb2.SEVERITY_WARNING: Severity.WARNING,
     verdict_pb2.SEVERITY_INFO: Severity.INFO,
 }
+TEXTS = (
+    *("instance_pointer", "schema_pointer", "keyword", "code"),
+    *("message", "suggestion", "clause"),
+)
 
 
 @pytest.fixture(scope="module")
@@ -28,18 +32,14 @@ def stub(shared_server: RunningServer) -> Iterator[Any]:
 
 
 def told(verdict: verdict_pb2.Verdict) -> list[Any]:
-    names = ("instance_pointer", "schema_pointer", "keyword", "code")
-    names = (*names, "message", "suggestion", "clause")
     return [
-        (SEVERITIES[one.severity], *(getattr(one, name) for name in names))
+        (SEVERITIES[one.severity], *(getattr(one, name) for name in TEXTS))
         for one in verdict.violations
     ]
 
 
 def found(verdict: Verdict) -> list[Any]:
-    names = ("severity", "instance_pointer", "schema_pointer", "keyword", "code")
-    names = (*names, "message", "suggestion", "clause")
-    return [tuple(getattr(one, name) for name in names) for one in verdict.violations]
+    return [(one.severity, *(getattr(one, name) for name in TEXTS)) for one in verdict.violations]
 
 
 @pytest.mark.parametrize("case", SINGLE, ids=str)

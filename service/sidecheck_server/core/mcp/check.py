@@ -8,12 +8,12 @@ from typing import Any
 from sidecheck_server.core.budget import Exhausted
 from sidecheck_server.core.limits import Limits, exceeded
 from sidecheck_server.core.mcp.calls import check_call
-from sidecheck_server.core.mcp.checking_values import check_value
+from sidecheck_server.core.mcp.checking_values import check_value, is_known
 from sidecheck_server.core.mcp.findings import Findings
 from sidecheck_server.core.mcp.messages import Message, check_messages
+from sidecheck_server.core.mcp.messages.gates import tell_undeclared_alone
+from sidecheck_server.core.mcp.methods import INPUT_REQUESTS
 from sidecheck_server.core.mcp.results import check_result
-from sidecheck_server.core.mcp.rules.methods import NOT_IN_VERSION
-from sidecheck_server.core.mcp.rules.rule import Fault
 from sidecheck_server.core.mcp.subjects import (
     Asked,
     CallParams,
@@ -25,7 +25,7 @@ from sidecheck_server.core.mcp.subjects import (
     ToolList,
     ToolResult,
 )
-from sidecheck_server.core.mcp.surfaces import Surfaces, has_type
+from sidecheck_server.core.mcp.surfaces import Surfaces
 from sidecheck_server.core.mcp.tools import decoded_tool, name_of, refuse_too_large_tool
 from sidecheck_server.core.payload import MalformedError, decode
 from sidecheck_server.core.refusals import Reason, Refusal
@@ -43,11 +43,11 @@ class Checked:
     findings: Findings
     #: If the subject was a message: it, or those of the batch.
     messages: tuple[Message, ...] = ()
+    #: If the subject was a tool: its name, or "" if it has none.
+    name: str = ""
     #: The JSON text of the arguments of a call, or of the structured content of a result,
     #: if that is to be judged under a schema of the tool.
     part: bytes | None = None
-    #: If the subject was a tool: its name, or "" if it has none.
-    name: str = ""
 
 
 def check(asked: Asked, limits: Limits, surfaces: Surfaces) -> Checked:
@@ -132,24 +132,11 @@ def _tool_list(
     return Checked(findings)
 
 
-_ELICIT = "elicitation/create"
-
-
-def _has(method: str, type_: str, findings: Findings) -> bool:
-    """Return whether the version has *type_*, which *method* needs; if not, say so."""
-    version = findings.context.version
-    if has_type(version, type_):
-        return True
-    findings.tell(NOT_IN_VERSION, (), Fault((), f"{version} has no method {method}"))
-    return False
-
-
 def _elicitation(
     subject: Elicitation, findings: Findings, limits: Limits, surfaces: Surfaces
 ) -> Checked:
     params = _decoded(subject.params, limits)
-    if _has(_ELICIT, "ElicitRequestParams", findings):
-        check_value(params, "ElicitRequestParams", findings, surfaces)
+    _check_asking(params, "elicitation/create", findings, surfaces)
     return Checked(findings)
 
 
@@ -160,14 +147,13 @@ def _elicitation_result(
         request = _given(subject.params, "params", limits)
         findings.context = replace(findings.context, request=request)
     result = _decoded(subject.result, limits)
-    if _has(_ELICIT, "ElicitResult", findings):
-        check_value(result, "ElicitResult", findings, surfaces)
+    check_value(result, "ElicitResult", findings, surfaces)
     return Checked(findings)
 
 
 def _sampling(subject: Sampling, findings: Findings, limits: Limits, surfaces: Surfaces) -> Checked:
     params = _decoded(subject.params, limits)
-    check_value(params, "CreateMessageRequestParams", findings, surfaces)
+    _check_asking(params, "sampling/createMessage", findings, surfaces)
     return Checked(findings)
 
 
@@ -176,6 +162,14 @@ def _call_params(
 ) -> Checked:
     value = _decoded(subject.params, limits)
     return Checked(findings, part=check_call(subject, value, findings, surfaces))
+
+
+def _check_asking(params: Any, name: str, findings: Findings, surfaces: Surfaces) -> None:
+    """Check the *params* of what a server asks of a client."""
+    type_ = INPUT_REQUESTS[name].params
+    if is_known(type_, findings.context.version):
+        tell_undeclared_alone(name, params, findings)
+    check_value(params, type_, findings, surfaces)
 
 
 def _tool_result(

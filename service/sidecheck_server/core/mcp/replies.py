@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from sidecheck_server.core.judge import NOT_EXPLAINED
 from sidecheck_server.core.mcp.calls import ARGUMENTS
 from sidecheck_server.core.tool_error_text import (
     brief_error_text,
@@ -66,7 +67,8 @@ def reply_to_arguments(
     It says what is wrong only if it *tells*.
     """
     text = tool_error_text(verdict, tool=tool) if tells else ""
-    said = _INPUT + (text or brief_error_text(tool=tool))
+    tells = tells and _is_explained(verdict)
+    said = _INPUT + (text if tells else brief_error_text(tool=tool))
     error = b""
     if version < _ERRORS_OF_TOOLS_SINCE:
         error = _protocol_error(verdict, f"/{ARGUMENTS}", tells=tells)
@@ -108,10 +110,8 @@ def _protocol_error(verdict: Verdict, prefix: str, *, tells: bool) -> bytes:
     else:
         code, message = _INVALID_PARAMS, "Invalid params"
     error: dict[str, Any] = {"code": code, "message": message}
-    if tells and errors:
-        first = errors[0]
-        at = f"{first.instance_pointer}: " if first.instance_pointer else ""
-        error["message"] = _cut(f"{message}: {at}{first.message}")
+    if tells and _is_explained(verdict):
+        error["message"] = f"{message}: {_cut(errors[0].message)}"
         error["data"] = {"violations": [_told(each) for each in errors[:_MOST_TOLD]]}
         if verdict.truncated or len(errors) > _MOST_TOLD:
             error["data"]["truncated"] = True
@@ -128,7 +128,7 @@ def reply_to_result(
     errors = [each for each in verdict.violations if each.severity is Severity.ERROR]
     if [each.code for each in errors] == ["OUTPUT_MISSING"] and not verdict.truncated:
         said = errors[0].message
-    elif tells:
+    elif tells and _is_explained(verdict):
         said = result_error_text(verdict, tool=tool)
     else:
         said = brief_error_text(tool=tool, of_result=True)
@@ -151,6 +151,11 @@ def unknown_tool(name: str) -> str:
         shown = shown[: -max(1, len(shown) // 16)]
 
 
+def _is_explained(verdict: Verdict) -> bool:
+    """Return whether *verdict*, an invalid one, says what is wrong."""
+    return not all(each.code == NOT_EXPLAINED for each in verdict.violations)
+
+
 def _error_result(text: str, version: str) -> bytes:
     result = {"content": [{"type": "text", "text": text}], "isError": True}
     if version >= _RESULT_TYPE_SINCE:
@@ -160,8 +165,8 @@ def _error_result(text: str, version: str) -> bytes:
 
 def _told(violation: Violation) -> dict[str, str]:
     return {
-        "pointer": _cut(violation.instance_pointer),
         "code": violation.code,
+        "pointer": _cut(violation.instance_pointer),
         "message": _cut(violation.message),
     }
 
