@@ -34,13 +34,15 @@ def batch_item(case: RuleCase) -> v1.CheckItem:
         case "elicitation":
             return v1.CheckItem(elicitation=v1.Elicitation(params=case.text))
         case "elicitation_result":
-            result = v1.ElicitationResult(result=case.text, params=asked)
-            return v1.CheckItem(elicitation_result=result)
+            return v1.CheckItem(
+                elicitation_result=v1.ElicitationResult(result=case.text, params=asked)
+            )
         case "sampling":
             return v1.CheckItem(sampling=v1.Sampling(params=case.text))
         case "tool_result":
             profile = _PROFILES[case.fields.get("profile", "specification")]
-            return v1.CheckItem(tool_result=v1.ToolResult(json=case.text, profile=profile))
+            result = v1.ToolResult(json=case.text, profile=profile, tool=_tool_of(case))
+            return v1.CheckItem(tool_result=result)
         case "message":
             message = v1.ProtocolMessage(
                 json=case.text,
@@ -51,6 +53,15 @@ def batch_item(case: RuleCase) -> v1.CheckItem:
             return v1.CheckItem(message=message)
         case other:
             raise ValueError(f"no item of a batch: {other}")
+
+
+def _tool_of(case: RuleCase) -> target_pb2.Target | None:
+    """Return the tool that gave the result of *case*, if it is known."""
+    if "output_schema" not in case.fields:
+        return None
+    schemas = {"inputSchema": {}, "outputSchema": case.fields["output_schema"]}
+    tool = json.dumps({"name": "t", **schemas}).encode()
+    return target_pb2.Target(inline_tool=target_pb2.InlineTool(json=tool))
 
 
 def answer_to(stub: Any, case: RuleCase) -> v1.CheckAnswer:
