@@ -32,7 +32,6 @@ from sidecheck_server.rpc.answering import answering
 from sidecheck_server.rpc.batches import Batch, Turn
 from sidecheck_server.rpc.checks import Checks
 from sidecheck_server.rpc.convert import Sent, Terms, nothing_to_check, terms_from_wire
-from sidecheck_server.rpc.convert.values import unserved
 from sidecheck_server.rpc.door import Door
 from sidecheck_server.rpc.facts import Told
 from sidecheck_server.rpc.methods import Unreadable
@@ -40,6 +39,7 @@ from sidecheck_server.rpc.names import answer_names
 from sidecheck_server.rpc.rules import rules_on_page
 from sidecheck_server.rpc.sessions import Conversation
 from sidecheck_server.rpc.streams import Streams, answering_stream
+from sidecheck_server.rpc.tools import answer_tools
 from sidecheck_server.state.protocol import Checker
 from sidecheck_server.state.results import ResultChecker
 
@@ -78,7 +78,7 @@ class ProtocolServicer(ProtocolServiceServicer):
     @answering
     async def CheckTools(self, request: CheckToolsRequest) -> CheckToolsResponse:  # noqa: N802
         """Check tool definitions."""
-        raise unserved("CheckTools")
+        return await answer_tools(request, self._checker, self._limits)
 
     @answering
     async def CheckElicitation(  # noqa: N802
