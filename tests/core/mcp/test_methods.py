@@ -1,0 +1,114 @@
+"""The table of methods, held against the published schemas."""
+
+import json
+from typing import Any
+
+import pytest
+from shared_material import shared
+from sidecheck_server.core.mcp.context import Sender
+from sidecheck_server.core.mcp.methods import INPUT_REQUESTS, METHODS, Need, find_method
+from sidecheck_server.core.mcp.versions import VERSIONS
+
+
+def _definitions(version: str) -> dict[str, Any]:
+    schema = json.loads(shared(f"mcp/{version}/schema.json").read_text())
+    found: dict[str, Any] = schema.get("definitions") or schema["$defs"]
+    return found
+
+
+def _published(version: str, union: str) -> set[tuple[str, bool]]:
+    """Return the methods of a published union, each with whether its params are required."""
+    definitions = _definitions(version)
+    one = definitions.get(union)
+    if one is None:
+        return set()
+    refs = [each["$ref"].rsplit("/", 1)[1] for each in one.get("anyOf", ())]
+    messages = [definitions[name] for name in refs] or [one]
+    return {
+        (each["properties"]["method"]["const"], "params" in each["required"]) for each in messages
+    }
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("sender", Sender)
+@pytest.mark.parametrize("kind", ["Request", "Notification"])
+def test_the_methods_are_those_of_the_published_schema(
+    version: str, sender: Sender, kind: str
+) -> None:
+    ours = sorted(
+        (each.name, each.params_required)
+        for each in METHODS
+        if each.holds_in(version)
+        and each.sender is sender
+        and each.is_request == (kind == "Request")
+    )
+    # A list, not a set: two entries for one version would contradict each other.
+    assert sorted(_published(version, f"{sender.title()}{kind}")) == ours
+
+
+def test_input_requests_are_those_of_the_published_schema() -> None:
+    ours = {(each.name, each.params_required) for each in INPUT_REQUESTS.values()}
+    assert _published("2026-07-28", "InputRequest") == ours
+
+
+@pytest.mark.parametrize(
+    ("name", "version", "sender", "found"),
+    [
+        ("tools/call", "2024-11-05", Sender.CLIENT, True),
+        ("tools/call", "2024-11-05", Sender.SERVER, False),
+        ("tools/call", "2024-11-05", None, True),
+        ("initialize", "2026-07-28", None, False),
+        ("ping", "2025-11-25", Sender.SERVER, True),
+        ("notifications/progress", "2026-07-28", Sender.CLIENT, False),
+        ("sampling/createMessage", "2026-07-28", None, False),
+        ("no/such", "2025-11-25", None, False),
+    ],
+)
+def test_a_method_is_found_in_its_version_and_direction(
+    name: str, version: str, sender: Sender | None, found: bool
+) -> None:
+    method = find_method(name, version, sender)
+    assert (found, found and name) == (method is not None, method is not None and method.name)
+
+
+@pytest.mark.parametrize(
+    ("name", "version", "sender", "needs"),
+    [
+        ("completion/complete", "2024-11-05", Sender.CLIENT, None),
+        ("completion/complete", "2025-03-26", Sender.CLIENT, Need(Sender.SERVER, "completions")),
+        ("tools/list", "2025-11-25", Sender.CLIENT, Need(Sender.SERVER, "tools")),
+        ("tasks/get", "2025-11-25", Sender.SERVER, Need(Sender.CLIENT, "tasks")),
+        ("notifications/tasks/status", "2025-11-25", Sender.SERVER, Need(Sender.SERVER, "tasks")),
+        (
+            "notifications/roots/list_changed",
+            "2025-06-18",
+            Sender.CLIENT,
+            Need(Sender.CLIENT, "roots.listChanged"),
+        ),
+        ("elicitation/create", "2025-06-18", Sender.SERVER, Need(Sender.CLIENT, "elicitation")),
+        ("ping", "2025-06-18", Sender.SERVER, None),
+    ],
+)
+def test_a_method_needs_what_its_receiver_or_its_sender_declares(
+    name: str, version: str, sender: Sender, needs: Need | None
+) -> None:
+    method = find_method(name, version, sender)
+    assert method is not None
+    assert needs == method.needs
+
+
+def test_only_the_tasks_of_2025_11_25_need_more() -> None:
+    assert {
+        ("tools/call", "tasks.requests.tools.call"),
+        ("sampling/createMessage", "tasks.requests.sampling.createMessage"),
+        ("elicitation/create", "tasks.requests.elicitation.create"),
+    } == {(each.name, each.needs_as_task.path) for each in METHODS if each.needs_as_task}
+    assert {("2025-11-25", "2025-11-25")} == {
+        (each.since, each.until) for each in METHODS if each.needs_as_task
+    }
+
+
+def test_only_three_requests_may_ask_back() -> None:
+    assert {"tools/call", "prompts/get", "resources/read"} == {
+        each.name for each in METHODS if each.may_ask
+    }
