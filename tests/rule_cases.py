@@ -1,5 +1,8 @@
 """The cases of the rules: `tests/cases/rules/*.json`, a file for each module of rules.
 
+A ``session`` is a list of messages with who they are ``from``; a pointer of ``at`` begins
+with the place of the message in it.
+
 Each case has the ``code`` of a rule, a ``description``, what to ``check`` and ``at``, the
 instance pointers of the violations with that code: none where the rule is kept. What is
 checked stands under the name of its kind (see `_SUBJECTS`) as JSON, or as ``text``, byte
@@ -18,6 +21,7 @@ from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.answering import answer_all
 from sidecheck_server.core.mcp.check import check
 from sidecheck_server.core.mcp.context import Context, Sender
+from sidecheck_server.core.mcp.sessions import Session
 from sidecheck_server.core.mcp.subjects import (
     Asked,
     Elicitation,
@@ -122,3 +126,21 @@ def verdict_of(case: RuleCase) -> Verdict:
     checked = check(Asked(case.subject, case.context, How(most=1000)), LIMITS, SURFACES)
     answer_all(checked, LIMITS, Judging(max_violations=1000))
     return checked.findings.verdict()
+
+
+def session_messages(case: RuleCase) -> list[tuple[Sender, bytes]]:
+    """Return the messages of the session of *case*, with who sent them."""
+    return [(Sender(each["from"]), json.dumps(each["message"]).encode()) for each in case.value]
+
+
+def session_verdicts(case: RuleCase) -> list[Verdict]:
+    """Return the verdicts of the core on the messages of the session of *case*."""
+    session = Session(case.context)
+    verdicts = []
+    for sender, text in session_messages(case):
+        asked = session.asked(ProtocolMessage(text), sender, How(most=1000))
+        checked = check(asked, LIMITS, SURFACES)
+        session.take(asked, checked)
+        answer_all(checked, LIMITS, Judging(max_violations=1000))
+        verdicts.append(checked.findings.verdict())
+    return verdicts

@@ -8,8 +8,10 @@ import structlog
 from sidecheck_server.registry.sqlite import open_registry
 from sidecheck_server.rpc.server import Server
 from sidecheck_server.settings import Settings
+from sidecheck_server.state.protocol import Checker
 from sidecheck_server.state.registration import Registrar, Registration
 from sidecheck_server.state.schemas import CompiledSchemas
+from sidecheck_server.state.surfaces import KeptSurfaces
 from sidecheck_server.state.validation import Validator
 from sidecheck_server.workers import Workers
 
@@ -48,7 +50,9 @@ async def running_service(
             validator = Validator(
                 registry, schemas, workers.judge, limits, frozenset(settings.report_only)
             )
-            server = Server(settings, registry, validator, registrar)
+            surfaces = KeptSurfaces(workers.compile, limits)
+            checker = Checker(surfaces, schemas, workers.check, workers.judge, limits)
+            server = Server(settings, registry, validator, checker, registrar)
             await server.start()
             try:
                 server.ready()

@@ -14,7 +14,7 @@ from sidecheck_server.core.refusals import Reason, Refusal
 from sidecheck_server.core.schemas.compilation import Artifact
 from sidecheck_server.core.schemas.source import SchemaSource
 
-__all__ = ["CompiledSchemas"]
+__all__ = ["Compile", "CompiledSchemas"]
 
 _INLINE, _REGISTERED = 0, 1
 
@@ -72,6 +72,10 @@ class CompiledSchemas:
             Refusal: the schema cannot be compiled.
         """
         return await self._get(_INLINE, source, lambda: source)
+
+    def has_inline(self, source: SchemaSource) -> bool:
+        """Return whether `inline` answers at once for *source*."""
+        return source in self._caches[_INLINE]
 
     async def registered(
         self,

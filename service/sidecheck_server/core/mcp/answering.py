@@ -10,6 +10,7 @@ from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.check import Checked
 from sidecheck_server.core.mcp.findings import Asking, Findings
 from sidecheck_server.core.mcp.problems import refusal_as_problems
+from sidecheck_server.core.mcp.rules.schema_refusals import clause_of
 from sidecheck_server.core.refusals import Refusal
 from sidecheck_server.core.schemas.compilation import compile_source
 from sidecheck_server.core.schemas.source import SchemaSource
@@ -45,7 +46,13 @@ def answer(
     if isinstance(compiled, Refusal):
         if not question.silent:
             at = as_pointer((*asking.path, *question.schema_path))
-            findings.add_all(refusal_as_problems(compiled, at))
+            clause = clause_of(compiled.reason, findings.context.version)
+            findings.add_all(
+                replace(problem, clause=clause)
+                for problem in refusal_as_problems(compiled, at)
+                # Older versions told in the schema of a type some of what a meta-schema says.
+                if not findings.has_error_at(problem.instance_pointer)
+            )
         return
     if verdict is not None:
         at = as_pointer((*asking.path, *question.value_path))

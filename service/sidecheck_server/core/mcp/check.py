@@ -7,20 +7,24 @@ from typing import Any
 
 from sidecheck_server.core.budget import Budget, Exhausted
 from sidecheck_server.core.limits import Limits, exceeded
+from sidecheck_server.core.mcp.calls import check_call
 from sidecheck_server.core.mcp.checking_values import check_value
 from sidecheck_server.core.mcp.findings import Findings
 from sidecheck_server.core.mcp.messages import Message, check_messages
+from sidecheck_server.core.mcp.results import check_result
+from sidecheck_server.core.mcp.rules.methods import NOT_IN_VERSION
+from sidecheck_server.core.mcp.rules.rule import Fault
 from sidecheck_server.core.mcp.subjects import (
     Asked,
+    CallParams,
     Elicitation,
     ElicitationResult,
     ProtocolMessage,
-    ResultProfile,
     Sampling,
     ToolJson,
     ToolResult,
 )
-from sidecheck_server.core.mcp.surfaces import Surfaces
+from sidecheck_server.core.mcp.surfaces import Surfaces, has_type
 from sidecheck_server.core.payload import MalformedError, decode
 
 __all__ = ["Checked", "check", "check_at_once"]
@@ -36,6 +40,9 @@ class Checked:
     findings: Findings
     #: If the subject was a message: it, or those of the batch.
     messages: tuple[Message, ...] = field(default=())
+    #: The JSON text of the arguments of a call, or of the structured content of a result,
+    #: if that is to be judged under a schema of the tool.
+    part: bytes | None = None
 
 
 def check(asked: Asked, limits: Limits, surfaces: Surfaces) -> Checked:
@@ -59,7 +66,10 @@ def check_at_once(asked: Asked, limits: Limits, surfaces: Surfaces) -> Checked |
         Refusal: as `check`.
         NotCompiledError: the schema of a type is not there yet.
     """
-    if sum(map(len, _texts(asked))) > limits.bytes_at_once:
+    texts = _texts(asked)
+    if sum(map(len, texts)) > limits.bytes_at_once:
+        for text in texts:
+            _refuse_too_large(text, limits)
         return None
     try:
         return _check(asked, limits, surfaces, [limits.steps_at_once])
@@ -91,9 +101,13 @@ def _decoded(text: bytes, limits: Limits) -> Any:
         MalformedError: it is not JSON.
         Refusal: it is too large.
     """
+    _refuse_too_large(text, limits)
+    return decode(text, max_depth=limits.payload_depth)
+
+
+def _refuse_too_large(text: bytes, limits: Limits) -> None:
     if len(text) > limits.payload_bytes:
         raise exceeded("payload_bytes", limits.payload_bytes, "the payload", len(text))
-    return decode(text, max_depth=limits.payload_depth)
 
 
 def _tool(subject: ToolJson, findings: Findings, limits: Limits, surfaces: Surfaces) -> Checked:
@@ -101,11 +115,24 @@ def _tool(subject: ToolJson, findings: Findings, limits: Limits, surfaces: Surfa
     return Checked(findings)
 
 
+_ELICIT = "elicitation/create"
+
+
+def _has(method: str, type_: str, findings: Findings) -> bool:
+    """Return whether the version has *type_*, which *method* needs; if not, say so."""
+    version = findings.context.version
+    if has_type(version, type_):
+        return True
+    findings.tell(NOT_IN_VERSION, (), Fault((), f"{version} has no method {method}"))
+    return False
+
+
 def _elicitation(
     subject: Elicitation, findings: Findings, limits: Limits, surfaces: Surfaces
 ) -> Checked:
     params = _decoded(subject.params, limits)
-    check_value(params, "ElicitRequestParams", findings, surfaces)
+    if _has(_ELICIT, "ElicitRequestParams", findings):
+        check_value(params, "ElicitRequestParams", findings, surfaces)
     return Checked(findings)
 
 
@@ -116,7 +143,8 @@ def _elicitation_result(
         request = _decoded(subject.params, limits)
         findings.context = replace(findings.context, request=request)
     result = _decoded(subject.result, limits)
-    check_value(result, "ElicitResult", findings, surfaces)
+    if _has(_ELICIT, "ElicitResult", findings):
+        check_value(result, "ElicitResult", findings, surfaces)
     return Checked(findings)
 
 
@@ -126,12 +154,18 @@ def _sampling(subject: Sampling, findings: Findings, limits: Limits, surfaces: S
     return Checked(findings)
 
 
+def _call_params(
+    subject: CallParams, findings: Findings, limits: Limits, surfaces: Surfaces
+) -> Checked:
+    value = _decoded(subject.params, limits)
+    return Checked(findings, part=check_call(subject, value, findings, surfaces))
+
+
 def _tool_result(
     subject: ToolResult, findings: Findings, limits: Limits, surfaces: Surfaces
 ) -> Checked:
-    type_ = "TextResult" if subject.profile is ResultProfile.TEXT else "CallToolResult"
-    check_value(_decoded(subject.json, limits), type_, findings, surfaces)
-    return Checked(findings)
+    value = _decoded(subject.json, limits)
+    return Checked(findings, part=check_result(subject, value, findings, surfaces))
 
 
 def _message(
@@ -154,6 +188,7 @@ _KINDS: Mapping[type, Callable[..., Checked]] = MappingProxyType(
         Elicitation: _elicitation,
         ElicitationResult: _elicitation_result,
         Sampling: _sampling,
+        CallParams: _call_params,
         ToolResult: _tool_result,
         ProtocolMessage: _message,
     }

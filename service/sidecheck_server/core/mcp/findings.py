@@ -72,6 +72,10 @@ class Findings:
         """Whether an error was found."""
         return bool(self._kept[0])
 
+    def has_error_at(self, pointer: str) -> bool:
+        """Return whether an error was found at the very place of *pointer*."""
+        return any(violation.instance_pointer == pointer for violation in self._kept[0])
+
     def verdict(self) -> Verdict:
         """Return the verdict: the gravest violations, as many as are wanted."""
         kept = [violation for one in self._kept for violation in one]

@@ -9,6 +9,7 @@ from sidecheck_server.core.words import Severity
 
 __all__ = [
     "Asked",
+    "CallParams",
     "Elicitation",
     "ElicitationResult",
     "How",
@@ -51,6 +52,15 @@ class Sampling:
     params: bytes
 
 
+@dataclass(frozen=True, slots=True)
+class CallParams:
+    """The ``params`` of a ``tools/call`` request."""
+
+    params: bytes
+    #: The name of the tool that they must call, or "" if they may call any.
+    tool: str = ""
+
+
 class ResultProfile(StrEnum):
     """What a tool's result must be."""
 
@@ -64,6 +74,9 @@ class ToolResult:
 
     json: bytes
     profile: ResultProfile = ResultProfile.SPECIFICATION
+    #: Whether the tool that gave it has an output schema. The profile of texts has no
+    #: structured content, whatever the tool has.
+    has_output_schema: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +91,13 @@ class ProtocolMessage:
 
 
 Subject: TypeAlias = (
-    ToolJson | Elicitation | ElicitationResult | Sampling | ToolResult | ProtocolMessage
+    ToolJson
+    | Elicitation
+    | ElicitationResult
+    | Sampling
+    | CallParams
+    | ToolResult
+    | ProtocolMessage
 )
 
 

@@ -1,5 +1,8 @@
 """Verdicts, for the wire."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from sidecheck.v1 import verdict_pb2
 
 from sidecheck_server.core.refusals import Refusal
@@ -9,13 +12,22 @@ from sidecheck_server.rpc.convert.options import Asked
 from sidecheck_server.state.targets import Side
 from sidecheck_server.state.validation import Standard
 
-__all__ = ["skipped_to_wire", "valid_to_wire", "verdict_to_wire", "violation_to_wire"]
+__all__ = [
+    "SEVERITIES",
+    "checked_to_wire",
+    "skipped_to_wire",
+    "valid_to_wire",
+    "verdict_to_wire",
+    "violation_to_wire",
+]
 
-_SEVERITIES = {
-    Severity.ERROR: verdict_pb2.SEVERITY_ERROR,
-    Severity.WARNING: verdict_pb2.SEVERITY_WARNING,
-    Severity.INFO: verdict_pb2.SEVERITY_INFO,
-}
+SEVERITIES: Mapping[Severity, verdict_pb2.Severity] = MappingProxyType(
+    {
+        Severity.ERROR: verdict_pb2.SEVERITY_ERROR,
+        Severity.WARNING: verdict_pb2.SEVERITY_WARNING,
+        Severity.INFO: verdict_pb2.SEVERITY_INFO,
+    }
+)
 
 
 def valid_to_wire(standard: Standard) -> verdict_pb2.Verdict:
@@ -53,6 +65,20 @@ def verdict_to_wire(
     )
 
 
+def checked_to_wire(verdict: Verdict, json_rpc_error: bytes = b"") -> verdict_pb2.Verdict:
+    """Return the message of a verdict by the rules of the protocol, which always counts.
+
+    *json_rpc_error* is the error to answer a message with, if any.
+    """
+    return verdict_pb2.Verdict(
+        valid=verdict.valid,
+        violations=map(violation_to_wire, verdict.violations),
+        truncated=verdict.truncated,
+        enforced=True,
+        json_rpc_error=json_rpc_error,
+    )
+
+
 def _repair(repair: Repair, asked: Asked) -> verdict_pb2.Repair:
     verdict = repair.verdict
     return verdict_pb2.Repair(
@@ -79,7 +105,7 @@ def violation_to_wire(found: Violation) -> verdict_pb2.Violation:
         schema_pointer=found.schema_pointer,
         keyword=found.keyword,
         code=found.code,
-        severity=_SEVERITIES[found.severity],
+        severity=SEVERITIES[found.severity],
         message=found.message,
         suggestion=found.suggestion,
         clause=found.clause,

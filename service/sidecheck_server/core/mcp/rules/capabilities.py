@@ -1,7 +1,104 @@
-"""What peers may only do if it was declared."""
+"""What was declared: methods that need a capability, and the names of extensions."""
 
-from sidecheck_server.core.mcp.rules.rule import Rule
+from collections.abc import Iterator, Mapping
+from typing import Any
 
-__all__ = ["RULES"]
+from sidecheck_server.core.budget import spend
+from sidecheck_server.core.explain.values import Values
+from sidecheck_server.core.mcp.context import Context
+from sidecheck_server.core.mcp.rules.metadata import is_key, prefix_of
+from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
+from sidecheck_server.core.words import Severity
 
-RULES: tuple[Rule, ...] = ()
+__all__ = [
+    "RULES",
+    "TASK_TO_CLIENT",
+    "TASK_TO_SERVER",
+    "UNDECLARED",
+    "UNDECLARED_EARLY",
+    "is_declared",
+]
+
+_TASKS = "2025-11-25"
+_OPERATION = Clause("basic/lifecycle", "operation")
+_NEGOTIATION = Clause("basic/utilities/tasks", "capability-negotiation")
+
+
+def is_declared(capabilities: Mapping[str, Any], path: str) -> bool:
+    """Return whether *capabilities* have what stands at *path*, its names joined by dots."""
+    value: Any = capabilities
+    for name in path.split("."):
+        if not isinstance(value, dict):
+            return False
+        value = value.get(name)
+    return value is True or isinstance(value, dict)
+
+
+UNDECLARED_EARLY = Rule(
+    "CAPABILITY_UNDECLARED_EARLY",
+    Severity.WARNING,
+    _OPERATION,
+    "Only capabilities that were negotiated are used, which is only recommended until 2025-03-26.",
+    ("JSONRPCMessage",),
+    until="2025-03-26",
+)
+UNDECLARED = Rule(
+    "CAPABILITY_UNDECLARED",
+    Severity.ERROR,
+    Clause(
+        "schema",
+        "methodnotfounderror",
+        before=((_TASKS, "basic/lifecycle", "operation"),),
+    ),
+    "Only capabilities that were declared are used.",
+    ("JSONRPCMessage",),
+    since="2025-06-18",
+)
+TASK_TO_SERVER = Rule(
+    "TASK_CAPABILITY_UNDECLARED",
+    Severity.ERROR,
+    Clause("basic/utilities/tasks", "tool-level-negotiation"),
+    "A tool is called as a task only if the server declared `tasks.requests.tools.call`.",
+    ("JSONRPCMessage",),
+    since=_TASKS,
+    until=_TASKS,
+)
+TASK_TO_CLIENT = Rule(
+    "TASK_CAPABILITY_UNDECLARED_BY_CLIENT",
+    Severity.WARNING,
+    _NEGOTIATION,
+    "Sampling and elicitation are asked for as tasks only if the client declared that it can.",
+    ("JSONRPCMessage",),
+    since=_TASKS,
+    until=_TASKS,
+)
+
+
+@rule(
+    "EXTENSION_ID",
+    severity=Severity.ERROR,
+    clause=Clause("basic/versioning", "extension-negotiation"),
+    sentence="The identifier of an extension is a key as in `_meta`, with a prefix.",
+    on=("ClientCapabilities", "ServerCapabilities"),
+    since="2026-07-28",
+)
+def _extension_id(value: Any, context: Context) -> Iterator[Fault]:
+    extensions = value.get("extensions") if isinstance(value, dict) else None
+    if isinstance(extensions, dict):
+        for name in extensions:
+            spend(context.budget, 30 + len(name))
+            if not (prefix_of(name) and is_key(name)):
+                shown = Values(hidden=context.hide_values).property_named(name, "extension")
+                yield Fault(
+                    ("extensions", name),
+                    f"expected a prefix and a name, such as com.example/name: {shown}",
+                )
+
+
+RULES: tuple[Rule, ...] = (
+    UNDECLARED_EARLY,
+    UNDECLARED,
+    TASK_TO_SERVER,
+    TASK_TO_CLIENT,
+    _extension_id,
+)

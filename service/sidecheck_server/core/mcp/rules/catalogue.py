@@ -12,37 +12,50 @@ from sidecheck_server.core.mcp.rules import (
     envelope,
     errors,
     headers,
+    icons,
     input_required,
     metadata,
+    methods,
     names,
     results,
     sampling,
+    schema_refusals,
     sessions,
     shapes,
     tools,
 )
 from sidecheck_server.core.mcp.rules.rule import Rule
 
-__all__ = ["CATALOGUE", "RULES"]
+__all__ = ["CATALOGUE", "GROUPS", "RULES"]
 
-RULES: tuple[Rule, ...] = (
-    *caching.RULES,
-    *capabilities.RULES,
-    *content.RULES,
-    *elicitation.RULES,
-    *elicitation_results.RULES,
-    *envelope.RULES,
-    *errors.RULES,
-    *headers.RULES,
-    *input_required.RULES,
-    *metadata.RULES,
-    *names.RULES,
-    *results.RULES,
-    *sampling.RULES,
-    *sessions.RULES,
-    *shapes.RULES,
-    *tools.RULES,
+_MODULES = (
+    caching,
+    capabilities,
+    content,
+    elicitation,
+    elicitation_results,
+    envelope,
+    errors,
+    headers,
+    icons,
+    input_required,
+    metadata,
+    methods,
+    names,
+    results,
+    sampling,
+    schema_refusals,
+    sessions,
+    shapes,
+    tools,
 )
+
+GROUPS: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
+    {(module.__doc__ or "").partition("\n")[0].rstrip("."): module.RULES for module in _MODULES}
+)
+"""All rules, by what they are about."""
+
+RULES: tuple[Rule, ...] = tuple(rule for rules in GROUPS.values() for rule in rules)
 """All rules."""
 
 CATALOGUE: Mapping[str, Rule] = MappingProxyType({rule.code: rule for rule in RULES})

@@ -1,7 +1,268 @@
-"""What many types have: icons, ``_meta``, annotations."""
+"""The keys of `_meta`: their grammar, those that must be there, and those with a format."""
 
-from sidecheck_server.core.mcp.rules.rule import Rule
+import re
+from collections.abc import Iterator
+from typing import Any
 
-__all__ = ["RULES"]
+from sidecheck_server.core.budget import spend
+from sidecheck_server.core.explain.values import Values
+from sidecheck_server.core.mcp.context import Context
+from sidecheck_server.core.mcp.rules import tracing
+from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
+from sidecheck_server.core.words import Severity
 
-RULES: tuple[Rule, ...] = ()
+__all__ = ["RULES", "is_key", "prefix_of"]
+
+_KEYS, _TASKS, _DISCOVERY = "2025-06-18", "2025-11-25", "2026-07-28"
+# Before 2026-07-28, `_meta` is a heading below "General fields" like any other.
+_META = Clause("basic", "meta")
+_RELATED = Clause("basic/utilities/tasks", "related-task-metadata")
+
+_METADATA = (
+    "MetaObject",
+    "NotificationMetaObject",
+    "RequestMetaObject",
+    "ResultMetaObject",
+    "SubscriptionsListenResultMetaObject",
+)
+_OURS = "io.modelcontextprotocol/"
+_RELATED_TASK = f"{_OURS}related-task"
+_VERSION = f"{_OURS}protocolVersion"
+_KNOWN = frozenset(
+    {
+        "progressToken",
+        "traceparent",
+        "tracestate",
+        "baggage",
+        _RELATED_TASK,
+        _VERSION,
+        *(
+            f"{_OURS}{name}"
+            for name in (
+                "clientCapabilities",
+                "clientInfo",
+                "logLevel",
+                "model-immediate-response",
+                "serverInfo",
+                "subscriptionId",
+            )
+        ),
+    }
+)
+_LABEL = "[A-Za-z](?:[A-Za-z0-9-]*+(?<!-))?"
+_PREFIX = re.compile(rf"{_LABEL}(?:\.{_LABEL})*+")
+_NAME = re.compile("(?:[A-Za-z0-9][A-Za-z0-9._-]*+(?<![._-]))?")
+
+
+def prefix_of(key: str) -> str:
+    """Return the prefix of *key* without the slash, or "" if it has none."""
+    return key.rpartition("/")[0]
+
+
+def is_key(key: str) -> bool:
+    """Return whether *key* has the form of a key of `_meta`."""
+    prefix, slash, name = key.rpartition("/")
+    return bool((not slash or _PREFIX.fullmatch(prefix)) and _NAME.fullmatch(name))
+
+
+def _is_reserved(prefix: str, version: str) -> bool:
+    labels = prefix.split(".")
+    if version >= _TASKS:
+        return len(labels) > 1 and labels[1] in {"modelcontextprotocol", "mcp"}
+    # Any number of labels, one of the two names, and one more label.
+    return len(labels) > 1 and labels[-2] in {"modelcontextprotocol", "mcp"}
+
+
+@rule(
+    "META_KEY",
+    severity=Severity.ERROR,
+    clause=_META,
+    sentence="A key of `_meta` is a name, or a prefix of labels with dots, a slash, and a name.",
+    on=_METADATA,
+    since=_KEYS,
+)
+def _key(value: Any, context: Context) -> Iterator[Fault]:
+    if not isinstance(value, dict):
+        return
+    for key in value:
+        if key not in _KNOWN:
+            spend(context.budget, 30 + len(key))
+            if not is_key(key):
+                shown = Values(hidden=context.hide_values).property_named(key, "the key")
+                yield Fault((key,), f"expected a key such as com.example/name, found {shown}")
+
+
+@rule(
+    "META_PREFIX_RESERVED",
+    severity=Severity.WARNING,
+    clause=_META,
+    sentence="A prefix reserved for MCP is left to the specification and its extensions.",
+    on=_METADATA,
+    since=_KEYS,
+)
+def _reserved(value: Any, context: Context) -> Iterator[Fault]:
+    if not isinstance(value, dict):
+        return
+    for key in value:
+        # Extensions of the protocol define keys below its own prefix.
+        if "/" in key and key not in _KNOWN and not key.startswith(_OURS):
+            spend(context.budget, 40 + len(key))
+            prefix = prefix_of(key)
+            if _PREFIX.fullmatch(prefix) and _is_reserved(prefix, context.version):
+                shown = Values(hidden=context.hide_values).property_named(prefix, "the prefix")
+                yield Fault((key,), f"{shown} is reserved for MCP")
+
+
+@rule(
+    "META_PROTOCOL_VERSION",
+    severity=Severity.ERROR,
+    clause=Clause("basic/versioning", "protocol-version-negotiation"),
+    sentence="The protocol version of a request is the one by whose rules it is judged.",
+    on="RequestMetaObject",
+    since=_DISCOVERY,
+)
+def _version(value: Any, context: Context) -> Iterator[Fault]:
+    version = value.get(_VERSION) if isinstance(value, dict) else None
+    if type(version) is str and version != context.version:
+        found = Values(hidden=context.hide_values).found(version)
+        said = f'expected "{context.version}", found {found}'
+        yield Fault((_VERSION,), said, context.version)
+
+
+@rule(
+    "META_CLIENT_INFO",
+    severity=Severity.WARNING,
+    clause=_META,
+    sentence="A request names the client software in `io.modelcontextprotocol/clientInfo`.",
+    on="RequestMetaObject",
+    since=_DISCOVERY,
+)
+def _client_info(value: Any, _context: Context) -> Iterator[Fault]:
+    name = f"{_OURS}clientInfo"
+    if isinstance(value, dict) and name not in value:
+        yield Fault((), f"expected {name}, which names the client software", name)
+
+
+@rule(
+    "META_RELATED_TASK",
+    severity=Severity.ERROR,
+    clause=_RELATED,
+    sentence="`io.modelcontextprotocol/related-task` is an object with a `taskId`.",
+    on=_METADATA,
+    since=_TASKS,
+    until=_TASKS,
+)
+def _related_task(value: Any, context: Context) -> Iterator[Fault]:
+    if not (isinstance(value, dict) and _RELATED_TASK in value):
+        return
+    task = value[_RELATED_TASK]
+    if not (isinstance(task, dict) and isinstance(task.get("taskId"), str)):
+        found = Values(hidden=context.hide_values).found(task)
+        said = f"expected an object with the text taskId, found {found}"
+        yield Fault((_RELATED_TASK,), said)
+
+
+@rule(
+    "META_RELATED_TASK_MISSING",
+    severity=Severity.ERROR,
+    clause=_RELATED,
+    sentence="The result of tasks/result names its task in `_meta`, as nothing else in it does.",
+    on="GetTaskPayloadResult",
+    since=_TASKS,
+    until=_TASKS,
+)
+def _related_task_missing(value: Any, _context: Context) -> Iterator[Fault]:
+    meta = value.get("_meta", {}) if isinstance(value, dict) else None
+    if isinstance(meta, dict) and _RELATED_TASK not in meta:
+        yield Fault((), f"expected {_RELATED_TASK} in _meta", _RELATED_TASK)
+
+
+@rule(
+    "META_RELATED_TASK_REDUNDANT",
+    severity=Severity.WARNING,
+    clause=_RELATED,
+    sentence="Messages that name a task in their params or result do not name it in `_meta` too.",
+    on=(
+        "CancelTaskRequestParams",
+        "CancelTaskResult",
+        "GetTaskPayloadRequestParams",
+        "GetTaskRequestParams",
+        "GetTaskResult",
+        "ListTasksResult",
+        "TaskStatusNotificationParams",
+    ),
+    since=_TASKS,
+    until=_TASKS,
+)
+def _related_task_redundant(value: Any, _context: Context) -> Iterator[Fault]:
+    meta = value.get("_meta") if isinstance(value, dict) else None
+    if isinstance(meta, dict) and _RELATED_TASK in meta:
+        yield Fault(("_meta", _RELATED_TASK), "the task is named beside _meta already")
+
+
+def _traced(name: str, value: Any, context: Context, *, sound: bool) -> Iterator[Fault]:
+    if not sound:
+        found = Values(hidden=context.hide_values).found(value)
+        yield Fault((name,), f"expected {tracing.EXPECTED[name]}, found {found}")
+
+
+_TRACE = Clause("basic", "meta")
+
+
+@rule(
+    "META_TRACEPARENT",
+    severity=Severity.ERROR,
+    clause=_TRACE,
+    sentence="`traceparent` has the format of W3C Trace Context.",
+    on=_METADATA,
+    since=_DISCOVERY,
+)
+def _traceparent(value: Any, context: Context) -> Iterator[Fault]:
+    if isinstance(value, dict) and "traceparent" in value:
+        text = value["traceparent"]
+        sound = isinstance(text, str) and tracing.is_traceparent(text, context.budget)
+        yield from _traced("traceparent", text, context, sound=sound)
+
+
+@rule(
+    "META_TRACESTATE",
+    severity=Severity.ERROR,
+    clause=_TRACE,
+    sentence="`tracestate` has the format of W3C Trace Context.",
+    on=_METADATA,
+    since=_DISCOVERY,
+)
+def _tracestate(value: Any, context: Context) -> Iterator[Fault]:
+    if isinstance(value, dict) and "tracestate" in value:
+        text = value["tracestate"]
+        sound = isinstance(text, str) and tracing.is_tracestate(text, context.budget)
+        yield from _traced("tracestate", text, context, sound=sound)
+
+
+@rule(
+    "META_BAGGAGE",
+    severity=Severity.ERROR,
+    clause=_TRACE,
+    sentence="`baggage` has the format of W3C Baggage.",
+    on=_METADATA,
+    since=_DISCOVERY,
+)
+def _baggage(value: Any, context: Context) -> Iterator[Fault]:
+    if isinstance(value, dict) and "baggage" in value:
+        text = value["baggage"]
+        sound = isinstance(text, str) and tracing.is_baggage(text, context.budget)
+        yield from _traced("baggage", text, context, sound=sound)
+
+
+RULES: tuple[Rule, ...] = (
+    _key,
+    _reserved,
+    _version,
+    _client_info,
+    _related_task,
+    _related_task_missing,
+    _related_task_redundant,
+    _traceparent,
+    _tracestate,
+    _baggage,
+)

@@ -8,7 +8,7 @@ from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.versions import VERSIONS
 from sidecheck_server.core.words import Severity, Violation, as_pointer
 
-__all__ = ["Clause", "Fault", "Path", "Question", "Rule", "rule"]
+__all__ = ["Check", "Clause", "Fault", "Path", "Question", "Rule", "rule"]
 
 #: The way to a value: the keys and indexes that lead to it.
 Path: TypeAlias = tuple[str | int, ...]
@@ -23,13 +23,19 @@ class Clause:
     page: str
     #: The anchor on the page, or "".
     anchor: str = ""
+    #: Where it stood before it moved: the last version, the page and the anchor, oldest first.
+    before: tuple[tuple[str, str, str], ...] = ()
 
     def at(self, version: str) -> str:
         """Return where it stands in the specification of *version*."""
         if self.page.startswith("SEP-") or "://" in self.page:
             return self.page
-        anchor = f"#{self.anchor}" if self.anchor else ""
-        return f"https://modelcontextprotocol.io/specification/{version}/{self.page}{anchor}"
+        page, anchor = self.page, self.anchor
+        for until, old_page, old_anchor in reversed(self.before):
+            if version <= until:
+                page, anchor = old_page, old_anchor
+        place = f"{page}#{anchor}" if anchor else page
+        return f"https://modelcontextprotocol.io/specification/{version}/{place}"
 
 
 @dataclass(frozen=True, slots=True)

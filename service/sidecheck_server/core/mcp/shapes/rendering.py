@@ -94,9 +94,10 @@ def _kind(kind: Kind) -> dict[str, Any]:
             return dict(schema)
         case Ref(name):
             return {"$ref": f"#/$defs/{name}"}
-        case ListOf(item, least):
+        case ListOf(item, least, most):
             few = {"minItems": least} if least else {}
-            return {"type": "array", "items": _kind(item), **few}
+            many = {} if most is None else {"maxItems": most}
+            return {"type": "array", "items": _kind(item), **few, **many}
         case MapOf(value):
             return {"type": "object", "additionalProperties": _kind(value)}
         case OneOf(kinds):

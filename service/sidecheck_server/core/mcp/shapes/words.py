@@ -7,6 +7,13 @@ from typing import Any, TypeAlias
 from sidecheck_server.core.mcp.versions import VERSIONS
 
 __all__ = [
+    "ANY",
+    "BOOLEAN",
+    "INTEGER",
+    "NUMBER",
+    "OBJECT",
+    "STRING",
+    "URI",
     "Alias",
     "Alternative",
     "Choice",
@@ -49,6 +56,8 @@ class ListOf:
 
     item: "Kind"
     least: int = 0
+    #: How many there may be, or None if that is not bounded.
+    most: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,10 +152,20 @@ class Alias:
 
 Type: TypeAlias = Shape | Choice | Alias
 
+ANY = Plain({})
+BOOLEAN = Plain({"type": "boolean"})
+INTEGER = Plain({"type": "integer"})
+NUMBER = Plain({"type": "number"})
+#: An object with any members.
+OBJECT = Plain({"type": "object"})
+STRING = Plain({"type": "string"})
+#: The format says what is meant; whether the text is one is for rules to tell.
+URI = Plain({"type": "string", "format": "uri"})
 
-def constant(value: str) -> Plain:
-    """Return the kind of that very text."""
-    return Plain({"type": "string", "const": value})
+
+def constant(value: str | int) -> Plain:
+    """Return the kind of that very text or number."""
+    return Plain({"type": "string" if isinstance(value, str) else "integer", "const": value})
 
 
 def one_of_values(values: Iterable[str]) -> Plain:

@@ -1,0 +1,161 @@
+"""Replies: the JSON-RPC error responses that messages with errors deserve."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+
+from sidecheck_server.core.mcp.messages.message import Kind, Message
+from sidecheck_server.core.mcp.rules import envelope, methods
+from sidecheck_server.core.words import Severity, Verdict, Violation
+
+__all__ = ["reply_to"]
+
+PARSE_ERROR = -32700
+INVALID_REQUEST = -32600
+METHOD_NOT_FOUND = -32601
+INVALID_PARAMS = -32602
+UNSUPPORTED_VERSION = -32022
+
+_TITLES = {
+    PARSE_ERROR: "Parse error",
+    INVALID_REQUEST: "Invalid request",
+    METHOD_NOT_FOUND: "Method not found",
+    INVALID_PARAMS: "Invalid params",
+    UNSUPPORTED_VERSION: "Unsupported protocol version",
+}
+_MOST = 20
+_LONGEST = 300
+"""The longest message, in characters."""
+
+#: The first version that lets an error response without an id, rather than with null.
+_WITHOUT_ID = "2025-11-25"
+#: The first version with an error for unsupported versions.
+_DISCOVERY = "2026-07-28"
+_VERSION_LENGTH = 64
+_ANSWERS = frozenset({"result", "error"})
+_VERSION = "io.modelcontextprotocol/protocolVersion"
+
+_ENVELOPE = frozenset(rule.code for rule in envelope.RULES) - {envelope.BATCH_MIXED.code}
+_METHOD = frozenset(
+    {
+        methods.UNKNOWN.code,
+        methods.NOT_IN_VERSION.code,
+        methods.WRONG_SENDER.code,
+        "CAPABILITY_UNDECLARED",
+        "TASK_CAPABILITY_UNDECLARED",
+    }
+)
+
+
+def reply_to(messages: Sequence[Message], verdict: Verdict, version: str) -> bytes:
+    """Return what to send to who sent *messages*, as JSON text, or b"" if nothing is due.
+
+    Each request with an error in *verdict* is due an error response, whose ``data`` list
+    the first of its errors: ``{"violations": [{"code", "pointer", "message"}]}``, with
+    pointers into that request. So is a text that is not JSON, of which there are no
+    messages. Notifications and responses have none. A batch has an array of them.
+    """
+    errors = [one for one in verdict.violations if one.severity is Severity.ERROR]
+    if not errors:
+        return b""
+    if not messages:
+        not_json = any(one.code == "PAYLOAD_NOT_JSON" for one in errors)
+        code = PARSE_ERROR if not_json else INVALID_REQUEST
+        return _encoded(_response(code, None, errors, version, {}))
+    if messages[0].path == ():
+        reply = _reply(messages[0], errors, version)
+        return b"" if reply is None else _encoded(reply)
+    replies = [
+        reply
+        for message in messages
+        if (reply := _reply(message, _below(message, errors), version)) is not None
+    ]
+    return _encoded(replies) if replies else b""
+
+
+def _below(message: Message, errors: Iterable[Violation]) -> list[Violation]:
+    """Return those of *errors* that are of *message*, one of a batch, with pointers into it."""
+    start = f"/{message.path[0]}"
+    return [
+        replace(one, instance_pointer=one.instance_pointer[len(start) :])
+        for one in errors
+        if one.instance_pointer == start or one.instance_pointer.startswith(f"{start}/")
+    ]
+
+
+def _reply(message: Message, errors: list[Violation], version: str) -> dict[str, Any] | None:
+    """Return the response to *message*, or None if it is due none."""
+    if not errors or not _is_due(message):
+        return None
+    codes = {one.code for one in errors}
+    more: dict[str, Any] = {}
+    if codes & _ENVELOPE or message.kind is Kind.BROKEN:
+        code = INVALID_REQUEST
+    elif version >= _DISCOVERY and (asked := _requested(message, version)) is not None:
+        code = UNSUPPORTED_VERSION
+        more = {"supported": [version], "requested": asked}
+    else:
+        code = METHOD_NOT_FOUND if codes & _METHOD else INVALID_PARAMS
+    return _response(code, message, errors, version, more)
+
+
+def _is_due(message: Message) -> bool:
+    if message.kind is not Kind.BROKEN:
+        return message.kind is Kind.REQUEST
+    # What might be a response is not answered, lest two peers answer each other for ever.
+    value = message.value
+    return not isinstance(value, dict) or "method" in value or not _ANSWERS & value.keys()
+
+
+def _requested(message: Message, version: str) -> str | None:
+    """Return the version of the protocol that *message* asks for, if it is another one."""
+    params = message.value.get("params")
+    if not isinstance(params, dict):
+        return None
+    if message.method == "initialize":
+        asked = params.get("protocolVersion")
+    else:
+        meta = params.get("_meta")
+        asked = meta.get(_VERSION) if isinstance(meta, dict) else None
+    return asked[:_VERSION_LENGTH] if isinstance(asked, str) and asked != version else None
+
+
+def _response(
+    code: int,
+    message: Message | None,
+    errors: Sequence[Violation],
+    version: str,
+    more: dict[str, Any],
+) -> dict[str, Any]:
+    response: dict[str, Any] = {"jsonrpc": "2.0"}
+    id_ = None if message is None else _id_of(message)
+    if id_ is not None or version < _WITHOUT_ID:
+        response["id"] = id_
+    first = errors[0].message
+    said = first if len(first) <= _LONGEST else f"{first[: _LONGEST - 1]}…"
+    response["error"] = {
+        "code": code,
+        "message": f"{_TITLES[code]}: {said}",
+        "data": {
+            **more,
+            "violations": [
+                {"code": one.code, "pointer": one.instance_pointer, "message": one.message}
+                for one in errors[:_MOST]
+            ],
+        },
+    }
+    return response
+
+
+def _id_of(message: Message) -> str | int | None:
+    if message.id is not None:
+        return message.id
+    value = message.value
+    id_ = value.get("id") if isinstance(value, dict) else None
+    return id_ if type(id_) is int or type(id_) is str else None
+
+
+def _encoded(reply: Any) -> bytes:
+    return msgspec.json.encode(reply)

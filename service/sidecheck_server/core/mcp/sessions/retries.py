@@ -1,0 +1,125 @@
+"""Retries: requests that bring what the result before them asked for (since 2026-07-28)."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from sidecheck_server.core.mcp.messages import Kind
+from sidecheck_server.core.mcp.rules.rule import Fault
+from sidecheck_server.core.mcp.rules.sessions import (
+    RETRY_INPUT_MISSING,
+    RETRY_INPUT_OTHER,
+    RETRY_STATE_CHANGED,
+    RETRY_UNASKED,
+)
+from sidecheck_server.core.mcp.sessions.memory import Kept, Key, Seen, Tell, key_of
+
+__all__ = ["Retries"]
+
+_MOST = 10_000
+_MOST_INPUTS = 1000
+"""How many of the inputs that a result asks for are held against its retry."""
+
+_NAMES = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+_MARKS = {
+    "elicitation/create": "action",
+    "sampling/createMessage": "model",
+    "roots/list": "roots",
+}
+"""A member that the result of each method must have, and no other has."""
+
+_FOR = ("params", "inputResponses")
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What a result asked for."""
+
+    state: Key | None
+    #: The method of each input, by its key.
+    inputs: dict[str, str]
+
+
+class Retries:
+    """What results asked for, by the method and the name of the request that they answered."""
+
+    def __init__(self) -> None:
+        self._asked: Kept[list[_Asked]] = Kept(_MOST)
+        #: The subjects of requests that have no answer yet.
+        self._sent: Kept[Key] = Kept(_MOST)
+
+    def see(self, seen: Seen, tell: Tell) -> None:
+        """Remember what a result asks for, and hold a retry against it."""
+        method = seen.message.method
+        if method not in _NAMES or not RETRY_UNASKED.holds_in(seen.version):
+            return
+        if seen.message.kind is Kind.REQUEST:
+            subject = (method, key_of(seen.params.get(_NAMES[method])))
+            self._sent.put(seen.key, subject)
+            if "inputResponses" in seen.params or "requestState" in seen.params:
+                self._retry(seen, subject, tell)
+        elif seen.message.kind is Kind.RESULT:
+            sent = self._sent.pop(seen.key)
+            if sent is not None and seen.result.get("resultType") == "input_required":
+                self._ask(seen, sent)
+
+    def _ask(self, seen: Seen, subject: Key) -> None:
+        state = seen.result.get("requestState")
+        inputs = seen.result.get("inputRequests")
+        asked = _Asked(
+            None if not isinstance(state, str) else key_of(state),
+            _methods(inputs) if isinstance(inputs, dict) else {},
+        )
+        before = self._asked.pop(subject) or []
+        # The same may be asked for by several requests at once; the last ones are kept.
+        waiting = [*before[-15:], asked]
+        weight = sum(1 + sum(map(len, each.inputs)) // 64 for each in waiting)
+        self._asked.put(subject, waiting, weight)
+
+    def _retry(self, seen: Seen, subject: Key, tell: Tell) -> None:
+        waiting = self._asked.get(subject)
+        if not waiting:
+            if not self._asked.forgot:
+                at = "inputResponses" if "inputResponses" in seen.params else "requestState"
+                said = "no result asked for more input to this request"
+                tell(RETRY_UNASKED, Fault(("params", at), said))
+            return
+        given = seen.params.get("requestState")
+        state = key_of(given) if isinstance(given, str) else None
+        asked = next((each for each in waiting if each.state == state), None)
+        if asked is None:
+            asked = waiting[-1]
+            tell(RETRY_STATE_CHANGED, _state_fault(seen.params))
+        waiting.remove(asked)
+        self._inputs(seen.params.get("inputResponses", {}), asked, tell)
+
+    def _inputs(self, given: Any, asked: _Asked, tell: Tell) -> None:
+        if not isinstance(given, dict):
+            return
+        missing = [name for name in asked.inputs if name not in given]
+        if missing:
+            at = _FOR if given else ("params",)
+            names = ", ".join(repr(name[:64]) for name in missing[:5])
+            tell(RETRY_INPUT_MISSING, Fault(at, f"no response is given for {names}"))
+        for name, method in asked.inputs.items():
+            answer = given.get(name)
+            mark = _MARKS.get(method)
+            if mark is not None and isinstance(answer, dict) and mark not in answer:
+                others = [m for m, each in _MARKS.items() if each in answer]
+                if others:
+                    said = f"a result of {method} was asked for, not one of {others[0]}"
+                    tell(RETRY_INPUT_OTHER, Fault((*_FOR, name), said))
+
+
+def _methods(inputs: dict[str, Any]) -> dict[str, str]:
+    found = {}
+    for name, request in list(inputs.items())[:_MOST_INPUTS]:
+        method = request.get("method") if isinstance(request, dict) else None
+        found[name] = method if isinstance(method, str) and method in _MARKS else ""
+    return found
+
+
+def _state_fault(params: dict[str, Any]) -> Fault:
+    if "requestState" in params:
+        said = "this is not the requestState of a result that asked for more input"
+        return Fault(("params", "requestState"), said)
+    return Fault(("params",), "the requestState of the result that asked for more is missing")

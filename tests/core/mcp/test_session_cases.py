@@ -1,0 +1,137 @@
+"""Sessions: every rule that needs memory, and what a session learns of its peers."""
+
+import json
+from typing import Any
+
+import pytest
+from rule_cases import (
+    LIMITS,
+    SURFACES,
+    RuleCase,
+    rule_cases,
+    session_verdicts,
+)
+from sidecheck_server.core.mcp.check import check
+from sidecheck_server.core.mcp.context import Context, Sender
+from sidecheck_server.core.mcp.rules.sessions import RULES
+from sidecheck_server.core.mcp.sessions import Session
+from sidecheck_server.core.mcp.subjects import How, ProtocolMessage
+
+_CASES = list(rule_cases("session"))
+_OF_SESSIONS = {rule.code for rule in RULES}
+
+
+@pytest.mark.parametrize("case", _CASES, ids=str)
+def test_the_rule_finds_what_breaks_it(case: RuleCase) -> None:
+    found = [
+        (f"/{index}{each.instance_pointer}", each.code)
+        for index, verdict in enumerate(session_verdicts(case))
+        for each in verdict.violations
+    ]
+    assert [at for at, code in found if code == case.code] == case.at, found
+
+
+@pytest.mark.parametrize("case", [case for case in _CASES if not case.at], ids=str)
+def test_a_session_that_keeps_the_rule_breaks_none_that_needs_no_memory(case: RuleCase) -> None:
+    found = [each for verdict in session_verdicts(case) for each in verdict.violations]
+    assert [each for each in found if each.code not in _OF_SESSIONS] == []
+
+
+def _request(id_: int, method: str, **params: Any) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": id_, "method": method, "params": params}
+
+
+def _result(id_: int, **result: Any) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": id_, "result": result}
+
+
+def _said(session: Session, sender: Sender | None, message: object) -> list[str]:
+    """Return the codes of what is wrong with *message* in *session*."""
+    asked = session.asked(ProtocolMessage(json.dumps(message).encode()), sender, How())
+    checked = check(asked, LIMITS, SURFACES)
+    session.take(asked, checked)
+    return [each.code for each in checked.findings.verdict().violations]
+
+
+def _greeted(version: str, **server_capabilities: Any) -> Session:
+    session = Session(Context())
+    info = {"name": "desk", "version": "1"}
+    hello = _request(0, "initialize", protocolVersion=version, capabilities={}, clientInfo=info)
+    answer = _result(0, protocolVersion=version, capabilities=server_capabilities, serverInfo=info)
+    assert _said(session, Sender.CLIENT, hello) == []
+    assert _said(session, Sender.SERVER, answer) == []
+    ready = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    assert _said(session, Sender.CLIENT, ready) == []
+    return session
+
+
+def test_the_version_that_the_peers_agree_on_holds() -> None:
+    batch = [_request(1, "ping"), _request(2, "ping")]
+    assert _said(_greeted("2025-03-26"), Sender.CLIENT, batch) == []
+    assert _said(_greeted("2025-11-25"), Sender.CLIENT, batch) != []
+
+
+def test_a_pinned_version_holds_whatever_the_peers_say() -> None:
+    session = Session(Context(version="2025-03-26"), pinned=True)
+    asked = session.asked(
+        ProtocolMessage(
+            json.dumps(_request(0, "initialize", protocolVersion="2025-11-25")).encode()
+        ),
+        Sender.CLIENT,
+        How(),
+    )
+    assert asked.context.version == "2025-03-26"
+
+
+def test_what_the_server_did_not_declare_is_not_asked_for() -> None:
+    lists = _request(1, "tools/list")
+    assert _said(_greeted("2025-11-25", tools={}), Sender.CLIENT, lists) == []
+    assert _said(_greeted("2025-11-25", prompts={}), Sender.CLIENT, lists) != []
+
+
+def test_a_response_is_judged_by_the_request_that_it_answers() -> None:
+    session = _greeted("2025-11-25", tools={})
+    assert _said(session, Sender.CLIENT, _request(1, "tools/list")) == []
+    assert _said(session, Sender.SERVER, _result(1, tools="none")) == ["TYPE"]
+
+
+def test_who_sent_a_message_is_told_by_its_method_or_by_what_it_answers() -> None:
+    session = _greeted("2025-11-25", tools={})
+    assert _said(session, None, _request(1, "tools/list")) == []
+    assert _said(session, None, _result(1, tools=[])) == []
+    assert _said(session, None, _result(1, tools=[])) == []  # who would have sent it?
+    assert _said(session, Sender.SERVER, _result(1, tools=[])) == ["RESPONSE_WITHOUT_REQUEST"]
+
+
+def test_a_request_of_2026_07_28_brings_its_version_and_capabilities() -> None:
+    session = Session(Context())
+    meta = {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {"sampling": {}},
+    }
+    text = json.dumps(_request(1, "tools/list", _meta=meta)).encode()
+    asked = session.asked(ProtocolMessage(text), Sender.CLIENT, How())
+    assert asked.context.version == "2026-07-28"
+    assert asked.context.client_capabilities == {"sampling": {}}
+
+
+@pytest.mark.parametrize(
+    "text", [b"", b"{", b"[]", b"null", b'{"id": {}}', b"[" * 100_000, b"\xff", b'{"id": 1e999}']
+)
+def test_what_is_no_message_is_no_part_of_the_session(text: bytes) -> None:
+    session = Session(Context())
+    for sender in (Sender.CLIENT, Sender.SERVER, None):
+        asked = session.asked(ProtocolMessage(text), sender, How())
+        assert asked == session.asked(ProtocolMessage(text), sender, How())
+
+
+def test_memory_is_bounded_and_what_was_forgotten_is_held_against_nobody() -> None:
+    session = _greeted("2025-11-25", tools={})
+    long = "x" * 4000
+    for number in range(10_000):
+        request = _request(number + 1, "tools/call", name=long)
+        text = json.dumps(request).encode()
+        asked = session.asked(ProtocolMessage(text), Sender.CLIENT, How())
+        checked = check(asked, LIMITS, SURFACES)
+        session.take(asked, checked)
+    assert "RESPONSE_WITHOUT_REQUEST" not in _said(session, Sender.SERVER, _result(10_000))
