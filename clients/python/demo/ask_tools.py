@@ -11,7 +11,7 @@ import signal
 import sys
 from typing import Any
 
-from mcp import Client, StdioServerParameters, types  # type: ignore[import-not-found]
+from mcp import Client, StdioServerParameters, types
 from pydantic import TypeAdapter
 
 __all__: list[str] = []
@@ -51,9 +51,11 @@ async def ask(command: list[str], call: list[str] | None, seconds: float) -> dic
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     server = StdioServerParameters(command=command[0], args=command[1:])
     async with asyncio.timeout(seconds), Client(server) as client:
+        # A server of 2026-07-28 need not say who it is.
+        info = client.server_info
         answer: dict[str, Any] = {
-            "name": client.server_info.name,
-            "version": client.server_info.version,
+            "name": command[0] if info is None else info.name,
+            "version": "" if info is None else info.version,
             "protocolVersion": client.protocol_version,
         }
         if call is None:

@@ -25,6 +25,7 @@ from sidecheck_server.rpc.standard import add_health, add_reflection
 from sidecheck_server.rpc.streams import Streams
 from sidecheck_server.rpc.validation import ValidationServicer
 from sidecheck_server.settings import Settings
+from sidecheck_server.state.calls import ToolCalls
 from sidecheck_server.state.protocol import Checker
 from sidecheck_server.state.registration import Registrar
 from sidecheck_server.state.results import ResultChecker
@@ -67,7 +68,10 @@ class Server:
         self._health = HealthServicer(_SERVICES)
         server = self._server
         # gRPC asks them in this order whose method was called.
-        validation = ValidationServicer(validator, registry, limits, self._door, self._streams)
+        calls = ToolCalls(validator, checker, limits)
+        validation = ValidationServicer(
+            validator, calls, registry, limits, self._door, self._streams
+        )
         add_service(server, _VALIDATION, validation)
         results = ResultChecker(checker, validator)
         protocol = ProtocolServicer(checker, results, limits, self._door, self._streams)

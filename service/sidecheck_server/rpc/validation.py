@@ -31,6 +31,7 @@ from sidecheck_server.rpc.facts import Told
 from sidecheck_server.rpc.methods import Unreadable, refuse_unreadable
 from sidecheck_server.rpc.status import refusal_to_wire
 from sidecheck_server.rpc.streams import Streams, answering_stream
+from sidecheck_server.state.calls import ToolCalls
 from sidecheck_server.state.validation import Validator
 
 __all__ = ["ValidationServicer"]
@@ -42,6 +43,7 @@ class ValidationServicer(ValidationServiceServicer):
     def __init__(
         self,
         validator: Validator,
+        calls: ToolCalls,
         registry: Registry,
         limits: Limits,
         door: Door,
@@ -49,7 +51,7 @@ class ValidationServicer(ValidationServiceServicer):
     ) -> None:
         self.door = door
         self.streams = streams
-        self._cases = Cases(validator, registry, limits)
+        self._cases = Cases(validator, calls, registry, limits)
         self._limits = limits
 
     @answering

@@ -8,7 +8,7 @@ from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.calls import ARGUMENTS, called_tool
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.members import with_member
-from sidecheck_server.core.mcp.results import STRUCTURED_CONTENT
+from sidecheck_server.core.mcp.results import STRUCTURED_CONTENT, absent_output
 from sidecheck_server.core.mcp.subjects import Asked, CallParams, How, ToolResult
 from sidecheck_server.core.words import Repair, Verdict, Violation
 from sidecheck_server.state.protocol import Checker, TakeLong, allow
@@ -34,10 +34,14 @@ class WholeVerdict:
     """The verdict on a whole call or result."""
 
     verdict: Verdict
-    #: The tool, or None if the call names none.
-    tool: KnownTool | None = None
+    #: The name of the tool, or "" if the call names none.
+    tool: str = ""
+    #: The digest of its definition, or "".
+    definition_digest: str = ""
     #: The digest of the schema that judged a part of it, or "".
     schema_digest: str = ""
+    #: Whether the caller should act on the verdict.
+    enforced: bool = True
     #: The verdict on the arguments or the structured content alone, whose pointers lead
     #: into them; None if they were not judged.
     part: Verdict | None = None
@@ -53,13 +57,15 @@ class ToolCalls:
         self._checker = checker
         self._limits = limits
 
-    def tool(self, target: Target) -> KnownTool:
-        """Return the tool that *target* names.
+    def absent(self, target: Target, version: str) -> WholeVerdict:
+        """Return the verdict on a result without structured content.
 
         Raises:
-            Refusal: it names a bare schema, or is unknown or broken.
+            Refusal: no judgement can be made.
         """
-        return self._validator.tool(target)
+        tool = self._validator.tool(target)
+        verdict = absent_output(version) if tool.output_digest else Verdict()
+        return _whole(verdict, tool, "" if verdict.valid else tool.output_digest)
 
     async def params(self, params: bytes, target: Target, manner: Manner) -> WholeVerdict:
         """Return the verdict on *params* of ``tools/call``, and on the arguments in them.
@@ -115,7 +121,7 @@ class ToolCalls:
         findings, payload = checked.findings, checked.part
         malformed = findings.has_errors
         if payload is None or standard is None:
-            return WholeVerdict(findings.verdict(), tool, malformed=malformed)
+            return replace(_whole(findings.verdict(), tool), malformed=malformed)
         part = await self._validator.judge(standard, payload, how, take_long)
         before = findings.verdict()
         findings.add_all(below(member, part.violations), truncated=part.truncated)
@@ -123,7 +129,14 @@ class ToolCalls:
         if part.repair is not None:
             repair = _repair_below(member, text, part.repair, before)
             verdict = replace(verdict, repair=repair)
-        return WholeVerdict(verdict, tool, standard.schema_digest, part, malformed)
+        found = _whole(verdict, tool, standard.schema_digest)
+        return replace(found, part=part, malformed=malformed)
+
+
+def _whole(verdict: Verdict, tool: KnownTool | None, schema_digest: str = "") -> WholeVerdict:
+    if tool is None:
+        return WholeVerdict(verdict)
+    return WholeVerdict(verdict, tool.tool, tool.definition_digest, schema_digest, tool.enforced)
 
 
 def below(member: str, violations: Iterable[Violation]) -> Iterable[Violation]:

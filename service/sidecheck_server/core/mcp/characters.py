@@ -2,6 +2,7 @@
 
 import unicodedata
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from types import MappingProxyType
 
 __all__ = ["look_alike", "named"]
@@ -76,6 +77,7 @@ def named(characters: Iterable[str]) -> list[str]:
     return [_named(each) for each in characters]
 
 
+@lru_cache(maxsize=4096)
 def _named(character: str) -> str:
     name = unicodedata.name(character, "")
     code = f"U+{ord(character):04X}"

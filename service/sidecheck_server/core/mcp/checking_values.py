@@ -5,14 +5,24 @@ from dataclasses import replace
 from typing import Any
 
 from sidecheck_server.core.compiled import CompiledSchema
+from sidecheck_server.core.explain.values import listed
 from sidecheck_server.core.explain.violations import explain
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.findings import Findings
-from sidecheck_server.core.mcp.rules.rule import Clause, Path
+from sidecheck_server.core.mcp.methods import INPUT_REQUESTS
+from sidecheck_server.core.mcp.rules.methods import NOT_IN_VERSION
+from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Path
+from sidecheck_server.core.mcp.shapes.tables import TYPES
 from sidecheck_server.core.mcp.surfaces import Surfaces, visitors_of
+from sidecheck_server.core.mcp.versions import VERSIONS
 from sidecheck_server.core.words import Violation, as_pointer
 
-__all__ = ["check_value"]
+__all__ = ["check_value", "is_known"]
+
+#: What a type is of, for a person who never heard its name.
+_METHODS = {
+    type_: asked.name for asked in INPUT_REQUESTS.values() for type_ in (asked.params, asked.result)
+}
 
 
 def check_value(
@@ -20,11 +30,16 @@ def check_value(
 ) -> None:
     """Add to *findings* what is wrong with *value*, at *path*, as a value of the type *type_*.
 
+    If the version has no such type, that is all that is told.
+
     Raises:
         Exhausted: the budget of the context is spent.
         NotCompiledError: the schema of the type is not there yet.
     """
     context = findings.context
+    if not is_known(type_, context.version):
+        _tell_unknown(type_, findings, path)
+        return
     compiled = surfaces(context.version, type_)
     visit = visitors_of(context.version).of(type_)
     if visit is not None:
@@ -38,6 +53,19 @@ def check_value(
             )
             if not findings.add(found):
                 return
+
+
+def is_known(type_: str, version: str) -> bool:
+    """Return whether *version* has the type *type_*."""
+    found = TYPES[type_]
+    return found.since <= version <= found.until
+
+
+def _tell_unknown(type_: str, findings: Findings, path: Path) -> None:
+    version = findings.context.version
+    having = [each for each in VERSIONS if is_known(type_, each)]
+    said = f"{version} has no {_METHODS.get(type_, type_)}; {listed(having, 'and')} have it"
+    findings.tell(NOT_IN_VERSION, path, Fault((), said))
 
 
 def _misshapen(compiled: CompiledSchema, value: Any, context: Context) -> Iterator[Violation]:

@@ -36,6 +36,6 @@ class Context:
     documents: tuple[Document, ...] = ()
     #: Whether messages leave out the values found.
     hide_values: bool = False
-    #: What is left of the steps that the check may take (`core.budget`). A rule whose
-    #: work grows with the value pays for it before it is done.
+    #: What is left of the steps that the check may take (`core.budget`), set anew when
+    #: one begins. A rule whose work grows with the value pays for it before it is done.
     budget: Budget = field(default_factory=lambda: [1_000_000])

@@ -1,10 +1,20 @@
 """Members of a JSON object, as the texts that they were written as."""
 
+import re
+
 import msgspec
 
-__all__ = ["member_text", "with_member"]
+__all__ = ["is_object", "member_text", "with_member"]
 
 _MEMBERS = msgspec.json.Decoder(dict[str, msgspec.Raw])
+
+
+_OBJECT = re.compile(rb"[ \t\n\r]*\{")
+
+
+def is_object(text: bytes) -> bool:
+    """Return whether *text*, if it is JSON, is an object."""
+    return _OBJECT.match(text) is not None
 
 
 def member_text(text: bytes, name: str) -> bytes:

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import cache
 
 __all__ = ["PROVIDERS", "NameGrammar", "ProviderGrammar"]
 
@@ -20,12 +21,24 @@ class NameGrammar:
     first: str = ""
     first_in_words: str = ""
 
+    @property
+    def allowed(self) -> str:
+        """What is allowed, in words."""
+        first = f", the first {self.first_in_words}" if self.first else ""
+        return f"1 to {self.longest} {self.in_words}{first}"
+
     def alien_in(self, name: str) -> str:
         """Return the first character of *name* that is not allowed where it stands, or ""."""
-        alien = re.search(f"[^{self.members}]", name)
+        alien = _other_than(self.members).search(name)
         if alien is None and self.first:
-            alien = re.match(f"[^{self.first}]", name)
+            alien = _other_than(self.first).match(name)
         return alien[0] if alien is not None else ""
+
+
+@cache
+def _other_than(members: str) -> re.Pattern[str]:
+    """Return the pattern of one character that is none of *members*, of a grammar told here."""
+    return re.compile(f"[^{members}]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +47,7 @@ class ProviderGrammar:
 
     #: The code of the rule.
     code: str
-    #: The API, as in "the Gemini API".
+    #: The API, as in "Gemini's API".
     api: str
     grammar: NameGrammar
     #: The address of the documentation.
@@ -67,13 +80,13 @@ PROVIDERS = (
     # The guide says less than the reference, and clients were written by it.
     ProviderGrammar(
         "TOOL_NAME_ANTHROPIC_GUIDE",
-        "Anthropic's guide to tools, and older clients of its API",
+        "Anthropic's guide to tools",
         NameGrammar(64, *_LETTERS_TO_DASH),
         "https://platform.claude.com/docs/en/agents-and-tools/tool-use/define-tools",
     ),
     ProviderGrammar(
         "TOOL_NAME_GEMINI",
-        "the Gemini API",
+        "Gemini's API",
         NameGrammar(128, *_LETTERS_TO_COLON),
         "https://ai.google.dev/api/caching#FunctionDeclaration",
     ),
@@ -85,7 +98,7 @@ PROVIDERS = (
     ),
     ProviderGrammar(
         "TOOL_NAME_BEDROCK",
-        "the Converse API of Amazon Bedrock",
+        "Amazon Bedrock's Converse API",
         NameGrammar(64, *_LETTERS_TO_DASH),
         "https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolSpecification.html",
     ),

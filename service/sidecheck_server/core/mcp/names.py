@@ -8,10 +8,10 @@ from sidecheck_server.core.budget import spend
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.findings import Findings
 from sidecheck_server.core.mcp.problems import duplicate_name
-from sidecheck_server.core.mcp.rules.names import NAME_RULES
-from sidecheck_server.core.mcp.rules.rule import Fault, Rule
+from sidecheck_server.core.mcp.rules.names import NAME_RULES, Judge
+from sidecheck_server.core.mcp.rules.rule import Fault
 from sidecheck_server.core.mcp.subjects import How
-from sidecheck_server.core.words import Verdict
+from sidecheck_server.core.words import Severity, Verdict, Violation
 
 __all__ = [
     "CheckedName",
@@ -33,9 +33,18 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9_-]")
 #: What all rules allow and of which the SDK does not warn. Most names are such.
 _PLAIN = re.compile(r"[A-Za-z_](?:[A-Za-z0-9_-]{0,62}[A-Za-z0-9_])?")
 
+#: In whose place what a rule says of a name is put.
+_NAMELESS = Fault((), "")
+
 # In steps.
-_FEW = 60
-_MANY = 800
+_FEW = 100
+_MANY = 400
+
+_GRAVE_ENOUGH = {
+    Severity.INFO: frozenset(Severity),
+    Severity.WARNING: frozenset({Severity.WARNING, Severity.ERROR}),
+    Severity.ERROR: frozenset({Severity.ERROR}),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,30 +108,35 @@ def checking_names(
         spend(context.budget, _FEW + len(name) // 16)
         places.setdefault(name, []).append(index)
     yield None
-    rules = tuple(rule for rule in NAME_RULES if rule.holds_in(context.version))
+    judges = [
+        (each.judge, each.rule.violation(_NAMELESS, context.version))
+        for each in NAME_RULES
+        if each.rule.holds_in(context.version) and each.rule.severity in _GRAVE_ENOUGH[how.least]
+    ]
     known: dict[str, CheckedName] = {}
     for name, where in places.items():
-        known[name] = _checked(name, len(where), rules, context, how)
+        known[name] = _checked(name, len(where), judges, context, how)
         yield None
     yield CheckedNames(tuple(known[name] for name in names), tuple(_collisions(places, known)))
 
 
 def _checked(
-    name: str, times: int, rules: tuple[Rule, ...], context: Context, how: How
+    name: str, times: int, judges: list[tuple[Judge, Violation]], context: Context, how: How
 ) -> CheckedName:
     if times == 1 and _PLAIN.fullmatch(name):
         return CheckedName(Verdict(), sdk_valid=True, sdk_warnings=(), sanitized=name)
     spend(context.budget, _MANY)
     findings = Findings(context, most=how.most, longest=how.longest, least=how.least)
-    tool = {"name": name}
-    for rule in rules:
-        assert rule.check is not None
-        for found in rule.check(tool, context):
-            assert isinstance(found, Fault)
-            findings.tell(rule, (), replace(found, path=()))
+    for judge, like in judges:
+        said = judge(name, context)
+        if said is not None:
+            message, better = said
+            findings.add(
+                Violation("", "", "", like.code, message, like.severity, better, clause=like.clause)
+            )
     if times > 1:
-        said = f"{times} of the names are this one; a tool is known by its name alone"
-        findings.add(replace(duplicate_name(said), instance_pointer=""))
+        repeated = f"{times} of the names are this one; a tool is known by its name alone"
+        findings.add(replace(duplicate_name(repeated), instance_pointer=""))
     valid, warnings = sdk_warnings(name)
     return CheckedName(findings.verdict(), valid, warnings, sanitized(name))
 

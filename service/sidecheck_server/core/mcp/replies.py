@@ -7,11 +7,13 @@ Handling"; SEP-1303). Before, the same section lists both "Invalid arguments" as
 the protocol and "Invalid input data" as errors of the tool: so there are both replies.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
 
+from sidecheck_server.core.judge import NOT_EXPLAINED
+from sidecheck_server.core.mcp.calls import ARGUMENTS
 from sidecheck_server.core.tool_error_text import (
     brief_error_text,
     result_error_text,
@@ -19,7 +21,14 @@ from sidecheck_server.core.tool_error_text import (
 )
 from sidecheck_server.core.words import Severity, Verdict, Violation
 
-__all__ = ["Reply", "reply_to_arguments", "reply_to_malformed", "reply_to_result", "unknown_tool"]
+__all__ = [
+    "Reply",
+    "reply_to_arguments",
+    "reply_to_malformed",
+    "reply_to_no_object",
+    "reply_to_result",
+    "unknown_tool",
+]
 
 _PARSE_ERROR = -32700
 _INVALID_PARAMS = -32602
@@ -58,32 +67,55 @@ def reply_to_arguments(
     It says what is wrong only if it *tells*.
     """
     text = tool_error_text(verdict, tool=tool) if tells else ""
-    said = _INPUT + (text or brief_error_text(tool=tool))
+    tells = tells and _is_explained(verdict)
+    said = _INPUT + (text if tells else brief_error_text(tool=tool))
     error = b""
     if version < _ERRORS_OF_TOOLS_SINCE:
-        error = reply_to_malformed(verdict, tells=tells).json_rpc_error
+        error = _protocol_error(verdict, f"/{ARGUMENTS}", tells=tells)
     return Reply(text, _error_result(said, version), error)
 
 
-def reply_to_malformed(verdict: Verdict, *, text: str = "", tells: bool = True) -> Reply:
-    """Return the reply to a call that breaks the protocol, as the *verdict* on it says.
+def reply_to_malformed(
+    verdict: Verdict,
+    arguments: Verdict | None = None,
+    *,
+    tool: str | None = None,
+    tells: bool = True,
+) -> Reply:
+    """Return the reply to a call that breaks the protocol, as the *verdict* on its params says.
 
-    *text* is what there is to tell the model beside.
+    *arguments* is the verdict on the arguments alone, if they were judged.
     """
-    errors = [each for each in verdict.violations if each.severity is Severity.ERROR]
+    text = ""
+    if arguments is not None and tells:
+        text = tool_error_text(arguments, tool=tool)
+    return Reply(text, json_rpc_error=_protocol_error(verdict, "", tells=tells))
+
+
+def reply_to_no_object(verdict: Verdict, *, tool: str | None = None, tells: bool = True) -> Reply:
+    """Return the reply to a call whose arguments got *verdict*, and are not even an object."""
+    text = tool_error_text(verdict, tool=tool) if tells else ""
+    return Reply(text, json_rpc_error=_protocol_error(verdict, f"/{ARGUMENTS}", tells=tells))
+
+
+def _protocol_error(verdict: Verdict, prefix: str, *, tells: bool) -> bytes:
+    """Return the error that tells the *verdict* on what stands at *prefix* of the params."""
+    errors = [
+        replace(each, instance_pointer=prefix + each.instance_pointer)
+        for each in verdict.violations
+        if each.severity is Severity.ERROR
+    ]
     if any(each.code == "PAYLOAD_NOT_JSON" for each in errors):
         code, message = _PARSE_ERROR, "Parse error"
     else:
         code, message = _INVALID_PARAMS, "Invalid params"
     error: dict[str, Any] = {"code": code, "message": message}
-    if tells and errors:
-        first = errors[0]
-        at = f"{first.instance_pointer}: " if first.instance_pointer else ""
-        error["message"] = _cut(f"{message}: {at}{first.message}")
+    if tells and _is_explained(verdict):
+        error["message"] = f"{message}: {_cut(errors[0].message)}"
         error["data"] = {"violations": [_told(each) for each in errors[:_MOST_TOLD]]}
         if verdict.truncated or len(errors) > _MOST_TOLD:
             error["data"]["truncated"] = True
-    return Reply(text, json_rpc_error=msgspec.json.encode(error))
+    return msgspec.json.encode(error)
 
 
 def reply_to_result(
@@ -96,7 +128,7 @@ def reply_to_result(
     errors = [each for each in verdict.violations if each.severity is Severity.ERROR]
     if [each.code for each in errors] == ["OUTPUT_MISSING"] and not verdict.truncated:
         said = errors[0].message
-    elif tells:
+    elif tells and _is_explained(verdict):
         said = result_error_text(verdict, tool=tool)
     else:
         said = brief_error_text(tool=tool, of_result=True)
@@ -119,6 +151,11 @@ def unknown_tool(name: str) -> str:
         shown = shown[: -max(1, len(shown) // 16)]
 
 
+def _is_explained(verdict: Verdict) -> bool:
+    """Return whether *verdict*, an invalid one, says what is wrong."""
+    return not all(each.code == NOT_EXPLAINED for each in verdict.violations)
+
+
 def _error_result(text: str, version: str) -> bytes:
     result = {"content": [{"type": "text", "text": text}], "isError": True}
     if version >= _RESULT_TYPE_SINCE:
@@ -128,8 +165,8 @@ def _error_result(text: str, version: str) -> bytes:
 
 def _told(violation: Violation) -> dict[str, str]:
     return {
-        "pointer": _cut(violation.instance_pointer),
         "code": violation.code,
+        "pointer": _cut(violation.instance_pointer),
         "message": _cut(violation.message),
     }
 

@@ -1,6 +1,5 @@
 """Results of tools: ``CallToolResult``, and the structured content in it."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
@@ -9,7 +8,7 @@ from typing import Any
 from sidecheck_server.core.judge import NOT_EXPLAINED, Judging
 from sidecheck_server.core.mcp.checking_values import check_value
 from sidecheck_server.core.mcp.findings import Findings
-from sidecheck_server.core.mcp.members import member_text
+from sidecheck_server.core.mcp.members import is_object, member_text
 from sidecheck_server.core.mcp.rules.results import OUTPUT_MISSING
 from sidecheck_server.core.mcp.rules.rule import Clause, Fault
 from sidecheck_server.core.mcp.subjects import ResultProfile, ToolResult
@@ -92,7 +91,6 @@ def _owes_output(value: Any, version: str) -> bool:
     return complete and value.get("isError") is not True
 
 
-_OBJECT = re.compile(rb"[ \t\n\r]*\{")
 _KINDS: Mapping[bytes, str] = MappingProxyType(
     {b"[": "an array", b'"': "a string", b"t": "a boolean", b"f": "a boolean", b"n": "null"}
 )
@@ -106,7 +104,7 @@ def must_be_object(verdict: Verdict, payload: bytes, how: Judging, version: str)
 
     If it is none, and the verdict does not say so, this is added.
     """
-    if _OBJECT.match(payload):
+    if is_object(payload):
         return verdict
     if any(not each.instance_pointer and each.code in _TOLD for each in verdict.violations):
         return verdict

@@ -18,6 +18,7 @@ __all__ = [
     "Sampling",
     "Subject",
     "ToolJson",
+    "ToolList",
     "ToolResult",
 ]
 
@@ -28,12 +29,34 @@ class ToolJson:
 
     json: bytes
 
+    @property
+    def size(self) -> int:
+        """The length of its texts together, in bytes."""
+        return len(self.json)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolList:
+    """The result of a ``tools/list`` request; its definitions may be left out."""
+
+    json: bytes
+
+    @property
+    def size(self) -> int:
+        """The length of its texts together, in bytes."""
+        return len(self.json)
+
 
 @dataclass(frozen=True, slots=True)
 class Elicitation:
     """The ``params`` of an ``elicitation/create`` request."""
 
     params: bytes
+
+    @property
+    def size(self) -> int:
+        """The length of its texts together, in bytes."""
+        return len(self.params)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +67,22 @@ class ElicitationResult:
     #: The ``params`` of the request, or b"" if they are not known.
     params: bytes = b""
 
+    @property
+    def size(self) -> int:
+        """The length of its texts together, in bytes."""
+        return len(self.result) + len(self.params)
+
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
     """The ``params`` of a ``sampling/createMessage`` request."""
 
     params: bytes
+
+    @property
+    def size(self) -> int:
+        """The length of its texts together, in bytes."""
+        return len(self.params)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +92,11 @@ class CallParams:
     params: bytes
     #: The name of the tool that they must call, or "" if they may call any.
     tool: str = ""
+
+    @property
+    def size(self) -> int:
+        """The length of its texts together, in bytes."""
+        return len(self.params)
 
 
 class ResultProfile(StrEnum):
@@ -78,6 +116,11 @@ class ToolResult:
     #: structured content, whatever the tool has.
     has_output_schema: bool = False
 
+    @property
+    def size(self) -> int:
+        """The length of its texts together, in bytes."""
+        return len(self.json)
+
 
 @dataclass(frozen=True, slots=True)
 class ProtocolMessage:
@@ -89,9 +132,15 @@ class ProtocolMessage:
     #: For a response: the request that it answers, whole, or b"" if not known.
     request: bytes = b""
 
+    @property
+    def size(self) -> int:
+        """The length of its texts together, in bytes."""
+        return len(self.json) + len(self.request)
+
 
 Subject: TypeAlias = (
     ToolJson
+    | ToolList
     | Elicitation
     | ElicitationResult
     | Sampling

@@ -14,14 +14,7 @@ from sidecheck_server.core.mcp.shapes.tables import TYPES
 from sidecheck_server.core.schemas.compilation import compile_source
 from sidecheck_server.core.schemas.source import SchemaSource
 
-__all__ = [
-    "NotCompiledError",
-    "Surfaces",
-    "compiling_surfaces",
-    "has_type",
-    "source_of",
-    "visitors_of",
-]
+__all__ = ["NotCompiledError", "Surfaces", "compiling_surfaces", "source_of", "visitors_of"]
 
 
 class NotCompiledError(Exception):
@@ -48,12 +41,6 @@ def source_of(version: str, name: str) -> SchemaSource:
         KeyError: *version* has no such type.
     """
     return SchemaSource(msgspec.json.encode(rendered(TYPES, name, version)))
-
-
-def has_type(version: str, name: str) -> bool:
-    """Return whether *version* has the type *name*."""
-    found = TYPES.get(name)
-    return found is not None and found.since <= version <= found.until
 
 
 @lru_cache(maxsize=16)  # There are fewer versions.

@@ -15,11 +15,12 @@ from sidecheck_server.rpc.convert.subjects import (
     nothing_to_check,
     sender_from_wire,
 )
-from sidecheck_server.rpc.convert.targets import side_of, target_from_wire
+from sidecheck_server.rpc.convert.targets import WHOLES, side_of, target_from_wire
 from sidecheck_server.rpc.convert.terms import Terms, terms_from_wire
 from sidecheck_server.rpc.convert.verdicts import skipped_to_wire, valid_to_wire, verdict_to_wire
 
 __all__ = [
+    "WHOLES",
     "Asked",
     "Sent",
     "Terms",

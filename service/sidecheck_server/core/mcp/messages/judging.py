@@ -39,7 +39,8 @@ def _judge_asking(message: Message, findings: Findings, surfaces: Surfaces) -> N
     name, value = message.method, message.value
     method = find_method(name, context.version, context.sender)
     if method is None:
-        tell_unknown(message, findings)
+        if not tell_unknown(message, findings):
+            return
         # Its params may still be those of the other side's method of that name.
         method = find_method(name, context.version)
     else:

@@ -16,6 +16,7 @@ __all__ = [
     "TASK_TO_SERVER",
     "UNDECLARED",
     "UNDECLARED_EARLY",
+    "declared_by_client",
     "is_declared",
 ]
 
@@ -32,6 +33,16 @@ def is_declared(capabilities: Mapping[str, Any], path: str) -> bool:
             return False
         value = value.get(name)
     return value is True or isinstance(value, dict)
+
+
+def declared_by_client(context: Context) -> dict[str, Any] | None:
+    """Return what the client declared: with the request that is answered, or else before."""
+    meta = context.request.get("_meta") if isinstance(context.request, dict) else None
+    if isinstance(meta, dict):
+        declared = meta.get("io.modelcontextprotocol/clientCapabilities")
+        if isinstance(declared, dict):
+            return declared
+    return context.client_capabilities
 
 
 UNDECLARED_EARLY = Rule(

@@ -8,33 +8,18 @@ from sidecheck_server.core.explain.nearest import nearest
 from sidecheck_server.core.explain.values import Values
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.methods import INPUT_REQUESTS
-from sidecheck_server.core.mcp.rules.capabilities import is_declared
+from sidecheck_server.core.mcp.rules.capabilities import declared_by_client, is_declared
+from sidecheck_server.core.mcp.rules.metadata import RESULTS
 from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
 from sidecheck_server.core.words import Severity
 
-__all__ = ["FORBIDDEN", "RESULTS", "RETRY_MISPLACED", "RULES", "extended"]
+__all__ = ["FORBIDDEN", "RETRY_MISPLACED", "RULES", "extended"]
 
 _SINCE = "2026-07-28"
 _PAGE = "basic/patterns/mrtr"
 _SERVERS = Clause(_PAGE, "server-requirements-basic-workflow")
 
 _TYPES = ("complete", "input_required")
-
-RESULTS = (
-    "CallToolResult",
-    "CompleteResult",
-    "DiscoverResult",
-    "GetPromptResult",
-    "InputRequiredResult",
-    "ListPromptsResult",
-    "ListResourceTemplatesResult",
-    "ListResourcesResult",
-    "ListToolsResult",
-    "ReadResourceResult",
-    "Result",
-    "SubscriptionsListenResult",
-)
-"""The results that servers send since 2026-07-28."""
 
 FORBIDDEN = Rule(
     "INPUT_REQUIRED_FORBIDDEN",
@@ -121,7 +106,7 @@ def _empty(value: Any, _context: Context) -> Iterator[Fault]:
 )
 def _undeclared(value: Any, context: Context) -> Iterator[Fault]:
     requests = value.get("inputRequests") if isinstance(value, dict) else None
-    capabilities = _client_capabilities(context)
+    capabilities = declared_by_client(context)
     if not isinstance(requests, dict) or capabilities is None:
         return
     spend(context.budget, 20 * len(requests))
@@ -134,16 +119,6 @@ def _undeclared(value: Any, context: Context) -> Iterator[Fault]:
                 f"{method} needs the client's capability {asked.needs.path},"
                 " which it did not declare",
             )
-
-
-def _client_capabilities(context: Context) -> dict[str, Any] | None:
-    """Return what the client declared: with the request that is answered, or else before."""
-    meta = context.request.get("_meta") if isinstance(context.request, dict) else None
-    if isinstance(meta, dict):
-        declared = meta.get("io.modelcontextprotocol/clientCapabilities")
-        if isinstance(declared, dict):
-            return declared
-    return context.client_capabilities
 
 
 RULES: tuple[Rule, ...] = (

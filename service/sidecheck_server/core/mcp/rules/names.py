@@ -1,8 +1,10 @@
 """Names of tools: what the specification asks of them, and what providers of models take."""
 
 import re
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, TypeAlias
 
 from sidecheck_server.core.budget import spend
 from sidecheck_server.core.explain.values import counted, listed, quoted
@@ -10,11 +12,12 @@ from sidecheck_server.core.mcp.characters import look_alike, named
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.name_grammars import PROVIDERS, NameGrammar, ProviderGrammar
 from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
+from sidecheck_server.core.mcp.versions import VERSIONS
 from sidecheck_server.core.words import Severity
 
-__all__ = ["NAME_RULES", "RULES", "SPECIFIED"]
+__all__ = ["NAME_RULES", "RULES", "Judge", "NameRule"]
 
-SPECIFIED = NameGrammar(128, "A-Za-z0-9_.-", 'ASCII letters, digits, "_", "-" and "."')
+_SPECIFIED = NameGrammar(128, "A-Za-z0-9_.-", 'ASCII letters, digits, "_", "-" and "."')
 """What the specification allows since 2025-11-25."""
 
 _PROPOSED = NameGrammar(64, "A-Za-z0-9_./-", 'ASCII letters, digits, "_", "-", "." and "/"')
@@ -26,11 +29,25 @@ _MOST_NAMED = 5
 
 # In steps: counting names, and words about a character.
 _NAME = 10
-_WORDS = 200
+_WORDS = 20
+_SPELLING = 8
 
 _SINCE = "2025-11-25"
 _CLAUSE = Clause("server/tools", "tool-names")
-_ALIEN = re.compile(f"[^{SPECIFIED.members}]")
+_ALIEN = re.compile(f"[^{_SPECIFIED.members}]")
+
+
+#: What is wrong with a name, and how it is better spelled or "".
+Said: TypeAlias = tuple[str, str]
+Judge: TypeAlias = Callable[[str, Context], Said | None]
+
+
+@dataclass(frozen=True, slots=True)
+class NameRule:
+    """A rule that looks at one name alone: what it says of it, or None."""
+
+    rule: Rule
+    judge: Judge
 
 
 def _name(tool: Any) -> str | None:
@@ -38,52 +55,69 @@ def _name(tool: Any) -> str | None:
     return name if isinstance(name, str) else None
 
 
-@rule(
+def _name_rule(
+    code: str,
+    severity: Severity,
+    clause: Clause,
+    sentence: str,
+    since: str = VERSIONS[0],
+) -> Callable[[Judge], NameRule]:
+    """Make a rule out of the function that judges a name."""
+
+    def made(judge: Judge) -> NameRule:
+        def check(tool: Any, context: Context) -> Iterator[Fault]:
+            name = _name(tool)
+            said = None if name is None else judge(name, context)
+            if said is not None:
+                yield Fault(("name",), *said)
+
+        return NameRule(Rule(code, severity, clause, sentence, ("Tool",), check, since), judge)
+
+    return made
+
+
+@_name_rule(
     "TOOL_NAME_EMPTY",
-    severity=Severity.WARNING,
-    clause=_CLAUSE,
-    sentence="The name of a tool is not empty.",
-    on="Tool",
-    since=_SINCE,
+    Severity.WARNING,
+    _CLAUSE,
+    "The name of a tool is not empty.",
+    _SINCE,
 )
-def _not_empty(tool: Any, _context: Context) -> Iterator[Fault]:
-    if _name(tool) == "":
-        yield Fault(("name",), "the name must have at least 1 character; it is empty")
+def _not_empty(name: str, _context: Context) -> Said | None:
+    return None if name else ("the name must have at least 1 character; it is empty", "")
 
 
-@rule(
+@_name_rule(
     "TOOL_NAME_LENGTH",
-    severity=Severity.WARNING,
-    clause=_CLAUSE,
-    sentence="The name of a tool has at most 128 characters.",
-    on="Tool",
-    since=_SINCE,
+    Severity.WARNING,
+    _CLAUSE,
+    "The name of a tool has at most 128 characters.",
+    _SINCE,
 )
-def _not_long(tool: Any, _context: Context) -> Iterator[Fault]:
-    name = _name(tool)
-    if name is not None and len(name) > SPECIFIED.longest:
-        yield Fault(("name",), f"the name must have at most 128 characters; it has {len(name)}")
+def _not_long(name: str, _context: Context) -> Said | None:
+    if len(name) <= _SPECIFIED.longest:
+        return None
+    return f"the name must have at most {_SPECIFIED.longest} characters; it has {len(name)}", ""
 
 
-@rule(
+@_name_rule(
     "TOOL_NAME_CHARACTERS",
-    severity=Severity.WARNING,
-    clause=_CLAUSE,
-    sentence='The name of a tool has no characters but ASCII letters, digits, "_", "-" and ".".',
-    on="Tool",
-    since=_SINCE,
+    Severity.WARNING,
+    _CLAUSE,
+    'The name of a tool has no characters but ASCII letters, digits, "_", "-" and ".".',
+    _SINCE,
 )
-def _of_characters(tool: Any, context: Context) -> Iterator[Fault]:
-    name = _name(tool)
-    if name is None or not _ALIEN.search(name[:_LOOKED_AT]):
-        return
-    spend(context.budget, _WORDS * (_MOST_NAMED + 1))
-    found = list(dict.fromkeys(_ALIEN.findall(name[:_LOOKED_AT])))
+def _of_characters(name: str, context: Context) -> Said | None:
+    seen = name[:_LOOKED_AT]
+    found = list(dict.fromkeys(_ALIEN.findall(seen)))
+    if not found:
+        return None
+    spend(context.budget, _WORDS * _MOST_NAMED + _SPELLING * len(found))
     if context.hide_values:
         said, better = counted(len(found), "other character"), ""
     else:
-        said, better = _listed(found), _spelled_right(name)
-    yield Fault(("name",), f"the name must be of {SPECIFIED.in_words} alone; it has {said}", better)
+        said, better = _listed(found), _spelled_right(name, found)
+    return f"the name must be of {_SPECIFIED.in_words} alone; it has {said}", better
 
 
 def _listed(characters: list[str]) -> str:
@@ -92,33 +126,54 @@ def _listed(characters: list[str]) -> str:
     return listed([*shown, f"{more} more"] if more else shown, "and")
 
 
-def _spelled_right(name: str) -> str:
-    """Return *name* in allowed characters, or "" if it is too long in any case."""
-    if len(name) > SPECIFIED.longest:
+def _spelled_right(name: str, alien: list[str]) -> str:
+    """Return *name* without what is *alien* in it, or "" if it is too long in any case."""
+    if len(name) > _SPECIFIED.longest:
         return ""
-    return _ALIEN.sub(lambda match: _replaced(match[0]), name)
+    return name.translate({ord(each): _replaced(each) for each in alien})
 
 
+@lru_cache(maxsize=4096)
 def _replaced(character: str) -> str:
     alike = look_alike(character)
     return alike if alike and not _ALIEN.search(alike) else "_"
 
 
-@rule(
+@_name_rule(
     "TOOL_NAME_SEP_986",
-    severity=Severity.INFO,
-    clause=Clause("SEP-986"),
-    sentence=(
-        "The name of a tool keeps the rule as it was proposed: 1 to 64 ASCII letters, digits, "
-        '"_", "-", "." and "/".'
-    ),
-    on="Tool",
-    since=_SINCE,
+    Severity.INFO,
+    Clause("SEP-986"),
+    "The name of a tool keeps the rule as it was proposed: 1 to 64 ASCII letters, digits, "
+    '"_", "-", "." and "/".',
+    _SINCE,
 )
-def _as_proposed(tool: Any, context: Context) -> Iterator[Fault]:
-    said = _unfit(_name(tool), _PROPOSED, context)
-    if said:
-        yield Fault(("name",), f"SEP-986 proposed names of {said}")
+def _as_proposed(name: str, context: Context) -> Said | None:
+    return _unfit(name, _PROPOSED, "SEP-986 proposed", context)
+
+
+def _unfit(name: str, grammar: NameGrammar, who: str, context: Context) -> Said | None:
+    """Return what the *grammar* of *who* allows and how *name* differs, if it does."""
+    if 0 < len(name) <= grammar.longest:
+        alien = grammar.alien_in(name)
+        if not alien:
+            return None
+        spend(context.budget, _WORDS)
+        found = "has another character" if context.hide_values else f"has {named(alien)[0]}"
+    else:
+        found = f"has {len(name)} characters" if name else "is empty"
+    return f"{who} names of {grammar.allowed}; this one {found}", ""
+
+
+def _advice(provider: ProviderGrammar) -> NameRule:
+    """Return the rule that names are such as *provider* allows."""
+    grammar, who = provider.grammar, f"{provider.api} allows"
+    made = _name_rule(
+        provider.code,
+        Severity.INFO,
+        Clause(provider.source),
+        f"{who} the name: {grammar.allowed}.",
+    )
+    return made(lambda name, context: _unfit(name, grammar, who, context))
 
 
 @rule(
@@ -145,45 +200,7 @@ def _unique(result: Any, context: Context) -> Iterator[Fault]:
             yield Fault(("tools", index, "name"), f"the tool at /tools/{before} has {which} too")
 
 
-def _unfit(name: str | None, grammar: NameGrammar, context: Context) -> str:
-    """Return what *grammar* allows and how *name* differs, or "" if it does not."""
-    if name is None:
-        return ""
-    first = f", the first {grammar.first_in_words}" if grammar.first else ""
-    allowed = f"1 to {grammar.longest} {grammar.in_words}{first}"
-    if not name:
-        return f"{allowed}; this one is empty"
-    if len(name) > grammar.longest:
-        return f"{allowed}; this one has {len(name)} characters"
-    alien = grammar.alien_in(name)
-    if not alien:
-        return ""
-    spend(context.budget, _WORDS)
-    said = "another character" if context.hide_values else named(alien)[0]
-    return f"{allowed}; this one has {said}"
-
-
-def _advice(provider: ProviderGrammar) -> Rule:
-    """Return the rule that names are such as *provider* takes."""
-    grammar = provider.grammar
-    first = f", the first {grammar.first_in_words}" if grammar.first else ""
-
-    def check(tool: Any, context: Context) -> Iterator[Fault]:
-        said = _unfit(_name(tool), grammar, context)
-        if said:
-            yield Fault(("name",), f"{provider.api} takes names of {said}")
-
-    return Rule(
-        provider.code,
-        Severity.INFO,
-        Clause(provider.source),
-        f"{provider.api} takes the name: 1 to {grammar.longest} {grammar.in_words}{first}.",
-        ("Tool",),
-        check,
-    )
-
-
-NAME_RULES: tuple[Rule, ...] = (
+NAME_RULES: tuple[NameRule, ...] = (
     _not_empty,
     _not_long,
     _of_characters,
@@ -192,4 +209,4 @@ NAME_RULES: tuple[Rule, ...] = (
 )
 """The rules that look at one name alone."""
 
-RULES: tuple[Rule, ...] = (*NAME_RULES, _unique)
+RULES: tuple[Rule, ...] = (*(each.rule for each in NAME_RULES), _unique)

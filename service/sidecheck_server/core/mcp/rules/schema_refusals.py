@@ -13,7 +13,7 @@ from sidecheck_server.core.mcp.rules.rule import Clause, Question, Rule, rule
 from sidecheck_server.core.refusals import Reason
 from sidecheck_server.core.words import Severity
 
-__all__ = ["RULES", "clause_of"]
+__all__ = ["RULES", "clause_of", "sentence_of"]
 
 _USAGE_SINCE = "2025-11-25"
 _TOOL = Clause("server/tools", "tool")
@@ -88,7 +88,7 @@ RULES: tuple[Rule, ...] = (
 )
 """INVALID_SCHEMA, and the rules of all other refusals that a schema alone can cause."""
 
-_CLAUSES = {rule.code: rule.clause for rule in RULES}
+_BY_CODE = {each.code: each for each in RULES}
 
 
 def clause_of(reason: Reason, version: str) -> str:
@@ -96,5 +96,10 @@ def clause_of(reason: Reason, version: str) -> str:
 
     Versions before 2025-11-25 say no more of schemas than that tools have them.
     """
-    clause = _CLAUSES.get(reason.value, _VALID) if version >= _USAGE_SINCE else _TOOL
-    return clause.at(version)
+    found = _BY_CODE.get(reason.value, _valid)
+    return (found.clause if version >= _USAGE_SINCE else _TOOL).at(version)
+
+
+def sentence_of(reason: Reason) -> str:
+    """Return what the rule that a refusal for *reason* tells of says."""
+    return _BY_CODE.get(reason.value, _valid).sentence

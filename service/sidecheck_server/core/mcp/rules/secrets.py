@@ -1,0 +1,118 @@
+"""Words that ask for secrets: what somebody may mean by the name or the text of a field.
+
+Guesses, made to be right where they speak. The name of a field says what it is with its
+last words: ``access_token`` is a token, and ``token_count`` is a count.
+"""
+
+import re
+
+from sidecheck_server.core.budget import Budget, spend
+
+__all__ = ["asks_for_secret", "names_secret", "shows_link"]
+
+_LONGEST_NAME = 100
+_LONGEST_TEXT = 4000
+
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
+
+#: Words after which a name still means the secret itself.
+_TRAILING = frozenset({"value", "confirm", "confirmation", "again", "repeat", "text", "string"})
+
+#: The last words of a name, spelled in small letters.
+_SECRETS = (
+    "password",
+    "passwd",
+    "pwd",
+    "passphrase",
+    "passcode",
+    "secret",
+    "api key",
+    "apikey",
+    "access key",
+    "secret key",
+    "private key",
+    "signing key",
+    "token",
+    "seed phrase",
+    "recovery phrase",
+    "recovery code",
+    "credit card",
+    "credit card number",
+    "debit card number",
+    "card number",
+    "cvv",
+    "cvc",
+    "cvv code",
+    "cvc code",
+    "security code",
+    "otp",
+    "one time code",
+    "pin number",
+    "card pin",
+)
+
+#: Words before "token" that make it something other than a secret.
+_HARMLESS_TOKENS = frozenset(
+    {"page", "cursor", "continuation", "progress", "sync", "stop", "cancel", "cancellation"}
+    | {"syntax", "design", "max", "eos", "bos", "first", "last", "lexer", "nft"}
+)
+
+_PHRASE = re.compile(
+    r"\b(?:enter|provide|paste|type|supply|share|send|give|your)\b[^.!?\n]{0,40}?\b"
+    r"(password|passphrase|api[ -]key|access[ -](?:token|key)|secret[ -]key|private[ -]key|"
+    r"auth(?:entication)?[ -]token|personal access token|client secret|bearer token|"
+    r"credit card(?: number| details)?|card number|cvv|cvc|seed phrase|recovery phrase)"
+    r"(?=\s*(?:$|[.,;:!?)\n]|(?:for|to|of|from|so|and|or|here|below|again|in|with|that)\b))",
+    re.IGNORECASE,
+)
+_DENIED = re.compile(r"\b(?:not|never|without|no|cannot|instead of)\b|n't\b", re.IGNORECASE)
+_SENTENCE = re.compile(r"[.!?\n]")
+
+_LINK = re.compile(r"\bhttps?://[^\s<>\"']|\]\(\s*[a-z][a-z0-9+.-]*:", re.IGNORECASE)
+
+
+def names_secret(name: str, budget: Budget) -> str:
+    """Return the secret that a field called *name* holds, or "" if it seems to hold none.
+
+    Raises:
+        Exhausted: *budget* is spent.
+    """
+    if len(name) > _LONGEST_NAME:
+        return ""
+    spend(budget, 40 + 4 * len(name))
+    words = [word.lower() for word in _WORD.findall(name)]
+    while len(words) > 1 and (words[-1] in _TRAILING or words[-1].isdigit()):
+        words.pop()
+    if words[-1:] == ["token"] and _HARMLESS_TOKENS.intersection(words):
+        return ""
+    for secret in _SECRETS:
+        last = secret.split(" ")
+        if words[-len(last) :] == last:
+            return secret
+    return ""
+
+
+def asks_for_secret(text: str, budget: Budget) -> str:
+    """Return the secret that *text* asks for, or "" if it seems to ask for none.
+
+    Raises:
+        Exhausted: *budget* is spent.
+    """
+    shown = text[:_LONGEST_TEXT]
+    spend(budget, 40 + 4 * len(shown))
+    for found in _PHRASE.finditer(shown):
+        before = _SENTENCE.split(shown[: found.start()])[-1]
+        if _DENIED.search(before + found.group()) is None:
+            return found.group(1).lower()
+    return ""
+
+
+def shows_link(text: str, budget: Budget) -> bool:
+    """Return whether *text* shows a URL.
+
+    Raises:
+        Exhausted: *budget* is spent.
+    """
+    shown = text[:_LONGEST_TEXT]
+    spend(budget, 20 + len(shown) // 4)
+    return _LINK.search(shown) is not None
