@@ -10,7 +10,7 @@ from typing import Any
 import mcp_types
 import pytest
 from running import RunningServer
-from sidecheck import BlockingClient, Client, Refused, Schema, StructuredContent
+from sidecheck import BlockingClient, Client, Options, Refused, Schema, StructuredContent
 from sidecheck.testing import BlockingFakeValidator, FakeValidator, invalid
 from sidecheck.tool_results import BlockingResultChecker, InvalidToolResult, ResultChecker, Skip
 
@@ -61,17 +61,23 @@ class Checking:
         self._address = address
 
     async def __call__(
-        self, tools: Tools, *results: tuple[str, Any], skip: Skip = (), **how: Any
+        self,
+        tools: Tools,
+        *results: tuple[str, Any],
+        skip: Skip = (),
+        version: str = "",
+        **how: Any,
     ) -> None:
         """Check *results* in turn with one checker."""
+        settings: Any = {"skip": skip, "options": Options(protocol_version=version)}
         if self._face == "blocking":
             with BlockingClient(self._address, timeout=10) as client:
-                blocking = BlockingResultChecker(client, tools.page, skip=skip)
+                blocking = BlockingResultChecker(client, tools.page, **settings)
                 for name, result in results:
                     await asyncio.to_thread(blocking.check, name, result, **how)
         else:
             async with Client(self._address, timeout=10) as aio:
-                checker = ResultChecker(aio, tools.awaited, skip=skip)
+                checker = ResultChecker(aio, tools.awaited, **settings)
                 for name, result in results:
                     await checker.check(name, result, **how)
 
@@ -98,7 +104,6 @@ class Result:
         pytest.param("get_forecast", {**NONE, "isError": True}, id="an error without content"),
         pytest.param("get_tides", WRONG, id="no output schema"),
         pytest.param("get_tides", NONE, id="no output schema, no content"),
-        pytest.param("list", {**NONE, "structuredContent": [1]}, id="a list"),
         pytest.param("get_forecast", Result({"celsius": 1}), id="an object"),
         pytest.param("get_forecast", Result(is_error=True), id="an object that is an error"),
         pytest.param(
@@ -115,7 +120,7 @@ class Result:
 )
 async def test_nothing_is_said_of_what_fits(checking: Checking, name: str, result: Any) -> None:
     """Errors are not checked, nor results of tools without an output schema."""
-    await checking(Tools(TIDES, FORECAST, LIST), (name, result))
+    await checking(Tools(TIDES, FORECAST), (name, result))
 
 
 MISSING = "Tool get_forecast has an output schema but did not return structured content"
@@ -167,6 +172,14 @@ async def test_what_does_not_fit_is_raised_as_the_sdk_does(
     assert isinstance(raised.value, InvalidToolResult)
     judged = expected.startswith(INVALID)
     assert (name, judged) == (raised.value.tool, raised.value.verdict is not None)
+
+
+async def test_the_protocol_version_decides(checking: Checking) -> None:
+    """Structured content may be other than an object since 2026-07-28."""
+    listed = ("list", {**NONE, "structuredContent": [1]})
+    await checking(Tools(LIST), listed, version="2026-07-28")
+    with pytest.raises(InvalidToolResult, match="expected an object, found an array"):
+        await checking(Tools(LIST), listed, version="2025-11-25")
 
 
 async def test_a_tool_that_is_not_listed_is_told_of(
