@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 from messages import META, checked, reply
-from sidecheck_server.core.mcp.messages import reply_to
 from sidecheck_server.core.mcp.versions import VERSIONS
 
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
@@ -144,13 +143,17 @@ def test_a_batch_without_errors_is_not_answered() -> None:
 
 
 def test_a_reply_is_bounded() -> None:
-    roots = [{"uri": 1}] * 500
-    found = checked(
-        _call({"name": {}, "arguments": 5, "_meta": {"k" * 9000 + " ": roots}}), "2025-11-25"
-    )
-    found.findings.add_all(found.findings.verdict().violations * 50)
-    text = reply_to(found.messages, found.findings.verdict(), "2025-11-25")
-    assert text.count(b'"pointer"') == 20
+    meta = {f"-{number}{'k' * 9000}": 1 for number in range(50)}
+    said = reply({**PING, "params": {"_meta": meta}}, "2025-11-25")
+    data = said["error"]["data"]
+    assert (len(data["violations"]), data["truncated"]) == (20, True)
+    assert max(len(one["pointer"]) for one in data["violations"]) == 300
+    assert len(said["error"]["message"]) == 300
+
+
+def test_a_batch_of_another_kind_of_message_is_told_to_its_sender() -> None:
+    replies = reply([{"jsonrpc": "2.0", "id": 1, "result": {}}, {**PING, "id": 2}], "2025-03-26")
+    assert [(each["id"], each["error"]["code"]) for each in replies] == [(2, -32600)]
 
 
 @pytest.mark.parametrize(("message", "version"), [case[1:3] for case in CODES], ids=str)
