@@ -7,7 +7,8 @@ Each case has the ``code`` of a rule, a ``description``, what to ``check`` and `
 instance pointers of the violations with that code: none where the rule is kept. What is
 checked stands under the name of its kind (see `_SUBJECTS`) as JSON, or as ``text``, byte
 for byte. The rest is context: ``version``, ``sender``, ``client_capabilities``,
-``server_capabilities``, ``answers``, ``request``, ``profile``.
+``server_capabilities``, ``answers``, ``request``, ``profile``, and ``output_schema``, which
+the tool has whose result it is.
 """
 
 import json
@@ -101,7 +102,9 @@ class RuleCase:
                 return Sampling(self.text)
             case "tool_result":
                 return ToolResult(
-                    self.text, ResultProfile(self.fields.get("profile", "specification"))
+                    self.text,
+                    ResultProfile(self.fields.get("profile", "specification")),
+                    has_output_schema="output_schema" in self.fields,
                 )
             case "message":
                 return ProtocolMessage(self.text, self.fields.get("answers", ""), asked)

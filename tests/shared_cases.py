@@ -3,6 +3,9 @@
 A case file holds texts, so that broken JSON can stand in it and any language can
 read it. ``want`` is a verdict (``valid``, and of each violation the fields that
 matter) or a refusal (its reason).
+
+A case is judged under a ``schema``, or under a ``tool``; then it also has a ``subject``,
+which names what the payload is, and may want replies, which stand as JSON.
 """
 
 import json
@@ -11,15 +14,23 @@ from typing import Any
 import pytest
 from shared_material import REPOSITORY
 
-__all__ = ["VALIDATE", "matches"]
+__all__ = ["CALLS", "VALIDATE", "matches"]
 
 _FOLDER = REPOSITORY / "tests" / "cases" / "validate"
 
-VALIDATE = [
-    pytest.param(case, id=f"{path.stem}: {case['name']}")
-    for path in sorted(_FOLDER.glob("*.json"))
-    for case in json.loads(path.read_text())["cases"]
-]
+
+def _cases(under: str) -> list[Any]:
+    """Return the cases that are judged under a ``schema``, or under a ``tool``."""
+    return [
+        pytest.param(case, id=f"{path.stem}: {case['name']}")
+        for path in sorted(_FOLDER.glob("*.json"))
+        for case in json.loads(path.read_text())["cases"]
+        if under in case
+    ]
+
+
+VALIDATE = _cases("schema")
+CALLS = _cases("tool")
 
 
 def matches(want: dict[str, Any], got: dict[str, Any]) -> dict[str, Any]:

@@ -14,6 +14,8 @@ import pytest_asyncio
 from sidecheck_server.core.compiled import CompiledSchema
 from sidecheck_server.core.judge import Judging, judge
 from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.mcp.context import Context
+from sidecheck_server.core.mcp.subjects import Asked, ToolJson
 from sidecheck_server.core.refusals import Reason, Refusal
 from sidecheck_server.core.schemas.compilation import Artifact, compile_source
 from sidecheck_server.core.schemas.source import SchemaSource
@@ -208,3 +210,12 @@ async def test_closing_leaves_no_process() -> None:
     await asyncio.gather(under_way, return_exceptions=True)
 
     assert (2, set()) == (len(during), after)
+
+
+async def test_a_worker_checks_and_refuses_as_the_core_does(workers: Workers) -> None:
+    """What is not JSON needs no surface."""
+    checked = await workers.check(Asked(ToolJson(b"{"), Context(hide_values=True)))
+    assert [one.code for one in checked.findings.verdict().violations] == ["PAYLOAD_NOT_JSON"]
+    with pytest.raises(Refusal) as refusal:
+        await workers.check(Asked(ToolJson(b"[" * 1000)))
+    assert refusal.value.metadata["bound"] == "payload_depth"

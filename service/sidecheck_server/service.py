@@ -8,8 +8,10 @@ import structlog
 from sidecheck_server.registry.sqlite import open_registry
 from sidecheck_server.rpc.server import Server
 from sidecheck_server.settings import Settings
+from sidecheck_server.state.protocol import Checker
 from sidecheck_server.state.registration import Registrar, Registration
 from sidecheck_server.state.schemas import CompiledSchemas
+from sidecheck_server.state.surfaces import KeptSurfaces
 from sidecheck_server.state.validation import Validator
 from sidecheck_server.workers import Workers
 
@@ -42,13 +44,15 @@ async def running_service(
             schemas = CompiledSchemas(
                 workers.compile, limits, settings.registered_schemas, settings.inline_schemas
             )
-            registrar = Registrar(registry, schemas, limits)
+            surfaces = KeptSurfaces(workers.compile, limits)
+            checker = Checker(surfaces, schemas, workers.check, workers.judge, limits)
+            registrar = Registrar(registry, schemas, checker, limits)
             for registration in preload:
                 await _register(registrar, registration)
             validator = Validator(
                 registry, schemas, workers.judge, limits, frozenset(settings.report_only)
             )
-            server = Server(settings, registry, validator, registrar)
+            server = Server(settings, registry, validator, checker, registrar)
             await server.start()
             try:
                 server.ready()

@@ -20,7 +20,9 @@ from sidecheck.v1.verdict_pb2 import Verdict
 from sidecheck_server.core.compiled import CompiledSchema
 from sidecheck_server.core.judge import Judging, judge
 from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.mcp.results import must_be_object
 from sidecheck_server.core.mcp.tools import read_tool
+from sidecheck_server.core.mcp.versions import DEFAULT_VERSION
 from sidecheck_server.core.refusals import Reason, Refusal
 from sidecheck_server.core.schemas.compilation import compile_source
 from sidecheck_server.core.schemas.dialects import DEFAULT_DIALECT
@@ -148,7 +150,10 @@ def _from_core(request: v1.ValidateRequest) -> Any:
             return Reason.NO_OUTPUT_SCHEMA.value
         source = replace(source, assert_formats=options.assert_formats)
         compiled = CompiledSchema(source, compile_source(source, _LIMITS), _LIMITS)
-        verdict = judge(compiled, getattr(request.subject, kind), how)
+        payload = getattr(request.subject, kind)
+        verdict = judge(compiled, payload, how)
+        if kind == "structured_content":
+            verdict = must_be_object(verdict, payload, how, DEFAULT_VERSION)
     except Refusal as refusal:
         return refusal.reason.value
     return (

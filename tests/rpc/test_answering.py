@@ -30,6 +30,7 @@ from sidecheck_server.rpc.door import Door
 from sidecheck_server.rpc.status import STATUS_CODES
 from sidecheck_server.rpc.streams import Streams
 from sidecheck_server.rpc.validation import ValidationServicer
+from sidecheck_server.state.calls import ToolCalls
 from sidecheck_server.state.validation import Standard
 from structlog.testing import capture_logs
 from wire import info_of
@@ -269,7 +270,8 @@ async def batch(failure: BaseException, *digests: str) -> tuple[Any, list[dict[s
     """Return the answer to a batch under schemas of *digests*, and what is logged."""
     registry = open_registry(None)
     judge: Any = Judge(failure)
-    servicer = ValidationServicer(judge, registry, Limits(), Door(), Streams())
+    calls = ToolCalls(judge, judge, Limits())
+    servicer = ValidationServicer(judge, calls, registry, Limits(), Door(), Streams())
     request = validation_service_pb2.ValidateBatchRequest(
         items=[
             validation_service_pb2.ValidateItem(

@@ -1,12 +1,13 @@
 """The shared cases, through a real server."""
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
 import grpc
 import pytest
 from running import RunningServer
-from shared_cases import VALIDATE, matches
+from shared_cases import CALLS, VALIDATE, matches
 from sidecheck.v1 import options_pb2, target_pb2, validation_service_pb2, verdict_pb2
 from sidecheck.v1.validation_service_pb2_grpc import ValidationServiceStub
 from wire import refusal_of
@@ -18,7 +19,7 @@ def stub(shared_server: RunningServer) -> Iterator[ValidationServiceStub]:
         yield ValidationServiceStub(channel)
 
 
-@pytest.mark.parametrize("case", VALIDATE)
+@pytest.mark.parametrize("case", [*VALIDATE, *CALLS])
 def test_a_server_answers_as_the_case_wants(
     case: dict[str, Any], stub: ValidationServiceStub
 ) -> None:
@@ -34,6 +35,16 @@ def test_a_server_answers_as_the_case_wants(
 
 
 def _request(case: dict[str, Any]) -> validation_service_pb2.ValidateRequest:
+    return validation_service_pb2.ValidateRequest(
+        target=_target(case),
+        subject=_subject(case),
+        options=options_pb2.ValidationOptions(**case.get("options", {})),
+    )
+
+
+def _target(case: dict[str, Any]) -> target_pb2.Target:
+    if "tool" in case:
+        return target_pb2.Target(inline_tool=target_pb2.InlineTool(json=case["tool"].encode()))
     schema = target_pb2.InlineSchema(
         json=case["schema"].encode(),
         documents=[
@@ -42,11 +53,14 @@ def _request(case: dict[str, Any]) -> validation_service_pb2.ValidateRequest:
         ],
         default_dialect=case.get("default_dialect", ""),
     )
-    return validation_service_pb2.ValidateRequest(
-        target=target_pb2.Target(inline_schema=schema),
-        subject=target_pb2.Subject(arguments=case["payload"].encode()),
-        options=options_pb2.ValidationOptions(**case.get("options", {})),
-    )
+    return target_pb2.Target(inline_schema=schema)
+
+
+def _subject(case: dict[str, Any]) -> target_pb2.Subject:
+    name = case.get("subject", "arguments")
+    if name == "absent_structured_content":
+        return target_pb2.Subject(absent_structured_content=target_pb2.AbsentContent())
+    return target_pb2.Subject(**{name: case["payload"].encode()})
 
 
 def _verdict(verdict: verdict_pb2.Verdict) -> dict[str, Any]:
@@ -57,4 +71,7 @@ def _verdict(verdict: verdict_pb2.Verdict) -> dict[str, Any]:
         "violations": [
             {name: getattr(found, name) for name in names} for found in verdict.violations
         ],
+        "tool_error_text": verdict.tool_error_text,
+        "call_tool_result": json.loads(verdict.call_tool_result or b"null"),
+        "json_rpc_error": json.loads(verdict.json_rpc_error or b"null"),
     }

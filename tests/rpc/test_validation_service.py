@@ -113,7 +113,7 @@ def test_every_way_to_name_a_schema_gives_the_same_verdict(stub: Any, registered
 
 
 def test_structured_content_is_judged_under_the_output_schema(stub: Any, registered: Any) -> None:
-    """And gets no text for a model, which did not write it."""
+    """And gets no advice for a model, which did not write it."""
     verdict = stub.Validate(ask(named(), structured_content=b"{}")).verdict
 
     assert ["REQUIRED"] == [found.code for found in verdict.violations]
@@ -141,23 +141,6 @@ def test_values_can_be_left_out_of_messages(stub: Any) -> None:
     assert b"hunter2" not in stub.Validate(request).SerializeToString()
 
 
-UNSERVED = [
-    ask(SCHEMA, call_params=b"{}"),
-    ask(SCHEMA, call_result=b"{}"),
-    ask(SCHEMA, absent_structured_content=target_pb2.AbsentContent()),
-]
-
-
-@pytest.mark.parametrize("request_", UNSERVED, ids=lambda one: str(one)[:60].replace("\n", " "))
-def test_what_is_not_served_is_refused_by_name(stub: Any, request_: Any) -> None:
-    """Never ignored in silence."""
-    with pytest.raises(grpc.RpcError) as caught:
-        stub.Validate(request_)
-
-    assert "UNIMPLEMENTED" == refusal_of(caught.value).reason
-    assert refusal_of(caught.value).metadata["feature"]
-
-
 REFUSED = [
     pytest.param(ask(None, 1), "INVALID_REQUEST", "INVALID_ARGUMENT", id="no target"),
     pytest.param(
@@ -165,6 +148,14 @@ REFUSED = [
         "INVALID_REQUEST",
         "INVALID_ARGUMENT",
         id="no subject",
+    ),
+    *(
+        pytest.param(request, "INVALID_REQUEST", "INVALID_ARGUMENT", id=f"no tool for {what}")
+        for what, request in {
+            "params": ask(SCHEMA, call_params=b"{}"),
+            "a result": ask(SCHEMA, call_result=b"{}"),
+            "absence": ask(SCHEMA, absent_structured_content=target_pb2.AbsentContent()),
+        }.items()
     ),
     pytest.param(ask(named("nobody"), {}), "UNKNOWN_TOOL", "NOT_FOUND", id="unknown tool"),
     pytest.param(

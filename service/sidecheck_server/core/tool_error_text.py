@@ -1,4 +1,4 @@
-"""The text for the model that made an invalid call.
+"""The texts for the model that made an invalid call, or whose call got an invalid result.
 
 Since 2025-11-25 invalid arguments are an error of the tool, not of the protocol, so
 that the model sees what is wrong and can call again (MCP 2025-11-25, server/tools,
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from sidecheck_server.core.words import Severity, Verdict, Violation
 
-__all__ = ["tool_error_text"]
+__all__ = ["brief_error_text", "result_error_text", "tool_error_text"]
 
 LONGEST = 2000
 """How many characters a text has at most."""
@@ -30,18 +30,56 @@ def tool_error_text(verdict: Verdict, *, tool: str | None = None) -> str:
 
     It names every place and what is wanted there, as far as 2,000 characters go.
     """
-    errors = [each for each in verdict.violations if each.severity is Severity.ERROR]
+    errors = _errors(verdict)
     if not errors:
         return ""
-    named = f" {_one_line(tool, _LONGEST_NAME)}" if tool else ""
+    subject = _arguments(tool)
     if any(each.code in _UNREADABLE for each in errors):
-        head = f"The arguments of the call{' to' * bool(named)}{named} cannot be read as JSON:"
+        head = f"{subject} cannot be read as JSON:"
         tail = "Call the tool again with arguments that are one well-formed JSON object."
     else:
-        head = f"The arguments of the call{' to' * bool(named)}{named} are not valid:"
+        head = f"{subject} are not valid:"
         tail = "Correct the arguments and call the tool again."
+    return _text(head, errors, tail, truncated=verdict.truncated)
+
+
+def result_error_text(verdict: Verdict, *, tool: str | None = None) -> str:
+    """Return what to tell the model whose call of *tool* got an invalid result, or "" if valid.
+
+    It is as long as `tool_error_text` at the most.
+    """
+    errors = _errors(verdict)
+    if not errors:
+        return ""
+    head = f"{_result(tool)} is not valid:"
+    return _text(head, errors, _OTHERS_FAULT, truncated=verdict.truncated)
+
+
+def brief_error_text(*, tool: str | None = None, of_result: bool = False) -> str:
+    """Return what to tell the model if what is wrong is not to be told."""
+    if of_result:
+        return f"{_result(tool)} is not valid. {_OTHERS_FAULT}"
+    return f"{_arguments(tool)} are not valid."
+
+
+_OTHERS_FAULT = "The fault lies in the tool, not in the call."
+
+
+def _arguments(tool: str | None) -> str:
+    return f"The arguments of the call{f' to {_one_line(tool, _LONGEST_NAME)}' if tool else ''}"
+
+
+def _result(tool: str | None) -> str:
+    return f"The result of {_one_line(tool, _LONGEST_NAME) if tool else 'the tool'}"
+
+
+def _errors(verdict: Verdict) -> list[Violation]:
+    return [each for each in verdict.violations if each.severity is Severity.ERROR]
+
+
+def _text(head: str, errors: Sequence[Violation], tail: str, *, truncated: bool) -> str:
     room = LONGEST - len(head) - len(tail) - _RESERVED - 2
-    return "\n".join((head, *_lines(errors, room, truncated=verdict.truncated), tail))
+    return "\n".join((head, *_lines(errors, room, truncated=truncated), tail))
 
 
 def _lines(errors: Sequence[Violation], room: int, *, truncated: bool) -> list[str]:

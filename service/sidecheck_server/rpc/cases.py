@@ -10,20 +10,28 @@ from sidecheck.v1.validation_service_pb2 import ValidateOutcome, ValidateRespons
 
 from sidecheck_server.core.judge import VALID, judge_at_once
 from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.mcp.results import must_be_object, objects_only
 from sidecheck_server.core.refusals import Reason, Refusal
 from sidecheck_server.core.words import Verdict
 from sidecheck_server.registry import Registry
 from sidecheck_server.rpc.batches import Batch
 from sidecheck_server.rpc.convert import (
+    WHOLES,
     Asked,
     options_from_wire,
     side_of,
     skipped_to_wire,
     target_from_wire,
     valid_to_wire,
-    verdict_to_wire,
 )
 from sidecheck_server.rpc.facts import Told, facts_of
+from sidecheck_server.rpc.replies import (
+    answer_to_call,
+    answer_to_payload,
+    answer_to_result,
+    unknown_to_caller,
+)
+from sidecheck_server.state.calls import Manner, ToolCalls
 from sidecheck_server.state.targets import Side, Target
 from sidecheck_server.state.validation import Standard, Validator
 
@@ -37,12 +45,18 @@ _INLINE = frozenset({"inline_tool", "inline_schema"})
 """Cases that are longer, in bytes, are not kept, nor those of what is sent along: a case
 holds on to its compiled schema, and of those sent along the cache bounds the memory."""
 
+_CALLS = frozenset({"arguments", "call_params"})
+"""The subjects that a caller sent, who is to be answered in the words of the protocol."""
+
 
 class Cases:
     """The cases that were judged last."""
 
-    def __init__(self, validator: Validator, registry: Registry, limits: Limits) -> None:
+    def __init__(
+        self, validator: Validator, calls: ToolCalls, registry: Registry, limits: Limits
+    ) -> None:
         self._validator = validator
+        self._calls = calls
         self._registry = registry
         self._limits = limits
         self._kept: dict[tuple[bytes, bytes], Case] = {}
@@ -57,7 +71,10 @@ class Cases:
         key = (target.SerializeToString(), options.SerializeToString())
         case = self._kept.get(key)
         if case is None:
-            case = Case(target, options, self._validator, self._limits, revision)
+            asked = _read(options_from_wire, options, self._limits)
+            case = Case(
+                _read(target_from_wire, target), asked, self._validator, self._calls, revision
+            )
             small = len(key[0]) + len(key[1]) <= _LONGEST_KEPT
             if small and target.WhichOneof("target") not in _INLINE:
                 if len(self._kept) >= _MOST_KEPT:
@@ -78,6 +95,8 @@ class _Ready:
 
     standard: Standard
     side: Side
+    #: Whether a subject must be an object, whatever the schema says.
+    objects_only: bool
     #: The answers to a valid payload, always the same.
     valid: Told
     valid_item: ValidateOutcome
@@ -86,19 +105,20 @@ class _Ready:
 class Case:
     """A target and options, and what was found for them."""
 
-    __slots__ = ("_asked", "_ready", "_target", "_validator", "revision")
+    __slots__ = ("_asked", "_calls", "_ready", "_target", "_validator", "revision")
 
     def __init__(
         self,
-        target: target_pb2.Target,
-        options: options_pb2.ValidationOptions,
+        target: Target | Refusal,
+        asked: Asked | Refusal,
         validator: Validator,
-        limits: Limits,
+        calls: ToolCalls,
         revision: int,
     ) -> None:
-        self._asked: Asked | Refusal = _read(options_from_wire, options, limits)
-        self._target: Target | Refusal = _read(target_from_wire, target)
+        self._asked = asked
+        self._target = target
         self._validator = validator
+        self._calls = calls
         self._ready: dict[str | None, _Ready] = {}
         #: The revision of the registry in which the target is looked up.
         self.revision = revision
@@ -112,10 +132,10 @@ class Case:
         judged = self._judge_at_once(subject, None)
         if judged is None:
             return None
-        verdict, ready, asked = judged
+        verdict, payload, ready, asked = judged
         if verdict is VALID:
             return ready.valid
-        answer = _answer(verdict, ready, asked, None)
+        answer = _answer(verdict, payload, ready, asked, None)
         return ValidateResponse(verdict=answer, registry_revision=self.revision)
 
     def item_at_once(self, subject: target_pb2.Subject, batch: Batch) -> ValidateOutcome | None:
@@ -127,23 +147,28 @@ class Case:
         judged = self._judge_at_once(subject, batch)
         if judged is None:
             return None
-        verdict, ready, asked = judged
+        verdict, payload, ready, asked = judged
         if verdict is VALID:
             return ready.valid_item
-        outcome = ValidateOutcome(verdict=_answer(verdict, ready, asked, batch))
+        outcome = ValidateOutcome(verdict=_answer(verdict, payload, ready, asked, batch))
         batch.tally.look(outcome)
         return outcome
 
     def _judge_at_once(
         self, subject: target_pb2.Subject, batch: Batch | None
-    ) -> tuple[Verdict, _Ready, Asked] | None:
+    ) -> tuple[Verdict, bytes, _Ready, Asked] | None:
         name, asked = subject.WhichOneof("subject"), self._asked
         ready = self._ready.get(name)
         if ready is None or isinstance(asked, Refusal):
             return None
         how = asked.how if batch is None else batch.lowered(asked.how)
-        verdict = judge_at_once(ready.standard.compiled, getattr(subject, name), how)
-        return None if verdict is None else (verdict, ready, asked)
+        payload = getattr(subject, name)
+        verdict = judge_at_once(ready.standard.compiled, payload, how)
+        if verdict is None:
+            return None
+        if ready.objects_only:
+            verdict = must_be_object(verdict, payload, how, asked.version)
+        return verdict, payload, ready, asked
 
     async def judge(
         self, subject: target_pb2.Subject, batch: Batch | None = None, *, tried: bool = False
@@ -161,13 +186,14 @@ class Case:
             raise copy(asked)
         ready = self._ready.get(name)
         if ready is None:
-            side = side_of(name)
             try:
-                ready = await self._find(side, asked)
+                if name in WHOLES:
+                    return await self._judge_whole(subject, asked, batch)
+                ready = await self._find(name, asked)
             except Refusal as refusal:
-                if refusal.reason is Reason.UNKNOWN_TOOL and asked.skips_unknown_tools:
-                    return skipped_to_wire(refusal)
-                raise
+                if refusal.reason is not Reason.UNKNOWN_TOOL:
+                    raise
+                return self._unknown(refusal, name, asked)
             self._ready[name] = ready
             tried = False
         how = asked.how if batch is None else batch.lowered(asked.how)
@@ -177,27 +203,73 @@ class Case:
             if batch is not None:
                 batch.take_long()
             verdict = await self._validator.judge_long(ready.standard, payload, how)
-        return _answer(verdict, ready, asked, batch)
+        if ready.objects_only:
+            verdict = must_be_object(verdict, payload, how, asked.version)
+        return _answer(verdict, payload, ready, asked, batch)
 
-    async def _find(self, side: Side, asked: Asked) -> _Ready:
-        formats = asked.assert_formats
+    async def _judge_whole(
+        self, subject: target_pb2.Subject, asked: Asked, batch: Batch | None
+    ) -> verdict_pb2.Verdict:
+        """Return the verdict on a call or a result, in which a schema judges a part."""
+        target, calls = self._named(), self._calls
+        if batch is None:
+            manner = Manner(asked.version, asked.how, asked.assert_formats)
+        else:
+            how = batch.lowered(asked.how)
+            manner = Manner(asked.version, how, asked.assert_formats, batch.take_long)
+        match subject.WhichOneof("subject"):
+            case "call_params":
+                found, answer = (
+                    await calls.params(subject.call_params, target, manner),
+                    answer_to_call,
+                )
+            case "call_result":
+                found, answer = (
+                    await calls.result(subject.call_result, target, manner),
+                    answer_to_result,
+                )
+            case _:
+                found, answer = calls.absent(target, asked.version), answer_to_result
+        if batch is not None:
+            batch.tell(found.verdict)
+        return answer(found, asked)
+
+    def _unknown(self, refusal: Refusal, name: str | None, asked: Asked) -> verdict_pb2.Verdict:
+        """Return the verdict on a call to an unknown tool.
+
+        Raises:
+            Refusal: there is to be none.
+        """
+        if name in _CALLS:
+            refusal = unknown_to_caller(refusal, self._named(), asked)
+        if asked.skips_unknown_tools:
+            return skipped_to_wire(refusal)
+        raise refusal
+
+    def _named(self) -> Target:
         if isinstance(self._target, Refusal):
+            # As above: the one that is kept is never raised itself.
             raise copy(self._target)
-        standard = await self._validator.find(self._target, side, assert_formats=formats)
+        return self._target
+
+    async def _find(self, name: str | None, asked: Asked) -> _Ready:
+        side, formats = side_of(name), asked.assert_formats
+        standard = await self._validator.find(self._named(), side, assert_formats=formats)
+        objects = side is Side.OUTPUT and objects_only(asked.version)
         valid = valid_to_wire(standard)
         answer = ValidateResponse(verdict=valid, registry_revision=self.revision)
         told = Told(answer, *facts_of(answer))
-        return _Ready(standard, side, told, ValidateOutcome(verdict=valid))
+        return _Ready(standard, side, objects, told, ValidateOutcome(verdict=valid))
 
 
 def _answer(
-    verdict: Verdict, ready: _Ready, asked: Asked, batch: Batch | None
+    verdict: Verdict, payload: bytes, ready: _Ready, asked: Asked, batch: Batch | None
 ) -> verdict_pb2.Verdict:
     if not verdict.violations and verdict.repair is None:
         return ready.valid_item.verdict
     if batch is not None:
         batch.tell(verdict)
-    return verdict_to_wire(verdict, ready.standard, ready.side, asked)
+    return answer_to_payload(verdict, payload, ready.standard, ready.side, asked)
 
 
 def _read(from_wire: Callable[..., _Value], *message: object) -> _Value | Refusal:

@@ -1,13 +1,28 @@
 """What the log says of an answered call: outcomes and counts, never content."""
 
 import logging
-from typing import Any, NamedTuple
+from collections.abc import Iterable
+from typing import Any, NamedTuple, TypeAlias
 
-from sidecheck.v1 import registry_service_pb2, validation_service_pb2, verdict_pb2
+from sidecheck.v1 import (
+    protocol_service_pb2,
+    registry_service_pb2,
+    validation_service_pb2,
+    verdict_pb2,
+)
 
 from sidecheck_server.core.judge import DISAGREEMENT
 
 __all__ = ["Tally", "Told", "facts_of"]
+
+_Outcome: TypeAlias = validation_service_pb2.ValidateOutcome | protocol_service_pb2.CheckOutcome
+_CHECKS = (
+    protocol_service_pb2.CheckElicitationResponse,
+    protocol_service_pb2.CheckElicitationResultResponse,
+    protocol_service_pb2.CheckSamplingResponse,
+    protocol_service_pb2.CheckToolResultResponse,
+    protocol_service_pb2.CheckMessageResponse,
+)
 
 
 def facts_of(response: Any) -> tuple[int, dict[str, Any]]:
@@ -21,13 +36,43 @@ def facts_of(response: Any) -> tuple[int, dict[str, Any]]:
         return _registration(response)
     if isinstance(response, registry_service_pb2.DeleteToolsResponse):
         return logging.INFO, {"deleted": len(response.deleted)}
+    if isinstance(response, _CHECKS):
+        return _check(response.answer.verdict)
+    if isinstance(response, protocol_service_pb2.CheckToolNamesResponse):
+        return _verdicts("names", [one.verdict for one in response.outcomes])
+    if isinstance(response, protocol_service_pb2.CheckToolsResponse):
+        return _verdicts("tools", [one.verdict for one in response.outcomes])
     return logging.DEBUG, {}
+
+
+def _check(verdict: verdict_pb2.Verdict) -> tuple[int, dict[str, Any]]:
+    """Tell of one verdict by rules: warnings and advice are of interest too."""
+    codes = _codes([verdict])
+    outcome = "valid" if verdict.valid else "invalid"
+    if not codes:
+        return logging.DEBUG, {"outcome": outcome}
+    level = logging.DEBUG if verdict.valid else logging.INFO
+    level = logging.ERROR if DISAGREEMENT in codes else level
+    return level, {"outcome": outcome, "violations": len(verdict.violations), "codes": codes}
+
+
+def _verdicts(noun: str, verdicts: Iterable[verdict_pb2.Verdict]) -> tuple[int, dict[str, Any]]:
+    verdicts = list(verdicts)
+    invalid = sum(not verdict.valid for verdict in verdicts)
+    codes = _codes(verdicts)
+    level = logging.INFO if invalid else logging.DEBUG
+    level = logging.ERROR if DISAGREEMENT in codes else level
+    return level, {noun: len(verdicts), "invalid": invalid, "codes": codes}
+
+
+def _codes(verdicts: Iterable[verdict_pb2.Verdict]) -> list[str]:
+    return sorted({found.code for verdict in verdicts for found in verdict.violations})
 
 
 def _verdict(verdict: verdict_pb2.Verdict) -> tuple[int, dict[str, Any]]:
     if verdict.valid:
         return logging.DEBUG, {"outcome": "valid"}
-    codes = sorted({found.code for found in verdict.violations})
+    codes = _codes([verdict])
     level = logging.ERROR if DISAGREEMENT in codes else logging.INFO
     return level, {
         "outcome": "invalid",
@@ -56,21 +101,24 @@ class Tally:
         self._invalid = self._refused = 0
         self._disagreeing: set[str] = set()
 
-    def add(self, outcome: validation_service_pb2.ValidateOutcome) -> None:
+    def add(self, outcome: _Outcome) -> None:
         """Count one outcome."""
         self._items += 1
         self.look(outcome)
 
-    def look(self, outcome: validation_service_pb2.ValidateOutcome) -> None:
+    def look(self, outcome: _Outcome) -> None:
         """See what one outcome is that was counted already; a valid one need not be seen."""
         if outcome.HasField("refusal"):
             self._refused += 1
-        elif not outcome.verdict.valid:
+            return
+        if isinstance(outcome, protocol_service_pb2.CheckOutcome):
+            verdict = outcome.answer.verdict
+        else:
+            verdict = outcome.verdict
+        if not verdict.valid:
             self._invalid += 1
-            # It stands alone in its verdict.
-            violations = outcome.verdict.violations
-            if violations and violations[0].code == DISAGREEMENT:
-                self._disagreeing.add(outcome.verdict.schema_digest)
+            if any(found.code == DISAGREEMENT for found in verdict.violations):
+                self._disagreeing.add(verdict.schema_digest)
 
     def told(self) -> tuple[int, dict[str, Any]]:
         """Return the level at which they are logged, and the counts."""

@@ -6,28 +6,38 @@ from pathlib import Path
 import grpc
 import structlog
 from grpc_health.v1 import health
-from sidecheck.v1 import info_service_pb2, registry_service_pb2, validation_service_pb2
+from sidecheck.v1 import (
+    info_service_pb2,
+    protocol_service_pb2,
+    registry_service_pb2,
+    validation_service_pb2,
+)
 
 from sidecheck_server.registry import Registry
 from sidecheck_server.rpc.door import Door
 from sidecheck_server.rpc.health import HealthServicer
 from sidecheck_server.rpc.info import InfoServicer
 from sidecheck_server.rpc.methods import add_service
+from sidecheck_server.rpc.protocol import ProtocolServicer
 from sidecheck_server.rpc.registry import RegistryServicer
 from sidecheck_server.rpc.sockets import bind_tcp, bind_unix, remove_socket
 from sidecheck_server.rpc.standard import add_health, add_reflection
 from sidecheck_server.rpc.streams import Streams
 from sidecheck_server.rpc.validation import ValidationServicer
 from sidecheck_server.settings import Settings
+from sidecheck_server.state.calls import ToolCalls
+from sidecheck_server.state.protocol import Checker
 from sidecheck_server.state.registration import Registrar
+from sidecheck_server.state.results import ResultChecker
 from sidecheck_server.state.validation import Validator
 
 __all__ = ["Server"]
 
 _VALIDATION = validation_service_pb2.DESCRIPTOR.services_by_name["ValidationService"]
+_PROTOCOL = protocol_service_pb2.DESCRIPTOR.services_by_name["ProtocolService"]
 _REGISTRY = registry_service_pb2.DESCRIPTOR.services_by_name["RegistryService"]
 _INFO = info_service_pb2.DESCRIPTOR.services_by_name["InfoService"]
-_SERVICES = (_VALIDATION.full_name, _REGISTRY.full_name, _INFO.full_name)
+_SERVICES = tuple(each.full_name for each in (_VALIDATION, _PROTOCOL, _REGISTRY, _INFO))
 _log = structlog.get_logger("sidecheck.server")
 
 
@@ -35,7 +45,12 @@ class Server:
     """Serves until it is told to stop."""
 
     def __init__(
-        self, settings: Settings, registry: Registry, validator: Validator, registrar: Registrar
+        self,
+        settings: Settings,
+        registry: Registry,
+        validator: Validator,
+        checker: Checker,
+        registrar: Registrar,
     ) -> None:
         limits = settings.limits
         self._settings = settings
@@ -53,8 +68,14 @@ class Server:
         self._health = HealthServicer(_SERVICES)
         server = self._server
         # gRPC asks them in this order whose method was called.
-        validation = ValidationServicer(validator, registry, limits, self._door, self._streams)
+        calls = ToolCalls(validator, checker, limits)
+        validation = ValidationServicer(
+            validator, calls, registry, limits, self._door, self._streams
+        )
         add_service(server, _VALIDATION, validation)
+        results = ResultChecker(checker, validator)
+        protocol = ProtocolServicer(checker, results, limits, self._door, self._streams)
+        add_service(server, _PROTOCOL, protocol)
         add_service(server, _REGISTRY, RegistryServicer(registrar, registry, limits, self._door))
         add_service(server, _INFO, InfoServicer(registry, limits, self._door))
         add_health(server, self._health)

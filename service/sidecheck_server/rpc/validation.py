@@ -24,19 +24,17 @@ from sidecheck_server.core.limits import Limits, exceeded
 from sidecheck_server.core.refusals import Reason, Refusal
 from sidecheck_server.registry import Registry
 from sidecheck_server.rpc.answering import answering, internal_error
-from sidecheck_server.rpc.batches import Batch
+from sidecheck_server.rpc.batches import TURN_SECONDS, Batch
 from sidecheck_server.rpc.cases import Case, Cases
 from sidecheck_server.rpc.door import Door
 from sidecheck_server.rpc.facts import Told
 from sidecheck_server.rpc.methods import Unreadable, refuse_unreadable
 from sidecheck_server.rpc.status import refusal_to_wire
 from sidecheck_server.rpc.streams import Streams, answering_stream
+from sidecheck_server.state.calls import ToolCalls
 from sidecheck_server.state.validation import Validator
 
 __all__ = ["ValidationServicer"]
-
-_TURN_SECONDS = 0.002
-"""How long a batch works before other calls have their turn."""
 
 
 class ValidationServicer(ValidationServiceServicer):
@@ -45,6 +43,7 @@ class ValidationServicer(ValidationServiceServicer):
     def __init__(
         self,
         validator: Validator,
+        calls: ToolCalls,
         registry: Registry,
         limits: Limits,
         door: Door,
@@ -52,7 +51,7 @@ class ValidationServicer(ValidationServiceServicer):
     ) -> None:
         self.door = door
         self.streams = streams
-        self._cases = Cases(validator, registry, limits)
+        self._cases = Cases(validator, calls, registry, limits)
         self._limits = limits
 
     @answering
@@ -85,7 +84,7 @@ class ValidationServicer(ValidationServiceServicer):
                 outcome = await _outcome(case, item, "ValidateBatch", batch, tried=tried)
                 batch.tally.look(outcome)
             append(outcome)
-            if time.perf_counter() - turn > _TURN_SECONDS:
+            if time.perf_counter() - turn > TURN_SECONDS:
                 await sleep(0)
                 turn = time.perf_counter()
         return Told(response, *batch.tally.told())

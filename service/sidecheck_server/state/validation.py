@@ -7,7 +7,7 @@ from typing import assert_never
 from cachetools import LRUCache
 
 from sidecheck_server.core.compiled import CompiledSchema
-from sidecheck_server.core.judge import Judging, not_explained
+from sidecheck_server.core.judge import Judging, judge_at_once, not_explained
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.tools import ToolDefinition, read_tool
 from sidecheck_server.core.refusals import Reason, Refusal
@@ -25,7 +25,7 @@ from sidecheck_server.state.targets import (
     Target,
 )
 
-__all__ = ["Standard", "Validator"]
+__all__ = ["KnownTool", "Standard", "Validator"]
 
 JudgeLong = Callable[[CompiledSchema, bytes, Judging], Awaitable[Verdict]]
 
@@ -45,6 +45,24 @@ class Standard:
     definition_digest: str = ""
     #: The name of the tool, or "" for a bare schema.
     tool: str = ""
+    #: Whether the caller should act on verdicts.
+    enforced: bool = True
+
+    @property
+    def schema_digest(self) -> str:
+        """The digest of the schema."""
+        return self.compiled.digest
+
+
+@dataclass(frozen=True, slots=True)
+class KnownTool:
+    """A tool that was found, whatever schemas it has."""
+
+    definition_digest: str
+    #: Its name.
+    tool: str
+    #: The digest of its output schema, or "" if it has none.
+    output_digest: str
     #: Whether the caller should act on verdicts.
     enforced: bool = True
 
@@ -89,8 +107,43 @@ class Validator:
         compiled = await self._compiled(definition, side, assert_formats=assert_formats)
         if isinstance(target, SchemaDigest):
             return Standard(compiled)
-        enforced = not (isinstance(target, RegisteredTool) and target.server in self._report_only)
-        return Standard(compiled, definition.digest, definition.name, enforced)
+        return Standard(compiled, definition.digest, definition.name, self._enforces(target))
+
+    def tool(self, target: Target) -> KnownTool:
+        """Return the tool that *target* names.
+
+        Raises:
+            Refusal: INVALID_REQUEST if it names a bare schema; or it is unknown or broken.
+        """
+        if isinstance(target, InlineTool):
+            tool = self._read(target)
+            return KnownTool(tool.digest, tool.name, tool.output_digest or "")
+        if isinstance(target, SchemaSource | SchemaDigest):
+            said = "a whole call or result is judged under a tool, not under a bare schema"
+            raise Refusal(Reason.INVALID_REQUEST, said, {"field": "target"})
+        found, _ = self._find(target, Side.INPUT)
+        output = found.output_schema_digest or ""
+        return KnownTool(found.digest, found.name, output, self._enforces(target))
+
+    async def judge(
+        self,
+        standard: Standard,
+        payload: bytes,
+        how: Judging,
+        take_long: Callable[[], None],
+    ) -> Verdict:
+        """Return the verdict on *payload*, at once or from a worker.
+
+        *take_long* is called before a worker is given something to do, and may refuse.
+
+        Raises:
+            Refusal: as `judge_long`.
+        """
+        verdict = judge_at_once(standard.compiled, payload, how)
+        if verdict is None:
+            take_long()
+            verdict = await self.judge_long(standard, payload, how)
+        return verdict
 
     async def judge_long(self, standard: Standard, payload: bytes, how: Judging) -> Verdict:
         """Return the verdict on a payload that `judge_at_once` left open.
@@ -115,6 +168,9 @@ class Validator:
             if refusal.reason is Reason.WORKER_LOST or refusal.metadata.get("bound") in _KILLED:
                 return not_explained()
             raise
+
+    def _enforces(self, target: Target) -> bool:
+        return not (isinstance(target, RegisteredTool) and target.server in self._report_only)
 
     def _read(self, target: InlineTool) -> ToolDefinition:
         tool = self._inline_tools.get(target)

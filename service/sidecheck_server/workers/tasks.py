@@ -4,18 +4,22 @@ import os
 import resource
 import signal
 from contextlib import suppress
+from functools import lru_cache
 
 from cachetools import LRUCache
 
 from sidecheck_server.core.compiled import CompiledSchema
 from sidecheck_server.core.judge import Judging, judge
 from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.mcp.check import Checked, check
+from sidecheck_server.core.mcp.subjects import Asked
+from sidecheck_server.core.mcp.surfaces import Surfaces, compiling_surfaces
 from sidecheck_server.core.refusals import Refusal
 from sidecheck_server.core.schemas.compilation import Artifact, compile_source
 from sidecheck_server.core.schemas.source import SchemaSource
 from sidecheck_server.core.words import Verdict
 
-__all__ = ["compile_here", "judge_here", "prepare"]
+__all__ = ["check_here", "compile_here", "judge_here", "prepare"]
 
 _NICENESS = 10
 """The server goes first: what it does itself takes a moment, and many wait for it."""
@@ -66,3 +70,17 @@ def judge_here(
             return judge(CompiledSchema(source, artifact, limits), payload, how)
     except Refusal as refusal:
         return refusal
+
+
+def check_here(asked: Asked, limits: Limits) -> Checked | Refusal:
+    """Check the subject of *asked*; the questions of the rules are left."""
+    try:
+        return check(asked, limits, _surfaces(limits))
+    except Refusal as refusal:
+        return refusal
+
+
+@lru_cache(maxsize=1)
+def _surfaces(limits: Limits) -> Surfaces:
+    """Return the surfaces of this worker, which stay once they are compiled."""
+    return compiling_surfaces(limits)

@@ -1,4 +1,4 @@
-"""The workers: they compile schemas, and judge what takes longer than a moment."""
+"""The workers: they compile schemas, and judge and check what takes longer than a moment."""
 
 import asyncio
 from collections.abc import Callable
@@ -8,12 +8,14 @@ from typing import TypeVar
 from sidecheck_server.core.compiled import CompiledSchema
 from sidecheck_server.core.judge import Judging
 from sidecheck_server.core.limits import Limits, exceeded
+from sidecheck_server.core.mcp.check import Checked
+from sidecheck_server.core.mcp.subjects import Asked
 from sidecheck_server.core.refusals import Reason, Refusal
 from sidecheck_server.core.schemas.compilation import Artifact
 from sidecheck_server.core.schemas.source import SchemaSource
 from sidecheck_server.core.words import Verdict
 from sidecheck_server.workers.pool import LostError, Pool, TookTooLongError
-from sidecheck_server.workers.tasks import compile_here, judge_here, prepare
+from sidecheck_server.workers.tasks import check_here, compile_here, judge_here, prepare
 from sidecheck_server.workers.turns import Turns
 
 __all__ = ["Workers"]
@@ -67,6 +69,17 @@ class Workers:
         what, bound = "judging the payload", "judgement_seconds"
         task = (judge_here, compiled.source, compiled.artifact, self._limits, payload, how)
         return await self._run(what, bound, _do_nothing, *task)
+
+    async def check(self, asked: Asked) -> Checked:
+        """Check the subject of *asked* in a worker; the questions of the rules are left.
+
+        Raises:
+            Refusal: as `check`; LIMIT_EXCEEDED if it took too long or too much memory;
+                WORKER_LOST if the worker died.
+        """
+        # A worker may have to compile the surfaces that it needs first.
+        what, bound = "checking the payload", "compile_seconds"
+        return await self._run(what, bound, _do_nothing, check_here, asked, self._limits)
 
     async def _run(
         self,

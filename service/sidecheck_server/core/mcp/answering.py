@@ -9,11 +9,14 @@ from sidecheck_server.core.judge import Judging, judge
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.check import Checked
 from sidecheck_server.core.mcp.findings import Asking, Findings
-from sidecheck_server.core.mcp.problems import refusal_as_problems
+from sidecheck_server.core.mcp.rules.rule import Fault
+from sidecheck_server.core.mcp.rules.schema_remarks import BY_CODE
+from sidecheck_server.core.mcp.schema_problems import schema_problems
 from sidecheck_server.core.refusals import Refusal
 from sidecheck_server.core.schemas.compilation import compile_source
+from sidecheck_server.core.schemas.remarks import Remark
 from sidecheck_server.core.schemas.source import SchemaSource
-from sidecheck_server.core.words import Verdict, as_pointer
+from sidecheck_server.core.words import Verdict, Violation, as_pointer
 
 __all__ = ["answer", "answer_all", "source_for", "value_text"]
 
@@ -44,9 +47,15 @@ def answer(
     question = asking.question
     if isinstance(compiled, Refusal):
         if not question.silent:
-            at = as_pointer((*asking.path, *question.schema_path))
-            findings.add_all(refusal_as_problems(compiled, at))
+            path = (*asking.path, *question.schema_path)
+            # The schema of a type says some of what a meta-schema says of parts of a schema.
+            told = findings.places_of_errors() - {as_pointer(path)}
+            problems = schema_problems(compiled, question.schema, path, findings.context)
+            findings.add_all(each for each in problems if each.instance_pointer not in told)
         return
+    if not question.silent and not question.value:
+        at = as_pointer((*asking.path, *question.schema_path))
+        findings.add_all(_told(remark, at, findings) for remark in compiled.artifact.remarks)
     if verdict is not None:
         at = as_pointer((*asking.path, *question.value_path))
         findings.add_all(
@@ -56,6 +65,15 @@ def answer(
             ),
             truncated=verdict.truncated,
         )
+
+
+def _told(remark: Remark, at: str, findings: Findings) -> Violation:
+    """Return the violation that *remark*, on the schema at *at*, is."""
+    context = findings.context
+    rule = BY_CODE[remark.code]
+    said = f"not so: {rule.sentence}" if context.hide_values else remark.message
+    found = rule.violation(Fault((), said), context.version)
+    return replace(found, instance_pointer=at + remark.pointer)
 
 
 def answer_all(checked: Checked, limits: Limits, how: Judging) -> None:

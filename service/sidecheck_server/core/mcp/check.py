@@ -1,34 +1,39 @@
 """The one way to check something by the rules of the protocol."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
-from sidecheck_server.core.budget import Budget, Exhausted
+from sidecheck_server.core.budget import Exhausted
 from sidecheck_server.core.limits import Limits, exceeded
+from sidecheck_server.core.mcp.calls import check_call
 from sidecheck_server.core.mcp.checking_values import check_value, is_known
 from sidecheck_server.core.mcp.findings import Findings
 from sidecheck_server.core.mcp.messages import Message, check_messages
 from sidecheck_server.core.mcp.messages.gates import tell_undeclared_alone
 from sidecheck_server.core.mcp.methods import INPUT_REQUESTS
+from sidecheck_server.core.mcp.results import check_result
 from sidecheck_server.core.mcp.subjects import (
     Asked,
+    CallParams,
     Elicitation,
     ElicitationResult,
     ProtocolMessage,
-    ResultProfile,
     Sampling,
     ToolJson,
+    ToolList,
     ToolResult,
 )
 from sidecheck_server.core.mcp.surfaces import Surfaces
+from sidecheck_server.core.mcp.tools import decoded_tool, name_of, refuse_too_large_tool
 from sidecheck_server.core.payload import MalformedError, decode
+from sidecheck_server.core.refusals import Reason, Refusal
 
 __all__ = ["Checked", "check", "check_at_once"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Checked:
     """What was found, as far as it could be told without compiling a schema of the payload.
 
@@ -37,7 +42,12 @@ class Checked:
 
     findings: Findings
     #: If the subject was a message: it, or those of the batch.
-    messages: tuple[Message, ...] = field(default=())
+    messages: tuple[Message, ...] = ()
+    #: If the subject was a tool: its name, or "" if it has none.
+    name: str = ""
+    #: The JSON text of the arguments of a call, or of the structured content of a result,
+    #: if that is to be judged under a schema of the tool.
+    part: bytes | None = None
 
 
 def check(asked: Asked, limits: Limits, surfaces: Surfaces) -> Checked:
@@ -47,7 +57,7 @@ def check(asked: Asked, limits: Limits, surfaces: Surfaces) -> Checked:
         Refusal: LIMIT_EXCEEDED, with the bound in its metadata.
     """
     try:
-        return _check(asked, limits, surfaces, [limits.steps])
+        return _check(asked, limits, surfaces, limits.steps)
     except Exhausted:
         raise exceeded("steps", limits.steps, "checking takes too long") from None
     except RecursionError:
@@ -61,29 +71,26 @@ def check_at_once(asked: Asked, limits: Limits, surfaces: Surfaces) -> Checked |
         Refusal: as `check`.
         NotCompiledError: the schema of a type is not there yet.
     """
-    if sum(map(len, _texts(asked))) > limits.bytes_at_once:
+    subject = asked.subject
+    if subject.size > limits.bytes_at_once:
+        if isinstance(subject, ToolJson):
+            refuse_too_large_tool(subject.json, limits)
         return None
     try:
-        return _check(asked, limits, surfaces, [limits.steps_at_once])
+        return _check(asked, limits, surfaces, limits.steps_at_once)
     except (Exhausted, RecursionError):
         return None
 
 
-def _check(asked: Asked, limits: Limits, surfaces: Surfaces, budget: Budget) -> Checked:
-    how = asked.how
-    context = replace(asked.context, budget=budget)
+def _check(asked: Asked, limits: Limits, surfaces: Surfaces, steps: int) -> Checked:
+    how, context, subject = asked.how, asked.context, asked.subject
+    context.budget[0] = steps
     findings = Findings(context, most=how.most, longest=how.longest, least=how.least)
     try:
-        return _KINDS[type(asked.subject)](asked.subject, findings, limits, surfaces)
+        return _KINDS[type(subject)](subject, findings, limits, surfaces)
     except MalformedError as error:
         findings.add_all(error.violations, truncated=error.truncated)
         return Checked(findings)
-
-
-def _texts(asked: Asked) -> list[bytes]:
-    subject = asked.subject
-    values = (getattr(subject, name) for name in subject.__slots__)
-    return [value for value in values if isinstance(value, bytes)]
 
 
 def _decoded(text: bytes, limits: Limits) -> Any:
@@ -98,8 +105,30 @@ def _decoded(text: bytes, limits: Limits) -> Any:
     return decode(text, max_depth=limits.payload_depth)
 
 
+def _given(text: bytes, field: str, limits: Limits) -> Any:
+    """Return the value of *text*, which says what a result answers and is not checked itself.
+
+    Raises:
+        Refusal: INVALID_REQUEST if it is not JSON; LIMIT_EXCEEDED.
+    """
+    try:
+        return _decoded(text, limits)
+    except MalformedError as error:
+        first = error.violations[0].message
+        said = f"the {field} that the result answers is not JSON: {first}"
+        raise Refusal(Reason.INVALID_REQUEST, said, {"field": field}) from None
+
+
 def _tool(subject: ToolJson, findings: Findings, limits: Limits, surfaces: Surfaces) -> Checked:
-    check_value(_decoded(subject.json, limits), "Tool", findings, surfaces)
+    tool = decoded_tool(subject.json, limits)
+    check_value(tool, "Tool", findings, surfaces)
+    return Checked(findings, name=name_of(tool))
+
+
+def _tool_list(
+    subject: ToolList, findings: Findings, limits: Limits, surfaces: Surfaces
+) -> Checked:
+    check_value(_decoded(subject.json, limits), "ListToolsResult", findings, surfaces)
     return Checked(findings)
 
 
@@ -115,7 +144,7 @@ def _elicitation_result(
     subject: ElicitationResult, findings: Findings, limits: Limits, surfaces: Surfaces
 ) -> Checked:
     if subject.params:
-        request = _decoded(subject.params, limits)
+        request = _given(subject.params, "params", limits)
         findings.context = replace(findings.context, request=request)
     result = _decoded(subject.result, limits)
     check_value(result, "ElicitResult", findings, surfaces)
@@ -126,6 +155,13 @@ def _sampling(subject: Sampling, findings: Findings, limits: Limits, surfaces: S
     params = _decoded(subject.params, limits)
     _check_asking(params, "sampling/createMessage", findings, surfaces)
     return Checked(findings)
+
+
+def _call_params(
+    subject: CallParams, findings: Findings, limits: Limits, surfaces: Surfaces
+) -> Checked:
+    value = _decoded(subject.params, limits)
+    return Checked(findings, part=check_call(subject, value, findings, surfaces))
 
 
 def _check_asking(params: Any, name: str, findings: Findings, surfaces: Surfaces) -> None:
@@ -139,9 +175,8 @@ def _check_asking(params: Any, name: str, findings: Findings, surfaces: Surfaces
 def _tool_result(
     subject: ToolResult, findings: Findings, limits: Limits, surfaces: Surfaces
 ) -> Checked:
-    type_ = "TextResult" if subject.profile is ResultProfile.TEXT else "CallToolResult"
-    check_value(_decoded(subject.json, limits), type_, findings, surfaces)
-    return Checked(findings)
+    value = _decoded(subject.json, limits)
+    return Checked(findings, part=check_result(subject, value, findings, surfaces))
 
 
 def _message(
@@ -149,7 +184,7 @@ def _message(
 ) -> Checked:
     answers = subject.answers
     if subject.request:
-        request = _decoded(subject.request, limits)
+        request = _given(subject.request, "request", limits)
         if isinstance(request, dict):
             findings.context = replace(findings.context, request=request.get("params"))
             method = request.get("method")
@@ -161,9 +196,11 @@ def _message(
 _KINDS: Mapping[type, Callable[..., Checked]] = MappingProxyType(
     {
         ToolJson: _tool,
+        ToolList: _tool_list,
         Elicitation: _elicitation,
         ElicitationResult: _elicitation_result,
         Sampling: _sampling,
+        CallParams: _call_params,
         ToolResult: _tool_result,
         ProtocolMessage: _message,
     }

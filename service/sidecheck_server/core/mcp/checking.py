@@ -1,31 +1,32 @@
-"""Checking tool definitions without registering them: what is wrong with each, in full."""
+"""Checking tool definitions, many at a time: an outcome for each, never one for all."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
 
+from sidecheck_server.core.judge import Judging
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.problems import (
-    duplicate_name,
-    refusal_as_problems,
-    repeated_names,
-)
-from sidecheck_server.core.mcp.tools import read_tool
-from sidecheck_server.core.payload import MalformedError, decode
-from sidecheck_server.core.refusals import Reason, Refusal
-from sidecheck_server.core.schemas.compilation import compile_source
-from sidecheck_server.core.words import Document, Severity, Violation
+from sidecheck_server.core.mcp.answering import answer_all
+from sidecheck_server.core.mcp.check import Checked, check
+from sidecheck_server.core.mcp.findings import Findings
+from sidecheck_server.core.mcp.problems import duplicate_name, refusal_as_problems, repeated_names
+from sidecheck_server.core.mcp.subjects import Asked
+from sidecheck_server.core.mcp.surfaces import Surfaces
+from sidecheck_server.core.refusals import Refusal
+from sidecheck_server.core.words import Severity, Verdict
 
-__all__ = ["CheckedTool", "Problem", "check_tool", "tell_duplicates"]
+__all__ = ["CheckedTool", "Treatment", "check_here", "outcomes", "refused"]
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """Something that is wrong with a tool definition."""
+class Treatment(StrEnum):
+    """What a client that keeps to the rules does with a tool."""
 
-    violation: Violation
-    #: The very place, as a JSON Pointer into the definition, where the violation names
-    #: the schema as a whole.
-    pointer: str
+    #: It takes the tool.
+    KEEP = "keep"
+    #: It takes the tool; the violations are worth a look.
+    WARN = "warn"
+    #: It leaves the tool out, and takes the others.
+    DROP = "drop"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,64 +35,65 @@ class CheckedTool:
 
     #: The tool's name, or "" if the definition has none.
     name: str
-    problems: tuple[Problem, ...]
+    #: Where the definition stands in the text with all of them, as a JSON Pointer.
+    pointer: str
+    #: What was found; its pointers lead into the definition.
+    verdict: Verdict
+    treatment: Treatment
 
     @property
     def ok(self) -> bool:
-        """Whether the tool would be registered: none of its problems is an error."""
-        return not any(one.violation.severity is Severity.ERROR for one in self.problems)
+        """Whether the tool would be registered: nothing that was found is an error."""
+        return self.treatment is not Treatment.DROP
 
 
-def check_tool(text: bytes, documents: tuple[Document, ...], limits: Limits) -> CheckedTool:
-    """Return what is wrong with the tool definition whose JSON *text* is given.
+def refused(asked: Asked, refusal: Refusal) -> Checked:
+    """Return what was found of a subject that could not be checked: that it is refused."""
+    findings = Findings(
+        asked.context, most=asked.how.most, longest=asked.how.longest, least=asked.how.least
+    )
+    findings.add_all(refusal_as_problems(refusal, ""))
+    return Checked(findings)
 
-    Both of its schemas are compiled, so it takes as long as that.
+
+def check_here(asked: Asked, limits: Limits, surfaces: Surfaces) -> Checked:
+    """Return what is wrong with the subject of *asked*, all questions answered.
+
+    Its schemas are compiled, so it takes as long as that. What is beyond a limit has a
+    violation that says so.
     """
+    how = Judging(
+        max_violations=asked.how.most,
+        max_length=asked.how.longest,
+        hide_values=asked.context.hide_values,
+    )
     try:
-        tool = read_tool(text, documents, limits)
+        checked = check(asked, limits, surfaces)
+        answer_all(checked, limits, how)
     except Refusal as refusal:
-        return CheckedTool(_name(text), _as_problems(refusal, ""))
-    problems: list[Problem] = []
-    for key, source in (("inputSchema", tool.input), ("outputSchema", tool.output)):
-        if source is not None:
-            try:
-                compile_source(source, limits)
-            except Refusal as refusal:
-                problems += _as_problems(refusal, f"/{key}")
-    return CheckedTool(tool.name, tuple(problems))
+        return refused(asked, refusal)
+    return checked
 
 
-def _as_problems(refusal: Refusal, pointer: str) -> tuple[Problem, ...]:
-    """Turn the *refusal* of what stands at *pointer* of a definition into problems of it."""
-    found = refusal_as_problems(refusal, pointer)
-    if not refusal.problems:
-        return (Problem(found[0], pointer + _place(refusal)),)
-    return tuple(Problem(each, each.instance_pointer) for each in found)
+def outcomes(
+    checked: Sequence[Checked], pointers: Iterable[str], duplicates: str
+) -> tuple[CheckedTool, ...]:
+    """Return what became of the tools that were *checked* together, which stand at *pointers*.
 
-
-def tell_duplicates(checked: Sequence[CheckedTool]) -> list[CheckedTool]:
-    """Return *checked* with a warning at every name that stands more than once."""
+    Names that stand more than once are told as *duplicates* says it.
+    """
     repeated = repeated_names(one.name for one in checked)
-    said = "several tools have this name; of those registered together, the last counts"
-    problem = Problem(duplicate_name(said), "/name")
-    return [
-        replace(one, problems=(*one.problems, problem)) if one.name in repeated else one
-        for one in checked
-    ]
+    for one in checked:
+        if one.name in repeated:
+            one.findings.add(duplicate_name(duplicates, one.findings.context.version))
+    return tuple(_outcome(one, pointer) for one, pointer in zip(checked, pointers, strict=True))
 
 
-def _place(refusal: Refusal) -> str:
-    place = refusal.metadata.get("place", "")
-    # In a document given along, a place begins with its URI.
-    if place and not place.startswith("/"):
-        return ""
-    return f"{place}/$ref" if refusal.reason is Reason.UNRESOLVABLE_REFERENCE else place
+def _outcome(checked: Checked, pointer: str) -> CheckedTool:
+    findings = checked.findings
+    gravest = findings.gravest
+    treatment = _TREATMENTS.get(gravest, Treatment.KEEP) if gravest else Treatment.KEEP
+    return CheckedTool(checked.name, pointer, findings.verdict(), treatment)
 
 
-def _name(text: bytes) -> str:
-    try:
-        tool = decode(text, max_depth=len(text))
-    except MalformedError:
-        return ""
-    name = tool.get("name") if isinstance(tool, dict) else None
-    return name if isinstance(name, str) else ""
+_TREATMENTS = {Severity.ERROR: Treatment.DROP, Severity.WARNING: Treatment.WARN}

@@ -39,17 +39,21 @@ class Findings:
         self._kept: tuple[list[Violation], list[Violation], list[Violation]] = ([], [], [])
         self._length = [0, 0, 0]
         self._truncated = False
+        self._gravest: Severity | None = None
 
     def tell(self, rule: Rule, path: Path, found: Found) -> None:
         """Take in what *rule* found in the value at *path*."""
         if isinstance(found, Question):
             self.questions.append(Asking(path, found))
-        elif _RANK[rule.severity] <= self._least:
+        elif _RANK[rule.severity] > self._least:
+            self._look(rule.severity)
+        else:
             self.add(rule.violation(found, self.context.version, path))
 
     def add(self, violation: Violation) -> bool:
         """Take in *violation*; return whether more of its severity are wanted."""
         rank = _RANK[violation.severity]
+        self._look(violation.severity)
         if rank > self._least:
             return True
         kept = self._kept[rank]
@@ -67,10 +71,23 @@ class Findings:
             if not self.add(violation):
                 return
 
+    def _look(self, severity: Severity) -> None:
+        if self._gravest is None or _RANK[severity] < _RANK[self._gravest]:
+            self._gravest = severity
+
+    @property
+    def gravest(self) -> Severity | None:
+        """The severity of the gravest violation found, also of those that are left out."""
+        return self._gravest
+
     @property
     def has_errors(self) -> bool:
         """Whether an error was found."""
         return bool(self._kept[0])
+
+    def places_of_errors(self) -> frozenset[str]:
+        """Return the instance pointers of the errors that were found."""
+        return frozenset(violation.instance_pointer for violation in self._kept[0])
 
     def verdict(self) -> Verdict:
         """Return the verdict: the gravest violations, as many as are wanted."""

@@ -4,10 +4,14 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 
+from sidecheck_server.core.mcp.rules.rule import Clause
+from sidecheck_server.core.mcp.versions import DEFAULT_VERSION
 from sidecheck_server.core.refusals import Refusal
 from sidecheck_server.core.words import Severity, Violation
 
 __all__ = ["duplicate_name", "refusal_as_problems", "repeated_names"]
+
+_UNIQUE = Clause("server/tools", "tool")
 
 
 def refusal_as_problems(refusal: Refusal, pointer: str) -> tuple[Violation, ...]:
@@ -26,7 +30,7 @@ def repeated_names(names: Iterable[str]) -> frozenset[str]:
     return frozenset(name for name, count in counts.items() if count > 1)
 
 
-def duplicate_name(message: str) -> Violation:
+def duplicate_name(message: str, version: str = DEFAULT_VERSION) -> Violation:
     """Return the warning of a name that another tool has too, which *message* tells."""
     return Violation(
         instance_pointer="/name",
@@ -35,5 +39,5 @@ def duplicate_name(message: str) -> Violation:
         code="TOOL_NAME_DUPLICATE",
         message=message,
         severity=Severity.WARNING,
-        clause="MCP, server/tools: Tool Names",
+        clause=_UNIQUE.at(version),
     )

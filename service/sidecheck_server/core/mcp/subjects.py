@@ -9,6 +9,7 @@ from sidecheck_server.core.words import Severity
 
 __all__ = [
     "Asked",
+    "CallParams",
     "Elicitation",
     "ElicitationResult",
     "How",
@@ -17,6 +18,7 @@ __all__ = [
     "Sampling",
     "Subject",
     "ToolJson",
+    "ToolList",
     "ToolResult",
 ]
 
@@ -27,12 +29,34 @@ class ToolJson:
 
     json: bytes
 
+    @property
+    def size(self) -> int:
+        """The length of its texts together, in bytes."""
+        return len(self.json)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolList:
+    """The result of a ``tools/list`` request; its definitions may be left out."""
+
+    json: bytes
+
+    @property
+    def size(self) -> int:
+        """The length of its texts together, in bytes."""
+        return len(self.json)
+
 
 @dataclass(frozen=True, slots=True)
 class Elicitation:
     """The ``params`` of an ``elicitation/create`` request."""
 
     params: bytes
+
+    @property
+    def size(self) -> int:
+        """The length of its texts together, in bytes."""
+        return len(self.params)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +67,36 @@ class ElicitationResult:
     #: The ``params`` of the request, or b"" if they are not known.
     params: bytes = b""
 
+    @property
+    def size(self) -> int:
+        """The length of its texts together, in bytes."""
+        return len(self.result) + len(self.params)
+
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
     """The ``params`` of a ``sampling/createMessage`` request."""
 
     params: bytes
+
+    @property
+    def size(self) -> int:
+        """The length of its texts together, in bytes."""
+        return len(self.params)
+
+
+@dataclass(frozen=True, slots=True)
+class CallParams:
+    """The ``params`` of a ``tools/call`` request."""
+
+    params: bytes
+    #: The name of the tool that they must call, or "" if they may call any.
+    tool: str = ""
+
+    @property
+    def size(self) -> int:
+        """The length of its texts together, in bytes."""
+        return len(self.params)
 
 
 class ResultProfile(StrEnum):
@@ -64,6 +112,14 @@ class ToolResult:
 
     json: bytes
     profile: ResultProfile = ResultProfile.SPECIFICATION
+    #: Whether the tool that gave it has an output schema. The profile of texts has no
+    #: structured content, whatever the tool has.
+    has_output_schema: bool = False
+
+    @property
+    def size(self) -> int:
+        """The length of its texts together, in bytes."""
+        return len(self.json)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +132,21 @@ class ProtocolMessage:
     #: For a response: the request that it answers, whole, or b"" if not known.
     request: bytes = b""
 
+    @property
+    def size(self) -> int:
+        """The length of its texts together, in bytes."""
+        return len(self.json) + len(self.request)
+
 
 Subject: TypeAlias = (
-    ToolJson | Elicitation | ElicitationResult | Sampling | ToolResult | ProtocolMessage
+    ToolJson
+    | ToolList
+    | Elicitation
+    | ElicitationResult
+    | Sampling
+    | CallParams
+    | ToolResult
+    | ProtocolMessage
 )
 
 

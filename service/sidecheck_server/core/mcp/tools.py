@@ -12,7 +12,14 @@ from sidecheck_server.core.refusals import Reason, Refusal
 from sidecheck_server.core.schemas.source import SchemaSource
 from sidecheck_server.core.words import Document, JsonValue, Violation
 
-__all__ = ["ToolDefinition", "find_tool", "read_tool"]
+__all__ = [
+    "ToolDefinition",
+    "decoded_tool",
+    "find_tool",
+    "name_of",
+    "read_tool",
+    "refuse_too_large_tool",
+]
 
 _CLAUSE = "MCP, server/tools: Tool"
 _NESTING_ABOVE_SCHEMA = 8
@@ -39,11 +46,8 @@ def read_tool(text: bytes, documents: tuple[Document, ...], limits: Limits) -> T
     Raises:
         Refusal: INVALID_TOOL, with a problem for each fault, or LIMIT_EXCEEDED.
     """
-    if len(text) > 2 * limits.schema_bytes:
-        raise exceeded("schema_bytes", 2 * limits.schema_bytes, "the tool definition", len(text))
-    depth = limits.schema_depth + _NESTING_ABOVE_SCHEMA
     try:
-        tool = decode(text, max_depth=depth, depth_bound="schema_depth")
+        tool = decoded_tool(text, limits)
     except MalformedError as error:
         raise _invalid(error.violations) from None
     faults = tuple(_faults(tool))
@@ -59,6 +63,28 @@ def read_tool(text: bytes, documents: tuple[Document, ...], limits: Limits) -> T
         output=None if output is None else _source(output, documents),
         output_digest=None if output is None else digest_of(output, documents),
     )
+
+
+def decoded_tool(text: bytes, limits: Limits) -> JsonValue:
+    """Return the value of *text*, a tool definition.
+
+    Raises:
+        MalformedError: it is not JSON.
+        Refusal: LIMIT_EXCEEDED.
+    """
+    refuse_too_large_tool(text, limits)
+    depth = limits.schema_depth + _NESTING_ABOVE_SCHEMA
+    return decode(text, max_depth=depth, depth_bound="schema_depth")
+
+
+def refuse_too_large_tool(text: bytes, limits: Limits) -> None:
+    """Check the length of *text*, a tool definition: it may be twice that of a schema.
+
+    Raises:
+        Refusal: LIMIT_EXCEEDED.
+    """
+    if len(text) > 2 * limits.schema_bytes:
+        raise exceeded("schema_bytes", 2 * limits.schema_bytes, "the tool definition", len(text))
 
 
 def find_tool(text: bytes, name: str, limits: Limits) -> bytes:
@@ -77,9 +103,9 @@ def find_tool(text: bytes, name: str, limits: Limits) -> bytes:
     except MalformedError as error:
         raise _invalid(error.violations) from None
     tools = _listed(value)
-    found = next((tool for tool in tools if _name(tool) == name), None)
+    found = next((tool for tool in tools if name_of(tool) == name), None)
     if found is None:
-        near = nearest(name, [_name(tool) for tool in tools])
+        near = nearest(name, [name_of(tool) for tool in tools])
         raise Refusal(
             Reason.UNKNOWN_TOOL,
             f"no tool {name[:128]!r} is in the file" + (f"; is it {near!r}?" if near else ""),
@@ -95,7 +121,8 @@ def _listed(value: JsonValue) -> list[JsonValue]:
     return value if isinstance(value, list) else [value]
 
 
-def _name(tool: JsonValue) -> str:
+def name_of(tool: JsonValue) -> str:
+    """Return the name of *tool*, or "" if it has none."""
     name = tool.get("name") if isinstance(tool, dict) else None
     return name if isinstance(name, str) else ""
 

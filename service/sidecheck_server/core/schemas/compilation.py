@@ -15,6 +15,7 @@ from sidecheck_server.core.schemas.admission import Admitted, admit
 from sidecheck_server.core.schemas.canonical import CannotLowerError, Lowered
 from sidecheck_server.core.schemas.dialects import STANDARD, Dialect
 from sidecheck_server.core.schemas.lowering import lower
+from sidecheck_server.core.schemas.remarks import Remark, remarks_on
 from sidecheck_server.core.schemas.source import SchemaSource
 
 __all__ = ["Artifact", "compile_source"]
@@ -34,6 +35,8 @@ class Artifact:
     why_complete: str = ""
     #: Whether it has a pattern whose time nothing bounds.
     backtracking: bool = False
+    #: What is odd about the schema.
+    remarks: tuple[Remark, ...] = ()
 
 
 def compile_source(source: SchemaSource, limits: Limits) -> Artifact:
@@ -51,7 +54,8 @@ def compile_source(source: SchemaSource, limits: Limits) -> Artifact:
         fast, why = _fast_code(admitted, source, limits), ""
     except CannotLowerError as error:
         fast, why = None, error.reason
-    return Artifact(digest, dialect, fast, why, admitted.backtracking)
+    remarks = remarks_on(admitted, source, limits)
+    return Artifact(digest, dialect, fast, why, admitted.backtracking, remarks)
 
 
 def _fast_code(admitted: Admitted, source: SchemaSource, limits: Limits) -> FastCode:

@@ -1,5 +1,11 @@
 """Between the wire and the core: the only package that knows both."""
 
+from sidecheck_server.rpc.convert.checks import (
+    answer_to_wire,
+    names_to_wire,
+    tools_from_wire,
+    tools_to_wire,
+)
 from sidecheck_server.rpc.convert.limits import limits_to_wire
 from sidecheck_server.rpc.convert.options import Asked, options_from_wire
 from sidecheck_server.rpc.convert.registrations import (
@@ -7,19 +13,39 @@ from sidecheck_server.rpc.convert.registrations import (
     registration_from_wire,
     tool_to_wire,
 )
-from sidecheck_server.rpc.convert.targets import side_of, target_from_wire
+from sidecheck_server.rpc.convert.rules import rule_to_wire
+from sidecheck_server.rpc.convert.subjects import (
+    Sent,
+    asked_from_wire,
+    nothing_to_check,
+    sender_from_wire,
+)
+from sidecheck_server.rpc.convert.targets import WHOLES, side_of, target_from_wire
+from sidecheck_server.rpc.convert.terms import Terms, terms_from_wire
 from sidecheck_server.rpc.convert.verdicts import skipped_to_wire, valid_to_wire, verdict_to_wire
 
 __all__ = [
+    "WHOLES",
     "Asked",
+    "Sent",
+    "Terms",
+    "answer_to_wire",
+    "asked_from_wire",
     "limits_to_wire",
+    "names_to_wire",
+    "nothing_to_check",
     "options_from_wire",
     "outcome_to_wire",
     "registration_from_wire",
+    "rule_to_wire",
+    "sender_from_wire",
     "side_of",
     "skipped_to_wire",
     "target_from_wire",
+    "terms_from_wire",
     "tool_to_wire",
+    "tools_from_wire",
+    "tools_to_wire",
     "valid_to_wire",
     "verdict_to_wire",
 ]

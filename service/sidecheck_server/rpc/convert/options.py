@@ -9,7 +9,7 @@ from sidecheck.v1 import options_pb2
 
 from sidecheck_server.core.judge import Judging
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.versions import refuse_unknown_version
+from sidecheck_server.core.mcp.versions import DEFAULT_VERSION, refuse_unknown_version
 from sidecheck_server.core.repair.words import Coercion, Repairs, UnknownArguments
 from sidecheck_server.rpc.convert.values import no_such_value
 
@@ -24,6 +24,8 @@ class Asked:
 
     how: Judging
     assert_formats: bool
+    #: The protocol version whose rules hold.
+    version: str
     #: Whether a verdict lists its violations.
     tells: bool
     #: Whether a call to an unknown tool is valid.
@@ -54,6 +56,7 @@ def options_from_wire(options: options_pb2.ValidationOptions, limits: Limits) ->
             repairs=None if repairs == _NO_REPAIRS else repairs,
         ),
         assert_formats=options.assert_formats,
+        version=options.protocol_version or DEFAULT_VERSION,
         tells=detail != options_pb2.DETAIL_VERDICT_ONLY,
         skips_unknown_tools=chosen["on_unknown_tool"] == options_pb2.ON_UNKNOWN_TOOL_SKIP,
     )

@@ -9,7 +9,6 @@ from sidecheck_server.core.refusals import Reason, Refusal
 from sidecheck_server.core.schemas.dialects import DEFAULT_DIALECT
 from sidecheck_server.core.schemas.source import SchemaSource
 from sidecheck_server.core.words import Document
-from sidecheck_server.rpc.convert.values import unserved
 from sidecheck_server.state.targets import (
     DefinitionDigest,
     InlineTool,
@@ -19,27 +18,27 @@ from sidecheck_server.state.targets import (
     Target,
 )
 
-__all__ = ["SIDES", "documents_from_wire", "side_of", "target_from_wire"]
+__all__ = ["WHOLES", "documents_from_wire", "side_of", "target_from_wire"]
 
-SIDES: Mapping[str, Side] = MappingProxyType(
+WHOLES = frozenset({"call_params", "call_result", "absent_structured_content"})
+"""The subjects that are judged under a tool, and not under one of its schemas alone."""
+
+_SIDES: Mapping[str, Side] = MappingProxyType(
     {"arguments": Side.INPUT, "structured_content": Side.OUTPUT}
 )
-"""The subjects that are served, and the schema of a tool that judges each."""
 
 
 def side_of(subject: str | None) -> Side:
-    """Return which schema of a tool judges the *subject* of that name.
+    """Return which schema of a tool judges the *subject* of that name, which is none of `WHOLES`.
 
     Raises:
-        Refusal: INVALID_REQUEST if there is none; UNIMPLEMENTED.
+        Refusal: INVALID_REQUEST if there is none.
     """
     if subject is None:
         raise Refusal(
             Reason.INVALID_REQUEST, "the request has no subject to judge", {"field": "subject"}
         )
-    if subject not in SIDES:
-        raise unserved(f"subject.{subject}")
-    return SIDES[subject]
+    return _SIDES[subject]
 
 
 def target_from_wire(target: target_pb2.Target) -> Target:

@@ -1,30 +1,57 @@
 """Verdicts, for the wire."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Protocol
+
 from sidecheck.v1 import verdict_pb2
 
+from sidecheck_server.core.mcp.replies import Reply
 from sidecheck_server.core.refusals import Refusal
-from sidecheck_server.core.tool_error_text import tool_error_text
 from sidecheck_server.core.words import Repair, Severity, Verdict, Violation
 from sidecheck_server.rpc.convert.options import Asked
-from sidecheck_server.state.targets import Side
-from sidecheck_server.state.validation import Standard
 
-__all__ = ["skipped_to_wire", "valid_to_wire", "verdict_to_wire", "violation_to_wire"]
+__all__ = [
+    "SEVERITIES",
+    "checked_to_wire",
+    "skipped_to_wire",
+    "valid_to_wire",
+    "verdict_to_wire",
+    "violation_to_wire",
+]
 
-_SEVERITIES = {
-    Severity.ERROR: verdict_pb2.SEVERITY_ERROR,
-    Severity.WARNING: verdict_pb2.SEVERITY_WARNING,
-    Severity.INFO: verdict_pb2.SEVERITY_INFO,
-}
+SEVERITIES: Mapping[Severity, verdict_pb2.Severity] = MappingProxyType(
+    {
+        Severity.ERROR: verdict_pb2.SEVERITY_ERROR,
+        Severity.WARNING: verdict_pb2.SEVERITY_WARNING,
+        Severity.INFO: verdict_pb2.SEVERITY_INFO,
+    }
+)
 
 
-def valid_to_wire(standard: Standard) -> verdict_pb2.Verdict:
+class Under(Protocol):
+    """What something was judged under."""
+
+    @property
+    def definition_digest(self) -> str:
+        """The digest of the definition, or ""."""
+
+    @property
+    def schema_digest(self) -> str:
+        """The digest of the schema, or ""."""
+
+    @property
+    def enforced(self) -> bool:
+        """Whether the caller should act on the verdict."""
+
+
+def valid_to_wire(under: Under) -> verdict_pb2.Verdict:
     """Return the message of the verdict that a payload is valid."""
     return verdict_pb2.Verdict(
         valid=True,
-        definition_digest=standard.definition_digest,
-        schema_digest=standard.compiled.digest,
-        enforced=standard.enforced,
+        definition_digest=under.definition_digest,
+        schema_digest=under.schema_digest,
+        enforced=under.enforced,
     )
 
 
@@ -35,21 +62,34 @@ def skipped_to_wire(refusal: Refusal) -> verdict_pb2.Verdict:
 
 
 def verdict_to_wire(
-    verdict: Verdict, standard: Standard, side: Side, asked: Asked
+    verdict: Verdict, under: Under, reply: Reply, asked: Asked
 ) -> verdict_pb2.Verdict:
-    """Return the message of a verdict, with the text for the model if it is invalid."""
-    text = ""
-    if side is Side.INPUT and asked.tells and not verdict.valid:
-        text = tool_error_text(verdict, tool=standard.tool or None)
+    """Return the message of a verdict, with the *reply* to give if it is invalid."""
     return verdict_pb2.Verdict(
         valid=verdict.valid,
         violations=map(violation_to_wire, verdict.violations) if asked.tells else (),
         truncated=verdict.truncated,
         repair=None if verdict.repair is None else _repair(verdict.repair, asked),
-        definition_digest=standard.definition_digest,
-        schema_digest=standard.compiled.digest,
-        tool_error_text=text,
-        enforced=standard.enforced,
+        definition_digest=under.definition_digest,
+        schema_digest=under.schema_digest,
+        tool_error_text=reply.tool_error_text,
+        enforced=under.enforced,
+        call_tool_result=reply.call_tool_result,
+        json_rpc_error=reply.json_rpc_error,
+    )
+
+
+def checked_to_wire(verdict: Verdict, json_rpc_error: bytes = b"") -> verdict_pb2.Verdict:
+    """Return the message of a verdict by the rules of the protocol, which always counts.
+
+    *json_rpc_error* is the error to answer a message with, if any.
+    """
+    return verdict_pb2.Verdict(
+        valid=verdict.valid,
+        violations=map(violation_to_wire, verdict.violations),
+        truncated=verdict.truncated,
+        enforced=True,
+        json_rpc_error=json_rpc_error,
     )
 
 
@@ -79,7 +119,7 @@ def violation_to_wire(found: Violation) -> verdict_pb2.Violation:
         schema_pointer=found.schema_pointer,
         keyword=found.keyword,
         code=found.code,
-        severity=_SEVERITIES[found.severity],
+        severity=SEVERITIES[found.severity],
         message=found.message,
         suggestion=found.suggestion,
         clause=found.clause,

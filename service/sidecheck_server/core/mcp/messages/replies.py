@@ -63,7 +63,7 @@ def reply_to(messages: Sequence[Message], verdict: Verdict, version: str) -> byt
     if not messages:
         not_json = any(one.code == "PAYLOAD_NOT_JSON" for one in errors)
         code = PARSE_ERROR if not_json else INVALID_REQUEST
-        return _encoded(_response(code, None, errors, version, {}))
+        return _encoded(_response(code, None, errors[0], errors, version))
     if messages[0].path == ():
         reply = _reply(messages[0], errors, version)
         return b"" if reply is None else _encoded(reply)
@@ -89,16 +89,15 @@ def _reply(message: Message, errors: list[Violation], version: str) -> dict[str,
     """Return the response to *message*, or None if it is due none."""
     if not errors or not _is_due(message):
         return None
-    codes = {one.code for one in errors}
-    more: dict[str, Any] = {}
-    if codes & _ENVELOPE or message.kind is Kind.BROKEN:
-        code = INVALID_REQUEST
-    elif version >= _DISCOVERY and (asked := _requested(message, version)) is not None:
-        code = UNSUPPORTED_VERSION
-        more = {"supported": [version], "requested": asked}
-    else:
-        code = METHOD_NOT_FOUND if codes & _METHOD else INVALID_PARAMS
-    return _response(code, message, errors, version, more)
+    if broken := [one for one in errors if one.code in _ENVELOPE]:
+        return _response(INVALID_REQUEST, message, broken[0], errors, version)
+    if version >= _DISCOVERY and (asked := _requested(message, version)) is not None:
+        response = _response(UNSUPPORTED_VERSION, message, errors[0], errors, version)
+        response["error"]["data"] |= {"supported": [version], "requested": asked}
+        return response
+    if unknown := [one for one in errors if one.code in _METHOD]:
+        return _response(METHOD_NOT_FOUND, message, unknown[0], errors, version)
+    return _response(INVALID_PARAMS, message, errors[0], errors, version)
 
 
 def _is_due(message: Message) -> bool:
@@ -125,21 +124,21 @@ def _requested(message: Message, version: str) -> str | None:
 def _response(
     code: int,
     message: Message | None,
+    why: Violation,
     errors: Sequence[Violation],
     version: str,
-    more: dict[str, Any],
 ) -> dict[str, Any]:
+    """Return the error response of *code* for *why*, one of *errors*, which its data list."""
     response: dict[str, Any] = {"jsonrpc": "2.0"}
     id_ = None if message is None else _id_of(message)
     if id_ is not None or version < _WITHOUT_ID:
         response["id"] = id_
-    first = errors[0].message
-    said = first if len(first) <= _LONGEST else f"{first[: _LONGEST - 1]}…"
+    where = f" at {why.instance_pointer}" if why.instance_pointer else ""
+    said = f"{_TITLES[code]}{where}: {why.message}"
     response["error"] = {
         "code": code,
-        "message": f"{_TITLES[code]}: {said}",
+        "message": said if len(said) <= _LONGEST else f"{said[: _LONGEST - 1]}…",
         "data": {
-            **more,
             "violations": [
                 {"code": one.code, "pointer": one.instance_pointer, "message": one.message}
                 for one in errors[:_MOST]

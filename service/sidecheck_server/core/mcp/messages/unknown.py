@@ -22,28 +22,33 @@ _COMPARING = 40_000
 _ASKING = "2026-07-28"
 
 
-def tell_unknown(message: Message, findings: Findings) -> None:
-    """Tell *findings* why there is no method of that name for the sender of *message*."""
+def tell_unknown(message: Message, findings: Findings) -> bool:
+    """Tell *findings* why there is no method of that name for the sender of *message*.
+
+    Return whether its params are still to be judged, as far as anything is known of them.
+    """
     context = findings.context
     name = message.method
     other = find_method(name, context.version)
     if other is not None:
         said = f"{name} is sent by the {other.sender}, not by the {context.sender}"
         findings.tell(methods.WRONG_SENDER, message.path, Fault(_AT, said))
-        return
+        return True
     versions = _versions_of(name) if len(name) < 64 else ()
     if versions:
         said = f"{context.version} has no {name}; {listed(versions, 'and')} have it"
         if context.version >= _ASKING and name in INPUT_REQUESTS:
             said += "; since then, servers ask for it in an InputRequiredResult"
         findings.tell(methods.NOT_IN_VERSION, message.path, Fault(_AT, said))
-    elif not extended(context):
+        return False
+    if not extended(context):
         spend(context.budget, _COMPARING)
         near = "" if context.hide_values else nearest(name, _candidates(message, context))
         said = "not a method of the protocol"
         if not context.hide_values:
             said = f"{quoted(name)} is {said}"
         findings.tell(methods.UNKNOWN, message.path, Fault(_AT, said, near))
+    return True
 
 
 @lru_cache(maxsize=256)

@@ -9,32 +9,17 @@ from sidecheck_server.core.explain.values import Values
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.methods import INPUT_REQUESTS
 from sidecheck_server.core.mcp.rules.capabilities import declared_by_client, is_declared
+from sidecheck_server.core.mcp.rules.metadata import RESULTS
 from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
 from sidecheck_server.core.words import Severity
 
-__all__ = ["FORBIDDEN", "RESULTS", "RETRY_MISPLACED", "RULES", "extended"]
+__all__ = ["FORBIDDEN", "RETRY_MISPLACED", "RULES", "extended"]
 
 _SINCE = "2026-07-28"
 _PAGE = "basic/patterns/mrtr"
 _SERVERS = Clause(_PAGE, "server-requirements-basic-workflow")
 
 _TYPES = ("complete", "input_required")
-
-RESULTS = (
-    "CallToolResult",
-    "CompleteResult",
-    "DiscoverResult",
-    "GetPromptResult",
-    "InputRequiredResult",
-    "ListPromptsResult",
-    "ListResourceTemplatesResult",
-    "ListResourcesResult",
-    "ListToolsResult",
-    "ReadResourceResult",
-    "Result",
-    "SubscriptionsListenResult",
-)
-"""The results that servers send since 2026-07-28."""
 
 FORBIDDEN = Rule(
     "INPUT_REQUIRED_FORBIDDEN",

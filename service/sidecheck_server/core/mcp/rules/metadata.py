@@ -11,7 +11,7 @@ from sidecheck_server.core.mcp.rules import tracing
 from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
 from sidecheck_server.core.words import Severity
 
-__all__ = ["RULES", "is_key", "prefix_of"]
+__all__ = ["RESULTS", "RULES", "is_key", "prefix_of"]
 
 _KEYS, _TASKS, _DISCOVERY = "2025-06-18", "2025-11-25", "2026-07-28"
 # Before 2026-07-28, `_meta` is a heading below "General fields" like any other.
@@ -25,6 +25,22 @@ _METADATA = (
     "ResultMetaObject",
     "SubscriptionsListenResultMetaObject",
 )
+RESULTS = (
+    "CallToolResult",
+    "CompleteResult",
+    "DiscoverResult",
+    "GetPromptResult",
+    "InputRequiredResult",
+    "ListPromptsResult",
+    "ListResourceTemplatesResult",
+    "ListResourcesResult",
+    "ListToolsResult",
+    "ReadResourceResult",
+    "Result",
+    "SubscriptionsListenResult",
+)
+"""The results that servers send since 2026-07-28."""
+
 _OURS = "io.modelcontextprotocol/"
 _RELATED_TASK = f"{_OURS}related-task"
 _VERSION = f"{_OURS}protocolVersion"
@@ -144,6 +160,21 @@ def _client_info(value: Any, _context: Context) -> Iterator[Fault]:
 
 
 @rule(
+    "META_SERVER_INFO",
+    severity=Severity.WARNING,
+    clause=_META,
+    sentence="A result names the server software in `io.modelcontextprotocol/serverInfo`.",
+    on=RESULTS,
+    since=_DISCOVERY,
+)
+def _server_info(value: Any, _context: Context) -> Iterator[Fault]:
+    meta = value.get("_meta", {}) if isinstance(value, dict) else None
+    name = f"{_OURS}serverInfo"
+    if isinstance(meta, dict) and name not in meta:
+        yield Fault((), f"expected {name} in _meta, which names the server software", name)
+
+
+@rule(
     "META_RELATED_TASK",
     severity=Severity.ERROR,
     clause=_RELATED,
@@ -259,6 +290,7 @@ RULES: tuple[Rule, ...] = (
     _reserved,
     _version,
     _client_info,
+    _server_info,
     _related_task,
     _related_task_missing,
     _related_task_redundant,

@@ -33,9 +33,9 @@ def described() -> Field:
 
 _VALUES: tuple[Type, ...] = (
     # In words of JSON Schema, any value at all; the published one says less: `errata`.
-    Alias("JSONValue", ANY),
+    Alias("JSONValue", ANY, since=_DISCOVERY),
     Alias("JSONObject", Plain({"type": "object"})),
-    Alias("JSONArray", Plain({"type": "array"})),
+    Alias("JSONArray", Plain({"type": "array"}), since=_DISCOVERY),
     Alias("Cursor", STRING),
     Alias("ProgressToken", Plain({"type": ["string", "integer"]})),
     Alias("RequestId", Plain({"type": ["string", "integer"]})),

@@ -113,7 +113,6 @@ _FIELDS: tuple[Type, ...] = (
 )
 
 _SINGLE = ("UntitledSingleSelectEnumSchema", "TitledSingleSelectEnumSchema")
-_MULTI = ("UntitledMultiSelectEnumSchema", "TitledMultiSelectEnumSchema")
 
 
 def _choice(name: str, *names: str) -> Choice:
@@ -122,16 +121,29 @@ def _choice(name: str, *names: str) -> Choice:
 
 _UNIONS: tuple[Type, ...] = (
     _choice("SingleSelectEnumSchema", *_SINGLE),
-    _choice("MultiSelectEnumSchema", *_MULTI),
-    _choice("EnumSchema", *_SINGLE, *_MULTI, "LegacyTitledEnumSchema"),
+    # Published as a choice of its two alternatives, which differ in the items alone.
+    _choice("SelectItems", "UntitledItems", "TitledItems"),
+    Shape("MultiSelectEnumSchema", (*_LIST, required("items", Ref("SelectItems"))), since=_MODES),
+    _choice("EnumSchema", *_SINGLE, "MultiSelectEnumSchema", "LegacyTitledEnumSchema"),
+    # The published schemas list the fields without this group. With it, the type tells
+    # which of them is meant, and so what is wrong with it.
+    Choice(
+        "StringFieldSchema",
+        (
+            Alternative("StringSchema"),
+            *(Alternative(each, since=_MODES) for each in _SINGLE),
+            Alternative("LegacyTitledEnumSchema"),
+        ),
+        marks=(required("type", constant("string")),),
+        since=_FIRST,
+    ),
     Choice(
         "PrimitiveSchemaDefinition",
         (
-            Alternative("StringSchema"),
+            Alternative("StringFieldSchema"),
             Alternative("NumberSchema"),
             Alternative("BooleanSchema"),
-            *(Alternative(each, since=_MODES) for each in (*_SINGLE, *_MULTI)),
-            Alternative("LegacyTitledEnumSchema"),
+            Alternative("MultiSelectEnumSchema", since=_MODES),
         ),
         since=_FIRST,
     ),

@@ -10,10 +10,12 @@ from typing import Any, TypeAlias
 from sidecheck_server.core.budget import spend
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules.rule import Found, Path, Rule
+from sidecheck_server.core.mcp.shapes.marks import marks_of
 from sidecheck_server.core.mcp.shapes.rendering import fields_of
 from sidecheck_server.core.mcp.shapes.words import (
     Alias,
     Choice,
+    Field,
     Kind,
     ListOf,
     MapOf,
@@ -83,8 +85,7 @@ class Visitors:
         match found:
             case Shape():
                 fields = fields_of(self._types, found, self._version).values()
-                others = [] if found.others is None else [found.others]
-                return [field.kind for field in fields] + others
+                return [field.kind for field in fields]
             case Choice(alternatives=alternatives):
                 version = self._version
                 return [Ref(a.name) for a in alternatives if a.since <= version <= a.until]
@@ -124,64 +125,51 @@ class Visitors:
 
     def _members(self, shape: Shape) -> Visit:
         fields = fields_of(self._types, shape, self._version)
-        visits = {name: self._of_kind(field.kind) for name, field in fields.items()}
-        known = tuple((name, visit) for name, visit in visits.items() if visit is not None)
-        others = None if shape.others is None else self._of_kind(shape.others)
+        visits = ((name, self._of_kind(field.kind)) for name, field in fields.items())
+        known = tuple((name, visit) for name, visit in visits if visit is not None)
 
         def visit(value: Any, path: Path, context: Context, tell: Tell) -> None:
-            if not isinstance(value, dict):
-                return
-            for name, visit_member in known:
-                if name in value:
-                    visit_member(value[name], (*path, name), context, tell)
-            if others is not None:
-                for name, member in value.items():
-                    if name not in visits:
-                        others(member, (*path, name), context, tell)
+            if isinstance(value, dict):
+                for name, visit_member in known:
+                    if name in value:
+                        visit_member(value[name], (*path, name), context, tell)
 
-        return visit if known or others is not None else _stop
+        return visit if known else _stop
 
     def _alternative(self, choice: Choice) -> Visit:
         version = self._version
-        branches = [
-            (*self._marks(each.name), self.of(each.name) or _stop)
-            for each in choice.alternatives
-            if each.since <= version <= each.until
-        ]
+        names = [each.name for each in choice.alternatives if each.since <= version <= each.until]
+        fields = [self._fields(name) for name in names]
+        marks = marks_of(fields)
+        branches = [(mark, self.of(name) or _stop) for mark, name in zip(marks, names, strict=True)]
+        # One that needs more says more of the value. Sorting keeps the order of the rest.
+        branches.sort(key=lambda branch: -len(branch[0].needed))
+
+        def chosen(value: Any) -> Visit:
+            for mark, visit_branch in branches:
+                if mark.fit(value) and mark.are_there(value):
+                    return visit_branch
+            # What is left is broken: the constants alone say which is meant.
+            for mark, visit_branch in branches:
+                if mark.constants and mark.fit(value):
+                    return visit_branch
+            left = [visit_branch for mark, visit_branch in branches if mark.may_fit(value)]
+            return left[0] if len(left) == 1 else _stop
 
         def visit(value: Any, path: Path, context: Context, tell: Tell) -> None:
             spend(context.budget, _VALUE * len(branches))
-            for constants, needed, visit_branch in branches:
-                if not isinstance(value, dict):
-                    # Only an alternative without marks may be something else.
-                    fits = not constants and not needed
-                else:
-                    fits = all(value.get(name) == constant for name, constant in constants) and all(
-                        name in value for name in needed
-                    )
-                if fits:
-                    visit_branch(value, path, context, tell)
-                    return
+            chosen(value)(value, path, context, tell)
 
         return visit
 
-    def _marks(self, name: str) -> tuple[tuple[tuple[str, Any], ...], tuple[str, ...]]:
-        """Return the members that tell the type *name* from its alternatives."""
-        one = self._types[name]
-        if not isinstance(one, Shape):
-            return (), ()
-        fields = fields_of(self._types, one, self._version).values()
-        constants = tuple(
-            (field.name, field.kind.schema["const"])
-            for field in fields
-            if isinstance(field.kind, Plain)
-            and "const" in field.kind.schema
-            # A mode that may be missing is no mark of the type that leaves it out.
-            and field.required
-        )
-        needed = tuple(field.name for field in fields if field.required)
-        # The constant alone says which is meant, whatever else is missing.
-        return constants, () if constants else needed
+    def _fields(self, name: str) -> tuple[Field, ...]:
+        match self._types[name]:
+            case Shape() as shape:
+                return tuple(fields_of(self._types, shape, self._version).values())
+            case Choice(marks=marks):
+                return marks
+            case Alias():
+                return ()
 
     def _of_kind(self, kind: Kind) -> Visit | None:
         match kind:

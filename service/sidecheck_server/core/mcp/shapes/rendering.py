@@ -1,6 +1,6 @@
 """From shapes to the JSON Schema of a type in one version."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from sidecheck_server.core.mcp.shapes.words import (
@@ -68,23 +68,28 @@ def _schema(types: Mapping[str, Type], name: str, version: str) -> dict[str, Any
                 for each in choice.alternatives
                 if each.since <= version <= each.until
             ]
+            if choice.marks:
+                return {**_members(choice.marks), "anyOf": branches}
             return branches[0] if len(branches) == 1 else {"anyOf": branches}
         case Alias(kind=kind):
             return _kind(kind)
 
 
 def _object(types: Mapping[str, Type], shape: Shape, version: str) -> dict[str, Any]:
-    fields = fields_of(types, shape, version)
-    schema: dict[str, Any] = {"type": "object"}
-    if fields:
-        schema["properties"] = {name: _kind(field.kind) for name, field in fields.items()}
-    needed = [name for name, field in fields.items() if field.required]
-    if needed:
-        schema["required"] = needed
+    schema = _members(fields_of(types, shape, version).values())
     if shape.closed:
         schema["additionalProperties"] = False
-    elif shape.others is not None:
-        schema["additionalProperties"] = _kind(shape.others)
+    return schema
+
+
+def _members(fields: Collection[Field]) -> dict[str, Any]:
+    schema: dict[str, Any] = {"type": "object"}
+    properties = {field.name: _kind(field.kind) for field in fields}
+    if properties:
+        schema["properties"] = properties
+    needed = [field.name for field in fields if field.required]
+    if needed:
+        schema["required"] = needed
     return schema
 
 
@@ -94,10 +99,9 @@ def _kind(kind: Kind) -> dict[str, Any]:
             return dict(schema)
         case Ref(name):
             return {"$ref": f"#/$defs/{name}"}
-        case ListOf(item, least, most):
-            few = {"minItems": least} if least else {}
+        case ListOf(item, most):
             many = {} if most is None else {"maxItems": most}
-            return {"type": "array", "items": _kind(item), **few, **many}
+            return {"type": "array", "items": _kind(item), **many}
         case MapOf(value):
             return {"type": "object", "additionalProperties": _kind(value)}
         case OneOf(kinds):
@@ -109,8 +113,6 @@ def _references(types: Mapping[str, Type], name: str, version: str) -> Iterator[
         case Shape() as shape:
             for field in fields_of(types, shape, version).values():
                 yield from _referred(field.kind)
-            if shape.others is not None:
-                yield from _referred(shape.others)
         case Choice(alternatives=alternatives):
             yield from (each.name for each in alternatives if each.since <= version <= each.until)
         case Alias(kind=kind):

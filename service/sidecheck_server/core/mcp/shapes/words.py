@@ -26,7 +26,6 @@ __all__ = [
     "Ref",
     "Shape",
     "Type",
-    "absent",
     "constant",
     "one_of_values",
     "optional",
@@ -55,7 +54,6 @@ class ListOf:
     """An array of them."""
 
     item: "Kind"
-    least: int = 0
     #: How many there may be, or None if that is not bounded.
     most: int | None = None
 
@@ -98,11 +96,6 @@ def optional(name: str, kind: Kind, since: str = _FIRST, until: str = _LAST) -> 
     return Field(name, kind, False, since, until)  # noqa: FBT003
 
 
-def absent(name: str, since: str = _FIRST, until: str = _LAST) -> Field:
-    """Return a member that must not be there."""
-    return Field(name, Plain({"not": {}}), False, since, until)  # noqa: FBT003
-
-
 @dataclass(frozen=True, slots=True)
 class Shape:
     """An object. It may have more members than are told, unless it is *closed*.
@@ -115,8 +108,6 @@ class Shape:
     #: The names of shapes whose members it has too, if their versions have them.
     bases: tuple[str, ...] = ()
     closed: bool = False
-    #: The kind of the members that are not told, if that is restricted.
-    others: Kind | None = None
     since: str = _FIRST
     until: str = _LAST
 
@@ -136,6 +127,9 @@ class Choice:
 
     name: str
     alternatives: tuple[Alternative, ...]
+    #: Members that all of them have and that tell them from others, where this choice is
+    #: an alternative itself.
+    marks: tuple[Field, ...] = ()
     since: str = _FIRST
     until: str = _LAST
 

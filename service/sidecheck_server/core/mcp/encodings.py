@@ -1,0 +1,95 @@
+"""Texts that stand for bytes: base64, ``data:`` URIs, and the media types beside them."""
+
+import binascii
+import re
+from dataclasses import dataclass
+from urllib.parse import unquote
+
+from sidecheck_server.core.budget import Budget, spend
+
+__all__ = ["DataUri", "base64_fault", "is_media_type", "read_data_uri"]
+
+_ALIEN = re.compile(r"[^A-Za-z0-9+/]")
+_PADDING = re.compile(r"={1,2}")
+
+#: RFC 6838, section 4.2, with parameters as RFC 2045, section 5.1, has them.
+_RESTRICTED_NAME = r"[A-Za-z0-9][A-Za-z0-9!#$&\-^_.+]{0,126}"
+_VALUE = r"[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,128}"
+_MEDIA_TYPE = re.compile(
+    rf"{_RESTRICTED_NAME}/{_RESTRICTED_NAME}"
+    rf'(?:[ \t]*;[ \t]*{_VALUE}=(?:{_VALUE}|"[^"\\\x00-\x1f]{{0,256}}"))*+[ \t]*'
+)
+_LONGEST_MEDIA_TYPE = 512
+
+
+def base64_fault(text: str, budget: Budget) -> str:
+    """Return what is wrong with *text* as base64, or "".
+
+    It is base64 of RFC 4648, section 4: that alphabet, padded, and nothing else such as
+    line feeds. Bits that nothing is made of may be set (section 3.5). No character of
+    *text* is told.
+    """
+    spend(budget, len(text) // 16 + 20)
+    # The library lets padding follow where none is needed.
+    if len(text) % 4 or text.endswith("==="):
+        return _why(text)
+    try:
+        binascii.a2b_base64(text, strict_mode=True)
+    except ValueError:
+        return _why(text)
+    return ""
+
+
+def _why(text: str) -> str:
+    alien = _ALIEN.search(text)
+    if alien is None:
+        return f"it has {len(text)} characters, which is not a multiple of 4: padding is missing"
+    at = alien.start()
+    match alien[0]:
+        case "=":
+            padding = _PADDING.match(text, at)
+            assert padding is not None
+            if padding.end() < len(text):
+                return f"the padding at position {at} is not the end"
+            return f"it has {at} characters before its padding, which does not fit"
+        case "-" | "_":
+            return f"position {at} has a character of base64url, which is another encoding"
+        case " " | "\t" | "\r" | "\n":
+            return f"position {at} is white space"
+        case ":" if text[:at] == "data":
+            return "it is a data: URI, not the data alone"
+        case _:
+            return f"position {at} has a character that is not in the alphabet"
+
+
+def is_media_type(text: str) -> bool:
+    """Return whether *text* is a media type such as ``image/png``, perhaps with parameters."""
+    return len(text) <= _LONGEST_MEDIA_TYPE and _MEDIA_TYPE.fullmatch(text) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class DataUri:
+    """A ``data:`` URI that was read (RFC 2397)."""
+
+    #: Its media type without parameters, in lower case; "" if it has none.
+    media_type: str
+    #: Whether its data is said to be base64.
+    base64: bool
+    #: The data, as it stands after percent-encoding is undone.
+    data: str
+
+
+def read_data_uri(uri: str, budget: Budget) -> DataUri | None:
+    """Return what the ``data:`` URI *uri* holds, or None if it is not a whole one."""
+    spend(budget, len(uri) // 16 + 20)
+    head, comma, data = uri.partition(",")
+    scheme, _, kind = head.partition(":")
+    if not comma or scheme.lower() != "data":
+        return None
+    media_type, *parameters = kind.split(";")
+    if "%" in data:
+        # Undoing it takes a few steps for each character that is encoded.
+        spend(budget, 8 * data.count("%"))
+        data = unquote(data)
+    encoded = bool(parameters) and parameters[-1].strip().lower() == "base64"
+    return DataUri(media_type.strip().lower(), encoded, data)

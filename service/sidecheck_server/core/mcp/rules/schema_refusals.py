@@ -1,0 +1,105 @@
+"""Schemas in tool definitions: that they are schemas, as compiling them tells.
+
+The rules have no checks but one, which asks for the schemas to be compiled. Why a schema
+cannot be compiled is told under the code of the refusal; single faults against a
+meta-schema have the code of its keyword, as those against the schema of a type.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from sidecheck_server.core.mcp.context import Context
+from sidecheck_server.core.mcp.rules.rule import Clause, Question, Rule, rule
+from sidecheck_server.core.refusals import Reason
+from sidecheck_server.core.words import Severity
+
+__all__ = ["RULES", "clause_of", "sentence_of"]
+
+_USAGE_SINCE = "2025-11-25"
+_TOOL = Clause("server/tools", "tool")
+_VALID = Clause("basic", "schema-validation")
+_REQUIREMENTS = Clause("basic", "implementation-requirements")
+_REFERENCES = Clause("basic", "ref-resolution")
+_RESOURCES = Clause("basic", "composition-keyword-resource-use")
+
+_OUTPUT_SINCE = "2025-06-18"
+
+
+@rule(
+    Reason.INVALID_SCHEMA.value,
+    severity=Severity.ERROR,
+    clause=_VALID,
+    sentence="A schema is valid by its dialect: the one that it declares, or 2020-12.",
+    on="Tool",
+)
+def _valid(tool: Any, context: Context) -> Iterator[Question]:
+    if not isinstance(tool, dict):
+        return
+    for member in ("inputSchema", "outputSchema"):
+        schema = tool.get(member)
+        # What is not an object, and a dialect that is not a string, the shape refuses.
+        if not isinstance(schema, dict) or (member == "outputSchema" and not _has_output(context)):
+            continue
+        if context.version >= _USAGE_SINCE and not isinstance(schema.get("$schema", ""), str):
+            continue
+        yield Question(schema=schema, schema_path=(member,))
+
+
+def _has_output(context: Context) -> bool:
+    return context.version >= _OUTPUT_SINCE
+
+
+def _refusal(reason: Reason, clause: Clause, sentence: str) -> Rule:
+    return Rule(reason.value, Severity.ERROR, clause, sentence, ("Tool",))
+
+
+RULES: tuple[Rule, ...] = (
+    _valid,
+    _refusal(
+        Reason.UNSUPPORTED_DIALECT,
+        _REQUIREMENTS,
+        "A schema declares a dialect that is supported, or one whose meta-schema was sent along.",
+    ),
+    _refusal(
+        Reason.UNRESOLVABLE_REFERENCE,
+        _REFERENCES,
+        "A reference of a schema leads into the schema or a document sent along.",
+    ),
+    _refusal(
+        Reason.ENDLESS_REFERENCE,
+        _VALID,
+        "A reference of a schema does not lead back to itself at the same place of a payload.",
+    ),
+    _refusal(
+        Reason.INVALID_PATTERN,
+        _VALID,
+        "A pattern of a schema is a regular expression of ECMA-262.",
+    ),
+    _refusal(
+        Reason.UNSUPPORTED_PATTERN,
+        _RESOURCES,
+        "A pattern of a schema can be matched in linear time.",
+    ),
+    _refusal(
+        Reason.LIMIT_EXCEEDED,
+        _RESOURCES,
+        "A schema lies within the bounds: size, depth, subschemas, patterns.",
+    ),
+)
+"""INVALID_SCHEMA, and the rules of all other refusals that a schema alone can cause."""
+
+_BY_CODE = {each.code: each for each in RULES}
+
+
+def clause_of(reason: Reason, version: str) -> str:
+    """Return where the rule that a refusal for *reason* tells of stands, in *version*.
+
+    Versions before 2025-11-25 say no more of schemas than that tools have them.
+    """
+    found = _BY_CODE.get(reason.value, _valid)
+    return (found.clause if version >= _USAGE_SINCE else _TOOL).at(version)
+
+
+def sentence_of(reason: Reason) -> str:
+    """Return what the rule that a refusal for *reason* tells of says."""
+    return _BY_CODE.get(reason.value, _valid).sentence

@@ -1,0 +1,72 @@
+"""Marks: the members by which a value shows which of several types it is meant to be."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sidecheck_server.core.mcp.shapes.words import Field, Plain
+
+__all__ = ["Marks", "marks_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """The members that tell a type from its alternatives."""
+
+    #: Those that must be there, and have one of a few values.
+    constants: tuple[tuple[str, tuple[Any, ...]], ...]
+    #: Those that must be there.
+    needed: tuple[str, ...]
+    #: Those that have one of a few values if they are there.
+    possible: tuple[tuple[str, tuple[Any, ...]], ...]
+
+    def fit(self, value: Any) -> bool:
+        """Return whether *value* has the constants; only an object has any."""
+        if not isinstance(value, dict):
+            return not self.needed
+        return all(value.get(name) in values for name, values in self.constants)
+
+    def are_there(self, value: Any) -> bool:
+        """Return whether *value* has what must be there."""
+        return all(name in value for name in self.needed)
+
+    def may_fit(self, value: Any) -> bool:
+        """Return whether *value* is an object whose members say nothing else."""
+        return (
+            isinstance(value, dict)
+            and self.fit(value)
+            and all(value.get(name, values[0]) in values for name, values in self.possible)
+        )
+
+
+def marks_of(alternatives: Sequence[Iterable[Field]]) -> list[Marks]:
+    """Return the marks of types, each given by its members, that are alternatives."""
+    told = [_told(fields) for fields in alternatives]
+    # A member with several values tells types apart only if each has its own of it.
+    shared = set(told[0]).intersection(*told[1:])
+    return [
+        _marks(fields, {n: v for n, v in few.items() if len(v) == 1 or n in shared})
+        for fields, few in zip(alternatives, told, strict=True)
+    ]
+
+
+def _marks(fields: Iterable[Field], few: dict[str, tuple[Any, ...]]) -> Marks:
+    needed = tuple(field.name for field in fields if field.required)
+    return Marks(
+        constants=tuple((name, values) for name, values in few.items() if name in needed),
+        needed=needed,
+        possible=tuple(few.items()),
+    )
+
+
+def _told(fields: Iterable[Field]) -> dict[str, tuple[Any, ...]]:
+    """Return the values of those of *fields* that have one of a few, by name."""
+    found: dict[str, tuple[Any, ...]] = {}
+    for field in fields:
+        if isinstance(field.kind, Plain):
+            schema = field.kind.schema
+            if "const" in schema:
+                found[field.name] = (schema["const"],)
+            elif "enum" in schema:
+                found[field.name] = tuple(schema["enum"])
+    return found

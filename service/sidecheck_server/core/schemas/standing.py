@@ -1,0 +1,64 @@
+"""Where subschemas stand: a schema walked by position, each part with the way to it.
+
+Unlike `references.survey` it follows no reference and needs no schema that was admitted:
+it takes any JSON value whatever.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from sidecheck_server.core.budget import Budget, spend
+from sidecheck_server.core.schemas.dialects import DEFAULT_DIALECT, DIALECTS
+from sidecheck_server.core.schemas.keywords import Draft, subschemas
+
+__all__ = ["Standing", "standing_in"]
+
+#: The way from the root of a schema to a part: keys and indexes.
+Path: TypeAlias = tuple[str | int, ...]
+
+# In steps: looking at a subschema, and at each of its members.
+_SUBSCHEMA = 60
+_MEMBER = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A subschema that is an object, and where it stands."""
+
+    schema: dict[str, Any]
+    path: Path
+    #: Whether nothing but ``properties`` leads to it. The root counts: nothing does.
+    by_properties: bool
+
+
+def standing_in(schema: Any, budget: Budget) -> Iterator[Standing]:
+    """Yield the subschemas of *schema* that are objects, itself first, in their order.
+
+    They stand where the dialect has subschemas that the schema declares at its root; an
+    unknown dialect is taken for 2020-12. What stands elsewhere, for example in ``const``,
+    is data.
+
+    Raises:
+        Exhausted: *budget* is spent.
+    """
+    if not isinstance(schema, dict):
+        return
+    draft = _draft(schema)
+    stack = [Standing(schema, (), by_properties=True)]
+    while stack:
+        here = stack.pop()
+        spend(budget, _SUBSCHEMA + _MEMBER * len(here.schema))
+        yield here
+        inner = [
+            Standing(value, (*here.path, *step), here.by_properties and step[0] == "properties")
+            for step, value in subschemas(here.schema, draft)
+            if isinstance(value, dict)
+        ]
+        stack.extend(reversed(inner))
+
+
+def _draft(schema: dict[str, Any]) -> Draft:
+    declared = schema.get("$schema")
+    uri = declared.removesuffix("#") if isinstance(declared, str) else ""
+    return DIALECTS.get(uri, DEFAULT_DIALECT).draft

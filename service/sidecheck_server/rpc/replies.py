@@ -1,0 +1,76 @@
+"""Verdicts with the replies to give, for the wire."""
+
+from sidecheck.v1 import verdict_pb2
+
+from sidecheck_server.core.mcp.members import is_object
+from sidecheck_server.core.mcp.replies import (
+    Reply,
+    reply_to_arguments,
+    reply_to_malformed,
+    reply_to_no_object,
+    reply_to_result,
+    unknown_tool,
+)
+from sidecheck_server.core.refusals import Refusal
+from sidecheck_server.core.words import Verdict
+from sidecheck_server.rpc.convert import Asked, verdict_to_wire
+from sidecheck_server.state.calls import WholeVerdict
+from sidecheck_server.state.targets import RegisteredTool, Side, Target
+from sidecheck_server.state.validation import Standard
+
+__all__ = ["answer_to_call", "answer_to_payload", "answer_to_result", "unknown_to_caller"]
+
+_NO_REPLY = Reply()
+_UNREADABLE = frozenset({"PAYLOAD_NOT_JSON", "DUPLICATE_KEY", "NUMBER_OUT_OF_RANGE"})
+
+
+def answer_to_payload(
+    verdict: Verdict, payload: bytes, standard: Standard, side: Side, asked: Asked
+) -> verdict_pb2.Verdict:
+    """Return the answer to arguments or to structured content that got *verdict*."""
+    reply = _NO_REPLY
+    if not verdict.valid:
+        tool = standard.tool or None
+        if side is Side.OUTPUT:
+            reply = reply_to_result(verdict, asked.version, tool=tool, tells=asked.tells)
+        elif tool is not None and not is_object(payload) and _is_json(verdict):
+            reply = reply_to_no_object(verdict, tool=tool, tells=asked.tells)
+        else:
+            reply = reply_to_arguments(verdict, asked.version, tool=tool, tells=asked.tells)
+    return verdict_to_wire(verdict, standard, reply, asked)
+
+
+def answer_to_call(whole: WholeVerdict, asked: Asked) -> verdict_pb2.Verdict:
+    """Return the answer to the params of a call."""
+    verdict, part, tool = whole.verdict, whole.part, whole.tool or None
+    if verdict.valid:
+        reply = _NO_REPLY
+    elif whole.malformed or part is None:
+        reply = reply_to_malformed(verdict, part, tool=tool, tells=asked.tells)
+    else:
+        reply = reply_to_arguments(part, asked.version, tool=tool, tells=asked.tells)
+    return verdict_to_wire(verdict, whole, reply, asked)
+
+
+def answer_to_result(whole: WholeVerdict, asked: Asked) -> verdict_pb2.Verdict:
+    """Return the answer to a result, or to the absence of structured content in one."""
+    verdict, reply = whole.verdict, _NO_REPLY
+    if not verdict.valid:
+        tool = whole.tool or None
+        reply = reply_to_result(verdict, asked.version, tool=tool, tells=asked.tells)
+    return verdict_to_wire(verdict, whole, reply, asked)
+
+
+def unknown_to_caller(refusal: Refusal, target: Target, asked: Asked) -> Refusal:
+    """Return *refusal*, of a call to an unknown tool, with the JSON-RPC error to give."""
+    metadata, message = dict(refusal.metadata), refusal.message
+    if asked.how.hide_values and isinstance(target, RegisteredTool) and not target.name:
+        # The name is the payload's.
+        del metadata["tool"]
+        message = "the call names a tool that is not registered for the server"
+    metadata["json_rpc_error"] = unknown_tool(metadata.get("tool", ""))
+    return Refusal(refusal.reason, message, metadata)
+
+
+def _is_json(verdict: Verdict) -> bool:
+    return not any(each.code in _UNREADABLE for each in verdict.violations)

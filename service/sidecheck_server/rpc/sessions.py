@@ -1,0 +1,89 @@
+"""Sessions: the messages of one stream, and what is known before them."""
+
+from copy import copy
+
+from sidecheck.v1.protocol_service_pb2 import (
+    CheckAnswer,
+    CheckOutcome,
+    CheckSessionRequest,
+    CheckSessionResponse,
+    SessionDefaults,
+    SessionItem,
+)
+
+from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.mcp.sessions import Session
+from sidecheck_server.core.mcp.subjects import ProtocolMessage
+from sidecheck_server.core.refusals import Reason, Refusal
+from sidecheck_server.rpc.answering import internal_error
+from sidecheck_server.rpc.convert import (
+    Terms,
+    answer_to_wire,
+    asked_from_wire,
+    nothing_to_check,
+    terms_from_wire,
+)
+from sidecheck_server.rpc.methods import Unreadable, refuse_unreadable
+from sidecheck_server.rpc.status import refusal_to_wire
+from sidecheck_server.state.protocol import Checker
+
+__all__ = ["Conversation"]
+
+_NOTHING_KNOWN = SessionDefaults()
+
+
+class Conversation:
+    """One session, as it goes on."""
+
+    def __init__(
+        self, checker: Checker, limits: Limits, defaults: SessionDefaults = _NOTHING_KNOWN
+    ) -> None:
+        self._checker = checker
+        self._terms: Terms | Refusal
+        try:
+            self._terms = terms_from_wire(defaults.context, defaults.options, limits)
+        except Refusal as refusal:
+            # What is wrong with the defaults each item says by itself.
+            self._terms = copy(refusal)
+        else:
+            terms = self._terms
+            self._session = Session(terms.context, pinned=terms.names_version)
+
+    async def answer(self, request: CheckSessionRequest | Unreadable) -> CheckSessionResponse:
+        """Return the answer to *request*, or its refusal: it must not cost the others."""
+        id_ = ""
+        try:
+            item = _item(request)
+            id_ = item.id
+            outcome = CheckOutcome(answer=await self._answer(item))
+        except Refusal as refusal:
+            outcome = CheckOutcome(refusal=refusal_to_wire(refusal))
+        except Exception as error:  # noqa: BLE001  (the border)
+            outcome = CheckOutcome(refusal=internal_error(error, "CheckSession"))
+        return CheckSessionResponse(id=id_, outcome=outcome)
+
+    async def _answer(self, item: SessionItem) -> CheckAnswer:
+        if isinstance(self._terms, Refusal):
+            # Raising adds to a traceback; the one that is kept is never raised itself.
+            raise copy(self._terms)
+        if not item.HasField("message"):
+            raise nothing_to_check("message")
+        sent = asked_from_wire(item.message, self._terms)
+        assert isinstance(sent.subject, ProtocolMessage)
+        asked = self._session.asked(sent.subject, sent.context.sender, sent.how)
+        checked = await self._checker.check(asked)
+        self._session.take(asked, checked)
+        return answer_to_wire(asked, checked, checked.findings.verdict())
+
+
+def _item(request: CheckSessionRequest | Unreadable) -> SessionItem:
+    refuse_unreadable(request)
+    assert isinstance(request, CheckSessionRequest)
+    match request.WhichOneof("message"):
+        case "item":
+            return request.item
+        case "defaults":
+            said = "only the first message of a stream may give its defaults"
+        case _:
+            said = "the message holds neither an item nor defaults"
+    raise Refusal(Reason.INVALID_REQUEST, said, {"field": "message"})

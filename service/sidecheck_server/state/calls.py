@@ -1,0 +1,163 @@
+"""Whole calls and results of tools: judged by the protocol, and by the schemas of the tool."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from sidecheck_server.core.judge import Judging
+from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.mcp.calls import ARGUMENTS, called_tool
+from sidecheck_server.core.mcp.context import Context
+from sidecheck_server.core.mcp.members import with_member
+from sidecheck_server.core.mcp.results import STRUCTURED_CONTENT, absent_output
+from sidecheck_server.core.mcp.subjects import Asked, CallParams, How, ToolResult
+from sidecheck_server.core.words import Repair, Verdict, Violation
+from sidecheck_server.state.protocol import Checker, TakeLong, allow
+from sidecheck_server.state.targets import RegisteredTool, Side, Target
+from sidecheck_server.state.validation import KnownTool, Standard, Validator
+
+__all__ = ["Manner", "ToolCalls", "WholeVerdict"]
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How a whole call or result is judged."""
+
+    version: str
+    how: Judging
+    assert_formats: bool = False
+    #: Is called before a worker is given something to do, and may refuse.
+    take_long: TakeLong = allow
+
+
+@dataclass(frozen=True, slots=True)
+class WholeVerdict:
+    """The verdict on a whole call or result."""
+
+    verdict: Verdict
+    #: The name of the tool, or "" if the call names none.
+    tool: str = ""
+    #: The digest of its definition, or "".
+    definition_digest: str = ""
+    #: The digest of the schema that judged a part of it, or "".
+    schema_digest: str = ""
+    #: Whether the caller should act on the verdict.
+    enforced: bool = True
+    #: The verdict on the arguments or the structured content alone, whose pointers lead
+    #: into them; None if they were not judged.
+    part: Verdict | None = None
+    #: Whether it breaks the protocol, whatever the schema of the tool says.
+    malformed: bool = False
+
+
+class ToolCalls:
+    """Judges whole calls and results of tools."""
+
+    def __init__(self, validator: Validator, checker: Checker, limits: Limits) -> None:
+        self._validator = validator
+        self._checker = checker
+        self._limits = limits
+
+    def absent(self, target: Target, version: str) -> WholeVerdict:
+        """Return the verdict on a result without structured content.
+
+        Raises:
+            Refusal: no judgement can be made.
+        """
+        tool = self._validator.tool(target)
+        verdict = absent_output(version) if tool.output_digest else Verdict()
+        return _whole(verdict, tool, "" if verdict.valid else tool.output_digest)
+
+    async def params(self, params: bytes, target: Target, manner: Manner) -> WholeVerdict:
+        """Return the verdict on *params* of ``tools/call``, and on the arguments in them.
+
+        A registered tool without a name is the one that they call.
+
+        Raises:
+            Refusal: no judgement can be made.
+        """
+        tool: KnownTool | None = None
+        standard: Standard | None = None
+        named = self._named(params, target)
+        if named is not None:
+            tool = self._validator.tool(named)
+            standard = await self._find(named, Side.INPUT, manner)
+        subject = CallParams(params, "" if tool is None else tool.tool)
+        return await self._whole(subject, params, ARGUMENTS, tool, standard, manner)
+
+    async def result(self, result: bytes, target: Target, manner: Manner) -> WholeVerdict:
+        """Return the verdict on a ``CallToolResult``, and on the structured content in it.
+
+        Raises:
+            Refusal: no judgement can be made.
+        """
+        tool = self._validator.tool(target)
+        standard = await self._find(target, Side.OUTPUT, manner) if tool.output_digest else None
+        subject = ToolResult(result, has_output_schema=bool(tool.output_digest))
+        return await self._whole(subject, result, STRUCTURED_CONTENT, tool, standard, manner)
+
+    def _named(self, params: bytes, target: Target) -> Target | None:
+        """Return *target* with the name that *params* give, or None if they give none."""
+        if not isinstance(target, RegisteredTool) or target.name:
+            return target
+        name = called_tool(params) if len(params) <= self._limits.payload_bytes else None
+        return None if name is None else replace(target, name=name)
+
+    async def _find(self, target: Target, side: Side, manner: Manner) -> Standard:
+        return await self._validator.find(target, side, assert_formats=manner.assert_formats)
+
+    async def _whole(
+        self,
+        subject: CallParams | ToolResult,
+        text: bytes,
+        member: str,
+        tool: KnownTool | None,
+        standard: Standard | None,
+        manner: Manner,
+    ) -> WholeVerdict:
+        how, take_long = manner.how, manner.take_long
+        context = Context(version=manner.version, hide_values=how.hide_values)
+        asked = Asked(subject, context, How(most=how.max_violations, longest=how.max_length))
+        checked = await self._checker.check(asked, take_long)
+        findings, payload = checked.findings, checked.part
+        malformed = findings.has_errors
+        if payload is None or standard is None:
+            return replace(_whole(findings.verdict(), tool), malformed=malformed)
+        part = await self._validator.judge(standard, payload, how, take_long)
+        before = findings.verdict()
+        findings.add_all(below(member, part.violations), truncated=part.truncated)
+        verdict = findings.verdict()
+        if part.repair is not None:
+            repair = _repair_below(member, text, part.repair, before)
+            verdict = replace(verdict, repair=repair)
+        found = _whole(verdict, tool, standard.schema_digest)
+        return replace(found, part=part, malformed=malformed)
+
+
+def _whole(verdict: Verdict, tool: KnownTool | None, schema_digest: str = "") -> WholeVerdict:
+    if tool is None:
+        return WholeVerdict(verdict)
+    return WholeVerdict(verdict, tool.tool, tool.definition_digest, schema_digest, tool.enforced)
+
+
+def below(member: str, violations: Iterable[Violation]) -> Iterable[Violation]:
+    """Yield *violations* of a member as those of the object that has it."""
+    for each in violations:
+        yield replace(each, instance_pointer=f"/{member}{each.instance_pointer}")
+
+
+def _repair_below(member: str, text: bytes, repair: Repair, before: Verdict) -> Repair:
+    """Return the *repair* of a member as that of the object *text*.
+
+    *before* is the verdict on the rest of the object, which stays.
+    """
+    verdict = repair.verdict
+    return Repair(
+        payload=with_member(text, member, repair.payload),
+        verdict=Verdict.listing(
+            [*before.violations, *below(member, verdict.violations)],
+            truncated=before.truncated or verdict.truncated,
+        ),
+        changes=tuple(
+            replace(change, pointer=f"/{member}{change.pointer}") for change in repair.changes
+        ),
+    )

@@ -1,0 +1,45 @@
+"""Characters in words, and what they look like."""
+
+import pytest
+from sidecheck_server.core.mcp.characters import look_alike, named
+
+ALIKE = {
+    "\N{CYRILLIC SMALL LETTER A}": "a",
+    "\N{CYRILLIC CAPITAL LETTER HA}": "X",
+    "\N{GREEK SMALL LETTER OMICRON}": "o",
+    "\N{FULLWIDTH LATIN SMALL LETTER Z}": "z",
+    "\N{MATHEMATICAL BOLD CAPITAL Q}": "Q",
+    "\N{CIRCLED DIGIT SEVEN}": "7",
+    "\N{EN DASH}": "-",
+    "\N{NON-BREAKING HYPHEN}": "-",
+    "\N{FULLWIDTH LOW LINE}": "_",
+    "\N{LATIN SMALL LETTER E WITH ACUTE}": "",
+    "\N{CJK UNIFIED IDEOGRAPH-6771}": "",
+    "\N{LATIN SMALL LIGATURE FI}": "",
+    "a": "",
+    " ": "",
+}
+
+NAMED = {
+    "!": '"!"',
+    " ": "a space",
+    '"': "a quotation mark",
+    "\n": "U+000A",
+    "\N{LATIN SMALL LETTER E WITH ACUTE}": '"é" (U+00E9 LATIN SMALL LETTER E WITH ACUTE)',
+    "\N{CYRILLIC SMALL LETTER A}": (
+        '"\N{CYRILLIC SMALL LETTER A}" (U+0430 CYRILLIC SMALL LETTER A, which looks like "a")'
+    ),
+    "\N{RIGHT-TO-LEFT OVERRIDE}": "U+202E (RIGHT-TO-LEFT OVERRIDE)",
+    "\N{NO-BREAK SPACE}": "U+00A0 (NO-BREAK SPACE)",
+    "\ue000": "U+E000",
+}
+
+
+@pytest.mark.parametrize(("character", "ascii_"), ALIKE.items(), ids=ascii)
+def test_what_a_character_looks_like(character: str, ascii_: str) -> None:
+    assert ascii_ == look_alike(character)
+
+
+@pytest.mark.parametrize(("character", "said"), NAMED.items(), ids=ascii)
+def test_a_character_in_words(character: str, said: str) -> None:
+    assert [said] == named([character])

@@ -1,0 +1,150 @@
+"""Messages are read as what they are, and the official examples pass as such."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from messages import Example, checked, examples
+from shared_material import shared
+from sidecheck_server.core.mcp.context import Context
+from sidecheck_server.core.mcp.messages import Kind, Message
+from sidecheck_server.core.mcp.versions import VERSIONS
+from sidecheck_server.core.words import Severity
+
+CASES = [
+    ({"jsonrpc": "2.0", "id": 1, "method": "ping"}, Kind.REQUEST, 1, "ping"),
+    ({"jsonrpc": "2.0", "id": "a", "method": "no/such"}, Kind.REQUEST, "a", "no/such"),
+    ({"jsonrpc": "2.0", "id": 1.0, "method": "ping"}, Kind.REQUEST, 1, "ping"),
+    ({"jsonrpc": "2.0", "id": None, "method": "ping"}, Kind.REQUEST, None, "ping"),
+    ({"jsonrpc": "2.0", "id": True, "method": "ping"}, Kind.REQUEST, None, "ping"),
+    ({"id": 1, "method": "ping"}, Kind.REQUEST, 1, "ping"),
+    ({"jsonrpc": "2.0", "method": "ping"}, Kind.NOTIFICATION, None, "ping"),
+    (
+        {"jsonrpc": "2.0", "id": 1, "method": "notifications/initialized"},
+        Kind.REQUEST,
+        1,
+        "notifications/initialized",
+    ),
+    ({"jsonrpc": "2.0", "id": 1, "result": {}}, Kind.RESULT, 1, ""),
+    ({"jsonrpc": "2.0", "id": 1, "error": {"code": 1, "message": ""}}, Kind.ERROR, 1, ""),
+    ({"jsonrpc": "2.0", "error": {"code": 1, "message": ""}}, Kind.ERROR, None, ""),
+    ({"jsonrpc": "2.0", "id": 1, "result": {}, "error": {}}, Kind.BROKEN, None, ""),
+    ({"jsonrpc": "2.0", "id": 1, "method": "ping", "result": {}}, Kind.BROKEN, None, ""),
+    ({"jsonrpc": "2.0", "id": 1, "method": 5}, Kind.BROKEN, None, ""),
+    ({}, Kind.BROKEN, None, ""),
+    (None, Kind.BROKEN, None, ""),
+    ([], Kind.BROKEN, None, ""),
+]
+
+
+@pytest.mark.parametrize(("value", "kind", "id_", "method"), CASES, ids=str)
+def test_a_message_is_read_as_what_it_is(value: Any, kind: Kind, id_: Any, method: str) -> None:
+    expected = Message(kind, (), value, id_, method)
+    assert checked(value, "2025-11-25").messages == (expected,)
+
+
+def test_the_messages_of_a_batch_are_read_one_by_one() -> None:
+    batch = [{"jsonrpc": "2.0", "id": 1, "method": "ping"}, 7]
+    assert checked(batch, "2025-03-26").messages == (
+        Message(Kind.REQUEST, (0,), batch[0], 1, "ping"),
+        Message(Kind.BROKEN, (1,), 7),
+    )
+
+
+def test_a_response_has_the_method_that_it_answers() -> None:
+    response = {"jsonrpc": "2.0", "id": 1, "result": {"tools": []}}
+    found = checked(response, "2025-11-25", answers="tools/list")
+    assert found.messages == (Message(Kind.RESULT, (), response, 1, "tools/list"),)
+
+
+@pytest.mark.parametrize(
+    ("answers", "pointers"),
+    [
+        ("", []),
+        ("no/such", []),
+        ("resources/list", ["/result"]),
+        ("tools/list", ["/result/tools/0"]),
+    ],
+)
+def test_a_result_is_judged_by_the_method_that_it_answers(
+    answers: str, pointers: list[str]
+) -> None:
+    response = {"jsonrpc": "2.0", "id": 1, "result": {"tools": [{"name": "look_up"}]}}
+    found = checked(response, "2025-11-25", answers=answers).findings.verdict().violations
+    errors = [each for each in found if each.severity is Severity.ERROR]
+    assert pointers == [each.instance_pointer for each in errors]
+
+
+@pytest.mark.parametrize(
+    ("result", "pointers"),
+    [
+        ({"content": []}, []),
+        ({"task": {}}, ["/result/task"]),
+    ],
+)
+def test_a_call_may_be_answered_by_a_task(result: Any, pointers: list[str]) -> None:
+    response = {"jsonrpc": "2.0", "id": 1, "result": result}
+    found = checked(response, "2025-11-25", answers="tools/call").findings.verdict().violations
+    assert pointers == sorted({each.instance_pointer for each in found})
+
+
+HIDDEN = "s3cret"
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        HIDDEN,
+        {"jsonrpc": HIDDEN, "id": 1, "method": "ping"},
+        {"jsonrpc": "2.0", "id": [HIDDEN], "method": "ping"},
+        {"jsonrpc": "2.0", "id": HIDDEN, "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 1, "method": HIDDEN},
+        {"jsonrpc": "2.0", "id": 1, "method": "ping", "params": HIDDEN},
+        {"jsonrpc": "2.0", "id": 1, "result": HIDDEN},
+        {"jsonrpc": "2.0", "id": 1, "error": HIDDEN},
+        {"jsonrpc": "2.0", "id": 1, "result": {"resultType": HIDDEN}},
+        {
+            "jsonrpc": "2.0",
+            "id": 1,
+            "method": "tools/list",
+            "params": {"_meta": {"baggage": HIDDEN}},
+        },
+        {"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {"_meta": {f"-{HIDDEN}": 1}}},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("version", VERSIONS)
+def test_hidden_values_stand_in_no_message(message: Any, version: str) -> None:
+    context = Context(version, hide_values=True)
+    found = checked(message, version, context=context).findings.verdict().violations
+    told = [each.message + each.suggestion for each in found]
+    assert [text for text in told if HIDDEN in text] == []
+
+
+def _examples() -> Iterator[Example]:
+    yield from examples(shared("mcp/2026-07-28/examples"))
+
+
+# A complete answer to resources/read without the hints for caching, which the specification
+# demands. The published schema lets it pass as an InputRequiredResult, which is open.
+_WRONG = {
+    "ReadResourceResultResponse/read-resource-result-response": ["/result: REQUIRED"] * 2,
+}
+
+
+def test_the_official_examples_pass_as_the_messages_that_they_are() -> None:
+    wrong = {str(example): errors for example in _examples() if (errors := _errors(example))}
+    assert wrong == _WRONG
+
+
+def test_many_official_examples_are_messages_or_parts_of_one() -> None:
+    assert len({example.name for example in _examples()}) >= 70
+
+
+def _errors(example: Example) -> list[str]:
+    found = checked(example.message, "2026-07-28", answers=example.answers)
+    return [
+        f"{each.instance_pointer}: {each.code}"
+        for each in found.findings.verdict().violations
+        if each.severity is Severity.ERROR
+    ]

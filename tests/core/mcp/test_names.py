@@ -1,0 +1,169 @@
+"""Names by themselves: what the Python SDK says of them, what becomes of them, and all together."""
+
+from random import Random
+
+import pytest
+from mcp.shared.tool_name_validation import validate_tool_name
+from sidecheck_server.core.budget import Exhausted
+from sidecheck_server.core.mcp.context import Context
+from sidecheck_server.core.mcp.names import (
+    CheckedName,
+    CheckedNames,
+    Collision,
+    check_names,
+    sanitized,
+    sdk_warnings,
+)
+from sidecheck_server.core.mcp.subjects import How
+from sidecheck_server.core.mcp.versions import VERSIONS
+from sidecheck_server.core.words import Severity, Verdict
+
+_ALLOWED = "Allowed characters are: A-Z, a-z, 0-9, underscore (_), dash (-), and dot (.)"
+_DASH = "Tool name starts or ends with a dash, which may cause parsing issues in some contexts"
+_DOT = "Tool name starts or ends with a dot, which may cause parsing issues in some contexts"
+
+SDK = {
+    "getUser": (True, ()),
+    "a.b-c_1": (True, ()),
+    "a" * 128: (True, ()),
+    "": (False, ("Tool name cannot be empty",)),
+    "a" * 129: (False, ("Tool name exceeds maximum length of 128 characters (current: 129)",)),
+    " " * 200: (False, ("Tool name exceeds maximum length of 128 characters (current: 200)",)),
+    "-": (True, (_DASH,)),
+    ".a-": (True, (_DASH, _DOT)),
+    "get user": (
+        False,
+        (
+            "Tool name contains spaces, which may cause parsing issues",
+            "Tool name contains invalid characters: ' '",
+            _ALLOWED,
+        ),
+    ),
+    "-a, b, c!": (
+        False,
+        (
+            "Tool name contains spaces, which may cause parsing issues",
+            "Tool name contains commas, which may cause parsing issues",
+            _DASH,
+            "Tool name contains invalid characters: ',', ' ', '!'",
+            _ALLOWED,
+        ),
+    ),
+    "a\n": (False, ("Tool name contains invalid characters: '\\n'", _ALLOWED)),
+    "café": (False, ("Tool name contains invalid characters: 'é'", _ALLOWED)),
+}
+
+SANITIZED = {
+    "getUser": "getUser",
+    "admin.tools.list": "admin_tools_list",
+    "a  b": "a__b",
+    "аdmin": "_dmin",
+    "": "_",
+    "!": "_",
+    "x" * 65: "x" * 64,
+    "x" * 63 + ".y": "x" * 63 + "_",
+}
+
+
+@pytest.mark.parametrize(("name", "said"), SDK.items(), ids=repr)
+def test_the_sdk_says_of_a_name(name: str, said: tuple[bool, tuple[str, ...]]) -> None:
+    assert said == sdk_warnings(name)
+
+
+def names_at_random(count: int) -> list[str]:
+    random = Random(20)
+    alphabet = "aB9_-. ,/!é\nа"
+    return ["".join(random.choices(alphabet, k=random.randrange(6))) for _ in range(count)]
+
+
+def test_the_sdk_that_is_installed_says_the_same() -> None:
+    names = [*SDK, *names_at_random(2000)]
+    theirs = {name: validate_tool_name(name) for name in names}
+    assert {name: (result.is_valid, tuple(result.warnings)) for name, result in theirs.items()} == {
+        name: sdk_warnings(name) for name in names
+    }
+
+
+@pytest.mark.parametrize(("name", "safe"), SANITIZED.items(), ids=repr)
+def test_what_a_name_becomes(name: str, safe: str) -> None:
+    assert safe == sanitized(name)
+
+
+def checked(
+    *names: str, version: str = "2025-11-25", least: Severity = Severity.INFO
+) -> CheckedNames:
+    return check_names(names, Context(version=version), How(least=least))
+
+
+def test_a_name_that_everybody_allows() -> None:
+    plain = CheckedName(Verdict(), sdk_valid=True, sdk_warnings=(), sanitized="get_weather")
+    assert (plain,) == checked("get_weather").names
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_name_is_plain_only_if_no_rule_breaks_it(version: str) -> None:
+    """Beside others of its kind, a name is told by all rules: no shortcut hides one."""
+    for name in names_at_random(400):
+        alone, beside = checked(name, version=version), checked(name, name, version=version)
+        told = [
+            each
+            for each in beside.names[0].verdict.violations
+            if each.code != "TOOL_NAME_DUPLICATE"
+        ]
+        assert list(alone.names[0].verdict.violations) == told, name
+        assert sdk_warnings(name) == (alone.names[0].sdk_valid, alone.names[0].sdk_warnings), name
+        assert sanitized(name) == alone.names[0].sanitized, name
+
+
+def test_the_pointer_of_a_violation_is_empty() -> None:
+    (name,) = checked("list issues", least=Severity.WARNING).names
+    assert [("", "TOOL_NAME_CHARACTERS", "list_issues")] == [
+        (each.instance_pointer, each.code, each.suggestion) for each in name.verdict.violations
+    ]
+
+
+def test_only_what_is_grave_enough_is_told() -> None:
+    assert (Verdict(),) == tuple(
+        name.verdict for name in checked("list issues", least=Severity.ERROR).names
+    )
+
+
+def test_every_place_of_a_name_that_repeats_is_told() -> None:
+    names = checked("read", "write", "read", least=Severity.WARNING).names
+    assert [["TOOL_NAME_DUPLICATE"], [], ["TOOL_NAME_DUPLICATE"]] == [
+        [each.code for each in name.verdict.violations] for name in names
+    ]
+
+
+def test_names_collide_that_become_the_same() -> None:
+    found = checked("a.b", "c", "a b", "x" * 65, "a_b", "x" * 64, "c").collisions
+    assert (Collision("a_b", (0, 2, 4)), Collision("x" * 64, (3, 5))) == found
+
+
+def test_the_same_name_twice_is_no_collision() -> None:
+    assert () == checked("a.b", "a.b").collisions
+
+
+def test_no_names_at_all() -> None:
+    assert ((), ()) == (checked().names, checked().collisions)
+
+
+def test_as_many_names_as_a_request_may_have_are_within_the_limit_of_steps() -> None:
+    names = [f"{index} {'é' * 400}, " for index in range(10_000)]
+    budget = [10_000_000]
+    found = check_names(names, Context(budget=budget), How())
+    assert len(names) == len(found.names)
+    assert budget[0] > 0
+
+
+def test_names_are_paid_for() -> None:
+    with pytest.raises(Exhausted):
+        check_names(["a"] * 1000, Context(budget=[1000]), How())
+
+
+def test_hidden_names_are_not_told() -> None:
+    (name,) = check_names(["geheim!"], Context(hide_values=True), How()).names
+    texts = " ".join(each.message + each.suggestion for each in name.verdict.violations)
+    assert "!" not in texts
+    assert "geheim" not in texts
+    assert "TOOL_NAME_CHARACTERS" in {each.code for each in name.verdict.violations}

@@ -1,0 +1,94 @@
+"""The tables of types are whole, and their schemas are judged by the fast engine."""
+
+import re
+from typing import Any
+
+import pytest
+from published_types import types_of
+from rule_cases import SURFACES
+from sidecheck_server.core.mcp.methods import INPUT_REQUESTS, METHODS
+from sidecheck_server.core.mcp.rules import shapes
+from sidecheck_server.core.mcp.shapes.rendering import rendered
+from sidecheck_server.core.mcp.shapes.tables import TYPES
+from sidecheck_server.core.mcp.shapes.words import Shape
+from sidecheck_server.core.mcp.versions import VERSIONS
+
+_ASSERTIONS = {
+    "type",
+    "required",
+    "const",
+    "enum",
+    "minimum",
+    "maximum",
+    "minItems",
+    "maxItems",
+    "anyOf",
+    "oneOf",
+    "not",
+    "pattern",
+    "minLength",
+    "uniqueItems",
+}
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_the_fast_engine_judges_every_type(version: str) -> None:
+    why = {name: SURFACES(version, name).why_complete for name in types_of(version)}
+    assert dict.fromkeys(why, "") == why
+
+
+def test_what_methods_carry_is_told_in_every_version_that_has_them() -> None:
+    needed = {
+        (version, name)
+        for method in METHODS
+        for version in VERSIONS
+        if method.holds_in(version)
+        for name in (method.params, method.result)
+        if name is not None
+    }
+    needed |= {
+        (VERSIONS[-1], name)
+        for each in INPUT_REQUESTS.values()
+        for name in (each.params, each.result)
+    }
+    known = {(version, name) for version in VERSIONS for name in types_of(version)}
+    assert set() == needed - known
+
+
+def test_a_member_is_told_once_for_a_version() -> None:
+    twice = [
+        (each.name, field.name, version)
+        for each in TYPES.values()
+        if isinstance(each, Shape)
+        for version in VERSIONS
+        for field in each.fields
+        if sum(f.name == field.name and f.since <= version <= f.until for f in each.fields) > 1
+    ]
+    assert [] == twice
+
+
+def test_there_is_a_rule_for_every_keyword_that_can_be_broken() -> None:
+    """The rules also know their first version."""
+    since: dict[str, str] = {}
+    for version in VERSIONS:
+        for name in types_of(version):
+            for keyword in _keywords(rendered(TYPES, name, version)):
+                since.setdefault(_code(keyword), version)
+    assert since == {rule.code: rule.since for rule in shapes.RULES}
+
+
+def _keywords(schema: Any) -> set[str]:
+    found = {keyword for keyword in schema if keyword in _ASSERTIONS}
+    if schema.get("additionalProperties") is False:
+        found.add("additionalProperties")
+    inner = [
+        *schema.get("properties", {}).values(),
+        *schema.get("$defs", {}).values(),
+        *schema.get("anyOf", ()),
+        *(schema[each] for each in ("items", "additionalProperties") if schema.get(each)),
+    ]
+    return found.union(*map(_keywords, inner))
+
+
+def _code(keyword: str) -> str:
+    return re.sub(r"(?=[A-Z])", "_", keyword).upper()

@@ -1,0 +1,100 @@
+"""Remarks on valid schemas: the cases of the rules say most; here is what bounds them."""
+
+import pickle
+from typing import Any
+
+import pytest
+from compiling import compiled, source_of
+from rule_cases import RuleCase, rule_cases
+from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.schemas.compilation import compile_source
+from sidecheck_server.core.schemas.remarks import Remark
+
+_CASES = [
+    case
+    for case in rule_cases("tool")
+    if case.file == "schema_remarks" and "inputSchema" in case.value and case.at
+]
+NULL = {"type": "string", "default": None}
+
+
+def remarks(schema: Any, documents: Any = None, **more: Any) -> list[tuple[str, str]]:
+    artifact = compiled(schema, documents, **more).artifact
+    return [(remark.code, remark.pointer) for remark in artifact.remarks]
+
+
+@pytest.mark.parametrize("case", _CASES, ids=str)
+def test_compiling_finds_what_the_rules_tell(case: RuleCase) -> None:
+    key = case.at[0].split("/")[1]
+    assert [(case.code, at.removeprefix(f"/{key}")) for at in case.at] == remarks(case.value[key])
+
+
+def test_a_remark_says_what_is_wrong_and_crosses_a_process_border() -> None:
+    artifact = compile_source(source_of({"properties": {"a": NULL}}), Limits())
+
+    assert (
+        Remark(
+            "DEFAULT_REFUSED",
+            "/properties/a/default",
+            "the default null is refused by its own schema: expected a string, found null",
+        ),
+    ) == artifact.remarks
+    assert artifact == pickle.loads(pickle.dumps(artifact))
+
+
+def test_a_default_is_judged_by_formats_if_they_are_asserted() -> None:
+    schema = {"properties": {"a": {"format": "date", "default": "today"}}}
+
+    assert [] == remarks(schema)
+    assert [("DEFAULT_REFUSED", "/properties/a/default")] == remarks(schema, assert_formats=True)
+
+
+def test_nothing_is_said_of_documents() -> None:
+    assert [] == remarks({"$ref": "urn:a"}, {"urn:a": NULL})
+
+
+def test_nothing_is_said_of_what_only_a_reference_reaches() -> None:
+    """It is no subschema where it stands."""
+    assert [] == remarks({"$ref": "#/x-parts/a", "x-parts": {"a": NULL}})
+
+
+def test_nothing_is_said_where_the_way_of_evaluation_decides() -> None:
+    tree = {
+        "$id": "https://example.com/tree",
+        "$dynamicAnchor": "node",
+        "properties": {"next": {"$dynamicRef": "#node"}},
+    }
+    schema = {"allOf": [tree], "properties": {"a": NULL}}
+
+    assert [] == remarks(schema)
+
+
+def test_nothing_is_said_of_defaults_beside_a_pattern_whose_time_nothing_bounds() -> None:
+    schema = {"properties": {"a": {"pattern": "(?=a)", "default": "b"}}}
+
+    assert [] == remarks(schema, limits=Limits(allow_backtracking=True))
+
+
+def test_there_are_no_more_remarks_than_a_bound() -> None:
+    assert 100 == len(remarks({"properties": {str(each): NULL for each in range(1000)}}))
+
+
+def test_pointers_together_have_no_more_than_a_bound() -> None:
+    long = {"properties": {"n" * 100_000: {"properties": {"a": NULL, "b": NULL, "c": NULL}}}}
+
+    assert 2 == len(remarks(long))
+
+
+def test_what_takes_too_long_is_left_out() -> None:
+    """The schema itself is sound."""
+    slow: Any = {"items": {"anyOf": [*({"type": "string"} for _ in range(20)), {}]}}
+    default = list(range(5000))
+    slow["default"] = default
+    # Subschemas are looked at from the last to the first.
+    schema = {"properties": {"after": NULL, "slow": slow}}
+
+    assert [] == remarks(schema)
+
+
+def test_boolean_schemas_have_none() -> None:
+    assert [] == remarks(True)

@@ -1,0 +1,124 @@
+"""Values of the protocol's types, made from their schemas, and what is wrong with them."""
+
+import copy
+import random
+from collections.abc import Iterator
+from typing import Any
+
+__all__ = ["mutations", "variants"]
+
+_DEEPEST = 7
+_MOST = 24
+_WRONG: tuple[Any, ...] = (
+    None,
+    0,
+    1.5,
+    -1,
+    "",
+    "zz",
+    "text",
+    True,
+    [],
+    {},
+    [0],
+    ["zz"],
+    {"x": None},
+)
+_SIMPLE = {
+    "string": "word",
+    "integer": 1,
+    "number": 0.5,
+    "boolean": True,
+    "null": None,
+}
+
+
+def variants(schema: dict[str, Any], definitions: dict[str, Any], depth: int = 0) -> list[Any]:
+    """Return values that *schema* admits: every alternative and every member, if shallow."""
+    if "$ref" in schema:
+        target = definitions[schema["$ref"].rsplit("/", 1)[1]]
+        return variants(target, definitions, depth)
+    if "const" in schema:
+        return [schema["const"]]
+    if "enum" in schema:
+        return [schema["enum"][0]]
+    if "anyOf" in schema:
+        inner = [variants(each, definitions, depth) for each in schema["anyOf"]]
+        # The first of each, then what is left of them.
+        return ([each[0] for each in inner] + [v for each in inner for v in each[1:]])[:_MOST]
+    types = schema.get("type")
+    if types is None:
+        return ["anything", None, [1.5, None]]
+    if isinstance(types, list):
+        singles = ({**schema, "type": each} for each in types)
+        return [value for one in singles for value in variants(one, definitions, depth)]
+    if types == "object":
+        return _objects(schema, definitions, depth)
+    if types == "array":
+        items = variants(schema.get("items", {}), definitions, depth + 1)
+        return [[items[0]], items[:4], []]
+    return [_SIMPLE[types]]
+
+
+def _objects(schema: dict[str, Any], definitions: dict[str, Any], depth: int) -> list[Any]:
+    needed = schema.get("required", ())
+    members = {
+        name: variants(each, definitions, depth + 1)
+        for name, each in schema.get("properties", {}).items()
+        if depth < _DEEPEST or name in needed
+    }
+    others = schema.get("additionalProperties", {})
+    if others is not False and depth < _DEEPEST:
+        kind = others if isinstance(others, dict) else {}
+        members["some-other"] = variants(kind, definitions, depth + 1)
+    whole = {name: values[0] for name, values in members.items()}
+    least = {name: whole[name] for name in needed}
+    more = [{**whole, name: value} for name, values in members.items() for value in values[1:]]
+    return [whole, least, *more][:_MOST]
+
+
+def mutations(value: Any, chance: random.Random, most: int) -> Iterator[Any]:
+    """Yield up to *most* values that differ from *value* in one place."""
+    made = list(_mutations(value, chance))
+    yield from made if len(made) <= most else chance.sample(made, most)
+
+
+def _mutations(value: Any, chance: random.Random) -> Iterator[Any]:
+    for path in _paths(value):
+        if not path:
+            yield from chance.sample(_WRONG, 3)
+            continue
+        *way, last = path
+        missing = copy.deepcopy(value)
+        del _at(missing, way)[last]
+        yield missing
+        for wrong in (None, *chance.sample(_WRONG, 3)):
+            changed = copy.deepcopy(value)
+            _at(changed, way)[last] = wrong
+            yield changed
+    for path in _paths(value):
+        grown = copy.deepcopy(value)
+        here = _at(grown, path)
+        if isinstance(here, dict):
+            here[chance.choice(("x-more", "type", "text", "blob", "mode"))] = chance.choice(_WRONG)
+            yield grown
+        elif isinstance(here, list):
+            here.append(chance.choice(_WRONG))
+            yield grown
+
+
+def _paths(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    yield path
+    steps: Any = ()
+    if isinstance(value, dict):
+        steps = value.items()
+    elif isinstance(value, list):
+        steps = enumerate(value)
+    for step, inner in steps:
+        yield from _paths(inner, (*path, step))
+
+
+def _at(value: Any, path: Any) -> Any:
+    for step in path:
+        value = value[step]
+    return value
