@@ -25,6 +25,7 @@ _TEXT = {"type": "text", "text": "Hello"}
 _ASKING = {"role": "user", "content": _TEXT}
 _WEATHER = {
     "name": "get_weather",
+    "description": "Tells the weather of a city.",
     "inputSchema": {
         "type": "object",
         "properties": {"city": {"type": "string"}, "days": {"$ref": "#/$defs/days"}},
