@@ -42,6 +42,7 @@ from sidecheck_server.rpc.streams import Streams, answering_stream
 from sidecheck_server.rpc.tools import answer_tools
 from sidecheck_server.state.protocol import Checker
 from sidecheck_server.state.results import ResultChecker
+from sidecheck_server.state.tools import ToolsChecker
 
 __all__ = ["ProtocolServicer"]
 
@@ -60,6 +61,7 @@ class ProtocolServicer(ProtocolServiceServicer):
         self.door = door
         self.streams = streams
         self._checker = checker
+        self._tools = ToolsChecker(checker, limits)
         self._checks = Checks(checker, results)
         self._limits = limits
 
@@ -78,7 +80,7 @@ class ProtocolServicer(ProtocolServiceServicer):
     @answering
     async def CheckTools(self, request: CheckToolsRequest) -> CheckToolsResponse:  # noqa: N802
         """Check tool definitions."""
-        return await answer_tools(request, self._checker, self._limits)
+        return await answer_tools(request, self._tools, self._limits)
 
     @answering
     async def CheckElicitation(  # noqa: N802
