@@ -44,14 +44,14 @@ async def running_service(
             schemas = CompiledSchemas(
                 workers.compile, limits, settings.registered_schemas, settings.inline_schemas
             )
-            registrar = Registrar(registry, schemas, limits)
+            surfaces = KeptSurfaces(workers.compile, limits)
+            checker = Checker(surfaces, schemas, workers.check, workers.judge, limits)
+            registrar = Registrar(registry, schemas, checker, limits)
             for registration in preload:
                 await _register(registrar, registration)
             validator = Validator(
                 registry, schemas, workers.judge, limits, frozenset(settings.report_only)
             )
-            surfaces = KeptSurfaces(workers.compile, limits)
-            checker = Checker(surfaces, schemas, workers.check, workers.judge, limits)
             server = Server(settings, registry, validator, checker, registrar)
             await server.start()
             try:

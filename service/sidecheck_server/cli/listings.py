@@ -5,7 +5,7 @@ import click
 from sidecheck_server.cli.findings import Finding, Source, find_violations
 from sidecheck_server.cli.rows import printable
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.listing import ListedTool, list_tools
+from sidecheck_server.core.mcp.listing import ListedTool, Listing, read_listing
 from sidecheck_server.core.refusals import Refusal
 from sidecheck_server.core.words import Violation
 
@@ -18,10 +18,10 @@ class _Unusable(click.ClickException):
     exit_code = 2
 
 
-def list_or_find(source: Source, limits: Limits) -> tuple[ListedTool, ...] | list[Finding]:
-    """Return the tools of *source*, or what is wrong with it if it lists none."""
+def list_or_find(source: Source, limits: Limits) -> Listing | list[Finding]:
+    """Return *source* taken apart, or what is wrong with it if it lists no tools."""
     try:
-        return list_tools(source.text, limits)
+        return read_listing(source.text, limits)
     except Refusal as refusal:
         problems = refusal.problems or (
             Violation("", "", "", refusal.reason.value, refusal.message),
@@ -36,8 +36,8 @@ def list_or_exit(name: str, text: bytes, limits: Limits) -> tuple[ListedTool, ..
         click.ClickException: it lists none; the command exits with 2 and tells why.
     """
     listed = list_or_find(Source(name, text), limits)
-    if isinstance(listed, tuple):
-        return listed
+    if isinstance(listed, Listing):
+        return listed.tools
     place, found = listed[0].place, listed[0].violation
     said = f"{name}:{place.line}:{place.column}: {found.code}: {found.message}"
     raise _Unusable(printable(said))

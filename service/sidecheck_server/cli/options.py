@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 import click
 
 from sidecheck_server.cli.files import read_input
+from sidecheck_server.core.mcp.versions import VERSIONS
 from sidecheck_server.core.words import Document
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "read_documents",
     "target_option",
     "timeout_option",
+    "version_option",
 ]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -90,6 +92,15 @@ def timeout_option(seconds: float) -> Callable[[Command], Command]:
         default=seconds,
         show_default=True,
         help="Seconds to wait.",
+    )
+
+
+def version_option(default: str) -> Callable[[Command], Command]:
+    """Return what gives a command the option ``--protocol-version``, whose help says *default*."""
+    return click.option(
+        "--protocol-version",
+        type=click.Choice(VERSIONS),
+        help=f"The MCP protocol version whose rules hold.  {default}",
     )
 
 

@@ -55,6 +55,7 @@ def problem_object(finding: Finding) -> dict[str, Any]:
         "schema_pointer": found.schema_pointer,
         "message": found.message,
         "suggestion": found.suggestion,
+        "clause": found.clause,
         "line": finding.place.line,
         "column": finding.place.column,
     }
@@ -66,12 +67,10 @@ def counted(number: int, noun: str) -> str:
 
 
 def tally(findings: Sequence[Finding]) -> str:
-    """Return how many errors and warnings there are."""
-    errors, warnings = (count(findings, one) for one in (Severity.ERROR, Severity.WARNING))
-    if not errors and not warnings:
-        return "no problems"
-    said = [counted(errors, "error")] if errors else []
-    return ", ".join([*said, counted(warnings, "warning")] if warnings else said)
+    """Return how many errors, warnings and notes there are."""
+    nouns = ((Severity.ERROR, "error"), (Severity.WARNING, "warning"), (Severity.INFO, "note"))
+    counts = [(count(findings, severity), noun) for severity, noun in nouns]
+    return ", ".join(counted(*each) for each in counts if each[0]) or "no problems"
 
 
 def _short_rows(blocks: Sequence[Block]) -> Iterator[Row]:
@@ -133,6 +132,8 @@ def _long_rows(blocks: Sequence[Block]) -> Iterator[Row]:
                 where += [(" at ", ""), (printable(found.instance_pointer), "cyan")]
             yield Row(tuple(where))
             yield Row(((printable(found.message), ""),), indent=2)
+            if found.clause:
+                yield Row(((printable(found.clause), "dim"),), indent=2)
             yield from excerpt_rows(finding, width, style)
             yield Row()
         if block.note:

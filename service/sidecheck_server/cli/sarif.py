@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 from sidecheck_server import __version__
 from sidecheck_server.cli.findings import Finding
+from sidecheck_server.core.mcp.rules.catalogue import CATALOGUE
 from sidecheck_server.core.words import Severity
 
 __all__ = ["sarif_log"]
@@ -18,9 +19,9 @@ _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: 
 
 
 def sarif_log(
-    names: Sequence[str], findings: Sequence[Finding], unread: Sequence[str] = ()
+    names: Sequence[str], findings: Sequence[Finding], unread: Sequence[str], version: str
 ) -> dict[str, Any]:
-    """Return the log of one run over the files *names*.
+    """Return the log of one run over the files *names*, by the rules of *version*.
 
     *unread* says of files why they could not be read; the run is then no success
     (SARIF, section 3.20.14).
@@ -36,7 +37,7 @@ def sarif_log(
             "driver": {
                 "name": "sidecheck",
                 "version": __version__,
-                "rules": [_rule(code) for code in codes],
+                "rules": [_rule(code, version) for code in codes],
             }
         },
         "invocations": [invocation],
@@ -48,9 +49,20 @@ def sarif_log(
     return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
 
 
-def _rule(code: str) -> dict[str, Any]:
-    words = code.replace("_", " ").lower()
-    return {"id": code, "shortDescription": {"text": f"{words[:1].upper()}{words[1:]}."}}
+def _rule(code: str, version: str) -> dict[str, Any]:
+    rule = CATALOGUE.get(code)
+    if rule is None:
+        words = code.replace("_", " ").lower()
+        return {"id": code, "shortDescription": {"text": f"{words[:1].upper()}{words[1:]}."}}
+    clause = rule.clause.at(version)
+    described: dict[str, Any] = {
+        "id": code,
+        "shortDescription": {"text": rule.sentence},
+        "defaultConfiguration": {"level": _LEVELS[rule.severity]},
+        "properties": {"clause": clause},
+    }
+    # Section 3.49.12: the address of what documents the rule.
+    return {**described, "helpUri": clause} if "://" in clause else described
 
 
 def _result(finding: Finding, codes: Sequence[str], names: Sequence[str]) -> dict[str, Any]:
@@ -62,7 +74,10 @@ def _result(finding: Finding, codes: Sequence[str], names: Sequence[str]) -> dic
         "endColumn": place.end_column,
     }
     tool = f"{finding.tool}: " if finding.tool else ""
+    clause = finding.violation.clause
+    properties = {"properties": {"clause": clause}} if clause else {}
     return {
+        **properties,
         "ruleId": finding.violation.code,
         "ruleIndex": codes.index(finding.violation.code),
         "level": _LEVELS[finding.violation.severity],

@@ -12,12 +12,11 @@ from sidecheck_server.core.mcp.findings import Asking, Findings
 from sidecheck_server.core.mcp.subjects import Asked
 from sidecheck_server.core.mcp.surfaces import NotCompiledError
 from sidecheck_server.core.refusals import Refusal
-from sidecheck_server.core.schemas.source import SchemaSource
 from sidecheck_server.core.words import Verdict
 from sidecheck_server.state.schemas import CompiledSchemas
 from sidecheck_server.state.surfaces import KeptSurfaces
 
-__all__ = ["Checker", "TakeLong", "allow"]
+__all__ = ["Checker", "Find", "TakeLong", "allow"]
 
 #: Checks in a worker what takes longer than a moment.
 CheckLong = Callable[[Asked], Awaitable[Checked]]
@@ -25,10 +24,16 @@ CheckLong = Callable[[Asked], Awaitable[Checked]]
 JudgeLong = Callable[[CompiledSchema, bytes, Judging], Awaitable[Verdict]]
 #: Is called before a worker is given something to do; may refuse.
 TakeLong = Callable[[], None]
+#: Returns what awaits the compiled schema that a question is about, or None.
+Find = Callable[[Asking], Awaitable[CompiledSchema] | None]
 
 
 def allow() -> None:
     """Let every subject have as much of the workers as one may."""
+
+
+def nowhere(_asking: Asking) -> None:
+    """Have every schema compiled that a question is about."""
 
 
 class Checker:
@@ -48,10 +53,13 @@ class Checker:
         self._judge_long = judge_long
         self._limits = limits
 
-    async def check(self, asked: Asked, take_long: TakeLong = allow) -> Checked:
+    async def check(
+        self, asked: Asked, take_long: TakeLong = allow, find: Find = nowhere
+    ) -> Checked:
         """Return what is wrong with the subject of *asked*; no question is left.
 
-        *take_long* bounds what several subjects have of the workers together.
+        *take_long* bounds what several subjects have of the workers together; *find*
+        knows where else some schemas are compiled.
 
         Raises:
             Refusal: LIMIT_EXCEEDED, also if more than ``long_items`` of the rules'
@@ -60,6 +68,7 @@ class Checker:
         checked = await self.check_unanswered(asked, take_long)
         if checked.findings.questions:
             answers = _Answers(checked.findings, asked, self._schemas, self._judge_long, take_long)
+            answers.find = find
             await answers.give(self._limits)
         return checked
 
@@ -97,6 +106,7 @@ class _Answers:
         self._schemas = schemas
         self._judge_long = judge_long
         self._take_long = take_long
+        self.find: Find = nowhere
         self._how = Judging(
             max_violations=asked.how.most,
             max_length=asked.how.longest,
@@ -132,15 +142,18 @@ class _Answers:
         key = (id(question.schema), question.assert_formats)
         found = self._ready.get(key)
         if found is None:
-            source = source_for(asking, self._findings)
-            found = self._ready[key] = await self._looked_up(source, limits)
+            found = self._ready[key] = await self._looked_up(asking, limits)
         return found
 
-    async def _looked_up(self, source: SchemaSource, limits: Limits) -> CompiledSchema | Refusal:
-        if not self._schemas.has_inline(source):
-            self._count(limits)
+    async def _looked_up(self, asking: Asking, limits: Limits) -> CompiledSchema | Refusal:
+        compiling = self.find(asking)
+        if compiling is None:
+            source = source_for(asking, self._findings)
+            if not self._schemas.has_inline(source):
+                self._count(limits)
+            compiling = self._schemas.inline(source)
         try:
-            return await self._schemas.inline(source)
+            return await compiling
         except Refusal as refusal:
             return refusal
 

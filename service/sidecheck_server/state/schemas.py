@@ -14,7 +14,7 @@ from sidecheck_server.core.refusals import Reason, Refusal
 from sidecheck_server.core.schemas.compilation import Artifact
 from sidecheck_server.core.schemas.source import SchemaSource
 
-__all__ = ["Compile", "CompiledSchemas"]
+__all__ = ["Compile", "CompiledSchemas", "is_passing"]
 
 _INLINE, _REGISTERED = 0, 1
 
@@ -134,7 +134,7 @@ class CompiledSchemas:
             artifact = await self._compile(source, begin)
         except Refusal as refusal:
             found: CompiledSchema | Refusal = copy(refusal)
-            if _is_passing(refusal):
+            if is_passing(refusal):
                 return found
         else:
             # A thousand large patterns take a second, and give way in between.
@@ -162,7 +162,7 @@ def _loaded(source: SchemaSource, artifact: Artifact, limits: Limits) -> Compile
     return compiled
 
 
-def _is_passing(refusal: Refusal) -> bool:
+def is_passing(refusal: Refusal) -> bool:
     """Return whether the same schema may be compiled another time."""
     return refusal.reason is Reason.WORKER_LOST or refusal.metadata.get("bound") in _MACHINE
 

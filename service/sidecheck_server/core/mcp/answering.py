@@ -48,8 +48,8 @@ def answer(
     if isinstance(compiled, Refusal):
         if not question.silent:
             path = (*asking.path, *question.schema_path)
-            # The schema of a type says some of what a meta-schema says.
-            told = findings.places_of_errors()
+            # The schema of a type says some of what a meta-schema says of parts of a schema.
+            told = findings.places_of_errors() - {as_pointer(path)}
             problems = schema_problems(compiled, question.schema, path, findings.context)
             findings.add_all(each for each in problems if each.instance_pointer not in told)
         return

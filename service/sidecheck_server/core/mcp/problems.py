@@ -1,18 +1,15 @@
 """Problems of tool definitions, as violations: what a refusal says, and names that repeat."""
 
-import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 
 from sidecheck_server.core.mcp.rules.rule import Clause
 from sidecheck_server.core.mcp.versions import DEFAULT_VERSION
-from sidecheck_server.core.refusals import Reason, Refusal
+from sidecheck_server.core.refusals import Refusal
 from sidecheck_server.core.words import Severity, Violation
 
 __all__ = ["duplicate_name", "refusal_as_problems", "repeated_names"]
-
-_UNIQUE = Clause("server/tools", "tool")
 
 _UNIQUE = Clause("server/tools", "tool")
 
@@ -20,26 +17,11 @@ _UNIQUE = Clause("server/tools", "tool")
 def refusal_as_problems(refusal: Refusal, pointer: str) -> tuple[Violation, ...]:
     """Turn the *refusal* of what stands at *pointer* of a definition into problems of it."""
     if not refusal.problems:
-        at = pointer + _place(refusal)
-        return (Violation(at, "", "", refusal.reason.value, refusal.message),)
+        return (Violation(pointer, "", "", refusal.reason.value, refusal.message),)
     return tuple(
         replace(problem, instance_pointer=pointer + problem.instance_pointer)
         for problem in refusal.problems
     )
-
-
-_REFERENCE = re.compile(r"(/\$(?:ref|dynamicRef|recursiveRef)) -> ")
-
-
-def _place(refusal: Refusal) -> str:
-    """Return where in a schema the fault is that *refusal* tells of, or "" if not known."""
-    place = refusal.metadata.get("place", "")
-    # The beginning of a long way is cut off; in a document, it is the document's URI.
-    if not place.startswith("/"):
-        return ""
-    if found := _REFERENCE.search(place):
-        return place[: found.end(1)]
-    return f"{place}/$ref" if refusal.reason is Reason.UNRESOLVABLE_REFERENCE else place
 
 
 def repeated_names(names: Iterable[str]) -> frozenset[str]:

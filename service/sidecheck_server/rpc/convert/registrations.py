@@ -3,6 +3,7 @@
 from sidecheck.v1 import registry_service_pb2, target_pb2
 
 from sidecheck_server.core.limits import Limits, exceeded
+from sidecheck_server.core.mcp.versions import refuse_unknown_version
 from sidecheck_server.registry.definitions import Action, Binding
 from sidecheck_server.rpc.convert.targets import documents_from_wire
 from sidecheck_server.rpc.convert.values import no_such_value
@@ -33,10 +34,12 @@ def registration_from_wire(
 
     Raises:
         Refusal: INVALID_REQUEST for an enum value that does not exist; LIMIT_EXCEEDED if
-            there are too many tools, which are counted before they are read.
+            there are too many tools, which are counted before they are read;
+            UNKNOWN_PROTOCOL_VERSION.
     """
     if len(request.tools) > limits.batch_items:
         raise exceeded("batch_items", limits.batch_items, "the tools", len(request.tools))
+    refuse_unknown_version(request.protocol_version)
     on_change = _ON_CHANGE.get(request.on_change)
     modes = registry_service_pb2.RegistrationMode.values()
     if on_change is None or request.mode not in modes:
@@ -49,6 +52,7 @@ def registration_from_wire(
         replace=request.mode == registry_service_pb2.REGISTRATION_MODE_REPLACE,
         on_change=on_change,
         validate_only=request.validate_only,
+        protocol_version=request.protocol_version,
     )
 
 

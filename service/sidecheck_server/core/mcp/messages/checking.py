@@ -35,8 +35,7 @@ def check_messages(
         return _batch(value, answers, findings, surfaces)
     spend(findings.context.budget, _MESSAGE)
     message = read_message(value, (), findings)
-    if message.kind is not Kind.BROKEN:
-        judge_message(message, answers, findings, surfaces)
+    judge_message(message, answers, findings, surfaces)
     return (message,)
 
 

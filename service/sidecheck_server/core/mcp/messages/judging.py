@@ -1,5 +1,7 @@
 """Judging what is in a message: its method, its params, its result or its error."""
 
+from typing import Any
+
 from sidecheck_server.core.mcp.checking_values import check_value
 from sidecheck_server.core.mcp.context import Context, Sender
 from sidecheck_server.core.mcp.findings import Findings
@@ -15,6 +17,13 @@ __all__ = ["judge_message"]
 
 #: The first version with input-required results and types of results.
 _ASKING = "2026-07-28"
+# Looking a member of an enumeration up takes longer than comparing it.
+_REQUEST, _NOTIFICATION, _ANSWER, _REFUSAL = (
+    Kind.REQUEST,
+    Kind.NOTIFICATION,
+    Kind.RESULT,
+    Kind.ERROR,
+)
 _PARAMS, _RESULT, _ERROR, _DATA = ("params",), ("result",), ("error",), ("data",)
 
 
@@ -23,15 +32,13 @@ def judge_message(message: Message, answers: str, findings: Findings, surfaces: 
 
     *answers* is the method that a response answers, or "".
     """
-    match message.kind:
-        case Kind.REQUEST | Kind.NOTIFICATION:
-            _judge_asking(message, findings, surfaces)
-        case Kind.RESULT:
-            _judge_result(message, answers, findings, surfaces)
-        case Kind.ERROR:
-            _judge_error(message, answers, findings, surfaces)
-        case Kind.BROKEN:
-            pass
+    kind = message.kind
+    if kind is _REQUEST or kind is _NOTIFICATION:
+        _judge_asking(message, findings, surfaces)
+    elif kind is _ANSWER:
+        _judge_result(message, answers, findings, surfaces)
+    elif kind is _REFUSAL:
+        _judge_error(message, answers, findings, surfaces)
 
 
 def _judge_asking(message: Message, findings: Findings, surfaces: Surfaces) -> None:
@@ -46,10 +53,10 @@ def _judge_asking(message: Message, findings: Findings, surfaces: Surfaces) -> N
     else:
         tell_undeclared(method, message, findings)
     if method is None:
-        type_ = "RequestParams" if message.kind is Kind.REQUEST else "NotificationParams"
+        type_ = "RequestParams" if message.kind is _REQUEST else "NotificationParams"
     else:
         type_ = method.params
-        if method.is_request and message.kind is Kind.NOTIFICATION:
+        if method.is_request and message.kind is _NOTIFICATION:
             said = f"expected an id, since {name} is a request"
             findings.tell(envelope.REQUEST_WITHOUT_ID, message.path, Fault((), said, "id"))
         if method.params_required and "params" not in value:
@@ -58,12 +65,17 @@ def _judge_asking(message: Message, findings: Findings, surfaces: Surfaces) -> N
     params = value.get("params")
     if type(params) is dict:
         check_value(params, type_, findings, surfaces, (*message.path, *_PARAMS))
-        if method is not None and context.version >= _ASKING and not method.may_ask:
-            for member in ("inputResponses", "requestState"):
-                if member in params:
-                    said = f"{name} never asks for input, so it has no {member}"
-                    at = ("params", member)
-                    findings.tell(input_required.RETRY_MISPLACED, message.path, Fault(at, said))
+        if method is not None and not method.may_ask and context.version >= _ASKING:
+            _tell_misplaced(message, params, findings)
+
+
+def _tell_misplaced(message: Message, params: dict[str, Any], findings: Findings) -> None:
+    """Tell of what belongs to a retry, in a request that is never retried."""
+    for member in ("inputResponses", "requestState"):
+        if member in params:
+            said = f"{message.method} never asks for input, so it has no {member}"
+            at = ("params", member)
+            findings.tell(input_required.RETRY_MISPLACED, message.path, Fault(at, said))
 
 
 def _judge_result(message: Message, answers: str, findings: Findings, surfaces: Surfaces) -> None:

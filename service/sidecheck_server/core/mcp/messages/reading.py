@@ -15,6 +15,8 @@ _WITHOUT_ID = "2025-11-25"
 #: The errors of a request whose id could not be read.
 _UNREADABLE = (-32700, -32600)
 _MISSING = object()
+# Looking a member of an enumeration up takes longer than making a message.
+_REQUEST, _NOTIFICATION, _ANSWER = Kind.REQUEST, Kind.NOTIFICATION, Kind.RESULT
 
 
 def read_message(value: Any, path: Path, findings: Findings) -> Message:
@@ -44,11 +46,11 @@ def read_message(value: Any, path: Path, findings: Findings) -> Message:
 def _asking(value: dict[str, Any], path: Path, findings: Findings) -> Message:
     """Return the request or notification that *value* is."""
     method = value["method"]
-    for name in ("result", "error"):
-        if name in value:
-            said = f'a message with a method is a request or a notification, without "{name}"'
-            _tell(findings, envelope.METHOD_WITH_ANSWER, path, (name,), said)
-            return Message(Kind.BROKEN, path, value)
+    if "result" in value or "error" in value:
+        name = "result" if "result" in value else "error"
+        said = f'a message with a method is a request or a notification, without "{name}"'
+        _tell(findings, envelope.METHOD_WITH_ANSWER, path, (name,), said)
+        return Message(Kind.BROKEN, path, value)
     if type(method) is not str:
         found = _shown(method, findings)
         said = f"expected the name of a method, found {found}"
@@ -61,17 +63,19 @@ def _asking(value: dict[str, Any], path: Path, findings: Findings) -> Message:
             findings, envelope.PARAMS_TYPE, path, ("params",), f"expected an object, found {found}"
         )
     if "id" not in value:
-        return Message(Kind.NOTIFICATION, path, value, None, method)
+        return Message(_NOTIFICATION, path, value, None, method)
     if method.startswith("notifications/"):
         said = (
             f"expected no id, since this is a notification, found {_shown(value['id'], findings)}"
         )
         _tell(findings, envelope.NOTIFICATION_WITH_ID, path, ("id",), said)
         # JSON-RPC takes it for a request all the same, and it is answered as one.
-        id_ = value["id"]
-        known = type(id_) is int or type(id_) is str
-        return Message(Kind.REQUEST, path, value, id_ if known else None, method)
-    return Message(Kind.REQUEST, path, value, _id_of(value, path, findings), method)
+        known = type(value["id"]) is int or type(value["id"]) is str
+        return Message(_REQUEST, path, value, value["id"] if known else None, method)
+    id_ = value["id"]
+    if type(id_) is not int and type(id_) is not str:
+        id_ = _id_of(value, path, findings)
+    return Message(_REQUEST, path, value, id_, method)
 
 
 def _result(value: dict[str, Any], path: Path, findings: Findings) -> Message:
@@ -84,7 +88,7 @@ def _result(value: dict[str, Any], path: Path, findings: Findings) -> Message:
         _tell(
             findings, envelope.RESULT_TYPE, path, ("result",), f"expected an object, found {found}"
         )
-    return Message(Kind.RESULT, path, value, _id_of(value, path, findings))
+    return Message(_ANSWER, path, value, _id_of(value, path, findings))
 
 
 def _id_of(value: dict[str, Any], path: Path, findings: Findings) -> str | int | None:

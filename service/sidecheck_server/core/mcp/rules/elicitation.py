@@ -8,7 +8,11 @@ from sidecheck_server.core.explain.nearest import nearest
 from sidecheck_server.core.explain.values import Values, quoted
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules.capabilities import declared_by_client
-from sidecheck_server.core.mcp.rules.elicitation_grammar import has_modes
+from sidecheck_server.core.mcp.rules.elicitation_grammar import (
+    REQUESTED_SCHEMA,
+    has_modes,
+    nearest_keyword,
+)
 from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Path, Rule, rule
 from sidecheck_server.core.mcp.rules.secrets import asks_for_secret, names_secret, shows_link
 from sidecheck_server.core.words import Severity
@@ -19,7 +23,6 @@ _SINCE = "2025-06-18"
 _MODES = "2025-11-25"
 _FORM = "ElicitRequestFormParams"
 _URL = "ElicitRequestURLParams"
-_REQUESTED = Clause("client/elicitation", "requested-schema")
 
 #: What the root of a form may have, and what says nothing about answers.
 _ROOT = ("type", "properties", "required", "$schema")
@@ -49,7 +52,8 @@ def _fields(schema: dict[str, Any], context: Context) -> dict[str, Any]:
     clause=Clause("client/elicitation", "capabilities"),
     sentence=(
         "A server asks only in a mode that the client declared, where an empty "
-        '"elicitation" stands for the form alone; clients answer with -32602 (Invalid params).'
+        '"elicitation" stands for the form alone; clients of 2025-11-25 answer with -32602 '
+        "(Invalid params)."
     ),
     on=(_FORM, _URL),
     since=_MODES,
@@ -66,15 +70,14 @@ def _mode_declared(value: Any, context: Context) -> Iterator[Fault]:
     if (mode == "form" and not form) or (mode == "url" and "url" not in elicitation):
         yield Fault(
             ("mode",) if "mode" in value else (),
-            f"the client did not declare the capability elicitation.{mode}; "
-            "it answers with -32602 (Invalid params)",
+            f"the client did not declare the capability elicitation.{mode}",
         )
 
 
 @rule(
     "ELICITATION_ROOT_KEYWORD",
     severity=Severity.ERROR,
-    clause=_REQUESTED,
+    clause=REQUESTED_SCHEMA,
     sentence=(
         "The schema of a form is a flat object: its root has a type, properties, required "
         "and, since 2025-11-25, $schema."
@@ -90,20 +93,19 @@ def _root_keyword(value: Any, context: Context) -> Iterator[Fault]:
     spend(context.budget, 10 * len(schema))
     for name in schema:
         if name not in known and name not in _ANNOTATIONS:
-            spend(context.budget, 200)
             what = Values(hidden=context.hide_values).property_named(name, "keyword")
             yield Fault(
                 ("requestedSchema", name),
                 f"the schema of a form cannot have the {what} at its root; known are "
                 '"type", "properties" and "required"',
-                "" if context.hide_values else nearest(name, known),
+                nearest_keyword(name, known, context),
             )
 
 
 @rule(
     "ELICITATION_ROOT_ANNOTATION",
     severity=Severity.WARNING,
-    clause=_REQUESTED,
+    clause=REQUESTED_SCHEMA,
     sentence=(
         "The root of a form has no title and no description: clients need not show them. "
         "Generators of schemas put them there, and they change no answer, so this is no error."
@@ -126,7 +128,7 @@ def _root_annotation(value: Any, context: Context) -> Iterator[Fault]:
 @rule(
     "ELICITATION_REQUIRED_UNDEFINED",
     severity=Severity.ERROR,
-    clause=_REQUESTED,
+    clause=REQUESTED_SCHEMA,
     sentence="What a form requires is one of its fields: for anything else no field asks, and "
     "no answer fits.",
     on=_FORM,
@@ -158,7 +160,7 @@ def _required_undefined(value: Any, context: Context) -> Iterator[Fault]:
 @rule(
     "ELICITATION_REQUIRED_REPEATED",
     severity=Severity.ERROR,
-    clause=_REQUESTED,
+    clause=REQUESTED_SCHEMA,
     sentence="A form requires each field once: JSON Schema refuses repeated names.",
     on=_FORM,
     since=_SINCE,

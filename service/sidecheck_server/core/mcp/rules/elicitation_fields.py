@@ -8,20 +8,21 @@ from collections.abc import Iterator
 from typing import Any
 
 from sidecheck_server.core.budget import spend
-from sidecheck_server.core.explain.nearest import nearest
 from sidecheck_server.core.explain.values import Values, counted, listed, quoted
 from sidecheck_server.core.formats.dates import is_date, is_date_time
 from sidecheck_server.core.formats.mailboxes import is_email
 from sidecheck_server.core.formats.uris import is_uri
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules.elicitation_grammar import (
+    REQUESTED_SCHEMA,
     Reading,
     is_integer,
+    nearest_keyword,
     options_of,
     read_field,
     sound_field,
 )
-from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Path, Rule, rule
+from sidecheck_server.core.mcp.rules.rule import Fault, Path, Rule, rule
 from sidecheck_server.core.words import Severity
 
 __all__ = ["RULES"]
@@ -29,20 +30,18 @@ __all__ = ["RULES"]
 _SINCE = "2025-06-18"
 _MODES = "2025-11-25"
 _FIELD = "PrimitiveSchemaDefinition"
-_REQUESTED = Clause("client/elicitation", "requested-schema")
-_DEFAULTS = Clause("SEP-1034")
 
 _FORMATS = {"email": is_email, "uri": is_uri, "date": is_date, "date-time": is_date_time}
 _BOUNDS = (("minLength", "maxLength"), ("minimum", "maximum"), ("minItems", "maxItems"))
 
-_KEYWORD = 400
-"""The steps that telling a keyword takes: the nearest one is looked for."""
+_KEYWORD = 60
+"""The steps that telling a keyword takes."""
 
 
 @rule(
     "ELICITATION_FIELD_KEYWORD",
     severity=Severity.ERROR,
-    clause=_REQUESTED,
+    clause=REQUESTED_SCHEMA,
     sentence=(
         "A field of a form has only the keywords of its kind: the schema is restricted to "
         "strings, numbers, booleans and selects as the specification lists them."
@@ -78,14 +77,14 @@ def _unknown(
     what = Values(hidden=context.hide_values).property_named(name, "keyword")
     where = "the items of " if len(path) > 1 else ""
     has = listed([quoted(each) for each in known], "and")
-    near = "" if context.hide_values else nearest(name, known)
+    near = nearest_keyword(name, known, context)
     return Fault(path, f"{where}{reading.form.what} cannot have the {what}; known are {has}", near)
 
 
 @rule(
     "ELICITATION_FIELD_VALUE",
     severity=Severity.ERROR,
-    clause=_REQUESTED,
+    clause=REQUESTED_SCHEMA,
     sentence=(
         "What stands under a keyword of a field is what the kind of the field asks for: the "
         "values of a select are strings, also where the published schema reads it as a plain "
@@ -128,7 +127,7 @@ def _is_option(value: Any) -> bool:
 @rule(
     "ELICITATION_FIELD_BOUNDS",
     severity=Severity.ERROR,
-    clause=_REQUESTED,
+    clause=REQUESTED_SCHEMA,
     sentence="Bounds of a field admit some answer: none is negative where things are counted, "
     "and no least is larger than the most.",
     on=_FIELD,
@@ -160,7 +159,7 @@ def _field_bounds(value: Any, context: Context) -> Iterator[Fault]:
 @rule(
     "ELICITATION_DEFAULT",
     severity=Severity.WARNING,
-    clause=_DEFAULTS,
+    clause=REQUESTED_SCHEMA,
     sentence="The default of a field is an answer that the field admits: clients put it into "
     "the form.",
     on=_FIELD,

@@ -7,27 +7,47 @@ never had it, and the page was put right afterwards (modelcontextprotocol, pull 
 838), so it is not among the keywords.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
 from sidecheck_server.core.budget import spend
+from sidecheck_server.core.explain.nearest import nearest
 from sidecheck_server.core.mcp.context import Context
+from sidecheck_server.core.mcp.rules.rule import Clause
 
 __all__ = [
+    "REQUESTED_SCHEMA",
     "Reading",
     "has_modes",
     "is_integer",
     "is_number",
+    "nearest_keyword",
     "options_of",
     "read_field",
     "sound_field",
 ]
 
+REQUESTED_SCHEMA = Clause(
+    "client/elicitation",
+    "requested-schema",
+    before=(("2025-06-18", "client/elicitation", "supported-schema-types"),),
+)
+"""Where the specification lists what a form may have."""
+
 _WITH_DEFAULTS = "2025-11-25"
 
+#: Keywords of JSON Schema that only look like one of a form: nobody means that by them.
+_OTHERS = frozenset(
+    {"additionalProperties", "patternProperties", "unevaluatedProperties", "propertyNames"}
+    | {"minProperties", "maxProperties", "uniqueItems", "additionalItems", "prefixItems"}
+    | {"unevaluatedItems", "dependentRequired"}
+)
+
+# In steps.
+_COMPARING = 400
 _ITEM = 8
 _FIELD = 60
 
@@ -101,6 +121,14 @@ def options_of(reading: Reading) -> tuple[list[str], tuple[str | int, ...]] | No
 def has_modes(version: str) -> bool:
     """Return whether elicitation has modes in *version*, and not just the form."""
     return version >= _WITH_DEFAULTS
+
+
+def nearest_keyword(name: str, known: Iterable[str], context: Context) -> str:
+    """Return the one of *known* that the keyword *name* may stand for, or ""."""
+    if context.hide_values or name in _OTHERS:
+        return ""
+    spend(context.budget, _COMPARING)
+    return nearest(name, known)
 
 
 def is_integer(value: Any) -> bool:

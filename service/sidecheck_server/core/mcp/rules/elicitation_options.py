@@ -6,8 +6,12 @@ from typing import Any
 from sidecheck_server.core.budget import spend
 from sidecheck_server.core.explain.values import Values, counted
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.rules.elicitation_grammar import options_of, sound_field
-from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
+from sidecheck_server.core.mcp.rules.elicitation_grammar import (
+    REQUESTED_SCHEMA,
+    options_of,
+    sound_field,
+)
+from sidecheck_server.core.mcp.rules.rule import Fault, Rule, rule
 from sidecheck_server.core.words import Severity
 
 __all__ = ["RULES"]
@@ -15,14 +19,12 @@ __all__ = ["RULES"]
 _SINCE = "2025-06-18"
 _MODES = "2025-11-25"
 _FIELD = "PrimitiveSchemaDefinition"
-_REQUESTED = Clause("client/elicitation", "requested-schema")
-_ENUMS = Clause("SEP-1330")
 
 
 @rule(
     "ELICITATION_OPTION_KEYWORD",
     severity=Severity.ERROR,
-    clause=_REQUESTED,
+    clause=REQUESTED_SCHEMA,
     sentence='An option of a select with titles has "const" and "title", and nothing else.',
     on=_FIELD,
     since=_MODES,
@@ -48,7 +50,7 @@ def _option_keyword(value: Any, context: Context) -> Iterator[Fault]:
 @rule(
     "ELICITATION_OPTIONS_EMPTY",
     severity=Severity.ERROR,
-    clause=_ENUMS,
+    clause=REQUESTED_SCHEMA,
     sentence="A select offers at least one option: with none, no answer fits.",
     on=_FIELD,
     since=_SINCE,
@@ -63,7 +65,7 @@ def _options_empty(value: Any, context: Context) -> Iterator[Fault]:
 @rule(
     "ELICITATION_OPTIONS_REPEATED",
     severity=Severity.WARNING,
-    clause=_ENUMS,
+    clause=REQUESTED_SCHEMA,
     sentence="The options of a select differ: JSON Schema asks that the values of an enum be "
     "unique, and nobody could tell which one was chosen.",
     on=_FIELD,
@@ -92,7 +94,7 @@ def _options_repeated(value: Any, context: Context) -> Iterator[Fault]:
 @rule(
     "ELICITATION_ENUM_NAMES",
     severity=Severity.WARNING,
-    clause=_ENUMS,
+    clause=REQUESTED_SCHEMA,
     sentence='"enumNames" has one name for each value of "enum".',
     on=_FIELD,
     since=_SINCE,

@@ -37,7 +37,7 @@ def _includes_context(value: Any) -> bool:
     severity=Severity.ERROR,
     clause=_IN_SAMPLING,
     sentence="A server sends tools, or how to choose among them, only to a client that declared "
-    "sampling.tools; clients answer with -32602 (Invalid params).",
+    "sampling.tools; clients of 2025-11-25 answer with -32602 (Invalid params).",
     on=_REQUEST,
     since=_TOOLS,
 )

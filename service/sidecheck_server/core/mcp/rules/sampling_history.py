@@ -75,7 +75,7 @@ def _tool_result_role(value: Any, context: Context) -> Iterator[Fault]:
     severity=Severity.ERROR,
     clause=_RESULTS,
     sentence="A message of the user that holds results of tools holds nothing else; clients "
-    "answer with -32602 (Invalid params).",
+    "of 2025-11-25 answer with -32602 (Invalid params).",
     on=_REQUEST,
     since=_SINCE,
 )
@@ -101,7 +101,7 @@ def _messages(value: dict[str, Any]) -> list[Any]:
     clause=_BALANCE,
     sentence=(
         "Every tool that the assistant uses has its result in the very next message, also at "
-        "the end of the history; clients answer with -32602 (Invalid params)."
+        "the end of the history; clients of 2025-11-25 answer with -32602 (Invalid params)."
     ),
     on=_REQUEST,
     since=_SINCE,

@@ -211,6 +211,7 @@ def _result_brings_result(value: Any, context: Context) -> Iterator[Fault]:
     clause=_ROLES,
     sentence='What a model says has the role "assistant".',
     on=_RESULT,
+    since=_SINCE,
 )
 def _result_role(value: Any, context: Context) -> Iterator[Fault]:
     turn = read_turn(value, context)

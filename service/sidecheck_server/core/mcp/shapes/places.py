@@ -85,8 +85,7 @@ class Visitors:
         match found:
             case Shape():
                 fields = fields_of(self._types, found, self._version).values()
-                others = [] if found.others is None else [found.others]
-                return [field.kind for field in fields] + others
+                return [field.kind for field in fields]
             case Choice(alternatives=alternatives):
                 version = self._version
                 return [Ref(a.name) for a in alternatives if a.since <= version <= a.until]
@@ -126,22 +125,16 @@ class Visitors:
 
     def _members(self, shape: Shape) -> Visit:
         fields = fields_of(self._types, shape, self._version)
-        visits = {name: self._of_kind(field.kind) for name, field in fields.items()}
-        known = tuple((name, visit) for name, visit in visits.items() if visit is not None)
-        others = None if shape.others is None else self._of_kind(shape.others)
+        visits = ((name, self._of_kind(field.kind)) for name, field in fields.items())
+        known = tuple((name, visit) for name, visit in visits if visit is not None)
 
         def visit(value: Any, path: Path, context: Context, tell: Tell) -> None:
-            if not isinstance(value, dict):
-                return
-            for name, visit_member in known:
-                if name in value:
-                    visit_member(value[name], (*path, name), context, tell)
-            if others is not None:
-                for name, member in value.items():
-                    if name not in visits:
-                        others(member, (*path, name), context, tell)
+            if isinstance(value, dict):
+                for name, visit_member in known:
+                    if name in value:
+                        visit_member(value[name], (*path, name), context, tell)
 
-        return visit if known or others is not None else _stop
+        return visit if known else _stop
 
     def _alternative(self, choice: Choice) -> Visit:
         version = self._version

@@ -79,8 +79,6 @@ def _object(types: Mapping[str, Type], shape: Shape, version: str) -> dict[str, 
     schema = _members(fields_of(types, shape, version).values())
     if shape.closed:
         schema["additionalProperties"] = False
-    elif shape.others is not None:
-        schema["additionalProperties"] = _kind(shape.others)
     return schema
 
 
@@ -115,8 +113,6 @@ def _references(types: Mapping[str, Type], name: str, version: str) -> Iterator[
         case Shape() as shape:
             for field in fields_of(types, shape, version).values():
                 yield from _referred(field.kind)
-            if shape.others is not None:
-                yield from _referred(shape.others)
         case Choice(alternatives=alternatives):
             yield from (each.name for each in alternatives if each.since <= version <= each.until)
         case Alias(kind=kind):

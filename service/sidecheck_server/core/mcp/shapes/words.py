@@ -108,8 +108,6 @@ class Shape:
     #: The names of shapes whose members it has too, if their versions have them.
     bases: tuple[str, ...] = ()
     closed: bool = False
-    #: The kind of the members that are not told, if that is restricted.
-    others: Kind | None = None
     since: str = _FIRST
     until: str = _LAST
 

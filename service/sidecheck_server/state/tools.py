@@ -1,0 +1,123 @@
+"""Checks of several tool definitions, each by itself."""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from sidecheck_server.core.limits import Limits, exceeded
+from sidecheck_server.core.mcp.check import Checked
+from sidecheck_server.core.mcp.checking import CheckedTool, outcomes, refused
+from sidecheck_server.core.mcp.context import Context
+from sidecheck_server.core.mcp.listing import Listing, read_listing
+from sidecheck_server.core.mcp.subjects import Asked, How, ProtocolMessage, ToolJson, ToolList
+from sidecheck_server.core.refusals import Reason, Refusal
+from sidecheck_server.core.words import Document, Verdict
+from sidecheck_server.state.protocol import Checker
+from sidecheck_server.state.targets import InlineTool
+
+__all__ = ["CheckedTools", "ToolsChecker", "ToolsToCheck"]
+
+_AT_ONCE = 64
+"""How many tools of a request are checked at the same time."""
+
+_DUPLICATE = "another tool of the list has this name too; a client cannot tell which is meant"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolsToCheck:
+    """Definitions, and how to check them."""
+
+    #: A text with definitions (`core.mcp.listing`), or b"".
+    listing: bytes = b""
+    #: Documents that the schemas of *listing* refer to.
+    documents: tuple[Document, ...] = ()
+    #: Definitions by themselves.
+    tools: tuple[InlineTool, ...] = ()
+    context: Context = field(default_factory=Context)
+    #: How much is told of each.
+    how: How = field(default_factory=How)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedTools:
+    """What became of them."""
+
+    #: One for each definition, in order.
+    outcomes: tuple[CheckedTool, ...]
+    #: What is wrong with the text that lists them, outside of the definitions.
+    listing: Verdict
+
+
+class ToolsChecker:
+    """Checks tool definitions."""
+
+    def __init__(self, checker: Checker, limits: Limits) -> None:
+        self._checker = checker
+        self._limits = limits
+
+    async def check(self, asked: ToolsToCheck) -> CheckedTools:
+        """Return what is wrong with each tool, and with the listing around them.
+
+        What cannot be checked for a limit, or because a worker died, has a violation that
+        says so, and costs the others nothing.
+
+        Raises:
+            Refusal: INVALID_REQUEST if there is a listing as well as tools, or neither;
+                LIMIT_EXCEEDED for more than ``batch_items`` of them, or for a listing that
+                nests too deep to be taken apart.
+        """
+        if bool(asked.listing) == bool(asked.tools):
+            both = "only one of them" if asked.tools else "a listing or tools"
+            raise Refusal(Reason.INVALID_REQUEST, f"{both} must be given", {"field": "listing"})
+        if not asked.listing:
+            return CheckedTools(await self._check(asked, asked.tools, None), Verdict())
+        try:
+            listing = await self._read(asked.listing)
+        except Refusal as refusal:
+            if refusal.reason is not Reason.INVALID_TOOL:
+                raise
+            outside = refused(Asked(ToolList(asked.listing), asked.context, asked.how), refusal)
+            return CheckedTools((), outside.findings.verdict())
+        tools = [InlineTool(tool.json, asked.documents) for tool in listing.tools]
+        around = await self._around(asked, listing.answer)
+        pointers = [tool.pointer for tool in listing.tools]
+        return CheckedTools(await self._check(asked, tools, pointers), around)
+
+    async def _read(self, text: bytes) -> Listing:
+        if len(text) <= self._limits.bytes_at_once:
+            return read_listing(text, self._limits)
+        # Megabytes take longer than a moment; other calls have their turn in between.
+        return await asyncio.to_thread(read_listing, text, self._limits)
+
+    async def _around(
+        self, asked: ToolsToCheck, answer: ToolList | ProtocolMessage | None
+    ) -> Verdict:
+        if answer is None:
+            return Verdict()
+        checked = await self._one(Asked(answer, asked.context, asked.how))
+        return checked.findings.verdict()
+
+    async def _check(
+        self, asked: ToolsToCheck, tools: Sequence[InlineTool], pointers: Iterable[str] | None
+    ) -> tuple[CheckedTool, ...]:
+        count, most = len(tools), self._limits.batch_items
+        if count > most:
+            raise exceeded("batch_items", most, "the tools", count)
+        checked: list[Checked] = []
+        for start in range(0, count, _AT_ONCE):
+            several = tools[start : start + _AT_ONCE]
+            checked += await asyncio.gather(*(self._one(_asked(asked, tool)) for tool in several))
+        return outcomes(checked, pointers or [""] * count, _DUPLICATE)
+
+    async def _one(self, asked: Asked) -> Checked:
+        # Checking holds the loop; other calls have their turn in between.
+        await asyncio.sleep(0)
+        try:
+            return await self._checker.check(asked)
+        except Refusal as refusal:
+            return refused(asked, refusal)
+
+
+def _asked(asked: ToolsToCheck, tool: InlineTool) -> Asked:
+    context = replace(asked.context, documents=tool.documents)
+    return Asked(ToolJson(tool.json), context, asked.how)
