@@ -325,3 +325,18 @@ def test_formats_are_asserted_if_asked_for(stub: Any) -> None:
     assert [("/arguments/day", "FORMAT")] == codes(
         validate(stub, target, subject, assert_formats=True)
     )
+
+
+def test_a_schema_that_is_not_asked_need_not_be_sound(stub: Any) -> None:
+    """What no schema judges is told whatever state the schemas are in."""
+    broken = {"name": "t", "inputSchema": {"type": "objekt"}, "outputSchema": {"pattern": "("}}
+    malformed = params("t", [1])
+
+    assert [("/arguments", "TYPE")] == codes(validate(stub, sent(broken), malformed))
+    assert [] == codes(validate(stub, sent(broken), result(isError=True)))
+    assert [("", "OUTPUT_MISSING")] == codes(validate(stub, sent(broken), result()))
+    for subject in (params("t", {}), result({})):
+        with pytest.raises(grpc.RpcError) as caught:
+            validate(stub, sent(broken), subject)
+
+        assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
