@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from sidecheck_server.core.budget import spend
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules.rule import Check, Found, Path, Rule
-from sidecheck_server.core.mcp.shapes.marks import marks_of
+from sidecheck_server.core.mcp.shapes.marks import marks_of, tag_of
 from sidecheck_server.core.mcp.shapes.rendering import fields_of
 from sidecheck_server.core.mcp.shapes.words import (
     Alias,
@@ -161,9 +161,14 @@ class Visitors:
             left = [visit_branch for mark, visit_branch in branches if mark.may_fit(value)]
             return left[0] if len(left) == 1 else _stop
 
+        cost = _VALUE * len(branches)
+        member, told = tag_of(branches)
+
         def visit(value: Any, path: Path, context: Context, tell: Tell) -> None:
-            spend(context.budget, _VALUE * len(branches))
-            chosen(value)(value, path, context, tell)
+            spend(context.budget, cost)
+            tag = value.get(member) if member and isinstance(value, dict) else None
+            found = told.get(tag) if type(tag) is str else None
+            (found or chosen(value))(value, path, context, tell)
 
         return visit
 
