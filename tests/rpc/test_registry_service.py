@@ -235,7 +235,7 @@ def test_documents_are_a_part_of_the_definition(stub: Any) -> None:
         document = target_pb2.Document(
             uri="https://example.com/d", json=b'{"type": "%s"}' % type_.encode()
         )
-        text = b'{"name": "a", "inputSchema": {"$ref": "https://example.com/d"}}'
+        text = b'{"name": "a", "inputSchema": {"type": "object", "$ref": "https://example.com/d"}}'
         one = target_pb2.InlineTool(json=text, documents=[document])
         return stub.RegisterTools(wire_tools.RegisterToolsRequest(server="s", tools=[one]))
 

@@ -8,6 +8,7 @@ from threading import Event
 from typing import Any
 
 import pytest
+from checkers import checker_of
 from sidecheck_server.core.digests import digest_of
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.refusals import Reason, Refusal
@@ -35,7 +36,7 @@ DUPLICATE = Violation(
     "TOOL_NAME_DUPLICATE",
     "the request has several tools of this name; the last good one counts",
     Severity.WARNING,
-    clause="MCP, server/tools: Tool Names",
+    clause="https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool",
 )
 
 
@@ -59,7 +60,8 @@ class Compiler:
 
 
 def registrar(registry: Registry, failure: Exception | None = None) -> Registrar:
-    return Registrar(registry, CompiledSchemas(Compiler(failure), LIMITS, 1000, 10), LIMITS)
+    schemas = CompiledSchemas(Compiler(failure), LIMITS, 1000, 10)
+    return Registrar(registry, schemas, checker_of(schemas), LIMITS)
 
 
 @pytest.fixture
@@ -70,7 +72,7 @@ def registry() -> Iterator[Registry]:
 
 
 def tool(name: str = "a", size: int = 0, **more: Any) -> dict[str, Any]:
-    return {"name": name, "inputSchema": {"maxProperties": size}, **more}
+    return {"name": name, "inputSchema": {"type": "object", "maxProperties": size}, **more}
 
 
 def asked(*tools: Any, **options: Any) -> Registration:
@@ -105,7 +107,7 @@ def names(registry: Registry) -> list[str]:
 
 async def test_an_outcome_says_what_happened(registry: Registry) -> None:
     """Created, unchanged, changed; with both digests."""
-    wide, narrow = tool(size=2, outputSchema={}), tool(size=1)
+    wide, narrow = tool(size=2, outputSchema={"type": "object"}), tool(size=1)
     one = registrar(registry)
     got = [await one.register(asked(each)) for each in (wide, wide, narrow)]
 
@@ -119,7 +121,7 @@ async def test_an_outcome_says_what_happened(registry: Registry) -> None:
 
 async def test_documents_belong_to_the_definition(registry: Registry) -> None:
     """And to the digests."""
-    one = tool(outputSchema={"$ref": "urn:d"})
+    one = tool(outputSchema={"type": "object", "$ref": "urn:d"})
     document = Document("urn:d", b"{}")
     text = InlineTool(json.dumps(one).encode(), (document,))
     got = await registrar(registry).register(Registration("s", (text,)))
@@ -172,6 +174,7 @@ async def test_of_changes_at_once_that_are_to_be_refused_one_stands(registry: Re
     )
 
 
+EMPTY = ["TOOL_NAME_EMPTY", "TOOL_NAME_MISSING"]
 FAULTY: Any = {"name": "a", "outputSchema": 3}
 
 
@@ -182,11 +185,12 @@ FAULTY: Any = {"name": "a", "outputSchema": 3}
             FAULTY,
             "a",
             digest_of(FAULTY),
-            ["INPUT_SCHEMA_MISSING", "OUTPUT_SCHEMA_NOT_AN_OBJECT"],
+            ["REQUIRED", "TYPE"],
             id="faults",
         ),
-        pytest.param(tool(inputSchema={"type": "x"}), "a", None, ["ENUM"], id="broken schema"),
-        pytest.param(b"[1]", "", digest_of([1]), ["TOOL_NOT_AN_OBJECT"], id="no object"),
+        pytest.param(tool(inputSchema={"type": "x"}), "a", None, ["CONST"], id="broken schema"),
+        pytest.param(tool(""), "", digest_of(tool("")), EMPTY, id="an empty name"),
+        pytest.param(b"[1]", "", digest_of([1]), ["TYPE"], id="no object"),
         pytest.param(b'{"name": "a"', "", "", ["PAYLOAD_NOT_JSON"], id="not JSON"),
         pytest.param(b'{"name": "a", "name": "a"}', "", "", ["DUPLICATE_KEY"], id="ambiguous"),
         pytest.param(b"[" * 99 + b"]" * 99, "", "", ["LIMIT_EXCEEDED"], id="too deep"),

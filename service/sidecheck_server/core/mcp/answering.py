@@ -49,7 +49,7 @@ def answer(
         if not question.silent:
             path = (*asking.path, *question.schema_path)
             # The schema of a type says some of what a meta-schema says.
-            told = findings.places_of_errors()
+            told = findings.places_of_errors() if compiled.problems else frozenset()
             problems = schema_problems(compiled, question.schema, path, findings.context)
             findings.add_all(each for each in problems if each.instance_pointer not in told)
         return

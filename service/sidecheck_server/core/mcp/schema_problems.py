@@ -38,10 +38,10 @@ def _place_in(schema: Any, refusal: Refusal) -> Path:
     here: Any = schema
     path: list[str] = []
     # It may also be told by the references that lead there, or be cut.
-    place = refusal.metadata.get("place", "")
-    if not place.startswith("/"):
+    place = refusal.metadata.get("place")
+    if place is None or (place and not place.startswith("/")):
         return ()
-    for step in place[1:].split("/"):
+    for step in place.split("/")[1:]:
         key = step.replace("~1", "/").replace("~0", "~")
         if isinstance(here, dict) and key in here:
             here = here[key]

@@ -94,8 +94,10 @@ _BY_CODE = {each.code: each for each in RULES}
 def clause_of(reason: Reason, version: str) -> str:
     """Return where the rule that a refusal for *reason* tells of stands, in *version*.
 
-    Versions before 2025-11-25 say no more of schemas than that tools have them.
+    It is "" where no rule is broken. Versions before 2025-11-25 say no more of schemas than that tools have them.
     """
+    if reason is Reason.WORKER_LOST:
+        return ""
     found = _BY_CODE.get(reason.value, _valid)
     return (found.clause if version >= _USAGE_SINCE else _TOOL).at(version)
 
