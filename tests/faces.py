@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from typing import Any, Self, cast
 
-from sidecheck import BlockingClient, Client, Tool
+from sidecheck import BlockingClient, BlockingProtocolClient, Client, Rule, Tool
 
 __all__ = ["FACES", "connect"]
 
@@ -21,8 +21,12 @@ def connect(face: str, address: str, **settings: Any) -> Client:
 class Threaded:
     """A blocking client whose methods can be awaited."""
 
-    def __init__(self, client: BlockingClient) -> None:
-        self._client = client
+    def __init__(self, client: BlockingClient | BlockingProtocolClient) -> None:
+        self._client: Any = client
+
+    @property
+    def protocol(self) -> "Threaded":
+        return Threaded(self._client.protocol)
 
     async def __aenter__(self) -> Self:
         return self
@@ -33,6 +37,11 @@ class Threaded:
     async def list(self, *arguments: Any, **settings: Any) -> AsyncIterator[Tool]:
         for tool in await asyncio.to_thread(lambda: [*self._client.list(*arguments, **settings)]):
             yield tool
+
+    async def list_rules(self, *arguments: Any, **settings: Any) -> AsyncIterator[Rule]:
+        told = await asyncio.to_thread(lambda: [*self._client.list_rules(*arguments, **settings)])
+        for rule in told:
+            yield rule
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         method = getattr(self._client, name)

@@ -4,10 +4,20 @@ import json
 
 import pytest
 from sidecheck.channels import channel_options, channel_target, service_config
-from sidecheck.v1 import info_service_pb2, registry_service_pb2, validation_service_pb2
+from sidecheck.v1 import (
+    info_service_pb2,
+    protocol_service_pb2,
+    registry_service_pb2,
+    validation_service_pb2,
+)
 from sidecheck.wire import rpcs
 
-FILES = (validation_service_pb2, registry_service_pb2, info_service_pb2)
+FILES = (
+    validation_service_pb2,
+    registry_service_pb2,
+    protocol_service_pb2,
+    info_service_pb2,
+)
 DECLARED = [service for file in FILES for service in file.DESCRIPTOR.services_by_name.values()]
 CALLED = [value for value in vars(rpcs).values() if isinstance(value, rpcs.Rpc)]
 
@@ -63,6 +73,7 @@ def test_retries_are_for_unavailable_alone() -> None:
                 "name": [
                     {"service": "sidecheck.v1.ValidationService"},
                     {"service": "sidecheck.v1.RegistryService"},
+                    {"service": "sidecheck.v1.ProtocolService"},
                     {"service": "sidecheck.v1.InfoService"},
                 ],
                 "retryPolicy": {
@@ -73,7 +84,12 @@ def test_retries_are_for_unavailable_alone() -> None:
                     "retryableStatusCodes": ["UNAVAILABLE"],
                 },
             },
-            {"name": [{"service": "sidecheck.v1.ValidationService", "method": "ValidateStream"}]},
+            {
+                "name": [
+                    {"service": "sidecheck.v1.ValidationService", "method": "ValidateStream"},
+                    {"service": "sidecheck.v1.ProtocolService", "method": "CheckSession"},
+                ]
+            },
         ]
     } == service_config("127.0.0.1:50151")
 

@@ -18,7 +18,8 @@ from sidecheck import (
     Verdict,
     Violation,
 )
-from sidecheck.conversations import Call, Conversation, Conversations, OnUnavailable, split
+from sidecheck.absence import OnUnavailable
+from sidecheck.conversations import Call, Conversation, Conversations, split
 from sidecheck.v1 import info_service_pb2 as info_pb
 from sidecheck.v1 import validation_service_pb2 as validation_pb
 from sidecheck.v1 import verdict_pb2 as verdict_pb

@@ -15,11 +15,12 @@ from sidecheck import (
     RegisteredTool,
     StreamEnded,
     StreamUnavailable,
+    Target,
     Unavailable,
     Verdict,
 )
 from sidecheck.conversations import Conversations
-from sidecheck.exchanges import Exchange
+from sidecheck.exchanges import PAYLOADS, Exchange
 from sidecheck.v1 import info_service_pb2 as info_pb
 from sidecheck.v1 import target_pb2 as target_pb
 from sidecheck.v1 import validation_service_pb2 as validation_pb
@@ -29,6 +30,13 @@ from sidecheck.wire import requests, rpcs
 TOOL = RegisteredTool("s", "n")
 BOUNDS: dict[str, Any] = {**dict.fromkeys(Limits.__slots__, 1), "message_bytes": 100}
 LIMITS = Limits(**BOUNDS)
+
+
+def exchange_of(
+    target: Target | None = None, options: Options | None = None
+) -> Exchange[Item, Verdict]:
+    """Return the two sides of a stream whose items share *target* and *options*."""
+    return Exchange(PAYLOADS, requests.stream_defaults(target, options), LIMITS)
 
 
 def asked(id_: str, subject: target_pb.Subject | None) -> validation_pb.ValidateStreamRequest:
@@ -50,7 +58,7 @@ def test_a_stream_opens_with_what_its_items_share() -> None:
     defaults = validation_pb.StreamDefaults(target=shared.target, options=shared.options)
     assert (
         validation_pb.ValidateStreamRequest(defaults=defaults)
-        == Exchange(TOOL, options, LIMITS).opening()
+        == exchange_of(TOOL, options).opening()
     )
 
 
@@ -113,7 +121,7 @@ def test_what_cannot_be_sent_is_refused_in_its_place(
     expected: object, message: Message, payload: Any
 ) -> None:
     """Its id is sent all the same, so that the answers stay in order."""
-    exchange = Exchange(None, None, LIMITS)
+    exchange = exchange_of()
     assert message == exchange.question("a", Item(Arguments(payload)))
     after = exchange.question("b", Item(Arguments(b"2")))
     assert asked("b", target_pb.Subject(arguments=b"2")) == after
@@ -124,7 +132,7 @@ def test_what_cannot_be_sent_is_refused_in_its_place(
 
 def test_an_opening_that_no_message_holds_is_refused() -> None:
     """Nothing could be judged under it."""
-    exchange = Exchange(RegisteredTool("s", "n" * 200), None, LIMITS)
+    exchange = exchange_of(RegisteredTool("s", "n" * 200))
     with pytest.raises(Refused, match="LIMIT_EXCEEDED"):
         exchange.opening()
 

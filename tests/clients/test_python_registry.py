@@ -32,6 +32,7 @@ def registering(*texts: bytes, replace: bool = False) -> Conversation[Registrati
         replace=replace,
         on_change="accept",
         validate_only=False,
+        protocol_version="",
         timeout=30.0,
     )
 

@@ -6,8 +6,11 @@ from typing import Any
 
 import pytest
 from sidecheck import (
+    ABSENT,
     Action,
     Arguments,
+    CallParams,
+    CallResult,
     Coercion,
     DefinitionDigest,
     Detail,
@@ -21,6 +24,7 @@ from sidecheck import (
     SchemaDigest,
     Severity,
     StructuredContent,
+    Subject,
     Target,
     ToolDefinition,
     UnknownArguments,
@@ -120,6 +124,33 @@ def test_targets_become_messages(expected: target_pb.Target, target: Target) -> 
     assert (
         validation_pb.ValidateItem(target=expected, subject=expected_subject)
     ) == requests.batch_item(item)
+
+
+@pytest.mark.parametrize(
+    ("expected", "subject"),
+    [
+        pytest.param(target_pb.Subject(arguments=b"{}"), Arguments({}), id="arguments"),
+        pytest.param(
+            target_pb.Subject(structured_content=b"null"), StructuredContent(None), id="null"
+        ),
+        pytest.param(
+            target_pb.Subject(absent_structured_content=target_pb.AbsentContent()),
+            StructuredContent(ABSENT),
+            id="no structured content",
+        ),
+        pytest.param(
+            target_pb.Subject(call_params=b'{"name":"n"}'), CallParams({"name": "n"}), id="call"
+        ),
+        pytest.param(
+            target_pb.Subject(call_result=b'{"content": []}'),
+            CallResult(b'{"content": []}'),
+            id="result",
+        ),
+    ],
+)
+def test_subjects_become_messages(expected: target_pb.Subject, subject: Subject) -> None:
+    """Each part that a payload plays sets its own member of the oneof."""
+    assert expected == requests.batch_item(Item(subject)).subject
 
 
 def test_an_item_without_target_and_options_leaves_them_unset() -> None:
@@ -228,8 +259,14 @@ def test_registrations_become_messages(replace: bool, on_change: OnChange) -> No
         mode="REGISTRATION_MODE_REPLACE" if replace else "REGISTRATION_MODE_UPSERT",
         on_change=f"ON_CHANGE_{on_change.upper()}",
         validate_only=True,
+        protocol_version="2025-11-25",
     ) == requests.registration_request(
-        "s", tools, replace=replace, on_change=on_change, validate_only=True
+        "s",
+        tools,
+        replace=replace,
+        on_change=on_change,
+        validate_only=True,
+        protocol_version="2025-11-25",
     )
 
 

@@ -15,6 +15,7 @@ from sidecheck import (
     Deletion,
     Document,
     Engine,
+    JsonText,
     Limits,
     Outcome,
     Refused,
@@ -75,6 +76,8 @@ VERDICT = verdict_pb.Verdict(
             )
         ],
     ),
+    call_tool_result=b'{"isError": true}',
+    json_rpc_error=b'{"code": -32602}',
 )
 EXPECTED_VERDICT = Verdict(
     valid=True,
@@ -92,6 +95,8 @@ EXPECTED_VERDICT = Verdict(
         truncated=True,
         changes=(Change(pointer="/n", code="STRING_TO_INTEGER", schema_pointer="/s", message="m"),),
     ),
+    call_tool_result=JsonText(b'{"isError": true}'),
+    json_rpc_error=JsonText(b'{"code": -32602}'),
 )
 
 

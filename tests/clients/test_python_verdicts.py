@@ -8,7 +8,8 @@ from sidecheck import (
     Verdict,
     Violation,
 )
-from sidecheck.conversations import Conversations, OnUnavailable
+from sidecheck.absence import OnUnavailable
+from sidecheck.conversations import Conversations
 
 
 @pytest.mark.parametrize(

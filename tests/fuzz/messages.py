@@ -20,6 +20,7 @@ __all__ = ["SERVERS", "Writer"]
 
 SERVERS = ("s0", "s1", "s2")
 _NAMES = ("t0", "t1", "a.b")
+_VERSIONS = ("", "", "2024-11-05", "2025-06-18", "2025-11-25", "2026-07-28")
 _STRANGE = (
     "",
     " ",
@@ -76,13 +77,34 @@ class Writer:
         if documents is not None:
             for uri, text in self._sample.documents:
                 documents.add(uri=uri, json=text)
-        message.subject.arguments = self._payload()
+        if kind < 0.15 or kind >= 0.75:
+            self._of_tool(message.subject)
+        else:
+            message.subject.arguments = self._payload()
         if self._random.random() < 0.5:
             options = message.options
+            options.protocol_version = self._random.choice(_VERSIONS)
             options.max_violations = self._random.choice((0, 1, 3, 1000, 2**32 - 1))
             options.assert_formats = self._random.random() < 0.4
             options.hide_values = self._random.random() < 0.4
         return message  # type: ignore[no-any-return]
+
+    def _of_tool(self, subject: Any) -> None:
+        """Set what may be judged under a tool: a part of a call or a result, or the whole."""
+        payload = self._payload()
+        name = json.dumps(self._random.choice(_NAMES)).encode()
+        match self._random.randrange(6):
+            case 0 | 1:
+                subject.arguments = payload
+            case 2:
+                subject.structured_content = payload
+            case 3:
+                subject.call_params = b'{"name": ' + name + b', "arguments": ' + payload + b"}"
+            case 4:
+                subject.call_result = b'{"content": [], "structuredContent": ' + payload + b"}"
+            case _:
+                whole = b'{"name": ' + name + b', "content": [], "_meta": ' + payload + b"}"
+                setattr(subject, self._random.choice(("call_params", "call_result")), whole)
 
     def registration(self, descriptor: Descriptor) -> Message:
         """Return a request to register a tool that is most often in order."""
@@ -141,7 +163,7 @@ class Writer:
             "server": SERVERS,
             "name": _NAMES,
             "names": _NAMES,
-            "protocol_version": ("", "2025-11-25", "2024-11-05"),
+            "protocol_version": _VERSIONS,
             "default_dialect": ("", self._sample.default_dialect),
             "definition_digest": ("", *self._digests[-4:]),
             "schema_digest": ("", *self._digests[-4:]),

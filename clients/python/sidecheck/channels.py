@@ -8,7 +8,7 @@ import json
 import re
 from typing import Any, Final
 
-from sidecheck.wire.rpcs import SERVICES, VALIDATE_STREAM
+from sidecheck.wire.rpcs import SERVICES, STREAMS
 
 __all__ = ["channel_options", "channel_target", "service_config"]
 
@@ -46,7 +46,7 @@ def service_config(target: str) -> dict[str, Any]:
     the caller's back, as long as it still has them. There is no ``timeout``: the one
     of gRPC's C core fires up to 1.5 s early, so every call brings its own deadline.
     """
-    stream = {"name": [{"service": VALIDATE_STREAM.service, "method": VALIDATE_STREAM.name}]}
+    streams = {"name": [{"service": rpc.service, "method": rpc.name} for rpc in STREAMS]}
     # The names must be full: gRPC ignores any other in silence.
     retries = {
         "name": [{"service": service} for service in SERVICES],
@@ -58,7 +58,7 @@ def service_config(target: str) -> dict[str, Any]:
             "retryableStatusCodes": ["UNAVAILABLE"],
         },
     }
-    config: dict[str, Any] = {"methodConfig": [retries, stream]}
+    config: dict[str, Any] = {"methodConfig": [retries, streams]}
     if target.startswith("dns:"):
         # Behind a name with many addresses stand many servers.
         config["loadBalancingConfig"] = [{"round_robin": {}}]

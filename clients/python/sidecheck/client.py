@@ -3,24 +3,22 @@
 # ruff: noqa: ASYNC109  (a timeout here is the deadline that the call carries to the server)
 
 from collections.abc import AsyncIterator, Iterable
-from functools import partial
-from typing import Any
 
-import grpc.aio
-
-from sidecheck.channels import channel_options, channel_target
-from sidecheck.client_streams import ClientStream
-from sidecheck.conversations import Call, Conversation, Conversations, OnUnavailable, Value
+from sidecheck.absence import OnUnavailable
+from sidecheck.connections import Connection
+from sidecheck.conversations import Conversations
+from sidecheck.exchanges import PAYLOADS
 from sidecheck.info import ServerInfo
 from sidecheck.items import Item
 from sidecheck.options import Options
+from sidecheck.protocol import ProtocolClient
+from sidecheck.protocol_conversations import ProtocolConversations
 from sidecheck.streams import OUTSTANDING, Stream
 from sidecheck.targets import Target, ToolDefinition, ToolJson
 from sidecheck.tools import Deletion, OnChange, Registration, Tool
 from sidecheck.validators import Validator
 from sidecheck.verdicts import Verdict
-from sidecheck.wire import rpcs
-from sidecheck.wire.responses import Judgement, call_refusal
+from sidecheck.wire.responses import Judgement
 
 __all__ = ["Client"]
 
@@ -45,9 +43,13 @@ class Client(Validator):
     def __init__(
         self, address: str, *, timeout: float = 2.0, on_unavailable: OnUnavailable = "raise"
     ) -> None:
-        self._target = channel_target(address)
+        self._connection = Connection(address)
         self._conversations = Conversations(timeout, on_unavailable)
-        self._channel: grpc.aio.Channel | None = None
+
+    @property
+    def protocol(self) -> ProtocolClient:
+        """What checks by the rules of the protocol: names, tools, messages and others."""
+        return ProtocolClient(self._connection, ProtocolConversations(self._conversations))
 
     async def validate_batch(
         self,
@@ -58,7 +60,9 @@ class Client(Validator):
         timeout: float | None = None,
     ) -> list[Judgement]:
         """Judge many payloads and answer in their order; see `Validator.validate_batch`."""
-        return await self._hold(self._conversations.validate_batch(items, target, options, timeout))
+        return await self._connection.hold(
+            self._conversations.validate_batch(items, target, options, timeout)
+        )
 
     def stream(
         self,
@@ -67,14 +71,14 @@ class Client(Validator):
         options: Options | None = None,
         outstanding: int = OUTSTANDING,
         timeout: float | None = None,
-    ) -> Stream:
+    ) -> Stream[Item, Judgement]:
         """Return a stream, to be entered with ``async with``; see `Validator.stream`.
 
         Entering asks for the server's limits, with the deadline and the retries of any
         call; the stream itself is not tried again.
         """
-        exchange = partial(self._hold, self._conversations.stream(target, options, None))
-        return ClientStream(exchange, partial(self._start, timeout), outstanding)
+        opening = self._conversations.stream(target, options, None)
+        return self._connection.stream(PAYLOADS, opening, outstanding, timeout)
 
     async def register(
         self,
@@ -84,12 +88,14 @@ class Client(Validator):
         replace: bool = False,
         on_change: OnChange = "accept",
         validate_only: bool = False,
+        protocol_version: str = "",
         timeout: float = 30.0,
     ) -> Registration:
         """Register the tools of *server*, or with *validate_only* tell what would happen.
 
         A tool is a definition as in a ``tools/list`` answer, or a `ToolDefinition` where
-        documents come with it.
+        documents come with it. They are checked by the rules of *protocol_version*, or of
+        the server's default.
 
         With *replace* they are the whole set: other tools of the server are removed.
         Tools that one message cannot hold go in several, and *timeout* is the
@@ -100,13 +106,14 @@ class Client(Validator):
             ValueError: A tool, or a replacement as a whole, does not fit into a
                 message; nothing was sent.
         """
-        return await self._hold(
+        return await self._connection.hold(
             self._conversations.register(
                 server,
                 tools,
                 replace=replace,
                 on_change=on_change,
                 validate_only=validate_only,
+                protocol_version=protocol_version,
                 timeout=timeout,
             )
         )
@@ -117,7 +124,7 @@ class Client(Validator):
         Raises:
             Refused: There is none of that name, or nobody could tell.
         """
-        return await self._hold(self._conversations.get(server, name, timeout))
+        return await self._connection.hold(self._conversations.get(server, name, timeout))
 
     async def delete(
         self, server: str, names: Iterable[str], *, timeout: float | None = None
@@ -127,7 +134,7 @@ class Client(Validator):
         Raises:
             Refused: Nothing was removed.
         """
-        return await self._hold(self._conversations.delete(server, names, timeout))
+        return await self._connection.hold(self._conversations.delete(server, names, timeout))
 
     async def delete_all(self, server: str, *, timeout: float | None = None) -> Deletion:
         """Remove every tool of *server*.
@@ -135,7 +142,7 @@ class Client(Validator):
         Raises:
             Refused: Nothing was removed.
         """
-        return await self._hold(self._conversations.delete(server, None, timeout))
+        return await self._connection.hold(self._conversations.delete(server, None, timeout))
 
     async def info(self, *, timeout: float | None = None) -> ServerInfo:
         """Return what the server is and what it accepts.
@@ -143,7 +150,7 @@ class Client(Validator):
         Raises:
             Refused: Nobody could tell.
         """
-        return await self._hold(self._conversations.info(timeout))
+        return await self._connection.hold(self._conversations.info(timeout))
 
     async def list(
         self, server: str | None = None, *, timeout: float | None = None
@@ -156,54 +163,12 @@ class Client(Validator):
             Refused: Nobody could tell.
         """
         for page in self._conversations.pages(server, timeout):
-            for tool in await self._hold(page):
+            for tool in await self._connection.hold(page):
                 yield tool
 
     async def close(self) -> None:
         """Close the connection; calls under way are cancelled."""
-        if self._channel is not None:
-            await self._channel.close()
+        await self._connection.close()
 
     async def _judge(self, item: Item, timeout: float | None) -> Verdict:
-        return await self._hold(self._conversations.validate(item, timeout))
-
-    async def _hold(self, conversation: Conversation[Value]) -> Value:
-        try:
-            call = next(conversation)
-            while True:
-                try:
-                    response = await self._send(call)
-                except grpc.RpcError as error:
-                    call = conversation.throw(call_refusal(error))
-                else:
-                    call = conversation.send(response)
-        except StopIteration as end:
-            value: Value = end.value
-            return value
-
-    async def _send(self, call: Call) -> object:
-        rpc = call.rpc
-        send = self._open_channel().unary_unary(
-            rpc.path, rpc.request.SerializeToString, rpc.response.FromString
-        )
-        pending = send(call.request, timeout=call.timeout)
-        try:
-            return await pending
-        finally:
-            # An abandoned call would run on to its deadline; a finished one minds nothing.
-            pending.cancel()
-
-    def _start(self, timeout: float | None) -> "grpc.aio.StreamStreamCall[Any, Any]":
-        rpc = rpcs.VALIDATE_STREAM
-        start = self._open_channel().stream_stream(
-            rpc.path, rpc.request.SerializeToString, rpc.response.FromString
-        )
-        return start(timeout=timeout)
-
-    def _open_channel(self) -> grpc.aio.Channel:
-        if self._channel is None:
-            # Made here because a channel belongs to the loop that runs when it is made.
-            self._channel = grpc.aio.insecure_channel(
-                self._target, options=channel_options(self._target)
-            )
-        return self._channel
+        return await self._connection.hold(self._conversations.validate(item, timeout))

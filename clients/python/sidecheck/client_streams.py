@@ -4,17 +4,19 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
 from queue import SimpleQueue
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import grpc.aio
 
 from sidecheck.exchanges import Exchange
-from sidecheck.items import Item
 from sidecheck.refusals import Refused
-from sidecheck.streams import Answer, BlockingStream, Stream
+from sidecheck.streams import Answered, BlockingStream, Stream
 from sidecheck.wire.responses import call_refusal
 
 __all__ = ["BlockingClientStream", "ClientStream"]
+
+ItemT = TypeVar("ItemT")
+OutcomeT = TypeVar("OutcomeT")
 
 #: The details of the status that gRPC puts in place of a server's own where a write
 #: fails because the call has ended (grpc/grpc#36066).
@@ -31,7 +33,7 @@ async def ending(call: "grpc.aio.StreamStreamCall[Any, Any]") -> grpc.aio.AioRpc
     )
 
 
-class ClientStream(Stream):
+class ClientStream(Stream[ItemT, OutcomeT | Refused]):
     """A stream to a server.
 
     An abandoned call is never collected (grpc/grpc#43462), so leaving cancels it. To
@@ -41,7 +43,7 @@ class ClientStream(Stream):
 
     def __init__(
         self,
-        learn: Callable[[], Awaitable[Exchange]],
+        learn: Callable[[], Awaitable[Exchange[ItemT, OutcomeT]]],
         start: Callable[[], "grpc.aio.StreamStreamCall[Any, Any]"],
         outstanding: int,
     ) -> None:
@@ -62,7 +64,7 @@ class ClientStream(Stream):
             self._call.cancel()
             raise
 
-    async def _write(self, id_: str, item: Item) -> None:
+    async def _write(self, id_: str, item: ItemT) -> None:
         await self._put(self._exchange.question(id_, item))
 
     async def _put(self, message: object) -> None:
@@ -74,7 +76,7 @@ class ClientStream(Stream):
         with suppress(grpc.RpcError, asyncio.InvalidStateError):
             await self._call.done_writing()
 
-    async def _read(self) -> Answer | None:
+    async def _read(self) -> Answered[OutcomeT | Refused] | None:
         try:
             response = await anext(self._answers)
         except StopAsyncIteration:
@@ -113,12 +115,12 @@ class ClientStream(Stream):
         return error
 
 
-class BlockingClientStream(BlockingStream):
+class BlockingClientStream(BlockingStream[ItemT, OutcomeT | Refused]):
     """A stream to a server; leaving cancels the call."""
 
     def __init__(
         self,
-        learn: Callable[[], Exchange],
+        learn: Callable[[], Exchange[ItemT, OutcomeT]],
         start: Callable[[Iterator[Any]], Any],
         outstanding: int,
     ) -> None:
@@ -133,13 +135,13 @@ class BlockingClientStream(BlockingStream):
         self._messages.put(self._exchange.opening())
         self._call = self._start(iter(self._messages.get, None))
 
-    def _write(self, id_: str, item: Item) -> None:
+    def _write(self, id_: str, item: ItemT) -> None:
         self._messages.put(self._exchange.question(id_, item))
 
     def _half_close(self) -> None:
         self._messages.put(None)
 
-    def _read(self) -> Answer | None:
+    def _read(self) -> Answered[OutcomeT | Refused] | None:
         try:
             response = next(self._call)
         except StopIteration:

@@ -5,15 +5,16 @@ thrown the refusal, and returns a value. The asynchronous and the blocking clien
 hold the same conversations and differ only in how they wait.
 """
 
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final, Literal, TypeAlias, TypeVar, get_args
+from typing import Any, TypeAlias, TypeVar, get_args
 
 import grpc
 from google.protobuf.message import Message
 
-from sidecheck.exchanges import Exchange, too_large
+from sidecheck.absence import OnUnavailable, stand_in
+from sidecheck.exchanges import PAYLOADS, Exchange, Kind, too_large
 from sidecheck.info import Limits, ServerInfo
 from sidecheck.items import Item
 from sidecheck.options import Options
@@ -21,22 +22,16 @@ from sidecheck.refusals import Refused, Unavailable
 from sidecheck.targets import Target, ToolDefinition, ToolJson
 from sidecheck.tools import Deletion, OnChange, Registration, Tool
 from sidecheck.verdicts import Verdict
-from sidecheck.violations import Severity, Violation
 from sidecheck.wire import requests, responses, rpcs
 from sidecheck.wire.responses import Judgement
 
-__all__ = ["Call", "Conversation", "Conversations", "OnUnavailable", "split", "stand_in"]
+__all__ = ["Call", "Conversation", "Conversations", "split"]
 
+ItemT = TypeVar("ItemT")
+MessageT = TypeVar("MessageT", bound=Message)
 RequestT = TypeVar("RequestT", bound=Message)
 ResponseT = TypeVar("ResponseT", bound=Message)
 Value = TypeVar("Value")
-
-#: What becomes of a judgement that no server was there to make: it is raised as
-#: `Unavailable`, or answered with a verdict that is valid or invalid.
-OnUnavailable: TypeAlias = Literal["raise", "allow", "deny"]
-
-#: The code of the one violation of such a verdict.
-SIDECHECK_UNAVAILABLE: Final = "SIDECHECK_UNAVAILABLE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,22 +46,9 @@ class Call:
 Conversation: TypeAlias = Generator[Call, Any, Value]
 
 
-def stand_in(refusal: Unavailable, on_unavailable: OnUnavailable) -> Verdict:
-    """Return the verdict to go on with where nobody could judge.
-
-    Raises:
-        Unavailable: *refusal* itself, if *on_unavailable* is "raise".
-    """
-    if on_unavailable == "raise":
-        raise refusal
-    allowed = on_unavailable == "allow"
-    violation = Violation(
-        code=SIDECHECK_UNAVAILABLE,
-        severity=Severity.WARNING if allowed else Severity.ERROR,
-        message=f"the payload was not judged: {refusal}",
-    )
-    text = "" if allowed else "This could not be checked and was not accepted. Try again later."
-    return Verdict(valid=allowed, violations=(violation,), tool_error_text=text)
+def unchanged(verdict: Verdict) -> Verdict:
+    """Return *verdict*: where nobody judged a payload, the stand-in is the answer."""
+    return verdict
 
 
 def split(sizes: Sequence[int], *, most_bytes: int, most_items: int) -> Iterator[slice]:
@@ -100,11 +82,9 @@ class Conversations:
     def validate(self, item: Item, timeout: float | None) -> Conversation[Verdict]:
         """Have one payload judged."""
         request = requests.validate_request(item)
-        try:
-            response = yield from self._ask(rpcs.VALIDATE, request, timeout)
-        except Unavailable as refusal:
-            return stand_in(refusal, self._on_unavailable)
-        return responses.verdict(response)
+        return self.judged(
+            rpcs.VALIDATE, request, responses.verdict, lambda verdict: verdict, timeout
+        )
 
     def validate_batch(
         self,
@@ -115,37 +95,27 @@ class Conversations:
     ) -> Conversation[list[Judgement]]:
         """Have many payloads judged, in as many calls as the server's limits demand."""
         messages = [requests.batch_item(item) for item in items]
-        sizes = [requests.listed_bytes(message) for message in messages]
-        found: list[Judgement] = []
-        if not messages:
-            return found
-        try:
-            limits = yield from self._known_limits(timeout)
-            room = limits.message_bytes - requests.batch_request([], target, options).ByteSize()
-            for part in split(sizes, most_bytes=room, most_items=limits.batch_items):
-                if sizes[part.start] > room:
-                    found.append(too_large(sizes[part.start], limits))
-                    continue
-                request = requests.batch_request(messages[part], target, options)
-                response = yield from self._ask(rpcs.VALIDATE_BATCH, request, timeout)
-                found += responses.batch_judgements(response)
-        except Unavailable as refusal:
-            # What is not judged by now is not tried part by part: each would take
-            # the caller another deadline.
-            missing = len(messages) - len(found)
-            found += [stand_in(refusal, self._on_unavailable)] * missing
-        return found
+        whole = partial(requests.batch_request, shared_target=target, shared_options=options)
+        rpc, read = rpcs.VALIDATE_BATCH, responses.batch_judgements
+        return (yield from self.in_parts(rpc, messages, whole, read, unchanged, timeout))
 
     def stream(
         self, target: Target | None, options: Options | None, timeout: float | None
-    ) -> Conversation[Exchange]:
-        """Learn what a stream must keep to.
+    ) -> Conversation[Exchange[Item, Verdict]]:
+        """Learn what a stream of payloads must keep to."""
+        opening = requests.stream_defaults(target, options)
+        return (yield from self.opening(PAYLOADS, opening, timeout))
+
+    def opening(
+        self, kind: Kind[ItemT, Value], opening: Message, timeout: float | None
+    ) -> Conversation[Exchange[ItemT, Value]]:
+        """Learn what a stream must keep to that begins with the message *opening*.
 
         The limits are asked for anew: a stream is opened seldom, and if nobody is there
         this call is tried again, as the stream is not.
         """
         info = yield from self.info(timeout)
-        return Exchange(target, options, info.limits)
+        return Exchange(kind, opening, info.limits)
 
     def register(
         self,
@@ -155,6 +125,7 @@ class Conversations:
         replace: bool,
         on_change: OnChange,
         validate_only: bool,
+        protocol_version: str,
         timeout: float | None,
     ) -> Conversation[Registration]:
         """Register tools, in as many calls as the server's message limit demands.
@@ -169,10 +140,11 @@ class Conversations:
             replace=replace,
             on_change=on_change,
             validate_only=validate_only,
+            protocol_version=protocol_version,
         )
         messages = [requests.inline_tool(tool) for tool in tools]
         sizes = [requests.listed_bytes(message) for message in messages]
-        limits = yield from self._known_limits(timeout)
+        limits = yield from self.known_limits(timeout)
         room = limits.message_bytes - settled([]).ByteSize()
         parts = list(split(sizes, most_bytes=room, most_items=len(sizes))) or [slice(0, 0)]
         if replace and len(parts) > 1:
@@ -188,13 +160,13 @@ class Conversations:
         answers = []
         for part in parts:
             request = settled(messages[part])
-            answers.append((yield from self._ask(rpcs.REGISTER_TOOLS, request, timeout)))
+            answers.append((yield from self.ask(rpcs.REGISTER_TOOLS, request, timeout)))
         return responses.registration(answers)
 
     def get(self, server: str, name: str, timeout: float | None) -> Conversation[Tool]:
         """Ask for one tool."""
         request = requests.get_request(server, name)
-        return responses.tool((yield from self._ask(rpcs.GET_TOOL, request, timeout)))
+        return responses.tool((yield from self.ask(rpcs.GET_TOOL, request, timeout)))
 
     def pages(
         self, server: str | None, timeout: float | None
@@ -209,7 +181,7 @@ class Conversations:
         def page() -> Conversation[list[Tool]]:
             nonlocal token, more
             request = requests.list_request(server or "", token)
-            response = yield from self._ask(rpcs.LIST_TOOLS, request, timeout)
+            response = yield from self.ask(rpcs.LIST_TOOLS, request, timeout)
             tools, token = responses.page(response)
             more = token != ""
             return tools
@@ -224,22 +196,75 @@ class Conversations:
         if isinstance(names, str):
             raise TypeError("names are given as several strings, not as one")
         request = requests.deletion_request(server, names)
-        return responses.deletion((yield from self._ask(rpcs.DELETE_TOOLS, request, timeout)))
+        return responses.deletion((yield from self.ask(rpcs.DELETE_TOOLS, request, timeout)))
 
     def info(self, timeout: float | None) -> Conversation[ServerInfo]:
         """Ask for the facts of the server, and remember its limits."""
         request = requests.info_request()
-        response = yield from self._ask(rpcs.GET_SERVER_INFO, request, timeout)
+        response = yield from self.ask(rpcs.GET_SERVER_INFO, request, timeout)
         info = responses.server_info(response)
         self._limits = info.limits
         return info
 
-    def _known_limits(self, timeout: float | None) -> Conversation[Limits]:
+    def judged(
+        self,
+        rpc: rpcs.Rpc[RequestT, ResponseT],
+        request: RequestT,
+        read: Callable[[ResponseT], Value],
+        instead: Callable[[Verdict], Value],
+        timeout: float | None,
+    ) -> Conversation[Value]:
+        """Ask for a judgement.
+
+        If nobody is there, the answer is what *instead* makes of the stand-in.
+        """
+        try:
+            response = yield from self.ask(rpc, request, timeout)
+        except Unavailable as refusal:
+            return instead(stand_in(refusal, self._on_unavailable))
+        return read(response)
+
+    def in_parts(
+        self,
+        rpc: rpcs.Rpc[RequestT, ResponseT],
+        messages: Sequence[MessageT],
+        whole: Callable[[Sequence[MessageT]], RequestT],
+        read: Callable[[ResponseT], list[Value | Refused]],
+        instead: Callable[[Verdict], Value],
+        timeout: float | None,
+    ) -> Conversation[list[Value | Refused]]:
+        """Have many things judged, in as many calls as the server's limits demand.
+
+        *whole* makes a request of the messages of some of them.
+        """
+        sizes = [requests.listed_bytes(message) for message in messages]
+        found: list[Value | Refused] = []
+        if not messages:
+            return found
+        try:
+            limits = yield from self.known_limits(timeout)
+            room = limits.message_bytes - whole([]).ByteSize()
+            for part in split(sizes, most_bytes=room, most_items=limits.batch_items):
+                if sizes[part.start] > room:
+                    found.append(too_large(sizes[part.start], limits))
+                    continue
+                response = yield from self.ask(rpc, whole(messages[part]), timeout)
+                found += read(response)
+        except Unavailable as refusal:
+            # What is not judged by now is not tried part by part: each would take
+            # the caller another deadline.
+            missing = len(messages) - len(found)
+            found += [instead(stand_in(refusal, self._on_unavailable))] * missing
+        return found
+
+    def known_limits(self, timeout: float | None) -> Conversation[Limits]:
+        """Return the server's limits; they are asked for once."""
         return self._limits or (yield from self.info(timeout)).limits
 
-    def _ask(
+    def ask(
         self, rpc: rpcs.Rpc[RequestT, ResponseT], request: RequestT, timeout: float | None
     ) -> Conversation[ResponseT]:
+        """Make one call, under the client's own deadline if *timeout* is None."""
         seconds = self._timeout if timeout is None else timeout
         try:
             response: ResponseT = yield Call(rpc, request, seconds)

@@ -1,20 +1,25 @@
 """What a client says in a stream and makes of the answers, without any I/O."""
 
 from collections import deque
-from typing import Any, Final
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final, Generic, TypeVar
 
 import grpc
 from google.protobuf.message import Message
 
+from sidecheck.checks import ProtocolMessage
+from sidecheck.findings import CheckAnswer
 from sidecheck.info import Limits
 from sidecheck.items import Item
-from sidecheck.options import Options
 from sidecheck.refusals import Refused
-from sidecheck.targets import Target
-from sidecheck.wire import requests, responses
-from sidecheck.wire.responses import Judgement
+from sidecheck.verdicts import Verdict
+from sidecheck.wire import protocol_requests, protocol_responses, requests, responses, rpcs
 
-__all__ = ["Exchange", "too_large"]
+__all__ = ["PAYLOADS", "SESSION", "Exchange", "Kind", "too_large"]
+
+ItemT = TypeVar("ItemT")
+OutcomeT = TypeVar("OutcomeT")
 
 #: The reason of the server for a request with something wrong in it; here, a payload
 #: that cannot become one.
@@ -42,7 +47,29 @@ def inexpressible(error: Exception) -> Refused:
     )
 
 
-class Exchange:
+@dataclass(frozen=True, slots=True)
+class Kind(Generic[ItemT, OutcomeT]):
+    """A kind of stream: its procedure, and how its items and answers are translated."""
+
+    rpc: rpcs.Rpc[Any, Any]
+    #: From an id and an item, or no item, to the message for it.
+    question: Callable[[str, ItemT | None], Message]
+    #: From the response to the id and the outcome of an item.
+    answer: Callable[[Any], tuple[str, OutcomeT | Refused]]
+
+
+#: Payloads to be judged.
+PAYLOADS: Final[Kind[Item, Verdict]] = Kind(
+    rpcs.VALIDATE_STREAM, requests.stream_item, responses.streamed
+)
+
+#: The messages of a session to be checked.
+SESSION: Final[Kind[ProtocolMessage, CheckAnswer]] = Kind(
+    rpcs.CHECK_SESSION, protocol_requests.session_item, protocol_responses.session_answer
+)
+
+
+class Exchange(Generic[ItemT, OutcomeT]):
     """The two sides of one stream.
 
     An item that cannot be sent is refused here. Its id is sent without it all the
@@ -50,8 +77,9 @@ class Exchange:
     from the server, and all of them come in order.
     """
 
-    def __init__(self, target: Target | None, options: Options | None, limits: Limits) -> None:
-        self._opening = requests.stream_defaults(target, options)
+    def __init__(self, kind: Kind[ItemT, OutcomeT], opening: Message, limits: Limits) -> None:
+        self._kind = kind
+        self._opening = opening
         self._limits = limits
         #: For each item without an answer, the refusal that it has already.
         self._refusals: deque[Refused | None] = deque()
@@ -66,19 +94,19 @@ class Exchange:
             raise too_large(self._opening.ByteSize(), self._limits)
         return self._opening
 
-    def question(self, id_: str, item: Item) -> Message:
+    def question(self, id_: str, item: ItemT) -> Message:
         """Return the message for one item."""
         try:
-            message, refusal = requests.stream_item(id_, item), None
+            message, refusal = self._kind.question(id_, item), None
         except (TypeError, ValueError) as error:
-            message, refusal = requests.stream_item(id_, None), inexpressible(error)
+            message, refusal = self._kind.question(id_, None), inexpressible(error)
         if (found := message.ByteSize()) > self._limits.message_bytes:
-            message, refusal = requests.stream_item(id_, None), too_large(found, self._limits)
+            message, refusal = self._kind.question(id_, None), too_large(found, self._limits)
         self._refusals.append(refusal)
         return message
 
-    def answer(self, response: Any) -> tuple[str, Judgement]:
+    def answer(self, response: Any) -> tuple[str, OutcomeT | Refused]:
         """Return the id of the next item, "" where the server could not read it, and its answer."""
-        id_, judgement = responses.streamed(response)
+        id_, outcome = self._kind.answer(response)
         refusal = self._refusals.popleft() if self._refusals else None
-        return id_, refusal or judgement
+        return id_, refusal or outcome

@@ -8,15 +8,44 @@ a ``str`` is a JSON string and not JSON text.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from enum import Enum
+from typing import Any, Final, Literal, TypeAlias
 
 from sidecheck.options import Options
 from sidecheck.targets import Target
 
-__all__ = ["Arguments", "Item", "Payload", "StructuredContent", "Subject"]
+__all__ = [
+    "ABSENT",
+    "Absent",
+    "Arguments",
+    "CallParams",
+    "CallResult",
+    "Content",
+    "Item",
+    "Payload",
+    "StructuredContent",
+    "Subject",
+]
 
 #: JSON text as ``bytes``, or any value that JSON can express.
 Payload: TypeAlias = bytes | Mapping[str, Any] | Sequence[Any] | str | int | float | bool | None
+
+
+class Absent(Enum):
+    """The type of `ABSENT`."""
+
+    ABSENT = "absent"
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+#: Stands for structured content that a result does not have. That is not None, which
+#: is the value null.
+ABSENT: Final[Literal[Absent.ABSENT]] = Absent.ABSENT
+
+#: Structured content, or that there is none.
+Content: TypeAlias = Payload | Literal[Absent.ABSENT]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +57,39 @@ class Arguments:
 
 @dataclass(frozen=True, slots=True)
 class StructuredContent:
-    """The structured content of a tool's result, judged under its output schema."""
+    """The structured content of a tool's result, judged under its output schema.
+
+    `ABSENT` is invalid if the tool has an output schema.
+    """
+
+    payload: Content
+
+
+@dataclass(frozen=True, slots=True)
+class CallParams:
+    """The whole ``params`` of a ``tools/call`` request.
+
+    Its arguments are judged under the tool's input schema. The target is a tool, and a
+    `RegisteredTool` may leave out its name: then the params say it.
+    """
 
     payload: Payload
 
 
-#: A payload and the part that it plays. Under a bare schema both parts are equal.
-Subject: TypeAlias = Arguments | StructuredContent
+@dataclass(frozen=True, slots=True)
+class CallResult:
+    """A whole ``CallToolResult``.
+
+    Its structured content is judged under the tool's output schema, if the tool has one
+    and the result is no error. The target is a tool.
+    """
+
+    payload: Payload
+
+
+#: A payload and the part that it plays. Under a bare schema arguments and structured
+#: content are equal, and the others have no meaning.
+Subject: TypeAlias = Arguments | StructuredContent | CallParams | CallResult
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Streams: payloads are sent and answered as they come, in their order.
+"""Streams: items are sent and answered as they come, in their order.
 
 The bookkeeping of a stream is here, and so is how its two sides wait for one
 another; how messages travel is the business of the classes that derive from these.
@@ -11,23 +11,29 @@ from collections import deque
 from collections.abc import AsyncIterable, Iterable
 from concurrent.futures import Future
 from copy import copy
-from typing import Any, Final, Self, TypeAlias
+from typing import Any, Final, Generic, Self, TypeAlias, TypeVar
 
-from sidecheck.items import Item
 from sidecheck.refusals import Refused, StreamEnded, StreamUnavailable, Unavailable
 from sidecheck.wire.responses import Judgement
 
 __all__ = [
     "OUTSTANDING",
     "Answer",
+    "Answered",
     "BlockingStream",
     "Stream",
     "feed",
     "feed_blocking",
 ]
 
-#: The id of an item, and the verdict on it or its refusal.
-Answer: TypeAlias = tuple[str, Judgement]
+ItemT = TypeVar("ItemT")
+OutcomeT = TypeVar("OutcomeT")
+
+#: The id of an item, and what became of it.
+Answered: TypeAlias = tuple[str, OutcomeT]
+
+#: The id of a payload, and the verdict on it or its refusal.
+Answer: TypeAlias = Answered[Judgement]
 
 #: How many items may be on their way where the caller says nothing.
 OUTSTANDING: Final = 64
@@ -37,7 +43,7 @@ OUT_OF_TURN: Final = Refused("UNKNOWN", "the server answered an item out of turn
 LEFT: Final = Refused("CANCELLED", "the stream was left")
 
 
-class Roll:
+class Roll(Generic[OutcomeT]):
     """The ids of the items of a stream that wait for their answers, in order.
 
     Raises:
@@ -72,17 +78,17 @@ class Roll:
             # Raising adds to a traceback; the one that is kept is never raised itself.
             raise copy(self._ended)
 
-    def _settle(self, answer: Answer | None) -> Answer | None:
+    def _settle(self, answer: Answered[OutcomeT] | None) -> Answered[OutcomeT] | None:
         """Return *answer* under the id that it is for, or None at the end of the stream."""
         if answer is None:
             if self._finished and not self._waiting:
                 return None
             raise self._end(CUT_SHORT)
-        id_, judgement = answer
+        id_, outcome = answer
         # The order tells which item is meant; the id is "" where it could not be read.
         if not self._waiting or id_ not in {"", self._waiting[0]}:
             raise self._end(OUT_OF_TURN)
-        return self._waiting.popleft(), judgement
+        return self._waiting.popleft(), outcome
 
     def _end(self, refusal: Refused) -> StreamEnded:
         kind = StreamUnavailable if isinstance(refusal, Unavailable) else StreamEnded
@@ -93,7 +99,7 @@ class Roll:
         return copy(self._ended)
 
 
-class Stream(Roll, ABC):
+class Stream(Roll[OutcomeT], ABC, Generic[ItemT, OutcomeT]):
     """One stream: `send` items, iterate over the answers, `finish`.
 
     It is entered once, with ``async with``, and cancelled when that is left. No more
@@ -109,7 +115,7 @@ class Stream(Roll, ABC):
         self._slots = asyncio.Semaphore(outstanding)
         self._turn = asyncio.Lock()
 
-    async def send(self, id_: str, item: Item) -> None:
+    async def send(self, id_: str, item: ItemT) -> None:
         """Send one item. Its answer comes under *id_*, which need not be unique.
 
         Raises:
@@ -138,7 +144,7 @@ class Stream(Roll, ABC):
     def __aiter__(self) -> Self:
         return self
 
-    async def __anext__(self) -> Answer:
+    async def __anext__(self) -> Answered[OutcomeT]:
         self._raise_for_end()
         try:
             answer = self._settle(await self._read())
@@ -166,19 +172,19 @@ class Stream(Roll, ABC):
     async def _open(self) -> None: ...
 
     @abstractmethod
-    async def _write(self, id_: str, item: Item) -> None: ...
+    async def _write(self, id_: str, item: ItemT) -> None: ...
 
     @abstractmethod
     async def _half_close(self) -> None: ...
 
     @abstractmethod
-    async def _read(self) -> Answer | None: ...
+    async def _read(self) -> Answered[OutcomeT] | None: ...
 
     @abstractmethod
     def _cancel(self) -> None: ...
 
 
-class BlockingStream(Roll, ABC):
+class BlockingStream(Roll[OutcomeT], ABC, Generic[ItemT, OutcomeT]):
     """One stream, with ``with``; in all else a `Stream`. One thread sends, another one takes."""
 
     def __init__(self, outstanding: int) -> None:
@@ -186,7 +192,7 @@ class BlockingStream(Roll, ABC):
         self._slots = threading.Semaphore(outstanding)
         self._turn = threading.Lock()
 
-    def send(self, id_: str, item: Item) -> None:
+    def send(self, id_: str, item: ItemT) -> None:
         """Send one item; see `Stream.send`."""
         with self._turn:
             self._admit(id_)
@@ -210,7 +216,7 @@ class BlockingStream(Roll, ABC):
     def __iter__(self) -> Self:
         return self
 
-    def __next__(self) -> Answer:
+    def __next__(self) -> Answered[OutcomeT]:
         self._raise_for_end()
         try:
             answer = self._settle(self._read())
@@ -238,20 +244,21 @@ class BlockingStream(Roll, ABC):
     def _open(self) -> None: ...
 
     @abstractmethod
-    def _write(self, id_: str, item: Item) -> None: ...
+    def _write(self, id_: str, item: ItemT) -> None: ...
 
     @abstractmethod
     def _half_close(self) -> None: ...
 
     @abstractmethod
-    def _read(self) -> Answer | None: ...
+    def _read(self) -> Answered[OutcomeT] | None: ...
 
     @abstractmethod
     def _cancel(self) -> None: ...
 
 
 async def feed(
-    stream: Stream, items: Iterable[tuple[str, Item]] | AsyncIterable[tuple[str, Item]]
+    stream: Stream[ItemT, Any],
+    items: Iterable[tuple[str, ItemT]] | AsyncIterable[tuple[str, ItemT]],
 ) -> None:
     """Send all *items* and finish, also if they fail: what was sent is worth its answer."""
     try:
@@ -270,7 +277,7 @@ async def feed(
 
 
 def feed_blocking(
-    stream: BlockingStream, items: Iterable[tuple[str, Item]], fed: "Future[None]"
+    stream: BlockingStream[ItemT, Any], items: Iterable[tuple[str, ItemT]], fed: "Future[None]"
 ) -> None:
     """Send all *items* and finish; *fed* learns how that went. Else like `feed`."""
     try:

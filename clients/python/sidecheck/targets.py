@@ -45,8 +45,8 @@ class RegisteredTool:
 
     #: The namespace of the server that offers the tool.
     server: str
-    #: The tool's name, exactly as registered.
-    name: str
+    #: The tool's name, exactly as registered; "" where `CallParams` say it.
+    name: str = ""
     #: If not "", the digest that the registered definition must have; another one
     #: is refused with ``DEFINITION_MISMATCH``.
     definition_digest: str = ""

@@ -112,7 +112,7 @@ class Script:
         return [self._answer(completed(item, target, options)) for item in items]
 
 
-class FakeStream(Stream):
+class FakeStream(Stream[Item, Judgement]):
     """A stream that *answer* answers."""
 
     def __init__(self, answer: Callable[[Item], Judgement], outstanding: int) -> None:
@@ -136,7 +136,7 @@ class FakeStream(Stream):
         pass
 
 
-class BlockingFakeStream(BlockingStream):
+class BlockingFakeStream(BlockingStream[Item, Judgement]):
     """A stream that *answer* answers; else a `FakeStream`."""
 
     def __init__(self, answer: Callable[[Item], Judgement], outstanding: int) -> None:
@@ -181,7 +181,7 @@ class FakeValidator(Script, Validator):
         options: Options | None = None,
         outstanding: int = OUTSTANDING,
         timeout: float | None = None,  # noqa: ARG002  (the fake is never late)
-    ) -> Stream:
+    ) -> Stream[Item, Judgement]:
         """Return a stream that the script answers; see `Validator.stream`."""
         return FakeStream(lambda item: self._answer(completed(item, target, options)), outstanding)
 
@@ -213,7 +213,7 @@ class BlockingFakeValidator(Script, BlockingValidator):
         options: Options | None = None,
         outstanding: int = OUTSTANDING,
         timeout: float | None = None,  # noqa: ARG002  (the fake is never late)
-    ) -> BlockingStream:
+    ) -> BlockingStream[Item, Judgement]:
         """Return a stream that the script answers; see `Validator.stream`."""
         return BlockingFakeStream(
             lambda item: self._answer(completed(item, target, options)), outstanding

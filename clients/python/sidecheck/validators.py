@@ -13,7 +13,15 @@ from collections.abc import AsyncGenerator, AsyncIterable, Generator, Iterable
 from concurrent.futures import Future
 from typing import Any, Self
 
-from sidecheck.items import Arguments, Item, Payload, StructuredContent
+from sidecheck.items import (
+    Arguments,
+    CallParams,
+    CallResult,
+    Content,
+    Item,
+    Payload,
+    StructuredContent,
+)
 from sidecheck.options import Options
 from sidecheck.streams import (
     OUTSTANDING,
@@ -61,13 +69,35 @@ class Validator(ABC):
     async def validate_structured_content(
         self,
         target: Target,
-        content: Payload,
+        content: Content,
         *,
         options: Options | None = None,
         timeout: float | None = None,
     ) -> Verdict:
-        """Judge the structured content of a tool's result; else like `validate`."""
+        """Judge a tool's structured content, or that it is `ABSENT`; else like `validate`."""
         return await self._judge(Item(StructuredContent(content), target, options), timeout)
+
+    async def validate_call(
+        self,
+        target: Target,
+        params: Payload,
+        *,
+        options: Options | None = None,
+        timeout: float | None = None,
+    ) -> Verdict:
+        """Judge the whole ``params`` of a ``tools/call`` request; else like `validate`."""
+        return await self._judge(Item(CallParams(params), target, options), timeout)
+
+    async def validate_call_result(
+        self,
+        target: Target,
+        result: Payload,
+        *,
+        options: Options | None = None,
+        timeout: float | None = None,
+    ) -> Verdict:
+        """Judge a whole ``CallToolResult``, see `CallResult`; else like `validate`."""
+        return await self._judge(Item(CallResult(result), target, options), timeout)
 
     @abstractmethod
     async def validate_batch(
@@ -99,7 +129,7 @@ class Validator(ABC):
         options: Options | None = None,
         outstanding: int = OUTSTANDING,
         timeout: float | None = None,
-    ) -> Stream:
+    ) -> Stream[Item, Judgement]:
         """Return a stream, to be entered with ``async with``.
 
         *target* and *options* hold for the items that have none of their own. *timeout*
@@ -176,13 +206,35 @@ class BlockingValidator(ABC):
     def validate_structured_content(
         self,
         target: Target,
-        content: Payload,
+        content: Content,
         *,
         options: Options | None = None,
         timeout: float | None = None,
     ) -> Verdict:
-        """Judge the structured content of a tool's result; else like `validate`."""
+        """Judge structured content; see `Validator.validate_structured_content`."""
         return self._judge(Item(StructuredContent(content), target, options), timeout)
+
+    def validate_call(
+        self,
+        target: Target,
+        params: Payload,
+        *,
+        options: Options | None = None,
+        timeout: float | None = None,
+    ) -> Verdict:
+        """Judge the ``params`` of a ``tools/call`` request; see `Validator.validate_call`."""
+        return self._judge(Item(CallParams(params), target, options), timeout)
+
+    def validate_call_result(
+        self,
+        target: Target,
+        result: Payload,
+        *,
+        options: Options | None = None,
+        timeout: float | None = None,
+    ) -> Verdict:
+        """Judge a whole ``CallToolResult``; see `Validator.validate_call_result`."""
+        return self._judge(Item(CallResult(result), target, options), timeout)
 
     @abstractmethod
     def validate_batch(
@@ -203,7 +255,7 @@ class BlockingValidator(ABC):
         options: Options | None = None,
         outstanding: int = OUTSTANDING,
         timeout: float | None = None,
-    ) -> BlockingStream:
+    ) -> BlockingStream[Item, Judgement]:
         """Return a stream, to be entered with ``with``; see `Validator.stream`."""
 
     def validate_stream(

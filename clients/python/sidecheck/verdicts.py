@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from sidecheck.repairs import Repair
+from sidecheck.texts import NO_TEXT, JsonText
 from sidecheck.violations import Severity, Violation
 
 __all__ = ["InvalidPayload", "Verdict"]
@@ -38,6 +39,12 @@ class Verdict:
     #: none of them was asked for or there was nothing to do. ``valid`` and
     #: ``violations`` here are about the payload as it was sent.
     repair: Repair | None = None
+    #: If the verdict on the arguments or the result of a tool call is invalid: the
+    #: ``CallToolResult`` to give in place of one, with ``isError: true``.
+    call_tool_result: JsonText = NO_TEXT
+    #: If what is wrong is a fault of the protocol, not of the tool: the ``error`` of the
+    #: JSON-RPC response to give.
+    json_rpc_error: JsonText = NO_TEXT
 
     def raise_for_invalid(self) -> None:
         """Do nothing if the verdict is valid, or if it is not enforced.

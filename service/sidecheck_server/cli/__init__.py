@@ -7,7 +7,9 @@ from sidecheck_server.cli.check import check
 from sidecheck_server.cli.completion import completion
 from sidecheck_server.cli.healthcheck import healthcheck
 from sidecheck_server.cli.info import info
+from sidecheck_server.cli.lint_messages import lint_messages
 from sidecheck_server.cli.options import examples
+from sidecheck_server.cli.rules import rules
 from sidecheck_server.cli.serve import serve
 from sidecheck_server.cli.tools import tools
 from sidecheck_server.cli.validate import validate
@@ -19,6 +21,7 @@ __all__ = ["sidecheck"]
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog=examples(
         "sidecheck check tools.json",
+        "sidecheck lint-messages session.jsonl",
         "sidecheck validate --tools tools.json --tool git_log call.json",
         "sidecheck serve --tools tools.json",
     ),
@@ -28,5 +31,15 @@ def sidecheck() -> None:
     """Judge MCP tool definitions and payloads."""
 
 
-for _command in (check, completion, healthcheck, info, serve, tools, validate):
+for _command in (
+    check,
+    completion,
+    healthcheck,
+    info,
+    lint_messages,
+    rules,
+    serve,
+    tools,
+    validate,
+):
     sidecheck.add_command(_command)

@@ -1,14 +1,34 @@
 """Batches: what one has done, and what it may still do, so that it cannot multiply work."""
 
+import time
+from asyncio import sleep
 from dataclasses import replace
 
 from sidecheck_server.core.judge import Judging
 from sidecheck_server.core.limits import Limits, exceeded
 from sidecheck_server.core.mcp.subjects import How
-from sidecheck_server.core.words import Verdict
+from sidecheck_server.core.words import Severity, Verdict, Violation
 from sidecheck_server.rpc.facts import Tally
 
-__all__ = ["Batch"]
+__all__ = ["TURN_SECONDS", "Batch", "Turn"]
+
+TURN_SECONDS = 0.002
+"""How long a batch works before other calls have their turn."""
+
+_GRAVEST_FIRST = (Severity.ERROR, Severity.WARNING, Severity.INFO)
+
+
+class Turn:
+    """The time that a batch has for itself."""
+
+    def __init__(self) -> None:
+        self._begun = time.perf_counter()
+
+    async def over(self) -> None:
+        """Let other calls have their turn if this one is over."""
+        if time.perf_counter() - self._begun > TURN_SECONDS:
+            await sleep(0)
+            self._begun = time.perf_counter()
 
 
 class Batch:
@@ -20,7 +40,7 @@ class Batch:
         self._limit = self._long = limits.long_items
         self._violations = limits.batch_violations
         self._length = limits.verdict_length
-        self._repairs = self._message = limits.message_bytes
+        self._text = self._message = limits.message_bytes
 
     def take_long(self) -> None:
         """Count an item that needs a worker.
@@ -59,6 +79,33 @@ class Batch:
         self._violations = max(0, self._violations - len(verdict.violations))
         self._length = max(0, self._length - sum(found.length for found in verdict.violations))
         if verdict.repair is not None:
-            self._repairs -= verdict.repair.length
-            if self._repairs < 0:
-                raise exceeded("message_bytes", self._message, "the repaired payloads of the batch")
+            self.take_text(verdict.repair.length, "the repaired payloads of the batch")
+
+    def cut(self, verdict: Verdict) -> Verdict:
+        """Return *verdict* with no more violations than may still be told, the gravest."""
+        found = verdict.violations
+        length = sum(one.length for one in found)
+        if len(found) > self._violations or length > self._length:
+            verdict = self._shortened(found)
+        self.tell(verdict)
+        return verdict
+
+    def _shortened(self, found: tuple[Violation, ...]) -> Verdict:
+        kept: list[Violation] = []
+        left = self._length
+        for one in sorted(found, key=lambda one: _GRAVEST_FIRST.index(one.severity)):
+            left -= one.length
+            if kept and (left < 0 or len(kept) >= self._violations):
+                break
+            kept.append(one)
+        return Verdict.listing(kept, truncated=len(kept) < len(found))
+
+    def take_text(self, length: int, what: str) -> None:
+        """Count *length* characters more that the answer repeats of the request.
+
+        Raises:
+            Refusal: LIMIT_EXCEEDED if they are too many together.
+        """
+        self._text -= length
+        if self._text < 0:
+            raise exceeded("message_bytes", self._message, what)

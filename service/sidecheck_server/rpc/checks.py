@@ -6,6 +6,7 @@ from sidecheck.v1.protocol_service_pb2 import CheckAnswer, CheckItem, CheckOutco
 
 from sidecheck_server.core.mcp.check import Checked
 from sidecheck_server.core.mcp.subjects import Asked
+from sidecheck_server.core.mcp.subjects import ToolResult as CoreToolResult
 from sidecheck_server.core.refusals import Refusal
 from sidecheck_server.rpc.answering import internal_error
 from sidecheck_server.rpc.batches import Batch
@@ -15,10 +16,11 @@ from sidecheck_server.rpc.convert import (
     answer_to_wire,
     asked_from_wire,
     nothing_to_check,
+    target_from_wire,
 )
-from sidecheck_server.rpc.convert.values import unserved
 from sidecheck_server.rpc.status import refusal_to_wire
-from sidecheck_server.state.protocol import Checker
+from sidecheck_server.state.protocol import Checker, allow
+from sidecheck_server.state.results import ResultChecker
 
 __all__ = ["Checks"]
 
@@ -26,8 +28,9 @@ __all__ = ["Checks"]
 class Checks:
     """Checks what is sent."""
 
-    def __init__(self, checker: Checker) -> None:
+    def __init__(self, checker: Checker, results: ResultChecker) -> None:
         self._checker = checker
+        self._results = results
 
     async def answer(self, sent: Sent, terms: Terms, batch: Batch | None = None) -> CheckAnswer:
         """Return what is wrong with *sent*, alone or as an item of *batch*.
@@ -39,9 +42,10 @@ class Checks:
         if batch is not None:
             asked = replace(asked, how=batch.lowered_check(asked.how))
         checked = await self._check(sent, asked, batch)
+        verdict = checked.findings.verdict()
         if batch is not None:
-            batch.tell(checked.findings.verdict())
-        return answer_to_wire(checked)
+            batch.tell(verdict)
+        return answer_to_wire(asked, checked, verdict)
 
     async def outcome(self, item: CheckItem, terms: Terms, batch: Batch) -> CheckOutcome:
         """Return the answer to an item of *batch*, or its refusal: it must not cost the others."""
@@ -53,11 +57,12 @@ class Checks:
             return CheckOutcome(refusal=internal_error(error, "CheckBatch"))
 
     async def _check(self, sent: Sent, asked: Asked, batch: Batch | None) -> Checked:
-        if isinstance(sent, ToolResult) and sent.HasField("tool"):
-            raise unserved("tool_result.tool")
-        if batch is not None:
-            return await self._checker.check(asked, batch.take_long)
-        return await self._checker.check(asked)
+        take_long = allow if batch is None else batch.take_long
+        if not isinstance(asked.subject, CoreToolResult):
+            return await self._checker.check(asked, take_long)
+        assert isinstance(sent, ToolResult)
+        target = target_from_wire(sent.tool) if sent.HasField("tool") else None
+        return await self._results.check(asked.subject, target, asked.context, asked.how, take_long)
 
 
 def _sent(item: CheckItem) -> Sent:

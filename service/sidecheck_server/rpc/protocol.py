@@ -1,7 +1,5 @@
 """ProtocolService."""
 
-import time
-from asyncio import sleep
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -31,31 +29,40 @@ from sidecheck.v1.protocol_service_pb2_grpc import ProtocolServiceServicer
 
 from sidecheck_server.core.limits import Limits, exceeded
 from sidecheck_server.rpc.answering import answering
-from sidecheck_server.rpc.batches import Batch
+from sidecheck_server.rpc.batches import Batch, Turn
 from sidecheck_server.rpc.checks import Checks
 from sidecheck_server.rpc.convert import Sent, Terms, nothing_to_check, terms_from_wire
-from sidecheck_server.rpc.convert.values import unserved
 from sidecheck_server.rpc.door import Door
 from sidecheck_server.rpc.facts import Told
 from sidecheck_server.rpc.methods import Unreadable
+from sidecheck_server.rpc.names import answer_names
 from sidecheck_server.rpc.rules import rules_on_page
 from sidecheck_server.rpc.sessions import Conversation
 from sidecheck_server.rpc.streams import Streams, answering_stream
+from sidecheck_server.rpc.tools import answer_tools
 from sidecheck_server.state.protocol import Checker
+from sidecheck_server.state.results import ResultChecker
+from sidecheck_server.state.tools import ToolsChecker
 
 __all__ = ["ProtocolServicer"]
-
-_TURN_SECONDS = 0.002
-"""How long a batch works before other calls have their turn."""
 
 
 class ProtocolServicer(ProtocolServiceServicer):
     """Checks by the rules of the protocol."""
 
-    def __init__(self, checker: Checker, limits: Limits, door: Door, streams: Streams) -> None:
+    def __init__(
+        self,
+        checker: Checker,
+        results: ResultChecker,
+        limits: Limits,
+        door: Door,
+        streams: Streams,
+    ) -> None:
         self.door = door
         self.streams = streams
-        self._checks = Checks(checker)
+        self._checker = checker
+        self._tools = ToolsChecker(checker, limits)
+        self._checks = Checks(checker, results)
         self._limits = limits
 
     @answering
@@ -68,12 +75,12 @@ class ProtocolServicer(ProtocolServiceServicer):
         self, request: CheckToolNamesRequest
     ) -> CheckToolNamesResponse:
         """Check names of tools."""
-        raise unserved("CheckToolNames")
+        return await answer_names(request, self._limits)
 
     @answering
     async def CheckTools(self, request: CheckToolsRequest) -> CheckToolsResponse:  # noqa: N802
         """Check tool definitions."""
-        raise unserved("CheckTools")
+        return await answer_tools(request, self._tools, self._limits)
 
     @answering
     async def CheckElicitation(  # noqa: N802
@@ -123,14 +130,12 @@ class ProtocolServicer(ProtocolServiceServicer):
             raise exceeded("batch_items", self._limits.batch_items, "the batch", count)
         terms = terms_from_wire(request.context, request.options, self._limits)
         response, batch = CheckBatchResponse(), Batch(count, self._limits)
-        turn = time.perf_counter()
+        turn = Turn()
         for item in request.items:
             outcome = await self._checks.outcome(item, terms, batch)
             batch.tally.look(outcome)
             response.outcomes.append(outcome)
-            if time.perf_counter() - turn > _TURN_SECONDS:
-                await sleep(0)
-                turn = time.perf_counter()
+            await turn.over()
         return Told(response, *batch.tally.told())
 
     @answering_stream
@@ -145,10 +150,10 @@ class ProtocolServicer(ProtocolServiceServicer):
                 and isinstance(request, CheckSessionRequest)
                 and request.HasField("defaults")
             ):
-                conversation = Conversation(self._checks, self._limits, request.defaults)
+                conversation = Conversation(self._checker, self._limits, request.defaults)
                 continue
             if conversation is None:
-                conversation = Conversation(self._checks, self._limits)
+                conversation = Conversation(self._checker, self._limits)
             yield await conversation.answer(request)
 
     def _read(self, request: Any, field: str) -> tuple[Sent, Terms]:

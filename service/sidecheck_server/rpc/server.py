@@ -28,6 +28,7 @@ from sidecheck_server.settings import Settings
 from sidecheck_server.state.calls import ToolCalls
 from sidecheck_server.state.protocol import Checker
 from sidecheck_server.state.registration import Registrar
+from sidecheck_server.state.results import ResultChecker
 from sidecheck_server.state.validation import Validator
 
 __all__ = ["Server"]
@@ -72,7 +73,8 @@ class Server:
             validator, calls, registry, limits, self._door, self._streams
         )
         add_service(server, _VALIDATION, validation)
-        protocol = ProtocolServicer(checker, limits, self._door, self._streams)
+        results = ResultChecker(checker, validator)
+        protocol = ProtocolServicer(checker, results, limits, self._door, self._streams)
         add_service(server, _PROTOCOL, protocol)
         add_service(server, _REGISTRY, RegistryServicer(registrar, registry, limits, self._door))
         add_service(server, _INFO, InfoServicer(registry, limits, self._door))

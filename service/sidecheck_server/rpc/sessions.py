@@ -12,12 +12,20 @@ from sidecheck.v1.protocol_service_pb2 import (
 )
 
 from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.mcp.sessions import Session
+from sidecheck_server.core.mcp.subjects import ProtocolMessage
 from sidecheck_server.core.refusals import Reason, Refusal
 from sidecheck_server.rpc.answering import internal_error
-from sidecheck_server.rpc.checks import Checks
-from sidecheck_server.rpc.convert import Terms, nothing_to_check, terms_from_wire
+from sidecheck_server.rpc.convert import (
+    Terms,
+    answer_to_wire,
+    asked_from_wire,
+    nothing_to_check,
+    terms_from_wire,
+)
 from sidecheck_server.rpc.methods import Unreadable, refuse_unreadable
 from sidecheck_server.rpc.status import refusal_to_wire
+from sidecheck_server.state.protocol import Checker
 
 __all__ = ["Conversation"]
 
@@ -28,15 +36,18 @@ class Conversation:
     """One session, as it goes on."""
 
     def __init__(
-        self, checks: Checks, limits: Limits, defaults: SessionDefaults = _NOTHING_KNOWN
+        self, checker: Checker, limits: Limits, defaults: SessionDefaults = _NOTHING_KNOWN
     ) -> None:
-        self._checks = checks
+        self._checker = checker
         self._terms: Terms | Refusal
         try:
             self._terms = terms_from_wire(defaults.context, defaults.options, limits)
         except Refusal as refusal:
             # What is wrong with the defaults each item says by itself.
             self._terms = copy(refusal)
+        else:
+            terms = self._terms
+            self._session = Session(terms.context, pinned=terms.names_version)
 
     async def answer(self, request: CheckSessionRequest | Unreadable) -> CheckSessionResponse:
         """Return the answer to *request*, or its refusal: it must not cost the others."""
@@ -57,7 +68,13 @@ class Conversation:
             raise copy(self._terms)
         if not item.HasField("message"):
             raise nothing_to_check("message")
-        return await self._checks.answer(item.message, self._terms)
+        sent = asked_from_wire(item.message, self._terms)
+        assert isinstance(sent.subject, ProtocolMessage)
+        asked = self._session.asked(sent.subject, sent.context.sender, sent.how)
+        checked = await self._checker.check_unanswered(asked)
+        self._session.take(asked, checked)
+        await self._checker.answer(asked, checked)
+        return answer_to_wire(asked, checked, checked.findings.verdict())
 
 
 def _item(request: CheckSessionRequest | Unreadable) -> SessionItem:

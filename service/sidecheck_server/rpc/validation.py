@@ -24,7 +24,7 @@ from sidecheck_server.core.limits import Limits, exceeded
 from sidecheck_server.core.refusals import Reason, Refusal
 from sidecheck_server.registry import Registry
 from sidecheck_server.rpc.answering import answering, internal_error
-from sidecheck_server.rpc.batches import Batch
+from sidecheck_server.rpc.batches import TURN_SECONDS, Batch
 from sidecheck_server.rpc.cases import Case, Cases
 from sidecheck_server.rpc.door import Door
 from sidecheck_server.rpc.facts import Told
@@ -35,9 +35,6 @@ from sidecheck_server.state.calls import ToolCalls
 from sidecheck_server.state.validation import Validator
 
 __all__ = ["ValidationServicer"]
-
-_TURN_SECONDS = 0.002
-"""How long a batch works before other calls have their turn."""
 
 
 class ValidationServicer(ValidationServiceServicer):
@@ -87,7 +84,7 @@ class ValidationServicer(ValidationServiceServicer):
                 outcome = await _outcome(case, item, "ValidateBatch", batch, tried=tried)
                 batch.tally.look(outcome)
             append(outcome)
-            if time.perf_counter() - turn > _TURN_SECONDS:
+            if time.perf_counter() - turn > TURN_SECONDS:
                 await sleep(0)
                 turn = time.perf_counter()
         return Told(response, *batch.tally.told())

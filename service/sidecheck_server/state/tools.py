@@ -8,7 +8,7 @@ from sidecheck_server.core.limits import Limits, exceeded
 from sidecheck_server.core.mcp.check import Checked
 from sidecheck_server.core.mcp.checking import CheckedTool, outcomes, refused
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.listing import read_listing
+from sidecheck_server.core.mcp.listing import Listing, read_listing
 from sidecheck_server.core.mcp.subjects import Asked, How, ProtocolMessage, ToolJson, ToolList
 from sidecheck_server.core.refusals import Reason, Refusal
 from sidecheck_server.core.words import Document, Verdict
@@ -72,7 +72,7 @@ class ToolsChecker:
         if not asked.listing:
             return CheckedTools(await self._check(asked, asked.tools, None), Verdict())
         try:
-            listing = read_listing(asked.listing, self._limits)
+            listing = await self._read(asked.listing)
         except Refusal as refusal:
             if refusal.reason is not Reason.INVALID_TOOL:
                 raise
@@ -82,6 +82,12 @@ class ToolsChecker:
         around = await self._around(asked, listing.answer)
         pointers = [tool.pointer for tool in listing.tools]
         return CheckedTools(await self._check(asked, tools, pointers), around)
+
+    async def _read(self, text: bytes) -> Listing:
+        if len(text) <= self._limits.bytes_at_once:
+            return read_listing(text, self._limits)
+        # Megabytes take longer than a moment; other calls have their turn in between.
+        return await asyncio.to_thread(read_listing, text, self._limits)
 
     async def _around(
         self, asked: ToolsToCheck, answer: ToolList | ProtocolMessage | None

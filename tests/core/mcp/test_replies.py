@@ -1,158 +1,170 @@
-"""Replies: the error response that a message with an error is due, and nothing else."""
+"""Replies to invalid calls and results, in the words of the protocol."""
 
-from typing import Any
+import json
 
 import pytest
-from messages import META, checked, reply
-from sidecheck_server.core.mcp.messages import reply_to
+from sidecheck_server.core.judge import not_explained
+from sidecheck_server.core.mcp.replies import (
+    Reply,
+    reply_to_arguments,
+    reply_to_malformed,
+    reply_to_no_object,
+    reply_to_result,
+    unknown_tool,
+)
 from sidecheck_server.core.mcp.versions import VERSIONS
-
-PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
-INITIALIZE = {
-    "jsonrpc": "2.0",
-    "id": 0,
-    "method": "initialize",
-    "params": {
-        "protocolVersion": "2025-06-18",
-        "capabilities": {},
-        "clientInfo": {"name": "desk", "version": "1"},
-    },
-}
+from sidecheck_server.core.words import Severity, Verdict, Violation
 
 
-def _call(params: Any) -> dict[str, Any]:
-    return {"jsonrpc": "2.0", "id": "c-1", "method": "tools/call", "params": params}
+def violation(pointer: str = "/a", code: str = "TYPE", message: str = "wrong") -> Violation:
+    return Violation(pointer, "", "", code, message)
 
 
-def test_a_reply_says_what_is_wrong_and_where() -> None:
-    assert reply(_call({"name": 123}), "2025-11-25") == {
-        "jsonrpc": "2.0",
-        "id": "c-1",
-        "error": {
-            "code": -32602,
-            "message": "Invalid params at /params/name: expected a string, found 123",
-            "data": {
-                "violations": [
-                    {
-                        "code": "TYPE",
-                        "pointer": "/params/name",
-                        "message": "expected a string, found 123",
-                    }
-                ]
-            },
-        },
-    }
+ONE = Verdict((violation(),))
+WARNED = Verdict((Violation("/a", "", "", "W", "careful", Severity.WARNING), violation("/b")))
+ADVICE = "Correct the arguments and call the tool again."
 
 
-CODES = [
-    ("not JSON", b"{", "2025-11-25", -32700),
-    ("two meanings", b'{"id": 1, "id": 2}', "2025-11-25", -32600),
-    ("no message", 5, "2025-11-25", -32600),
-    ("no kind", {"jsonrpc": "2.0", "id": 1}, "2025-11-25", -32600),
-    ("another protocol", {**PING, "jsonrpc": "1.0"}, "2025-11-25", -32600),
-    ("no id to answer to", {**PING, "id": None}, "2025-11-25", -32600),
-    ("a method and a result", {**PING, "result": {}}, "2025-11-25", -32600),
-    (
-        "a notification with an id",
-        {**PING, "method": "notifications/initialized"},
-        "2025-11-25",
-        -32600,
-    ),
-    ("a list of params", {**PING, "params": []}, "2025-11-25", -32600),
-    ("an unknown method", {**PING, "method": "pong"}, "2025-11-25", -32601),
-    ("a method of another version", {**PING, "params": {"_meta": META}}, "2026-07-28", -32601),
-    ("params of another shape", _call({}), "2025-11-25", -32602),
-    ("no params", {**PING, "method": "tools/call"}, "2025-11-25", -32602),
-    ("no version told", {**PING, "method": "tools/list", "params": {}}, "2026-07-28", -32602),
-    (
-        "another version",
-        {
-            **PING,
-            "method": "tools/list",
-            "params": {"_meta": {**META, "io.modelcontextprotocol/protocolVersion": "2099-01-01"}},
-        },
-        "2026-07-28",
-        -32022,
-    ),
-    ("a handshake", INITIALIZE, "2026-07-28", -32022),
-    ("an array", [PING], "2025-06-18", -32600),
-    ("an empty batch", [], "2025-03-26", -32600),
-]
-
-
-@pytest.mark.parametrize(("message", "version", "code"), [case[1:] for case in CODES], ids=str)
-def test_the_code_says_what_kind_of_fault_it_is(message: Any, version: str, code: int) -> None:
-    assert reply(message, version)["error"]["code"] == code
-
-
-SILENCE = [
-    ("a sound request", PING),
-    ("a notification", {"jsonrpc": "2.0", "method": "notifications/cancelled"}),
-    ("a request without an id", {"jsonrpc": "2.0", "method": "tools/call"}),
-    ("a result", {"jsonrpc": "2.0", "id": None, "result": {}}),
-    ("an error", {"jsonrpc": "2.0", "id": 1, "error": {"code": "1", "message": 2}}),
-    ("what may be a response", {"jsonrpc": "2.0", "id": 1, "result": {}, "error": {}}),
-]
-
-
-@pytest.mark.parametrize("message", [case[1] for case in SILENCE], ids=[one[0] for one in SILENCE])
-def test_nothing_else_is_answered(message: Any) -> None:
-    assert reply(message, "2025-11-25") is None
-
-
-def test_a_warning_is_no_reason_to_refuse() -> None:
-    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": META}}
-    found = checked(message, "2026-07-28").findings.verdict()
-    assert [each.code for each in found.violations] == ["META_CLIENT_INFO"]
-    assert reply(message, "2026-07-28") is None
+def text_of(reply: Reply) -> str:
+    return str(json.loads(reply.call_tool_result)["content"][0]["text"])
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_an_id_that_cannot_be_read_is_null_or_since_2025_11_25_left_out(version: str) -> None:
-    expected = {} if version >= "2025-11-25" else {"id": None}
-    for message in (b"{", {**PING, "id": 1.5}, 5):
-        said = reply(message, version)
-        assert {key: said[key] for key in said if key == "id"} == expected
+def test_invalid_arguments_are_answered_as_the_version_says(version: str) -> None:
+    """Always with a result, before 2025-11-25 with an error of the protocol as well."""
+    reply = reply_to_arguments(ONE, version, tool="t")
+    text = f"The arguments of the call to t are not valid:\n- a: wrong\n{ADVICE}"
+    result = {
+        "content": [{"type": "text", "text": f"Input validation error: {text}"}],
+        "isError": True,
+    }
+    error = {
+        "code": -32602,
+        "message": "Invalid params: wrong",
+        "data": {"violations": [{"code": "TYPE", "pointer": "/arguments/a", "message": "wrong"}]},
+    }
+
+    assert text == reply.tool_error_text
+    expected = {"resultType": "complete", **result} if version == "2026-07-28" else result
+    assert expected == json.loads(reply.call_tool_result)
+    old = version < "2025-11-25"
+    assert (error if old else None) == json.loads(reply.json_rpc_error or b"null")
 
 
-def test_an_unsupported_version_is_told_with_the_supported_one() -> None:
-    data = reply(INITIALIZE, "2026-07-28")["error"]["data"]
-    assert data["supported"] == ["2026-07-28"]
-    assert data["requested"] == "2025-06-18"
+@pytest.mark.parametrize(
+    ("verdict", "code"),
+    [
+        pytest.param(ONE, -32602, id="a wrong shape"),
+        pytest.param(Verdict((violation("", "PAYLOAD_NOT_JSON"),)), -32700, id="not JSON"),
+        pytest.param(Verdict((violation("/a", "DUPLICATE_KEY"),)), -32602, id="a key twice"),
+    ],
+)
+def test_a_malformed_call_gets_an_error_and_no_result(verdict: Verdict, code: int) -> None:
+    """The model can mend nothing about it."""
+    reply = reply_to_malformed(verdict)
+
+    assert code == json.loads(reply.json_rpc_error)["code"]
+    assert Reply(json_rpc_error=reply.json_rpc_error) == reply
 
 
-def test_a_batch_is_answered_by_a_batch_of_those_that_are_due_one() -> None:
-    batch = [
-        PING,
-        {**PING, "id": 2, "method": "pong"},
-        {"jsonrpc": "2.0", "method": "notifications/cancelled"},
-        7,
-        {**PING, "id": 3, "method": "tools/call", "params": {"name": 5}},
-    ]
-    replies = reply(batch, "2025-03-26")
-    assert [(each["id"], each["error"]["code"]) for each in replies] == [
-        (2, -32601),
-        (None, -32600),
-        (3, -32602),
-    ]
-    pointers = [each["error"]["data"]["violations"][0]["pointer"] for each in replies]
-    assert pointers == ["/method", "", "/params/name"]
+def test_what_is_wrong_with_the_arguments_of_a_malformed_call_is_told_beside() -> None:
+    """As a text for the model, whatever else is wrong."""
+    reply = reply_to_malformed(Verdict((violation("/name"), violation("/arguments/a"))), ONE)
 
-
-def test_a_batch_without_errors_is_not_answered() -> None:
-    assert reply([PING, {**PING, "id": 2}], "2025-03-26") is None
-
-
-def test_a_reply_is_bounded() -> None:
-    roots = [{"uri": 1}] * 500
-    found = checked(
-        _call({"name": {}, "arguments": 5, "_meta": {"k" * 9000 + " ": roots}}), "2025-11-25"
+    assert (
+        f"The arguments of the call are not valid:\n- a: wrong\n{ADVICE}" == reply.tool_error_text
     )
-    found.findings.add_all(found.findings.verdict().violations * 50)
-    text = reply_to(found.messages, found.findings.verdict(), "2025-11-25")
-    assert text.count(b'"pointer"') == 20
+    assert b"" == reply.call_tool_result
 
 
-@pytest.mark.parametrize(("message", "version"), [case[1:3] for case in CODES], ids=str)
-def test_every_reply_is_a_sound_message_itself(message: Any, version: str) -> None:
-    assert checked(reply(message, version), version).findings.verdict().violations == ()
+def test_arguments_that_are_no_object_are_a_malformed_call() -> None:
+    """Their pointer leads into the params."""
+    reply = reply_to_no_object(Verdict((violation(""),)), tool="t")
+
+    assert b"" == reply.call_tool_result
+    data = json.loads(reply.json_rpc_error)["data"]
+    assert ["/arguments"] == [one["pointer"] for one in data["violations"]]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_an_invalid_result_is_replaced(version: str) -> None:
+    """In every version; there is no request that an error would answer."""
+    reply = reply_to_result(ONE, version, tool="t")
+
+    assert (
+        "Output validation error: The result of t is not valid:\n- a: wrong\n"
+        "The fault lies in the tool, not in the call."
+    ) == text_of(reply)
+    assert ("resultType" in json.loads(reply.call_tool_result)) == (version == "2026-07-28")
+    assert ("", b"") == (reply.tool_error_text, reply.json_rpc_error)
+
+
+def test_missing_structured_content_alone_has_one_fixed_text() -> None:
+    """Whatever is to be told, and with warnings beside; not if there are other errors."""
+    missing = violation(
+        "", "OUTPUT_MISSING", "outputSchema defined but no structured output returned"
+    )
+    fixed = "Output validation error: outputSchema defined but no structured output returned"
+    warned = Verdict((WARNED.violations[0], missing))
+    got = [text_of(reply_to_result(one, "2025-11-25")) for one in (Verdict((missing,)), warned)]
+    brief = text_of(reply_to_result(Verdict((missing,)), "2025-11-25", tells=False))
+    more = text_of(reply_to_result(Verdict((missing, violation("/content"))), "2025-11-25"))
+
+    assert [fixed] * 3 == [*got, brief]
+    assert "- content: wrong" in more
+
+
+def test_only_errors_are_told() -> None:
+    """A warning is not what is wrong."""
+    error = json.loads(reply_to_malformed(WARNED).json_rpc_error)
+
+    assert "Invalid params: wrong" == error["message"]
+    assert ["/b"] == [one["pointer"] for one in error["data"]["violations"]]
+    assert "careful" not in text_of(reply_to_result(WARNED, "2025-11-25"))
+
+
+@pytest.mark.parametrize(
+    ("verdict", "tells"),
+    [
+        pytest.param(ONE, False, id="not asked for"),
+        pytest.param(not_explained(), True, id="not known"),
+    ],
+)
+def test_what_is_wrong_may_be_left_out(verdict: Verdict, tells: bool) -> None:
+    """Then there is one sentence for each."""
+    call = reply_to_arguments(verdict, "2025-06-18", tool="t", tells=tells)
+    result = reply_to_result(verdict, "2025-06-18", tool="t", tells=tells)
+
+    assert "Input validation error: The arguments of the call to t are not valid." == text_of(call)
+    assert {"code": -32602, "message": "Invalid params"} == json.loads(call.json_rpc_error)
+    assert (
+        "Output validation error: The result of t is not valid. "
+        "The fault lies in the tool, not in the call."
+    ) == text_of(result)
+
+
+def test_replies_are_bounded() -> None:
+    """However many errors there are, and however long."""
+    many = Verdict(tuple(violation("/p" * 9000, "TYPE", "m" * 9000) for _ in range(500)))
+    call = reply_to_arguments(many, "2025-06-18", tool="t" * 9000)
+    result = reply_to_result(many, "2025-06-18", tool="t" * 9000)
+    error = json.loads(call.json_rpc_error)
+
+    assert max(len(call.call_tool_result), len(result.call_tool_result)) < 2200
+    assert len(call.json_rpc_error) < 8000
+    assert (8, True) == (len(error["data"]["violations"]), error["data"]["truncated"])
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["get_weather", "", "x" * 280, "\0" * 200, "日本" * 200, "half \ud800 of a pair"],
+    ids=ascii,
+)
+def test_the_error_for_an_unknown_tool_fits_into_a_status(name: str) -> None:
+    """Of which 300 bytes is all that is sent of one value."""
+    text = unknown_tool(name)
+    error = json.loads(text)
+
+    assert len(text.encode()) <= 300
+    assert -32602 == error["code"]
+    assert error["message"].startswith(f"Unknown tool: {name[:5]}" if name else "Unknown tool")

@@ -1,19 +1,20 @@
 """Rules take any JSON value, keep hidden what is to be hidden, and pay for their work."""
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from rule_cases import LIMITS, SURFACES, RuleCase, rule_cases
+from rule_cases import LIMITS, SURFACES
 from sidecheck_server.core.budget import Exhausted
 from sidecheck_server.core.judge import Judging
 from sidecheck_server.core.mcp.answering import answer_all
-from sidecheck_server.core.mcp.check import check
+from sidecheck_server.core.mcp.check import Checked
+from sidecheck_server.core.mcp.checking_values import check_value
 from sidecheck_server.core.mcp.context import Context
+from sidecheck_server.core.mcp.findings import Findings
 from sidecheck_server.core.mcp.rules.catalogue import RULES
 from sidecheck_server.core.mcp.rules.rule import Rule
-from sidecheck_server.core.mcp.subjects import Asked, How
+from sidecheck_server.core.mcp.versions import VERSIONS
 
 _SCALARS: tuple[Any, ...] = (None, True, 0, -1.5, 10**400, "", "a", "\n\u0430 ", "x" * 1000)
 _CHECKED = [rule for rule in RULES if rule.check is not None]
@@ -93,39 +94,56 @@ def test_work_that_grows_is_paid_for(code: str, value: Any) -> None:
         list(rule.check(value, Context(version=rule.until, budget=[5000])))
 
 
-def strings_in(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for name, member in value.items():
-            yield name
-            yield from strings_in(member)
-    elif isinstance(value, list):
-        for item in value:
-            yield from strings_in(item)
+def _property(**schema: Any) -> dict[str, Any]:
+    return {"inputSchema": {"type": "object", "properties": {"a": schema}}}
 
 
-_FILES = ("names", "tools", "headers", "icons", "content", "schema_refusals")
-_BROKEN = [case for case in rule_cases("tool", "tool_result") if case.at and case.file in _FILES]
+_SECRET = "geheim"
+SECRETS: list[tuple[str, str, Any]] = [
+    ("TOOL_NAME_CHARACTERS", "Tool", {"name": "geheim!"}),
+    ("TOOL_NAME_BEDROCK", "Tool", {"name": "geheim!"}),
+    ("TOOL_NAME_DUPLICATE", "ListToolsResult", {"tools": [{"name": "geheim"}] * 2}),
+    ("X_MCP_HEADER_TOKEN", "Tool", _property(**{"x-mcp-header": "geheim?"})),
+    ("X_MCP_HEADER_CONTROL", "Tool", _property(**{"x-mcp-header": "geheim\n"})),
+    ("X_MCP_HEADER_STRING", "Tool", _property(**{"x-mcp-header": ["geheim"]})),
+    ("X_MCP_HEADER_TYPE", "Tool", _property(**{"x-mcp-header": "A", "type": "geheim"})),
+    (
+        "X_MCP_HEADER_SENSITIVE",
+        "Tool",
+        {"inputSchema": {"properties": {"geheim_password": {"x-mcp-header": "A"}}}},
+    ),
+    ("ICON_SCHEME", "Icon", {"src": "geheim:a"}),
+    ("ICON_SCHEME", "Icon", {"src": "geheim"}),
+    ("ICON_URI", "Icon", {"src": "https:geheim"}),
+    ("ICON_DATA", "Icon", {"src": "data:geheim,geheim"}),
+    ("ICON_SIZES", "Icon", {"sizes": ["geheim"]}),
+    ("ICON_MIME_TYPE", "Icon", {"mimeType": "geheim"}),
+    ("IMAGE_DATA", "ImageContent", {"type": "image", "data": "geheim!"}),
+    ("IMAGE_MIME_TYPE", "ImageContent", {"type": "image", "mimeType": "geheim"}),
+    ("RESOURCE_URI", "Resource", {"uri": "geheim"}),
+    ("ANNOTATIONS_LAST_MODIFIED", "Annotations", {"lastModified": "geheim"}),
+    ("UNRESOLVABLE_REFERENCE", "Tool", _property(**{"$ref": "#geheim"})),
+    ("UNSUPPORTED_DIALECT", "Tool", {"inputSchema": {"$schema": "geheim"}}),
+    ("INVALID_PATTERN", "Tool", _property(pattern="(geheim")),
+    ("ENUM", "Tool", _property(type="geheim")),
+    ("TYPE", "Tool", _property(minLength="geheim")),
+]
 
 
-@pytest.mark.parametrize("case", _BROKEN, ids=str)
-def test_hidden_values_are_not_told(case: RuleCase) -> None:
-    context = Context(version=case.version, hide_values=True)
-    checked = check(Asked(case.subject, context, How(most=1000)), LIMITS, SURFACES)
-    answer_all(checked, LIMITS, Judging(max_violations=1000, hide_values=True))
-    found = [each for each in checked.findings.verdict().violations if each.code == case.code]
-    at = case.at[0].rsplit("/", 1)
-    value = json.dumps(value_at(case.value, case.at[0]))[1:-1] if len(at) == 2 else ""
-    assert [""] * len(case.at) == [each.suggestion for each in found]
-    if len(value) > 3 and value not in _SPEC_WORDS:
-        assert not [each.message for each in found if value in each.message]
+@pytest.mark.parametrize(("code", "type_", "value"), SECRETS)
+def test_hidden_values_are_not_told(code: str, type_: str, value: Any) -> None:
+    told = {hide: messages(code, type_, value, hide=hide) for hide in (False, True)}
+    assert told[True]
+    assert len(told[True]) == len(told[False])
+    assert _SECRET not in "".join(told[True])
 
 
-_SPEC_WORDS = {"true"}
-
-
-def value_at(value: Any, pointer: str) -> Any:
-    for step in pointer.split("/")[1:]:
-        value = value[int(step)] if isinstance(value, list) else value[step]
-    return value
+def messages(code: str, type_: str, value: Any, *, hide: bool) -> list[str]:
+    findings = Findings(Context(version=VERSIONS[-1], hide_values=hide), most=100, longest=1 << 20)
+    check_value(value, type_, findings, SURFACES)
+    answer_all(Checked(findings), LIMITS, Judging(hide_values=hide))
+    return [
+        each.message + each.suggestion
+        for each in findings.verdict().violations
+        if each.code == code
+    ]

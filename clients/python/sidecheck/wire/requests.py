@@ -6,7 +6,16 @@ from typing import Any, Final
 
 from google.protobuf.message import Message
 
-from sidecheck.items import Arguments, Item, Payload, Subject
+from sidecheck.items import (
+    ABSENT,
+    Arguments,
+    CallParams,
+    CallResult,
+    Item,
+    Payload,
+    StructuredContent,
+    Subject,
+)
 from sidecheck.options import Options
 from sidecheck.targets import (
     DefinitionDigest,
@@ -119,10 +128,17 @@ def target(value: Target | None) -> target_pb.Target | None:
 
 def subject(value: Subject) -> target_pb.Subject:
     """Translate a payload and the part that it plays."""
-    text = payload_text(value.payload)
-    if isinstance(value, Arguments):
-        return target_pb.Subject(arguments=text)
-    return target_pb.Subject(structured_content=text)
+    match value:
+        case Arguments(payload):
+            return target_pb.Subject(arguments=payload_text(payload))
+        case StructuredContent(content):
+            if content is ABSENT:
+                return target_pb.Subject(absent_structured_content=target_pb.AbsentContent())
+            return target_pb.Subject(structured_content=payload_text(content))
+        case CallParams(payload):
+            return target_pb.Subject(call_params=payload_text(payload))
+        case CallResult(payload):
+            return target_pb.Subject(call_result=payload_text(payload))
 
 
 def options(value: Options | None) -> options_pb.ValidationOptions | None:
@@ -192,6 +208,7 @@ def registration_request(
     replace: bool,
     on_change: OnChange,
     validate_only: bool,
+    protocol_version: str = "",
 ) -> registry_pb.RegisterToolsRequest:
     """Return the request to register *tools* under *server*."""
     return registry_pb.RegisterToolsRequest(
@@ -200,6 +217,7 @@ def registration_request(
         mode="REGISTRATION_MODE_REPLACE" if replace else "REGISTRATION_MODE_UPSERT",
         on_change=f"ON_CHANGE_{on_change.upper()}",
         validate_only=validate_only,
+        protocol_version=protocol_version,
     )
 
 

@@ -4,7 +4,7 @@ A value and its message name their fields alike, so most are carried over by nam
 """
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any, Final, TypeAlias, TypeVar, cast
 
@@ -17,6 +17,7 @@ from sidecheck.info import Engine, Limits, ServerInfo
 from sidecheck.refusals import Refused, Unavailable
 from sidecheck.repairs import Change, Repair
 from sidecheck.targets import Document
+from sidecheck.texts import JsonText
 from sidecheck.tools import Action, Deletion, Outcome, Registration, Tool
 from sidecheck.v1 import info_service_pb2 as info_pb
 from sidecheck.v1 import registry_service_pb2 as registry_pb
@@ -53,7 +54,7 @@ UNANSWERED: Final = frozenset({grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEAD
 
 #: A severity that this release does not know never claims to be an error:
 #: whether the verdict is valid, the server has said itself.
-SEVERITIES: Final = {
+SEVERITIES: Final[Mapping[int, Severity]] = {
     verdict_pb.SEVERITY_ERROR: Severity.ERROR,
     verdict_pb.SEVERITY_WARNING: Severity.WARNING,
 }
@@ -72,12 +73,14 @@ def carried(message: Message, kind: type[Value], **translated: object) -> Value:
     return kind(**{name: getattr(message, name) for name in same}, **translated)
 
 
+def severity(value: int) -> Severity:
+    """Translate a severity."""
+    return SEVERITIES.get(value, Severity.INFO)
+
+
 def violations(messages: Iterable[verdict_pb.Violation]) -> tuple[Violation, ...]:
     """Translate violations."""
-    return tuple(
-        carried(one, Violation, severity=SEVERITIES.get(one.severity, Severity.INFO))
-        for one in messages
-    )
+    return tuple(carried(one, Violation, severity=severity(one.severity)) for one in messages)
 
 
 def repair(message: verdict_pb.Repair) -> Repair:
@@ -92,7 +95,7 @@ def repair(message: verdict_pb.Repair) -> Repair:
     )
 
 
-def judged(message: verdict_pb.Verdict, registry_revision: int) -> Verdict:
+def judged(message: verdict_pb.Verdict, registry_revision: int = 0) -> Verdict:
     """Translate a verdict."""
     return carried(
         message,
@@ -100,6 +103,8 @@ def judged(message: verdict_pb.Verdict, registry_revision: int) -> Verdict:
         violations=violations(message.violations),
         registry_revision=registry_revision,
         repair=repair(message.repair) if message.HasField("repair") else None,
+        call_tool_result=JsonText(message.call_tool_result),
+        json_rpc_error=JsonText(message.json_rpc_error),
     )
 
 

@@ -6,16 +6,28 @@ from typing import Final, Generic, TypeVar
 from google.protobuf.message import Message
 
 from sidecheck.v1 import info_service_pb2 as info_pb
+from sidecheck.v1 import protocol_service_pb2 as protocol_pb
 from sidecheck.v1 import registry_service_pb2 as registry_pb
 from sidecheck.v1 import validation_service_pb2 as validation_pb
 
 __all__ = [
+    "CHECK_BATCH",
+    "CHECK_ELICITATION",
+    "CHECK_ELICITATION_RESULT",
+    "CHECK_MESSAGE",
+    "CHECK_SAMPLING",
+    "CHECK_SESSION",
+    "CHECK_TOOLS",
+    "CHECK_TOOL_NAMES",
+    "CHECK_TOOL_RESULT",
     "DELETE_TOOLS",
     "GET_SERVER_INFO",
     "GET_TOOL",
+    "LIST_RULES",
     "LIST_TOOLS",
     "REGISTER_TOOLS",
     "SERVICES",
+    "STREAMS",
     "VALIDATE",
     "VALIDATE_BATCH",
     "VALIDATE_STREAM",
@@ -43,10 +55,11 @@ class Rpc(Generic[RequestT, ResponseT]):
 
 VALIDATION: Final = "sidecheck.v1.ValidationService"
 REGISTRY: Final = "sidecheck.v1.RegistryService"
+PROTOCOL: Final = "sidecheck.v1.ProtocolService"
 INFO: Final = "sidecheck.v1.InfoService"
 
 #: The full names of all services that a client calls.
-SERVICES: Final = (VALIDATION, REGISTRY, INFO)
+SERVICES: Final = (VALIDATION, REGISTRY, PROTOCOL, INFO)
 
 VALIDATE: Final = Rpc(
     VALIDATION, "Validate", validation_pb.ValidateRequest, validation_pb.ValidateResponse
@@ -76,6 +89,69 @@ LIST_TOOLS: Final = Rpc(
 DELETE_TOOLS: Final = Rpc(
     REGISTRY, "DeleteTools", registry_pb.DeleteToolsRequest, registry_pb.DeleteToolsResponse
 )
+LIST_RULES: Final = Rpc(
+    PROTOCOL,
+    "ListRules",
+    protocol_pb.ListRulesRequest,
+    protocol_pb.ListRulesResponse,
+)
+CHECK_TOOL_NAMES: Final = Rpc(
+    PROTOCOL,
+    "CheckToolNames",
+    protocol_pb.CheckToolNamesRequest,
+    protocol_pb.CheckToolNamesResponse,
+)
+CHECK_TOOLS: Final = Rpc(
+    PROTOCOL,
+    "CheckTools",
+    protocol_pb.CheckToolsRequest,
+    protocol_pb.CheckToolsResponse,
+)
+CHECK_ELICITATION: Final = Rpc(
+    PROTOCOL,
+    "CheckElicitation",
+    protocol_pb.CheckElicitationRequest,
+    protocol_pb.CheckElicitationResponse,
+)
+CHECK_ELICITATION_RESULT: Final = Rpc(
+    PROTOCOL,
+    "CheckElicitationResult",
+    protocol_pb.CheckElicitationResultRequest,
+    protocol_pb.CheckElicitationResultResponse,
+)
+CHECK_SAMPLING: Final = Rpc(
+    PROTOCOL,
+    "CheckSampling",
+    protocol_pb.CheckSamplingRequest,
+    protocol_pb.CheckSamplingResponse,
+)
+CHECK_TOOL_RESULT: Final = Rpc(
+    PROTOCOL,
+    "CheckToolResult",
+    protocol_pb.CheckToolResultRequest,
+    protocol_pb.CheckToolResultResponse,
+)
+CHECK_MESSAGE: Final = Rpc(
+    PROTOCOL,
+    "CheckMessage",
+    protocol_pb.CheckMessageRequest,
+    protocol_pb.CheckMessageResponse,
+)
+CHECK_BATCH: Final = Rpc(
+    PROTOCOL,
+    "CheckBatch",
+    protocol_pb.CheckBatchRequest,
+    protocol_pb.CheckBatchResponse,
+)
+CHECK_SESSION: Final = Rpc(
+    PROTOCOL,
+    "CheckSession",
+    protocol_pb.CheckSessionRequest,
+    protocol_pb.CheckSessionResponse,
+)
 GET_SERVER_INFO: Final = Rpc(
     INFO, "GetServerInfo", info_pb.GetServerInfoRequest, info_pb.GetServerInfoResponse
 )
+
+#: Those in which both sides send as they please.
+STREAMS: Final = (VALIDATE_STREAM, CHECK_SESSION)

@@ -30,6 +30,9 @@ def base64_fault(text: str, budget: Budget) -> str:
     *text* is told.
     """
     spend(budget, len(text) // 16 + 20)
+    # The library lets padding follow where none is needed.
+    if len(text) % 4 or text.endswith("==="):
+        return _why(text)
     try:
         binascii.a2b_base64(text, strict_mode=True)
     except ValueError:

@@ -57,7 +57,7 @@ def read_listing(text: bytes, limits: Limits) -> Listing:
 
     Raises:
         Refusal: INVALID_TOOL, with a problem for each fault outside of the definitions,
-            or LIMIT_EXCEEDED if *text* nests too deep to be read.
+            or LIMIT_EXCEEDED if *text* nests too deep to be read or has too many of them.
     """
     depth = nesting(text)
     if depth > max(_READABLE_DEPTH, limits.schema_depth):
@@ -72,26 +72,27 @@ def read_listing(text: bytes, limits: Limits) -> Listing:
         # Other faults leave no text to take apart.
         if any(fault.code != "DUPLICATE_KEY" for fault in faults):
             raise _invalid(faults) from None
-    listing = _listing(text)
+    listing = _listing(text, limits)
     # A definition with a key more than once is a fault of that definition alone.
-    outside = tuple(fault for fault in faults if not _is_within(fault, listing.tools))
+    pointers = frozenset(tool.pointer for tool in listing.tools)
+    outside = tuple(fault for fault in faults if not _is_within(fault, pointers))
     if outside:
         raise _invalid(outside)
     return listing
 
 
-def _listing(text: bytes) -> Listing:
+def _listing(text: bytes, limits: Limits) -> Listing:
     value: Any = msgspec.json.decode(text, type=_PARTS)
     if isinstance(value, list):
-        return Listing(_items(text, ""))
+        return Listing(_items(text, "", limits))
     members = value if isinstance(value, dict) else {}
     if "inputSchema" not in members:
         if "tools" in members:
-            tools, rest = _result(members, "")
+            tools, rest = _result(members, "", limits)
             return Listing(tools, ToolList(rest))
         if "result" in members:
             result: Any = msgspec.json.decode(members["result"], type=_PARTS)
-            tools, rest = _result(result, "/result")
+            tools, rest = _result(result, "/result", limits)
             response = msgspec.json.encode({**members, "result": msgspec.Raw(rest)})
             return Listing(tools, ProtocolMessage(response, answers="tools/list"))
         if "jsonrpc" in members:
@@ -99,26 +100,33 @@ def _listing(text: bytes) -> Listing:
     return Listing((ListedTool("", text.strip()),))
 
 
-def _result(value: Any, pointer: str) -> tuple[tuple[ListedTool, ...], bytes]:
+def _result(value: Any, pointer: str, limits: Limits) -> tuple[tuple[ListedTool, ...], bytes]:
     """Return the tools of *value*, a result at *pointer*, and its text without them."""
     if not isinstance(value, dict) or "tools" not in value:
         raise _invalid((_fault(pointer, "TOOLS_MISSING", "this answer has no tools"),))
-    tools = _items(bytes(value["tools"]), f"{pointer}/tools")
+    tools = _items(bytes(value["tools"]), f"{pointer}/tools", limits)
     return tools, msgspec.json.encode({**value, "tools": []})
 
 
-def _items(text: bytes, pointer: str) -> tuple[ListedTool, ...]:
+def _items(text: bytes, pointer: str, limits: Limits) -> tuple[ListedTool, ...]:
     value: Any = msgspec.json.decode(text, type=_PARTS)
     if not isinstance(value, list):
         raise _invalid(
             (_fault(pointer, "TOOLS_NOT_A_LIST", "the tools must be a list of definitions"),)
         )
+    if len(value) > limits.batch_items:
+        raise exceeded("batch_items", limits.batch_items, "the tools", len(value))
     return tuple(ListedTool(f"{pointer}/{index}", bytes(item)) for index, item in enumerate(value))
 
 
-def _is_within(fault: Violation, tools: tuple[ListedTool, ...]) -> bool:
-    at = f"{fault.instance_pointer}/"
-    return any(at.startswith(f"{tool.pointer}/") for tool in tools)
+def _is_within(fault: Violation, pointers: frozenset[str]) -> bool:
+    """Return whether *fault* is at one of *pointers*, or below."""
+    at = fault.instance_pointer
+    while at not in pointers:
+        if not at:
+            return False
+        at = at.rpartition("/")[0]
+    return True
 
 
 def _fault(pointer: str, code: str, message: str) -> Violation:

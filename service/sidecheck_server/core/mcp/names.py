@@ -13,7 +13,15 @@ from sidecheck_server.core.mcp.rules.rule import Fault
 from sidecheck_server.core.mcp.subjects import How
 from sidecheck_server.core.words import Severity, Verdict, Violation
 
-__all__ = ["CheckedName", "CheckedNames", "Collision", "check_names", "sanitized", "sdk_warnings"]
+__all__ = [
+    "CheckedName",
+    "CheckedNames",
+    "Collision",
+    "check_names",
+    "checking_names",
+    "sanitized",
+    "sdk_warnings",
+]
 
 _SDK_LONGEST = 128
 _SDK_VALID = re.compile(r"[A-Za-z0-9._-]{1,128}")
@@ -80,19 +88,36 @@ def check_names(names: Sequence[str], context: Context, how: How) -> CheckedName
     Raises:
         Exhausted: the budget of *context* is spent.
     """
+    *_, checked = checking_names(names, context, how)
+    assert checked is not None
+    return checked
+
+
+def checking_names(
+    names: Sequence[str], context: Context, how: How
+) -> Iterator[CheckedNames | None]:
+    """Yield None after each of *names*, and last what `check_names` returns.
+
+    Ten thousand odd names take a second, in which others may want their turn.
+
+    Raises:
+        Exhausted: the budget of *context* is spent.
+    """
     places: dict[str, list[int]] = {}
     for index, name in enumerate(names):
         spend(context.budget, _FEW + len(name) // 16)
         places.setdefault(name, []).append(index)
+    yield None
     judges = [
         (each.judge, each.rule.violation(_NAMELESS, context.version))
         for each in NAME_RULES
         if each.rule.holds_in(context.version) and each.rule.severity in _GRAVE_ENOUGH[how.least]
     ]
-    known = {
-        name: _checked(name, len(where), judges, context, how) for name, where in places.items()
-    }
-    return CheckedNames(tuple(known[name] for name in names), tuple(_collisions(places, known)))
+    known: dict[str, CheckedName] = {}
+    for name, where in places.items():
+        known[name] = _checked(name, len(where), judges, context, how)
+        yield None
+    yield CheckedNames(tuple(known[name] for name in names), tuple(_collisions(places, known)))
 
 
 def _checked(

@@ -1,5 +1,6 @@
 """Why a schema in a payload cannot be used, as violations of that payload."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -13,6 +14,8 @@ from sidecheck_server.core.schemas.references import REFERENCES
 from sidecheck_server.core.words import Violation, as_pointer
 
 __all__ = ["schema_problems"]
+
+_FOLLOWED = re.compile(r"(/\$(?:ref|dynamicRef|recursiveRef)) -> ")
 
 
 def schema_problems(
@@ -37,10 +40,13 @@ def _place_in(schema: Any, refusal: Refusal) -> Path:
     """Return the way in *schema* to what *refusal* is about, or () if there is none."""
     here: Any = schema
     path: list[str] = []
-    # It may also be told by the references that lead there, or be cut.
     place = refusal.metadata.get("place")
+    # The beginning of a long way is cut off; in a document, it is the document's URI.
     if place is None or (place and not place.startswith("/")):
         return ()
+    # What only a reference leads to is told at the reference.
+    if followed := _FOLLOWED.search(place):
+        place = place[: followed.end(1)]
     for step in place.split("/")[1:]:
         key = step.replace("~1", "/").replace("~0", "~")
         if isinstance(here, dict) and key in here:

@@ -1,6 +1,11 @@
 """Between the wire and the core: the only package that knows both."""
 
-from sidecheck_server.rpc.convert.checks import answer_to_wire
+from sidecheck_server.rpc.convert.checks import (
+    answer_to_wire,
+    names_to_wire,
+    tools_from_wire,
+    tools_to_wire,
+)
 from sidecheck_server.rpc.convert.limits import limits_to_wire
 from sidecheck_server.rpc.convert.options import Asked, options_from_wire
 from sidecheck_server.rpc.convert.registrations import (
@@ -27,6 +32,7 @@ __all__ = [
     "answer_to_wire",
     "asked_from_wire",
     "limits_to_wire",
+    "names_to_wire",
     "nothing_to_check",
     "options_from_wire",
     "outcome_to_wire",
@@ -38,6 +44,8 @@ __all__ = [
     "target_from_wire",
     "terms_from_wire",
     "tool_to_wire",
+    "tools_from_wire",
+    "tools_to_wire",
     "valid_to_wire",
     "verdict_to_wire",
 ]

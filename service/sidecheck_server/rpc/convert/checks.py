@@ -1,13 +1,93 @@
 """What was found by the rules of the protocol, for the wire."""
 
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+import msgspec
 from sidecheck.v1 import protocol_service_pb2
 
 from sidecheck_server.core.mcp.check import Checked
+from sidecheck_server.core.mcp.checking import CheckedTool, Treatment
+from sidecheck_server.core.mcp.messages import reply_to
+from sidecheck_server.core.mcp.names import CheckedNames
+from sidecheck_server.core.mcp.subjects import Asked, ProtocolMessage
+from sidecheck_server.core.words import Document, Verdict
+from sidecheck_server.rpc.convert.targets import documents_from_wire
 from sidecheck_server.rpc.convert.verdicts import checked_to_wire
+from sidecheck_server.state.targets import InlineTool
 
-__all__ = ["answer_to_wire"]
+__all__ = ["answer_to_wire", "names_to_wire", "tools_from_wire", "tools_to_wire"]
 
 
-def answer_to_wire(checked: Checked) -> protocol_service_pb2.CheckAnswer:
-    """Return the message of what was found in one thing."""
-    return protocol_service_pb2.CheckAnswer(verdict=checked_to_wire(checked.findings.verdict()))
+def answer_to_wire(
+    asked: Asked, checked: Checked, verdict: Verdict
+) -> protocol_service_pb2.CheckAnswer:
+    """Return the message of the *verdict* on what was *asked*, with the reply that is due."""
+    if not isinstance(asked.subject, ProtocolMessage):
+        return protocol_service_pb2.CheckAnswer(verdict=checked_to_wire(verdict))
+    reply = reply_to(checked.messages, verdict, asked.context.version)
+    told = checked_to_wire(verdict, _error_of(reply))
+    return protocol_service_pb2.CheckAnswer(verdict=told, reply=reply)
+
+
+def _error_of(reply: bytes) -> bytes:
+    """Return the error in *reply*, or b"" if it has none, or one for each of a batch."""
+    if not reply.startswith(b"{"):
+        return b""
+    members: Any = msgspec.json.decode(reply, type=dict[str, msgspec.Raw])
+    return bytes(members["error"])
+
+
+def names_to_wire(checked: CheckedNames) -> protocol_service_pb2.CheckToolNamesResponse:
+    """Return the message of what was found in names."""
+    return protocol_service_pb2.CheckToolNamesResponse(
+        outcomes=[
+            protocol_service_pb2.ToolNameOutcome(
+                verdict=checked_to_wire(one.verdict),
+                sdk_valid=one.sdk_valid,
+                sdk_warnings=one.sdk_warnings,
+                sanitized=one.sanitized,
+            )
+            for one in checked.names
+        ],
+        collisions=[
+            protocol_service_pb2.NameCollision(sanitized=one.sanitized, places=one.places)
+            for one in checked.collisions
+        ],
+    )
+
+
+_TREATMENTS: Mapping[Treatment, protocol_service_pb2.ToolOutcome.Treatment] = MappingProxyType(
+    {
+        Treatment.KEEP: protocol_service_pb2.ToolOutcome.TREATMENT_KEEP,
+        Treatment.WARN: protocol_service_pb2.ToolOutcome.TREATMENT_WARN,
+        Treatment.DROP: protocol_service_pb2.ToolOutcome.TREATMENT_DROP,
+    }
+)
+
+
+def tools_from_wire(
+    request: protocol_service_pb2.CheckToolsRequest,
+) -> tuple[list[InlineTool], tuple[Document, ...]]:
+    """Return the definitions to check, and the documents for those of a listing."""
+    tools = [InlineTool(tool.json, documents_from_wire(tool.documents)) for tool in request.tools]
+    return tools, documents_from_wire(request.documents)
+
+
+def tools_to_wire(
+    checked: Iterable[CheckedTool], listing: Verdict
+) -> protocol_service_pb2.CheckToolsResponse:
+    """Return the message of what was found in definitions, and in the *listing* around them."""
+    return protocol_service_pb2.CheckToolsResponse(
+        outcomes=[
+            protocol_service_pb2.ToolOutcome(
+                name=one.name,
+                pointer=one.pointer,
+                treatment=_TREATMENTS[one.treatment],
+                verdict=checked_to_wire(one.verdict),
+            )
+            for one in checked
+        ],
+        listing=checked_to_wire(listing),
+    )

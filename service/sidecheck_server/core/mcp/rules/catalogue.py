@@ -33,36 +33,43 @@ from sidecheck_server.core.mcp.rules import (
 )
 from sidecheck_server.core.mcp.rules.rule import Rule
 
-__all__ = ["CATALOGUE", "RULES"]
+__all__ = ["CATALOGUE", "GROUPS", "RULES"]
 
-RULES: tuple[Rule, ...] = (
-    *caching.RULES,
-    *capabilities.RULES,
-    *content.RULES,
-    *elicitation.RULES,
-    *elicitation_fields.RULES,
-    *elicitation_options.RULES,
-    *elicitation_results.RULES,
-    *elicitation_urls.RULES,
-    *envelope.RULES,
-    *errors.RULES,
-    *headers.RULES,
-    *icons.RULES,
-    *input_required.RULES,
-    *metadata.RULES,
-    *methods.RULES,
-    *names.RULES,
-    *results.RULES,
-    *sampling.RULES,
-    *sampling_history.RULES,
-    *sampling_results.RULES,
-    *schema_refusals.RULES,
-    *schema_remarks.RULES,
-    *sessions.RULES,
-    *shapes.RULES,
-    *texts.RULES,
-    *tools.RULES,
+_MODULES = (
+    caching,
+    capabilities,
+    content,
+    elicitation,
+    elicitation_fields,
+    elicitation_options,
+    elicitation_results,
+    elicitation_urls,
+    envelope,
+    errors,
+    headers,
+    icons,
+    input_required,
+    metadata,
+    methods,
+    names,
+    results,
+    sampling,
+    sampling_history,
+    sampling_results,
+    schema_refusals,
+    schema_remarks,
+    sessions,
+    shapes,
+    texts,
+    tools,
 )
+
+GROUPS: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
+    {(module.__doc__ or "").partition("\n")[0].rstrip("."): module.RULES for module in _MODULES}
+)
+"""All rules, by what they are about."""
+
+RULES: tuple[Rule, ...] = tuple(rule for rules in GROUPS.values() for rule in rules)
 """All rules."""
 
 CATALOGUE: Mapping[str, Rule] = MappingProxyType({rule.code: rule for rule in RULES})

@@ -1,0 +1,238 @@
+"""Model classes of pydantic become forms, and the server checks them."""
+
+from datetime import date
+from enum import Enum, IntEnum, StrEnum
+from typing import Annotated, Any, Literal
+
+import pytest
+from pydantic import AnyUrl, BaseModel, Field
+from sidecheck import Client, Peers, Severity
+from sidecheck.elicitation import form, raise_for_fields, schema_of
+
+
+class Room(Enum):
+    """The names say no more than the values."""
+
+    SINGLE_BED = "single-bed"
+    DOUBLE_BED = "double-bed"
+
+
+class Plan(StrEnum):
+    """The names say more than the values."""
+
+    BASIC = "p1"
+    FULL = "p2"
+
+
+class Level(IntEnum):
+    """No text to choose from."""
+
+    LOW = 1
+
+
+class Address(BaseModel):
+    street: str
+
+
+PLANS = [{"const": "p1", "title": "BASIC"}, {"const": "p2", "title": "FULL"}]
+ROOMS = ["single-bed", "double-bed"]
+
+FIELDS: list[Any] = [
+    pytest.param({"type": "string"}, str, ..., id="str"),
+    pytest.param({"type": "integer"}, int, ..., id="int"),
+    pytest.param({"type": "number"}, float, ..., id="float"),
+    pytest.param({"type": "boolean", "default": True}, bool, True, id="bool with a default"),
+    pytest.param({"type": "string"}, str | None, None, id="optional"),
+    pytest.param({"type": "string"}, str | None, ..., id="optional that is required"),
+    pytest.param({"type": "string", "default": "x"}, str | None, "x", id="optional with default"),
+    pytest.param(
+        {"type": "integer", "minimum": 1, "maximum": 9},
+        Annotated[int | None, Field(ge=1, le=9)],
+        None,
+        id="bounds of an optional",
+    ),
+    pytest.param(
+        {"type": "string", "minLength": 1, "maxLength": 9},
+        Annotated[str, Field(min_length=1, max_length=9)],
+        ...,
+        id="lengths",
+    ),
+    pytest.param({"type": "string", "format": "date"}, date, ..., id="date"),
+    pytest.param({"type": "string", "format": "uri", "minLength": 1}, AnyUrl, ..., id="uri"),
+    pytest.param({"type": "string", "enum": ["a", "b"]}, Literal["a", "b"], ..., id="literal"),
+    pytest.param({"type": "string", "enum": ["a"]}, Literal["a"], ..., id="literal of one"),
+    pytest.param({"type": "string", "enum": ["a"]}, Literal["a", None], None, id="literal or None"),
+    pytest.param({"type": "string", "enum": ["p2"]}, Literal[Plan.FULL], ..., id="literal member"),
+    pytest.param(
+        {"type": "string", "enum": ROOMS, "default": "double-bed"},
+        Room,
+        Room.DOUBLE_BED,
+        id="enumeration",
+    ),
+    pytest.param({"type": "string", "enum": ROOMS}, Room | None, None, id="optional enumeration"),
+    pytest.param({"type": "string", "oneOf": PLANS}, Plan, ..., id="titled enumeration"),
+    pytest.param(
+        {"type": "array", "items": {"type": "string", "enum": ["a", "b"]}, "default": []},
+        list[Literal["a", "b"]],
+        [],
+        id="several literals",
+    ),
+    pytest.param(
+        {"type": "array", "items": {"type": "string", "enum": ROOMS}, "maxItems": 2},
+        Annotated[list[Room] | None, Field(max_length=2)],
+        None,
+        id="several members",
+    ),
+    pytest.param(
+        {"type": "array", "items": {"anyOf": PLANS}, "default": ["p2"]},
+        list[Plan],
+        [Plan.FULL],
+        id="several titled members",
+    ),
+]
+
+#: What forms have no field for.
+UNKNOWN: list[Any] = [
+    pytest.param(
+        {"type": "array", "items": {"type": "string"}}, list[str], ..., id="list of texts"
+    ),
+    pytest.param(
+        {
+            "type": "object",
+            "properties": {"street": {"type": "string", "title": "Street"}},
+            "required": ["street"],
+        },
+        Address,
+        ...,
+        id="nested model",
+    ),
+    pytest.param(
+        {"type": "string", "pattern": "^a"},
+        Annotated[str, Field(pattern="^a")],
+        ...,
+        id="pattern",
+    ),
+    pytest.param(
+        {"type": "integer", "exclusiveMinimum": 0},
+        Annotated[int, Field(gt=0)],
+        ...,
+        id="exclusive bound",
+    ),
+    pytest.param(
+        {"anyOf": [{"type": "string"}, {"type": "integer"}]}, str | int | None, None, id="union"
+    ),
+    pytest.param({"type": "integer", "enum": [1]}, Level, ..., id="numbers to choose from"),
+    pytest.param(
+        {"type": "array", "uniqueItems": True, "items": {"type": "string", "enum": ["a"]}},
+        set[Literal["a"]],
+        ...,
+        id="set",
+    ),
+]
+
+
+def model(annotation: Any, default: Any) -> type[BaseModel]:
+    """Return a model with one field, called first_name."""
+    namespace = {
+        "__annotations__": {"first_name": annotation},
+        "__module__": __name__,
+        "first_name": Field(default),
+    }
+    return type("Asked", (BaseModel,), namespace)
+
+
+@pytest.mark.parametrize(("expected", "annotation", "default"), [*FIELDS, *UNKNOWN])
+def test_fields_are_written_as_forms_have_them(
+    expected: dict[str, Any], annotation: Any, default: Any
+) -> None:
+    """Without references, null and the words of pydantic about the class itself."""
+    written = schema_of(model(annotation, default))
+    description = written["properties"]["first_name"].pop("description", "")
+    assert {
+        "type": "object",
+        "properties": {"first_name": {"title": "First Name", **expected}},
+        **({"required": ["first_name"]} if default is ... else {}),
+    } == written
+    assert description in {"", Room.__doc__, Plan.__doc__, Level.__doc__}
+
+
+@pytest.mark.parametrize(("expected", "annotation", "default"), FIELDS)
+async def test_forms_are_valid(
+    client: Client, expected: dict[str, Any], annotation: Any, default: Any
+) -> None:
+    """A class may be given for the params themselves."""
+    asked = model(annotation, default)
+    answer = await client.protocol.check_elicitation(asked, peers=Peers("2025-11-25"))
+    errors = [one for one in answer.verdict.violations if one.severity is Severity.ERROR]
+    assert [] == errors
+    raise_for_fields(asked, answer.verdict)
+
+
+@pytest.mark.parametrize(("expected", "annotation", "default"), UNKNOWN)
+async def test_what_forms_have_not_is_told_by_field(
+    client: Client, expected: dict[str, Any], annotation: Any, default: Any
+) -> None:
+    """By the server's rules, and as the Python SDK raises it."""
+    asked = model(annotation, default)
+    answer = await client.protocol.check_elicitation(asked, peers=Peers("2025-11-25"))
+    pointers = [
+        one.instance_pointer for one in answer.verdict.violations if one.severity is Severity.ERROR
+    ]
+    assert [] != pointers
+    assert all(one.startswith("/requestedSchema/properties/first_name") for one in pointers)
+    with pytest.raises(TypeError, match=r"^Elicitation schema field 'first_name' rendered as "):
+        raise_for_fields(asked, answer.verdict)
+
+
+class Booking(BaseModel):
+    """Where to, and when."""
+
+    model_config = {"title": "Your trip"}
+
+    city: str = Field(title="City!", description="Where to.", alias="to")
+    nights: int = 1
+
+
+BOOKING = {
+    "type": "object",
+    "properties": {
+        "to": {"type": "string", "title": "City!", "description": "Where to."},
+        "nights": {"type": "integer", "title": "Nights", "default": 1},
+    },
+    "required": ["to"],
+}
+
+
+def test_a_form_has_a_message() -> None:
+    """The title of the model, if no other is given."""
+    assert {"message": "Your trip", "requestedSchema": BOOKING} == form(Booking)
+    assert {"message": "Where to?", "requestedSchema": BOOKING} == form(Booking, "Where to?")
+
+
+async def test_answers_are_checked_under_a_class(client: Client) -> None:
+    """What the user said is judged under what was asked for."""
+    told = []
+    for content in ({"to": "Oslo"}, {"to": "Oslo", "nights": "two"}):
+        answer = await client.protocol.check_elicitation_result(
+            {"action": "accept", "content": content}, params=Booking, peers=Peers("2025-11-25")
+        )
+        told.append([one.instance_pointer for one in answer.verdict.violations])
+    assert [[], ["/content/nights"]] == told
+
+
+class Node(BaseModel):
+    children: list["Node"] = []
+
+
+async def test_a_model_within_itself_has_no_form(client: Client) -> None:
+    """Its reference stays, and is found."""
+    answer = await client.protocol.check_elicitation(Node, peers=Peers("2025-11-25"))
+    with pytest.raises(TypeError, match="'children'"):
+        raise_for_fields(Node, answer.verdict)
+
+
+@pytest.mark.parametrize("asked", [dict, Room, Booking.model_construct()])
+async def test_only_model_classes_have_forms(asked: Any) -> None:
+    """Neither other classes nor instances."""
+    with pytest.raises(TypeError, match="a form is a model class of pydantic"):
+        schema_of(asked)

@@ -1,0 +1,131 @@
+"""The Python client checks by the rules of the protocol, with both of its faces."""
+
+from typing import Any
+
+import pytest
+from sidecheck import (
+    CheckAnswer,
+    CheckItem,
+    CheckOptions,
+    Client,
+    Elicitation,
+    ElicitationResult,
+    Peers,
+    ProtocolMessage,
+    Refused,
+    Sampling,
+    Schema,
+    Severity,
+    ToolResult,
+)
+
+CALL = '{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {}}'
+
+
+def codes(answer: Any) -> list[str]:
+    """Return the codes of the errors that were found."""
+    assert isinstance(answer, CheckAnswer), answer
+    return [found.code for found in answer.verdict.violations if found.severity is Severity.ERROR]
+
+
+async def test_rules_are_listed(client: Client) -> None:
+    """All of them, by code, or those of one version."""
+    rules = [rule async for rule in client.protocol.list_rules()]
+    assert sorted({rule.code for rule in rules}) == [rule.code for rule in rules]
+    old = [rule async for rule in client.protocol.list_rules("2024-11-05")]
+    assert [rule for rule in rules if "2024-11-05" in rule.protocol_versions] == old
+    assert 0 < len(old) < len(rules)
+
+
+async def test_names_are_checked_together(client: Client) -> None:
+    """Each by itself, and those that become the same."""
+    checked = await client.protocol.check_names(["a.b", "two words", "a_b"])
+    assert ["a_b", "two_words", "a_b"] == [one.sanitized for one in checked.outcomes]
+    assert [True, False, True] == [one.sdk_valid for one in checked.outcomes]
+    assert [("a_b", (0, 2))] == [(one.sanitized, one.places) for one in checked.collisions]
+
+
+async def test_a_message_comes_with_the_reply_to_send(client: Client) -> None:
+    """Text is sent as it is, and the reply is ready."""
+    answer = await client.protocol.check_message(CALL, sender="client", peers=Peers("2025-11-25"))
+    assert ["REQUIRED"] == codes(answer)
+    assert (7, -32602) == (answer.reply.value["id"], answer.reply.value["error"]["code"])
+
+
+async def test_a_response_is_checked_as_what_it_answers(client: Client) -> None:
+    """By the method alone, or by the request as a whole; else only its envelope."""
+    result = {"jsonrpc": "2.0", "id": 1, "result": {"tools": 5}}
+    request = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    check, peers = client.protocol.check_message, Peers("2025-11-25")
+    assert [[], ["TYPE"], ["TYPE"]] == [
+        codes(await check(result, sender="server", peers=peers)),
+        codes(await check(result, sender="server", answers="tools/list", peers=peers)),
+        codes(await check(result, sender="server", request=request, peers=peers)),
+    ]
+
+
+async def test_peers_decide(client: Client) -> None:
+    """The version has elicitation or not, and the client has declared it or not."""
+    message = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "elicitation/create",
+        "params": {"message": "?", "requestedSchema": {"type": "object", "properties": {}}},
+    }
+    check = client.protocol.check_message
+    assert [[], True, True] == [
+        codes(await check(message, sender="server", peers=Peers("2025-06-18"))),
+        codes(await check(message, sender="server", peers=Peers("2025-03-26"))) != [],
+        codes(await check(message, sender="server", peers=Peers("2025-06-18", {}))) != [],
+    ]
+
+
+async def test_the_text_contract_is_a_profile(client: Client) -> None:
+    """What the specification allows it may refuse."""
+    result = {"content": [{"type": "text", "text": "ok"}], "isError": False, "_meta": {}}
+    assert [[], ["ADDITIONAL_PROPERTIES"]] == [
+        codes(await client.protocol.check_tool_result(result)),
+        codes(await client.protocol.check_tool_result(result, profile="text")),
+    ]
+
+
+async def test_options_say_how_much_is_told(client: Client) -> None:
+    """A name of the caller's own choice is a value."""
+    names, secret = ["tool of " + "x" * 200], "x" * 20
+    told = await client.protocol.check_names(names)
+    quiet = CheckOptions(hide_values=True, least_severity=Severity.ERROR, max_violations=1)
+    left = await client.protocol.check_names(names, options=quiet)
+    assert len(told.outcomes[0].verdict.violations) > 1
+    assert [] == [found for found in left.outcomes[0].verdict.violations if secret in found.message]
+    assert len(left.outcomes[0].verdict.violations) <= 1
+
+
+async def test_a_batch_takes_all_kinds(client: Client) -> None:
+    """In their order, and what cannot be checked is refused by itself."""
+    items: list[CheckItem] = [
+        Elicitation({"message": "?", "requestedSchema": {"type": "object", "properties": {}}}),
+        ElicitationResult({"action": "perhaps"}),
+        Sampling({"messages": []}),
+        ToolResult({"content": []}, tool=Schema({"type": "object"})),
+        ToolResult({"content": 5}),
+        ProtocolMessage(CALL),
+        ProtocolMessage(b"{"),
+    ]
+    found = await client.protocol.check_batch(items, peers=Peers("2025-11-25"))
+    refused = found.pop(3)
+    assert isinstance(refused, Refused)
+    assert [[], ["ENUM"], ["REQUIRED"], ["TYPE"], ["REQUIRED"], ["PAYLOAD_NOT_JSON"]] == [
+        codes(one) for one in found
+    ]
+
+
+async def test_an_unknown_version_is_refused(client: Client) -> None:
+    """Whatever is checked."""
+    with pytest.raises(Refused, match="UNKNOWN_PROTOCOL_VERSION"):
+        await client.protocol.check_sampling({}, peers=Peers("2020-01-01"))
+
+
+async def test_what_json_cannot_express_is_not_sent(client: Client) -> None:
+    """As for payloads."""
+    with pytest.raises(TypeError, match="a set has no form in JSON"):
+        await client.protocol.check_elicitation_result({"action": {1}})

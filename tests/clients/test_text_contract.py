@@ -1,0 +1,100 @@
+"""The text contract: the schema that the client ships, its Python face and the server agree."""
+
+import json
+from typing import Any
+
+import jsonschema
+import pytest
+from running import RunningServer
+from sidecheck import BlockingClient, Severity, ToolResult
+from sidecheck.text_contract import (
+    build_result,
+    get_schema_path,
+    get_validator,
+    is_canonical,
+    validate,
+)
+
+TEXT = {"type": "text", "text": "12 °C"}
+
+PAYLOADS: list[Any] = [
+    pytest.param(True, {"content": [TEXT], "isError": False}, id="one text"),
+    pytest.param(True, {"content": [TEXT, TEXT], "isError": True}, id="two texts, failed"),
+    pytest.param(True, {"content": [{**TEXT, "text": ""}], "isError": False}, id="empty text"),
+    pytest.param(True, {"content": [], "isError": False}, id="no items"),
+    pytest.param(False, {"content": [TEXT]}, id="isError missing"),
+    pytest.param(False, {"isError": False}, id="content missing"),
+    pytest.param(False, {"content": None, "isError": False}, id="content null"),
+    pytest.param(False, {"content": TEXT, "isError": False}, id="content no list"),
+    pytest.param(False, {"content": [TEXT], "isError": None}, id="isError null"),
+    pytest.param(False, {"content": [TEXT], "isError": 0}, id="isError a number"),
+    pytest.param(False, {"content": [TEXT], "isError": False, "_meta": {}}, id="another member"),
+    pytest.param(
+        False,
+        {"content": [TEXT], "isError": False, "structuredContent": {}},
+        id="structured content",
+    ),
+    pytest.param(
+        False,
+        {
+            "content": [TEXT, {"type": "image", "data": "", "mimeType": "image/png"}],
+            "isError": False,
+        },
+        id="second item an image",
+    ),
+    pytest.param(
+        False,
+        {"content": [TEXT, {**TEXT, "annotations": {}}], "isError": False},
+        id="second item with another member",
+    ),
+    pytest.param(
+        False, {"content": [TEXT, {"type": "text"}], "isError": False}, id="second item no text"
+    ),
+    pytest.param(False, {"content": [{**TEXT, "text": None}], "isError": False}, id="text null"),
+    pytest.param(False, {"content": ["12 °C"], "isError": False}, id="bare text"),
+    pytest.param(False, "12 °C", id="a text"),
+    pytest.param(False, None, id="null"),
+    pytest.param(False, [TEXT], id="a list"),
+]
+
+
+@pytest.mark.parametrize(("expected", "payload"), PAYLOADS)
+def test_schema_and_predicate_agree(expected: bool, payload: Any) -> None:
+    """With jsonschema and without."""
+    assert (expected, expected) == (get_validator().is_valid(payload), is_canonical(payload))
+
+
+def test_the_server_says_the_same(shared_server: RunningServer) -> None:
+    """Its profile and the schema are one contract."""
+    expected = [case.values[0] for case in PAYLOADS]
+    # Encoded here: the client takes a bare string for JSON text.
+    items = [ToolResult(json.dumps(case.values[1]), "text") for case in PAYLOADS]
+    with BlockingClient(shared_server.address, timeout=10) as client:
+        found: list[Any] = client.protocol.check_batch(items)
+    assert expected == [one.verdict.valid for one in found]
+    assert {Severity.ERROR} == {
+        violation.severity for one in found for violation in one.verdict.violations
+    }
+
+
+def test_validate_says_what_is_wrong() -> None:
+    """Nothing if nothing is."""
+    validate({"content": [TEXT], "isError": False})
+    with pytest.raises(jsonschema.ValidationError, match="'isError' is a required property"):
+        validate({"content": [TEXT]})
+
+
+def test_the_schema_is_a_file_of_the_package() -> None:
+    """It keeps its own dialect's rules."""
+    schema = json.loads(get_schema_path().read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    assert "https://json-schema.org/draft/2020-12/schema" == schema["$schema"]
+
+
+def test_results_are_built() -> None:
+    """For success by default, and only of text."""
+    assert {"content": [TEXT], "isError": False} == build_result("12 °C")
+    assert {"content": [{"type": "text", "text": ""}], "isError": True} == build_result("", True)
+    broken: Any = None
+    with pytest.raises(TypeError, match="a str and a bool"):
+        build_result(broken)

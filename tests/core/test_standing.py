@@ -1,0 +1,90 @@
+"""Where the subschemas of a schema stand, and how they are reached."""
+
+from typing import Any
+
+import pytest
+from sidecheck_server.core.budget import Exhausted
+from sidecheck_server.core.schemas.standing import mentions, standing_in
+from sidecheck_server.core.words import as_pointer
+
+
+def found(schema: Any) -> list[tuple[str, bool]]:
+    return [(as_pointer(each.path), each.by_properties) for each in standing_in(schema, [100_000])]
+
+
+CASES = [
+    ({}, [("", True)]),
+    ({"properties": {"a": {}}}, [("", True), ("/properties/a", True)]),
+    (
+        {"properties": {"a": {"properties": {"b": {}}}, "c": {}}},
+        [
+            ("", True),
+            ("/properties/a", True),
+            ("/properties/a/properties/b", True),
+            ("/properties/c", True),
+        ],
+    ),
+    (
+        {"properties": {"a": {"items": {"properties": {"b": {}}}}}},
+        [
+            ("", True),
+            ("/properties/a", True),
+            ("/properties/a/items", False),
+            ("/properties/a/items/properties/b", False),
+        ],
+    ),
+    ({"properties": {"items": {}}}, [("", True), ("/properties/items", True)]),
+    ({"$defs": {"a": {}}}, [("", True), ("/$defs/a", False)]),
+    ({"anyOf": [True, {}]}, [("", True), ("/anyOf/1", False)]),
+    ({"const": {"properties": {"a": {}}}, "x-note": {"not": {}}}, [("", True)]),
+    ({"enum": [{}], "default": {}, "examples": [{}]}, [("", True)]),
+    ({"properties": [], "items": 7, "allOf": [7]}, [("", True)]),
+    ({"$ref": "#/x", "x": {}}, [("", True)]),
+    # An array of items is none of 2020-12.
+    ({"items": [{}]}, [("", True)]),
+    (
+        {"$schema": "http://json-schema.org/draft-07/schema#", "items": [{}]},
+        [("", True), ("/items/0", False)],
+    ),
+    ({"$schema": "https://example.com/other", "if": {}}, [("", True), ("/if", False)]),
+    ({"$schema": 7, "if": {}}, [("", True), ("/if", False)]),
+    (True, []),
+    ([{}], []),
+]
+
+
+@pytest.mark.parametrize(("schema", "standing"), CASES, ids=str)
+def test_where_subschemas_stand(schema: Any, standing: list[tuple[str, bool]]) -> None:
+    assert standing == found(schema)
+
+
+def test_a_deep_schema_takes_no_stack() -> None:
+    schema: dict[str, Any] = {}
+    for _ in range(5000):
+        schema = {"properties": {"a": schema}}
+    assert 5001 == sum(1 for _ in standing_in(schema, [10_000_000]))
+
+
+def test_walking_is_paid_for() -> None:
+    schema = {"properties": {str(index): {} for index in range(1000)}}
+    with pytest.raises(Exhausted):
+        list(standing_in(schema, [10_000]))
+
+
+@pytest.mark.parametrize(
+    ("schema", "mentioned"),
+    [
+        ({"x-a": 1}, True),
+        ({"properties": {"b": {"x-a": None}}}, True),
+        ({"anyOf": [[], {"x-a": 1}]}, True),
+        # Data count as well: it is a first look.
+        ({"const": {"x-a": 1}}, True),
+        ({"properties": {"b": {"default": "x-a"}}}, False),
+        ({"required": ["x-a"]}, False),
+        ({}, False),
+        (True, False),
+    ],
+    ids=str,
+)
+def test_whether_a_keyword_is_there_at_all(schema: Any, mentioned: bool) -> None:
+    assert mentioned is mentions(schema, "x-a", [1000])

@@ -1,0 +1,208 @@
+"""Results of tools: by the rules, and by the output schema of the tool that gave them."""
+
+import json
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import pytest
+from sidecheck_server.core.compiled import CompiledSchema
+from sidecheck_server.core.judge import Judging, judge
+from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.mcp.check import Checked, check
+from sidecheck_server.core.mcp.context import Context
+from sidecheck_server.core.mcp.subjects import Asked, How, ResultProfile, ToolResult
+from sidecheck_server.core.mcp.surfaces import compiling_surfaces
+from sidecheck_server.core.refusals import Reason, Refusal
+from sidecheck_server.core.schemas.compilation import Artifact, compile_source
+from sidecheck_server.core.schemas.source import SchemaSource
+from sidecheck_server.core.words import Severity, Verdict
+from sidecheck_server.registry.sqlite import open_registry
+from sidecheck_server.state.protocol import Checker
+from sidecheck_server.state.registration import Registrar, Registration
+from sidecheck_server.state.results import ResultChecker
+from sidecheck_server.state.schemas import CompiledSchemas
+from sidecheck_server.state.surfaces import KeptSurfaces
+from sidecheck_server.state.targets import InlineTool, RegisteredTool, Target
+from sidecheck_server.state.validation import Validator
+
+LIMITS = Limits(bytes_at_once=2000)
+SURFACES = compiling_surfaces(LIMITS)
+OUTPUT: Any = {"type": "object", "properties": {"sum": {"type": "integer"}}, "required": ["sum"]}
+ADD: Any = {"name": "add", "inputSchema": {"type": "object"}, "outputSchema": OUTPUT}
+PING: Any = {"name": "ping", "inputSchema": {"type": "object"}}
+
+
+def inline(tool: Any) -> InlineTool:
+    return InlineTool(json.dumps(tool).encode())
+
+
+async def compile_here(source: SchemaSource, begun: Callable[[], None]) -> Artifact:
+    begun()
+    return compile_source(source, LIMITS)
+
+
+async def judge_here(compiled: CompiledSchema, payload: bytes, how: Judging) -> Verdict:
+    return judge(compiled, payload, how)
+
+
+async def check_here(asked: Asked) -> Checked:
+    return check(asked, LIMITS, SURFACES)
+
+
+@pytest.fixture
+async def checker() -> AsyncIterator[ResultChecker]:
+    """A checker that knows both tools of the server s."""
+    registry = open_registry(None)
+    schemas = CompiledSchemas(compile_here, LIMITS, 10, 10)
+    tools = (inline(ADD), inline(PING))
+    await Registrar(registry, schemas, LIMITS).register(Registration("s", tools))
+    surfaces = KeptSurfaces(compile_here, LIMITS)
+    yield ResultChecker(
+        Checker(surfaces, schemas, check_here, judge_here, LIMITS),
+        Validator(registry, schemas, judge_here, LIMITS),
+    )
+    registry.close()
+
+
+def subject(
+    content: Any = None, *, profile: ResultProfile = ResultProfile.SPECIFICATION, **more: Any
+) -> ToolResult:
+    """A result with that structured content, and with its text."""
+    result = {"content": [{"type": "text", "text": json.dumps(content)}], **more}
+    if content is not None:
+        result["structuredContent"] = content
+    return ToolResult(json.dumps(result).encode(), profile)
+
+
+EVERYTHING = How()
+
+
+async def found(
+    checker: ResultChecker,
+    result: ToolResult,
+    target: Target | None,
+    how: How = EVERYTHING,
+    **context: Any,
+) -> list[tuple[str, str]]:
+    checked = await checker.check(result, target, Context(**context), how)
+    assert [] == checked.findings.questions
+    verdict = checked.findings.verdict()
+    return [(one.instance_pointer, one.code) for one in verdict.violations]
+
+
+NAMED = RegisteredTool("s", "add")
+
+
+@pytest.mark.parametrize(
+    ("result", "target", "expected"),
+    [
+        pytest.param(subject({"sum": 3}), NAMED, [], id="valid"),
+        pytest.param(
+            subject({"sum": "x"}), NAMED, [("/structuredContent/sum", "TYPE")], id="registered"
+        ),
+        pytest.param(
+            subject({"sum": "x"}), inline(ADD), [("/structuredContent/sum", "TYPE")], id="sent"
+        ),
+        pytest.param(subject(), NAMED, [("", "OUTPUT_MISSING")], id="missing"),
+        pytest.param(subject(isError=True), NAMED, [], id="an error"),
+        pytest.param(subject({"sum": "x"}), None, [], id="no tool"),
+        pytest.param(subject(), None, [], id="no tool and no content"),
+        pytest.param(subject({"sum": "x"}), inline(PING), [], id="a tool without output schema"),
+        pytest.param(
+            subject({"sum": "x"}, isError="no"),
+            NAMED,
+            [("/isError", "TYPE"), ("/structuredContent/sum", "TYPE")],
+            id="both are told",
+        ),
+        pytest.param(
+            subject({"sum": "x", "note": "n" * 3000}),
+            NAMED,
+            [("/structuredContent/sum", "TYPE")],
+            id="what takes long",
+        ),
+        pytest.param(
+            subject(isError=False, profile=ResultProfile.TEXT), NAMED, [], id="a text result"
+        ),
+        pytest.param(
+            subject({"sum": 3}, isError=False, profile=ResultProfile.TEXT),
+            NAMED,
+            [("/structuredContent", "ADDITIONAL_PROPERTIES")],
+            id="a text result has no structured content",
+        ),
+        pytest.param(
+            subject(profile=ResultProfile.TEXT),
+            NAMED,
+            [("", "REQUIRED")],
+            id="nor leaves out isError",
+        ),
+    ],
+)
+async def test_a_result_is_checked_by_rules_and_by_its_tool(
+    checker: ResultChecker,
+    result: ToolResult,
+    target: Target | None,
+    expected: list[tuple[str, str]],
+) -> None:
+    """Pointers lead into the result."""
+    assert expected == await found(checker, result, target)
+
+
+async def test_the_version_decides(checker: ResultChecker) -> None:
+    """What is required, and what is known."""
+    result = subject({"sum": 3})
+    got = [
+        await found(checker, result, NAMED, How(least=Severity.ERROR), version=version)
+        for version in ("2025-03-26", "2025-11-25", "2026-07-28")
+    ]
+
+    assert [[], [], [("", "REQUIRED")]] == got
+
+
+async def test_no_more_is_told_than_is_asked_for(checker: ResultChecker) -> None:
+    """By number and by severity."""
+    result = ToolResult(b'{"content": [], "structuredContent": {"sum": "x"}, "isError": "x"}')
+    one = await found(checker, result, NAMED, How(most=1))
+    errors = await found(checker, result, NAMED, How(least=Severity.ERROR))
+
+    assert [("/isError", "TYPE")] == one
+    assert [("/isError", "TYPE"), ("/structuredContent/sum", "TYPE")] == errors
+
+
+async def test_values_can_be_hidden(checker: ResultChecker) -> None:
+    """Those of the output schema's violations too."""
+    context = Context(hide_values=True)
+    checked = await checker.check(subject({"sum": "hunter2"}), NAMED, context, How())
+
+    assert "hunter2" not in str(checked.findings.verdict())
+
+
+@pytest.mark.parametrize(
+    ("target", "reason"),
+    [
+        pytest.param(RegisteredTool("s", "nobody"), Reason.UNKNOWN_TOOL, id="unknown tool"),
+        pytest.param(SchemaSource(b"true"), Reason.INVALID_REQUEST, id="a bare schema"),
+        pytest.param(inline({"name": "x"}), Reason.INVALID_TOOL, id="a broken tool"),
+    ],
+)
+async def test_without_its_tool_a_result_is_refused(
+    checker: ResultChecker, target: Target, reason: Reason
+) -> None:
+    """A tool was named, so leaving it out would pass what it refuses."""
+    with pytest.raises(Refusal) as caught:
+        await checker.check(subject({}), target, Context(), How())
+
+    assert reason is caught.value.reason
+
+
+async def test_workers_are_asked_for_first(checker: ResultChecker) -> None:
+    """A refusal of theirs is the answer."""
+
+    def refuse() -> None:
+        raise Refusal(Reason.LIMIT_EXCEEDED, "no more")
+
+    large = subject({"sum": 1, "note": "n" * 3000})
+    await checker.check(subject({"sum": 1}), NAMED, Context(), How(), refuse)
+    with pytest.raises(Refusal) as caught:
+        await checker.check(large, NAMED, Context(), How(), refuse)
+
+    assert "no more" == caught.value.message
