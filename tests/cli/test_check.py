@@ -96,7 +96,7 @@ def test_excerpts_show_the_very_place() -> None:
         "\n"
         "tools.json:7:71: error UNRESOLVABLE_REFERENCE in bad at /outputSchema/properties/b/$ref\n"
         f"  {GONE}\n"
-        f"  {SPECIFICATION}/basic#ref-resolution\n"
+        f"  {SPECIFICATION}/basic#schema-validation\n"
         "   |\n"
         ' 7 |       "outputSchema": {"type": "object", "properties": {"b": {"$ref": "#/gone"}}}\n'
         "   |                                                                       ^~~~~~~~\n"

@@ -50,9 +50,11 @@ class Compiler:
 
     def __init__(self, failure: Exception | None = None) -> None:
         self.failure = failure
+        self.compiled = 0
 
     async def __call__(self, source: SchemaSource, begun: Callable[[], None]) -> Artifact:
         begun()
+        self.compiled += 1
         failure, self.failure = self.failure, None
         if failure:
             raise failure
@@ -309,3 +311,54 @@ async def test_nothing_is_removed_where_a_name_cannot_be_read(registry: Registry
 
     assert (Action.CREATED, None) == tuple(each.action for each in got.outcomes)
     assert ((), ["a", "b", "c"]) == (got.removed, names(registry))
+
+
+async def test_warnings_are_told_and_block_nothing(registry: Registry) -> None:
+    """What providers advise is no problem of a registration."""
+    one = tool("a.b", inputSchema={"type": "object", "default": 1})
+    got = await registrar(registry).register(asked(one))
+
+    assert (Action.CREATED, [("DEFAULT_REFUSED", "/inputSchema/default")]) == (
+        got.outcomes[0].action,
+        [(found.code, found.instance_pointer) for found in got.outcomes[0].problems],
+    )
+
+
+async def test_the_rules_of_the_version_hold(registry: Registry) -> None:
+    """What is found under one is not what is found under another."""
+    one = registrar(registry)
+    listing = tool("a", outputSchema={"type": "array"})
+    got = [
+        await one.register(asked(listing, protocol_version=version, validate_only=True))
+        for version in ("2025-11-25", "2026-07-28", "2025-11-25", "")
+    ]
+
+    assert [["CONST"], [], ["CONST"], ["CONST"]] == [
+        [found.code for found in each.outcomes[0].problems] for each in got
+    ]
+
+
+async def test_an_output_schema_must_be_sound_in_versions_that_have_none(
+    registry: Registry,
+) -> None:
+    """What is registered must be able to judge."""
+    broken = tool("a", outputSchema={"$ref": "#/gone"})
+    got = await registrar(registry).register(asked(broken, protocol_version="2024-11-05"))
+
+    assert [("UNRESOLVABLE_REFERENCE", "/outputSchema")] == [
+        (found.code, found.instance_pointer) for found in got.outcomes[0].problems
+    ]
+
+
+async def test_what_is_found_of_a_definition_is_remembered(registry: Registry) -> None:
+    """Nothing is compiled again; another layout is the same definition."""
+    compiler = Compiler()
+    schemas = CompiledSchemas(compiler, LIMITS, 0, 0)
+    one = Registrar(registry, schemas, checker_of(schemas), LIMITS)
+    spaced = json.dumps(tool("a"), indent=1).encode()
+    got = [await one.register(asked(each)) for each in (tool("a"), tool("a"), spaced)]
+
+    assert [Action.CREATED, Action.UNCHANGED, Action.UNCHANGED] == [
+        each.outcomes[0].action for each in got
+    ]
+    assert 1 == compiler.compiled
