@@ -157,7 +157,11 @@ def _sender(message: Message, context: Context) -> Sender | None:
     if context.sender is not None:
         return context.sender
     senders = [each for each in Sender if find_method(message.method, context.version, each)]
-    return senders[0] if len(senders) == 1 else None
+    if len(senders) != 1:
+        return None
+    # The method of a response is that of the request that it answers.
+    answers = message.kind in {Kind.RESULT, Kind.ERROR}
+    return other(senders[0]) if answers else senders[0]
 
 
 def _object(value: Any) -> dict[str, Any] | None:
