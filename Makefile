@@ -7,7 +7,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: setup demo test check generate lock share bench clean
+.PHONY: setup demo test check generate docs lock share bench clean
 
 setup: .venv/.made
 
@@ -47,6 +47,11 @@ check: setup
 
 generate: setup
 	proto/generate.sh
+
+# The table of rules, from the rules themselves.
+docs: setup
+	$(BIN)/sidecheck rules --format markdown > service/RULES.md.new
+	mv service/RULES.md.new service/RULES.md
 
 # Share of the corpus' schemas on the fast engine, and why not for the rest.
 share: setup

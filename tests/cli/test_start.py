@@ -21,6 +21,8 @@ ENGINES = {"jsonschema", "fastjsonschema", "re2", "msgspec", "referencing"}
         pytest.param(
             ["validate", "--schema", "tool.json", "tool.json"], HEAVY - {"asyncio"}, id="validate"
         ),
+        pytest.param(["rules"], HEAVY - {"asyncio"} | {"jsonschema"}, id="rules"),
+        pytest.param(["lint-messages", "tool.json"], HEAVY - {"asyncio"}, id="lint-messages"),
         pytest.param(["info", "--target", "x"], {"pydantic", "structlog"} | ENGINES, id="info"),
     ],
 )

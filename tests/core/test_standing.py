@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from sidecheck_server.core.budget import Exhausted
-from sidecheck_server.core.schemas.standing import standing_in
+from sidecheck_server.core.schemas.standing import mentions, standing_in
 from sidecheck_server.core.words import as_pointer
 
 
@@ -66,6 +66,25 @@ def test_a_deep_schema_takes_no_stack() -> None:
 
 
 def test_walking_is_paid_for() -> None:
-    schema = {"properties": {str(index): {} for index in range(1000)}}
+    schema: dict[str, Any] = {"properties": {str(index): {} for index in range(1000)}}
     with pytest.raises(Exhausted):
         list(standing_in(schema, [10_000]))
+
+
+@pytest.mark.parametrize(
+    ("schema", "mentioned"),
+    [
+        ({"x-a": 1}, True),
+        ({"properties": {"b": {"x-a": None}}}, True),
+        ({"anyOf": [[], {"x-a": 1}]}, True),
+        # Data count as well: it is a first look.
+        ({"const": {"x-a": 1}}, True),
+        ({"properties": {"b": {"default": "x-a"}}}, False),
+        ({"required": ["x-a"]}, False),
+        ({}, False),
+        (True, False),
+    ],
+    ids=str,
+)
+def test_whether_a_keyword_is_there_at_all(schema: Any, mentioned: bool) -> None:
+    assert mentioned is mentions(schema, "x-a", [1000])

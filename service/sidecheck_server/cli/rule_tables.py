@@ -7,6 +7,7 @@ from sidecheck_server.cli.reports import STYLES, counted
 from sidecheck_server.cli.rows import Row
 from sidecheck_server.core.mcp.rules.catalogue import GROUPS
 from sidecheck_server.core.mcp.rules.rule import Rule
+from sidecheck_server.core.mcp.shapes.errata import ERRATA, Erratum
 from sidecheck_server.core.mcp.versions import VERSIONS
 from sidecheck_server.core.words import Severity
 
@@ -19,6 +20,12 @@ What definitions and messages are checked by, beside the schemas that the specif
 publishes. An *error* breaks a MUST of the specification, or its schema; a *warning* breaks a
 SHOULD; an *info* is advice of a provider of models. `make docs` writes this file; the service
 tells the same in `ProtocolService.ListRules`, and the command in `sidecheck rules`.
+"""
+_ERRATA = """\
+## Errata of the published schemas
+
+The schemas that the specification publishes are made from its `schema.ts`. Where they say
+something else than it, or than prose that binds, the service keeps to these.
 """
 
 
@@ -49,6 +56,9 @@ def rules_in_markdown(version: str | None = None) -> str:
     for title, rules in groups.items():
         if rules:
             parts += [f"## {title}\n", _table(rules)]
+    errata = [one for one in ERRATA if version is None or version in one.versions]
+    if errata:
+        parts += [_ERRATA, _table_of_errata(errata)]
     return "\n".join(parts).rstrip("\n")
 
 
@@ -58,6 +68,16 @@ def _table(rules: Sequence[Rule]) -> str:
         f"| `{rule.code}` | {rule.severity.value} | {_span(rule)} | {_escaped(rule.sentence)} "
         f"| {_link(rule)} |"
         for rule in rules
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _table_of_errata(errata: Sequence[Erratum]) -> str:
+    lines = ["| type | versions | published | what holds | why |", "|---|---|---|---|---|"]
+    lines += [
+        f"| `{one.type}{f'.{one.member}' if one.member else ''}` | {', '.join(one.versions)} "
+        f"| {_escaped(one.published)} | {_escaped(one.holds)} | {_escaped(one.why)} |"
+        for one in errata
     ]
     return "\n".join(lines) + "\n"
 
@@ -81,7 +101,8 @@ _WIDEST_SPAN = len(f"{VERSIONS[0]} to {VERSIONS[0]}")
 def _link(rule: Rule) -> str:
     clause = rule.clause
     at = clause.at(rule.versions[-1])
-    name = clause.page.partition("://")[2] or clause.page
+    # Of a provider's page, whose it is tells most.
+    name = clause.page.partition("://")[2].partition("/")[0] or clause.page
     anchor = f", {clause.anchor}" if clause.anchor and "://" not in clause.page else ""
     return f"[{name}{anchor}]({at})" if "://" in at else name
 

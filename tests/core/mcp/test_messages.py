@@ -88,6 +88,51 @@ def test_a_call_may_be_answered_by_a_task(result: Any, pointers: list[str]) -> N
     assert pointers == sorted({each.instance_pointer for each in found})
 
 
+CALL = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
+DISPUTED = [
+    ("no request, or a notification", {**CALL, "id": None, "params": {"name": "a"}}, "/id ID_NULL"),
+    ("an id that some cut to 1", {**CALL, "id": 1.5, "params": {"name": "a"}}, "/id ID_TYPE"),
+    ("dropped by some", {**CALL, "params": {"name": "a"}, "trace": "t"}, ""),
+    (
+        "an error to some, a result to others",
+        {"jsonrpc": "2.0", "id": 1, "result": {"content": []}, "error": {"code": 1, "message": ""}},
+        "/error RESULT_WITH_ERROR",
+    ),
+    (
+        "a request to some",
+        {"jsonrpc": "2.0", "id": 1, "method": "notifications/initialized"},
+        "/id NOTIFICATION_WITH_ID",
+    ),
+    ("told with much, little or no detail", {**CALL, "params": {"name": 123}}, "/params/name TYPE"),
+    ("an invalid request to one, invalid params to others", CALL, " PARAMS_MISSING"),
+    ("filled up by some", {"jsonrpc": "2.0", "id": 1, "result": {}}, "/result REQUIRED"),
+    (
+        "coerced by some",
+        {"jsonrpc": "2.0", "id": 1, "error": {"code": "1", "message": ""}},
+        "/error/code TYPE",
+    ),
+    ("a batch of one", [{"jsonrpc": "2.0", "id": 1, "method": "ping"}], " BATCH_UNSUPPORTED"),
+]
+
+
+@pytest.mark.parametrize(
+    ("message", "told"), [row[1:] for row in DISPUTED], ids=[r[0] for r in DISPUTED]
+)
+def test_where_sdks_disagree_the_specification_decides(message: Any, told: str) -> None:
+    found = checked(message, "2025-11-25", answers="tools/call").findings.verdict().violations
+    assert ([told] if told else []) == [f"{each.instance_pointer} {each.code}" for each in found]
+
+
+def test_what_one_version_refuses_another_ignores() -> None:
+    response = {"jsonrpc": "2.0", "id": 1, "result": {"content": [], "structuredContent": [1]}}
+    refused = [
+        version
+        for version in VERSIONS[:-1]
+        if checked(response, version, answers="tools/call").findings.has_errors
+    ]
+    assert refused == ["2025-06-18", "2025-11-25"]
+
+
 HIDDEN = "s3cret"
 
 

@@ -107,6 +107,11 @@ SECRETS: list[tuple[str, str, Any]] = [
     ("X_MCP_HEADER_CONTROL", "Tool", _property(**{"x-mcp-header": "geheim\n"})),
     ("X_MCP_HEADER_STRING", "Tool", _property(**{"x-mcp-header": ["geheim"]})),
     ("X_MCP_HEADER_TYPE", "Tool", _property(**{"x-mcp-header": "A", "type": "geheim"})),
+    (
+        "X_MCP_HEADER_SENSITIVE",
+        "Tool",
+        {"inputSchema": {"properties": {"geheim_password": {"x-mcp-header": "A"}}}},
+    ),
     ("ICON_SCHEME", "Icon", {"src": "geheim:a"}),
     ("ICON_SCHEME", "Icon", {"src": "geheim"}),
     ("ICON_URI", "Icon", {"src": "https:geheim"}),

@@ -100,6 +100,12 @@ def test_a_fault_in_a_document_is_told_at_the_reference_to_it() -> None:
     [
         ("2025-11-25", a({"type": 7}), "2025-11-25/basic#schema-validation"),
         ("2026-07-28", a({"$ref": "#/x"}), "2026-07-28/basic#ref-resolution"),
+        ("2025-11-25", a({"$ref": "#/x"}), "2025-11-25/basic#schema-validation"),
+        (
+            "2025-11-25",
+            {"type": "object", "$schema": "a:b"},
+            "2025-11-25/basic#implementation-requirements",
+        ),
         ("2024-11-05", a({"type": 7}), "2024-11-05/server/tools#tool"),
     ],
 )

@@ -83,13 +83,25 @@ def answer_all(checked: Checked, limits: Limits, how: Judging) -> None:
         Refusal: LIMIT_EXCEEDED, if judging a value takes too long.
     """
     findings = checked.findings
+    # Many values may be judged under one schema. The questions hold it, so that its
+    # identity is that of no other.
+    ready: dict[tuple[int, bool], CompiledSchema | Refusal] = {}
     for asking in findings.questions:
-        source = source_for(asking, findings)
-        try:
-            compiled = CompiledSchema(source, compile_source(source, limits), limits)
-        except Refusal as refusal:
-            answer(asking, findings, refusal)
-            continue
-        text = value_text(asking)
-        answer(asking, findings, compiled, None if text is None else judge(compiled, text, how))
+        key = (id(asking.question.schema), asking.question.assert_formats)
+        if key not in ready:
+            ready[key] = _compiled(asking, findings, limits)
+        compiled = ready[key]
+        text = None if isinstance(compiled, Refusal) else value_text(asking)
+        if text is None or isinstance(compiled, Refusal):
+            answer(asking, findings, compiled)
+        else:
+            answer(asking, findings, compiled, judge(compiled, text, how))
     findings.questions.clear()
+
+
+def _compiled(asking: Asking, findings: Findings, limits: Limits) -> CompiledSchema | Refusal:
+    source = source_for(asking, findings)
+    try:
+        return CompiledSchema(source, compile_source(source, limits), limits)
+    except Refusal as refusal:
+        return refusal

@@ -39,3 +39,9 @@ class Context:
     #: What is left of the steps that the check may take (`core.budget`), set anew when
     #: one begins. A rule whose work grows with the value pays for it before it is done.
     budget: Budget = field(default_factory=lambda: [1_000_000])
+    #: What several rules read of a part of the value, by what is read and the identity of the
+    #: part; the part stands beside it, lest its identity become that of another. `replace`
+    #: begins anew.
+    readings: dict[tuple[str, int], tuple[Any, Any]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )

@@ -1,21 +1,24 @@
 """What was found by the rules of the protocol, for the wire."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
 import msgspec
 from sidecheck.v1 import protocol_service_pb2
 
+from sidecheck_server.core.limits import Limits, exceeded
 from sidecheck_server.core.mcp.check import Checked
-from sidecheck_server.core.mcp.checking import CheckedTool, Treatment
+from sidecheck_server.core.mcp.checking import Treatment
 from sidecheck_server.core.mcp.messages import reply_to
 from sidecheck_server.core.mcp.names import CheckedNames
 from sidecheck_server.core.mcp.subjects import Asked, ProtocolMessage
-from sidecheck_server.core.words import Document, Verdict
+from sidecheck_server.core.words import Verdict
 from sidecheck_server.rpc.convert.targets import documents_from_wire
+from sidecheck_server.rpc.convert.terms import terms_from_wire
 from sidecheck_server.rpc.convert.verdicts import checked_to_wire
 from sidecheck_server.state.targets import InlineTool
+from sidecheck_server.state.tools import CheckedTools, ToolsToCheck
 
 __all__ = ["answer_to_wire", "names_to_wire", "tools_from_wire", "tools_to_wire"]
 
@@ -68,17 +71,30 @@ _TREATMENTS: Mapping[Treatment, protocol_service_pb2.ToolOutcome.Treatment] = Ma
 
 
 def tools_from_wire(
-    request: protocol_service_pb2.CheckToolsRequest,
-) -> tuple[list[InlineTool], tuple[Document, ...]]:
-    """Return the definitions to check, and the documents for those of a listing."""
-    tools = [InlineTool(tool.json, documents_from_wire(tool.documents)) for tool in request.tools]
-    return tools, documents_from_wire(request.documents)
+    request: protocol_service_pb2.CheckToolsRequest, limits: Limits
+) -> ToolsToCheck:
+    """Return the definitions to check, and how.
+
+    Raises:
+        Refusal: as `terms_from_wire`; LIMIT_EXCEEDED if there are too many tools, which are
+            counted before they are read.
+    """
+    if len(request.tools) > limits.batch_items:
+        raise exceeded("batch_items", limits.batch_items, "the tools", len(request.tools))
+    terms = terms_from_wire(request.context, request.options, limits)
+    return ToolsToCheck(
+        listing=request.listing,
+        documents=documents_from_wire(request.documents),
+        tools=tuple(
+            InlineTool(tool.json, documents_from_wire(tool.documents)) for tool in request.tools
+        ),
+        context=terms.context,
+        how=terms.how,
+    )
 
 
-def tools_to_wire(
-    checked: Iterable[CheckedTool], listing: Verdict
-) -> protocol_service_pb2.CheckToolsResponse:
-    """Return the message of what was found in definitions, and in the *listing* around them."""
+def tools_to_wire(checked: CheckedTools) -> protocol_service_pb2.CheckToolsResponse:
+    """Return the message of what was found in definitions, and in what lists them."""
     return protocol_service_pb2.CheckToolsResponse(
         outcomes=[
             protocol_service_pb2.ToolOutcome(
@@ -87,7 +103,7 @@ def tools_to_wire(
                 treatment=_TREATMENTS[one.treatment],
                 verdict=checked_to_wire(one.verdict),
             )
-            for one in checked
+            for one in checked.outcomes
         ],
-        listing=checked_to_wire(listing),
+        listing=checked_to_wire(checked.listing),
     )

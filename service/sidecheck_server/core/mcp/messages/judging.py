@@ -102,10 +102,13 @@ def _type_asked_for(message: Message, method: Method | None, type_: str, finding
             at = ("result", "resultType")
             findings.tell(input_required.FORBIDDEN, message.path, Fault(at, said))
         return "InputRequiredResult"
-    if says == "complete" or not isinstance(says, str):
-        asks = method is not None and method.may_ask and "inputRequests" in result
+    if isinstance(says, str) and says != "complete":
+        return "Result"
+    if method is not None and method.may_ask:
+        # Who says nothing of the type, and asks, is told of that alone.
+        asks = "inputRequests" in result or (says != "complete" and "requestState" in result)
         return "InputRequiredResult" if asks else type_
-    return "Result"
+    return type_
 
 
 def _judge_error(message: Message, answers: str, findings: Findings, surfaces: Surfaces) -> None:

@@ -1,5 +1,6 @@
 """Replies: the JSON-RPC error responses that messages with errors deserve."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -27,7 +28,7 @@ _TITLES = {
 }
 _MOST = 20
 _LONGEST = 300
-"""The longest message, in characters."""
+"""How many violations a reply lists, and how long its texts are, in characters."""
 
 #: The first version that lets an error response without an id, rather than with null.
 _WITHOUT_ID = "2025-11-25"
@@ -37,7 +38,7 @@ _VERSION_LENGTH = 64
 _ANSWERS = frozenset({"result", "error"})
 _VERSION = "io.modelcontextprotocol/protocolVersion"
 
-_ENVELOPE = frozenset(rule.code for rule in envelope.RULES) - {envelope.BATCH_MIXED.code}
+_ENVELOPE = frozenset(rule.code for rule in envelope.RULES)
 _METHOD = frozenset(
     {
         methods.UNKNOWN.code,
@@ -55,7 +56,8 @@ def reply_to(messages: Sequence[Message], verdict: Verdict, version: str) -> byt
     Each request with an error in *verdict* is due an error response, whose ``data`` list
     the first of its errors: ``{"violations": [{"code", "pointer", "message"}]}``, with
     pointers into that request. So is a text that is not JSON, of which there are no
-    messages. Notifications and responses have none. A batch has an array of them.
+    messages. Notifications and responses have none. A batch has an array of them. If there
+    are more errors than are listed, the data say so in ``truncated``.
     """
     errors = [one for one in verdict.violations if one.severity is Severity.ERROR]
     if not errors:
@@ -67,22 +69,22 @@ def reply_to(messages: Sequence[Message], verdict: Verdict, version: str) -> byt
     if messages[0].path == ():
         reply = _reply(messages[0], errors, version)
         return b"" if reply is None else _encoded(reply)
+    below = _by_message(errors)
     replies = [
         reply
         for message in messages
-        if (reply := _reply(message, _below(message, errors), version)) is not None
+        if (reply := _reply(message, below[str(message.path[0])], version)) is not None
     ]
     return _encoded(replies) if replies else b""
 
 
-def _below(message: Message, errors: Iterable[Violation]) -> list[Violation]:
-    """Return those of *errors* that are of *message*, one of a batch, with pointers into it."""
-    start = f"/{message.path[0]}"
-    return [
-        replace(one, instance_pointer=one.instance_pointer[len(start) :])
-        for one in errors
-        if one.instance_pointer == start or one.instance_pointer.startswith(f"{start}/")
-    ]
+def _by_message(errors: Iterable[Violation]) -> dict[str, list[Violation]]:
+    """Return *errors* in a batch by the index of the message, with pointers into that."""
+    found: dict[str, list[Violation]] = defaultdict(list)
+    for one in errors:
+        index, slash, inner = one.instance_pointer[1:].partition("/")
+        found[index].append(replace(one, instance_pointer=slash + inner))
+    return found
 
 
 def _reply(message: Message, errors: list[Violation], version: str) -> dict[str, Any] | None:
@@ -134,18 +136,20 @@ def _response(
     if id_ is not None or version < _WITHOUT_ID:
         response["id"] = id_
     where = f" at {why.instance_pointer}" if why.instance_pointer else ""
-    said = f"{_TITLES[code]}{where}: {why.message}"
-    response["error"] = {
-        "code": code,
-        "message": said if len(said) <= _LONGEST else f"{said[: _LONGEST - 1]}…",
-        "data": {
-            "violations": [
-                {"code": one.code, "pointer": one.instance_pointer, "message": one.message}
-                for one in errors[:_MOST]
-            ],
-        },
-    }
+    data: dict[str, Any] = {"violations": [_told(one) for one in errors[:_MOST]]}
+    if len(errors) > _MOST:
+        data["truncated"] = True
+    said = _cut(f"{_TITLES[code]}{where}: {why.message}")
+    response["error"] = {"code": code, "message": said, "data": data}
     return response
+
+
+def _told(one: Violation) -> dict[str, str]:
+    return {"code": one.code, "pointer": _cut(one.instance_pointer), "message": _cut(one.message)}
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
 def _id_of(message: Message) -> str | int | None:

@@ -34,7 +34,7 @@ _FIELD = "PrimitiveSchemaDefinition"
 _FORMATS = {"email": is_email, "uri": is_uri, "date": is_date, "date-time": is_date_time}
 _BOUNDS = (("minLength", "maxLength"), ("minimum", "maximum"), ("minItems", "maxItems"))
 
-_KEYWORD = 60
+_KEYWORD = 120
 """The steps that telling a keyword takes."""
 
 
@@ -178,7 +178,7 @@ def _default(value: Any, context: Context) -> Iterator[Fault]:
 def _refused(default: Any, reading: Reading, context: Context) -> str:
     """Return what *default* should be, or "" if the field admits it."""
     field = reading.field
-    found = options_of(reading)
+    found = options_of(reading, context)
     if found is not None:
         options, _ = found
         known = set(options)

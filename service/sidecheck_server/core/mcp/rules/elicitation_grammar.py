@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 from sidecheck_server.core.budget import spend
 from sidecheck_server.core.explain.nearest import nearest
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.rules.rule import Clause
+from sidecheck_server.core.mcp.rules.rule import Clause, Path
 
 __all__ = [
     "REQUESTED_SCHEMA",
@@ -48,8 +48,9 @@ _OTHERS = frozenset(
 
 # In steps.
 _COMPARING = 400
+_KNOWN = 15
 _ITEM = 8
-_FIELD = 60
+_FIELD = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +89,20 @@ def read_field(value: Any, context: Context) -> Reading | None:
     """Return what the field *value* is meant to be, or None if there is no telling."""
     if not isinstance(value, dict):
         return None
+    known = context.readings.get(("field", id(value)))
+    if known is not None:
+        spend(context.budget, _KNOWN)
+        return cast("Reading | None", known[1])
     spend(context.budget, _FIELD + _ITEM * _listed(value))
     forms = _forms(context.version)
     form = _meant(value, forms)
-    if form is None:
-        return None
-    published = any(each.fits(value) for each in forms.values())
-    return Reading(value, form, published, form.fits(value), _known(context.version))
+    reading = None
+    if form is not None:
+        sound = form.fits(value)
+        published = sound or any(each.fits(value) for each in forms.values())
+        reading = Reading(value, form, published, sound, _known(context.version))
+    context.readings["field", id(value)] = (value, reading)
+    return reading
 
 
 def sound_field(value: Any, context: Context) -> Reading | None:
@@ -103,8 +111,13 @@ def sound_field(value: Any, context: Context) -> Reading | None:
     return reading if reading is not None and reading.published and reading.sound else None
 
 
-def options_of(reading: Reading) -> tuple[list[str], tuple[str | int, ...]] | None:
-    """Return what a sound select offers, and where that stands; None if it is no select."""
+def options_of(reading: Reading, context: Context) -> tuple[list[str], Path] | None:
+    """Return what a sound select offers, and where that stands; None if it is no select.
+
+    Raises:
+        Exhausted: the budget of *context* is spent.
+    """
+    spend(context.budget, _ITEM * _listed(reading.field))
     field = reading.field
     items = field.get("items")
     if "oneOf" in reading.form.needed:

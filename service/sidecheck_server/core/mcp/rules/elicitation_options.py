@@ -31,7 +31,7 @@ _FIELD = "PrimitiveSchemaDefinition"
 )
 def _option_keyword(value: Any, context: Context) -> Iterator[Fault]:
     reading = sound_field(value, context)
-    found = None if reading is None else options_of(reading)
+    found = None if reading is None else options_of(reading, context)
     if reading is None or found is None or found[1][-1] == "enum":
         return
     path = found[1]
@@ -57,7 +57,7 @@ def _option_keyword(value: Any, context: Context) -> Iterator[Fault]:
 )
 def _options_empty(value: Any, context: Context) -> Iterator[Fault]:
     reading = sound_field(value, context)
-    found = None if reading is None else options_of(reading)
+    found = None if reading is None else options_of(reading, context)
     if found is not None and not found[0]:
         yield Fault(found[1], "a select must offer at least one option, found none")
 
@@ -73,7 +73,7 @@ def _options_empty(value: Any, context: Context) -> Iterator[Fault]:
 )
 def _options_repeated(value: Any, context: Context) -> Iterator[Fault]:
     reading = sound_field(value, context)
-    found = None if reading is None else options_of(reading)
+    found = None if reading is None else options_of(reading, context)
     if found is None:
         return
     options, path = found
@@ -82,7 +82,7 @@ def _options_repeated(value: Any, context: Context) -> Iterator[Fault]:
     for index, option in enumerate(options):
         before = first.setdefault(option, index)
         if before != index:
-            spend(context.budget, 40)
+            spend(context.budget, 120)
             where = () if path[-1] == "enum" else ("const",)
             yield Fault(
                 (*path, index, *where),

@@ -9,7 +9,8 @@ from sidecheck_server.core.budget import spend
 from sidecheck_server.core.explain.values import Values, kind_of, listed, literal
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Path, Rule, rule
-from sidecheck_server.core.schemas.standing import standing_in
+from sidecheck_server.core.mcp.rules.secrets import names_secret
+from sidecheck_server.core.schemas.standing import mentions, standing_in
 from sidecheck_server.core.words import Severity, as_pointer
 
 __all__ = ["HEADER", "RULES"]
@@ -47,6 +48,8 @@ class _Annotation:
 
 def _annotations(tool: Any, context: Context) -> Iterator[_Annotation]:
     schema = tool.get("inputSchema") if isinstance(tool, dict) else None
+    if not mentions(schema, HEADER, context.budget):
+        return  # as with nearly every tool
     for here in standing_in(schema, context.budget):
         if HEADER in here.schema:
             name = here.schema[HEADER]
@@ -242,6 +245,24 @@ def _reachable(tool: Any, context: Context) -> Iterator[Fault]:
             )
 
 
+@rule(
+    "X_MCP_HEADER_SENSITIVE",
+    severity=Severity.WARNING,
+    clause=_CLAUSE,
+    sentence="x-mcp-header does not stand on a parameter that holds a secret: proxies see headers.",
+    on="Tool",
+    since=_SINCE,
+)
+def _not_secret(tool: Any, context: Context) -> Iterator[Fault]:
+    for one in _annotations(tool, context):
+        secret = names_secret(str(one.path[-1]), context.budget) if one.on_parameter else ""
+        if secret:
+            what = "a secret" if context.hide_values else f"a secret, by its name: {secret}"
+            yield Fault(
+                one.at, f"what proxies may not see has no place in a header; this is {what}"
+            )
+
+
 def _first_other_keyword(path: Path) -> str:
     """Return the first keyword on the way *path* that is not ``properties``, or ""."""
     index = 0
@@ -259,4 +280,5 @@ RULES: tuple[Rule, ...] = (
     _primitive,
     _safe,
     _reachable,
+    _not_secret,
 )

@@ -8,7 +8,7 @@ from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.versions import VERSIONS
 from sidecheck_server.core.words import Severity, Violation, as_pointer
 
-__all__ = ["Check", "Clause", "Fault", "Path", "Question", "Rule", "rule"]
+__all__ = ["Check", "Clause", "Fault", "Found", "Path", "Question", "Rule", "rule"]
 
 #: The way to a value: the keys and indexes that lead to it.
 Path: TypeAlias = tuple[str | int, ...]

@@ -163,7 +163,7 @@ def _tool_name_repeated(value: Any, context: Context) -> Iterator[Fault]:
             continue
         before = first.setdefault(name, index)
         if before != index:
-            spend(context.budget, 60)
+            spend(context.budget, 120)
             found = Values(hidden=context.hide_values).found(name)
             yield Fault(
                 ("tools", index, "name"),

@@ -5,14 +5,19 @@ begins with its very text, and the detail follows.
 """
 
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import Any
 
 from sidecheck_server.core.budget import spend
 from sidecheck_server.core.explain.values import Values, counted, quoted
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
-from sidecheck_server.core.mcp.rules.sampling_turns import Turn, read_turn, turns_of
+from sidecheck_server.core.mcp.rules.sampling_turns import (
+    Turn,
+    messages_of,
+    next_turn,
+    read_turn,
+    turns_of,
+)
 from sidecheck_server.core.words import Severity
 
 __all__ = ["RULES"]
@@ -29,7 +34,7 @@ _NO_PREVIOUS = "tool_result requires a previous message containing tool_use"
 _NO_MATCH = "tool_result blocks do not match any tool_use in the previous message"
 _IDS_DIFFER = "ids of tool_result blocks and tool_use blocks from previous message do not match"
 
-_FAULT = 60
+_FAULT = 120
 
 
 def _named(what: str, id_: str, context: Context) -> str:
@@ -80,7 +85,7 @@ def _tool_result_role(value: Any, context: Context) -> Iterator[Fault]:
     since=_SINCE,
 )
 def _mixed(value: Any, context: Context) -> Iterator[Fault]:
-    last = len(value["messages"]) - 1 if isinstance(value, dict) and _messages(value) else -1
+    last = len(messages_of(value)) - 1
     for turn in turns_of(value, context):
         others = turn.others + len(turn.uses)
         # Results that the assistant brings are wrong by themselves.
@@ -88,11 +93,6 @@ def _mixed(value: Any, context: Context) -> Iterator[Fault]:
             found = f"found {counted(others, 'block')} of other types"
             text = _MIXED if turn.index == last else "a message with tool_result holds nothing else"
             yield Fault(turn.at(("content",)), f"{text}; {found}")
-
-
-def _messages(value: dict[str, Any]) -> list[Any]:
-    messages = value.get("messages")
-    return messages if isinstance(messages, list) else []
 
 
 @rule(
@@ -107,9 +107,11 @@ def _messages(value: dict[str, Any]) -> list[Any]:
     since=_SINCE,
 )
 def _unanswered(value: Any, context: Context) -> Iterator[Fault]:
-    for turn, following, last in _pairs(value, context):
+    for turn in turns_of(value, context):
         if not turn.uses or turn.role == "user":
             continue
+        following = next_turn(value, turn, context)
+        last = turn.index == len(messages_of(value)) - 2
         answered = {result.id for result in following.results} if following else set()
         for use in turn.uses:
             if use.id is None or use.id in answered:
@@ -132,12 +134,11 @@ def _unanswered(value: Any, context: Context) -> Iterator[Fault]:
     since=_SINCE,
 )
 def _orphan(value: Any, context: Context) -> Iterator[Fault]:
-    previous: Turn | None = None
-    last = len(_messages(value)) - 1 if isinstance(value, dict) else -1
+    last = len(messages_of(value)) - 1
     for turn in turns_of(value, context):
         if turn.results:
+            previous = next_turn(value, turn, context, -1)
             yield from _orphans(turn, previous, context, is_last=turn.index == last)
-        previous = turn
 
 
 def _orphans(
@@ -158,14 +159,6 @@ def _orphans(
             yield Fault(
                 turn.at((*result.path, "toolUseId")), f"{_IDS_DIFFER}: {text}" if is_last else text
             )
-
-
-def _pairs(value: Any, context: Context) -> Iterator[tuple[Turn, Turn | None, bool]]:
-    """Yield each message with the next, if any, and whether these are the last two."""
-    last = len(_messages(value)) - 1 if isinstance(value, dict) else -1
-    for turn, following in pairwise((*turns_of(value, context), None)):
-        if turn is not None:
-            yield turn, following, following is not None and following.index == last
 
 
 @rule(

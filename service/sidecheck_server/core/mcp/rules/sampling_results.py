@@ -8,7 +8,7 @@ from sidecheck_server.core.explain.nearest import nearest
 from sidecheck_server.core.explain.values import Values, listed, quoted
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Found, Path, Question, Rule, rule
-from sidecheck_server.core.mcp.rules.sampling_turns import ToolUse, Turn, read_turn, turns_of
+from sidecheck_server.core.mcp.rules.sampling_turns import ToolUse, next_turn, read_turn, turns_of
 from sidecheck_server.core.words import Severity
 
 __all__ = ["RULES"]
@@ -19,8 +19,8 @@ _CHOICE = Clause("client/sampling", "tool-choice-modes")
 _ROLES = Clause("client/sampling", "message-roles")
 
 _UNKNOWN = 400
-_QUESTION = 1000
-"""The steps of asking, beside those for the schema and the input."""
+_QUESTION = 200
+"""The steps of asking, beside those of writing the input."""
 
 
 class _Tools:
@@ -28,7 +28,6 @@ class _Tools:
 
     def __init__(self, request: dict[str, Any], context: Context) -> None:
         self._schemas: dict[str, Any] = {}
-        self._weights: dict[str, int] = {}
         self._context = context
         tools = request.get("tools")
         #: Whether they are told.
@@ -49,7 +48,7 @@ class _Tools:
             return
         schema = self._schemas[name]
         if isinstance(schema, dict) and isinstance(use.block.get("input"), dict):
-            yield self._matching(name, schema, use, path)
+            yield self._matching(schema, use, path)
 
     def _unknown(self, name: str, path: Path) -> Fault:
         spend(self._context.budget, _UNKNOWN + 100 * min(len(self._schemas), 200))
@@ -62,13 +61,9 @@ class _Tools:
             nearest(name, self._schemas),
         )
 
-    def _matching(self, name: str, schema: dict[str, Any], use: ToolUse, path: Path) -> Question:
-        budget = self._context.budget
-        if name not in self._weights:
-            self._weights[name] = _weigh(schema, budget)
-        # Each question is put with its schema, and with its value.
-        spend(budget, _QUESTION + self._weights[name])
-        _weigh(use.block["input"], budget)
+    def _matching(self, schema: dict[str, Any], use: ToolUse, path: Path) -> Question:
+        spend(self._context.budget, _QUESTION)
+        _spend_writing(use.block["input"], self._context.budget)
         return Question(
             schema,
             schema_path=(),
@@ -79,13 +74,12 @@ class _Tools:
         )
 
 
-def _weigh(value: Any, budget: Budget) -> int:
-    """Return the steps that writing *value* as JSON takes, and take them from *budget*.
+def _spend_writing(value: Any, budget: Budget) -> None:
+    """Take the steps from *budget* that writing *value* as JSON takes.
 
     Raises:
         Exhausted: it had fewer.
     """
-    total = 0
     waiting = [value]
     while waiting:
         one = waiting.pop()
@@ -98,9 +92,7 @@ def _weigh(value: Any, budget: Budget) -> int:
             waiting += one
         elif isinstance(one, str):
             steps += len(one) // 16
-        total += steps
         spend(budget, steps)
-    return total
 
 
 @rule(
@@ -121,22 +113,14 @@ def _tool_unknown(value: Any, context: Context) -> Iterator[Found]:
     tools = _Tools(value, context)
     if not tools.known:
         return
-    asking: Turn | None = None
     for turn in turns_of(value, context):
-        if asking is not None:
-            yield from _uses(asking, turn, tools)
-        asking = turn
-    if asking is not None:
-        yield from _uses(asking, None, tools)
-
-
-def _uses(turn: Turn, following: Turn | None, tools: _Tools) -> Iterator[Found]:
-    if not turn.uses:
-        return
-    failed = {each.id for each in following.results if each.is_error} if following else set()
-    for use in turn.uses:
-        if use.id is None or use.id not in failed:
-            yield from tools.judge(use, turn.at(use.path))
+        if not turn.uses:
+            continue
+        following = next_turn(value, turn, context)
+        failed = {each.id for each in following.results if each.is_error} if following else set()
+        for use in turn.uses:
+            if use.id is None or use.id not in failed:
+                yield from tools.judge(use, turn.at(use.path))
 
 
 def _request(context: Context) -> dict[str, Any] | None:

@@ -1,17 +1,24 @@
-"""Messages of sampling, read for the tools that they use and the results that they bring."""
+"""Messages of sampling, read for the tools that they use and the results that they bring.
 
-from collections.abc import Iterator
+Most messages do neither, and are passed over: a history may have thousands of them.
+"""
+
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from sidecheck_server.core.budget import spend
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules.rule import Path
 
-__all__ = ["ToolResult", "ToolUse", "Turn", "read_turn", "turns_of"]
+__all__ = ["ToolResult", "ToolUse", "Turn", "messages_of", "next_turn", "read_turn", "turns_of"]
 
-_MESSAGE = 60
-_BLOCK = 20
+# In steps.
+_LOOK = 15
+_LOOK_BLOCK = 5
+_MESSAGE = 80
+_BLOCK = 40
+
+_KINDS = ("tool_use", "tool_result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,24 +62,74 @@ class Turn:
         return ("messages", self.index, *path)
 
 
-def turns_of(value: Any, context: Context) -> Iterator[Turn]:
-    """Yield the messages of a request one by one, each paid for.
-
-    Raises:
-        Exhausted: the budget of *context* is spent.
-    """
+def messages_of(value: Any) -> list[Any]:
+    """Return the messages of the request *value*, or none if it is no request."""
     messages = value.get("messages") if isinstance(value, dict) else None
-    if isinstance(messages, list):
-        for index, message in enumerate(messages):
-            yield read_turn(message, context, index)
+    return messages if isinstance(messages, list) else []
 
 
-def read_turn(message: Any, context: Context, index: int = 0) -> Turn:
-    """Return *message* as a turn, whatever it is.
+def turns_of(value: Any, context: Context) -> list[Turn]:
+    """Return those messages of the request *value* that use tools or bring results.
+
+    They are read once, however many rules ask.
 
     Raises:
         Exhausted: the budget of *context* is spent.
     """
+    known = context.readings.get(("turns", id(value)))
+    if known is not None:
+        # A rule goes through all of them.
+        spend(context.budget, _LOOK + _LOOK_BLOCK * len(known[1]))
+        return cast("list[Turn]", known[1])
+    messages = messages_of(value)
+    spend(context.budget, _LOOK * (1 + len(messages)))
+    found = []
+    for index, message in enumerate(messages):
+        content = message.get("content") if isinstance(message, dict) else None
+        if isinstance(content, list):
+            spend(context.budget, _LOOK_BLOCK * len(content))
+            bears = any(isinstance(block, dict) and _bears(block) for block in content)
+        else:
+            bears = isinstance(content, dict) and _bears(content)
+        if bears:
+            found.append(_read(message, context, index))
+    context.readings["turns", id(value)] = (value, found)
+    return found
+
+
+def next_turn(value: Any, turn: Turn, context: Context, step: int = 1) -> Turn | None:
+    """Return the message *step* messages after *turn*, or None if there is none.
+
+    Raises:
+        Exhausted: the budget of *context* is spent.
+    """
+    messages = messages_of(value)
+    index = turn.index + step
+    return _read(messages[index], context, index) if 0 <= index < len(messages) else None
+
+
+def read_turn(message: Any, context: Context) -> Turn:
+    """Return *message*, alone or one of a request, as a turn.
+
+    Raises:
+        Exhausted: the budget of *context* is spent.
+    """
+    content = message.get("content") if isinstance(message, dict) else None
+    if isinstance(content, dict) and not _bears(content):
+        spend(context.budget, _LOOK)
+        return Turn(0, message.get("role"), others=1)
+    return _read(message, context, anywhere=True)
+
+
+def _bears(block: dict[str, Any]) -> bool:
+    return block.get("type") in _KINDS
+
+
+def _read(message: Any, context: Context, index: int = 0, *, anywhere: bool = False) -> Turn:
+    known = context.readings.get(("turn", id(message)))
+    if known is not None and (anywhere or known[1].index == index):
+        spend(context.budget, _LOOK)
+        return cast("Turn", known[1])
     spend(context.budget, _MESSAGE)
     if not isinstance(message, dict):
         return Turn(index, None)
@@ -84,6 +141,7 @@ def read_turn(message: Any, context: Context, index: int = 0) -> Turn:
             _take_in(turn, block, ("content", position))
     elif content is not None:
         _take_in(turn, content, ("content",))
+    context.readings["turn", id(message)] = (message, turn)
     return turn
 
 

@@ -15,7 +15,9 @@ from sidecheck_server.core.words import Severity
 
 __all__ = ["RULES", "clause_of", "sentence_of"]
 
+# What is said of schemas: first that they are valid, then more.
 _USAGE_SINCE = "2025-11-25"
+_BOUNDS_SINCE = "2026-07-28"
 _TOOL = Clause("server/tools", "tool")
 _VALID = Clause("basic", "schema-validation")
 _REQUIREMENTS = Clause("basic", "implementation-requirements")
@@ -94,10 +96,15 @@ _BY_CODE = {each.code: each for each in RULES}
 def clause_of(reason: Reason, version: str) -> str:
     """Return where the rule that a refusal for *reason* tells of stands, in *version*.
 
-    Versions before 2025-11-25 say no more of schemas than that tools have them.
+    Versions that do not say so much have the nearest that they say: since 2025-11-25 that
+    schemas are valid, before that no more than that tools have them.
     """
-    found = _BY_CODE.get(reason.value, _valid)
-    return (found.clause if version >= _USAGE_SINCE else _TOOL).at(version)
+    clause = _BY_CODE.get(reason.value, _valid).clause
+    if version < _USAGE_SINCE:
+        clause = _TOOL
+    elif version < _BOUNDS_SINCE and clause in (_REFERENCES, _RESOURCES):
+        clause = _VALID
+    return clause.at(version)
 
 
 def sentence_of(reason: Reason) -> str:

@@ -19,7 +19,7 @@ _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
 _TRAILING = frozenset({"value", "confirm", "confirmation", "again", "repeat", "text", "string"})
 
 #: The last words of a name, spelled in small letters.
-_SECRETS = (
+_NAMES = (
     "password",
     "passwd",
     "pwd",
@@ -50,6 +50,11 @@ _SECRETS = (
     "pin number",
     "card pin",
 )
+
+#: The same by their last words, each as its words.
+_SECRETS: dict[str, list[list[str]]] = {}
+for _name in _NAMES:
+    _SECRETS.setdefault(_name.split(" ")[-1], []).append(_name.split(" "))
 
 #: Words before "token" that make it something other than a secret.
 _HARMLESS_TOKENS = frozenset(
@@ -85,10 +90,9 @@ def names_secret(name: str, budget: Budget) -> str:
         words.pop()
     if words[-1:] == ["token"] and _HARMLESS_TOKENS.intersection(words):
         return ""
-    for secret in _SECRETS:
-        last = secret.split(" ")
-        if words[-len(last) :] == last:
-            return secret
+    for secret in _SECRETS.get(words[-1], ()) if words else ():
+        if words[-len(secret) :] == secret:
+            return " ".join(secret)
     return ""
 
 

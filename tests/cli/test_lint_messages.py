@@ -1,0 +1,252 @@
+"""`sidecheck lint-messages`: an outcome for each line of a transcript, and how it exits."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from sidecheck_server.cli import sidecheck
+from sidecheck_server.core.mcp.versions import VERSIONS
+
+INFO = {"name": "desk", "version": "1"}
+INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 0,
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": INFO},
+}
+INITIALIZED = {
+    "jsonrpc": "2.0",
+    "id": 0,
+    "result": {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": INFO},
+}
+READY = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+SESSION = [
+    {"direction": "client", "message": INITIALIZE},
+    {"direction": "server", "message": INITIALIZED},
+    {"direction": "client", "message": READY},
+]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*words: str, stdin: bytes | None = None) -> Result:
+    """Run the command here; an exception of its own is the test's."""
+    words = ("lint-messages", *words)
+    return CliRunner().invoke(sidecheck, words, input=stdin, catch_exceptions=False)
+
+
+def written(*lines: Any) -> bytes:
+    """Return a transcript; what is bytes stands in it as it is."""
+    texts = [line if isinstance(line, bytes) else json.dumps(line).encode() for line in lines]
+    return b"\n".join([*texts, b""])
+
+
+def linted(*lines: Any, words: tuple[str, ...] = ()) -> list[tuple[int, list[tuple[str, str]]]]:
+    """Return the line, and the codes and pointers of what was found there, of each outcome."""
+    result = run("-", "--format", "json", *words, stdin=written(*lines))
+    outcomes = json.loads(result.stdout)
+    expected = [
+        not any(one["severity"] == "error" for one in each["violations"]) for each in outcomes
+    ]
+    assert expected == [each["ok"] for each in outcomes]
+    assert (0 if all(expected) else 1) == result.exit_code
+    return [
+        (each["line"], [(one["code"], one["instance_pointer"]) for one in each["violations"]])
+        for each in outcomes
+    ]
+
+
+def test_a_sound_session_is_sound(folder: Path) -> None:
+    """It exits with 0."""
+    (folder / "session.jsonl").write_bytes(written(*SESSION))
+    result = run("session.jsonl")
+
+    assert (0, "3 messages, no problems\n") == (result.exit_code, result.stdout)
+
+
+def test_text_has_a_row_for_each_problem_at_its_place_in_the_file(folder: Path) -> None:
+    """Aligned, with the columns of the line."""
+    bad = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": 3}}
+    (folder / "s.jsonl").write_bytes(written(*SESSION, b"", {"message": bad}, b'{"jsonrpc": '))
+    result = run("s.jsonl")
+
+    assert 1 == result.exit_code
+    assert (
+        "s.jsonl:5:84: error  TYPE              /message/params/name  expected a string, found 3\n"
+        "s.jsonl:6:13: error  PAYLOAD_NOT_JSON  (root)                "
+        "not JSON: it ends before the value is complete at column 13\n"
+        "5 messages, 2 errors\n"
+    ) == result.stdout
+
+
+def test_json_has_an_outcome_for_each_line() -> None:
+    """With all that is known of each violation."""
+    result = run(
+        "-", "--format", "json", stdin=written(b"", {"jsonrpc": "2.0", "id": 1, "method": 7})
+    )
+
+    (outcome,) = json.loads(result.stdout)
+    assert (2, False) == (outcome["line"], outcome["ok"])
+    (found,) = outcome["violations"]
+    assert {
+        "code": "METHOD_TYPE",
+        "severity": "error",
+        "keyword": "",
+        "instance_pointer": "/method",
+        "schema_pointer": "",
+        "message": found["message"],
+        "suggestion": "",
+        "line": 2,
+        "column": 39,
+        "clause": "https://modelcontextprotocol.io/specification/2025-11-25/basic#requests",
+    } == found
+
+
+def test_lines_are_one_session() -> None:
+    """What needs memory is found, and the version is the one that was agreed on."""
+    call = {"jsonrpc": "2.0", "id": 0, "method": "tools/list"}
+    got = linted(*SESSION, {"direction": "client-to-server", "message": call})
+
+    assert [(1, []), (2, []), (3, []), (4, [("REQUEST_ID_REUSED", "/message/id")])] == got
+
+
+def test_a_line_may_say_what_it_answers() -> None:
+    """Then its result is judged; a bare response by its envelope alone."""
+    answer = {"jsonrpc": "2.0", "id": 7, "result": {"tools": 1}}
+    codes = [
+        code for _, found in linted({"answers": "tools/list", "message": answer}) for code in found
+    ]
+
+    assert ("TYPE", "/message/result/tools") in codes
+    assert [(1, [])] == linted(answer)
+
+
+def test_who_answers_is_the_other_side_than_who_asks() -> None:
+    """Where only the method says who that is."""
+    request = {"jsonrpc": "2.0", "id": 7, "method": "tools/list"}
+    answer = {"jsonrpc": "2.0", "id": 7, "result": {"tools": []}}
+
+    assert [(4, []), (5, [])] == linted(
+        *SESSION, {"message": request}, {"answers": "tools/list", "message": answer}
+    )[3:]
+
+
+def test_a_version_may_be_pinned() -> None:
+    """Then it holds whatever the messages say."""
+    batch = [{"jsonrpc": "2.0", "id": 1, "method": "ping"}]
+    got = {
+        version: [code for code, _ in linted(batch, words=("--protocol-version", version))[0][1]]
+        for version in VERSIONS
+    }
+
+    assert "2025-03-26" in [version for version, codes in got.items() if not codes]
+    assert got["2025-06-18"]
+
+
+WRAPPED = {"message": READY}
+FAULTY = [
+    pytest.param({**WRAPPED, "direction": "sideways"}, "/direction", id="another direction"),
+    pytest.param({**WRAPPED, "direction": 1}, "/direction", id="a direction that is no text"),
+    pytest.param({**WRAPPED, "direction": []}, "/direction", id="a list of directions"),
+    pytest.param({**WRAPPED, "answers": {}}, "/answers", id="an answer to no text"),
+]
+
+
+@pytest.mark.parametrize(("line", "pointer"), FAULTY)
+def test_what_stands_beside_a_message_must_be_known(line: Any, pointer: str) -> None:
+    """It is a problem of that line."""
+    assert [(1, [("TRANSCRIPT_LINE", pointer)])] == [
+        (number, [one for one in found if one[0] == "TRANSCRIPT_LINE"])
+        for number, found in linted(line)
+    ]
+
+
+def test_other_members_beside_a_message_are_left_alone() -> None:
+    """Transcripts have times and names."""
+    assert [(1, [])] == linted({**SESSION[0], "time": 1.5, "answers": None})
+
+
+HOSTILE = [
+    pytest.param(b"[" * 10_000, ["LIMIT_EXCEEDED"], id="deep"),
+    pytest.param(b'{"message": ' * 10_000 + b"1" + b"}" * 10_000, ["LIMIT_EXCEEDED"], id="deeper"),
+    pytest.param(b'"' + b"x" * 10_000_000 + b'"', ["LIMIT_EXCEEDED"], id="ten megabytes"),
+    pytest.param(b'{"message": {"a": 1, "a": 2}}', ["DUPLICATE_KEY"], id="a key twice"),
+    pytest.param(b"\xff\xfe\x00", ["PAYLOAD_NOT_JSON"], id="no text"),
+    pytest.param(b"\xef\xbb\xbf{}", ["PAYLOAD_NOT_JSON"], id="a byte order mark"),
+    pytest.param(b'{"message": "\\ud800"}', ["PAYLOAD_NOT_JSON"], id="half a character"),
+    pytest.param(b"1e400", ["NUMBER_OUT_OF_RANGE"], id="a number out of range"),
+]
+
+
+@pytest.mark.parametrize(("line", "codes"), HOSTILE)
+def test_a_line_that_cannot_be_read_costs_no_other(line: bytes, codes: list[str]) -> None:
+    """Each is told by itself."""
+    got = linted(SESSION[0], line, SESSION[1])
+
+    assert [[], codes, []] == [[code for code, _ in found] for _, found in got]
+
+
+@pytest.mark.parametrize("text", [b"", b"\n", b" \r\n\t\n"])
+def test_a_file_without_messages_is_in_order(text: bytes) -> None:
+    """There is nothing to say of it."""
+    result = run("-", stdin=text)
+
+    assert (0, "0 messages, no problems\n") == (result.exit_code, result.stdout)
+
+
+def test_lines_may_end_as_on_windows() -> None:
+    """The last may have no end at all."""
+    text = written(*SESSION).replace(b"\n", b"\r\n").removesuffix(b"\r\n")
+    result = run("-", stdin=text)
+
+    assert (0, "3 messages, no problems\n") == (result.exit_code, result.stdout)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        pytest.param(["gone.jsonl"], "cannot read gone.jsonl: No such file", id="no file"),
+        pytest.param(["."], "cannot read .: Is a directory", id="a folder"),
+        pytest.param([], "Missing argument 'FILE'", id="nothing"),
+        pytest.param(["-", "--protocol-version", "1"], "'1' is not one of", id="no version"),
+        pytest.param(["-", "--format", "sarif"], "'sarif' is not one of", id="no format"),
+    ],
+)
+def test_a_wrong_command_exits_with_2(words: list[str], said: str) -> None:
+    """And says what is wrong."""
+    result = run(*words)
+
+    assert 2 == result.exit_code
+    assert said in result.stderr
+
+
+def test_places_can_be_shown(folder: Path) -> None:
+    """With the number of the line in the file."""
+    (folder / "s.jsonl").write_bytes(written(b"", {"jsonrpc": "2.0", "id": 1, "method": 7}))
+    result = run("s.jsonl", "--excerpts")
+
+    assert ' 2 | {"jsonrpc": "2.0", "id": 1, "method": 7}' in result.stdout
+
+
+def test_findings_of_a_line_stand_in_the_order_of_their_places(
+    on_terminal: Callable[..., tuple[int, str]],
+) -> None:
+    """On a terminal too, where places are shown."""
+    Path("s.jsonl").write_bytes(written({"message": {"id": None, "method": 7}, "direction": 1}))
+    code, said = on_terminal("lint-messages", "s.jsonl", columns=100)
+
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", said)
+
+    assert 1 == code
+    assert "\n1 message, " in plain
+    places = [plain.find(f"at {pointer}") for pointer in ("/message/id", "/direction")]
+    assert -1 < places[0] < places[1]

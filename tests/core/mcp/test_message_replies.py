@@ -1,0 +1,161 @@
+"""Replies: the error response that a message with an error is due, and nothing else."""
+
+from typing import Any
+
+import pytest
+from messages import META, checked, reply
+from sidecheck_server.core.mcp.versions import VERSIONS
+
+PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 0,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "desk", "version": "1"},
+    },
+}
+
+
+def _call(params: Any) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": "c-1", "method": "tools/call", "params": params}
+
+
+def test_a_reply_says_what_is_wrong_and_where() -> None:
+    assert reply(_call({"name": 123}), "2025-11-25") == {
+        "jsonrpc": "2.0",
+        "id": "c-1",
+        "error": {
+            "code": -32602,
+            "message": "Invalid params at /params/name: expected a string, found 123",
+            "data": {
+                "violations": [
+                    {
+                        "code": "TYPE",
+                        "pointer": "/params/name",
+                        "message": "expected a string, found 123",
+                    }
+                ]
+            },
+        },
+    }
+
+
+CODES = [
+    ("not JSON", b"{", "2025-11-25", -32700),
+    ("two meanings", b'{"id": 1, "id": 2}', "2025-11-25", -32600),
+    ("no message", 5, "2025-11-25", -32600),
+    ("no kind", {"jsonrpc": "2.0", "id": 1}, "2025-11-25", -32600),
+    ("another protocol", {**PING, "jsonrpc": "1.0"}, "2025-11-25", -32600),
+    ("no id to answer to", {**PING, "id": None}, "2025-11-25", -32600),
+    ("a method and a result", {**PING, "result": {}}, "2025-11-25", -32600),
+    (
+        "a notification with an id",
+        {**PING, "method": "notifications/initialized"},
+        "2025-11-25",
+        -32600,
+    ),
+    ("a list of params", {**PING, "params": []}, "2025-11-25", -32600),
+    ("an unknown method", {**PING, "method": "pong"}, "2025-11-25", -32601),
+    ("a method of another version", {**PING, "params": {"_meta": META}}, "2026-07-28", -32601),
+    ("params of another shape", _call({}), "2025-11-25", -32602),
+    ("no params", {**PING, "method": "tools/call"}, "2025-11-25", -32602),
+    ("no version told", {**PING, "method": "tools/list", "params": {}}, "2026-07-28", -32602),
+    (
+        "another version",
+        {
+            **PING,
+            "method": "tools/list",
+            "params": {"_meta": {**META, "io.modelcontextprotocol/protocolVersion": "2099-01-01"}},
+        },
+        "2026-07-28",
+        -32022,
+    ),
+    ("a handshake", INITIALIZE, "2026-07-28", -32022),
+    ("an array", [PING], "2025-06-18", -32600),
+    ("an empty batch", [], "2025-03-26", -32600),
+]
+
+
+@pytest.mark.parametrize(("message", "version", "code"), [case[1:] for case in CODES], ids=str)
+def test_the_code_says_what_kind_of_fault_it_is(message: Any, version: str, code: int) -> None:
+    assert reply(message, version)["error"]["code"] == code
+
+
+SILENCE = [
+    ("a sound request", PING),
+    ("a notification", {"jsonrpc": "2.0", "method": "notifications/cancelled"}),
+    ("a request without an id", {"jsonrpc": "2.0", "method": "tools/call"}),
+    ("a result", {"jsonrpc": "2.0", "id": None, "result": {}}),
+    ("an error", {"jsonrpc": "2.0", "id": 1, "error": {"code": "1", "message": 2}}),
+    ("what may be a response", {"jsonrpc": "2.0", "id": 1, "result": {}, "error": {}}),
+]
+
+
+@pytest.mark.parametrize("message", [case[1] for case in SILENCE], ids=[one[0] for one in SILENCE])
+def test_nothing_else_is_answered(message: Any) -> None:
+    assert reply(message, "2025-11-25") is None
+
+
+def test_a_warning_is_no_reason_to_refuse() -> None:
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": META}}
+    found = checked(message, "2026-07-28").findings.verdict()
+    assert [each.code for each in found.violations] == ["META_CLIENT_INFO"]
+    assert reply(message, "2026-07-28") is None
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_an_id_that_cannot_be_read_is_null_or_since_2025_11_25_left_out(version: str) -> None:
+    expected = {} if version >= "2025-11-25" else {"id": None}
+    for message in (b"{", {**PING, "id": 1.5}, 5):
+        said = reply(message, version)
+        assert {key: said[key] for key in said if key == "id"} == expected
+
+
+def test_an_unsupported_version_is_told_with_the_supported_one() -> None:
+    data = reply(INITIALIZE, "2026-07-28")["error"]["data"]
+    assert data["supported"] == ["2026-07-28"]
+    assert data["requested"] == "2025-06-18"
+
+
+def test_a_batch_is_answered_by_a_batch_of_those_that_are_due_one() -> None:
+    batch = [
+        PING,
+        {**PING, "id": 2, "method": "pong"},
+        {"jsonrpc": "2.0", "method": "notifications/cancelled"},
+        7,
+        {**PING, "id": 3, "method": "tools/call", "params": {"name": 5}},
+    ]
+    replies = reply(batch, "2025-03-26")
+    assert [(each["id"], each["error"]["code"]) for each in replies] == [
+        (2, -32601),
+        (None, -32600),
+        (3, -32602),
+    ]
+    pointers = [each["error"]["data"]["violations"][0]["pointer"] for each in replies]
+    assert pointers == ["/method", "", "/params/name"]
+
+
+def test_a_batch_without_errors_is_not_answered() -> None:
+    assert reply([PING, {**PING, "id": 2}], "2025-03-26") is None
+
+
+def test_a_reply_is_bounded() -> None:
+    meta = {f"-{number}{'k' * 9000}": 1 for number in range(50)}
+    said = reply({**PING, "params": {"_meta": meta}}, "2025-11-25")
+    data = said["error"]["data"]
+    assert (len(data["violations"]), data["truncated"]) == (20, True)
+    assert max(len(one["pointer"]) for one in data["violations"]) == 300
+    assert len(said["error"]["message"]) == 300
+
+
+def test_a_batch_of_another_kind_of_message_is_told_to_its_sender() -> None:
+    replies = reply([{"jsonrpc": "2.0", "id": 1, "result": {}}, {**PING, "id": 2}], "2025-03-26")
+    assert [(each["id"], each["error"]["code"]) for each in replies] == [(2, -32600)]
+
+
+@pytest.mark.parametrize(("message", "version"), [case[1:3] for case in CODES], ids=str)
+def test_every_reply_is_a_sound_message_itself(message: Any, version: str) -> None:
+    assert checked(reply(message, version), version).findings.verdict().violations == ()

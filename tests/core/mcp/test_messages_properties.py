@@ -1,0 +1,152 @@
+"""Whatever is sent: messages are judged, and one fault is told as one, or nearly so."""
+
+import copy
+from typing import Any
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+from messages import checked
+from rule_cases import rule_cases
+from sidecheck_server.core.mcp.context import Context, Sender
+from sidecheck_server.core.mcp.messages import reply_to
+from sidecheck_server.core.mcp.methods import METHODS
+from sidecheck_server.core.mcp.versions import VERSIONS
+from sidecheck_server.core.refusals import Refusal
+from sidecheck_server.core.words import Severity
+
+_METHOD_NAMES = sorted({method.name for method in METHODS})
+
+_scalars = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=9)
+    | st.sampled_from([*_METHOD_NAMES, *VERSIONS, "2.0", "complete", "input_required", "user"])
+)
+_names = st.text(max_size=5) | st.sampled_from(
+    [
+        "_meta",
+        "arguments",
+        "capabilities",
+        "code",
+        "content",
+        "data",
+        "extensions",
+        "inputRequests",
+        "inputResponses",
+        "io.modelcontextprotocol/clientCapabilities",
+        "message",
+        "messages",
+        "method",
+        "name",
+        "params",
+        "requestedSchema",
+        "resultType",
+        "role",
+        "task",
+        "tools",
+        "traceparent",
+        "type",
+        "uri",
+    ]
+)
+_json = st.recursive(
+    _scalars,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(_names, inner, max_size=5),
+    max_leaves=12,
+)
+_messages = st.fixed_dictionaries(
+    {},
+    optional={
+        "jsonrpc": st.just("2.0") | _scalars,
+        "id": st.integers() | _scalars,
+        "method": st.sampled_from(_METHOD_NAMES) | _json,
+        "params": st.dictionaries(_names, _json, max_size=5) | _json,
+        "result": st.dictionaries(_names, _json, max_size=5) | _json,
+        "error": st.dictionaries(_names, _json, max_size=4) | _json,
+    },
+)
+_capabilities = st.none() | st.dictionaries(
+    st.sampled_from(["tools", "resources", "elicitation", "extensions", "experimental", "tasks"]),
+    _json,
+    max_size=3,
+)
+_contexts = st.builds(
+    Context,
+    version=st.sampled_from(VERSIONS),
+    sender=st.none() | st.sampled_from(list(Sender)),
+    client_capabilities=_capabilities,
+    server_capabilities=_capabilities,
+    request=_json,
+    hide_values=st.booleans(),
+)
+
+
+@given(
+    _messages | st.lists(_messages, max_size=4) | _json,
+    _contexts,
+    st.sampled_from(["", *_METHOD_NAMES]),
+)
+@example({"jsonrpc": "2.0", "id": 1e300, "method": "ping"}, Context(), "")
+@example({"jsonrpc": "2.0", "id": -(2**80), "error": {"code": 1e19}}, Context(), "ping")
+def test_whatever_is_sent_is_judged(value: Any, context: Context, answers: str) -> None:
+    try:
+        found = checked(value, context.version, answers=answers, context=context)
+    except Refusal:
+        return
+    reply = reply_to(found.messages, found.findings.verdict(), context.version)
+    assert reply == b"" or found.findings.has_errors
+
+
+# Without an error to say that none could be read, a null for an id is another fault.
+_MOST = 2
+
+_SOUND = [
+    (case.value, case.version, str(case.fields.get("answers", "")))
+    for case in rule_cases("message")
+    if not case.at
+    and case.file in {"caching", "capabilities", "envelope", "errors", "input_required", "methods"}
+    and isinstance(case.value, dict)
+    and not (_context := case.context).client_capabilities
+    and not _context.server_capabilities
+]
+
+
+def _places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    members = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
+    inner = [place for key, member in members for place in _places(member, (*path, key))]
+    return [path, *inner] if path else inner
+
+
+def _errors(value: Any, version: str, answers: str) -> list[str]:
+    violations = checked(value, version, answers=answers).findings.verdict().violations
+    return [
+        f"{each.instance_pointer}: {each.code}"
+        for each in violations
+        if each.severity is Severity.ERROR
+    ]
+
+
+@given(st.data())
+def test_a_fault_is_told_as_few_violations(data: st.DataObject) -> None:
+    value, version, answers = data.draw(st.sampled_from(_SOUND))
+    if _errors(value, version, answers):
+        return
+    value = copy.deepcopy(value)
+    place = data.draw(st.sampled_from(_places(value)))
+    holder = value
+    for key in place[:-1]:
+        holder = holder[key]
+    if data.draw(st.booleans()):
+        del holder[place[-1]]
+    else:
+        holder[place[-1]] = data.draw(_scalars)
+    errors = _errors(value, version, answers)
+    assert len(errors) <= _MOST, errors

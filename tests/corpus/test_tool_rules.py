@@ -1,0 +1,88 @@
+"""The rules for one tool, on real tools: what they find is there, and no rule blocks a tool."""
+
+import re
+from collections import defaultdict
+from functools import cache
+from typing import Any
+
+import pytest
+from shared_material import read_records, shared
+from sidecheck_server.core.mcp.context import Context
+from sidecheck_server.core.mcp.rules import headers, icons, names, tools
+from sidecheck_server.core.mcp.rules.rule import Fault, Found, Path, Rule
+from sidecheck_server.core.mcp.surfaces import visitors_of
+from sidecheck_server.core.mcp.versions import VERSIONS
+
+_RULES = (*headers.RULES, *icons.RULES, *names.RULES, *tools.RULES)
+_CODES = {rule.code for rule in _RULES}
+
+
+@cache
+def definitions() -> tuple[dict[str, Any], ...]:
+    return tuple(each["tool"] for each in read_records(shared("corpus") / "tools.jsonl.gz"))
+
+
+@cache
+def names_by_code(version: str) -> dict[str, set[str]]:
+    """Return the names of the tools that break a rule, by the rule's code."""
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    visit = visitors_of(version).of("Tool")
+    assert visit is not None
+    for tool in definitions():
+        told: list[str] = []
+
+        def tell(rule: Rule, _path: Path, one: Found, told: list[str] = told) -> None:
+            if isinstance(one, Fault):
+                told.append(rule.code)
+
+        visit(tool, (), Context(version=version, budget=[10_000_000]), tell)
+        for code in told:
+            found[code].add(str(tool["name"]))
+    return {code: broken for code, broken in found.items() if code in _CODES}
+
+
+def named_other_than(pattern: str) -> set[str]:
+    return {tool["name"] for tool in definitions() if not re.fullmatch(pattern, tool["name"])}
+
+
+def test_there_are_tools() -> None:
+    assert len(definitions()) > 5000
+
+
+@pytest.mark.parametrize("version", ["2025-11-25", "2026-07-28"])
+@pytest.mark.parametrize(
+    ("code", "pattern"),
+    [
+        ("TOOL_NAME_CHARACTERS", r"[A-Za-z0-9_.-]*"),
+        ("TOOL_NAME_SEP_986", r"[A-Za-z0-9_./-]{1,64}"),
+        ("TOOL_NAME_OPENAI_CHAT", r"[a-zA-Z0-9_-]{1,64}"),
+        ("TOOL_NAME_OPENAI_RESPONSES", r"[a-zA-Z0-9_-]{1,128}"),
+        ("TOOL_NAME_ANTHROPIC", r"[a-zA-Z0-9_-]{1,128}"),
+        ("TOOL_NAME_ANTHROPIC_GUIDE", r"[a-zA-Z0-9_-]{1,64}"),
+        ("TOOL_NAME_GEMINI", r"[a-zA-Z0-9_.:-]{1,128}"),
+        ("TOOL_NAME_VERTEX", r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}"),
+        ("TOOL_NAME_BEDROCK", r"[a-zA-Z0-9_-]{1,64}"),
+    ],
+)
+def test_the_names_that_break_a_grammar_are_told(version: str, code: str, pattern: str) -> None:
+    broken = named_other_than(pattern)
+    assert len(broken) > 10
+    assert broken == names_by_code(version)[code]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_no_rule_but_those_of_names_hints_and_descriptions_finds_anything(version: str) -> None:
+    """No real tool has a header, an icon or a name that a MUST is against."""
+    allowed = {rule.code for rule in (*names.RULES, *tools.RULES)}
+    assert set() == names_by_code(version).keys() - allowed
+
+
+def test_a_tool_that_is_read_only_and_destructive_is_told() -> None:
+    broken = {
+        tool["name"]
+        for tool in definitions()
+        if (hints := tool.get("annotations") or {}).get("readOnlyHint") is True
+        and hints.get("destructiveHint") is True
+    }
+    assert broken
+    assert broken == names_by_code("2025-11-25")["TOOL_HINTS_CONTRADICT"]
