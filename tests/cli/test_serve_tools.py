@@ -9,8 +9,8 @@ from running import RunningServer
 from sidecheck import BlockingClient, RegisteredTool
 from sidecheck_server.cli import sidecheck
 
-LOG = {"name": "log", "inputSchema": {"required": ["count"]}}
-DIFF = {"name": "diff", "inputSchema": {}}
+LOG = {"name": "log", "inputSchema": {"type": "object", "required": ["count"]}}
+DIFF = {"name": "diff", "inputSchema": {"type": "object"}}
 BAD = {"name": "secret", "inputSchema": {"type": "integr"}}
 
 

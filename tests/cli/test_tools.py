@@ -130,14 +130,16 @@ def test_definitions_go_byte_for_byte_and_with_their_documents(
     """The order of properties, and white space, are the author's."""
     from sidecheck import BlockingClient
 
-    (folder / "refers.json").write_text('{"name":"r", "inputSchema": {"$ref": "urn:d"}}')
+    (folder / "refers.json").write_text(
+        '{"name":"r", "inputSchema": {"type": "object", "$ref": "urn:d"}}'
+    )
     document = ("--document", "urn:d", "log.json")
     to = ("--server", "git", "--target", server.address)
 
     assert 0 == run("tools", "register", "refers.json", *document, *to).exit_code
     with BlockingClient(server.address) as client:
         tool = client.get("git", "r")
-    assert b'{"name":"r", "inputSchema": {"$ref": "urn:d"}}' == tool.json
+    assert b'{"name":"r", "inputSchema": {"type": "object", "$ref": "urn:d"}}' == tool.json
     assert [("urn:d", LOG)] == [(one.uri, one.json) for one in tool.documents]
 
 
@@ -274,7 +276,9 @@ def test_what_the_server_refuses_as_a_whole_is_told(shared_server: RunningServer
 def test_names_do_not_talk_to_the_terminal(server: RunningServer, folder: Path) -> None:
     """Whoever registered them."""
     name = "\nx\x1b[2J\u202e"
-    (folder / "log.json").write_text(json.dumps({"name": name, "inputSchema": {"title": name}}))
+    (folder / "log.json").write_text(
+        json.dumps({"name": name, "inputSchema": {"type": "object", "title": name}})
+    )
     to = ("--target", server.address)
     for words in (
         ("register", "log.json", "--server", name),

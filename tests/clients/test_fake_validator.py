@@ -8,11 +8,15 @@ import grpc
 import pytest
 import sidecheck
 from sidecheck import (
+    ABSENT,
     Arguments,
     BlockingClient,
     BlockingValidator,
+    CallParams,
+    CallResult,
     Client,
     Item,
+    JsonText,
     Options,
     Refused,
     RegisteredTool,
@@ -55,6 +59,18 @@ async def test_answers_are_by_tool(fake: Any) -> None:
         await value_of(fake.validate(FORECAST, {})),
         await value_of(fake.validate(ALERTS, {})),
     ]
+
+
+async def test_calls_and_results_are_recorded_as_what_they_are(fake: Any) -> None:
+    """Whole ones and parts of them."""
+    await value_of(fake.validate_call(FORECAST, {"name": "get_forecast"}))
+    await value_of(fake.validate_call_result(FORECAST, {"content": []}))
+    await value_of(fake.validate_structured_content(FORECAST, ABSENT))
+    assert [
+        Item(CallParams({"name": "get_forecast"}), FORECAST),
+        Item(CallResult({"content": []}), FORECAST),
+        Item(StructuredContent(ABSENT), FORECAST),
+    ] == fake.calls
 
 
 async def test_answers_are_by_predicate_and_the_last_one_counts(fake: Any) -> None:
@@ -161,9 +177,15 @@ async def test_fakes_stand_where_the_client_does() -> None:
 def test_makers_make_only_what_they_say() -> None:
     """A verdict is invalid if and only if it has an error."""
     error, warning = Violation(code="TYPE"), Violation(code="FORMAT", severity=Severity.WARNING)
+    result = JsonText(b'{"content":[{"type":"text","text":"t"}],"isError":true}')
     assert [
         Verdict(valid=True, violations=(warning,)),
-        Verdict(valid=False, violations=(warning, error), tool_error_text="t"),
+        Verdict(
+            valid=False,
+            violations=(warning, error),
+            tool_error_text="t",
+            call_tool_result=result,
+        ),
     ] == [valid(warning), invalid(warning, error, tool_error_text="t")]
     with pytest.raises(ValueError, match="not valid"):
         valid(error)

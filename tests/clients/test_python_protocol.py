@@ -1,5 +1,6 @@
 """The Python client checks by the rules of the protocol, with both of its faces."""
 
+import json
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ from sidecheck import (
     CheckItem,
     CheckOptions,
     Client,
+    Document,
     Elicitation,
     ElicitationResult,
     Peers,
@@ -16,7 +18,9 @@ from sidecheck import (
     Sampling,
     Schema,
     Severity,
+    ToolDefinition,
     ToolResult,
+    Treatment,
 )
 
 CALL = '{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {}}'
@@ -43,6 +47,38 @@ async def test_names_are_checked_together(client: Client) -> None:
     assert ["a_b", "two_words", "a_b"] == [one.sanitized for one in checked.outcomes]
     assert [True, False, True] == [one.sdk_valid for one in checked.outcomes]
     assert [("a_b", (0, 2))] == [(one.sanitized, one.places) for one in checked.collisions]
+
+
+TOOL = {"name": "get_forecast", "description": "Tells.", "inputSchema": {"type": "object"}}
+
+
+async def test_a_bad_tool_costs_the_others_nothing(client: Client) -> None:
+    """Each has an outcome, and what is wrong with the list itself stands apart."""
+    tools = [TOOL, {**TOOL, "name": "a", "inputSchema": {"type": 5}}, {**TOOL, "name": "b c"}]
+    listing = {"jsonrpc": "2.0", "id": 1, "result": {"tools": tools, "nextCursor": 5}}
+    checked = await client.protocol.check_tools(listing, peers=Peers("2025-11-25"))
+    assert [
+        ("get_forecast", "/result/tools/0", Treatment.KEEP),
+        ("a", "/result/tools/1", Treatment.DROP),
+        ("b c", "/result/tools/2", Treatment.WARN),
+    ] == [(one.name, one.pointer, one.treatment) for one in checked.outcomes]
+    assert ["/result/nextCursor"] == [
+        found.instance_pointer for found in checked.listing.violations
+    ]
+
+
+async def test_definitions_are_taken_one_by_one(client: Client) -> None:
+    """With documents of their own, and each in its own form."""
+    schema = {"type": "object", "properties": {"city": {"$ref": "https://example.com/city"}}}
+    tool = {**TOOL, "name": "by_city", "inputSchema": schema}
+    document = Document("https://example.com/city", {"type": "string"})
+    own = ToolDefinition(tool, (document,))
+    tools: list[Any] = [own, json.dumps(tool), json.dumps(TOOL).encode()]
+    for given, expected in ((tools[:1], [True]), (tools[1:], [False, True])):
+        checked = await client.protocol.check_tools(given)
+        assert expected == [one.verdict.valid for one in checked.outcomes]
+    alone = await client.protocol.check_tools(tool, documents=[document])
+    assert [("by_city", True)] == [(one.name, one.verdict.valid) for one in alone.outcomes]
 
 
 async def test_a_message_comes_with_the_reply_to_send(client: Client) -> None:

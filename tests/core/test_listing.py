@@ -1,12 +1,13 @@
-"""Texts with several tool definitions, taken apart byte for byte; and what each has wrong."""
+"""Texts with several tool definitions, taken apart byte for byte."""
+
+import json
+from dataclasses import replace
 
 import pytest
 from compiling import LIMITS
-from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.checking import CheckedTool, Problem, check_tool, tell_duplicates
-from sidecheck_server.core.mcp.listing import ListedTool, list_tools
+from sidecheck_server.core.mcp.listing import ListedTool, list_tools, read_listing
+from sidecheck_server.core.mcp.subjects import ProtocolMessage, ToolList
 from sidecheck_server.core.refusals import Reason, Refusal
-from sidecheck_server.core.words import Document, Severity, Violation
 
 ONE = b'{ "name":"a",  "inputSchema":{} }'
 TWO = b'{"name": "b", "inputSchema": {"const": 1.0}}'
@@ -76,78 +77,32 @@ def test_a_text_that_is_too_deep_to_be_read_is_refused() -> None:
     assert {"bound": "schema_depth", "limit": "64", "found": "100000"} == refusal.value.metadata
 
 
-def checked(tool: bytes, *documents: Document) -> list[tuple[str, str, str]]:
-    """Return the problems of a tool: code, pointer of the violation, and the very place."""
-    return [
-        (one.violation.code, one.violation.instance_pointer, one.pointer)
-        for one in check_tool(tool, documents, Limits()).problems
-    ]
-
-
 @pytest.mark.parametrize(
-    ("schema", "problem"),
+    ("text", "answer"),
     [
-        pytest.param(b"{}", [], id="none"),
+        pytest.param(ONE, None, id="one definition"),
+        pytest.param(b"[" + ONE + b"]", None, id="a list of them"),
         pytest.param(
-            b'{"type": 3}',
-            [("ANY_OF", "/inputSchema/type", "/inputSchema/type")],
-            id="a fault of the schema",
+            b'{"tools": [' + TWO + b'], "ttlMs": 1.0}',
+            ToolList(b'{"tools":[],"ttlMs":1.0}'),
+            id="a result",
         ),
         pytest.param(
-            b'{"items": {"pattern": "("}}',
-            [("INVALID_PATTERN", "/inputSchema", "/inputSchema/items/pattern")],
-            id="a pattern",
-        ),
-        pytest.param(
-            b'{"items": {"$ref": "#/x"}}',
-            [("UNRESOLVABLE_REFERENCE", "/inputSchema", "/inputSchema/items/$ref")],
-            id="a reference",
-        ),
-        pytest.param(
-            b'{"$ref": "#"}', [("ENDLESS_REFERENCE", "/inputSchema", "/inputSchema")], id="a loop"
+            b'{"jsonrpc": "2.0", "id": 1, "result": {"x": [1], "tools": [' + ONE + b"]}}",
+            ProtocolMessage(
+                b'{"jsonrpc":"2.0","id":1,"result":{"x":[1],"tools":[]}}', answers="tools/list"
+            ),
+            id="a JSON-RPC answer",
         ),
     ],
 )
-def test_a_problem_has_a_place(schema: bytes, problem: list[tuple[str, str, str]]) -> None:
-    """Which may be a more exact one than that of the violation."""
-    assert problem == checked(b'{"name": "t", "inputSchema": ' + schema + b"}")
-
-
-def test_every_problem_of_both_schemas_is_told() -> None:
-    """And of a definition that is none, all that it lacks."""
-    tool = b'{"name": "t", "inputSchema": {"type": 3, "title": 4}, "outputSchema": {"$ref": "#"}}'
-
-    assert ["/inputSchema/title", "/inputSchema/type", "/outputSchema"] == sorted(
-        pointer for _, pointer, _ in checked(tool)
-    )
-    assert ["INPUT_SCHEMA_MISSING", "TOOL_NAME_MISSING"] == sorted(
-        code for code, _, _ in checked(b"{}")
-    )
-
-
-def test_documents_are_given_along() -> None:
-    """Nothing else is found."""
-    tool = b'{"name": "t", "inputSchema": {"$ref": "urn:a"}}'
-
-    assert [] == checked(tool, Document("urn:a", b"{}"))
-    assert ["UNRESOLVABLE_REFERENCE"] == [code for code, _, _ in checked(tool)]
-
-
-def test_a_faulty_definition_keeps_its_name() -> None:
-    """If it has one."""
-    assert ["a", "", ""] == [
-        check_tool(text, (), LIMITS).name
-        for text in (b'{"name": "a"}', b'{"name": 3}', b'{"name": "a"')
-    ]
-
-
-def test_a_name_that_stands_twice_is_a_warning() -> None:
-    """At each of its tools, none of which it refuses."""
-    problem = Problem(Violation("", "", "", "X", "x", Severity.INFO), "")
-    tools = [CheckedTool("a", (problem,)), CheckedTool("b", ()), CheckedTool("a", ())]
-    told = tell_duplicates([*tools, CheckedTool("", ()), CheckedTool("", ())])
-
-    assert [["X", "TOOL_NAME_DUPLICATE"], [], ["TOOL_NAME_DUPLICATE"], [], []] == [
-        [one.violation.code for one in tool.problems] for tool in told
-    ]
-    assert all(tool.ok for tool in told)
+def test_what_stands_around_the_tools_is_apart(
+    text: bytes, answer: ToolList | ProtocolMessage | None
+) -> None:
+    """To be checked by itself, without the definitions."""
+    found = read_listing(text, LIMITS)
+    around = found.answer
+    assert type(answer) is type(around)
+    if around is not None and answer is not None:
+        assert json.loads(answer.json) == json.loads(around.json)
+        assert replace(answer, json=b"") == replace(around, json=b"")

@@ -66,7 +66,7 @@ def test_a_deep_schema_takes_no_stack() -> None:
 
 
 def test_walking_is_paid_for() -> None:
-    schema = {"properties": {str(index): {} for index in range(1000)}}
+    schema: dict[str, Any] = {"properties": {str(index): {} for index in range(1000)}}
     with pytest.raises(Exhausted):
         list(standing_in(schema, [10_000]))
 

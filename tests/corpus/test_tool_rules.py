@@ -9,7 +9,7 @@ import pytest
 from shared_material import read_records, shared
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules import headers, icons, names, tools
-from sidecheck_server.core.mcp.rules.rule import Fault
+from sidecheck_server.core.mcp.rules.rule import Fault, Found, Path, Rule
 from sidecheck_server.core.mcp.surfaces import visitors_of
 from sidecheck_server.core.mcp.versions import VERSIONS
 
@@ -29,14 +29,15 @@ def names_by_code(version: str) -> dict[str, set[str]]:
     visit = visitors_of(version).of("Tool")
     assert visit is not None
     for tool in definitions():
-        visit(
-            tool,
-            (),
-            Context(version=version, budget=[10_000_000]),
-            lambda rule, _path, told, name=str(tool["name"]): (
-                found[rule.code].add(name) if isinstance(told, Fault) else None
-            ),
-        )
+        told: list[str] = []
+
+        def tell(rule: Rule, _path: Path, one: Found, told: list[str] = told) -> None:
+            if isinstance(one, Fault):
+                told.append(rule.code)
+
+        visit(tool, (), Context(version=version, budget=[10_000_000]), tell)
+        for code in told:
+            found[code].add(str(tool["name"]))
     return {code: broken for code, broken in found.items() if code in _CODES}
 
 

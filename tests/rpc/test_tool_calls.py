@@ -2,34 +2,18 @@
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import grpc
 import pytest
+from calling import ADD, PING, codes, named, params, result, sent, validate
 from running import RunningServer
-from sidecheck.v1 import registry_service_pb2, target_pb2, verdict_pb2
+from sidecheck.v1 import registry_service_pb2, target_pb2
 from sidecheck.v1 import validation_service_pb2 as v1
-from sidecheck.v1.options_pb2 import ValidationOptions
 from sidecheck.v1.registry_service_pb2_grpc import RegistryServiceStub
 from sidecheck.v1.validation_service_pb2_grpc import ValidationServiceStub
 from wire import info_of, refusal_of
 
-ADD: Any = {
-    "name": "add",
-    "inputSchema": {
-        "type": "object",
-        "properties": {"a": {"type": "integer"}, "note": {"type": "string"}},
-        "required": ["a"],
-        "additionalProperties": False,
-    },
-    "outputSchema": {
-        "type": "object",
-        "properties": {"sum": {"type": "integer"}},
-        "required": ["sum"],
-    },
-}
-PING: Any = {"name": "ping", "inputSchema": {"type": "object"}}
 ABSENT = target_pb2.Subject(absent_structured_content=target_pb2.AbsentContent())
 
 
@@ -60,39 +44,6 @@ def registered(channel: grpc.Channel) -> dict[str, Any]:
             )
         )
     return {"add": response.outcomes[0], "ping": response.outcomes[1]}
-
-
-def named(name: str = "", server: str = "s", **pin: str) -> target_pb2.Target:
-    return target_pb2.Target(
-        registered_tool=target_pb2.RegisteredTool(server=server, name=name, **pin)
-    )
-
-
-def params(name: Any, arguments: Any = None, **more: Any) -> target_pb2.Subject:
-    call = {"name": name, **({} if arguments is None else {"arguments": arguments}), **more}
-    return target_pb2.Subject(call_params=json.dumps(call).encode())
-
-
-def result(content: Any = None, **more: Any) -> target_pb2.Subject:
-    """A result with that structured content, and with its text."""
-    whole = {"content": [{"type": "text", "text": json.dumps(content)}], **more}
-    if content is not None:
-        whole["structuredContent"] = content
-    return target_pb2.Subject(call_result=json.dumps(whole).encode())
-
-
-def validate(
-    stub: Any, target: target_pb2.Target, subject: target_pb2.Subject, **options: Any
-) -> verdict_pb2.Verdict:
-    request = v1.ValidateRequest(
-        target=target, subject=subject, options=ValidationOptions(**options)
-    )
-    verdict: verdict_pb2.Verdict = stub.Validate(request, timeout=20).verdict
-    return verdict
-
-
-def codes(verdict: verdict_pb2.Verdict) -> list[tuple[str, str]]:
-    return [(one.instance_pointer, one.code) for one in verdict.violations]
 
 
 def test_a_verdict_names_the_tool_and_the_schema_that_judged(
@@ -131,7 +82,7 @@ def test_every_way_to_name_a_tool_gives_the_same_verdict(
         named("add", definition_digest=digest),
         named(definition_digest=digest),
         target_pb2.Target(definition_digest=digest),
-        target_pb2.Target(inline_tool=target_pb2.InlineTool(json=json.dumps(ADD).encode())),
+        sent(ADD),
     ]
     got = [validate(stub, target, params("add", {"a": "x"})) for target in targets]
 
@@ -299,63 +250,6 @@ def test_a_repair_does_not_hide_what_is_wrong_with_the_call(
     assert {"name": "sub", "arguments": {"a": 1}} == json.loads(repair.payload)
 
 
-def test_what_takes_long_is_judged_by_workers(stub: Any, registered: dict[str, Any]) -> None:
-    """The same, whether the payload is small or large."""
-    note = "n" * 500_000
-    got = [
-        validate(stub, named(), params("add", {"a": 1, "note": note})),
-        validate(stub, named(), params("add", {"a": "x", "note": note})),
-        validate(stub, named("add"), result({"sum": 1, "note": note[:200_000]})),
-        validate(stub, named("add"), result({"sum": "x", "note": note[:200_000]})),
-        validate(stub, named("add"), result({"sum": 1}, _meta={"note": note})),
-    ]
-
-    assert [
-        [],
-        [("/arguments/a", "TYPE")],
-        [],
-        [("/structuredContent/sum", "TYPE")],
-        [],
-    ] == [codes(one) for one in got]
-
-
-@pytest.mark.parametrize(
-    ("name", "subject"),
-    [
-        pytest.param("", params("add", {"note": "n" * (1 << 20)}), id="params without a tool"),
-        pytest.param("add", params("add", {"note": "n" * (1 << 20)}), id="params"),
-        pytest.param("add", result({"note": "n" * (1 << 20)}), id="result"),
-    ],
-)
-def test_what_is_too_large_is_refused(
-    stub: Any, registered: dict[str, Any], name: str, subject: target_pb2.Subject
-) -> None:
-    """With the bound named."""
-    with pytest.raises(grpc.RpcError) as caught:
-        validate(stub, named(name), subject)
-
-    assert "payload_bytes" == refusal_of(caught.value).metadata["bound"]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        pytest.param(b'{"name": "add", "arguments": ' + b'{"a":' * 5000, id="cut off"),
-        pytest.param(
-            b'{"name": "add", "arguments": ' + b"[" * 5000 + b"]" * 5000 + b"}", id="deep"
-        ),
-    ],
-)
-def test_what_nests_too_deep_is_refused(stub: Any, registered: dict[str, Any], text: bytes) -> None:
-    """As arguments alone would be."""
-    text = b'{"name": "add", "arguments": ' + text
-    for target in (named(), named("add")):
-        with pytest.raises(grpc.RpcError) as caught:
-            validate(stub, target, target_pb2.Subject(call_params=text))
-
-        assert "LIMIT_EXCEEDED" == refusal_of(caught.value).reason
-
-
 MANY = [
     params("add", {"a": 1}),
     params("add", {"a": "x"}),
@@ -408,51 +302,6 @@ def test_an_unknown_tool_costs_the_other_items_nothing(
     assert outcomes[1].verdict.valid
 
 
-@pytest.mark.parametrize(
-    "subject",
-    [
-        pytest.param(params("ping", {"note": "n" * 2000}), id="params"),
-        pytest.param(result(isError=True, _meta={"note": "n" * 2000}), id="result"),
-    ],
-)
-def test_few_items_of_a_batch_may_take_long(tmp_path: Path, subject: target_pb2.Subject) -> None:
-    """As with arguments alone; the others are refused by themselves."""
-    running = RunningServer(
-        tmp_path, SIDECHECK_LIMITS__LONG_ITEMS="3", SIDECHECK_LIMITS__BYTES_AT_ONCE="1000"
-    )
-    target = target_pb2.Target(inline_tool=target_pb2.InlineTool(json=json.dumps(PING).encode()))
-    try:
-        with grpc.insecure_channel(running.address) as channel:
-            stub: Any = ValidationServiceStub(channel)
-            items = [v1.ValidateItem(subject=subject)] * 6
-            request = v1.ValidateBatchRequest(target=target, items=items)
-            outcomes = stub.ValidateBatch(request, timeout=30).outcomes
-    finally:
-        running.close()
-    refused = [
-        info_of(one.refusal).metadata["bound"] for one in outcomes if one.HasField("refusal")
-    ]
-
-    assert {"long_items"} == set(refused)
-    assert outcomes[0].verdict.valid
-
-
-def test_the_replies_of_a_batch_are_bounded(stub: Any, registered: dict[str, Any]) -> None:
-    """Of thousands of invalid items most get short ones."""
-    call = {"name": "add", "arguments": {"n" * 250: 1}}
-    item = v1.ValidateItem(subject=target_pb2.Subject(call_params=json.dumps(call).encode()))
-    request = v1.ValidateBatchRequest(
-        target=named("add"),
-        items=[item] * 10_000,
-        options=ValidationOptions(protocol_version="2025-06-18"),
-    )
-    response = stub.ValidateBatch(request, timeout=120)
-
-    assert [False] * 10_000 == [outcome.verdict.valid for outcome in response.outcomes]
-    assert len(response.outcomes[0].verdict.call_tool_result) > 500
-    assert max(len(one.verdict.call_tool_result) for one in response.outcomes[-5000:]) < 200
-
-
 def test_calls_of_some_servers_are_only_reported_on(stub: Any, registered: dict[str, Any]) -> None:
     """Whatever the subject."""
     subjects = [params("add", {}), result(), ABSENT]
@@ -476,3 +325,18 @@ def test_formats_are_asserted_if_asked_for(stub: Any) -> None:
     assert [("/arguments/day", "FORMAT")] == codes(
         validate(stub, target, subject, assert_formats=True)
     )
+
+
+def test_a_schema_that_is_not_asked_need_not_be_sound(stub: Any) -> None:
+    """What no schema judges is told whatever state the schemas are in."""
+    broken = {"name": "t", "inputSchema": {"type": "objekt"}, "outputSchema": {"pattern": "("}}
+    malformed = params("t", [1])
+
+    assert [("/arguments", "TYPE")] == codes(validate(stub, sent(broken), malformed))
+    assert [] == codes(validate(stub, sent(broken), result(isError=True)))
+    assert [("", "OUTPUT_MISSING")] == codes(validate(stub, sent(broken), result()))
+    for subject in (params("t", {}), result({})):
+        with pytest.raises(grpc.RpcError) as caught:
+            validate(stub, sent(broken), subject)
+
+        assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT

@@ -55,12 +55,10 @@ async def checker() -> AsyncIterator[ResultChecker]:
     registry = open_registry(None)
     schemas = CompiledSchemas(compile_here, LIMITS, 10, 10)
     tools = (inline(ADD), inline(PING))
-    await Registrar(registry, schemas, LIMITS).register(Registration("s", tools))
     surfaces = KeptSurfaces(compile_here, LIMITS)
-    yield ResultChecker(
-        Checker(surfaces, schemas, check_here, judge_here, LIMITS),
-        Validator(registry, schemas, judge_here, LIMITS),
-    )
+    checker = Checker(surfaces, schemas, check_here, judge_here, LIMITS)
+    await Registrar(registry, schemas, checker, LIMITS).register(Registration("s", tools))
+    yield ResultChecker(checker, Validator(registry, schemas, judge_here, LIMITS))
     registry.close()
 
 

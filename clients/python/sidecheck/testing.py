@@ -21,9 +21,12 @@ from sidecheck.options import Options
 from sidecheck.refusals import Refused, StreamEnded
 from sidecheck.streams import OUTSTANDING, Answer, BlockingStream, Stream
 from sidecheck.targets import RegisteredTool, Target
+from sidecheck.text_contract import build_result
+from sidecheck.texts import JsonText
 from sidecheck.validators import BlockingValidator, Validator
 from sidecheck.verdicts import Verdict
 from sidecheck.violations import Severity, Violation
+from sidecheck.wire.requests import payload_text
 from sidecheck.wire.responses import Judgement
 
 __all__ = ["BlockingFakeValidator", "FakeValidator", "invalid", "valid"]
@@ -43,13 +46,21 @@ def valid(*violations: Violation) -> Verdict:
 def invalid(*violations: Violation, tool_error_text: str = "The arguments are invalid.") -> Verdict:
     """Return an invalid verdict that lists *violations*, or one error if there are none.
 
+    The result to give in place of the call says *tool_error_text*.
+
     Raises:
         ValueError: None of the violations given is an error.
     """
     found = violations or (Violation(code="INVALID", message="made invalid by a test"),)
     if all(one.severity is not Severity.ERROR for one in found):
         raise ValueError("a verdict without an error is not invalid")
-    return Verdict(valid=False, violations=found, tool_error_text=tool_error_text)
+    result = payload_text(build_result(tool_error_text, is_error=True))
+    return Verdict(
+        valid=False,
+        violations=found,
+        tool_error_text=tool_error_text,
+        call_tool_result=JsonText(result),
+    )
 
 
 def completed(item: Item, target: Target | None, options: Options | None) -> Item:

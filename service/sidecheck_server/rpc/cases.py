@@ -219,20 +219,17 @@ class Case:
             manner = Manner(asked.version, how, asked.assert_formats, batch.take_long)
         match subject.WhichOneof("subject"):
             case "call_params":
-                found, answer = (
-                    await calls.params(subject.call_params, target, manner),
-                    answer_to_call,
-                )
+                found = await calls.params(subject.call_params, target, manner)
+                answer = answer_to_call(found, subject.call_params, asked)
             case "call_result":
-                found, answer = (
-                    await calls.result(subject.call_result, target, manner),
-                    answer_to_result,
-                )
+                found = await calls.result(subject.call_result, target, manner)
+                answer = answer_to_result(found, asked)
             case _:
-                found, answer = calls.absent(target, asked.version), answer_to_result
+                found = calls.absent(target, asked.version)
+                answer = answer_to_result(found, asked)
         if batch is not None:
             batch.tell(found.verdict)
-        return answer(found, asked)
+        return answer
 
     def _unknown(self, refusal: Refusal, name: str | None, asked: Asked) -> verdict_pb2.Verdict:
         """Return the verdict on a call to an unknown tool.

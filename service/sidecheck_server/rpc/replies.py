@@ -2,6 +2,7 @@
 
 from sidecheck.v1 import verdict_pb2
 
+from sidecheck_server.core.mcp.calls import requested_version
 from sidecheck_server.core.mcp.members import is_object
 from sidecheck_server.core.mcp.replies import (
     Reply,
@@ -11,6 +12,7 @@ from sidecheck_server.core.mcp.replies import (
     reply_to_result,
     unknown_tool,
 )
+from sidecheck_server.core.mcp.versions import VERSIONS
 from sidecheck_server.core.refusals import Refusal
 from sidecheck_server.core.words import Verdict
 from sidecheck_server.rpc.convert import Asked, verdict_to_wire
@@ -40,13 +42,14 @@ def answer_to_payload(
     return verdict_to_wire(verdict, standard, reply, asked)
 
 
-def answer_to_call(whole: WholeVerdict, asked: Asked) -> verdict_pb2.Verdict:
-    """Return the answer to the params of a call."""
+def answer_to_call(whole: WholeVerdict, params: bytes, asked: Asked) -> verdict_pb2.Verdict:
+    """Return the answer to the *params* of a call."""
     verdict, part, tool = whole.verdict, whole.part, whole.tool or None
     if verdict.valid:
         reply = _NO_REPLY
     elif whole.malformed or part is None:
-        reply = reply_to_malformed(verdict, part, tool=tool, tells=asked.tells)
+        versions = _versions(params, asked)
+        reply = reply_to_malformed(verdict, part, tool=tool, tells=asked.tells, versions=versions)
     else:
         reply = reply_to_arguments(part, asked.version, tool=tool, tells=asked.tells)
     return verdict_to_wire(verdict, whole, reply, asked)
@@ -70,6 +73,14 @@ def unknown_to_caller(refusal: Refusal, target: Target, asked: Asked) -> Refusal
         message = "the call names a tool that is not registered for the server"
     metadata["json_rpc_error"] = unknown_tool(metadata.get("tool", ""))
     return Refusal(refusal.reason, message, metadata)
+
+
+def _versions(params: bytes, asked: Asked) -> tuple[str, str] | None:
+    """Return the version that judges and the one that *params* ask for, if that may be told."""
+    requested = requested_version(params)
+    if requested is None or (asked.how.hide_values and requested not in VERSIONS):
+        return None
+    return asked.version, requested
 
 
 def _is_json(verdict: Verdict) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from sidecheck_server.core.judge import Judging
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.calls import ARGUMENTS, called_tool
+from sidecheck_server.core.mcp.check import Checked
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.members import with_member
 from sidecheck_server.core.mcp.results import STRUCTURED_CONTENT, absent_output
@@ -13,7 +14,7 @@ from sidecheck_server.core.mcp.subjects import Asked, CallParams, How, ToolResul
 from sidecheck_server.core.words import Repair, Verdict, Violation
 from sidecheck_server.state.protocol import Checker, TakeLong, allow
 from sidecheck_server.state.targets import RegisteredTool, Side, Target
-from sidecheck_server.state.validation import KnownTool, Standard, Validator
+from sidecheck_server.state.validation import KnownTool, Validator
 
 __all__ = ["Manner", "ToolCalls", "WholeVerdict"]
 
@@ -49,6 +50,17 @@ class WholeVerdict:
     malformed: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """The part of a call or a result that a schema judges."""
+
+    #: The JSON text of the whole.
+    whole: bytes
+    #: The name of the member.
+    member: str
+    side: Side
+
+
 class ToolCalls:
     """Judges whole calls and results of tools."""
 
@@ -65,7 +77,7 @@ class ToolCalls:
         """
         tool = self._validator.tool(target)
         verdict = absent_output(version) if tool.output_digest else Verdict()
-        return _whole(verdict, tool, "" if verdict.valid else tool.output_digest)
+        return _found(verdict, tool, "" if verdict.valid else tool.output_digest)
 
     async def params(self, params: bytes, target: Target, manner: Manner) -> WholeVerdict:
         """Return the verdict on *params* of ``tools/call``, and on the arguments in them.
@@ -75,14 +87,12 @@ class ToolCalls:
         Raises:
             Refusal: no judgement can be made.
         """
-        tool: KnownTool | None = None
-        standard: Standard | None = None
         named = self._named(params, target)
-        if named is not None:
-            tool = self._validator.tool(named)
-            standard = await self._find(named, Side.INPUT, manner)
+        tool = None if named is None else self._validator.tool(named)
         subject = CallParams(params, "" if tool is None else tool.tool)
-        return await self._whole(subject, params, ARGUMENTS, tool, standard, manner)
+        checked = await self._check(subject, manner)
+        part = _Part(params, ARGUMENTS, Side.INPUT)
+        return await self._whole(checked, part, named, tool, manner)
 
     async def result(self, result: bytes, target: Target, manner: Manner) -> WholeVerdict:
         """Return the verdict on a ``CallToolResult``, and on the structured content in it.
@@ -91,9 +101,10 @@ class ToolCalls:
             Refusal: no judgement can be made.
         """
         tool = self._validator.tool(target)
-        standard = await self._find(target, Side.OUTPUT, manner) if tool.output_digest else None
         subject = ToolResult(result, has_output_schema=bool(tool.output_digest))
-        return await self._whole(subject, result, STRUCTURED_CONTENT, tool, standard, manner)
+        checked = await self._check(subject, manner)
+        part = _Part(result, STRUCTURED_CONTENT, Side.OUTPUT)
+        return await self._whole(checked, part, target, tool, manner)
 
     def _named(self, params: bytes, target: Target) -> Target | None:
         """Return *target* with the name that *params* give, or None if they give none."""
@@ -102,38 +113,45 @@ class ToolCalls:
         name = called_tool(params) if len(params) <= self._limits.payload_bytes else None
         return None if name is None else replace(target, name=name)
 
-    async def _find(self, target: Target, side: Side, manner: Manner) -> Standard:
-        return await self._validator.find(target, side, assert_formats=manner.assert_formats)
+    async def _check(self, subject: CallParams | ToolResult, manner: Manner) -> Checked:
+        how = manner.how
+        context = Context(version=manner.version, hide_values=how.hide_values)
+        asked = Asked(subject, context, How(most=how.max_violations, longest=how.max_length))
+        return await self._checker.check(asked, manner.take_long)
 
     async def _whole(
         self,
-        subject: CallParams | ToolResult,
-        text: bytes,
-        member: str,
+        checked: Checked,
+        part: _Part,
+        target: Target | None,
         tool: KnownTool | None,
-        standard: Standard | None,
         manner: Manner,
     ) -> WholeVerdict:
-        how, take_long = manner.how, manner.take_long
-        context = Context(version=manner.version, hide_values=how.hide_values)
-        asked = Asked(subject, context, How(most=how.max_violations, longest=how.max_length))
-        checked = await self._checker.check(asked, take_long)
+        """Return the verdict on what was *checked*, with that on the *part* under the tool."""
         findings, payload = checked.findings, checked.part
-        malformed = findings.has_errors
-        if payload is None or standard is None:
-            return replace(_whole(findings.verdict(), tool), malformed=malformed)
-        part = await self._validator.judge(standard, payload, how, take_long)
-        before = findings.verdict()
-        findings.add_all(below(member, part.violations), truncated=part.truncated)
+        malformed, before = findings.has_errors, findings.verdict()
+        if payload is None or target is None or tool is None:
+            return replace(_found(before, tool), malformed=malformed)
+        standard = await self._validator.find(
+            target, part.side, assert_formats=manner.assert_formats
+        )
+        judged = await self._validator.judge(standard, payload, manner.how, manner.take_long)
+        findings.add_all(below(part.member, judged.violations), truncated=judged.truncated)
         verdict = findings.verdict()
-        if part.repair is not None:
-            repair = _repair_below(member, text, part.repair, before)
-            verdict = replace(verdict, repair=repair)
-        found = _whole(verdict, tool, standard.schema_digest)
-        return replace(found, part=part, malformed=malformed)
+        if judged.repair is not None:
+            verdict = replace(verdict, repair=_repair_below(part, judged.repair, before))
+        return WholeVerdict(
+            verdict,
+            standard.tool,
+            standard.definition_digest,
+            standard.schema_digest,
+            standard.enforced,
+            judged,
+            malformed,
+        )
 
 
-def _whole(verdict: Verdict, tool: KnownTool | None, schema_digest: str = "") -> WholeVerdict:
+def _found(verdict: Verdict, tool: KnownTool | None, schema_digest: str = "") -> WholeVerdict:
     if tool is None:
         return WholeVerdict(verdict)
     return WholeVerdict(verdict, tool.tool, tool.definition_digest, schema_digest, tool.enforced)
@@ -145,14 +163,14 @@ def below(member: str, violations: Iterable[Violation]) -> Iterable[Violation]:
         yield replace(each, instance_pointer=f"/{member}{each.instance_pointer}")
 
 
-def _repair_below(member: str, text: bytes, repair: Repair, before: Verdict) -> Repair:
-    """Return the *repair* of a member as that of the object *text*.
+def _repair_below(part: _Part, repair: Repair, before: Verdict) -> Repair:
+    """Return the *repair* of *part* as that of the whole.
 
-    *before* is the verdict on the rest of the object, which stays.
+    *before* is the verdict on the rest, which stays.
     """
-    verdict = repair.verdict
+    member, verdict = part.member, repair.verdict
     return Repair(
-        payload=with_member(text, member, repair.payload),
+        payload=with_member(part.whole, member, repair.payload),
         verdict=Verdict.listing(
             [*before.violations, *below(member, verdict.violations)],
             truncated=before.truncated or verdict.truncated,

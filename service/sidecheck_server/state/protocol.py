@@ -66,10 +66,7 @@ class Checker:
                 questions need a worker; WORKER_LOST if a worker died.
         """
         checked = await self.check_unanswered(asked, take_long)
-        if checked.findings.questions:
-            answers = _Answers(checked.findings, asked, self._schemas, self._judge_long, take_long)
-            answers.find = find
-            await answers.give(self._limits)
+        await self.answer(asked, checked, take_long, find)
         return checked
 
     async def check_unanswered(self, asked: Asked, take_long: TakeLong = allow) -> Checked:
@@ -89,6 +86,19 @@ class Checker:
             return checked
         take_long()
         return await self._check_long(asked)
+
+    async def answer(
+        self, asked: Asked, checked: Checked, take_long: TakeLong = allow, find: Find = nowhere
+    ) -> None:
+        """Answer the questions of *checked*, which was found by *asked*, as `check` does.
+
+        Raises:
+            Refusal: as `check`.
+        """
+        if checked.findings.questions:
+            answers = _Answers(checked.findings, asked, self._schemas, self._judge_long, take_long)
+            answers.find = find
+            await answers.give(self._limits)
 
 
 class _Answers:

@@ -25,6 +25,7 @@ _TEXT = {"type": "text", "text": "Hello"}
 _ASKING = {"role": "user", "content": _TEXT}
 _WEATHER = {
     "name": "get_weather",
+    "description": "Tells the weather of a city.",
     "inputSchema": {
         "type": "object",
         "properties": {"city": {"type": "string"}, "days": {"$ref": "#/$defs/days"}},
@@ -319,6 +320,51 @@ _HISTORIES: list[tuple[str, dict[str, Any], list[tuple[str, str]]]] = [
 )
 def test_a_history_is_told_of_once(value: dict[str, Any], expected: list[tuple[str, str]]) -> None:
     assert expected == told(sampling(value))
+
+
+#: What the shapes of a version refuse, told once and by them alone.
+_MISSHAPEN: list[tuple[str, str, dict[str, Any], str]] = [
+    ("several blocks", "2025-06-18", history(said("user", _TEXT)), "/messages/0/content"),
+    (
+        "a tool use",
+        "2025-06-18",
+        history({"role": "assistant", "content": use("a")}),
+        "/messages/0/content",
+    ),
+    (
+        "a share above one",
+        "2025-11-25",
+        history(_ASKING, modelPreferences={"costPriority": 1.5}),
+        "/modelPreferences/costPriority",
+    ),
+    (
+        "a mode of choosing",
+        "2025-11-25",
+        history(_ASKING, tools=[_WEATHER], toolChoice={"mode": "any"}),
+        "/toolChoice/mode",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("version", "value", "pointer"),
+    [pytest.param(version, value, at, id=name) for name, version, value, at in _MISSHAPEN],
+)
+def test_what_the_shape_refuses_is_told_once(
+    version: str, value: dict[str, Any], pointer: str
+) -> None:
+    found = sampling(value, version=version)
+    assert len(found) == 1, found
+    assert found[0].instance_pointer.startswith(pointer)
+    assert not found[0].code.startswith("SAMPLING")
+
+
+def test_an_unsound_tool_is_told_where_it_stands_alone() -> None:
+    tool = {**_WEATHER, "inputSchema": {"type": "object", "properties": {"city": {"type": "x"}}}}
+    found = sampling(history(*_OK, tools=[tool]))
+    assert ["/tools/0/inputSchema/properties/city/type"] == [
+        each.instance_pointer for each in found if each.severity is Severity.ERROR
+    ], found
 
 
 def test_a_deprecated_request_is_valid_and_told_once() -> None:

@@ -11,6 +11,8 @@ from rule_cases import (
     rule_cases,
     session_verdicts,
 )
+from sidecheck_server.core.judge import Judging
+from sidecheck_server.core.mcp.answering import answer_all
 from sidecheck_server.core.mcp.check import check
 from sidecheck_server.core.mcp.context import Context, Sender
 from sidecheck_server.core.mcp.rules.sessions import RULES
@@ -47,12 +49,19 @@ def _result(id_: int, **result: Any) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "id": id_, "result": result}
 
 
-def _said(session: Session, sender: Sender | None, message: object) -> list[str]:
-    """Return the codes of what is wrong with *message* in *session*."""
-    asked = session.asked(ProtocolMessage(json.dumps(message).encode()), sender, How())
+def _violations(session: Session, sender: Sender | None, message: object) -> list[tuple[str, str]]:
+    """Return where and by what code *message* is wrong in *session*."""
+    text = ProtocolMessage(json.dumps(message).encode())
+    asked = session.asked(text, sender, How(least=Severity.ERROR))
     checked = check(asked, LIMITS, SURFACES)
     session.take(asked, checked)
-    return [each.code for each in checked.findings.verdict().violations]
+    answer_all(checked, LIMITS, Judging())
+    found = checked.findings.verdict().violations
+    return [(each.instance_pointer, each.code) for each in found]
+
+
+def _said(session: Session, sender: Sender | None, message: object) -> list[str]:
+    return [code for _, code in _violations(session, sender, message)]
 
 
 def _greeted(version: str, **server_capabilities: Any) -> Session:
@@ -103,6 +112,75 @@ def test_who_sent_a_message_is_told_by_its_method_or_by_what_it_answers() -> Non
     assert _said(session, None, _result(1, tools=[])) == []
     assert _said(session, None, _result(1, tools=[])) == []  # who would have sent it?
     assert _said(session, Sender.SERVER, _result(1, tools=[])) == ["RESPONSE_WITHOUT_REQUEST"]
+
+
+def _listing(**schemas: Any) -> dict[str, Any]:
+    return _result(1, tools=[{"name": "count", "inputSchema": {"type": "object"}} | schemas])
+
+
+def test_a_call_is_judged_by_the_input_schema_that_was_listed() -> None:
+    session = _greeted("2025-11-25", tools={})
+    assert _said(session, Sender.CLIENT, _request(1, "tools/list")) == []
+    schema = {"type": "object", "properties": {"to": {"type": "integer"}}, "required": ["to"]}
+    assert _said(session, Sender.SERVER, _listing(inputSchema=schema)) == []
+    call = _request(2, "tools/call", name="count", arguments={"to": "ten"})
+    assert _violations(session, Sender.CLIENT, call) == [("/params/arguments/to", "TYPE")]
+    call = _request(3, "tools/call", name="count")
+    assert _violations(session, Sender.CLIENT, call) == [("/params", "REQUIRED")]
+    call = _request(4, "tools/call", name="unlisted", arguments={"to": "ten"})
+    assert _violations(session, Sender.CLIENT, call) == []
+    changed = {"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}
+    assert "TYPE" not in _said(session, Sender.SERVER, changed)
+    call = _request(5, "tools/call", name="count", arguments={"to": "ten"})
+    assert _violations(session, Sender.CLIENT, call) == []
+
+
+@pytest.mark.parametrize(
+    ("expected", "result"),
+    [
+        ([], {"structuredContent": {"n": 1}, "content": [{"type": "text", "text": '{"n": 1}'}]}),
+        ([("/result", "OUTPUT_MISSING")], {"content": []}),
+        ([], {"content": [], "isError": True}),
+        (
+            [("/result/structuredContent/n", "TYPE")],
+            {"structuredContent": {"n": "1"}, "content": [{"type": "text", "text": '{"n": "1"}'}]},
+        ),
+    ],
+)
+def test_a_result_is_judged_by_the_output_schema_that_was_listed(
+    expected: list[tuple[str, str]], result: dict[str, Any]
+) -> None:
+    session = _greeted("2025-11-25", tools={})
+    assert _said(session, Sender.CLIENT, _request(1, "tools/list")) == []
+    schema = {"type": "object", "properties": {"n": {"type": "integer"}}}
+    assert _said(session, Sender.SERVER, _listing(outputSchema=schema)) == []
+    assert _said(session, Sender.CLIENT, _request(2, "tools/call", name="count")) == []
+    assert _violations(session, Sender.SERVER, _result(2, **result)) == expected
+
+
+def test_an_answer_in_a_retry_is_judged_by_the_form_that_was_asked_for() -> None:
+    session = Session(Context())
+    meta = {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "desk", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {"elicitation": {}},
+    }
+    form = {"type": "object", "properties": {"port": {"type": "integer", "maximum": 99}}}
+    asking = {
+        "method": "elicitation/create",
+        "params": {"mode": "form", "message": "Which port?", "requestedSchema": form},
+    }
+    call = _request(1, "tools/call", name="open", arguments={}, _meta=meta)
+    assert _violations(session, Sender.CLIENT, call) == []
+    asked = _result(1, resultType="input_required", inputRequests={"port": asking})
+    assert _violations(session, Sender.SERVER, asked) == []
+    answer = {"action": "accept", "content": {"port": 100}}
+    retry = _request(
+        2, "tools/call", name="open", arguments={}, _meta=meta, inputResponses={"port": answer}
+    )
+    assert _violations(session, Sender.CLIENT, retry) == [
+        ("/params/inputResponses/port/content/port", "MAXIMUM")
+    ]
 
 
 def test_a_request_of_2026_07_28_brings_its_version_and_capabilities() -> None:

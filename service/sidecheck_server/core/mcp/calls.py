@@ -12,7 +12,7 @@ from sidecheck_server.core.mcp.subjects import CallParams
 from sidecheck_server.core.mcp.surfaces import Surfaces
 from sidecheck_server.core.words import Violation
 
-__all__ = ["ARGUMENTS", "NAME_MISMATCH", "called_tool", "check_call"]
+__all__ = ["ARGUMENTS", "NAME_MISMATCH", "called_tool", "check_call", "requested_version"]
 
 ARGUMENTS = "arguments"
 """The member that is judged under the tool's input schema."""
@@ -25,7 +25,17 @@ class _Call(msgspec.Struct):
     name: str
 
 
+class _Meta(msgspec.Struct):
+    version: str = msgspec.field(name="io.modelcontextprotocol/protocolVersion")
+
+
+class _Request(msgspec.Struct):
+    meta: _Meta = msgspec.field(name="_meta")
+
+
 _CALL = msgspec.json.Decoder(_Call)
+_REQUEST = msgspec.json.Decoder(_Request)
+_UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
 def called_tool(params: bytes) -> str | None:
@@ -35,7 +45,18 @@ def called_tool(params: bytes) -> str | None:
     """
     try:
         return _CALL.decode(params).name
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except _UNREADABLE:
+        return None
+
+
+def requested_version(params: bytes) -> str | None:
+    """Return the protocol version that *params*, a JSON text, ask for, or None if they ask none.
+
+    The caller has bounded the length.
+    """
+    try:
+        return _REQUEST.decode(params).meta.version
+    except _UNREADABLE:
         return None
 
 

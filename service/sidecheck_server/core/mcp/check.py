@@ -91,6 +91,9 @@ def _check(asked: Asked, limits: Limits, surfaces: Surfaces, steps: int) -> Chec
     except MalformedError as error:
         findings.add_all(error.violations, truncated=error.truncated)
         return Checked(findings)
+    finally:
+        # They hold parts of the value, and the findings may go to another process.
+        findings.context.readings.clear()
 
 
 def _decoded(text: bytes, limits: Limits) -> Any:

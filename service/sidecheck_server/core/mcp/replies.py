@@ -32,6 +32,7 @@ __all__ = [
 
 _PARSE_ERROR = -32700
 _INVALID_PARAMS = -32602
+_UNSUPPORTED_VERSION = -32022
 
 _ERRORS_OF_TOOLS_SINCE = "2025-11-25"
 _RESULT_TYPE_SINCE = "2026-07-28"
@@ -81,15 +82,18 @@ def reply_to_malformed(
     *,
     tool: str | None = None,
     tells: bool = True,
+    versions: tuple[str, str] | None = None,
 ) -> Reply:
     """Return the reply to a call that breaks the protocol, as the *verdict* on its params says.
 
-    *arguments* is the verdict on the arguments alone, if they were judged.
+    *arguments* is the verdict on the arguments alone, if they were judged. *versions* are
+    the protocol version by which it was judged and the one that it asks for.
     """
     text = ""
     if arguments is not None and tells:
         text = tool_error_text(arguments, tool=tool)
-    return Reply(text, json_rpc_error=_protocol_error(verdict, "", tells=tells))
+    error = _protocol_error(verdict, "", tells=tells, versions=versions)
+    return Reply(text, json_rpc_error=error)
 
 
 def reply_to_no_object(verdict: Verdict, *, tool: str | None = None, tells: bool = True) -> Reply:
@@ -98,23 +102,33 @@ def reply_to_no_object(verdict: Verdict, *, tool: str | None = None, tells: bool
     return Reply(text, json_rpc_error=_protocol_error(verdict, f"/{ARGUMENTS}", tells=tells))
 
 
-def _protocol_error(verdict: Verdict, prefix: str, *, tells: bool) -> bytes:
+def _protocol_error(
+    verdict: Verdict, prefix: str, *, tells: bool, versions: tuple[str, str] | None = None
+) -> bytes:
     """Return the error that tells the *verdict* on what stands at *prefix* of the params."""
     errors = [
         replace(each, instance_pointer=prefix + each.instance_pointer)
         for each in verdict.violations
         if each.severity is Severity.ERROR
     ]
-    if any(each.code == "PAYLOAD_NOT_JSON" for each in errors):
+    codes = {each.code for each in errors}
+    data: dict[str, Any] = {}
+    if "PAYLOAD_NOT_JSON" in codes:
         code, message = _PARSE_ERROR, "Parse error"
+    elif versions is not None and "META_PROTOCOL_VERSION" in codes:
+        code, message = _UNSUPPORTED_VERSION, "Unsupported protocol version"
+        supported, requested = versions
+        data = {"supported": [supported], "requested": _cut(requested)}
     else:
         code, message = _INVALID_PARAMS, "Invalid params"
     error: dict[str, Any] = {"code": code, "message": message}
     if tells and _is_explained(verdict):
         error["message"] = f"{message}: {_cut(errors[0].message)}"
-        error["data"] = {"violations": [_told(each) for each in errors[:_MOST_TOLD]]}
+        data["violations"] = [_told(each) for each in errors[:_MOST_TOLD]]
         if verdict.truncated or len(errors) > _MOST_TOLD:
-            error["data"]["truncated"] = True
+            data["truncated"] = True
+    if data:
+        error["data"] = data
     return msgspec.json.encode(error)
 
 

@@ -16,19 +16,21 @@ from sidecheck_server.core.mcp.surfaces import Surfaces
 from sidecheck_server.core.words import Verdict, Violation
 
 __all__ = [
+    "NO_OUTPUT",
     "STRUCTURED_CONTENT",
     "absent_output",
     "check_result",
     "has_structured_content",
     "must_be_object",
     "objects_only",
+    "owes_output",
 ]
 
 STRUCTURED_CONTENT = "structuredContent"
 """The member that is judged under the tool's output schema."""
 
 _OF_ANY_TYPE_SINCE = "2026-07-28"
-_MISSING = "outputSchema defined but no structured output returned"
+NO_OUTPUT = "outputSchema defined but no structured output returned"
 _RESULT = Clause("schema", "calltoolresult")
 
 
@@ -46,7 +48,7 @@ def absent_output(version: str) -> Verdict:
     """Return the verdict on a result without structured content, of a tool that owes it."""
     if not has_structured_content(version):
         return Verdict()
-    return Verdict((OUTPUT_MISSING.violation(Fault((), _MISSING), version),))
+    return Verdict((OUTPUT_MISSING.violation(Fault((), NO_OUTPUT), version),))
 
 
 def check_result(
@@ -65,15 +67,15 @@ def check_result(
         check_value(value, "TextResult", findings, surfaces)
         return None
     version = findings.context.version
-    if not (subject.has_output_schema and _owes_output(value, version)):
+    if not (subject.has_output_schema and owes_output(value, version)):
         check_value(value, "CallToolResult", findings, surfaces)
         return None
     if objects_only(version) and value.get(STRUCTURED_CONTENT, 0) is None:
         # As absent: the one fault is told once, and not as that of a type.
-        findings.tell(OUTPUT_MISSING, (), Fault((STRUCTURED_CONTENT,), _MISSING))
+        findings.tell(OUTPUT_MISSING, (), Fault((STRUCTURED_CONTENT,), NO_OUTPUT))
         value = {name: member for name, member in value.items() if name != STRUCTURED_CONTENT}
     elif STRUCTURED_CONTENT not in value:
-        findings.tell(OUTPUT_MISSING, (), Fault((), _MISSING))
+        findings.tell(OUTPUT_MISSING, (), Fault((), NO_OUTPUT))
     check_value(value, "CallToolResult", findings, surfaces)
     if STRUCTURED_CONTENT not in value:
         return None
@@ -82,7 +84,7 @@ def check_result(
     return member_text(subject.json, STRUCTURED_CONTENT)
 
 
-def _owes_output(value: Any, version: str) -> bool:
+def owes_output(value: Any, version: str) -> bool:
     """Return whether *value*, a result, must have structured content if there is a schema."""
     if not isinstance(value, dict) or not has_structured_content(version):
         return False

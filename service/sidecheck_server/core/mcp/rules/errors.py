@@ -1,6 +1,7 @@
 """The codes of errors, and the data that some of them need."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from sidecheck_server.core.mcp.context import Context
@@ -54,13 +55,14 @@ def _code(value: Any) -> int | None:
     on="Error",
     since=_SINCE,
 )
-def _retired(value: Any, _context: Context) -> Iterator[Fault]:
+def _retired(value: Any, _context: Context) -> Iterable[Fault]:
     code = _code(value)
-    if code in _RETIRED:
-        meaning, instead = _RETIRED[code]
-        told = f"; {instead} took its place" if instead else ""
-        near = str(instead) if instead else ""
-        yield Fault(("code",), f"{code} ({meaning}) is a code of earlier versions{told}", near)
+    if code not in _RETIRED:
+        return ()
+    meaning, instead = _RETIRED[code]
+    told = f"; {instead} took its place" if instead else ""
+    near = str(instead) if instead else ""
+    return (Fault(("code",), f"{code} ({meaning}) is a code of earlier versions{told}", near),)
 
 
 @rule(
@@ -71,13 +73,12 @@ def _retired(value: Any, _context: Context) -> Iterator[Fault]:
     on="Error",
     since=_SINCE,
 )
-def _reserved(value: Any, _context: Context) -> Iterator[Fault]:
+def _reserved(value: Any, _context: Context) -> Iterable[Fault]:
     code = _code(value)
-    if code in _RESERVED and code not in _DEFINED and code not in _RETIRED:
-        yield Fault(
-            ("code",),
-            f"{code} is reserved for the specification, which defines -32020, -32021 and -32022",
-        )
+    if code not in _RESERVED or code in _DEFINED or code in _RETIRED:
+        return ()
+    said = f"{code} is reserved for the specification, which defines -32020, -32021 and -32022"
+    return (Fault(("code",), said),)
 
 
 @rule(
@@ -88,10 +89,11 @@ def _reserved(value: Any, _context: Context) -> Iterator[Fault]:
     on="Error",
     since=_SINCE,
 )
-def _legacy(value: Any, _context: Context) -> Iterator[Fault]:
+def _legacy(value: Any, _context: Context) -> Iterable[Fault]:
     code = _code(value)
-    if code in _LEGACY and code not in _RETIRED:
-        yield Fault(("code",), f"{code} is a legacy code, and says nothing to who receives it")
+    if code not in _LEGACY or code in _RETIRED:
+        return ()
+    return (Fault(("code",), f"{code} is a legacy code, and says nothing to who receives it"),)
 
 
 @rule(
@@ -102,10 +104,20 @@ def _legacy(value: Any, _context: Context) -> Iterator[Fault]:
     on="Error",
     since=_SINCE,
 )
-def _unassigned(value: Any, _context: Context) -> Iterator[Fault]:
+def _unassigned(value: Any, _context: Context) -> Iterable[Fault]:
     code = _code(value)
-    if code in _JSON_RPC and not (code in _STANDARD or code in _RESERVED or code in _LEGACY):
-        yield Fault(("code",), f"{code} lies in the range of JSON-RPC, which does not define it")
+    if code not in _JSON_RPC or code in _STANDARD or code in _RESERVED or code in _LEGACY:
+        return ()
+    return (Fault(("code",), f"{code} lies in the range of JSON-RPC, which does not define it"),)
 
 
-RULES: tuple[Rule, ...] = (_retired, _reserved, _legacy, _unassigned, DATA_MISSING)
+def _is_ordinary(value: Any) -> bool:
+    """Return whether the code of *value* is one of JSON-RPC, or lies outside its range."""
+    code = value.get("code") if isinstance(value, dict) else None
+    return type(code) is int and (code in _STANDARD or code not in _JSON_RPC)
+
+
+RULES: tuple[Rule, ...] = (
+    *(replace(each, spares=_is_ordinary) for each in (_retired, _reserved, _legacy, _unassigned)),
+    DATA_MISSING,
+)

@@ -1,7 +1,9 @@
 """The keys of `_meta`: their grammar, those that must be there, and those with a format."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from sidecheck_server.core.budget import spend
@@ -44,6 +46,7 @@ RESULTS = (
 _OURS = "io.modelcontextprotocol/"
 _RELATED_TASK = f"{_OURS}related-task"
 _VERSION = f"{_OURS}protocolVersion"
+_CLIENT, _SERVER = f"{_OURS}clientInfo", f"{_OURS}serverInfo"
 _KNOWN = frozenset(
     {
         "progressToken",
@@ -52,19 +55,20 @@ _KNOWN = frozenset(
         "baggage",
         _RELATED_TASK,
         _VERSION,
+        _CLIENT,
+        _SERVER,
         *(
             f"{_OURS}{name}"
             for name in (
                 "clientCapabilities",
-                "clientInfo",
                 "logLevel",
                 "model-immediate-response",
-                "serverInfo",
                 "subscriptionId",
             )
         ),
     }
 )
+_PLAIN = _KNOWN - {"traceparent", "tracestate", "baggage", _RELATED_TASK}
 _LABEL = "[A-Za-z](?:[A-Za-z0-9-]*+(?<!-))?"
 _PREFIX = re.compile(rf"{_LABEL}(?:\.{_LABEL})*+")
 _NAME = re.compile("(?:[A-Za-z0-9][A-Za-z0-9._-]*+(?<![._-]))?")
@@ -101,11 +105,10 @@ def _key(value: Any, context: Context) -> Iterator[Fault]:
     if not isinstance(value, dict):
         return
     for key in value:
-        if key not in _KNOWN:
-            spend(context.budget, 30 + len(key))
-            if not is_key(key):
-                shown = Values(hidden=context.hide_values).property_named(key, "the key")
-                yield Fault((key,), f"expected a key such as com.example/name, found {shown}")
+        spend(context.budget, 30 + len(key))
+        if key not in _KNOWN and not is_key(key):
+            shown = Values(hidden=context.hide_values).property_named(key, "the key")
+            yield Fault((key,), f"expected a key such as com.example/name, found {shown}")
 
 
 @rule(
@@ -137,12 +140,13 @@ def _reserved(value: Any, context: Context) -> Iterator[Fault]:
     on="RequestMetaObject",
     since=_DISCOVERY,
 )
-def _version(value: Any, context: Context) -> Iterator[Fault]:
+def _version(value: Any, context: Context) -> Iterable[Fault]:
     version = value.get(_VERSION) if isinstance(value, dict) else None
-    if type(version) is str and version != context.version:
-        found = Values(hidden=context.hide_values).found(version)
-        said = f'expected "{context.version}", found {found}'
-        yield Fault((_VERSION,), said, context.version)
+    if version == context.version or type(version) is not str:
+        return ()
+    found = Values(hidden=context.hide_values).found(version)
+    said = f'expected "{context.version}", found {found}'
+    return (Fault((_VERSION,), said, context.version),)
 
 
 @rule(
@@ -153,10 +157,10 @@ def _version(value: Any, context: Context) -> Iterator[Fault]:
     on="RequestMetaObject",
     since=_DISCOVERY,
 )
-def _client_info(value: Any, _context: Context) -> Iterator[Fault]:
-    name = f"{_OURS}clientInfo"
-    if isinstance(value, dict) and name not in value:
-        yield Fault((), f"expected {name}, which names the client software", name)
+def _client_info(value: Any, _context: Context) -> Iterable[Fault]:
+    if not isinstance(value, dict) or _CLIENT in value:
+        return ()
+    return (Fault((), f"expected {_CLIENT}, which names the client software", _CLIENT),)
 
 
 @rule(
@@ -167,11 +171,11 @@ def _client_info(value: Any, _context: Context) -> Iterator[Fault]:
     on=RESULTS,
     since=_DISCOVERY,
 )
-def _server_info(value: Any, _context: Context) -> Iterator[Fault]:
+def _server_info(value: Any, _context: Context) -> Iterable[Fault]:
     meta = value.get("_meta", {}) if isinstance(value, dict) else None
-    name = f"{_OURS}serverInfo"
-    if isinstance(meta, dict) and name not in meta:
-        yield Fault((), f"expected {name} in _meta, which names the server software", name)
+    if not isinstance(meta, dict) or _SERVER in meta:
+        return ()
+    return (Fault((), f"expected {_SERVER} in _meta, which names the server software", _SERVER),)
 
 
 @rule(
@@ -231,70 +235,47 @@ def _related_task_redundant(value: Any, _context: Context) -> Iterator[Fault]:
         yield Fault(("_meta", _RELATED_TASK), "the task is named beside _meta already")
 
 
-def _traced(name: str, value: Any, context: Context, *, sound: bool) -> Iterator[Fault]:
-    if not sound:
-        found = Values(hidden=context.hide_values).found(value)
-        yield Fault((name,), f"expected {tracing.EXPECTED[name]}, found {found}")
+def _traced(name: str, value: Any, context: Context) -> Iterable[Fault]:
+    if type(value) is not dict or name not in value:
+        return ()
+    text = value[name]
+    if isinstance(text, str) and tracing.FORMATS[name](text, context.budget):
+        return ()
+    found = Values(hidden=context.hide_values).found(text)
+    return (Fault((name,), f"expected {tracing.EXPECTED[name]}, found {found}"),)
 
 
-_TRACE = Clause("basic", "meta")
+def _trace_rule(name: str, sentence: str) -> Rule:
+    return Rule(
+        f"META_{name.upper()}",
+        Severity.ERROR,
+        _META,
+        sentence,
+        _METADATA,
+        partial(_traced, name),
+        since=_DISCOVERY,
+    )
 
 
-@rule(
-    "META_TRACEPARENT",
-    severity=Severity.ERROR,
-    clause=_TRACE,
-    sentence="`traceparent` has the format of W3C Trace Context.",
-    on=_METADATA,
-    since=_DISCOVERY,
-)
-def _traceparent(value: Any, context: Context) -> Iterator[Fault]:
-    if isinstance(value, dict) and "traceparent" in value:
-        text = value["traceparent"]
-        sound = isinstance(text, str) and tracing.is_traceparent(text, context.budget)
-        yield from _traced("traceparent", text, context, sound=sound)
+def _is_plain(value: Any) -> bool:
+    """Return whether *value* has no keys but those whose values are a matter of shape."""
+    return type(value) is dict and value.keys() <= _PLAIN
 
 
-@rule(
-    "META_TRACESTATE",
-    severity=Severity.ERROR,
-    clause=_TRACE,
-    sentence="`tracestate` has the format of W3C Trace Context.",
-    on=_METADATA,
-    since=_DISCOVERY,
-)
-def _tracestate(value: Any, context: Context) -> Iterator[Fault]:
-    if isinstance(value, dict) and "tracestate" in value:
-        text = value["tracestate"]
-        sound = isinstance(text, str) and tracing.is_tracestate(text, context.budget)
-        yield from _traced("tracestate", text, context, sound=sound)
-
-
-@rule(
-    "META_BAGGAGE",
-    severity=Severity.ERROR,
-    clause=_TRACE,
-    sentence="`baggage` has the format of W3C Baggage.",
-    on=_METADATA,
-    since=_DISCOVERY,
-)
-def _baggage(value: Any, context: Context) -> Iterator[Fault]:
-    if isinstance(value, dict) and "baggage" in value:
-        text = value["baggage"]
-        sound = isinstance(text, str) and tracing.is_baggage(text, context.budget)
-        yield from _traced("baggage", text, context, sound=sound)
-
-
-RULES: tuple[Rule, ...] = (
+_OF_KEYS = (
     _key,
     _reserved,
+    _related_task,
+    _trace_rule("traceparent", "`traceparent` has the format of W3C Trace Context."),
+    _trace_rule("tracestate", "`tracestate` has the format of W3C Trace Context."),
+    _trace_rule("baggage", "`baggage` has the format of W3C Baggage."),
+)
+
+RULES: tuple[Rule, ...] = (
+    *(replace(each, spares=_is_plain) for each in _OF_KEYS),
     _version,
     _client_info,
     _server_info,
-    _related_task,
     _related_task_missing,
     _related_task_redundant,
-    _traceparent,
-    _tracestate,
-    _baggage,
 )

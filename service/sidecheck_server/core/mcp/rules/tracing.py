@@ -1,11 +1,12 @@
 """The formats of the three keys of trace context: W3C Trace Context and W3C Baggage."""
 
 import re
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from sidecheck_server.core.budget import Budget, spend
 
-__all__ = ["EXPECTED", "is_baggage", "is_traceparent", "is_tracestate"]
+__all__ = ["EXPECTED", "FORMATS", "is_baggage", "is_traceparent", "is_tracestate"]
 
 EXPECTED = MappingProxyType(
     {
@@ -58,3 +59,9 @@ def is_baggage(text: str, budget: Budget) -> bool:
     """Return whether *text* has the form of a `baggage`."""
     spend(budget, 40 + len(text))
     return all(map(_MEMBER.fullmatch, text.split(",")))
+
+
+FORMATS: Mapping[str, Callable[[str, Budget], bool]] = MappingProxyType(
+    {"traceparent": is_traceparent, "tracestate": is_tracestate, "baggage": is_baggage}
+)
+"""What tells whether a text has the form of each key."""

@@ -1,13 +1,14 @@
 """What a session remembers of its messages, within bounds."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from sidecheck_server.core.mcp.context import Sender
+from sidecheck_server.core.mcp.findings import Asking, Findings
 from sidecheck_server.core.mcp.messages import Message
-from sidecheck_server.core.mcp.rules.rule import Fault, Rule
+from sidecheck_server.core.mcp.rules.rule import Fault, Path, Question, Rule
 
 __all__ = ["Kept", "Key", "Request", "Seen", "Tell", "Watch", "key_of", "other"]
 
@@ -15,9 +16,6 @@ _Value = TypeVar("_Value")
 
 #: A name that a peer chose, of bounded size: an id, a token, a cursor, a URI.
 Key: TypeAlias = tuple[str, object]
-#: Is told of what breaks a rule in the message at hand.
-Tell: TypeAlias = Callable[[Rule, Fault], None]
-
 _LONGEST_NAME = 64
 _LARGEST = 1 << 63
 
@@ -37,6 +35,26 @@ def key_of(name: Any) -> Key:
 def other(sender: Sender) -> Sender:
     """Return the other side."""
     return Sender.SERVER if sender is Sender.CLIENT else Sender.CLIENT
+
+
+class Tell:
+    """Is told what is found of the message at hand."""
+
+    __slots__ = ("_findings", "_path", "_version")
+
+    def __init__(self, findings: Findings, path: Path, version: str) -> None:
+        self._findings = findings
+        self._path = path
+        self._version = version
+
+    def __call__(self, rule: Rule, fault: Fault) -> None:
+        """Take in that *fault* breaks *rule*, if the version has it."""
+        if rule.holds_in(self._version):
+            self._findings.tell(rule, self._path, fault)
+
+    def ask(self, question: Question) -> None:
+        """Take in *question*, which whoever checks answers."""
+        self._findings.questions.append(Asking(self._path, question))
 
 
 @dataclass(frozen=True, slots=True)

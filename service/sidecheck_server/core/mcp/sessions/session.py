@@ -7,11 +7,11 @@ from sidecheck_server.core.mcp.check import Checked
 from sidecheck_server.core.mcp.context import Context, Sender
 from sidecheck_server.core.mcp.messages import Kind, Message
 from sidecheck_server.core.mcp.methods import find_method
-from sidecheck_server.core.mcp.rules.rule import Fault, Rule
 from sidecheck_server.core.mcp.sessions.elicitations import Elicitations
 from sidecheck_server.core.mcp.sessions.exchange import Exchange
 from sidecheck_server.core.mcp.sessions.lifecycle import Lifecycle
-from sidecheck_server.core.mcp.sessions.memory import Request, Seen, Watch, key_of, other
+from sidecheck_server.core.mcp.sessions.listed_tools import ListedTools
+from sidecheck_server.core.mcp.sessions.memory import Request, Seen, Tell, Watch, key_of, other
 from sidecheck_server.core.mcp.sessions.pages import Pages
 from sidecheck_server.core.mcp.sessions.peeking import Glance, glance
 from sidecheck_server.core.mcp.sessions.progress import Progress
@@ -50,6 +50,7 @@ class Session:
             Retries(),
             Subscriptions(),
             Elicitations(),
+            ListedTools(),
         )
 
     def asked(self, message: ProtocolMessage, sender: Sender | None, how: How) -> Asked:
@@ -77,7 +78,10 @@ class Session:
         return Asked(answered, context, how)
 
     def take(self, asked: Asked, checked: Checked) -> None:
-        """Add to *checked*, what was found by *asked*, what breaks the rules of sessions."""
+        """Add to *checked*, what was found by *asked*, what breaks the rules of sessions.
+
+        Questions may be among that, so they are answered after this.
+        """
         subject = asked.subject
         assert isinstance(subject, ProtocolMessage)
         version = asked.context.version
@@ -90,16 +94,13 @@ class Session:
                 self._remember(message, sender, asked.context, subject.json)
 
     def _see(self, message: Message, sender: Sender, version: str, checked: Checked) -> None:
-        def tell(rule: Rule, fault: Fault) -> None:
-            if rule.holds_in(version):
-                checked.findings.tell(rule, message.path, fault)
-
         answered = None
         if message.kind in {Kind.RESULT, Kind.ERROR}:
             answered = self._exchange.closed(other(sender), key_of(message.id))
             if answered is not None:
                 message = replace(message, method=answered.method)
         seen = Seen(message, sender, version, answered)
+        tell = Tell(checked.findings, message.path, version)
         for watch in self._watches:
             watch.see(seen, tell)
         self._learn(seen)

@@ -1,0 +1,115 @@
+"""The Python client has whole calls and results judged, with both of its faces."""
+
+import json
+from typing import Any
+
+import pytest
+from sidecheck import ABSENT, Client, Options, Refused, RegisteredTool, Severity, ToolDefinition
+
+FORECAST = {
+    "name": "get_forecast",
+    "description": "Tells the weather.",
+    "inputSchema": {
+        "type": "object",
+        "properties": {"city": {"type": "string"}},
+        "required": ["city"],
+    },
+    "outputSchema": {
+        "type": "object",
+        "properties": {"celsius": {"type": "number"}},
+        "required": ["celsius"],
+    },
+}
+TOOL = ToolDefinition(FORECAST)
+TEXT = {"type": "text", "text": '{"celsius": 12}'}
+
+
+def found(verdict: Any) -> list[tuple[str, str]]:
+    """Return the code and the place of each error."""
+    return [
+        (one.code, one.instance_pointer)
+        for one in verdict.violations
+        if one.severity is Severity.ERROR
+    ]
+
+
+@pytest.mark.parametrize(
+    ("expected", "params"),
+    [
+        pytest.param([], {"name": "get_forecast", "arguments": {"city": "Oslo"}}, id="valid"),
+        pytest.param(
+            [("TYPE", "/arguments/city")],
+            {"name": "get_forecast", "arguments": {"city": 5}},
+            id="invalid",
+        ),
+        pytest.param([("REQUIRED", "/arguments")], {"name": "get_forecast"}, id="no arguments"),
+    ],
+)
+async def test_whole_calls_are_judged(
+    client: Client, expected: list[tuple[str, str]], params: Any
+) -> None:
+    """Pointers lead into the params, and an invalid call has a result to give."""
+    verdict = await client.validate_call(TOOL, params)
+    assert expected == found(verdict)
+    given = verdict.call_tool_result.value
+    assert (given["isError"] if expected else None) == (True if expected else given)
+    assert b"" == verdict.json_rpc_error
+
+
+async def test_the_params_name_the_tool(client: Client) -> None:
+    """Where the target leaves that to them."""
+    await client.register("weather", [FORECAST])
+    weather = RegisteredTool("weather")
+    verdict = await client.validate_call(weather, {"name": "get_forecast", "arguments": {}})
+    assert [("REQUIRED", "/arguments")] == found(verdict)
+    with pytest.raises(Refused) as raised:
+        await client.validate_call(weather, {"name": "get_tides"})
+    error = json.loads(raised.value.metadata["json_rpc_error"])
+    assert ("UNKNOWN_TOOL", -32602) == (raised.value.reason, error["code"])
+
+
+@pytest.mark.parametrize(
+    ("expected", "result"),
+    [
+        pytest.param([], {"content": [TEXT], "structuredContent": {"celsius": 12}}, id="valid"),
+        pytest.param([], {"content": [TEXT], "isError": True}, id="an error"),
+        pytest.param(
+            [("TYPE", "/structuredContent/celsius")],
+            {"content": [TEXT], "structuredContent": {"celsius": "12"}},
+            id="invalid",
+        ),
+        pytest.param([("OUTPUT_MISSING", "")], {"content": [TEXT]}, id="no content"),
+    ],
+)
+async def test_whole_results_are_judged(
+    client: Client, expected: list[tuple[str, str]], result: Any
+) -> None:
+    """Errors are not held against the output schema."""
+    assert expected == found(await client.validate_call_result(TOOL, result))
+
+
+async def test_content_that_is_not_there_is_not_null(client: Client) -> None:
+    """Both are wrong, in their own way."""
+    content = client.validate_structured_content
+    assert [[("OUTPUT_MISSING", "")], [("TYPE", "")]] == [
+        found(await content(TOOL, ABSENT)),
+        found(await content(TOOL, None)),
+    ]
+
+
+async def test_tools_are_registered_by_the_rules_of_a_version(client: Client) -> None:
+    """Output schemas need not be of objects since 2026-07-28."""
+    tool = {**FORECAST, "outputSchema": {"type": "array"}}
+    for version, expected in (("2026-07-28", "created"), ("2025-11-25", "refused")):
+        registration = await client.register(
+            "weather", [tool], validate_only=True, protocol_version=version
+        )
+        assert [expected] == [outcome.action for outcome in registration.outcomes]
+
+
+async def test_an_unknown_version_is_refused(client: Client) -> None:
+    """For payloads and registrations."""
+    with pytest.raises(Refused, match="UNKNOWN_PROTOCOL_VERSION"):
+        await client.validate_call(TOOL, {}, options=Options(protocol_version="2020-01-01"))
+    with pytest.raises(Refused, match="UNKNOWN_PROTOCOL_VERSION"):
+        await client.register("weather", [FORECAST], protocol_version="2020-01-01")
