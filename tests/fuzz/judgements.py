@@ -20,8 +20,8 @@ from sidecheck.v1.verdict_pb2 import Verdict
 from sidecheck_server.core.compiled import CompiledSchema
 from sidecheck_server.core.judge import Judging, judge
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.results import must_be_object
-from sidecheck_server.core.mcp.tools import read_tool
+from sidecheck_server.core.mcp.calls.results import must_be_object
+from sidecheck_server.core.mcp.tools.definitions import read_tool
 from sidecheck_server.core.mcp.versions import DEFAULT_VERSION
 from sidecheck_server.core.refusals import Reason, Refusal
 from sidecheck_server.core.schemas.compilation import compile_source

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from checkers import checker_of
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.checking import Treatment
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.subjects import How
+from sidecheck_server.core.mcp.tools.outcomes import Treatment
 from sidecheck_server.core.refusals import Reason, Refusal
 from sidecheck_server.core.schemas.compilation import Artifact, compile_source
 from sidecheck_server.core.schemas.source import SchemaSource

@@ -6,7 +6,7 @@ from sidecheck.v1.protocol_service_pb2 import CheckToolNamesRequest, CheckToolNa
 
 from sidecheck_server.core.budget import Exhausted
 from sidecheck_server.core.limits import Limits, exceeded
-from sidecheck_server.core.mcp.names import CheckedNames, checking_names
+from sidecheck_server.core.mcp.tools.names import CheckedNames, checking_names
 from sidecheck_server.rpc.batches import Batch, Turn
 from sidecheck_server.rpc.convert import Terms, names_to_wire, terms_from_wire
 

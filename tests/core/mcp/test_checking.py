@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from checkers import SURFACES
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.checking import CheckedTool, Treatment, check_here, outcomes
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.subjects import Asked, How, ToolJson
+from sidecheck_server.core.mcp.tools.outcomes import CheckedTool, Treatment, check_here, outcomes
 from sidecheck_server.core.words import Document, Severity
 
 LIMITS = Limits()

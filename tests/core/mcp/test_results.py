@@ -5,9 +5,9 @@ import json
 import pytest
 from rule_cases import LIMITS, SURFACES
 from sidecheck_server.core.judge import NOT_EXPLAINED, VALID, Judging
+from sidecheck_server.core.mcp.calls.results import absent_output, must_be_object, objects_only
 from sidecheck_server.core.mcp.check import Checked, check
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.results import absent_output, must_be_object, objects_only
 from sidecheck_server.core.mcp.subjects import Asked, How, ToolResult
 from sidecheck_server.core.mcp.versions import VERSIONS
 from sidecheck_server.core.words import Repair, Severity, Verdict, Violation

@@ -9,10 +9,10 @@ from sidecheck.v1 import protocol_service_pb2
 
 from sidecheck_server.core.limits import Limits, exceeded
 from sidecheck_server.core.mcp.check import Checked
-from sidecheck_server.core.mcp.checking import Treatment
 from sidecheck_server.core.mcp.messages import reply_to
-from sidecheck_server.core.mcp.names import CheckedNames
 from sidecheck_server.core.mcp.subjects import Asked, ProtocolMessage
+from sidecheck_server.core.mcp.tools.names import CheckedNames
+from sidecheck_server.core.mcp.tools.outcomes import Treatment
 from sidecheck_server.core.words import Verdict
 from sidecheck_server.rpc.convert.targets import documents_from_wire
 from sidecheck_server.rpc.convert.terms import terms_from_wire

@@ -6,13 +6,13 @@ from types import MappingProxyType
 from typing import Any
 
 from sidecheck_server.core.judge import NOT_EXPLAINED, Judging
-from sidecheck_server.core.mcp.checking_values import check_value
+from sidecheck_server.core.mcp.calls.members import is_object, member_text
 from sidecheck_server.core.mcp.findings import Findings
-from sidecheck_server.core.mcp.members import is_object, member_text
 from sidecheck_server.core.mcp.rules.results import OUTPUT_MISSING
 from sidecheck_server.core.mcp.rules.rule import Clause, Fault
 from sidecheck_server.core.mcp.subjects import ResultProfile, ToolResult
 from sidecheck_server.core.mcp.surfaces import Surfaces
+from sidecheck_server.core.mcp.typed_values import check_value
 from sidecheck_server.core.words import Verdict, Violation
 
 __all__ = [

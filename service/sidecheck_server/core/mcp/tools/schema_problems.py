@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.problems import refusal_as_problems
 from sidecheck_server.core.mcp.rules.rule import Path
 from sidecheck_server.core.mcp.rules.schema_refusals import clause_of, sentence_of
+from sidecheck_server.core.mcp.tools.problems import refusal_as_problems
 from sidecheck_server.core.refusals import Refusal
 from sidecheck_server.core.schemas.references import REFERENCES
 from sidecheck_server.core.words import Violation, as_pointer

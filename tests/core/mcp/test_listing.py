@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 from compiling import LIMITS
-from sidecheck_server.core.mcp.listing import ListedTool, list_tools, read_listing
 from sidecheck_server.core.mcp.subjects import ProtocolMessage, ToolList
+from sidecheck_server.core.mcp.tools.listing import ListedTool, list_tools, read_listing
 from sidecheck_server.core.refusals import Reason, Refusal
 
 ONE = b'{ "name":"a",  "inputSchema":{} }'
