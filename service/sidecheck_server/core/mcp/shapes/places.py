@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 
 from sidecheck_server.core.budget import spend
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.rules.rule import Found, Path, Rule
-from sidecheck_server.core.mcp.shapes.marks import marks_of
+from sidecheck_server.core.mcp.rules.rule import Check, Found, Path, Rule
+from sidecheck_server.core.mcp.shapes.marks import marks_of, tag_of
 from sidecheck_server.core.mcp.shapes.rendering import fields_of
 from sidecheck_server.core.mcp.shapes.words import (
     Alias,
@@ -32,6 +32,9 @@ __all__ = ["Tell", "Visit", "Visitors"]
 Tell: TypeAlias = Callable[[Rule, Path, Found], None]
 #: Visits a value at a path.
 Visit: TypeAlias = Callable[[Any, Path, Context, Tell], None]
+
+#: Rules with their checks, and what spares a value all of them.
+_Group: TypeAlias = tuple[Callable[[Any], bool] | None, tuple[tuple[Rule, Check], ...]]
 
 # In steps.
 _VALUE = 20
@@ -95,17 +98,19 @@ class Visitors:
                 return []
 
     def _visitor(self, name: str) -> Visit:
-        rules = tuple(self._rules.get(name, ()))
+        rules = self._rules.get(name, [])
+        groups = _spared_together(rules)
         cost = _VALUE + _RULE * len(rules)
         # Types may contain themselves: the parts are looked up when first visited.
         inner: list[Visit] = []
 
         def visit(value: Any, path: Path, context: Context, tell: Tell) -> None:
             spend(context.budget, cost)
-            for rule in rules:
-                assert rule.check is not None
-                for found in rule.check(value, context):
-                    tell(rule, path, found)
+            for spares, checks in groups:
+                if spares is None or not spares(value):
+                    for rule, check in checks:
+                        for found in check(value, context):
+                            tell(rule, path, found)
             if not inner:
                 inner.append(self._inside(name))
             inner[0](value, path, context, tell)
@@ -156,9 +161,14 @@ class Visitors:
             left = [visit_branch for mark, visit_branch in branches if mark.may_fit(value)]
             return left[0] if len(left) == 1 else _stop
 
+        cost = _VALUE * len(branches)
+        member, told = tag_of(branches)
+
         def visit(value: Any, path: Path, context: Context, tell: Tell) -> None:
-            spend(context.budget, _VALUE * len(branches))
-            chosen(value)(value, path, context, tell)
+            spend(context.budget, cost)
+            tag = value.get(member) if member and isinstance(value, dict) else None
+            found = told.get(tag) if type(tag) is str else None
+            (found or chosen(value))(value, path, context, tell)
 
         return visit
 
@@ -198,6 +208,14 @@ class Visitors:
                 chosen(value, path, context, tell)
 
         return visit
+
+
+def _spared_together(rules: Iterable[Rule]) -> tuple[_Group, ...]:
+    groups: dict[Callable[[Any], bool] | None, list[tuple[Rule, Check]]] = {}
+    for rule in rules:
+        if rule.check is not None:
+            groups.setdefault(rule.spares, []).append((rule, rule.check))
+    return tuple((spares, tuple(checks)) for spares, checks in groups.items())
 
 
 def _stop(_value: Any, _path: Path, _context: Context, _tell: Tell) -> None:
