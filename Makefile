@@ -60,6 +60,7 @@ share: setup
 # Speed, as ratios against peers in the same run; writes benchmarks/report. Minutes, not seconds.
 bench: setup
 	$(BIN)/python benchmarks/judging.py --report benchmarks/report
+	$(BIN)/python benchmarks/protocol.py --report benchmarks/report
 	$(BIN)/python benchmarks/admission.py --report benchmarks/report
 	$(BIN)/python benchmarks/serving.py --report benchmarks/report
 	$(BIN)/python benchmarks/remote.py --report benchmarks/report

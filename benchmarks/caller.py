@@ -40,7 +40,7 @@ async def _worker(
     received, milliseconds = 0, []
     for _ in left:
         began = time.perf_counter()
-        if path.endswith("Stream"):
+        if len(messages) > 1:
             async for answer in stream(iter(messages)):
                 received += len(answer)
         else:

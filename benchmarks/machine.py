@@ -13,8 +13,10 @@ _PACKAGES = (
     "grpcio",
     "jsonschema",
     "jsonschema-rs",
+    "mcp",
     "msgspec",
     "protobuf",
+    "pydantic",
 )
 
 

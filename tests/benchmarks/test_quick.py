@@ -10,11 +10,12 @@ from shared_material import REPOSITORY, shared
 
 pytest.importorskip("matplotlib", reason="the group bench of pyproject.toml is not installed")
 
-SCRIPTS = ("judging", "admission", "serving", "remote")
+SCRIPTS = ("judging", "protocol", "admission", "serving", "remote")
 PLOTS = {
     "judging.svg",
     "growth-text.svg",
     "growth-lines.svg",
+    "protocol.svg",
     "admission.svg",
     "serving.svg",
     "remote.svg",
