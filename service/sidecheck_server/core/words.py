@@ -73,6 +73,7 @@ class Violation:
             + len(self.schema_pointer)
             + len(self.message)
             + len(self.suggestion)
+            + len(self.clause)
         )
 
     def order(self) -> tuple[str, str, str, str]:

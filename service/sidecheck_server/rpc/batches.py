@@ -81,6 +81,15 @@ class Batch:
         if verdict.repair is not None:
             self.take_text(verdict.repair.length, "the repaired payloads of the batch")
 
+    @property
+    def has_room(self) -> bool:
+        """Whether more may be told than what each verdict must tell."""
+        return self._length > 0
+
+    def take_room(self, length: int) -> None:
+        """Count *length* characters that are told beside violations."""
+        self._length = max(0, self._length - length)
+
     def cut(self, verdict: Verdict) -> Verdict:
         """Return *verdict* with no more violations than may still be told, the gravest."""
         found = verdict.violations

@@ -43,9 +43,12 @@ class Checks:
             asked = replace(asked, how=batch.lowered_check(asked.how))
         checked = await self._check(sent, asked, batch)
         verdict = checked.findings.verdict()
-        if batch is not None:
-            batch.tell(verdict)
-        return answer_to_wire(asked, checked, verdict)
+        if batch is None:
+            return answer_to_wire(asked, checked, verdict)
+        batch.tell(verdict)
+        answer = answer_to_wire(asked, checked, verdict, replies=batch.has_room)
+        batch.take_room(len(answer.reply) + len(answer.verdict.json_rpc_error))
+        return answer
 
     async def outcome(self, item: CheckItem, terms: Terms, batch: Batch) -> CheckOutcome:
         """Return the answer to an item of *batch*, or its refusal: it must not cost the others."""

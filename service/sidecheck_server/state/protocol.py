@@ -1,7 +1,7 @@
 """Checks by the rules of the protocol, with every question of the rules answered."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 from sidecheck_server.core.compiled import CompiledSchema
 from sidecheck_server.core.judge import Judging, judge_at_once
@@ -62,8 +62,8 @@ class Checker:
         knows where else some schemas are compiled.
 
         Raises:
-            Refusal: LIMIT_EXCEEDED, also if more than ``long_items`` of the rules'
-                questions need a worker; WORKER_LOST if a worker died.
+            Refusal: LIMIT_EXCEEDED, also if more than ``long_items`` of the values that
+                rules ask about need a worker; WORKER_LOST if a worker died.
         """
         checked = await self.check_unanswered(asked, take_long)
         await self.answer(asked, checked, take_long, find)
@@ -101,6 +101,13 @@ class Checker:
             await answers.give(self._limits)
 
 
+_AT_ONCE = 64
+"""How many schemas of a payload are compiled at the same time, as those of registrations are."""
+
+_READY = 256
+"""How many compiled schemas are held on to; others the cache may still have."""
+
+
 class _Answers:
     """Answers the questions about one subject."""
 
@@ -133,35 +140,38 @@ class _Answers:
         Raises:
             Refusal: as `Checker.check`.
         """
-        for asking in self._findings.questions:
-            compiled = await self._compiled(asking, limits)
-            text = None if isinstance(compiled, Refusal) else value_text(asking)
-            verdict = None
-            if text is not None and not isinstance(compiled, Refusal):
-                verdict = judge_at_once(compiled, text, self._how)
-                if verdict is None:
-                    self._count(limits)
-                    verdict = await self._judge_long(compiled, text, self._how)
-            answer(asking, self._findings, compiled, verdict)
-            # Each answer may hold the loop for a moment; other calls have their turn.
-            await asyncio.sleep(0)
-        self._findings.questions.clear()
+        questions = self._findings.questions
+        for start in range(0, len(questions), _AT_ONCE):
+            several = questions[start : start + _AT_ONCE]
+            await self._compile(several)
+            for asking in several:
+                await self._answer(asking, limits)
+                # Each answer may hold the loop for a moment; other calls have their turn.
+                await asyncio.sleep(0)
+        questions.clear()
 
-    async def _compiled(self, asking: Asking, limits: Limits) -> CompiledSchema | Refusal:
-        question = asking.question
-        key = (id(question.schema), question.assert_formats)
-        found = self._ready.get(key)
-        if found is None:
-            found = self._ready[key] = await self._looked_up(asking, limits)
-        return found
+    async def _compile(self, several: Sequence[Asking]) -> None:
+        """Make the schemas of *several* ready, those that are new side by side."""
+        if len(self._ready) > _READY:
+            self._ready.clear()
+        missing = {_key(each): each for each in several if _key(each) not in self._ready}
+        found = await asyncio.gather(*map(self._looked_up, missing.values()))
+        self._ready.update(zip(missing, found, strict=True))
 
-    async def _looked_up(self, asking: Asking, limits: Limits) -> CompiledSchema | Refusal:
+    async def _answer(self, asking: Asking, limits: Limits) -> None:
+        compiled, verdict = self._ready[_key(asking)], None
+        text = value_text(asking)
+        if text is not None and not isinstance(compiled, Refusal):
+            verdict = judge_at_once(compiled, text, self._how)
+            if verdict is None:
+                self._count(limits)
+                verdict = await self._judge_long(compiled, text, self._how)
+        answer(asking, self._findings, compiled, verdict)
+
+    async def _looked_up(self, asking: Asking) -> CompiledSchema | Refusal:
         compiling = self.find(asking)
         if compiling is None:
-            source = source_for(asking, self._findings)
-            if not self._schemas.has_inline(source):
-                self._count(limits)
-            compiling = self._schemas.inline(source)
+            compiling = self._schemas.inline(source_for(asking, self._findings))
         try:
             return await compiling
         except Refusal as refusal:
@@ -174,5 +184,9 @@ class _Answers:
             raise exceeded(
                 "long_items",
                 limits.long_items,
-                "schemas and values of one payload that need a worker",
+                "values of one payload that need a worker",
             )
+
+
+def _key(asking: Asking) -> tuple[int, bool]:
+    return (id(asking.question.schema), asking.question.assert_formats)

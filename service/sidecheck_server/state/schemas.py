@@ -73,10 +73,6 @@ class CompiledSchemas:
         """
         return await self._get(_INLINE, source, lambda: source)
 
-    def has_inline(self, source: SchemaSource) -> bool:
-        """Return whether `inline` answers at once for *source*."""
-        return source in self._caches[_INLINE]
-
     async def registered(
         self,
         digest: str,

@@ -63,7 +63,8 @@ type ProtocolServiceClient interface {
 	// Checks many things of several kinds and answers in the same order.
 	//
 	// An item that cannot be checked is refused by itself. The bounds of
-	// `ValidationService.ValidateBatch` hold.
+	// `ValidationService.ValidateBatch` hold. Once `Limits.verdict_length` characters were
+	// told in all, verdicts tell only their first violation, and have no replies.
 	CheckBatch(ctx context.Context, in *CheckBatchRequest, opts ...grpc.CallOption) (*CheckBatchResponse, error)
 	// Checks the messages of one session as they come, both directions in one stream,
 	// also by the rules that need memory: ids are used once, answers fit requests, what is
@@ -217,7 +218,8 @@ type ProtocolServiceServer interface {
 	// Checks many things of several kinds and answers in the same order.
 	//
 	// An item that cannot be checked is refused by itself. The bounds of
-	// `ValidationService.ValidateBatch` hold.
+	// `ValidationService.ValidateBatch` hold. Once `Limits.verdict_length` characters were
+	// told in all, verdicts tell only their first violation, and have no replies.
 	CheckBatch(context.Context, *CheckBatchRequest) (*CheckBatchResponse, error)
 	// Checks the messages of one session as they come, both directions in one stream,
 	// also by the rules that need memory: ids are used once, answers fit requests, what is

@@ -164,7 +164,8 @@ class ProtocolServiceServicer(object):
         """Checks many things of several kinds and answers in the same order.
 
         An item that cannot be checked is refused by itself. The bounds of
-        `ValidationService.ValidateBatch` hold.
+        `ValidationService.ValidateBatch` hold. Once `Limits.verdict_length` characters were
+        told in all, verdicts tell only their first violation, and have no replies.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -62,7 +62,8 @@ class ProtocolServiceStub:
     """Checks many things of several kinds and answers in the same order.
 
     An item that cannot be checked is refused by itself. The bounds of
-    `ValidationService.ValidateBatch` hold.
+    `ValidationService.ValidateBatch` hold. Once `Limits.verdict_length` characters were
+    told in all, verdicts tell only their first violation, and have no replies.
     """
     CheckSession: _grpc.StreamStreamMultiCallable[_protocol_service_pb2.CheckSessionRequest, _protocol_service_pb2.CheckSessionResponse]
     """Checks the messages of one session as they come, both directions in one stream,
@@ -107,7 +108,8 @@ class ProtocolServiceAsyncStub(ProtocolServiceStub):
     """Checks many things of several kinds and answers in the same order.
 
     An item that cannot be checked is refused by itself. The bounds of
-    `ValidationService.ValidateBatch` hold.
+    `ValidationService.ValidateBatch` hold. Once `Limits.verdict_length` characters were
+    told in all, verdicts tell only their first violation, and have no replies.
     """
     CheckSession: _aio.StreamStreamMultiCallable[_protocol_service_pb2.CheckSessionRequest, _protocol_service_pb2.CheckSessionResponse]  # type: ignore[assignment]
     """Checks the messages of one session as they come, both directions in one stream,
@@ -203,7 +205,8 @@ class ProtocolServiceServicer(metaclass=_abc_1.ABCMeta):
         """Checks many things of several kinds and answers in the same order.
 
         An item that cannot be checked is refused by itself. The bounds of
-        `ValidationService.ValidateBatch` hold.
+        `ValidationService.ValidateBatch` hold. Once `Limits.verdict_length` characters were
+        told in all, verdicts tell only their first violation, and have no replies.
         """
 
     @_abc_1.abstractmethod

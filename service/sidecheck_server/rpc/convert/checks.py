@@ -30,10 +30,13 @@ __all__ = [
 
 
 def answer_to_wire(
-    asked: Asked, checked: Checked, verdict: Verdict
+    asked: Asked, checked: Checked, verdict: Verdict, *, replies: bool = True
 ) -> protocol_service_pb2.CheckAnswer:
-    """Return the message of the *verdict* on what was *asked*, with the reply that is due."""
-    if not isinstance(asked.subject, ProtocolMessage):
+    """Return the message of the *verdict* on what was *asked*, with the reply that is due.
+
+    Unless *replies*, the reply is left out.
+    """
+    if not (replies and isinstance(asked.subject, ProtocolMessage)):
         return protocol_service_pb2.CheckAnswer(verdict=checked_to_wire(verdict))
     reply = reply_to(checked.messages, verdict, asked.context.version)
     told = checked_to_wire(verdict, _error_of(reply))

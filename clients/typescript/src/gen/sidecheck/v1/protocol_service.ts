@@ -4273,7 +4273,8 @@ export const ProtocolServiceService = {
    * Checks many things of several kinds and answers in the same order.
    *
    * An item that cannot be checked is refused by itself. The bounds of
-   * `ValidationService.ValidateBatch` hold.
+   * `ValidationService.ValidateBatch` hold. Once `Limits.verdict_length` characters were
+   * told in all, verdicts tell only their first violation, and have no replies.
    */
   checkBatch: {
     path: "/sidecheck.v1.ProtocolService/CheckBatch" as const,
@@ -4328,7 +4329,8 @@ export interface ProtocolServiceServer extends UntypedServiceImplementation {
    * Checks many things of several kinds and answers in the same order.
    *
    * An item that cannot be checked is refused by itself. The bounds of
-   * `ValidationService.ValidateBatch` hold.
+   * `ValidationService.ValidateBatch` hold. Once `Limits.verdict_length` characters were
+   * told in all, verdicts tell only their first violation, and have no replies.
    */
   checkBatch: handleUnaryCall<CheckBatchRequest, CheckBatchResponse>;
   /**
@@ -4478,7 +4480,8 @@ export interface ProtocolServiceClient extends Client {
    * Checks many things of several kinds and answers in the same order.
    *
    * An item that cannot be checked is refused by itself. The bounds of
-   * `ValidationService.ValidateBatch` hold.
+   * `ValidationService.ValidateBatch` hold. Once `Limits.verdict_length` characters were
+   * told in all, verdicts tell only their first violation, and have no replies.
    */
   checkBatch(
     request: CheckBatchRequest,
