@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from sidecheck_server.core.budget import spend
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules.rule import Found, Path, Rule
-from sidecheck_server.core.mcp.shapes.marks import marks_of
+from sidecheck_server.core.mcp.shapes.marks import Marks, marks_of
 from sidecheck_server.core.mcp.shapes.rendering import fields_of
 from sidecheck_server.core.mcp.shapes.words import (
     Alias,
@@ -32,6 +32,9 @@ __all__ = ["Tell", "Visit", "Visitors"]
 Tell: TypeAlias = Callable[[Rule, Path, Found], None]
 #: Visits a value at a path.
 Visit: TypeAlias = Callable[[Any, Path, Context, Tell], None]
+
+#: What types are told by, and the visitor of each.
+_Branches: TypeAlias = list[tuple[Marks, Visit]]
 
 # In steps.
 _VALUE = 20
@@ -95,16 +98,16 @@ class Visitors:
                 return []
 
     def _visitor(self, name: str) -> Visit:
-        rules = tuple(self._rules.get(name, ()))
-        cost = _VALUE + _RULE * len(rules)
+        rules = self._rules.get(name, ())
+        checks = tuple((rule, rule.check) for rule in rules if rule.check is not None)
+        cost = _VALUE + _RULE * len(checks)
         # Types may contain themselves: the parts are looked up when first visited.
         inner: list[Visit] = []
 
         def visit(value: Any, path: Path, context: Context, tell: Tell) -> None:
             spend(context.budget, cost)
-            for rule in rules:
-                assert rule.check is not None
-                for found in rule.check(value, context):
+            for rule, check in checks:
+                for found in check(value, context):
                     tell(rule, path, found)
             if not inner:
                 inner.append(self._inside(name))
@@ -144,8 +147,14 @@ class Visitors:
         branches = [(mark, self.of(name) or _stop) for mark, name in zip(marks, names, strict=True)]
         # One that needs more says more of the value. Sorting keeps the order of the rest.
         branches.sort(key=lambda branch: -len(branch[0].needed))
+        member, by_value = _telling(branches)
 
         def chosen(value: Any) -> Visit:
+            # Most values say it in one member, so that few are held against every branch.
+            said = value.get(member) if isinstance(value, dict) else None
+            for mark, visit_branch in by_value.get(said, ()) if type(said) is str else ():
+                if mark.fit(value) and mark.are_there(value):
+                    return visit_branch
             for mark, visit_branch in branches:
                 if mark.fit(value) and mark.are_there(value):
                     return visit_branch
@@ -198,6 +207,21 @@ class Visitors:
                 chosen(value, path, context, tell)
 
         return visit
+
+
+def _telling(branches: _Branches) -> tuple[str, dict[str, _Branches]]:
+    """Return a member whose constants tell all of *branches*, and those for each of them.
+
+    If there is none: "", and nothing for whatever it is.
+    """
+    shared = [{name for name, _ in mark.constants} for mark, _ in branches]
+    for member in sorted(set.intersection(*shared)) if shared else ():
+        by_value: dict[str, _Branches] = {}
+        for mark, visit_branch in branches:
+            for value in dict(mark.constants)[member]:
+                by_value.setdefault(value, []).append((mark, visit_branch))
+        return member, by_value
+    return "", {}
 
 
 def _stop(_value: Any, _path: Path, _context: Context, _tell: Tell) -> None:
