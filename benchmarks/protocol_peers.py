@@ -19,9 +19,9 @@ from pydantic import ValidationError
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.check import check, check_at_once
 from sidecheck_server.core.mcp.context import Context, Sender
-from sidecheck_server.core.mcp.names import CheckedNames, check_names, sdk_warnings
 from sidecheck_server.core.mcp.subjects import Asked, How, ProtocolMessage, Sampling
 from sidecheck_server.core.mcp.surfaces import compiling_surfaces
+from sidecheck_server.core.mcp.tools.names import CheckedNames, check_names, sdk_warnings
 from sidecheck_server.core.words import Verdict
 
 __all__ = [

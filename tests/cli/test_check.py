@@ -11,19 +11,19 @@ from sidecheck_server.cli import sidecheck
 GOOD = {"name": "good", "inputSchema": {"type": "object"}}
 BAD = {
     "name": "bad",
-    "inputSchema": {"properties": {"a": {"type": "integr"}}},
-    "outputSchema": {"$ref": "#/$defs/gone"},
+    "inputSchema": {"type": "object", "properties": {"a": {"type": "integr"}}},
+    "outputSchema": {"type": "object", "$ref": "#/$defs/gone"},
 }
 TOOLS = """{
   "tools": [
     {"name": "good", "inputSchema": {"type": "object"}},
     {
       "name": "bad",
-      "inputSchema": {"properties": {"a": {"type": "integr"}}},
+      "inputSchema": {"type": "object", "properties": {"a": {"type": "integr"}}},
       "outputSchema": {"type": "object", "properties": {"b": {"$ref": "#/gone"}}}
     },
-    {"name": "twice", "inputSchema": {"patternProperties": {"(": {}}}},
-    {"name": "twice", "inputSchema": {}}
+    {"name": "twice", "inputSchema": {"type": "object", "patternProperties": {"(": {}}}},
+    {"name": "twice", "inputSchema": {"type": "object"}}
   ]
 }
 """
@@ -39,6 +39,7 @@ PATTERN = (
     "the pattern at /patternProperties/( is not a regular expression of ECMA-262: at offset 0: "
     "a group is not closed; end it with `)`, or write `\\(` for the character"
 )
+SPECIFICATION = "https://modelcontextprotocol.io/specification/2025-11-25"
 TWICE = "several tools have this name; of those registered together, the last counts"
 
 
@@ -66,16 +67,16 @@ def test_text_has_a_row_for_each_problem_and_the_sum() -> None:
     result = run("tools.json")
 
     assert (
-        "tools.json:6:52:  error    ENUM                    "
-        f"bad /inputSchema/properties/a/type  {INTEGR}\n"
+        "tools.json:6:70:  error    ENUM                    "
+        f"bad /inputSchema/properties/a/type      {INTEGR}\n"
         "tools.json:7:71:  error    UNRESOLVABLE_REFERENCE  "
-        f"bad /outputSchema                   {GONE}\n"
+        f"bad /outputSchema/properties/b/$ref     {GONE}\n"
         "tools.json:9:14:  warning  TOOL_NAME_DUPLICATE     "
-        f"twice /name                         {TWICE}\n"
-        "tools.json:9:61:  error    INVALID_PATTERN         "
-        f"twice /inputSchema                  {PATTERN}\n"
+        f"twice /name                             {TWICE}\n"
+        "tools.json:9:79:  error    INVALID_PATTERN         "
+        f"twice /inputSchema/patternProperties/(  {PATTERN}\n"
         "tools.json:10:14: warning  TOOL_NAME_DUPLICATE     "
-        f"twice /name                         {TWICE}\n"
+        f"twice /name                             {TWICE}\n"
         "4 tools, 3 errors, 2 warnings\n"
     ) == result.stdout
     assert (1, "") == (result.exit_code, result.stderr)
@@ -86,34 +87,41 @@ def test_excerpts_show_the_very_place() -> None:
     result = run("tools.json", "--excerpts")
 
     assert (
-        "tools.json:6:52: error ENUM in bad at /inputSchema/properties/a/type\n"
+        "tools.json:6:70: error ENUM in bad at /inputSchema/properties/a/type\n"
         f"  {INTEGR}\n"
+        f"  {SPECIFICATION}/basic#schema-validation\n"
         "   |\n"
-        ' 6 |       "inputSchema": {"properties": {"a": {"type": "integr"}}},\n'
-        "   |                                                    ^~~~~~~~\n"
+        ' 6 |       "inputSchema": {"type": "object", "properties": {"a": {"type": "integr"}}},\n'
+        "   |                                                                      ^~~~~~~~\n"
         "\n"
-        "tools.json:7:71: error UNRESOLVABLE_REFERENCE in bad at /outputSchema\n"
+        "tools.json:7:71: error UNRESOLVABLE_REFERENCE in bad at /outputSchema/properties/b/$ref\n"
         f"  {GONE}\n"
+        f"  {SPECIFICATION}/basic#schema-validation\n"
         "   |\n"
         ' 7 |       "outputSchema": {"type": "object", "properties": {"b": {"$ref": "#/gone"}}}\n'
         "   |                                                                       ^~~~~~~~\n"
         "\n"
         "tools.json:9:14: warning TOOL_NAME_DUPLICATE in twice at /name\n"
         f"  {TWICE}\n"
+        f"  {SPECIFICATION}/server/tools#tool\n"
         "   |\n"
-        ' 9 |     {"name": "twice", "inputSchema": {"patternProperties": {"(": {}}}},\n'
+        ' 9 |     {"name": "twice", "inputSchema": {"type": "object", '
+        '"patternProperties": {"(": {}}}},\n'
         "   |              ^~~~~~~\n"
         "\n"
-        "tools.json:9:61: error INVALID_PATTERN in twice at /inputSchema\n"
+        "tools.json:9:79: error INVALID_PATTERN in twice at /inputSchema/patternProperties/(\n"
         f"  {PATTERN}\n"
+        f"  {SPECIFICATION}/basic#schema-validation\n"
         "   |\n"
-        ' 9 |     {"name": "twice", "inputSchema": {"patternProperties": {"(": {}}}},\n'
-        "   |                                                             ^~~\n"
+        ' 9 |     {"name": "twice", "inputSchema": {"type": "object", '
+        '"patternProperties": {"(": {}}}},\n'
+        "   |                                                                               ^~~\n"
         "\n"
         "tools.json:10:14: warning TOOL_NAME_DUPLICATE in twice at /name\n"
         f"  {TWICE}\n"
+        f"  {SPECIFICATION}/server/tools#tool\n"
         "    |\n"
-        ' 10 |     {"name": "twice", "inputSchema": {}}\n'
+        ' 10 |     {"name": "twice", "inputSchema": {"type": "object"}}\n'
         "    |              ^~~~~~~\n"
         "\n"
         "4 tools, 3 errors, 2 warnings\n"
@@ -130,6 +138,8 @@ def test_json_has_an_object_for_each_tool_in_order() -> None:
         "schema_pointer": "",
         "message": TWICE,
         "suggestion": "",
+        "clause": f"{SPECIFICATION}/server/tools#tool",
+        "rule": "No two tools of a list have the same name.",
     }
     outcomes = checked("tools.json")
 
@@ -208,9 +218,65 @@ def test_a_dash_is_standard_input() -> None:
 
 def test_documents_are_found_by_their_uri(folder: Path) -> None:
     """As those that are registered along with a tool."""
-    (folder / "refers.json").write_text('{"name": "t", "inputSchema": {"$ref": "urn:a"}}')
+    (folder / "refers.json").write_text(
+        '{"name": "t", "inputSchema": {"type": "object", "$ref": "urn:a"}}'
+    )
 
     assert (1, 0) == (
         run("refers.json").exit_code,
         run("refers.json", "--document", "urn:a", "good.json").exit_code,
     )
+
+
+ADVISED = """{"tools": [{"name": "a b", "inputSchema": {"type": "object",
+  "properties": {"n": {"type": "integer", "default": "1"}}}}], "nextCursor": 3}"""
+
+
+@pytest.mark.parametrize(
+    ("severity", "codes"),
+    [
+        pytest.param("error", [[], ["TYPE"]], id="error"),
+        pytest.param(
+            "warning", [["DEFAULT_REFUSED", "TOOL_NAME_CHARACTERS"], ["TYPE"]], id="warning"
+        ),
+    ],
+)
+def test_what_is_less_grave_is_left_out(
+    folder: Path, severity: str, codes: list[list[str]]
+) -> None:
+    """The tool, and what stands around it; the exit code is by errors alone."""
+    (folder / "advised.json").write_text(ADVISED)
+    tool, around = checked("advised.json", "--severity", severity)
+
+    assert codes == [[found["code"] for found in one["problems"]] for one in (tool, around)]
+    assert [("a b", True), ("", False)] == [(one["name"], one["ok"]) for one in (tool, around)]
+    assert "/nextCursor" == around["problems"][0]["instance_pointer"]
+
+
+def test_advice_is_shown_if_asked_for(folder: Path) -> None:
+    """Of providers of models; it is no problem by default."""
+    (folder / "dotted.json").write_text(json.dumps({**GOOD, "description": "x", "name": "a.b"}))
+
+    assert "1 tool, no problems\n" == run("dotted.json").stdout
+    (outcome,) = checked("dotted.json", "--severity", "info")
+    assert {("info", True)} == {(one["severity"], outcome["ok"]) for one in outcome["problems"]}
+    assert "TOOL_NAME_OPENAI_CHAT" in [one["code"] for one in outcome["problems"]]
+
+
+@pytest.mark.parametrize(
+    ("version", "pointers"),
+    [
+        pytest.param("2025-11-25", ["/outputSchema/type"], id="an output must be an object"),
+        pytest.param("2026-07-28", ["", "", "", ""], id="an answer has more members"),
+    ],
+)
+def test_the_rules_of_a_protocol_version_hold(
+    folder: Path, version: str, pointers: list[str]
+) -> None:
+    """For the tools as for the answer around them."""
+    answer = {"tools": [{**GOOD, "outputSchema": {"type": "array"}}]}
+    (folder / "answer.json").write_text(json.dumps(answer))
+    outcomes = checked("answer.json", "--protocol-version", version)
+
+    assert pointers == [found["instance_pointer"] for one in outcomes for found in one["problems"]]
+    assert all(version in found["clause"] for one in outcomes for found in one["problems"])

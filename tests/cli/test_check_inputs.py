@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 from sidecheck_server.cli import sidecheck
 
-GOOD = b'{"name": "good", "inputSchema": {}}'
+GOOD = b'{"name": "good", "inputSchema": {"type": "object"}}'
 CLAUSE_FREE = {"severity": "error", "keyword": "", "schema_pointer": "", "suggestion": ""}
 
 
@@ -131,7 +131,8 @@ def test_a_file_without_tools_has_an_outcome_with_a_place(
     (folder / "it").write_bytes(content)
     outcome, other = checked("it", "good.json")
     [problem] = outcome.pop("problems")
-    del problem["instance_pointer"]
+    # Two of them stand in the tests of sound files, whole.
+    del problem["instance_pointer"], problem["clause"], problem["rule"]
 
     assert {"file": "it", "name": "", "ok": False} == outcome
     assert {"file": "good.json", "name": "good", "ok": True, "problems": []} == other
@@ -162,16 +163,12 @@ def test_any_form_can_tell_of_it(
 @pytest.mark.parametrize(
     ("tool", "codes"),
     [
-        pytest.param(b"3", ["TOOL_NOT_AN_OBJECT"], id="a number"),
+        pytest.param(b"3", ["TYPE"], id="a number"),
         pytest.param(b'{"a": 1, "a": 2}', ["DUPLICATE_KEY"], id="a key twice"),
-        pytest.param(b"{}", ["INPUT_SCHEMA_MISSING", "TOOL_NAME_MISSING"], id="nothing in it"),
+        pytest.param(b"{}", ["REQUIRED", "REQUIRED"], id="nothing in it"),
         pytest.param(
             b'{"name": "", "inputSchema": [], "outputSchema": 3}',
-            [
-                "INPUT_SCHEMA_NOT_AN_OBJECT",
-                "OUTPUT_SCHEMA_NOT_AN_OBJECT",
-                "TOOL_NAME_MISSING",
-            ],
+            ["TOOL_NAME_EMPTY", "TYPE", "TYPE"],
             id="nothing right in it",
         ),
         pytest.param(
@@ -180,7 +177,9 @@ def test_any_form_can_tell_of_it(
             id="a schema too deep",
         ),
         pytest.param(
-            b'{"name": "t", "inputSchema": {"description": "' + b"x" * 300_000 + b'"}}',
+            b'{"name": "t", "inputSchema": {"type": "object", "description": "'
+            + b"x" * 300_000
+            + b'"}}',
             ["LIMIT_EXCEEDED"],
             id="a schema too large",
         ),
@@ -191,14 +190,16 @@ def test_any_form_can_tell_of_it(
         ),
         pytest.param(
             b'{"name": "' + b"n" * 100_000 + b'", "inputSchema": {"type": 3}}',
-            ["ANY_OF"],
+            ["CONST", "TOOL_NAME_LENGTH"],
             id="a huge name",
         ),
     ],
 )
 def test_a_faulty_tool_hides_no_other(folder: Path, tool: bytes, codes: list[str]) -> None:
     """Before or after it."""
-    (folder / "it").write_bytes(b"[" + GOOD + b", " + tool + b', {"name": "z", "inputSchema": {}}]')
+    (folder / "it").write_bytes(
+        b"[" + GOOD + b", " + tool + b', {"name": "z", "inputSchema": {"type": "object"}}]'
+    )
     first, outcome, last = checked("it")
 
     assert [True, False, True] == [one["ok"] for one in (first, outcome, last)]
@@ -255,12 +256,12 @@ def test_a_file_that_cannot_be_read_hides_no_other() -> None:
 def test_names_do_not_talk_to_the_terminal(folder: Path) -> None:
     """Nor do they start lines that look like the command's own."""
     name = "\n0 tools, no problems\x1b[2J\u202e"
-    tool = {"name": name, "inputSchema": {"properties": {name: {"type": name}}}}
+    tool = {"name": name, "inputSchema": {"type": "object", "properties": {name: {"type": name}}}}
     for ascii_only in (True, False):
         (folder / "a\nb.json").write_text(json.dumps(tool, ensure_ascii=ascii_only))
         said = run("--excerpts", "a\nb.json").stdout
 
-        assert 7 == len(said.splitlines())
+        assert 15 == len(said.splitlines())
         assert said.replace("\n", "").isprintable()
 
 

@@ -248,5 +248,5 @@ def test_findings_of_a_line_stand_in_the_order_of_their_places(
 
     assert 1 == code
     assert "\n1 message, " in plain
-    places = [plain.find(f"at {pointer}") for pointer in ("/message/id", "/direction")]
+    places = [plain.find(f"at {pointer}") for pointer in ("/message/method", "/direction")]
     assert -1 < places[0] < places[1]

@@ -10,14 +10,16 @@ from sidecheck_server import __version__
 from sidecheck_server.cli import sidecheck
 
 TOOLS = """[
-  {"name": "t", "inputSchema": {"properties": {"a": {"type": "integr"}}}},
-  {"name": "u", "inputSchema": {}},
-  {"name": "u", "inputSchema": {}}
+  {"name": "t", "inputSchema": {"type": "object", "properties": {"a": {"type": "integr"}}}},
+  {"name": "u", "inputSchema": {"type": "object"}},
+  {"name": "u", "inputSchema": {"type": "object"}}
 ]"""
 ENUM = (
     't: expected one of "array", "boolean", "integer", "null", "number", "object" or "string", '
     'found "integr"; did you mean "integer"?'
 )
+SPECIFICATION = "https://modelcontextprotocol.io/specification/2025-11-25"
+VALID, UNIQUE = "basic#schema-validation", "server/tools#tool"
 TWICE = "u: several tools have this name; of those registered together, the last counts"
 
 
@@ -37,11 +39,18 @@ def log(*words: str) -> Any:
 
 
 def result(
-    code: str, index: int, level: str, said: str, pointer: str, region: tuple[int, int, int, int]
+    code: str,
+    index: int,
+    level: str,
+    said: str,
+    pointer: str,
+    region: tuple[int, int, int, int],
+    clause: str,
 ) -> Any:
     """Return a result in the file `my tools.json`."""
     names = ("startLine", "startColumn", "endLine", "endColumn")
     return {
+        "properties": {"clause": f"{SPECIFICATION}/{clause}"},
         "ruleId": code,
         "ruleIndex": index,
         "level": level,
@@ -58,11 +67,26 @@ def result(
     }
 
 
+def described(code: str, level: str, sentence: str, clause: str) -> Any:
+    """Return a rule of the catalogue."""
+    return {
+        "id": code,
+        "shortDescription": {"text": sentence},
+        "defaultConfiguration": {"level": level},
+        "properties": {"clause": f"{SPECIFICATION}/{clause}"},
+        "helpUri": f"{SPECIFICATION}/{clause}",
+    }
+
+
 def test_the_log_has_a_rule_for_each_code_and_a_result_for_each_problem(folder: Path) -> None:
     """Every required member of the published schema, and places by line and by pointer."""
     (folder / "my tools.json").write_text(TOOLS)
-    enum = {"id": "ENUM", "shortDescription": {"text": "Enum."}}
-    twice = {"id": "TOOL_NAME_DUPLICATE", "shortDescription": {"text": "Tool name duplicate."}}
+    enum = described(
+        "ENUM", "error", "A member with a few allowed values has one of them.", "schema"
+    )
+    twice = described(
+        "TOOL_NAME_DUPLICATE", "warning", "No two tools of a list have the same name.", UNIQUE
+    )
     driver = {"name": "sidecheck", "version": __version__, "rules": [enum, twice]}
     at = "/0/inputSchema/properties/a/type"
 
@@ -77,9 +101,25 @@ def test_the_log_has_a_rule_for_each_code_and_a_result_for_each_problem(folder: 
                 "artifacts": [{"location": {"uri": "my%20tools.json"}}],
                 "columnKind": "unicodeCodePoints",
                 "results": [
-                    result("ENUM", 0, "error", ENUM, at, (2, 62, 2, 70)),
-                    result("TOOL_NAME_DUPLICATE", 1, "warning", TWICE, "/1/name", (3, 12, 3, 15)),
-                    result("TOOL_NAME_DUPLICATE", 1, "warning", TWICE, "/2/name", (4, 12, 4, 15)),
+                    result("ENUM", 0, "error", ENUM, at, (2, 80, 2, 88), VALID),
+                    result(
+                        "TOOL_NAME_DUPLICATE",
+                        1,
+                        "warning",
+                        TWICE,
+                        "/1/name",
+                        (3, 12, 3, 15),
+                        UNIQUE,
+                    ),
+                    result(
+                        "TOOL_NAME_DUPLICATE",
+                        1,
+                        "warning",
+                        TWICE,
+                        "/2/name",
+                        (4, 12, 4, 15),
+                        UNIQUE,
+                    ),
                 ],
             }
         ],

@@ -9,8 +9,8 @@ from running import RunningServer
 from sidecheck import BlockingClient, RegisteredTool
 from sidecheck_server.cli import sidecheck
 
-LOG = {"name": "log", "inputSchema": {"required": ["count"]}}
-DIFF = {"name": "diff", "inputSchema": {}}
+LOG = {"name": "log", "inputSchema": {"type": "object", "required": ["count"]}}
+DIFF = {"name": "diff", "inputSchema": {"type": "object"}}
 BAD = {"name": "secret", "inputSchema": {"type": "integr"}}
 
 
@@ -50,7 +50,7 @@ def test_tools_of_files_are_there_when_the_server_is(tmp_path: Path, git: Path) 
         refused = {"event": "preload.refused", "level": "warning"}
         done = {"event": "preload.registered", "level": "info"}
         assert [
-            {**refused, "server": "git", "tool": 1, "codes": ["ENUM"]},
+            {**refused, "server": "git", "tool": 1, "codes": ["CONST"]},
             {**done, "server": "git", "tools": 2, "refused": 1},
             {**done, "server": "b", "tools": 1, "refused": 0},
         ] == told(running)
@@ -78,7 +78,7 @@ def test_more_tools_than_a_registration_may_have_are_a_wrong_command(
     result = CliRunner().invoke(sidecheck, ["serve", "--tools", str(git)], catch_exceptions=False)
 
     assert (2, "") == (result.exit_code, result.stdout)
-    assert "3 tools, more than the limit of 2 (batch_items)" in result.stderr
+    assert "3, more than the limit of 2 (batch_items)" in result.stderr
 
 
 def test_files_can_be_named_in_the_settings(tmp_path: Path, git: Path) -> None:

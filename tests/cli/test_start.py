@@ -30,7 +30,7 @@ def test_a_command_imports_what_it_needs(
     tmp_path: Path, words: list[str], unwanted: set[str]
 ) -> None:
     """And nothing of what other commands need."""
-    (tmp_path / "tool.json").write_text('{"name": "t", "inputSchema": {}}')
+    (tmp_path / "tool.json").write_text('{"name": "t", "inputSchema": {"type": "object"}}')
     done = subprocess.run(
         [sys.executable, "-X", "importtime", "-m", "sidecheck_server", *words],
         cwd=tmp_path,

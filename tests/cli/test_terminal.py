@@ -68,7 +68,7 @@ def test_no_row_is_wider_than_the_terminal(folder: Path, on_terminal: Any, colum
     tool = {
         "name": "t",
         "description": "d" * 300,
-        "inputSchema": {"properties": {"日" * 60: {"type": "x" * 300}}},
+        "inputSchema": {"type": "object", "properties": {"日" * 60: {"type": "x" * 300}}},
     }
     (folder / "long.json").write_text(json.dumps([tool, tool], ensure_ascii=False))
     _, said = on_terminal("check", "long.json", columns=columns)

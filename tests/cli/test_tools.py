@@ -10,12 +10,9 @@ from running import RunningServer
 from sidecheck_server.cli import sidecheck
 
 LOG = b'{"name": "log",  "inputSchema": {"type": "object"}}'
-DIFF = b'{"name": "diff", "inputSchema": {}, "outputSchema": {"type": "object"}}'
+DIFF = b'{"name": "diff", "inputSchema": {"type": "object"}, "outputSchema": {"type": "object"}}'
 BAD = b'{"name": "bad", "inputSchema": {"type": "integr"}}'
-INTEGR = (
-    'expected one of "array", "boolean", "integer", "null", "number", "object" or "string", '
-    'found "integr"; did you mean "integer"?'
-)
+INTEGR = 'expected "object", found "integr"'
 COMMANDS = [
     pytest.param(["info"], id="info"),
     pytest.param(["tools", "list"], id="list"),
@@ -55,7 +52,7 @@ def test_tools_are_registered_listed_shown_and_deleted(server: RunningServer) ->
             "created    log\n"
             "created    diff\n"
             "refused    bad\n"
-            f"tools.json:3:41: error  ENUM  bad /inputSchema/type  {INTEGR}\n"
+            f"tools.json:3:41: error  CONST  bad /inputSchema/type  {INTEGR}\n"
             "3 tools, 2 created, 1 refused, 1 error\n"
         ),
         "",
@@ -130,14 +127,16 @@ def test_definitions_go_byte_for_byte_and_with_their_documents(
     """The order of properties, and white space, are the author's."""
     from sidecheck import BlockingClient
 
-    (folder / "refers.json").write_text('{"name":"r", "inputSchema": {"$ref": "urn:d"}}')
+    (folder / "refers.json").write_text(
+        '{"name":"r", "inputSchema": {"type": "object", "$ref": "urn:d"}}'
+    )
     document = ("--document", "urn:d", "log.json")
     to = ("--server", "git", "--target", server.address)
 
     assert 0 == run("tools", "register", "refers.json", *document, *to).exit_code
     with BlockingClient(server.address) as client:
         tool = client.get("git", "r")
-    assert b'{"name":"r", "inputSchema": {"$ref": "urn:d"}}' == tool.json
+    assert b'{"name":"r", "inputSchema": {"type": "object", "$ref": "urn:d"}}' == tool.json
     assert [("urn:d", LOG)] == [(one.uri, one.json) for one in tool.documents]
 
 
@@ -176,7 +175,7 @@ def test_a_changed_definition_is_dealt_with_as_asked(
     """As the API has it."""
     to = ("--server", "git", "--target", server.address)
     run("tools", "register", "log.json", *to)
-    (folder / "log.json").write_bytes(LOG.replace(b"object", b"array"))
+    (folder / "log.json").write_bytes(LOG.replace(b'"object"', b'"object", "title": "L"'))
     result = run("tools", "register", "log.json", *to, "--on-change", on_change)
 
     assert code == result.exit_code
@@ -274,7 +273,9 @@ def test_what_the_server_refuses_as_a_whole_is_told(shared_server: RunningServer
 def test_names_do_not_talk_to_the_terminal(server: RunningServer, folder: Path) -> None:
     """Whoever registered them."""
     name = "\nx\x1b[2J\u202e"
-    (folder / "log.json").write_text(json.dumps({"name": name, "inputSchema": {"title": name}}))
+    (folder / "log.json").write_text(
+        json.dumps({"name": name, "inputSchema": {"type": "object", "title": name}})
+    )
     to = ("--target", server.address)
     for words in (
         ("register", "log.json", "--server", name),

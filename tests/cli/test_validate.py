@@ -31,6 +31,7 @@ COUNT = {
     "schema_pointer": "/properties/count/type",
     "message": 'expected an integer, found the string "three"',
     "suggestion": "",
+    "clause": "",
     "line": 1,
     "column": 11,
 }
@@ -42,6 +43,7 @@ WHN = {
     "schema_pointer": "/additionalProperties",
     "message": 'unknown property "whn"; did you mean "when"?',
     "suggestion": "when",
+    "clause": "",
     "line": 1,
     "column": 20,
 }

@@ -5,6 +5,7 @@ from enum import Enum, IntEnum, StrEnum
 from typing import Annotated, Any, Literal
 
 import pytest
+from mcp.server.elicitation import render_elicitation_schema
 from pydantic import AnyUrl, BaseModel, Field
 from sidecheck import Client, Peers, Severity
 from sidecheck.elicitation import form, raise_for_fields, schema_of
@@ -154,6 +155,36 @@ def test_fields_are_written_as_forms_have_them(
         **({"required": ["first_name"]} if default is ... else {}),
     } == written
     assert description in {"", Room.__doc__, Plan.__doc__, Level.__doc__}
+
+
+#: What the SDK has no form for, or in one case another: choices of one.
+ONLY_HERE = {
+    "literal of one",
+    "literal member",
+    "literal or None",
+    "enumeration",
+    "optional enumeration",
+    "titled enumeration",
+    "several members",
+    "several titled members",
+}
+
+
+def test_forms_are_those_of_the_sdk_where_it_has_one() -> None:
+    """Whoever comes from there asks the same questions, in the same words."""
+    differing = set()
+    for case in FIELDS:
+        _, annotation, default = case.values
+        asked = model(annotation, default)
+        ours = schema_of(asked)
+        try:
+            theirs = render_elicitation_schema(asked)
+        except TypeError:
+            theirs = {}
+        theirs.pop("title", None)
+        if theirs != ours:
+            differing.add(case.id)
+    assert ONLY_HERE == differing
 
 
 @pytest.mark.parametrize(("expected", "annotation", "default"), FIELDS)

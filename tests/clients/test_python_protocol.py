@@ -72,7 +72,8 @@ async def test_definitions_are_taken_one_by_one(client: Client) -> None:
     schema = {"type": "object", "properties": {"city": {"$ref": "https://example.com/city"}}}
     tool = {**TOOL, "name": "by_city", "inputSchema": schema}
     document = Document("https://example.com/city", {"type": "string"})
-    tools = [ToolDefinition(tool, (document,)), json.dumps(tool), json.dumps(TOOL).encode()]
+    own = ToolDefinition(tool, (document,))
+    tools: list[Any] = [own, json.dumps(tool), json.dumps(TOOL).encode()]
     for given, expected in ((tools[:1], [True]), (tools[1:], [False, True])):
         checked = await client.protocol.check_tools(given)
         assert expected == [one.verdict.valid for one in checked.outcomes]

@@ -150,7 +150,8 @@ async def test_a_large_registration_reaches_the_server_whole(client: Client) -> 
 
 async def test_tools_come_back_as_registered(client: Client) -> None:
     """Byte for byte, with their documents and digests."""
-    text = b'{ "inputSchema": {"$ref": "https://example.com/city"}, "name": "get_forecast" }'
+    schema = b'{"type": "object", "$ref": "https://example.com/city"}'
+    text = b'{ "inputSchema": %s, "name": "get_forecast" }' % schema
     document = Document("https://example.com/city", b'{ "type": "object" }')
     registration = await client.register("weather", [ToolDefinition(text, (document,))])
     tool = await client.get("weather", "get_forecast")

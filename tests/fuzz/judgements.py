@@ -20,8 +20,8 @@ from sidecheck.v1.verdict_pb2 import Verdict
 from sidecheck_server.core.compiled import CompiledSchema
 from sidecheck_server.core.judge import Judging, judge
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.results import must_be_object
-from sidecheck_server.core.mcp.tools import read_tool
+from sidecheck_server.core.mcp.calls.results import must_be_object
+from sidecheck_server.core.mcp.tools.definitions import read_tool
 from sidecheck_server.core.mcp.versions import DEFAULT_VERSION
 from sidecheck_server.core.refusals import Reason, Refusal
 from sidecheck_server.core.schemas.compilation import compile_source
@@ -30,17 +30,18 @@ from sidecheck_server.core.schemas.source import SchemaSource
 from sidecheck_server.core.words import Document
 from sidecheck_server.rpc.status import STATUS_CODES
 
-__all__ = ["VALIDATE", "examine_judgement"]
+__all__ = ["CORE", "SUDDEN", "VALIDATE", "examine_judgement", "reason_in"]
 
 VALIDATE = "/sidecheck.v1.ValidationService/Validate"
 _BATCH = "/sidecheck.v1.ValidationService/ValidateBatch"
 _STREAM = "/sidecheck.v1.ValidationService/ValidateStream"
 _LIMITS = Limits()
 # CPython 3.11 counts how deep `ast.parse` is for all threads together.
-_CORE = threading.Lock()
+CORE = threading.Lock()
+"""Held by whoever asks the core of this process."""
 # What the core knows; another option changes what is judged, or is not for the core.
 _PLAIN = {"max_violations", "assert_formats", "hide_values", "protocol_version"}
-_SUDDEN = tuple(
+SUDDEN = tuple(
     reason.value for reason, code in STATUS_CODES.items() if code is grpc.StatusCode.UNAVAILABLE
 )
 """Refusals that say nothing about what was sent."""
@@ -57,7 +58,7 @@ def examine_judgement(caller: Caller, exchange: Exchange, outcome: Outcome) -> I
     if request.target.WhichOneof("target") not in {"inline_schema", "inline_tool"}:
         return  # another call may change the registry meanwhile
     first = _answer(VALIDATE, outcome)
-    if first is None or first in _SUDDEN:
+    if first is None or first in SUDDEN:
         return
     others = {
         "when asked again": exchange,
@@ -66,10 +67,10 @@ def examine_judgement(caller: Caller, exchange: Exchange, outcome: Outcome) -> I
     }
     for where, other in others.items():
         answer = _answer(other.path, caller.send(other))
-        if answer is not None and answer not in _SUDDEN and answer != first:
+        if answer is not None and answer not in SUDDEN and answer != first:
             yield Finding(f"another verdict {where}", f"{first}\n{answer}", [exchange, other])
     try:
-        with _CORE:
+        with CORE:
             core = _from_core(request)
     except Exception as error:  # noqa: BLE001  (any is what is looked for)
         core = f"raised {type(error).__name__}: {error}"
@@ -99,7 +100,7 @@ def _in_stream(exchange: Exchange, request: v1.ValidateRequest) -> Exchange:
 def _answer(path: str, outcome: Outcome) -> Verdict | str | None:
     """Return the verdict, or the reason of the refusal; None if it is gRPC's own."""
     if outcome.code is not grpc.StatusCode.OK or not outcome.responses:
-        return _reason(Status.FromString(outcome.status)) if outcome.status else None
+        return reason_in(Status.FromString(outcome.status)) if outcome.status else None
     response = outcome.responses[0]
     if path == VALIDATE:
         return v1.ValidateResponse.FromString(response).verdict
@@ -108,10 +109,11 @@ def _answer(path: str, outcome: Outcome) -> Verdict | str | None:
         told = v1.ValidateBatchResponse.FromString(response).outcomes[0]
     else:
         told = v1.ValidateStreamResponse.FromString(response).outcome
-    return told.verdict if told.HasField("verdict") else _reason(told.refusal)
+    return told.verdict if told.HasField("verdict") else reason_in(told.refusal)
 
 
-def _reason(status: Status) -> str:
+def reason_in(status: Status) -> str:
+    """Return the reason that *status* gives."""
     info: Any = ErrorInfo()
     status.details[0].Unpack(info)
     return str(info.reason)

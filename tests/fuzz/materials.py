@@ -16,6 +16,7 @@ from random import Random
 from agreement.editions import EDITIONS
 from agreement.payloads import PayloadMaker
 from agreement.schemas import generate_schema
+from fuzz.sayings import Sayings
 from shared_material import REPOSITORY, read_records
 
 __all__ = ["Material", "Sample"]
@@ -41,6 +42,8 @@ class Material:
     def __init__(self) -> None:
         self._kept = (*_shared_cases(), *_explained())
         self._real = tuple(_real())
+        #: What peers of the protocol say.
+        self.sayings = Sayings()
 
     def sample(self, random: Random) -> Sample:
         """Return a sample of the stock, or a random one of the kind `agreement` asks for."""

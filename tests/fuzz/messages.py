@@ -11,6 +11,7 @@ from random import Random
 from typing import Any
 
 from fuzz.materials import Material, Sample
+from fuzz.questions import Asker
 from fuzz.texts import changed_text, mark_of
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import Message
@@ -38,6 +39,7 @@ _INTEGERS = {
     FieldDescriptor.CPPTYPE_UINT32: (0, 1, 2, 20, 2**31, 2**32 - 1),
     FieldDescriptor.CPPTYPE_UINT64: (0, 1, 2**53 + 1, 2**64 - 1),
 }
+_ASKED = {"result": "elicitation_result"}
 _UNDEFINED = (99, -1, 2**31 - 1, -(2**31))
 _DEEPEST = 8
 
@@ -50,6 +52,7 @@ class Writer:
         self._mark = mark_of(serial)
         self._digests = digests
         self._sample: Sample = material.sample(random)
+        self._asker = Asker(random, material.sayings, self._mark)
         #: The full names of the fields that were set.
         self.fields: set[str] = set()
 
@@ -105,6 +108,10 @@ class Writer:
             case _:
                 whole = b'{"name": ' + name + b', "content": [], "_meta": ' + payload + b"}"
                 setattr(subject, self._random.choice(("call_params", "call_result")), whole)
+
+    def question(self, descriptor: Descriptor) -> Message:
+        """Return a request of ProtocolService, whose parts belong together."""
+        return self._asker.request(descriptor)
 
     def registration(self, descriptor: Descriptor) -> Message:
         """Return a request to register a tool that is most often in order."""
@@ -181,6 +188,13 @@ class Writer:
             "InlineTool": self._tool,
             "InlineSchema": self._schema,
             "Document": self._document,
+            "Elicitation": lambda: self._asker.text("elicitation"),
+            "ElicitationResult": lambda: self._asker.text(_ASKED.get(field.name, "elicitation")),
+            "Sampling": lambda: self._asker.text("sampling"),
+            "ToolResult": lambda: self._asker.text("tool_result"),
+            "ProtocolMessage": lambda: self._asker.text("message"),
+            "CheckToolsRequest": lambda: self._asker.text("listing"),
+            "ProtocolContext": self._asker.capabilities,
         }
         return written.get(owner, self._payload)()
 

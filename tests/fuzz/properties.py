@@ -22,6 +22,8 @@ _NEVER = {
     grpc.StatusCode.DATA_LOSS,
     grpc.StatusCode.DEADLINE_EXCEEDED,
 }
+_LARGEST = 12 << 20
+"""No answer may be larger, in bytes: three times the largest request."""
 _REASONS = {reason.value for reason in Reason}
 
 
@@ -50,6 +52,8 @@ def examine_outcome(exchange: Exchange, outcome: Outcome) -> Iterator[Finding]:
         yield Finding("refused without a reason", seen, [exchange])
     told = [outcome.details.encode(), outcome.status]
     for response in outcome.responses:
+        if len(response) > _LARGEST:
+            yield Finding("answered at too great a length", str(len(response)), [exchange])
         try:
             message = GetMessageClass(rpc.response).FromString(response)
         except DecodeError:

@@ -8,11 +8,13 @@ from random import Random
 from typing import Any
 
 import grpc
+from fuzz.answers import examine_answer
 from fuzz.exchanges import Caller, Ending, Exchange
 from fuzz.judgements import VALIDATE, examine_judgement
 from fuzz.materials import Material
 from fuzz.messages import SERVERS, Writer
 from fuzz.properties import Finding, examine_outcome
+from fuzz.questions import SERVICE
 from fuzz.rpcs import RPCS, Rpc, rpc_named
 from fuzz.spoiling import spoilt
 from fuzz.texts import marks_in
@@ -108,6 +110,8 @@ class Run:
         if exchange.path == VALIDATE:
             self.tally.judgements += 1
             findings += examine_judgement(self._caller, exchange, outcome)
+        elif exchange.path.startswith(SERVICE):
+            findings += examine_answer(self._caller, exchange, outcome)
         return findings
 
     def look(self) -> None:
@@ -166,6 +170,8 @@ class Run:
         sound = random.random() < 0.7
         if sound and rpc.path == VALIDATE:
             message = writer.judgement(rpc.request)
+        elif sound and rpc.path.startswith(SERVICE):
+            message = writer.question(rpc.request)
         elif sound and rpc.path.endswith("/RegisterTools"):
             message = writer.registration(rpc.request)
         else:

@@ -13,7 +13,7 @@ from fuzz.run import Run, Tally
 from fuzz.shrinking import shrunk
 from fuzz.watched import WatchedServer
 
-SECONDS = float(os.environ.get("SIDECHECK_FUZZ_SECONDS", "40"))
+SECONDS = float(os.environ.get("SIDECHECK_FUZZ_SECONDS", "60"))
 SEED = "sidecheck"
 LEAST_ROUNDS = 250
 MOST_GROWTH = 60.0

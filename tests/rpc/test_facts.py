@@ -7,6 +7,7 @@ import pytest
 from google.rpc.status_pb2 import Status
 from sidecheck.v1 import (
     info_service_pb2,
+    protocol_service_pb2,
     registry_service_pb2,
     target_pb2,
     validation_service_pb2,
@@ -107,6 +108,66 @@ CASES = [
         (logging.DEBUG, {}),
         id="a list",
     ),
+    pytest.param(
+        protocol_service_pb2.CheckMessageResponse(
+            answer=protocol_service_pb2.CheckAnswer(
+                verdict=invalid("METHOD_UNKNOWN", "TYPE"), reply=SECRET.encode()
+            )
+        ),
+        (
+            logging.INFO,
+            {"outcome": "invalid", "violations": 2, "codes": ["METHOD_UNKNOWN", "TYPE"]},
+        ),
+        id="a message with errors",
+    ),
+    pytest.param(
+        protocol_service_pb2.CheckSamplingResponse(
+            answer=protocol_service_pb2.CheckAnswer(verdict=VALID)
+        ),
+        (logging.DEBUG, {"outcome": "valid"}),
+        id="a check that finds nothing",
+    ),
+    pytest.param(
+        protocol_service_pb2.CheckToolResultResponse(
+            answer=protocol_service_pb2.CheckAnswer(
+                verdict=verdict_pb2.Verdict(
+                    valid=True, violations=[verdict_pb2.Violation(code="W", message=SECRET)]
+                )
+            )
+        ),
+        (logging.DEBUG, {"outcome": "valid", "violations": 1, "codes": ["W"]}),
+        id="a check with a warning",
+    ),
+    pytest.param(
+        protocol_service_pb2.CheckElicitationResponse(
+            answer=protocol_service_pb2.CheckAnswer(verdict=invalid("TYPE", DISAGREEMENT))
+        ),
+        (
+            logging.ERROR,
+            {"outcome": "invalid", "violations": 2, "codes": [DISAGREEMENT, "TYPE"]},
+        ),
+        id="the engines disagree about a value in a message",
+    ),
+    pytest.param(
+        protocol_service_pb2.CheckToolNamesResponse(
+            outcomes=[
+                protocol_service_pb2.ToolNameOutcome(
+                    verdict=verdict, sdk_warnings=[SECRET], sanitized=SECRET
+                )
+                for verdict in (VALID, invalid("B"), invalid("A", "B"))
+            ]
+        ),
+        (logging.INFO, {"names": 3, "invalid": 2, "codes": ["A", "B"]}),
+        id="names",
+    ),
+    pytest.param(
+        protocol_service_pb2.CheckToolsResponse(
+            outcomes=[protocol_service_pb2.ToolOutcome(name=SECRET, verdict=VALID)],
+            listing=invalid("TYPE"),
+        ),
+        (logging.DEBUG, {"tools": 1, "invalid": 0, "codes": []}),
+        id="tools",
+    ),
     pytest.param(info_service_pb2.GetServerInfoResponse(), (logging.DEBUG, {}), id="the facts"),
     pytest.param(target_pb2.Target(schema_digest=SECRET), (logging.DEBUG, {}), id="anything else"),
 ]
@@ -162,3 +223,16 @@ def test_a_batch_is_logged_by_counts(outcomes: list[Any], expected: Any) -> None
 
     assert [expected, expected] == [tally.told(), looking.told()]
     assert SECRET not in str(tally.told())
+
+
+def test_a_batch_of_checks_is_logged_by_counts() -> None:
+    """As one of judgements is."""
+    answers = [VALID, invalid("TYPE"), invalid("TYPE", DISAGREEMENT)]
+    tally = Tally()
+    for verdict in answers:
+        answer = protocol_service_pb2.CheckAnswer(verdict=verdict, reply=SECRET.encode())
+        tally.add(protocol_service_pb2.CheckOutcome(answer=answer))
+    tally.add(protocol_service_pb2.CheckOutcome(refusal=REFUSED))
+
+    counts = {"items": 4, "invalid": 2, "refused": 1, "disagreeing": ["sha256:1"]}
+    assert (logging.ERROR, counts) == tally.told()

@@ -83,9 +83,9 @@ def test_one_bad_tool_costs_the_others_nothing(stub: Any) -> None:
     assert [
         [],
         [("", "PAYLOAD_NOT_JSON")],
-        [("", "INPUT_SCHEMA_MISSING")],
+        [("", "REQUIRED")],
         [("/inputSchema/properties/x/type", "ENUM")],
-        [("/inputSchema", "INVALID_PATTERN")],
+        [("/inputSchema/properties/x/pattern", "INVALID_PATTERN")],
         [],
     ] == problems
     assert ["a", "f"] == names(stub)
@@ -235,9 +235,42 @@ def test_documents_are_a_part_of_the_definition(stub: Any) -> None:
         document = target_pb2.Document(
             uri="https://example.com/d", json=b'{"type": "%s"}' % type_.encode()
         )
-        text = b'{"name": "a", "inputSchema": {"$ref": "https://example.com/d"}}'
+        text = b'{"name": "a", "inputSchema": {"type": "object", "$ref": "https://example.com/d"}}'
         one = target_pb2.InlineTool(json=text, documents=[document])
         return stub.RegisterTools(wire_tools.RegisterToolsRequest(server="s", tools=[one]))
 
     assert ["CREATED"] == actions(with_document("object"))
     assert ["CHANGED"] == actions(with_document("array"))
+
+
+def test_tools_are_checked_by_the_rules_of_a_version(stub: Any) -> None:
+    """Warnings are told, and block nothing."""
+    listing = json.dumps(
+        {
+            "name": "a b",
+            "inputSchema": {"type": "object"},
+            "outputSchema": {"type": "array"},
+        }
+    ).encode()
+    got = {
+        version: register(stub, listing, protocol_version=version, validate_only=True)
+        for version in ("", "2025-11-25", "2026-07-28", "2024-11-05")
+    }
+
+    assert {
+        "": (["REFUSED"], ["TOOL_NAME_CHARACTERS", "CONST"]),
+        "2025-11-25": (["REFUSED"], ["TOOL_NAME_CHARACTERS", "CONST"]),
+        "2026-07-28": (["CREATED"], ["TOOL_NAME_CHARACTERS"]),
+        "2024-11-05": (["CREATED"], []),
+    } == {
+        version: (actions(response), [one.code for one in response.outcomes[0].problems])
+        for version, response in got.items()
+    }
+
+
+def test_an_unknown_version_is_refused(stub: Any) -> None:
+    """Before any tool is looked at."""
+    with pytest.raises(grpc.RpcError) as caught:
+        register(stub, tool("a"), protocol_version="2025-11-26")
+
+    assert "UNKNOWN_PROTOCOL_VERSION" == refusal_of(caught.value).reason

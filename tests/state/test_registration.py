@@ -8,6 +8,7 @@ from threading import Event
 from typing import Any
 
 import pytest
+from checkers import checker_of
 from sidecheck_server.core.digests import digest_of
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.refusals import Reason, Refusal
@@ -35,7 +36,7 @@ DUPLICATE = Violation(
     "TOOL_NAME_DUPLICATE",
     "the request has several tools of this name; the last good one counts",
     Severity.WARNING,
-    clause="MCP, server/tools: Tool Names",
+    clause="https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool",
 )
 
 
@@ -49,9 +50,11 @@ class Compiler:
 
     def __init__(self, failure: Exception | None = None) -> None:
         self.failure = failure
+        self.compiled = 0
 
     async def __call__(self, source: SchemaSource, begun: Callable[[], None]) -> Artifact:
         begun()
+        self.compiled += 1
         failure, self.failure = self.failure, None
         if failure:
             raise failure
@@ -59,7 +62,8 @@ class Compiler:
 
 
 def registrar(registry: Registry, failure: Exception | None = None) -> Registrar:
-    return Registrar(registry, CompiledSchemas(Compiler(failure), LIMITS, 1000, 10), LIMITS)
+    schemas = CompiledSchemas(Compiler(failure), LIMITS, 1000, 10)
+    return Registrar(registry, schemas, checker_of(schemas), LIMITS)
 
 
 @pytest.fixture
@@ -70,7 +74,7 @@ def registry() -> Iterator[Registry]:
 
 
 def tool(name: str = "a", size: int = 0, **more: Any) -> dict[str, Any]:
-    return {"name": name, "inputSchema": {"maxProperties": size}, **more}
+    return {"name": name, "inputSchema": {"type": "object", "maxProperties": size}, **more}
 
 
 def asked(*tools: Any, **options: Any) -> Registration:
@@ -105,7 +109,7 @@ def names(registry: Registry) -> list[str]:
 
 async def test_an_outcome_says_what_happened(registry: Registry) -> None:
     """Created, unchanged, changed; with both digests."""
-    wide, narrow = tool(size=2, outputSchema={}), tool(size=1)
+    wide, narrow = tool(size=2, outputSchema={"type": "object"}), tool(size=1)
     one = registrar(registry)
     got = [await one.register(asked(each)) for each in (wide, wide, narrow)]
 
@@ -119,7 +123,7 @@ async def test_an_outcome_says_what_happened(registry: Registry) -> None:
 
 async def test_documents_belong_to_the_definition(registry: Registry) -> None:
     """And to the digests."""
-    one = tool(outputSchema={"$ref": "urn:d"})
+    one = tool(outputSchema={"type": "object", "$ref": "urn:d"})
     document = Document("urn:d", b"{}")
     text = InlineTool(json.dumps(one).encode(), (document,))
     got = await registrar(registry).register(Registration("s", (text,)))
@@ -172,6 +176,7 @@ async def test_of_changes_at_once_that_are_to_be_refused_one_stands(registry: Re
     )
 
 
+EMPTY = ["TOOL_NAME_EMPTY", "TOOL_NAME_MISSING"]
 FAULTY: Any = {"name": "a", "outputSchema": 3}
 
 
@@ -182,11 +187,12 @@ FAULTY: Any = {"name": "a", "outputSchema": 3}
             FAULTY,
             "a",
             digest_of(FAULTY),
-            ["INPUT_SCHEMA_MISSING", "OUTPUT_SCHEMA_NOT_AN_OBJECT"],
+            ["REQUIRED", "TYPE"],
             id="faults",
         ),
-        pytest.param(tool(inputSchema={"type": "x"}), "a", None, ["ENUM"], id="broken schema"),
-        pytest.param(b"[1]", "", digest_of([1]), ["TOOL_NOT_AN_OBJECT"], id="no object"),
+        pytest.param(tool(inputSchema={"type": "x"}), "a", None, ["CONST"], id="broken schema"),
+        pytest.param(tool(""), "", digest_of(tool("")), EMPTY, id="an empty name"),
+        pytest.param(b"[1]", "", digest_of([1]), ["TYPE"], id="no object"),
         pytest.param(b'{"name": "a"', "", "", ["PAYLOAD_NOT_JSON"], id="not JSON"),
         pytest.param(b'{"name": "a", "name": "a"}', "", "", ["DUPLICATE_KEY"], id="ambiguous"),
         pytest.param(b"[" * 99 + b"]" * 99, "", "", ["LIMIT_EXCEEDED"], id="too deep"),
@@ -305,3 +311,54 @@ async def test_nothing_is_removed_where_a_name_cannot_be_read(registry: Registry
 
     assert (Action.CREATED, None) == tuple(each.action for each in got.outcomes)
     assert ((), ["a", "b", "c"]) == (got.removed, names(registry))
+
+
+async def test_warnings_are_told_and_block_nothing(registry: Registry) -> None:
+    """What providers advise is no problem of a registration."""
+    one = tool("a.b", inputSchema={"type": "object", "default": 1})
+    got = await registrar(registry).register(asked(one))
+
+    assert (Action.CREATED, [("DEFAULT_REFUSED", "/inputSchema/default")]) == (
+        got.outcomes[0].action,
+        [(found.code, found.instance_pointer) for found in got.outcomes[0].problems],
+    )
+
+
+async def test_the_rules_of_the_version_hold(registry: Registry) -> None:
+    """What is found under one is not what is found under another."""
+    one = registrar(registry)
+    listing = tool("a", outputSchema={"type": "array"})
+    got = [
+        await one.register(asked(listing, protocol_version=version, validate_only=True))
+        for version in ("2025-11-25", "2026-07-28", "2025-11-25", "")
+    ]
+
+    assert [["CONST"], [], ["CONST"], ["CONST"]] == [
+        [found.code for found in each.outcomes[0].problems] for each in got
+    ]
+
+
+async def test_an_output_schema_must_be_sound_in_versions_that_have_none(
+    registry: Registry,
+) -> None:
+    """What is registered must be able to judge."""
+    broken = tool("a", outputSchema={"$ref": "#/gone"})
+    got = await registrar(registry).register(asked(broken, protocol_version="2024-11-05"))
+
+    assert [("UNRESOLVABLE_REFERENCE", "/outputSchema")] == [
+        (found.code, found.instance_pointer) for found in got.outcomes[0].problems
+    ]
+
+
+async def test_what_is_found_of_a_definition_is_remembered(registry: Registry) -> None:
+    """Nothing is compiled again; another layout is the same definition."""
+    compiler = Compiler()
+    schemas = CompiledSchemas(compiler, LIMITS, 0, 0)
+    one = Registrar(registry, schemas, checker_of(schemas), LIMITS)
+    spaced = json.dumps(tool("a"), indent=1).encode()
+    got = [await one.register(asked(each)) for each in (tool("a"), tool("a"), spaced)]
+
+    assert [Action.CREATED, Action.UNCHANGED, Action.UNCHANGED] == [
+        each.outcomes[0].action for each in got
+    ]
+    assert 1 == compiler.compiled

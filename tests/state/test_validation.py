@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from checkers import checker_of
 from sidecheck_server.core.compiled import CompiledSchema
 from sidecheck_server.core.digests import digest_of
 from sidecheck_server.core.judge import Judging, judge
@@ -29,11 +30,17 @@ from sidecheck_server.state.targets import (
 from sidecheck_server.state.validation import Validator
 
 LIMITS = Limits()
-INPUT: Any = {"properties": {"day": {"format": "date"}}, "required": ["day"]}
+INPUT: Any = {
+    "type": "object",
+    "properties": {"day": {"format": "date"}},
+    "required": ["day"],
+}
 OUTPUT: Any = {"$ref": "urn:answer"}
 ANSWER = Document("urn:answer", b'{"type": "integer"}')
 TOOL: Any = {"name": "t", "inputSchema": INPUT, "outputSchema": OUTPUT}
-BARE: Any = {"name": "bare", "inputSchema": {}}
+BARE: Any = {"name": "bare", "inputSchema": {"type": "object"}}
+#: The first one in which an output need not be an object.
+VERSION = "2026-07-28"
 DIGEST = digest_of(TOOL, (ANSWER,))
 INPUT_DIGEST = digest_of(INPUT, (ANSWER,))
 OUTPUT_DIGEST = digest_of(OUTPUT, (ANSWER,))
@@ -71,8 +78,10 @@ async def registry() -> AsyncIterator[Registry]:
 async def validator(compiler: Compiler, registry: Registry) -> Validator:
     """A validator that knows both tools of the server s."""
     schemas = CompiledSchemas(compiler, LIMITS, 10, 10)
-    registrar = Registrar(registry, schemas, LIMITS)
-    await registrar.register(Registration("s", (inline(TOOL, ANSWER), inline(BARE))))
+    registrar = Registrar(registry, schemas, checker_of(schemas), LIMITS)
+    await registrar.register(
+        Registration("s", (inline(TOOL, ANSWER), inline(BARE)), protocol_version=VERSION)
+    )
     return Validator(registry, schemas, judge_here, LIMITS, frozenset({"watched"}))
 
 
@@ -136,7 +145,8 @@ async def test_tools_of_some_servers_are_only_reported_on(
     validator: Validator, registry: Registry, compiler: Compiler
 ) -> None:
     """By the namespace that the caller names; a digest names none."""
-    registrar = Registrar(registry, CompiledSchemas(compiler, LIMITS, 10, 10), LIMITS)
+    schemas = CompiledSchemas(compiler, LIMITS, 10, 10)
+    registrar = Registrar(registry, schemas, checker_of(schemas), LIMITS)
     await registrar.register(Registration("watched", (inline(BARE),)))
     targets: list[Target] = [RegisteredTool("watched", "bare"), RegisteredTool("s", "bare")]
     targets.append(DefinitionDigest(digest_of(BARE)))
@@ -275,13 +285,14 @@ async def test_the_registered_definition_of_now_judges(
     validator: Validator, registry: Registry, compiler: Compiler
 ) -> None:
     """A change of the registry shows in the next call."""
-    registrar = Registrar(registry, CompiledSchemas(compiler, LIMITS, 10, 10), LIMITS)
-    valid = [await codes(validator, RegisteredTool("s", "bare"), b"1")]
-    changed = {**BARE, "inputSchema": {"type": "object"}}
+    schemas = CompiledSchemas(compiler, LIMITS, 10, 10)
+    registrar = Registrar(registry, schemas, checker_of(schemas), LIMITS)
+    valid = [await codes(validator, RegisteredTool("s", "bare"), b"{}")]
+    changed = {**BARE, "inputSchema": {"type": "object", "minProperties": 1}}
     await registrar.register(Registration("s", (inline(changed),)))
-    valid.append(await codes(validator, RegisteredTool("s", "bare"), b"1"))
+    valid.append(await codes(validator, RegisteredTool("s", "bare"), b"{}"))
 
-    assert [[], ["TYPE"]] == valid
+    assert [[], ["MIN_PROPERTIES"]] == valid
 
 
 async def test_a_broken_tool_is_refused_each_time(validator: Validator) -> None:

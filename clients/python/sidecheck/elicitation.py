@@ -10,9 +10,15 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Any, Final, TypeGuard
 
-from pydantic import BaseModel
-from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
-from pydantic_core import core_schema
+try:
+    from pydantic import BaseModel
+    from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+    from pydantic_core import core_schema
+except ImportError as error:
+    raise ImportError(
+        "forms are model classes of pydantic, which is not installed:"
+        " pip install sidecheck[pydantic]"
+    ) from error
 
 from sidecheck.verdicts import Verdict
 from sidecheck.violations import Severity

@@ -8,7 +8,7 @@ from typing import Any, Self
 from sidecheck.checks import ProtocolJson, ProtocolMessage, Sender
 from sidecheck.findings import CheckAnswer, CheckOutcome
 from sidecheck.refusals import Refused
-from sidecheck.streams import BlockingStream, Stream
+from sidecheck.streams import Answered, BlockingStream, Stream
 from sidecheck.wire.protocol_requests import protocol_text
 
 __all__ = ["BlockingSession", "Session"]
@@ -61,15 +61,17 @@ class Session:
     """One session of the protocol, both directions of it; entered once, with ``async with``.
 
     Messages are checked in the order in which `check` was called, also by the rules
-    that need memory. Any number of tasks may share the session. Leaving it cancels
-    what is under way, and so does cancelling a task that sends or reads.
+    that need memory. Any number of tasks may share the session. To cancel one of them
+    costs the others nothing, and its message is checked all the same. Leaving the
+    session cancels what is under way.
     """
 
     def __init__(self, stream: Stream[ProtocolMessage, CheckOutcome]) -> None:
         self._stream = stream
         self._arrivals = Arrivals()
-        self._sending = asyncio.Lock()
-        self._reading = asyncio.Lock()
+        self._turn = asyncio.Lock()
+        self._sending: set[asyncio.Task[None]] = set()
+        self._reading: asyncio.Task[Answered[CheckOutcome]] | None = None
 
     async def check(self, message: ProtocolJson, *, sender: Sender = "") -> CheckAnswer:
         """Check the next message of the session.
@@ -85,26 +87,51 @@ class Session:
                 was sent.
         """
         item = ProtocolMessage(protocol_text(message), sender)
-        async with self._sending:
-            id_ = self._arrivals.expect()
-            try:
-                await self._stream.send(id_, item)
-            except BaseException:
-                self._arrivals.forget(id_)
-                raise
+        id_ = self._arrivals.expect()
         try:
-            async with self._reading:
+            await self._send(id_, item)
+            async with self._turn:
                 while (outcome := self._arrivals.take(id_)) is None:
-                    self._arrivals.keep(*await anext(self._stream))
+                    self._arrivals.keep(*await self._read())
         finally:
             self._arrivals.forget(id_)
         return said(outcome)
+
+    # To cancel a task that writes to a stream of gRPC, or reads from it, is to cancel the
+    # stream. So tasks of the session's own do both, and those of the caller wait for them.
+
+    async def _send(self, id_: str, item: ProtocolMessage) -> None:
+        sending = asyncio.create_task(self._stream.send(id_, item))
+        self._sending.add(sending)
+        sending.add_done_callback(self._sent)
+        await asyncio.shield(sending)
+
+    def _sent(self, sending: "asyncio.Task[None]") -> None:
+        self._sending.discard(sending)
+        # What ended the session is told to whoever reads, also if nobody waits here.
+        _ = sending.cancelled() or sending.exception()
+
+    async def _read(self) -> Answered[CheckOutcome]:
+        reading = self._reading or asyncio.create_task(self._stream.__anext__())
+        self._reading = reading
+        try:
+            answer = await asyncio.shield(reading)
+        except Refused:
+            self._reading = None
+            raise
+        # Not so for who was cancelled: the next one takes what was read.
+        self._reading = None
+        return answer
 
     async def __aenter__(self) -> Self:
         await self._stream.__aenter__()
         return self
 
     async def __aexit__(self, *exc_info: Any) -> None:
+        under_way = [*self._sending, *([self._reading] if self._reading else [])]
+        for task in under_way:
+            task.cancel()
+        await asyncio.gather(*under_way, return_exceptions=True)
         await self._stream.__aexit__(*exc_info)
 
 

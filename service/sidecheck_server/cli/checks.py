@@ -10,13 +10,13 @@ from sidecheck_server.cli.progress import with_progress
 from sidecheck_server.cli.reports import problem_object
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.check import Checked
-from sidecheck_server.core.mcp.checking import CheckedTool, check_here
-from sidecheck_server.core.mcp.checking import outcomes as checked_tools
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.listing import ListedTool, Listing
 from sidecheck_server.core.mcp.rules.catalogue import CATALOGUE
 from sidecheck_server.core.mcp.subjects import Asked, How, ToolJson
 from sidecheck_server.core.mcp.surfaces import compiling_surfaces
+from sidecheck_server.core.mcp.tools.listing import ListedTool, Listing
+from sidecheck_server.core.mcp.tools.outcomes import CheckedTool, check_here
+from sidecheck_server.core.mcp.tools.outcomes import outcomes as checked_tools
 from sidecheck_server.core.words import Document, Severity
 
 __all__ = ["Outcome", "check_sources"]

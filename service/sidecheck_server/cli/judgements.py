@@ -19,7 +19,7 @@ from sidecheck_server.cli.rows import is_terminal, printable
 from sidecheck_server.core.compiled import CompiledSchema
 from sidecheck_server.core.judge import Judging, judge
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.tools import find_tool, read_tool
+from sidecheck_server.core.mcp.tools.definitions import find_tool, read_tool
 from sidecheck_server.core.refusals import Refusal
 from sidecheck_server.core.schemas.compilation import compile_source
 from sidecheck_server.core.schemas.source import SchemaSource

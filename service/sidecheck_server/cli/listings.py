@@ -5,7 +5,7 @@ import click
 from sidecheck_server.cli.findings import Finding, Source, find_violations
 from sidecheck_server.cli.rows import printable
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.listing import ListedTool, Listing, read_listing
+from sidecheck_server.core.mcp.tools.listing import ListedTool, Listing, read_listing
 from sidecheck_server.core.refusals import Refusal
 from sidecheck_server.core.words import Violation
 

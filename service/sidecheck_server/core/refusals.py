@@ -20,8 +20,6 @@ class Reason(StrEnum):
     # The request
     INVALID_REQUEST = "INVALID_REQUEST"
     """A part of the request is missing, or contradicts another."""
-    UNIMPLEMENTED = "UNIMPLEMENTED"
-    """The request asks for something that this release does not serve."""
     UNKNOWN_PROTOCOL_VERSION = "UNKNOWN_PROTOCOL_VERSION"
     """The request names an MCP protocol version that is not known."""
     LIMIT_EXCEEDED = "LIMIT_EXCEEDED"

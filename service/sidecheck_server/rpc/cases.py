@@ -10,7 +10,7 @@ from sidecheck.v1.validation_service_pb2 import ValidateOutcome, ValidateRespons
 
 from sidecheck_server.core.judge import VALID, judge_at_once
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.results import must_be_object, objects_only
+from sidecheck_server.core.mcp.calls.results import must_be_object, objects_only
 from sidecheck_server.core.refusals import Reason, Refusal
 from sidecheck_server.core.words import Verdict
 from sidecheck_server.registry import Registry

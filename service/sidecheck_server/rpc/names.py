@@ -6,9 +6,9 @@ from sidecheck.v1.protocol_service_pb2 import CheckToolNamesRequest, CheckToolNa
 
 from sidecheck_server.core.budget import Exhausted
 from sidecheck_server.core.limits import Limits, exceeded
-from sidecheck_server.core.mcp.names import CheckedNames, checking_names
+from sidecheck_server.core.mcp.tools.names import CheckedNames, checking_names
 from sidecheck_server.rpc.batches import Batch, Turn
-from sidecheck_server.rpc.convert import Terms, names_to_wire, terms_from_wire
+from sidecheck_server.rpc.convert import Terms, collision_to_wire, name_to_wire, terms_from_wire
 
 __all__ = ["answer_names"]
 
@@ -31,12 +31,14 @@ async def answer_names(request: CheckToolNamesRequest, limits: Limits) -> CheckT
         checked = await _checked(list(request.names), terms, steps)
     except Exhausted:
         raise exceeded("steps", steps, "checking the names takes too long") from None
-    batch = Batch(count, limits)
-    names = []
+    response = CheckToolNamesResponse(collisions=map(collision_to_wire, checked.collisions))
+    batch, turn = Batch(count, limits), Turn()
     for one in checked.names:
-        names.append(replace(one, verdict=batch.cut(one.verdict)))
         batch.take_text(sum(map(len, one.sdk_warnings)), "what is told of the names")
-    return names_to_wire(replace(checked, names=tuple(names)))
+        told = replace(one, verdict=batch.cut(one.verdict))
+        response.outcomes.append(name_to_wire(told))
+        await turn.over()
+    return response
 
 
 async def _checked(names: list[str], terms: Terms, steps: int) -> CheckedNames:

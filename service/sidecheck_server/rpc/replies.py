@@ -2,9 +2,9 @@
 
 from sidecheck.v1 import verdict_pb2
 
-from sidecheck_server.core.mcp.calls import requested_version
-from sidecheck_server.core.mcp.members import is_object
-from sidecheck_server.core.mcp.replies import (
+from sidecheck_server.core.mcp.calls.members import is_object
+from sidecheck_server.core.mcp.calls.params import requested_version
+from sidecheck_server.core.mcp.calls.replies import (
     Reply,
     reply_to_arguments,
     reply_to_malformed,

@@ -19,7 +19,6 @@ DOMAIN = "sidecheck"
 STATUS_CODES: Mapping[Reason, grpc.StatusCode] = MappingProxyType(
     {
         Reason.INVALID_REQUEST: grpc.StatusCode.INVALID_ARGUMENT,
-        Reason.UNIMPLEMENTED: grpc.StatusCode.UNIMPLEMENTED,
         Reason.UNKNOWN_PROTOCOL_VERSION: grpc.StatusCode.INVALID_ARGUMENT,
         Reason.LIMIT_EXCEEDED: grpc.StatusCode.RESOURCE_EXHAUSTED,
         Reason.UNKNOWN_TOOL: grpc.StatusCode.NOT_FOUND,

@@ -5,8 +5,8 @@ from dataclasses import replace
 from sidecheck.v1.protocol_service_pb2 import CheckToolsRequest, CheckToolsResponse
 
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.rpc.batches import Batch
-from sidecheck_server.rpc.convert import tools_from_wire, tools_to_wire
+from sidecheck_server.rpc.batches import Batch, Turn
+from sidecheck_server.rpc.convert import checked_to_wire, tool_outcome_to_wire, tools_from_wire
 from sidecheck_server.state.tools import ToolsChecker
 
 __all__ = ["answer_tools"]
@@ -21,6 +21,10 @@ async def answer_tools(
         Refusal: LIMIT_EXCEEDED; INVALID_REQUEST or UNKNOWN_PROTOCOL_VERSION.
     """
     checked = await checker.check(tools_from_wire(request, limits))
-    batch = Batch(len(checked.outcomes), limits)
-    outcomes = [replace(one, verdict=batch.cut(one.verdict)) for one in checked.outcomes]
-    return tools_to_wire(replace(checked, outcomes=tuple(outcomes)))
+    response = CheckToolsResponse(listing=checked_to_wire(checked.listing))
+    batch, turn = Batch(len(checked.outcomes), limits), Turn()
+    for one in checked.outcomes:
+        told = replace(one, verdict=batch.cut(one.verdict))
+        response.outcomes.append(tool_outcome_to_wire(told))
+        await turn.over()
+    return response

@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 
 from sidecheck_server.core.judge import Judging
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.calls import ARGUMENTS, called_tool
+from sidecheck_server.core.mcp.calls.members import with_member
+from sidecheck_server.core.mcp.calls.params import ARGUMENTS, called_tool
+from sidecheck_server.core.mcp.calls.results import STRUCTURED_CONTENT, absent_output
 from sidecheck_server.core.mcp.check import Checked
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.members import with_member
-from sidecheck_server.core.mcp.results import STRUCTURED_CONTENT, absent_output
 from sidecheck_server.core.mcp.subjects import Asked, CallParams, How, ToolResult
 from sidecheck_server.core.words import Repair, Verdict, Violation
 from sidecheck_server.state.protocol import Checker, TakeLong, allow

@@ -12,9 +12,9 @@ from sidecheck_server.core.digests import digest_of
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.findings import Asking
-from sidecheck_server.core.mcp.problems import refusal_as_problems
 from sidecheck_server.core.mcp.subjects import Asked, How, ToolJson
-from sidecheck_server.core.mcp.tools import ToolDefinition, read_tool
+from sidecheck_server.core.mcp.tools.definitions import ToolDefinition, read_tool
+from sidecheck_server.core.mcp.tools.problems import refusal_as_problems
 from sidecheck_server.core.payload import MalformedError, decode
 from sidecheck_server.core.refusals import Reason, Refusal
 from sidecheck_server.core.schemas.source import SchemaSource

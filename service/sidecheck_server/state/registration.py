@@ -6,7 +6,7 @@ from enum import StrEnum
 from threading import Lock
 
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.problems import (
+from sidecheck_server.core.mcp.tools.problems import (
     duplicate_name,
     repeated_names,
 )

@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 from sidecheck_server.core.judge import Judging
+from sidecheck_server.core.mcp.calls.results import STRUCTURED_CONTENT
 from sidecheck_server.core.mcp.check import Checked
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.results import STRUCTURED_CONTENT
 from sidecheck_server.core.mcp.subjects import Asked, How, ToolResult
 from sidecheck_server.state.calls import below
 from sidecheck_server.state.protocol import Checker, TakeLong, allow

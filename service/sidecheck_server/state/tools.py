@@ -6,10 +6,10 @@ from dataclasses import dataclass, field, replace
 
 from sidecheck_server.core.limits import Limits, exceeded
 from sidecheck_server.core.mcp.check import Checked
-from sidecheck_server.core.mcp.checking import CheckedTool, outcomes, refused
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.listing import Listing, read_listing
 from sidecheck_server.core.mcp.subjects import Asked, How, ProtocolMessage, ToolJson, ToolList
+from sidecheck_server.core.mcp.tools.listing import Listing, read_listing
+from sidecheck_server.core.mcp.tools.outcomes import CheckedTool, outcomes, refused
 from sidecheck_server.core.refusals import Reason, Refusal
 from sidecheck_server.core.words import Document, Verdict
 from sidecheck_server.state.protocol import Checker
@@ -27,7 +27,7 @@ _DUPLICATE = "another tool of the list has this name too; a client cannot tell w
 class ToolsToCheck:
     """Definitions, and how to check them."""
 
-    #: A text with definitions (`core.mcp.listing`), or b"".
+    #: A text with definitions (`core.mcp.tools.listing`), or b"".
     listing: bytes = b""
     #: Documents that the schemas of *listing* refer to.
     documents: tuple[Document, ...] = ()

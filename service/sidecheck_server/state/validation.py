@@ -9,7 +9,7 @@ from cachetools import LRUCache
 from sidecheck_server.core.compiled import CompiledSchema
 from sidecheck_server.core.judge import Judging, judge_at_once, not_explained
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.tools import ToolDefinition, read_tool
+from sidecheck_server.core.mcp.tools.definitions import ToolDefinition, read_tool
 from sidecheck_server.core.refusals import Reason, Refusal
 from sidecheck_server.core.schemas.source import SchemaSource
 from sidecheck_server.core.words import Verdict

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rule_cases import LIMITS, SURFACES
 from sidecheck_server.core.mcp.check import check
-from sidecheck_server.core.mcp.checking_values import check_value
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.findings import Findings
 from sidecheck_server.core.mcp.rules import (
@@ -26,6 +25,7 @@ from sidecheck_server.core.mcp.rules import (
 )
 from sidecheck_server.core.mcp.rules.rule import Fault
 from sidecheck_server.core.mcp.subjects import Asked, Elicitation, Sampling, Subject
+from sidecheck_server.core.mcp.typed_values import check_value
 from sidecheck_server.core.mcp.versions import VERSIONS
 from sidecheck_server.core.refusals import Reason, Refusal
 

@@ -6,7 +6,8 @@ import pytest
 from mcp.shared.tool_name_validation import validate_tool_name
 from sidecheck_server.core.budget import Exhausted
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.names import (
+from sidecheck_server.core.mcp.subjects import How
+from sidecheck_server.core.mcp.tools.names import (
     CheckedName,
     CheckedNames,
     Collision,
@@ -14,7 +15,6 @@ from sidecheck_server.core.mcp.names import (
     sanitized,
     sdk_warnings,
 )
-from sidecheck_server.core.mcp.subjects import How
 from sidecheck_server.core.mcp.versions import VERSIONS
 from sidecheck_server.core.words import Severity, Verdict
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 from sidecheck_server.core.judge import not_explained
-from sidecheck_server.core.mcp.replies import (
+from sidecheck_server.core.mcp.calls.replies import (
     Reply,
     reply_to_arguments,
     reply_to_malformed,

@@ -1,10 +1,16 @@
 """Structured content that must be an object, and results that owe it."""
 
+import json
+
 import pytest
+from rule_cases import LIMITS, SURFACES
 from sidecheck_server.core.judge import NOT_EXPLAINED, VALID, Judging
-from sidecheck_server.core.mcp.results import absent_output, must_be_object, objects_only
+from sidecheck_server.core.mcp.calls.results import absent_output, must_be_object, objects_only
+from sidecheck_server.core.mcp.check import Checked, check
+from sidecheck_server.core.mcp.context import Context
+from sidecheck_server.core.mcp.subjects import Asked, How, ToolResult
 from sidecheck_server.core.mcp.versions import VERSIONS
-from sidecheck_server.core.words import Repair, Verdict, Violation
+from sidecheck_server.core.words import Repair, Severity, Verdict, Violation
 
 VERSION = "2025-11-25"
 
@@ -73,3 +79,25 @@ def test_a_repair_stays() -> None:
     repair = Repair(b"{}", VALID, ())
 
     assert repair is must_be_object(Verdict(repair=repair), b'"{}"', Judging(), VERSION).repair
+
+
+@pytest.mark.parametrize(
+    ("expected", "version", "result"),
+    [
+        ([], "2026-07-28", {"resultType": "input_required", "requestState": "s"}),
+        (["INPUT_REQUIRED_EMPTY"], "2026-07-28", {"resultType": "input_required"}),
+        (["REQUIRED"], "2025-11-25", {"resultType": "input_required", "requestState": "s"}),
+    ],
+)
+def test_a_result_may_ask_for_more_input_since_2026_07_28(
+    expected: list[str], version: str, result: dict[str, object]
+) -> None:
+    """Whether the tool has an output schema or not: it owes no output yet."""
+    subject = ToolResult(json.dumps(result).encode(), has_output_schema=True)
+    asked = Asked(subject, Context(version=version), How(least=Severity.ERROR))
+    checked = check(asked, LIMITS, SURFACES)
+    assert [c for c in codes(checked) if c != "OUTPUT_MISSING"] == expected
+
+
+def codes(checked: Checked) -> list[str]:
+    return [each.code for each in checked.findings.verdict().violations]

@@ -9,11 +9,11 @@ from sidecheck_server.core.budget import Exhausted
 from sidecheck_server.core.judge import Judging
 from sidecheck_server.core.mcp.answering import answer_all
 from sidecheck_server.core.mcp.check import Checked
-from sidecheck_server.core.mcp.checking_values import check_value
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.findings import Findings
 from sidecheck_server.core.mcp.rules.catalogue import RULES
 from sidecheck_server.core.mcp.rules.rule import Rule
+from sidecheck_server.core.mcp.typed_values import check_value
 from sidecheck_server.core.mcp.versions import VERSIONS
 
 _SCALARS: tuple[Any, ...] = (None, True, 0, -1.5, 10**400, "", "a", "\n\u0430 ", "x" * 1000)

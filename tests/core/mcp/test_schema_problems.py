@@ -7,9 +7,9 @@ from rule_cases import LIMITS, SURFACES
 from sidecheck_server.core.judge import Judging
 from sidecheck_server.core.mcp.answering import answer_all
 from sidecheck_server.core.mcp.check import Checked
-from sidecheck_server.core.mcp.checking_values import check_value
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.findings import Findings
+from sidecheck_server.core.mcp.typed_values import check_value
 from sidecheck_server.core.words import Document, Severity, Violation
 
 

@@ -158,6 +158,31 @@ def test_a_result_is_judged_by_the_output_schema_that_was_listed(
     assert _violations(session, Sender.SERVER, _result(2, **result)) == expected
 
 
+def test_an_answer_in_a_retry_is_judged_by_the_form_that_was_asked_for() -> None:
+    session = Session(Context())
+    meta = {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "desk", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {"elicitation": {}},
+    }
+    form = {"type": "object", "properties": {"port": {"type": "integer", "maximum": 99}}}
+    asking = {
+        "method": "elicitation/create",
+        "params": {"mode": "form", "message": "Which port?", "requestedSchema": form},
+    }
+    call = _request(1, "tools/call", name="open", arguments={}, _meta=meta)
+    assert _violations(session, Sender.CLIENT, call) == []
+    asked = _result(1, resultType="input_required", inputRequests={"port": asking})
+    assert _violations(session, Sender.SERVER, asked) == []
+    answer = {"action": "accept", "content": {"port": 100}}
+    retry = _request(
+        2, "tools/call", name="open", arguments={}, _meta=meta, inputResponses={"port": answer}
+    )
+    assert _violations(session, Sender.CLIENT, retry) == [
+        ("/params/inputResponses/port/content/port", "MAXIMUM")
+    ]
+
+
 def test_a_request_of_2026_07_28_brings_its_version_and_capabilities() -> None:
     session = Session(Context())
     meta = {

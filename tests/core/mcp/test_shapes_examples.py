@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from published_types import message_types, official_examples
 from rule_cases import SURFACES
-from sidecheck_server.core.mcp.checking_values import check_value
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.findings import Findings
 from sidecheck_server.core.mcp.methods import find_method
 from sidecheck_server.core.mcp.shapes.tables import TYPES
+from sidecheck_server.core.mcp.typed_values import check_value
 from sidecheck_server.core.words import Severity
 
 _VERSION = "2026-07-28"

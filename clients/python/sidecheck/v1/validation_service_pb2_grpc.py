@@ -72,8 +72,9 @@ class ValidationServiceServicer(object):
         Refused with `NOT_FOUND` if the target is unknown, `INVALID_ARGUMENT` if the
         request or a schema sent along is broken, `FAILED_PRECONDITION` if the
         registered tool is not the one that the caller pinned or has no schema for
-        the subject, `RESOURCE_EXHAUSTED` if a limit is exceeded, and
-        `UNIMPLEMENTED` for what this release does not serve.
+        the subject, and `RESOURCE_EXHAUSTED` if a limit is exceeded. Where the tool of a
+        call is unknown, the metadata of the refusal has under `json_rpc_error` the error of
+        the JSON-RPC response to give, as JSON text.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

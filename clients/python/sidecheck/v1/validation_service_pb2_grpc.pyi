@@ -45,8 +45,9 @@ class ValidationServiceStub:
     Refused with `NOT_FOUND` if the target is unknown, `INVALID_ARGUMENT` if the
     request or a schema sent along is broken, `FAILED_PRECONDITION` if the
     registered tool is not the one that the caller pinned or has no schema for
-    the subject, `RESOURCE_EXHAUSTED` if a limit is exceeded, and
-    `UNIMPLEMENTED` for what this release does not serve.
+    the subject, and `RESOURCE_EXHAUSTED` if a limit is exceeded. Where the tool of a
+    call is unknown, the metadata of the refusal has under `json_rpc_error` the error of
+    the JSON-RPC response to give, as JSON text.
     """
     ValidateBatch: _grpc.UnaryUnaryMultiCallable[_validation_service_pb2.ValidateBatchRequest, _validation_service_pb2.ValidateBatchResponse]
     """Judges many payloads and answers in the same order.
@@ -83,8 +84,9 @@ class ValidationServiceAsyncStub(ValidationServiceStub):
     Refused with `NOT_FOUND` if the target is unknown, `INVALID_ARGUMENT` if the
     request or a schema sent along is broken, `FAILED_PRECONDITION` if the
     registered tool is not the one that the caller pinned or has no schema for
-    the subject, `RESOURCE_EXHAUSTED` if a limit is exceeded, and
-    `UNIMPLEMENTED` for what this release does not serve.
+    the subject, and `RESOURCE_EXHAUSTED` if a limit is exceeded. Where the tool of a
+    call is unknown, the metadata of the refusal has under `json_rpc_error` the error of
+    the JSON-RPC response to give, as JSON text.
     """
     ValidateBatch: _aio.UnaryUnaryMultiCallable[_validation_service_pb2.ValidateBatchRequest, _validation_service_pb2.ValidateBatchResponse]  # type: ignore[assignment]
     """Judges many payloads and answers in the same order.
@@ -124,8 +126,9 @@ class ValidationServiceServicer(metaclass=_abc_1.ABCMeta):
         Refused with `NOT_FOUND` if the target is unknown, `INVALID_ARGUMENT` if the
         request or a schema sent along is broken, `FAILED_PRECONDITION` if the
         registered tool is not the one that the caller pinned or has no schema for
-        the subject, `RESOURCE_EXHAUSTED` if a limit is exceeded, and
-        `UNIMPLEMENTED` for what this release does not serve.
+        the subject, and `RESOURCE_EXHAUSTED` if a limit is exceeded. Where the tool of a
+        call is unknown, the metadata of the refusal has under `json_rpc_error` the error of
+        the JSON-RPC response to give, as JSON text.
         """
 
     @_abc_1.abstractmethod

@@ -11,7 +11,7 @@ from sidecheck_server.core.mcp.check import Checked
 from sidecheck_server.core.mcp.findings import Asking, Findings
 from sidecheck_server.core.mcp.rules.rule import Fault
 from sidecheck_server.core.mcp.rules.schema_remarks import BY_CODE
-from sidecheck_server.core.mcp.schema_problems import schema_problems
+from sidecheck_server.core.mcp.tools.schema_problems import schema_problems
 from sidecheck_server.core.refusals import Refusal
 from sidecheck_server.core.schemas.compilation import compile_source
 from sidecheck_server.core.schemas.remarks import Remark

@@ -7,13 +7,12 @@ from typing import Any
 
 from sidecheck_server.core.budget import Exhausted
 from sidecheck_server.core.limits import Limits, exceeded
-from sidecheck_server.core.mcp.calls import check_call
-from sidecheck_server.core.mcp.checking_values import check_value, is_known
+from sidecheck_server.core.mcp.calls.params import check_call
+from sidecheck_server.core.mcp.calls.results import check_result
 from sidecheck_server.core.mcp.findings import Findings
 from sidecheck_server.core.mcp.messages import Message, check_messages
 from sidecheck_server.core.mcp.messages.gates import tell_undeclared_alone
 from sidecheck_server.core.mcp.methods import INPUT_REQUESTS
-from sidecheck_server.core.mcp.results import check_result
 from sidecheck_server.core.mcp.subjects import (
     Asked,
     CallParams,
@@ -26,7 +25,8 @@ from sidecheck_server.core.mcp.subjects import (
     ToolResult,
 )
 from sidecheck_server.core.mcp.surfaces import Surfaces
-from sidecheck_server.core.mcp.tools import decoded_tool, name_of, refuse_too_large_tool
+from sidecheck_server.core.mcp.tools.definitions import decoded_tool, name_of, refuse_too_large_tool
+from sidecheck_server.core.mcp.typed_values import check_value, is_known
 from sidecheck_server.core.payload import MalformedError, decode
 from sidecheck_server.core.refusals import Reason, Refusal
 

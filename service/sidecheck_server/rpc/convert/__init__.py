@@ -2,9 +2,10 @@
 
 from sidecheck_server.rpc.convert.checks import (
     answer_to_wire,
-    names_to_wire,
+    collision_to_wire,
+    name_to_wire,
+    tool_outcome_to_wire,
     tools_from_wire,
-    tools_to_wire,
 )
 from sidecheck_server.rpc.convert.limits import limits_to_wire
 from sidecheck_server.rpc.convert.options import Asked, options_from_wire
@@ -22,7 +23,12 @@ from sidecheck_server.rpc.convert.subjects import (
 )
 from sidecheck_server.rpc.convert.targets import WHOLES, side_of, target_from_wire
 from sidecheck_server.rpc.convert.terms import Terms, terms_from_wire
-from sidecheck_server.rpc.convert.verdicts import skipped_to_wire, valid_to_wire, verdict_to_wire
+from sidecheck_server.rpc.convert.verdicts import (
+    checked_to_wire,
+    skipped_to_wire,
+    valid_to_wire,
+    verdict_to_wire,
+)
 
 __all__ = [
     "WHOLES",
@@ -31,8 +37,10 @@ __all__ = [
     "Terms",
     "answer_to_wire",
     "asked_from_wire",
+    "checked_to_wire",
+    "collision_to_wire",
     "limits_to_wire",
-    "names_to_wire",
+    "name_to_wire",
     "nothing_to_check",
     "options_from_wire",
     "outcome_to_wire",
@@ -43,9 +51,9 @@ __all__ = [
     "skipped_to_wire",
     "target_from_wire",
     "terms_from_wire",
+    "tool_outcome_to_wire",
     "tool_to_wire",
     "tools_from_wire",
-    "tools_to_wire",
     "valid_to_wire",
     "verdict_to_wire",
 ]

@@ -9,18 +9,24 @@ from sidecheck.v1 import protocol_service_pb2
 
 from sidecheck_server.core.limits import Limits, exceeded
 from sidecheck_server.core.mcp.check import Checked
-from sidecheck_server.core.mcp.checking import Treatment
 from sidecheck_server.core.mcp.messages import reply_to
-from sidecheck_server.core.mcp.names import CheckedNames
 from sidecheck_server.core.mcp.subjects import Asked, ProtocolMessage
+from sidecheck_server.core.mcp.tools.names import CheckedName, Collision
+from sidecheck_server.core.mcp.tools.outcomes import CheckedTool, Treatment
 from sidecheck_server.core.words import Verdict
 from sidecheck_server.rpc.convert.targets import documents_from_wire
 from sidecheck_server.rpc.convert.terms import terms_from_wire
 from sidecheck_server.rpc.convert.verdicts import checked_to_wire
 from sidecheck_server.state.targets import InlineTool
-from sidecheck_server.state.tools import CheckedTools, ToolsToCheck
+from sidecheck_server.state.tools import ToolsToCheck
 
-__all__ = ["answer_to_wire", "names_to_wire", "tools_from_wire", "tools_to_wire"]
+__all__ = [
+    "answer_to_wire",
+    "collision_to_wire",
+    "name_to_wire",
+    "tool_outcome_to_wire",
+    "tools_from_wire",
+]
 
 
 def answer_to_wire(
@@ -42,22 +48,20 @@ def _error_of(reply: bytes) -> bytes:
     return bytes(members["error"])
 
 
-def names_to_wire(checked: CheckedNames) -> protocol_service_pb2.CheckToolNamesResponse:
-    """Return the message of what was found in names."""
-    return protocol_service_pb2.CheckToolNamesResponse(
-        outcomes=[
-            protocol_service_pb2.ToolNameOutcome(
-                verdict=checked_to_wire(one.verdict),
-                sdk_valid=one.sdk_valid,
-                sdk_warnings=one.sdk_warnings,
-                sanitized=one.sanitized,
-            )
-            for one in checked.names
-        ],
-        collisions=[
-            protocol_service_pb2.NameCollision(sanitized=one.sanitized, places=one.places)
-            for one in checked.collisions
-        ],
+def name_to_wire(checked: CheckedName) -> protocol_service_pb2.ToolNameOutcome:
+    """Return the message of what was found of a name."""
+    return protocol_service_pb2.ToolNameOutcome(
+        verdict=checked_to_wire(checked.verdict),
+        sdk_valid=checked.sdk_valid,
+        sdk_warnings=checked.sdk_warnings,
+        sanitized=checked.sanitized,
+    )
+
+
+def collision_to_wire(collision: Collision) -> protocol_service_pb2.NameCollision:
+    """Return the message of names that become the same."""
+    return protocol_service_pb2.NameCollision(
+        sanitized=collision.sanitized, places=collision.places
     )
 
 
@@ -93,17 +97,11 @@ def tools_from_wire(
     )
 
 
-def tools_to_wire(checked: CheckedTools) -> protocol_service_pb2.CheckToolsResponse:
-    """Return the message of what was found in definitions, and in what lists them."""
-    return protocol_service_pb2.CheckToolsResponse(
-        outcomes=[
-            protocol_service_pb2.ToolOutcome(
-                name=one.name,
-                pointer=one.pointer,
-                treatment=_TREATMENTS[one.treatment],
-                verdict=checked_to_wire(one.verdict),
-            )
-            for one in checked.outcomes
-        ],
-        listing=checked_to_wire(checked.listing),
+def tool_outcome_to_wire(checked: CheckedTool) -> protocol_service_pb2.ToolOutcome:
+    """Return the message of what was found in a definition."""
+    return protocol_service_pb2.ToolOutcome(
+        name=checked.name,
+        pointer=checked.pointer,
+        treatment=_TREATMENTS[checked.treatment],
+        verdict=checked_to_wire(checked.verdict),
     )

@@ -1,17 +1,8 @@
-"""Refusals of values that a message may hold and the API does not serve."""
+"""Refusals of values that a message may hold and the API does not define."""
 
 from sidecheck_server.core.refusals import Reason, Refusal
 
-__all__ = ["no_such_value", "unserved"]
-
-
-def unserved(what: str) -> Refusal:
-    """Return the refusal of a part of the API."""
-    return Refusal(
-        Reason.UNIMPLEMENTED,
-        f"{what} is a part of the API that this release does not serve",
-        {"feature": what},
-    )
+__all__ = ["no_such_value"]
 
 
 def no_such_value(field: str) -> Refusal:

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from sidecheck.v1 import verdict_pb2
 
-from sidecheck_server.core.mcp.replies import Reply
+from sidecheck_server.core.mcp.calls.replies import Reply
 from sidecheck_server.core.refusals import Refusal
 from sidecheck_server.core.words import Repair, Severity, Verdict, Violation
 from sidecheck_server.rpc.convert.options import Asked

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from sidecheck_server.core.mcp.checking_values import check_value
 from sidecheck_server.core.mcp.context import Context, Sender
 from sidecheck_server.core.mcp.findings import Findings
 from sidecheck_server.core.mcp.messages.gates import tell_undeclared
@@ -12,6 +11,7 @@ from sidecheck_server.core.mcp.methods import Method, find_method
 from sidecheck_server.core.mcp.rules import envelope, errors, input_required, methods
 from sidecheck_server.core.mcp.rules.rule import Fault
 from sidecheck_server.core.mcp.surfaces import Surfaces
+from sidecheck_server.core.mcp.typed_values import check_value
 
 __all__ = ["judge_message"]
 

@@ -1,6 +1,7 @@
 """The codes of errors, and the data that some of them need."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from sidecheck_server.core.mcp.context import Context
@@ -110,4 +111,13 @@ def _unassigned(value: Any, _context: Context) -> Iterable[Fault]:
     return (Fault(("code",), f"{code} lies in the range of JSON-RPC, which does not define it"),)
 
 
-RULES: tuple[Rule, ...] = (_retired, _reserved, _legacy, _unassigned, DATA_MISSING)
+def _is_ordinary(value: Any) -> bool:
+    """Return whether the code of *value* is one of JSON-RPC, or lies outside its range."""
+    code = value.get("code") if isinstance(value, dict) else None
+    return type(code) is int and (code in _STANDARD or code not in _JSON_RPC)
+
+
+RULES: tuple[Rule, ...] = (
+    *(replace(each, spares=_is_ordinary) for each in (_retired, _reserved, _legacy, _unassigned)),
+    DATA_MISSING,
+)

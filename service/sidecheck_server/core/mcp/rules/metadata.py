@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -67,14 +68,10 @@ _KNOWN = frozenset(
         ),
     }
 )
+_PLAIN = _KNOWN - {"traceparent", "tracestate", "baggage", _RELATED_TASK}
 _LABEL = "[A-Za-z](?:[A-Za-z0-9-]*+(?<!-))?"
 _PREFIX = re.compile(rf"{_LABEL}(?:\.{_LABEL})*+")
 _NAME = re.compile("(?:[A-Za-z0-9][A-Za-z0-9._-]*+(?<![._-]))?")
-
-
-def _has_unknown(value: Any) -> bool:
-    """Return whether *value* is an object with other keys than the protocol defines."""
-    return type(value) is dict and not value.keys() <= _KNOWN
 
 
 def prefix_of(key: str) -> str:
@@ -104,11 +101,9 @@ def _is_reserved(prefix: str, version: str) -> bool:
     on=_METADATA,
     since=_KEYS,
 )
-def _key(value: Any, context: Context) -> Iterable[Fault]:
-    return _unlike_keys(value, context) if _has_unknown(value) else ()
-
-
-def _unlike_keys(value: dict[str, Any], context: Context) -> Iterator[Fault]:
+def _key(value: Any, context: Context) -> Iterator[Fault]:
+    if not isinstance(value, dict):
+        return
     for key in value:
         spend(context.budget, 30 + len(key))
         if key not in _KNOWN and not is_key(key):
@@ -124,11 +119,9 @@ def _unlike_keys(value: dict[str, Any], context: Context) -> Iterator[Fault]:
     on=_METADATA,
     since=_KEYS,
 )
-def _reserved(value: Any, context: Context) -> Iterable[Fault]:
-    return _in_reserved(value, context) if _has_unknown(value) else ()
-
-
-def _in_reserved(value: dict[str, Any], context: Context) -> Iterator[Fault]:
+def _reserved(value: Any, context: Context) -> Iterator[Fault]:
+    if not isinstance(value, dict):
+        return
     for key in value:
         # Extensions of the protocol define keys below its own prefix.
         if "/" in key and key not in _KNOWN and not key.startswith(_OURS):
@@ -264,16 +257,25 @@ def _trace_rule(name: str, sentence: str) -> Rule:
     )
 
 
-RULES: tuple[Rule, ...] = (
+def _is_plain(value: Any) -> bool:
+    """Return whether *value* has no keys but those whose values are a matter of shape."""
+    return type(value) is dict and value.keys() <= _PLAIN
+
+
+_OF_KEYS = (
     _key,
     _reserved,
-    _version,
-    _client_info,
-    _server_info,
     _related_task,
-    _related_task_missing,
-    _related_task_redundant,
     _trace_rule("traceparent", "`traceparent` has the format of W3C Trace Context."),
     _trace_rule("tracestate", "`tracestate` has the format of W3C Trace Context."),
     _trace_rule("baggage", "`baggage` has the format of W3C Baggage."),
+)
+
+RULES: tuple[Rule, ...] = (
+    *(replace(each, spares=_is_plain) for each in _OF_KEYS),
+    _version,
+    _client_info,
+    _server_info,
+    _related_task_missing,
+    _related_task_redundant,
 )

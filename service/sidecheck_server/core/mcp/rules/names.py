@@ -34,6 +34,8 @@ _SPELLING = 8
 
 _SINCE = "2025-11-25"
 _CLAUSE = Clause("server/tools", "tool-names")
+# What no rule below has anything to say of.
+_PLAIN = re.compile("[A-Za-z_][A-Za-z0-9_-]{0,63}")
 _ALIEN = re.compile(f"[^{_SPECIFIED.members}]")
 
 
@@ -48,6 +50,12 @@ class NameRule:
 
     rule: Rule
     judge: Judge
+
+
+def _is_plain(tool: Any) -> bool:
+    """Return whether the name of *tool* is one that everybody allows."""
+    name = tool.get("name") if isinstance(tool, dict) else None
+    return isinstance(name, str) and _PLAIN.fullmatch(name) is not None
 
 
 def _name(tool: Any) -> str | None:
@@ -71,7 +79,8 @@ def _name_rule(
             if said is not None:
                 yield Fault(("name",), *said)
 
-        return NameRule(Rule(code, severity, clause, sentence, ("Tool",), check, since), judge)
+        made = Rule(code, severity, clause, sentence, ("Tool",), check, since, spares=_is_plain)
+        return NameRule(made, judge)
 
     return made
 

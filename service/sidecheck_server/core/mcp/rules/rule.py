@@ -97,6 +97,9 @@ class Rule:
     since: str = VERSIONS[0]
     #: The last version that has it.
     until: str = VERSIONS[-1]
+    #: Says at once of most sound values that they keep the rule, so that *check* is not
+    #: asked. It is asked once for all rules of a shape that share it.
+    spares: Callable[[Any], bool] | None = None
 
     def holds_in(self, version: str) -> bool:
         """Return whether *version* has the rule. Versions are dates, and sort as text."""

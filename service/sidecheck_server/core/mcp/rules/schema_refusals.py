@@ -99,6 +99,8 @@ def clause_of(reason: Reason, version: str) -> str:
     Versions that do not say so much have the nearest that they say: since 2025-11-25 that
     schemas are valid, before that no more than that tools have them.
     """
+    if reason is Reason.WORKER_LOST:
+        return ""
     clause = _BY_CODE.get(reason.value, _valid).clause
     if version < _USAGE_SINCE:
         clause = _TOOL

@@ -5,8 +5,8 @@ from typing import Any
 
 import msgspec
 
+from sidecheck_server.core.mcp.calls.results import NO_OUTPUT, owes_output
 from sidecheck_server.core.mcp.messages import Kind
-from sidecheck_server.core.mcp.results import NO_OUTPUT, owes_output
 from sidecheck_server.core.mcp.rules.results import OUTPUT_MISSING
 from sidecheck_server.core.mcp.rules.rule import Fault, Question
 from sidecheck_server.core.mcp.sessions.memory import Kept, Key, Seen, Tell, key_of

@@ -3,8 +3,10 @@
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
+
 from sidecheck_server.core.mcp.messages import Kind
-from sidecheck_server.core.mcp.rules.rule import Fault
+from sidecheck_server.core.mcp.rules.rule import Fault, Question
 from sidecheck_server.core.mcp.rules.sessions import (
     RETRY_INPUT_MISSING,
     RETRY_INPUT_OTHER,
@@ -15,7 +17,11 @@ from sidecheck_server.core.mcp.sessions.memory import Kept, Key, Seen, Tell, key
 
 __all__ = ["Retries"]
 
+_MOST_BYTES = 4 << 20
+"""What the inputs that are waited for may weigh together."""
+
 _MOST = 10_000
+_LEAST = 256
 _MOST_INPUTS = 1000
 """How many of the inputs that a result asks for are held against its retry."""
 
@@ -31,19 +37,30 @@ _FOR = ("params", "inputResponses")
 
 
 @dataclass(frozen=True, slots=True)
+class _Input:
+    """One input that a result asked for."""
+
+    #: "" if it is none that is known.
+    method: str
+    #: The form, if the method has one.
+    form: Any
+
+
+@dataclass(frozen=True, slots=True)
 class _Asked:
     """What a result asked for."""
 
     state: Key | None
-    #: The method of each input, by its key.
-    inputs: dict[str, str]
+    #: By their keys.
+    inputs: dict[str, _Input]
+    weight: int
 
 
 class Retries:
     """What results asked for, by the method and the name of the request that they answered."""
 
     def __init__(self) -> None:
-        self._asked: Kept[list[_Asked]] = Kept(_MOST)
+        self._asked: Kept[list[_Asked]] = Kept(_MOST_BYTES)
         #: The subjects of requests that have no answer yet.
         self._sent: Kept[Key] = Kept(_MOST)
 
@@ -67,13 +84,13 @@ class Retries:
         inputs = seen.result.get("inputRequests")
         asked = _Asked(
             None if not isinstance(state, str) else key_of(state),
-            _methods(inputs) if isinstance(inputs, dict) else {},
+            _inputs(inputs) if isinstance(inputs, dict) else {},
+            _LEAST + len(msgspec.json.encode(inputs)),
         )
         before = self._asked.pop(subject) or []
         # The same may be asked for by several requests at once; the last ones are kept.
         waiting = [*before[-15:], asked]
-        weight = sum(1 + sum(map(len, each.inputs)) // 64 for each in waiting)
-        self._asked.put(subject, waiting, weight)
+        self._asked.put(subject, waiting, sum(each.weight for each in waiting))
 
     def _retry(self, seen: Seen, subject: Key, tell: Tell) -> None:
         waiting = self._asked.get(subject)
@@ -100,21 +117,36 @@ class Retries:
             at = _FOR if given else ("params",)
             names = ", ".join(repr(name[:64]) for name in missing[:5])
             tell(RETRY_INPUT_MISSING, Fault(at, f"no response is given for {names}"))
-        for name, method in asked.inputs.items():
+        for name, wanted in asked.inputs.items():
             answer = given.get(name)
-            mark = _MARKS.get(method)
-            if mark is not None and isinstance(answer, dict) and mark not in answer:
-                others = [m for m, each in _MARKS.items() if each in answer]
-                if others:
-                    said = f"a result of {method} was asked for, not one of {others[0]}"
-                    tell(RETRY_INPUT_OTHER, Fault((*_FOR, name), said))
+            if isinstance(answer, dict):
+                _hold(name, answer, wanted, tell)
 
 
-def _methods(inputs: dict[str, Any]) -> dict[str, str]:
+def _hold(name: str, answer: dict[str, Any], wanted: _Input, tell: Tell) -> None:
+    """Hold *answer* against what was *wanted* under *name*."""
+    mark = _MARKS.get(wanted.method)
+    if mark is not None and mark not in answer:
+        others = [method for method, each in _MARKS.items() if each in answer]
+        if others:
+            said = f"a result of {wanted.method} was asked for, not one of {others[0]}"
+            tell(RETRY_INPUT_OTHER, Fault((*_FOR, name), said))
+    elif isinstance(wanted.form, dict) and answer.get("action") == "accept":
+        content = answer.get("content")
+        if isinstance(content, dict):
+            at = (*_FOR, name, "content")
+            tell.ask(Question(wanted.form, (), (content,), at, assert_formats=True, silent=True))
+
+
+def _inputs(inputs: dict[str, Any]) -> dict[str, _Input]:
     found = {}
     for name, request in list(inputs.items())[:_MOST_INPUTS]:
-        method = request.get("method") if isinstance(request, dict) else None
-        found[name] = method if isinstance(method, str) and method in _MARKS else ""
+        if not isinstance(request, dict):
+            continue
+        method, params = request.get("method"), request.get("params")
+        known = isinstance(method, str) and method in _MARKS
+        form = params.get("requestedSchema") if isinstance(params, dict) else None
+        found[name] = _Input(str(method) if known else "", form)
     return found
 
 

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from sidecheck_server.core.mcp.shapes.words import Field, Plain
 
-__all__ = ["Marks", "marks_of"]
+__all__ = ["Marks", "marks_of", "tag_of"]
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,21 @@ def marks_of(alternatives: Sequence[Iterable[Field]]) -> list[Marks]:
         _marks(fields, {n: v for n, v in few.items() if len(v) == 1 or n in shared})
         for fields, few in zip(alternatives, told, strict=True)
     ]
+
+
+def tag_of(alternatives: Sequence[tuple[Marks, T]]) -> tuple[str, dict[str, T]]:
+    """Return the member whose text alone says which of *alternatives* is meant, and what is.
+
+    Without such a member, which each has with another text and no other constant, it is "".
+    """
+    names = {name for marks, _ in alternatives for name, _ in marks.constants}
+    told = {
+        values[0]: which
+        for marks, which in alternatives
+        for _, values in marks.constants
+        if len(marks.constants) == len(values) == 1 and isinstance(values[0], str)
+    }
+    return (names.pop(), told) if len(names) == 1 and len(told) == len(alternatives) else ("", {})
 
 
 def _marks(fields: Iterable[Field], few: dict[str, tuple[Any, ...]]) -> Marks:

@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 
 from sidecheck_server.core.budget import spend
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.rules.rule import Found, Path, Rule
-from sidecheck_server.core.mcp.shapes.marks import Marks, marks_of
+from sidecheck_server.core.mcp.rules.rule import Check, Found, Path, Rule
+from sidecheck_server.core.mcp.shapes.marks import marks_of, tag_of
 from sidecheck_server.core.mcp.shapes.rendering import fields_of
 from sidecheck_server.core.mcp.shapes.words import (
     Alias,
@@ -33,8 +33,8 @@ Tell: TypeAlias = Callable[[Rule, Path, Found], None]
 #: Visits a value at a path.
 Visit: TypeAlias = Callable[[Any, Path, Context, Tell], None]
 
-#: What types are told by, and the visitor of each.
-_Branches: TypeAlias = list[tuple[Marks, Visit]]
+#: Rules with their checks, and what spares a value all of them.
+_Group: TypeAlias = tuple[Callable[[Any], bool] | None, tuple[tuple[Rule, Check], ...]]
 
 # In steps.
 _VALUE = 20
@@ -98,17 +98,19 @@ class Visitors:
                 return []
 
     def _visitor(self, name: str) -> Visit:
-        rules = self._rules.get(name, ())
-        checks = tuple((rule, rule.check) for rule in rules if rule.check is not None)
-        cost = _VALUE + _RULE * len(checks)
+        rules = self._rules.get(name, [])
+        groups = _spared_together(rules)
+        cost = _VALUE + _RULE * len(rules)
         # Types may contain themselves: the parts are looked up when first visited.
         inner: list[Visit] = []
 
         def visit(value: Any, path: Path, context: Context, tell: Tell) -> None:
             spend(context.budget, cost)
-            for rule, check in checks:
-                for found in check(value, context):
-                    tell(rule, path, found)
+            for spares, checks in groups:
+                if spares is None or not spares(value):
+                    for rule, check in checks:
+                        for found in check(value, context):
+                            tell(rule, path, found)
             if not inner:
                 inner.append(self._inside(name))
             inner[0](value, path, context, tell)
@@ -147,14 +149,8 @@ class Visitors:
         branches = [(mark, self.of(name) or _stop) for mark, name in zip(marks, names, strict=True)]
         # One that needs more says more of the value. Sorting keeps the order of the rest.
         branches.sort(key=lambda branch: -len(branch[0].needed))
-        member, by_value = _telling(branches)
 
         def chosen(value: Any) -> Visit:
-            # Most values say it in one member, so that few are held against every branch.
-            said = value.get(member) if isinstance(value, dict) else None
-            for mark, visit_branch in by_value.get(said, ()) if type(said) is str else ():
-                if mark.fit(value) and mark.are_there(value):
-                    return visit_branch
             for mark, visit_branch in branches:
                 if mark.fit(value) and mark.are_there(value):
                     return visit_branch
@@ -165,9 +161,14 @@ class Visitors:
             left = [visit_branch for mark, visit_branch in branches if mark.may_fit(value)]
             return left[0] if len(left) == 1 else _stop
 
+        cost = _VALUE * len(branches)
+        member, told = tag_of(branches)
+
         def visit(value: Any, path: Path, context: Context, tell: Tell) -> None:
-            spend(context.budget, _VALUE * len(branches))
-            chosen(value)(value, path, context, tell)
+            spend(context.budget, cost)
+            tag = value.get(member) if member and isinstance(value, dict) else None
+            found = told.get(tag) if type(tag) is str else None
+            (found or chosen(value))(value, path, context, tell)
 
         return visit
 
@@ -209,19 +210,12 @@ class Visitors:
         return visit
 
 
-def _telling(branches: _Branches) -> tuple[str, dict[str, _Branches]]:
-    """Return a member whose constants tell all of *branches*, and those for each of them.
-
-    If there is none: "", and nothing for whatever it is.
-    """
-    shared = [{name for name, _ in mark.constants} for mark, _ in branches]
-    for member in sorted(set.intersection(*shared)) if shared else ():
-        by_value: dict[str, _Branches] = {}
-        for mark, visit_branch in branches:
-            for value in dict(mark.constants)[member]:
-                by_value.setdefault(value, []).append((mark, visit_branch))
-        return member, by_value
-    return "", {}
+def _spared_together(rules: Iterable[Rule]) -> tuple[_Group, ...]:
+    groups: dict[Callable[[Any], bool] | None, list[tuple[Rule, Check]]] = {}
+    for rule in rules:
+        if rule.check is not None:
+            groups.setdefault(rule.spares, []).append((rule, rule.check))
+    return tuple((spares, tuple(checks)) for spares, checks in groups.items())
 
 
 def _stop(_value: Any, _path: Path, _context: Context, _tell: Tell) -> None:

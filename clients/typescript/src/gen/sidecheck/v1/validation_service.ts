@@ -1165,8 +1165,9 @@ export const ValidationServiceService = {
    * Refused with `NOT_FOUND` if the target is unknown, `INVALID_ARGUMENT` if the
    * request or a schema sent along is broken, `FAILED_PRECONDITION` if the
    * registered tool is not the one that the caller pinned or has no schema for
-   * the subject, `RESOURCE_EXHAUSTED` if a limit is exceeded, and
-   * `UNIMPLEMENTED` for what this release does not serve.
+   * the subject, and `RESOURCE_EXHAUSTED` if a limit is exceeded. Where the tool of a
+   * call is unknown, the metadata of the refusal has under `json_rpc_error` the error of
+   * the JSON-RPC response to give, as JSON text.
    */
   validate: {
     path: "/sidecheck.v1.ValidationService/Validate" as const,
@@ -1224,8 +1225,9 @@ export interface ValidationServiceServer extends UntypedServiceImplementation {
    * Refused with `NOT_FOUND` if the target is unknown, `INVALID_ARGUMENT` if the
    * request or a schema sent along is broken, `FAILED_PRECONDITION` if the
    * registered tool is not the one that the caller pinned or has no schema for
-   * the subject, `RESOURCE_EXHAUSTED` if a limit is exceeded, and
-   * `UNIMPLEMENTED` for what this release does not serve.
+   * the subject, and `RESOURCE_EXHAUSTED` if a limit is exceeded. Where the tool of a
+   * call is unknown, the metadata of the refusal has under `json_rpc_error` the error of
+   * the JSON-RPC response to give, as JSON text.
    */
   validate: handleUnaryCall<ValidateRequest, ValidateResponse>;
   /**
@@ -1256,8 +1258,9 @@ export interface ValidationServiceClient extends Client {
    * Refused with `NOT_FOUND` if the target is unknown, `INVALID_ARGUMENT` if the
    * request or a schema sent along is broken, `FAILED_PRECONDITION` if the
    * registered tool is not the one that the caller pinned or has no schema for
-   * the subject, `RESOURCE_EXHAUSTED` if a limit is exceeded, and
-   * `UNIMPLEMENTED` for what this release does not serve.
+   * the subject, and `RESOURCE_EXHAUSTED` if a limit is exceeded. Where the tool of a
+   * call is unknown, the metadata of the refusal has under `json_rpc_error` the error of
+   * the JSON-RPC response to give, as JSON text.
    */
   validate(
     request: ValidateRequest,

@@ -6,13 +6,13 @@ from types import MappingProxyType
 from typing import Any
 
 from sidecheck_server.core.judge import NOT_EXPLAINED, Judging
-from sidecheck_server.core.mcp.checking_values import check_value
+from sidecheck_server.core.mcp.calls.members import is_object, member_text
 from sidecheck_server.core.mcp.findings import Findings
-from sidecheck_server.core.mcp.members import is_object, member_text
 from sidecheck_server.core.mcp.rules.results import OUTPUT_MISSING
 from sidecheck_server.core.mcp.rules.rule import Clause, Fault
 from sidecheck_server.core.mcp.subjects import ResultProfile, ToolResult
 from sidecheck_server.core.mcp.surfaces import Surfaces
+from sidecheck_server.core.mcp.typed_values import check_value
 from sidecheck_server.core.words import Verdict, Violation
 
 __all__ = [
@@ -68,7 +68,8 @@ def check_result(
         return None
     version = findings.context.version
     if not (subject.has_output_schema and owes_output(value, version)):
-        check_value(value, "CallToolResult", findings, surfaces)
+        type_ = "InputRequiredResult" if _asks(value, version) else "CallToolResult"
+        check_value(value, type_, findings, surfaces)
         return None
     if objects_only(version) and value.get(STRUCTURED_CONTENT, 0) is None:
         # As absent: the one fault is told once, and not as that of a type.
@@ -82,6 +83,12 @@ def check_result(
     if objects_only(version) and not isinstance(value[STRUCTURED_CONTENT], dict):
         return None
     return member_text(subject.json, STRUCTURED_CONTENT)
+
+
+def _asks(value: Any, version: str) -> bool:
+    """Return whether *value*, the result of a call, asks for more input instead."""
+    asks = isinstance(value, dict) and value.get("resultType") == "input_required"
+    return asks and version >= _OF_ANY_TYPE_SINCE
 
 
 def owes_output(value: Any, version: str) -> bool:

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from sidecheck_server.core.judge import NOT_EXPLAINED
-from sidecheck_server.core.mcp.calls import ARGUMENTS
+from sidecheck_server.core.mcp.calls.params import ARGUMENTS
 from sidecheck_server.core.tool_error_text import (
     brief_error_text,
     result_error_text,

@@ -9,9 +9,13 @@ from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.answering import answer_all
 from sidecheck_server.core.mcp.check import Checked, check
 from sidecheck_server.core.mcp.findings import Findings
-from sidecheck_server.core.mcp.problems import duplicate_name, refusal_as_problems, repeated_names
 from sidecheck_server.core.mcp.subjects import Asked
 from sidecheck_server.core.mcp.surfaces import Surfaces
+from sidecheck_server.core.mcp.tools.problems import (
+    duplicate_name,
+    refusal_as_problems,
+    repeated_names,
+)
 from sidecheck_server.core.refusals import Refusal
 from sidecheck_server.core.words import Severity, Verdict
 

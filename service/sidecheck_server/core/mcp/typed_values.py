@@ -46,7 +46,9 @@ def check_value(
         visit(value, path, context, findings.tell)
     if compiled.fast is None or not compiled.fast.is_valid(value, context.budget):
         prefix = as_pointer(path)
-        clause = Clause("schema", type_.lower()).at(context.version)
+        # The data of an error stand on the page below the error.
+        anchor = type_.lower().replace("errordata", "error")
+        clause = Clause("schema", anchor).at(context.version)
         for violation in _misshapen(compiled, value, context):
             found = replace(
                 violation, instance_pointer=prefix + violation.instance_pointer, clause=clause

@@ -5,11 +5,11 @@ from typing import Any
 import msgspec
 
 from sidecheck_server.core.explain.values import Values, quoted
-from sidecheck_server.core.mcp.checking_values import check_value
+from sidecheck_server.core.mcp.calls.members import member_text
 from sidecheck_server.core.mcp.findings import Findings
-from sidecheck_server.core.mcp.members import member_text
 from sidecheck_server.core.mcp.subjects import CallParams
 from sidecheck_server.core.mcp.surfaces import Surfaces
+from sidecheck_server.core.mcp.typed_values import check_value
 from sidecheck_server.core.words import Violation
 
 __all__ = ["ARGUMENTS", "NAME_MISMATCH", "called_tool", "check_call", "requested_version"]

@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.problems import refusal_as_problems
 from sidecheck_server.core.mcp.rules.rule import Path
 from sidecheck_server.core.mcp.rules.schema_refusals import clause_of, sentence_of
+from sidecheck_server.core.mcp.tools.problems import refusal_as_problems
 from sidecheck_server.core.refusals import Refusal
 from sidecheck_server.core.schemas.references import REFERENCES
 from sidecheck_server.core.words import Violation, as_pointer
@@ -40,14 +40,14 @@ def _place_in(schema: Any, refusal: Refusal) -> Path:
     """Return the way in *schema* to what *refusal* is about, or () if there is none."""
     here: Any = schema
     path: list[str] = []
-    place = refusal.metadata.get("place", "")
+    place = refusal.metadata.get("place")
     # The beginning of a long way is cut off; in a document, it is the document's URI.
-    if not place.startswith("/"):
+    if place is None or (place and not place.startswith("/")):
         return ()
     # What only a reference leads to is told at the reference.
     if followed := _FOLLOWED.search(place):
         place = place[: followed.end(1)]
-    for step in place[1:].split("/"):
+    for step in place.split("/")[1:]:
         key = step.replace("~1", "/").replace("~0", "~")
         if isinstance(here, dict) and key in here:
             here = here[key]

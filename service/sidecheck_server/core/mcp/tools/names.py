@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from sidecheck_server.core.budget import spend
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.findings import Findings
-from sidecheck_server.core.mcp.problems import duplicate_name
 from sidecheck_server.core.mcp.rules.names import NAME_RULES, Judge
 from sidecheck_server.core.mcp.rules.rule import Fault
 from sidecheck_server.core.mcp.subjects import How
+from sidecheck_server.core.mcp.tools.problems import duplicate_name
 from sidecheck_server.core.words import Severity, Verdict, Violation
 
 __all__ = [

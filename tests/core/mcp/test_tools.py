@@ -7,7 +7,7 @@ import pytest
 from compiling import LIMITS
 from sidecheck_server.core.digests import digest_of
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.tools import ToolDefinition, find_tool, read_tool
+from sidecheck_server.core.mcp.tools.definitions import ToolDefinition, find_tool, read_tool
 from sidecheck_server.core.refusals import Reason, Refusal
 from sidecheck_server.core.schemas.source import SchemaSource
 from sidecheck_server.core.words import Document, Violation

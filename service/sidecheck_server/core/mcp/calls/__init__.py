@@ -1,0 +1,1 @@
+"""Calls of tools and their results, and the replies to those that are invalid."""

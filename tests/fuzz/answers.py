@@ -1,0 +1,145 @@
+"""What must hold of the answers of ProtocolService.
+
+The same bytes get the same answer: when asked again, as an item of a batch, and from the
+core in this process.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import grpc
+from fuzz.exchanges import Caller, Exchange, Outcome
+from fuzz.judgements import CORE, SUDDEN, reason_in
+from fuzz.properties import Finding
+from fuzz.rpcs import rpc_named
+from google.protobuf.message import DecodeError
+from google.protobuf.message_factory import GetMessageClass
+from google.rpc.status_pb2 import Status
+from sidecheck.v1 import protocol_service_pb2 as v1
+from sidecheck.v1.verdict_pb2 import Verdict
+from sidecheck_server.core.judge import Judging
+from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.mcp.answering import answer_all
+from sidecheck_server.core.mcp.check import check
+from sidecheck_server.core.mcp.surfaces import compiling_surfaces
+from sidecheck_server.core.refusals import Reason, Refusal
+from sidecheck_server.rpc.convert import asked_from_wire, terms_from_wire
+
+__all__ = ["examine_answer"]
+
+_BATCH = "/sidecheck.v1.ProtocolService/CheckBatch"
+_LIMITS = Limits()
+_SURFACES = compiling_surfaces(_LIMITS)
+
+
+def examine_answer(caller: Caller, exchange: Exchange, outcome: Outcome) -> Iterator[Finding]:
+    """Yield in what *outcome* differs from other answers to the same question."""
+    rpc = rpc_named(exchange.path)
+    if rpc.many_requests:
+        return
+    try:
+        request: Any = GetMessageClass(rpc.request).FromString(exchange.messages[0])
+    except DecodeError:
+        return
+    first = _answer(exchange.path, outcome)
+    if first is None or first in SUDDEN or _names_what_may_change(request):
+        return
+    again = _answer(exchange.path, caller.send(exchange))
+    if again is not None and again not in SUDDEN and again != first:
+        yield Finding("another answer when asked again", f"{first}\n{again}", [exchange])
+    item = _item(request)
+    if item is not None and not isinstance(first, str):
+        yield from _examine_item(caller, exchange, request, item, first.answer)
+
+
+def _examine_item(
+    caller: Caller, exchange: Exchange, request: Any, item: v1.CheckItem, first: v1.CheckAnswer
+) -> Iterator[Finding]:
+    """Yield in what the answers to *item*, which *request* has checked alone, differ."""
+    batch = v1.CheckBatchRequest(items=[item])
+    for name in ("context", "options"):
+        if request.HasField(name):
+            getattr(batch, name).CopyFrom(getattr(request, name))
+    other = replace(exchange, path=_BATCH, messages=(batch.SerializeToString(),))
+    answer = _in_batch(caller.send(other))
+    if answer is not None and answer not in SUDDEN and answer != first:
+        found = f"{first}\n{answer}"
+        yield Finding("another answer in a batch", found, [exchange, other])
+    try:
+        with CORE:
+            core = _from_core(request, item)
+    except Exception as error:  # noqa: BLE001  (any is what is looked for)
+        core = f"raised {type(error).__name__}: {error}"
+    if core is not None and core != _reduced(first.verdict):
+        found = f"{_reduced(first.verdict)}\n{core}"
+        yield Finding("the core finds something else", found, [exchange])
+
+
+def _names_what_may_change(request: Any) -> bool:
+    """Return whether the answer depends on the registry, which another call may change."""
+    items = getattr(request, "items", [])
+    results = [request.tool_result] if hasattr(request, "tool_result") else []
+    results += [item.tool_result for item in items]
+    kinds = {one.tool.WhichOneof("target") for one in results}
+    return bool(kinds - {None, "inline_tool", "inline_schema"})
+
+
+def _item(request: Any) -> v1.CheckItem | None:
+    """Return what *request* has checked as an item of a batch, if it may be one."""
+    for name in v1.CheckItem.DESCRIPTOR.fields_by_name:
+        if name in request.DESCRIPTOR.fields_by_name and request.HasField(name):
+            item = v1.CheckItem()
+            getattr(item, name).CopyFrom(getattr(request, name))
+            return item
+    return None
+
+
+def _answer(path: str, outcome: Outcome) -> Any:
+    """Return the response, or the reason of the refusal; None if it is gRPC's own."""
+    if outcome.code is not grpc.StatusCode.OK or not outcome.responses:
+        return reason_in(Status.FromString(outcome.status)) if outcome.status else None
+    return GetMessageClass(rpc_named(path).response).FromString(outcome.responses[0])
+
+
+def _in_batch(outcome: Outcome) -> Any:
+    response = _answer(_BATCH, outcome)
+    if response is None or isinstance(response, str):
+        return response
+    told = response.outcomes[0]
+    return told.answer if told.HasField("answer") else reason_in(told.refusal)
+
+
+def _reduced(verdict: Verdict) -> Any:
+    """Return what the core says too."""
+    found = [
+        (one.instance_pointer, one.code, one.message, one.suggestion, one.clause)
+        for one in verdict.violations
+    ]
+    return verdict.valid, verdict.truncated, found
+
+
+def _from_core(request: Any, item: v1.CheckItem) -> Any:
+    """Return the reduced verdict of the core; None if it is not the core's alone."""
+    name = item.WhichOneof("item")
+    if name is None or (name == "tool_result" and request.tool_result.HasField("tool")):
+        return None
+    try:
+        terms = terms_from_wire(request.context, request.options, _LIMITS)
+        asked = asked_from_wire(getattr(item, name), terms)
+        checked = check(asked, _LIMITS, _SURFACES)
+        how = Judging(
+            max_violations=asked.how.most,
+            max_length=asked.how.longest,
+            hide_values=asked.context.hide_values,
+        )
+        answer_all(checked, _LIMITS, how)
+    except Refusal as refusal:
+        # What waits for a worker may be refused by bounds that only the server has.
+        return None if refusal.reason is Reason.LIMIT_EXCEEDED else refusal.reason.value
+    verdict = checked.findings.verdict()
+    found = [
+        (one.instance_pointer, one.code, one.message, one.suggestion, one.clause)
+        for one in verdict.violations
+    ]
+    return verdict.valid, verdict.truncated, found
