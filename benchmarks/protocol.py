@@ -6,7 +6,7 @@ turns; and messages all the way through a server, as information.
     python benchmarks/protocol.py [--quick] [--report FOLDER] [--callers]
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -20,7 +20,7 @@ from rounds import Rounds, Summary, summary, take_turns, timed
 
 __all__ = ["measure"]
 
-Actions: TypeAlias = Mapping[str, tuple[Callable[[Any], object], Any]]
+Actions: TypeAlias = dict[str, tuple[Callable[[Any], object], Any]]
 
 _TIMES_FASTER = 5
 
@@ -130,7 +130,7 @@ def _names(effort: Effort) -> tuple[list[Measured], list[Measured]]:
         if not peers.tells_same_of_names(some):
             raise AssertionError(f"the SDK says otherwise of names: {title}")
         for found, ours in ((alone, peers.names_by_us_alone), (together, peers.names_by_us)):
-            actions = {SIDECHECK: (ours, some), SDK: (peers.names_by_sdk, some)}
+            actions: Actions = {SIDECHECK: (ours, some), SDK: (peers.names_by_sdk, some)}
             found.append(_compare(effort, title, f"{len(some):,} names", actions, len(some)))
     return alone, together
 
@@ -147,7 +147,7 @@ def _history(effort: Effort, length: int, params: bytes) -> Measured:
     check = peers.of_us(at_once=at_once)
     if not check(asked).valid:
         raise AssertionError(f"a history of {length} messages is not valid")
-    actions = {SIDECHECK: (check, asked), SDK: (peers.sdk_history, params)}
+    actions: Actions = {SIDECHECK: (check, asked), SDK: (peers.sdk_history, params)}
     title = f"{length}" if at_once else f"{length} (at length)"
     return _compare(effort, title, f"{len(params):,} B", actions)
 

@@ -8,6 +8,8 @@ from sidecheck_server.core.words import Severity, Verdict, Violation
 
 __all__ = ["Asking", "Findings"]
 
+#: Most messages have nothing wrong with them, and making a frozen value takes a while.
+_NOTHING = Verdict()
 _RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 
 
@@ -91,6 +93,8 @@ class Findings:
 
     def verdict(self) -> Verdict:
         """Return the verdict: the gravest violations, as many as are wanted."""
+        if self._gravest is None and not self._truncated:
+            return _NOTHING
         kept = [violation for one in self._kept for violation in one]
         truncated = self._truncated or len(kept) > self._most
         return Verdict.listing(kept[: self._most], truncated=truncated)

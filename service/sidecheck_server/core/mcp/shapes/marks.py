@@ -26,11 +26,17 @@ class Marks:
         """Return whether *value* has the constants; only an object has any."""
         if not isinstance(value, dict):
             return not self.needed
-        return all(value.get(name) in values for name, values in self.constants)
+        for name, values in self.constants:  # noqa: SIM110  (`all` takes three times as long)
+            if value.get(name) not in values:
+                return False
+        return True
 
     def are_there(self, value: Any) -> bool:
         """Return whether *value* has what must be there."""
-        return all(name in value for name in self.needed)
+        for name in self.needed:  # noqa: SIM110  (as above)
+            if name not in value:
+                return False
+        return True
 
     def may_fit(self, value: Any) -> bool:
         """Return whether *value* is an object whose members say nothing else."""
