@@ -51,7 +51,9 @@ class Subscriptions:
             case Kind.RESULT | Kind.ERROR if method == "subscriptions/listen":
                 self._streams.pop(seen.key)
             case Kind.NOTIFICATION if method == "notifications/cancelled":
-                self._streams.pop(key_of(seen.params.get("requestId")))
+                # What was under way when the client cancelled arrives all the same.
+                if seen.sender is Sender.SERVER:
+                    self._streams.pop(key_of(seen.params.get("requestId")))
             case Kind.NOTIFICATION if method == _ACKNOWLEDGED or method in _FILTERS:
                 if seen.sender is Sender.SERVER:
                     self._notified(seen, method, tell)
