@@ -76,8 +76,9 @@ class _Linter:
         asked = self._session.asked(message, line.sender, How(most=_MOST))
         try:
             checked = check(asked, self._limits, self._surfaces)
-            answer_all(checked, self._limits, Judging(max_violations=_MOST))
+            # The session has questions too: whether a call fits the tool that was listed.
             self._session.take(asked, checked)
+            answer_all(checked, self._limits, Judging(max_violations=_MOST))
         except Refusal as refusal:
             found = Violation("", "", "", refusal.reason.value, refusal.message)
             return Verdict((found,))
