@@ -126,6 +126,15 @@ def test_calls_are_judged_by_the_tools_that_were_listed() -> None:
     assert [(6, [("TYPE", "/params/arguments/to")])] == got[5:]
 
 
+def test_a_response_to_a_request_that_is_too_large_is_sound() -> None:
+    """What was not read is held against nobody."""
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "x" * 1_048_576}}
+    answer = {"jsonrpc": "2.0", "id": 1, "result": {"content": []}}
+    got = linted(*SESSION, call, {"direction": "server", "message": answer})
+
+    assert [(4, [("LIMIT_EXCEEDED", "")]), (5, [])] == got[3:]
+
+
 def test_lines_are_one_session() -> None:
     """What needs memory is found, and the version is the one that was agreed on."""
     call = {"jsonrpc": "2.0", "id": 0, "method": "tools/list"}
