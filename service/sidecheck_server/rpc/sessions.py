@@ -71,7 +71,11 @@ class Conversation:
         sent = asked_from_wire(item.message, self._terms)
         assert isinstance(sent.subject, ProtocolMessage)
         asked = self._session.asked(sent.subject, sent.context.sender, sent.how)
-        checked = await self._checker.check_unanswered(asked)
+        try:
+            checked = await self._checker.check_unanswered(asked)
+        except Refusal:
+            self._session.miss()
+            raise
         self._session.take(asked, checked)
         await self._checker.answer(asked, checked)
         return answer_to_wire(asked, checked, checked.findings.verdict())

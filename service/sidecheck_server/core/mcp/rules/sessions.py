@@ -17,6 +17,7 @@ __all__ = [
     "INITIALIZED_EARLY",
     "INITIALIZED_MISSING",
     "INITIALIZE_NOT_FIRST",
+    "NEED_EVERY_MESSAGE",
     "PAGE_CACHE_SCOPE",
     "PROGRESS_NOT_RISING",
     "PROGRESS_TOKEN_IN_USE",
@@ -220,3 +221,9 @@ RULES: tuple[Rule, ...] = (
     SUBSCRIPTION_NOT_ACKNOWLEDGED,
     ELICITATION_ID_UNKNOWN,
 )
+
+NEED_EVERY_MESSAGE = frozenset(RULES) - {REQUEST_ID_REUSED, PROGRESS_NOT_RISING, PAGE_CACHE_SCOPE}
+"""Rules that a session keeps which looks as if it broke them where a message is left out.
+
+The others are broken by two messages, whatever stood between them.
+"""
