@@ -25,6 +25,7 @@ from hostile.building import build
 from sidecheck.v1 import (
     info_service_pb2,
     options_pb2,
+    protocol_service_pb2,
     registry_service_pb2,
     target_pb2,
     validation_service_pb2,
@@ -40,8 +41,17 @@ _RESPONSES: Mapping[str, type[Message]] = {
     "RegistryService/GetTool": registry_service_pb2.GetToolResponse,
     "RegistryService/ListTools": registry_service_pb2.ListToolsResponse,
     "RegistryService/DeleteTools": registry_service_pb2.DeleteToolsResponse,
+    "ProtocolService/CheckMessage": protocol_service_pb2.CheckMessageResponse,
+    "ProtocolService/CheckSampling": protocol_service_pb2.CheckSamplingResponse,
+    "ProtocolService/CheckElicitation": protocol_service_pb2.CheckElicitationResponse,
+    "ProtocolService/CheckToolNames": protocol_service_pb2.CheckToolNamesResponse,
+    "ProtocolService/CheckTools": protocol_service_pb2.CheckToolsResponse,
+    "ProtocolService/CheckSession": protocol_service_pb2.CheckSessionResponse,
     "InfoService/GetServerInfo": info_service_pb2.GetServerInfoResponse,
 }
+
+
+_ERROR = verdict_pb2.SEVERITY_ERROR
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +166,10 @@ def answer_of(method: str, response: bytes) -> tuple[dict[str, Any], Any]:
         message.ClearField("registry_revision")
     if isinstance(message, validation_service_pb2.ValidateResponse):
         return _verdict(message.verdict), message
+    if isinstance(message, protocol_service_pb2.CheckSessionResponse):
+        return _checked(message.outcome), message
+    if "answer" in message.DESCRIPTOR.fields_by_name:
+        return _verdict(message.answer.verdict), message
     if isinstance(message, validation_service_pb2.ValidateBatchResponse):
         return _counted(map(_outcome, message.outcomes)), message
     if isinstance(message, registry_service_pb2.RegisterToolsResponse):
@@ -186,12 +200,19 @@ def _refusal(status: Status) -> dict[str, Any]:
 
 
 def _verdict(verdict: verdict_pb2.Verdict) -> dict[str, Any]:
-    assert verdict.valid == (not verdict.violations)
-    if verdict.valid:
+    graves = [found for found in verdict.violations if found.severity == _ERROR]
+    assert verdict.valid == (not graves)
+    if not verdict.violations:
         return {"verdict": "valid"}
     codes = sorted({found.code for found in verdict.violations})
     truncated = {"truncated": True} if verdict.truncated else {}
-    return {"verdict": "invalid", "codes": codes, **truncated}
+    return {"verdict": "valid" if verdict.valid else "invalid", "codes": codes, **truncated}
+
+
+def _checked(outcome: protocol_service_pb2.CheckOutcome) -> dict[str, Any]:
+    if outcome.HasField("refusal"):
+        return _refusal(outcome.refusal)
+    return _verdict(outcome.answer.verdict)
 
 
 def _outcome(outcome: validation_service_pb2.ValidateOutcome) -> str:

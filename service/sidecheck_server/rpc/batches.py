@@ -4,16 +4,30 @@ import time
 from asyncio import sleep
 from dataclasses import replace
 
+from google.protobuf.message import Message
+
 from sidecheck_server.core.judge import Judging
 from sidecheck_server.core.limits import Limits, exceeded
 from sidecheck_server.core.mcp.subjects import How
 from sidecheck_server.core.words import Severity, Verdict, Violation
 from sidecheck_server.rpc.facts import Tally
 
-__all__ = ["TURN_SECONDS", "Batch", "Turn"]
+__all__ = ["TURN_SECONDS", "Batch", "Turn", "refuse_large_answer"]
 
 TURN_SECONDS = 0.002
 """How long a batch works before other calls have their turn."""
+
+
+def refuse_large_answer(answer: Message, limits: Limits) -> None:
+    """Refuse to send an *answer* that is larger than what a client receives by default.
+
+    Raises:
+        Refusal: LIMIT_EXCEEDED.
+    """
+    size = answer.ByteSize()
+    if size > limits.message_bytes:
+        raise exceeded("message_bytes", limits.message_bytes, "the answer", size)
+
 
 _GRAVEST_FIRST = (Severity.ERROR, Severity.WARNING, Severity.INFO)
 

@@ -7,7 +7,7 @@ from sidecheck.v1.protocol_service_pb2 import CheckToolNamesRequest, CheckToolNa
 from sidecheck_server.core.budget import Exhausted
 from sidecheck_server.core.limits import Limits, exceeded
 from sidecheck_server.core.mcp.tools.names import CheckedNames, checking_names
-from sidecheck_server.rpc.batches import Batch, Turn
+from sidecheck_server.rpc.batches import Batch, Turn, refuse_large_answer
 from sidecheck_server.rpc.convert import Terms, collision_to_wire, name_to_wire, terms_from_wire
 
 __all__ = ["answer_names"]
@@ -38,6 +38,7 @@ async def answer_names(request: CheckToolNamesRequest, limits: Limits) -> CheckT
         told = replace(one, verdict=batch.cut(one.verdict))
         response.outcomes.append(name_to_wire(told))
         await turn.over()
+    refuse_large_answer(response, limits)
     return response
 
 

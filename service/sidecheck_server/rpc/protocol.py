@@ -29,7 +29,7 @@ from sidecheck.v1.protocol_service_pb2_grpc import ProtocolServiceServicer
 
 from sidecheck_server.core.limits import Limits, exceeded
 from sidecheck_server.rpc.answering import answering
-from sidecheck_server.rpc.batches import Batch, Turn
+from sidecheck_server.rpc.batches import Batch, Turn, refuse_large_answer
 from sidecheck_server.rpc.checks import Checks
 from sidecheck_server.rpc.convert import Sent, Terms, nothing_to_check, terms_from_wire
 from sidecheck_server.rpc.door import Door
@@ -136,6 +136,7 @@ class ProtocolServicer(ProtocolServiceServicer):
             batch.tally.look(outcome)
             response.outcomes.append(outcome)
             await turn.over()
+        refuse_large_answer(response, self._limits)
         return Told(response, *batch.tally.told())
 
     @answering_stream

@@ -11,11 +11,12 @@ from sidecheck.v1.protocol_service_pb2 import (
     SessionItem,
 )
 
-from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.limits import Limits, exceeded
 from sidecheck_server.core.mcp.sessions import Session
 from sidecheck_server.core.mcp.subjects import ProtocolMessage
 from sidecheck_server.core.refusals import Reason, Refusal
 from sidecheck_server.rpc.answering import internal_error
+from sidecheck_server.rpc.batches import Turn
 from sidecheck_server.rpc.convert import (
     Terms,
     answer_to_wire,
@@ -39,6 +40,7 @@ class Conversation:
         self, checker: Checker, limits: Limits, defaults: SessionDefaults = _NOTHING_KNOWN
     ) -> None:
         self._checker = checker
+        self._limits = limits
         self._terms: Terms | Refusal
         try:
             self._terms = terms_from_wire(defaults.context, defaults.options, limits)
@@ -70,13 +72,20 @@ class Conversation:
             raise nothing_to_check("message")
         sent = asked_from_wire(item.message, self._terms)
         assert isinstance(sent.subject, ProtocolMessage)
+        size, most = len(sent.subject.json), self._limits.payload_bytes
+        if size > most:
+            # Not even a glance is had of it.
+            self._session.miss()
+            raise exceeded("payload_bytes", most, "the payload", size)
         asked = self._session.asked(sent.subject, sent.context.sender, sent.how)
         try:
             checked = await self._checker.check_unanswered(asked)
         except Refusal:
             self._session.miss()
             raise
-        self._session.take(asked, checked)
+        turn = Turn()
+        for _ in self._session.taking(asked, checked):
+            await turn.over()
         await self._checker.answer(asked, checked)
         return answer_to_wire(asked, checked, checked.findings.verdict())
 

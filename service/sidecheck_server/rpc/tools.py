@@ -5,7 +5,7 @@ from dataclasses import replace
 from sidecheck.v1.protocol_service_pb2 import CheckToolsRequest, CheckToolsResponse
 
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.rpc.batches import Batch, Turn
+from sidecheck_server.rpc.batches import Batch, Turn, refuse_large_answer
 from sidecheck_server.rpc.convert import checked_to_wire, tool_outcome_to_wire, tools_from_wire
 from sidecheck_server.state.tools import ToolsChecker
 
@@ -27,4 +27,5 @@ async def answer_tools(
         told = replace(one, verdict=batch.cut(one.verdict))
         response.outcomes.append(tool_outcome_to_wire(told))
         await turn.over()
+    refuse_large_answer(response, limits)
     return response

@@ -40,6 +40,8 @@ class Findings:
         self._least = _RANK[least]
         self._kept: tuple[list[Violation], list[Violation], list[Violation]] = ([], [], [])
         self._length = [0, 0, 0]
+        #: Of which severities no more are wanted.
+        self._full = [False, False, False]
         self._truncated = False
         self._gravest: Severity | None = None
 
@@ -49,6 +51,10 @@ class Findings:
             self.questions.append(Asking(path, found))
         elif _RANK[rule.severity] > self._least:
             self._look(rule.severity)
+        elif self._full[_RANK[rule.severity]]:
+            # Tens of thousands may be found; making a violation takes as long as finding it.
+            self._look(rule.severity)
+            self._truncated = True
         else:
             self.add(rule.violation(found, self.context.version, path))
 
@@ -61,7 +67,7 @@ class Findings:
         kept = self._kept[rank]
         self._length[rank] += violation.length
         if len(kept) >= self._most or (kept and self._length[rank] > self._longest):
-            self._truncated = True
+            self._truncated = self._full[rank] = True
             return False
         kept.append(violation)
         return True

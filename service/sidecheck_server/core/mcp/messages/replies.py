@@ -69,21 +69,22 @@ def reply_to(messages: Sequence[Message], verdict: Verdict, version: str) -> byt
     if messages[0].path == ():
         reply = _reply(messages[0], errors, version)
         return b"" if reply is None else _encoded(reply)
+    # A batch may have tens of thousands of messages, and few of them errors.
     below = _by_message(errors)
     replies = [
         reply
-        for message in messages
-        if (reply := _reply(message, below[str(message.path[0])], version)) is not None
+        for index in sorted(below)
+        if (reply := _reply(messages[index], below[index], version)) is not None
     ]
     return _encoded(replies) if replies else b""
 
 
-def _by_message(errors: Iterable[Violation]) -> dict[str, list[Violation]]:
+def _by_message(errors: Iterable[Violation]) -> dict[int, list[Violation]]:
     """Return *errors* in a batch by the index of the message, with pointers into that."""
-    found: dict[str, list[Violation]] = defaultdict(list)
+    found: dict[int, list[Violation]] = defaultdict(list)
     for one in errors:
         index, slash, inner = one.instance_pointer[1:].partition("/")
-        found[index].append(replace(one, instance_pointer=slash + inner))
+        found[int(index)].append(replace(one, instance_pointer=slash + inner))
     return found
 
 

@@ -67,7 +67,7 @@ class Question:
     the violations of the value at *value_path*.
     """
 
-    #: The schema.
+    #: The schema: its value, or if *silent* its text too.
     schema: Any
     #: Where the schema stands, from the value that the rule was given.
     schema_path: Path

@@ -20,7 +20,7 @@ _MOST_BYTES = 8 << 20
 """What open requests may weigh together, for each side."""
 
 _WEIGHT = 512
-"""What a request weighs beside its text, in bytes."""
+"""What a request weighs beside what it holds, in bytes."""
 
 
 class Exchange:
@@ -36,7 +36,7 @@ class Exchange:
 
     def opened(self, sender: Sender, key: Key, request: Request) -> None:
         """Remember a request that was sent."""
-        self._open[sender].put(key, request, _WEIGHT + len(request.text))
+        self._open[sender].put(key, request, _WEIGHT + request.weight)
         self._used[sender].put(key, value=True)
 
     def closed(self, sender: Sender, key: Key) -> Request | None:

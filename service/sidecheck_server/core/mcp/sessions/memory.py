@@ -76,6 +76,8 @@ class Request:
     token: Key | None
     #: Whether it asked for a task, which outlives its response.
     as_task: bool
+    #: What it holds beside itself, in bytes.
+    weight: int = 0
 
 
 @dataclass(frozen=True, slots=True)

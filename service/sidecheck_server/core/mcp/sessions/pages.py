@@ -8,6 +8,7 @@ from sidecheck_server.core.mcp.sessions.memory import Kept, Key, Seen, Tell, key
 __all__ = ["Pages"]
 
 _MOST = 10_000
+_SCOPES = frozenset({"public", "private"})
 _LISTS = frozenset(
     {"tools/list", "prompts/list", "resources/list", "resources/templates/list", "tasks/list"}
 )
@@ -47,7 +48,8 @@ class Pages:
             tell(PAGE_CACHE_SCOPE, Fault(("result", "cacheScope"), said))
         cursor = seen.result.get("nextCursor")
         if isinstance(cursor, str):
-            kept = scope if scope in {"public", "private"} else None
+            # It may have any JSON form, also one that cannot be looked up in a set.
+            kept = scope if isinstance(scope, str) and scope in _SCOPES else None
             self._given.put(_key(method, cursor), kept)
 
 

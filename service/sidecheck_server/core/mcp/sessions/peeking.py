@@ -5,7 +5,18 @@ from typing import Any
 
 import msgspec
 
-__all__ = ["Glance", "glance"]
+from sidecheck_server.core.payload import MalformedError, decode
+from sidecheck_server.core.refusals import Refusal
+
+__all__ = ["LARGEST_CAPABILITIES", "Glance", "glance"]
+
+LARGEST_CAPABILITIES = 16 << 10
+"""The longest text of capabilities that is read, in bytes.
+
+Those of real clients have some hundred. Each open request holds its own.
+"""
+
+_DEEPEST = 128
 
 _VERSION = "io.modelcontextprotocol/protocolVersion"
 _CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
@@ -23,6 +34,8 @@ class Glance:
     #: the one that is proposed or agreed on, else that of its ``_meta``.
     version: str = ""
     capabilities: dict[str, Any] | None = None
+    #: Whether it tells capabilities that are too large to be read in passing.
+    hides_capabilities: bool = False
 
 
 def glance(text: bytes) -> Glance:
@@ -30,21 +43,24 @@ def glance(text: bytes) -> Glance:
     members = _members(text)
     if members is None:
         return Glance()
-    id_ = _value(members.get("id"))
-    method = _value(members.get("method"))
+    id_ = _plain(members.get("id"))
+    method = _plain(members.get("method"))
     if not isinstance(method, str):
         result = _members(members.get("result"))
-        version = None if result is None else _value(result.get("protocolVersion"))
+        version = None if result is None else _plain(result.get("protocolVersion"))
         return Glance(id_, answers=True, version=version if isinstance(version, str) else "")
     params = _members(members.get("params")) or {}
     meta = params if method == "initialize" else _members(params.get("_meta")) or {}
     names = ("protocolVersion", "capabilities") if method == "initialize" else _NAMES
-    version, capabilities = _value(meta.get(names[0])), _value(meta.get(names[1]))
+    version, told = _plain(meta.get(names[0])), meta.get(names[1])
+    hides = told is not None and len(bytes(told)) > LARGEST_CAPABILITIES
+    capabilities = None if hides else _value(told)
     return Glance(
         id_,
         method,
         version=version if isinstance(version, str) else "",
         capabilities=capabilities if isinstance(capabilities, dict) else None,
+        hides_capabilities=hides,
     )
 
 
@@ -65,6 +81,13 @@ def _value(text: Any) -> Any:
     if text is None:
         return None
     try:
-        return msgspec.json.decode(text)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return decode(bytes(text), max_depth=_DEEPEST, most=1)
+    except (MalformedError, Refusal, RecursionError):
         return None
+
+
+def _plain(text: Any) -> Any:
+    """Return the value of *text* unless it is an array or an object, which may be large."""
+    if text is None or bytes(text).startswith((b"[", b"{")):
+        return None
+    return _value(text)

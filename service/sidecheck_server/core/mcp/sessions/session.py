@@ -1,7 +1,10 @@
 """One session: what is known of it before each message, and what each adds."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
+
+import msgspec
 
 from sidecheck_server.core.mcp.check import Checked
 from sidecheck_server.core.mcp.context import Context, Sender
@@ -13,7 +16,7 @@ from sidecheck_server.core.mcp.sessions.lifecycle import Lifecycle
 from sidecheck_server.core.mcp.sessions.listed_tools import ListedTools
 from sidecheck_server.core.mcp.sessions.memory import Request, Seen, Tell, Watch, key_of, other
 from sidecheck_server.core.mcp.sessions.pages import Pages
-from sidecheck_server.core.mcp.sessions.peeking import Glance, glance
+from sidecheck_server.core.mcp.sessions.peeking import LARGEST_CAPABILITIES, Glance, glance
 from sidecheck_server.core.mcp.sessions.progress import Progress
 from sidecheck_server.core.mcp.sessions.retries import Retries
 from sidecheck_server.core.mcp.sessions.subscriptions import Subscriptions
@@ -24,6 +27,9 @@ __all__ = ["Session"]
 
 _NEEDED = frozenset({"elicitation/create"})
 """The methods whose result is judged by what the request asked for."""
+
+_VALUE = 16
+"""What a value weighs for each byte of its text, in bytes: small members weigh most."""
 
 _STATELESS = "2026-07-28"
 """Since this version each request says the version and the client's capabilities itself."""
@@ -46,6 +52,8 @@ class Session:
         #: Whether a message was missed.
         self._gaps = False
         self._exchange = Exchange()
+        #: The capabilities that were weighed last, and their weight: most requests share them.
+        self._weighed: tuple[dict[str, Any] | None, int] = (None, 0)
         self._watches: tuple[Watch, ...] = (
             self._exchange,
             Lifecycle(),
@@ -93,6 +101,11 @@ class Session:
 
         Questions may be among that, so they are answered after this.
         """
+        for _ in self.taking(asked, checked):
+            pass
+
+    def taking(self, asked: Asked, checked: Checked) -> Iterator[None]:
+        """Do what `take` does, and yield after each message: a batch may have thousands."""
         subject = asked.subject
         assert isinstance(subject, ProtocolMessage)
         version = asked.context.version
@@ -108,6 +121,7 @@ class Session:
             self._see(message, sender, version, checked)
             if message.kind is Kind.REQUEST:
                 self._remember(message, sender, asked.context, subject.json)
+            yield
 
     def _see(self, message: Message, sender: Sender, version: str, checked: Checked) -> None:
         answered = None
@@ -130,7 +144,7 @@ class Session:
             return replace(context, version=legacy or context.version)
         if not version:
             return context
-        if look.capabilities is not None:
+        if look.capabilities is not None or look.hides_capabilities:
             context = replace(context, client_capabilities=look.capabilities)
         return replace(context, version=version)
 
@@ -143,10 +157,10 @@ class Session:
         method = seen.message.method
         context = self._context
         if seen.message.kind is Kind.REQUEST and method == "initialize":
-            declared = _object(seen.params.get("capabilities"))
+            declared = _declared(seen.params)
             context = replace(context, client_capabilities=declared, version=seen.version)
         elif seen.message.kind is Kind.RESULT and method in {"initialize", "server/discover"}:
-            declared = _object(seen.result.get("capabilities"))
+            declared = _declared(seen.result)
             context = replace(context, server_capabilities=declared, version=seen.version)
         elif seen.version >= _STATELESS and seen.version != context.version:
             context = replace(context, version=seen.version)
@@ -157,15 +171,25 @@ class Session:
         params = params if isinstance(params, dict) else {}
         meta = _object(params.get("_meta")) or {}
         token = meta.get("progressToken")
+        text = text if message.method in _NEEDED and not message.path else b""
         request = Request(
             method=message.method[:128],
             version=context.version,
             client_capabilities=context.client_capabilities,
-            text=text if message.method in _NEEDED and not message.path else b"",
+            text=text,
             token=None if token is None else key_of(token),
             as_task="task" in params,
+            weight=len(text) + self._weight_of(context.client_capabilities),
         )
         self._exchange.opened(sender, key_of(message.id), request)
+
+    def _weight_of(self, capabilities: dict[str, Any] | None) -> int:
+        """Return what *capabilities* weigh, in bytes."""
+        known, weight = self._weighed
+        if capabilities is not known:
+            weight = _VALUE * len(msgspec.json.encode(capabilities))
+            self._weighed = (capabilities, weight)
+        return weight
 
 
 def _sender(message: Message, context: Context) -> Sender | None:
@@ -178,6 +202,14 @@ def _sender(message: Message, context: Context) -> Sender | None:
     # The method of a response is that of the request that it answers.
     answers = message.kind in {Kind.RESULT, Kind.ERROR}
     return other(senders[0]) if answers else senders[0]
+
+
+def _declared(members: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the capabilities among *members*, or None if they are too large to be kept."""
+    declared = _object(members.get("capabilities"))
+    if declared is not None and len(msgspec.json.encode(declared)) > LARGEST_CAPABILITIES:
+        return None
+    return declared
 
 
 def _object(value: Any) -> dict[str, Any] | None:

@@ -39,6 +39,8 @@ _Group: TypeAlias = tuple[Callable[[Any], bool] | None, tuple[tuple[Rule, Check]
 # In steps.
 _VALUE = 20
 _RULE = 20
+#: What is found costs more than looking for it: a path, a message, values to be shown.
+_FOUND = 100
 
 
 class Visitors:
@@ -110,6 +112,7 @@ class Visitors:
                 if spares is None or not spares(value):
                     for rule, check in checks:
                         for found in check(value, context):
+                            spend(context.budget, _FOUND)
                             tell(rule, path, found)
             if not inner:
                 inner.append(self._inside(name))
