@@ -60,6 +60,15 @@ def test_a_response_has_the_method_that_it_answers() -> None:
     assert found.messages == (Message(Kind.RESULT, (), response, 1, "tools/list"),)
 
 
+def test_the_method_that_was_meant_is_named() -> None:
+    """In the message too, which is all that a reply or a row of text has."""
+    found = checked({"jsonrpc": "2.0", "id": 1, "method": "tools/cal"}, "2025-11-25")
+    (told,) = found.findings.verdict().violations
+
+    said = '"tools/cal" is not a method of the protocol; did you mean "tools/call"?'
+    assert (said, "tools/call") == (told.message, told.suggestion)
+
+
 def test_the_request_says_which_method_a_response_answers() -> None:
     """Whatever the caller says beside it."""
     request = b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}'
