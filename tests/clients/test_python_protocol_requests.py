@@ -255,6 +255,16 @@ def test_what_cannot_be_meant_is_said(kind: type[Exception], said: str, given: A
         requests.check_request(given[0], given[1], None)
 
 
+def test_no_capabilities_are_not_unknown_capabilities() -> None:
+    """With none declared, everything needs one; unknown, nothing does."""
+    declared = requests.session_defaults(Peers("", {}, {}), None).defaults.context
+
+    assert (
+        protocol_pb.ProtocolContext(client_capabilities=b"{}", server_capabilities=b"{}")
+        == declared
+    )
+
+
 def test_none_is_null_where_something_must_be() -> None:
     """And nothing where it may be unknown."""
     _, request = requests.check_request(ProtocolMessage(cast("Any", None)), None, None)
