@@ -1,6 +1,6 @@
 """Requests of elicitation: the mode, the form as a whole, and what it must not ask for."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from sidecheck_server.core.budget import spend
@@ -13,7 +13,11 @@ from sidecheck_server.core.mcp.rules.elicitation_grammar import (
     has_modes,
     nearest_keyword,
 )
-from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Path, Rule, rule
+from sidecheck_server.core.mcp.rules.elicitation_ordinary import (
+    is_flat_form,
+    shows_nothing_odd,
+)
+from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Path, Rule, rule, sparing
 from sidecheck_server.core.mcp.rules.secrets import asks_for_secret, names_secret, shows_link
 from sidecheck_server.core.words import Severity
 
@@ -58,20 +62,20 @@ def _fields(schema: dict[str, Any], context: Context) -> dict[str, Any]:
     on=(_FORM, _URL),
     since=_MODES,
 )
-def _mode_declared(value: Any, context: Context) -> Iterator[Fault]:
+def _mode_declared(value: Any, context: Context) -> Iterable[Fault]:
     declared = declared_by_client(context)
     elicitation = None if declared is None else declared.get("elicitation")
     # If it declared no elicitation at all, that is told with the method.
     if not isinstance(value, dict) or not isinstance(elicitation, dict):
-        return
+        return ()
     mode = value.get("mode", "form")
     # Whatever else is declared: only one that names url and not form does without the form.
     form = "form" in elicitation or "url" not in elicitation
-    if (mode == "form" and not form) or (mode == "url" and "url" not in elicitation):
-        yield Fault(
-            ("mode",) if "mode" in value else (),
-            f"the client did not declare the capability elicitation.{mode}",
-        )
+    lacks = (mode == "form" and not form) or (mode == "url" and "url" not in elicitation)
+    if not lacks:
+        return ()
+    at = ("mode",) if "mode" in value else ()
+    return (Fault(at, f"the client did not declare the capability elicitation.{mode}"),)
 
 
 @rule(
@@ -262,10 +266,8 @@ def _link_in_form(value: Any, context: Context) -> Iterator[Fault]:
 
 RULES: tuple[Rule, ...] = (
     _mode_declared,
-    _root_keyword,
-    _root_annotation,
-    _required_undefined,
-    _required_repeated,
-    _sensitive_field,
-    _link_in_form,
+    *sparing(
+        is_flat_form, (_root_keyword, _root_annotation, _required_undefined, _required_repeated)
+    ),
+    *sparing(shows_nothing_odd, (_sensitive_field, _link_in_form)),
 )

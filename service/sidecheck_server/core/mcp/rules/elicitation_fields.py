@@ -23,7 +23,8 @@ from sidecheck_server.core.mcp.rules.elicitation_grammar import (
     read_field,
     sound_field,
 )
-from sidecheck_server.core.mcp.rules.rule import Fault, Path, Rule, rule
+from sidecheck_server.core.mcp.rules.elicitation_ordinary import is_ordinary_field
+from sidecheck_server.core.mcp.rules.rule import Fault, Path, Rule, rule, sparing
 from sidecheck_server.core.words import Severity
 
 __all__ = ["RULES"]
@@ -229,9 +230,6 @@ def _out_of(size: int, field: dict[str, Any], what: str) -> str:
 
 
 RULES: tuple[Rule, ...] = (
-    _field_keyword,
-    _field_value,
-    _field_bounds,
-    _default,
+    *sparing(is_ordinary_field, (_field_keyword, _field_value, _field_bounds, _default)),
     _default_early,
 )

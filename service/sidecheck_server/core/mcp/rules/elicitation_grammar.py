@@ -117,7 +117,18 @@ def options_of(reading: Reading, context: Context) -> tuple[list[str], Path] | N
     Raises:
         Exhausted: the budget of *context* is spent.
     """
-    spend(context.budget, _ITEM * _listed(reading.field))
+    field = reading.field
+    known = context.readings.get(("options", id(field)))
+    if known is None:
+        spend(context.budget, _ITEM * _listed(field))
+        known = (field, _offered(reading))
+        context.readings["options", id(field)] = known
+    else:
+        spend(context.budget, _KNOWN)
+    return cast("tuple[list[str], Path] | None", known[1])
+
+
+def _offered(reading: Reading) -> tuple[list[str], Path] | None:
     field = reading.field
     items = field.get("items")
     if "oneOf" in reading.form.needed:

@@ -11,7 +11,8 @@ from sidecheck_server.core.mcp.rules.elicitation_grammar import (
     options_of,
     sound_field,
 )
-from sidecheck_server.core.mcp.rules.rule import Fault, Rule, rule
+from sidecheck_server.core.mcp.rules.elicitation_ordinary import is_ordinary_field
+from sidecheck_server.core.mcp.rules.rule import Fault, Rule, rule, sparing
 from sidecheck_server.core.words import Severity
 
 __all__ = ["RULES"]
@@ -112,4 +113,6 @@ def _enum_names(value: Any, context: Context) -> Iterator[Fault]:
         )
 
 
-RULES: tuple[Rule, ...] = (_option_keyword, _options_empty, _options_repeated, _enum_names)
+RULES: tuple[Rule, ...] = sparing(
+    is_ordinary_field, (_option_keyword, _options_empty, _options_repeated, _enum_names)
+)

@@ -1,11 +1,10 @@
 """The codes of errors, and the data that some of them need."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any
 
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
+from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule, sparing
 from sidecheck_server.core.words import Severity
 
 __all__ = ["DATA_MISSING", "DATA_TYPES", "RULES"]
@@ -111,13 +110,13 @@ def _unassigned(value: Any, _context: Context) -> Iterable[Fault]:
     return (Fault(("code",), f"{code} lies in the range of JSON-RPC, which does not define it"),)
 
 
-def _is_ordinary(value: Any) -> bool:
+def _is_ordinary(value: Any, _context: Context) -> bool:
     """Return whether the code of *value* is one of JSON-RPC, or lies outside its range."""
     code = value.get("code") if isinstance(value, dict) else None
     return type(code) is int and (code in _STANDARD or code not in _JSON_RPC)
 
 
 RULES: tuple[Rule, ...] = (
-    *(replace(each, spares=_is_ordinary) for each in (_retired, _reserved, _legacy, _unassigned)),
+    *sparing(_is_ordinary, (_retired, _reserved, _legacy, _unassigned)),
     DATA_MISSING,
 )

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -10,7 +9,7 @@ from sidecheck_server.core.budget import spend
 from sidecheck_server.core.explain.values import Values
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules import tracing
-from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
+from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule, sparing
 from sidecheck_server.core.words import Severity
 
 __all__ = ["RESULTS", "RULES", "is_key", "prefix_of"]
@@ -257,7 +256,7 @@ def _trace_rule(name: str, sentence: str) -> Rule:
     )
 
 
-def _is_plain(value: Any) -> bool:
+def _is_plain(value: Any, _context: Context) -> bool:
     """Return whether *value* has no keys but those whose values are a matter of shape."""
     return type(value) is dict and value.keys() <= _PLAIN
 
@@ -272,7 +271,7 @@ _OF_KEYS = (
 )
 
 RULES: tuple[Rule, ...] = (
-    *(replace(each, spares=_is_plain) for each in _OF_KEYS),
+    *sparing(_is_plain, _OF_KEYS),
     _version,
     _client_info,
     _server_info,

@@ -52,7 +52,7 @@ class NameRule:
     judge: Judge
 
 
-def _is_plain(tool: Any) -> bool:
+def _is_plain(tool: Any, _context: Context) -> bool:
     """Return whether the name of *tool* is one that everybody allows."""
     name = tool.get("name") if isinstance(tool, dict) else None
     return isinstance(name, str) and _PLAIN.fullmatch(name) is not None

@@ -1,14 +1,26 @@
 """What a rule is: a code, how grave it is, where it comes from, and what it finds."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.versions import VERSIONS
 from sidecheck_server.core.words import Severity, Violation, as_pointer
 
-__all__ = ["Check", "Clause", "Fault", "Found", "Path", "Question", "Rule", "of_type", "rule"]
+__all__ = [
+    "Check",
+    "Clause",
+    "Fault",
+    "Found",
+    "Path",
+    "Question",
+    "Rule",
+    "Spares",
+    "of_type",
+    "rule",
+    "sparing",
+]
 
 #: The way to a value: the keys and indexes that lead to it.
 Path: TypeAlias = tuple[str | int, ...]
@@ -82,6 +94,8 @@ class Question:
 
 Found: TypeAlias = Fault | Question
 Check: TypeAlias = Callable[[Any, Context], Iterable[Found]]
+#: Says of a value, and pays for it as a check does, whether checks have nothing to tell of it.
+Spares: TypeAlias = Callable[[Any, Context], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +121,7 @@ class Rule:
     until: str = VERSIONS[-1]
     #: Says at once of most sound values that they keep the rule, so that *check* is not
     #: asked. It is asked once for all rules of a shape that share it.
-    spares: Callable[[Any], bool] | None = None
+    spares: Spares | None = None
 
     def holds_in(self, version: str) -> bool:
         """Return whether *version* has the rule. Versions are dates, and sort as text."""
@@ -149,3 +163,8 @@ def rule(
         return Rule(code, severity, clause, sentence, subjects, check, since, until)
 
     return made
+
+
+def sparing(spares: Spares, rules: Iterable[Rule]) -> tuple[Rule, ...]:
+    """Return *rules*, which share *spares*."""
+    return tuple(replace(each, spares=spares) for each in rules)

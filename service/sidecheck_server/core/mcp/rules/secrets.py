@@ -8,7 +8,7 @@ import re
 
 from sidecheck_server.core.budget import Budget, spend
 
-__all__ = ["asks_for_secret", "names_secret", "shows_link"]
+__all__ = ["asks_for_secret", "is_innocent", "names_secret", "shows_link"]
 
 _LONGEST_NAME = 100
 _LONGEST_TEXT = 4000
@@ -74,6 +74,37 @@ _DENIED = re.compile(r"\b(?:not|never|without|no|cannot|instead of)\b|n't\b", re
 _SENTENCE = re.compile(r"[.!?\n]")
 
 _LINK = re.compile(r"\bhttps?://[^\s<>\"']|\]\(\s*[a-z][a-z0-9+.-]*:", re.IGNORECASE)
+
+#: In small letters, what each name of a secret has one of, and each phrase, and each link.
+#: Folding the case of a text finds whatever ignoring it does, but for the letter i.
+_PARTS: tuple[str, ...] = (
+    "pass",
+    "pwd",
+    "secret",
+    "key",
+    "token",
+    "phrase",
+    "code",
+    "card",
+    "cvv",
+    "cvc",
+    "otp",
+)
+_PARTS += ("pin", "://", "](")
+
+
+def is_innocent(text: str, budget: Budget) -> bool:
+    """Return whether what is below finds nothing in *text*, nor in any of its lines.
+
+    Raises:
+        Exhausted: *budget* is spent.
+    """
+    spend(budget, 40 + len(text) // 2)
+    folded = text.casefold()
+    for part in _PARTS:  # noqa: SIM110  (`any` takes three times as long)
+        if part in folded:
+            return False
+    return True
 
 
 def names_secret(name: str, budget: Budget) -> str:

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from sidecheck_server.core.budget import spend
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.rules.rule import Check, Found, Path, Rule
+from sidecheck_server.core.mcp.rules.rule import Check, Found, Path, Rule, Spares
 from sidecheck_server.core.mcp.shapes.marks import marks_of, tag_of
 from sidecheck_server.core.mcp.shapes.rendering import fields_of
 from sidecheck_server.core.mcp.shapes.words import (
@@ -34,7 +34,7 @@ Tell: TypeAlias = Callable[[Rule, Path, Found], None]
 Visit: TypeAlias = Callable[[Any, Path, Context, Tell], None]
 
 #: Rules with their checks, and what spares a value all of them.
-_Group: TypeAlias = tuple[Callable[[Any], bool] | None, tuple[tuple[Rule, Check], ...]]
+_Group: TypeAlias = tuple[Spares | None, tuple[tuple[Rule, Check], ...]]
 
 # In steps.
 _VALUE = 20
@@ -104,19 +104,21 @@ class Visitors:
         groups = _spared_together(rules)
         cost = _VALUE + _RULE * len(rules)
         # Types may contain themselves: the parts are looked up when first visited.
-        inner: list[Visit] = []
+        inside: Visit | None = None
 
         def visit(value: Any, path: Path, context: Context, tell: Tell) -> None:
+            nonlocal inside
             spend(context.budget, cost)
             for spares, checks in groups:
-                if spares is None or not spares(value):
+                if spares is None or not spares(value, context):
                     for rule, check in checks:
                         for found in check(value, context):
                             spend(context.budget, _FOUND)
                             tell(rule, path, found)
-            if not inner:
-                inner.append(self._inside(name))
-            inner[0](value, path, context, tell)
+            if inside is None:
+                inside = self._inside(name)
+            if inside is not _stop:
+                inside(value, path, context, tell)
 
         return visit
 
@@ -147,6 +149,8 @@ class Visitors:
     def _alternative(self, choice: Choice) -> Visit:
         version = self._version
         names = [each.name for each in choice.alternatives if each.since <= version <= each.until]
+        if all(self.of(name) is None for name in names):
+            return _stop
         fields = [self._fields(name) for name in names]
         marks = marks_of(fields)
         branches = [(mark, self.of(name) or _stop) for mark, name in zip(marks, names, strict=True)]
@@ -214,7 +218,7 @@ class Visitors:
 
 
 def _spared_together(rules: Iterable[Rule]) -> tuple[_Group, ...]:
-    groups: dict[Callable[[Any], bool] | None, list[tuple[Rule, Check]]] = {}
+    groups: dict[Spares | None, list[tuple[Rule, Check]]] = {}
     for rule in rules:
         if rule.check is not None:
             groups.setdefault(rule.spares, []).append((rule, rule.check))
