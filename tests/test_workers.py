@@ -218,4 +218,4 @@ async def test_a_worker_checks_and_refuses_as_the_core_does(workers: Workers) ->
     assert [one.code for one in checked.findings.verdict().violations] == ["PAYLOAD_NOT_JSON"]
     with pytest.raises(Refusal) as refusal:
         await workers.check(Asked(ToolJson(b"[" * 1000)))
-    assert refusal.value.metadata["bound"] == "payload_depth"
+    assert refusal.value.metadata["bound"] == "schema_depth"

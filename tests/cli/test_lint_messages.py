@@ -111,6 +111,30 @@ def test_json_has_an_outcome_for_each_line() -> None:
     } == found
 
 
+def test_calls_are_judged_by_the_tools_that_were_listed() -> None:
+    """As in a session with the service."""
+    schema = {"type": "object", "properties": {"to": {"type": "integer"}}, "required": ["to"]}
+    tools = [{"name": "count", "description": "Counts.", "inputSchema": schema}]
+    call = {"name": "count", "arguments": {"to": "ten"}}
+    got = linted(
+        *SESSION,
+        {"jsonrpc": "2.0", "id": 1, "method": "tools/list"},
+        {"direction": "server", "message": {"jsonrpc": "2.0", "id": 1, "result": {"tools": tools}}},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call},
+    )
+
+    assert [(6, [("TYPE", "/params/arguments/to")])] == got[5:]
+
+
+def test_a_response_to_a_request_that_is_too_large_is_sound() -> None:
+    """What was not read is held against nobody."""
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "x" * 1_048_576}}
+    answer = {"jsonrpc": "2.0", "id": 1, "result": {"content": []}}
+    got = linted(*SESSION, call, {"direction": "server", "message": answer})
+
+    assert [(4, [("LIMIT_EXCEEDED", "")]), (5, [])] == got[3:]
+
+
 def test_lines_are_one_session() -> None:
     """What needs memory is found, and the version is the one that was agreed on."""
     call = {"jsonrpc": "2.0", "id": 0, "method": "tools/list"}

@@ -1,7 +1,8 @@
 """The Python client translates checks into the messages of requests."""
 
+import re
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from google.protobuf.message import Message
@@ -137,7 +138,7 @@ def test_what_the_caller_leaves_out_is_left_to_the_server() -> None:
         pytest.param(b'{"a":1,"a":2', b'{"a":1,"a":2', id="bytes untouched"),
         pytest.param(b'{ "id": 1 }', '{ "id": 1 }', id="str is JSON text, as read from a pipe"),
         pytest.param(b'{"n":18446744073709551617}', {"n": 2**64 + 1}, id="values encoded"),
-        pytest.param(b"", None, id="nothing"),
+        pytest.param(b"null", None, id="null"),
     ],
 )
 def test_json_of_the_protocol_becomes_text(expected: bytes, json: Any) -> None:
@@ -155,7 +156,7 @@ def test_senders_are_those_of_the_api(sender: Any) -> None:
 
 def test_an_unknown_word_is_an_error() -> None:
     """Whoever does not check types learns of a misspelling all the same."""
-    with pytest.raises(ValueError, match="SENDER_PEER"):
+    with pytest.raises(ValueError, match="not 'peer'"):
         requests.message(ProtocolMessage(b"{}", "peer"))  # type: ignore[arg-type]
 
 
@@ -228,3 +229,44 @@ def test_a_session_opens_with_what_is_known() -> None:
         requests.session_item("1", ProtocolMessage(b"{}", "client")),
         requests.session_item("2", None),
     ]
+
+
+WRONG: list[Any] = [
+    (TypeError, "Peers, not a str", (ProtocolMessage({}), "2025-11-25")),
+    (TypeError, "a dict is nothing to check", ({}, None)),
+    (TypeError, "a dict is no target", (ToolResult({}, tool=cast("Any", {"name": "n"})), None)),
+    (
+        ValueError,
+        "sender is one of '', 'client', 'server', not 'klient'",
+        (ProtocolMessage({}, cast("Any", "klient")), None),
+    ),
+    (
+        ValueError,
+        "profile is one of 'specification', 'text', not 'txt'",
+        (ToolResult({}, cast("Any", "txt")), None),
+    ),
+]
+
+
+@pytest.mark.parametrize(("kind", "said", "given"), WRONG)
+def test_what_cannot_be_meant_is_said(kind: type[Exception], said: str, given: Any) -> None:
+    """Nothing is left out in silence."""
+    with pytest.raises(kind, match=re.escape(said)):
+        requests.check_request(given[0], given[1], None)
+
+
+def test_no_capabilities_are_not_unknown_capabilities() -> None:
+    """With none declared, everything needs one; unknown, nothing does."""
+    declared = requests.session_defaults(Peers("", {}, {}), None).defaults.context
+
+    assert (
+        protocol_pb.ProtocolContext(client_capabilities=b"{}", server_capabilities=b"{}")
+        == declared
+    )
+
+
+def test_none_is_null_where_something_must_be() -> None:
+    """And nothing where it may be unknown."""
+    _, request = requests.check_request(ProtocolMessage(cast("Any", None)), None, None)
+
+    assert protocol_pb.ProtocolMessage(json=b"null") == request.message  # type: ignore[attr-defined]

@@ -169,6 +169,16 @@ async def test_a_session_that_was_left_is_over(shared_server: RunningServer) -> 
         await check(ping(2), sender="client")
 
 
+async def test_a_session_that_was_not_entered_says_so(shared_server: RunningServer) -> None:
+    """With either face."""
+    said = "a stream is entered, using with, before it is used"
+    async with Client(shared_server.address) as client:
+        with pytest.raises(RuntimeError, match=said):
+            await client.protocol.session().check(ping(1))
+    with BlockingClient(shared_server.address) as blocking, pytest.raises(RuntimeError, match=said):
+        blocking.protocol.session().check(ping(1))
+
+
 async def test_under_an_unknown_version_nothing_is_checked(
     face: str, shared_server: RunningServer
 ) -> None:

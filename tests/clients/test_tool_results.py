@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -280,10 +280,14 @@ async def test_who_misses_at_one_time_asks_once() -> None:
     checker = ResultChecker(FakeValidator(), tools.awaited)
     await asyncio.gather(*(checker.check("get_forecast", GOOD) for _ in range(20)))
     blocking_tools = Tools(FORECAST)
-    blocking = BlockingResultChecker(BlockingFakeValidator(), blocking_tools.page)
-    check: Callable[[int], None] = lambda _: blocking.check("get_forecast", GOOD)  # noqa: E731
+
+    def slowly(cursor: str | None) -> Any:
+        time.sleep(0.1)  # Meanwhile the others come to miss the tool too.
+        return blocking_tools.page(cursor)
+
+    blocking = BlockingResultChecker(BlockingFakeValidator(), slowly)
     with ThreadPoolExecutor(8) as threads:
-        list(threads.map(check, range(20)))
+        list(threads.map(lambda _: blocking.check("get_forecast", GOOD), range(8)))
     assert ([None], [None]) == (tools.asked, blocking_tools.asked)
 
 

@@ -53,6 +53,35 @@ def test_nothing_is_said_of_documents() -> None:
     assert [] == remarks({"$ref": "urn:a"}, {"urn:a": NULL})
 
 
+_NAMED = {"anyOf": [{"$ref": "#/definitions/name"}], "default": "x"}
+
+
+@pytest.mark.parametrize(
+    ("schema", "documents"),
+    [
+        pytest.param(
+            {"properties": {"a": {"$ref": "http://json-schema.org/draft-07/schema#"}}},
+            None,
+            id="draft-07",
+        ),
+        pytest.param(
+            {"$ref": "https://example.com/b"},
+            {
+                "https://example.com/b": {
+                    "properties": {"a": _NAMED},
+                    "definitions": {"name": {"type": "string"}},
+                }
+            },
+            id="document",
+        ),
+    ],
+)
+def test_the_references_beside_a_default_are_read_where_they_stand(
+    schema: Any, documents: Any
+) -> None:
+    assert [] == remarks(schema, documents)
+
+
 def test_nothing_is_said_of_what_only_a_reference_reaches() -> None:
     """It is no subschema where it stands."""
     assert [] == remarks({"$ref": "#/x-parts/a", "x-parts": {"a": NULL}})

@@ -103,6 +103,39 @@ def test_an_item_of_a_batch_that_cannot_be_checked_costs_the_others_nothing(stub
     assert outcomes[3].HasField("refusal"), fourth
 
 
+def test_the_violations_of_a_batch_are_bounded(stub: Any) -> None:
+    """Once their text is as long as `Limits.verdict_length`, each verdict tells its first."""
+    result = v1.ToolResult(json=json.dumps({"content": [7] * 400}).encode())
+    request = v1.CheckBatchRequest(
+        items=[v1.CheckItem(tool_result=result)] * 30, options=v1.CheckOptions(max_violations=400)
+    )
+    verdicts = [one.answer.verdict for one in stub.CheckBatch(request).outcomes]
+
+    assert (400, False) == (len(verdicts[0].violations), verdicts[0].truncated)
+    assert [(1, True)] * 15 == [(len(one.violations), one.truncated) for one in verdicts[15:]]
+
+
+def test_the_replies_of_a_batch_are_bounded(stub: Any) -> None:
+    """With the errors in them, they count as what verdicts tell."""
+    limit = 1 << 20
+    bad = {"jsonrpc": "2.0", "id": "i" * 200, "method": "no/such"}
+    items = [v1.CheckItem(message=message(bad))] * 3000
+    answers = [one.answer for one in stub.CheckBatch(v1.CheckBatchRequest(items=items)).outcomes]
+    replied = [one for one in answers if one.reply]
+    told = sum(
+        len(one.reply) + len(one.verdict.json_rpc_error) + one.verdict.violations[0].ByteSize()
+        for one in replied
+    )
+
+    assert {False} == {one.verdict.valid for one in answers}
+    assert answers[: len(replied)] == replied
+    assert limit * 0.8 < told < limit * 1.1
+    assert {(0, 1)} == {
+        (len(one.verdict.json_rpc_error), len(one.verdict.violations))
+        for one in answers[len(replied) :]
+    }
+
+
 def test_an_empty_batch_has_an_empty_answer(stub: Any) -> None:
     """There is nothing to say."""
     assert v1.CheckBatchResponse() == stub.CheckBatch(v1.CheckBatchRequest())

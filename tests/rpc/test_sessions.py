@@ -140,6 +140,17 @@ async def test_a_session_outlives_what_is_wrong_in_it(channel: grpc.aio.Channel)
     ] == got
 
 
+async def test_what_was_not_read_is_held_against_nobody(channel: grpc.aio.Channel) -> None:
+    """The response to a request that was refused for its size is sound."""
+    large = item("large", request(7, "ping", text="x" * (1 << 20)))
+    answer = item("answer", {"jsonrpc": "2.0", "id": 7, "result": {}}, v1.SENDER_SERVER)
+    got = await answers(channel, *beginning("2025-06-18"), large, answer)
+    alone = await answers(channel, *beginning("2025-06-18"), answer)
+
+    assert [*READY, ("large", "LIMIT_EXCEEDED"), ("answer", [])] == got
+    assert [*READY, ("answer", ["RESPONSE_WITHOUT_REQUEST"])] == alone
+
+
 @pytest.mark.parametrize(
     ("context", "reason"),
     [

@@ -13,7 +13,6 @@ from sidecheck.wire.rpcs import SERVICES, STREAMS
 __all__ = ["channel_options", "channel_target", "service_config"]
 
 HOST_AND_PORT: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\s:/\[\]]+):(\d{1,5})")
-SCHEMES: Final = ("dns:///", "unix:")
 
 
 def channel_target(address: str) -> str:

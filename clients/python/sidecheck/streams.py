@@ -56,7 +56,7 @@ class Roll(Generic[OutcomeT]):
         self._waiting: deque[str] = deque()
         # An id is either told in what ended the stream or not admitted any more.
         self._settling = threading.Lock()
-        self._finished = False
+        self._entered = self._finished = False
         self._ended: StreamEnded | None = None
 
     @property
@@ -74,6 +74,8 @@ class Roll(Generic[OutcomeT]):
             self._waiting.append(id_)
 
     def _raise_for_end(self) -> None:
+        if not self._entered:
+            raise RuntimeError("a stream is entered, using with, before it is used")
         if self._ended is not None:
             # Raising adds to a traceback; the one that is kept is never raised itself.
             raise copy(self._ended)
@@ -160,6 +162,7 @@ class Stream(Roll[OutcomeT], ABC, Generic[ItemT, OutcomeT]):
 
     async def __aenter__(self) -> Self:
         await self._open()
+        self._entered = True
         return self
 
     async def __aexit__(self, *exc_info: Any) -> None:
@@ -232,6 +235,7 @@ class BlockingStream(Roll[OutcomeT], ABC, Generic[ItemT, OutcomeT]):
 
     def __enter__(self) -> Self:
         self._open()
+        self._entered = True
         return self
 
     def __exit__(self, *exc_info: Any) -> None:

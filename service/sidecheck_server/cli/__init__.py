@@ -28,7 +28,7 @@ __all__ = ["sidecheck"]
 )
 @click.version_option(__version__, prog_name="sidecheck")
 def sidecheck() -> None:
-    """Judge MCP tool definitions and payloads."""
+    """Judge the tool definitions, payloads and messages of MCP."""
 
 
 for _command in (

@@ -51,6 +51,10 @@ def lint_messages(
     requests, as far as directions or methods tell them apart. Pointers lead into
     the line.
 
+    With --format json the output is a list with an object for each line that is not
+    blank: "line" (from 1), "ok" (no error is among them), and "violations", each as
+    in a verdict, with the "line" and "column" of its place.
+
     Exits with 0 if no message has an error, with 1 if one has, and with 2 if the
     command is wrong or the file cannot be read.
     """

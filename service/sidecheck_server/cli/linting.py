@@ -11,7 +11,7 @@ from sidecheck_server.cli.reports import problem_object
 from sidecheck_server.cli.transcripts import Line, read_transcript
 from sidecheck_server.core.judge import Judging
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.answering import answer_all
+from sidecheck_server.core.mcp.answering import Compiling, answer_all, compiling_sources
 from sidecheck_server.core.mcp.check import check
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.sessions import Session
@@ -69,15 +69,23 @@ class _Linter:
         self._session = Session(context, pinned=version is not None)
         self._limits = limits
         self._surfaces: Surfaces = compiling_surfaces(limits)
+        # The calls of a session are judged by the same few tools.
+        self._compiling: Compiling = compiling_sources(limits)
 
     def verdict(self, line: Line) -> Verdict:
         """Return the verdict on the message of *line*."""
         message = ProtocolMessage(line.message, line.answers)
         asked = self._session.asked(message, line.sender, How(most=_MOST))
         try:
-            checked = check(asked, self._limits, self._surfaces)
-            answer_all(checked, self._limits, Judging(max_violations=_MOST))
+            try:
+                checked = check(asked, self._limits, self._surfaces)
+            except Refusal:
+                self._session.miss()
+                raise
+            # The session has questions too: whether a call fits the tool that was listed.
             self._session.take(asked, checked)
+            how = Judging(max_violations=_MOST)
+            answer_all(checked, self._limits, how, self._compiling)
         except Refusal as refusal:
             found = Violation("", "", "", refusal.reason.value, refusal.message)
             return Verdict((found,))

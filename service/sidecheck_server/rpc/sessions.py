@@ -75,9 +75,14 @@ class Conversation:
         size, most = len(sent.subject.json), self._limits.payload_bytes
         if size > most:
             # Not even a glance is had of it.
+            self._session.miss()
             raise exceeded("payload_bytes", most, "the payload", size)
         asked = self._session.asked(sent.subject, sent.context.sender, sent.how)
-        checked = await self._checker.check_unanswered(asked)
+        try:
+            checked = await self._checker.check_unanswered(asked)
+        except Refusal:
+            self._session.miss()
+            raise
         turn = Turn()
         for _ in self._session.taking(asked, checked):
             await turn.over()

@@ -5,9 +5,12 @@ from typing import Any
 
 import pytest
 from messages import Example, checked, examples
+from rule_cases import LIMITS, SURFACES
 from shared_material import shared
+from sidecheck_server.core.mcp.check import check
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.messages import Kind, Message
+from sidecheck_server.core.mcp.subjects import Asked, How, ProtocolMessage
 from sidecheck_server.core.mcp.versions import VERSIONS
 from sidecheck_server.core.words import Severity
 
@@ -55,6 +58,24 @@ def test_a_response_has_the_method_that_it_answers() -> None:
     response = {"jsonrpc": "2.0", "id": 1, "result": {"tools": []}}
     found = checked(response, "2025-11-25", answers="tools/list")
     assert found.messages == (Message(Kind.RESULT, (), response, 1, "tools/list"),)
+
+
+def test_the_method_that_was_meant_is_named() -> None:
+    """In the message too, which is all that a reply or a row of text has."""
+    found = checked({"jsonrpc": "2.0", "id": 1, "method": "tools/cal"}, "2025-11-25")
+    (told,) = found.findings.verdict().violations
+
+    said = '"tools/cal" is not a method of the protocol; did you mean "tools/call"?'
+    assert (said, "tools/call") == (told.message, told.suggestion)
+
+
+def test_the_request_says_which_method_a_response_answers() -> None:
+    """Whatever the caller says beside it."""
+    request = b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}'
+    sent = ProtocolMessage(b'{"jsonrpc": "2.0", "id": 1, "result": {}}', "tools/list", request)
+    found = check(Asked(sent, Context(), How()), LIMITS, SURFACES)
+
+    assert found.findings.verdict().violations == ()
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from sidecheck_server.core.mcp.context import Context, Sender
 from sidecheck_server.core.mcp.rules.sessions import RULES
 from sidecheck_server.core.mcp.sessions import Session
 from sidecheck_server.core.mcp.subjects import How, ProtocolMessage
+from sidecheck_server.core.refusals import Refusal
 from sidecheck_server.core.words import Severity
 
 _CASES = list(rule_cases("session"))
@@ -215,3 +216,32 @@ def test_memory_is_bounded_and_what_was_forgotten_is_held_against_nobody() -> No
         checked = check(asked, LIMITS, SURFACES)
         session.take(asked, checked)
     assert "RESPONSE_WITHOUT_REQUEST" not in _said(session, Sender.SERVER, _result(10_000))
+
+
+_LONG = _request(1, "tools/call", name="x" * LIMITS.payload_bytes)
+_TWICE = b'{"jsonrpc": "2.0", "id": 1, "id": 1, "method": "tools/list"}'
+
+
+@pytest.mark.parametrize(
+    ("expected", "sender", "text"),
+    [
+        ([], Sender.CLIENT, json.dumps(_LONG).encode()),
+        ([], Sender.CLIENT, _TWICE),
+        ([], Sender.CLIENT, json.dumps([_request(1, "tools/list")]).encode()),
+        ([], None, json.dumps(_request(1, "ping")).encode()),
+        (["RESPONSE_WITHOUT_REQUEST"], Sender.CLIENT, b"5"),
+        (["RESPONSE_WITHOUT_REQUEST"], Sender.CLIENT, b'{"jsonrpc": "2.0", "id": 1}'),
+    ],
+)
+def test_what_a_message_that_was_not_understood_may_explain_is_held_against_nobody(
+    expected: list[str], sender: Sender | None, text: bytes
+) -> None:
+    session = _greeted("2025-11-25", tools={})
+    asked = session.asked(ProtocolMessage(text), sender, How())
+    try:
+        session.take(asked, check(asked, LIMITS, SURFACES))
+    except Refusal:
+        session.miss()
+    answer = {"jsonrpc": "2.0", "id": 1, "result": {}}
+    assert _said(session, Sender.SERVER, answer) == expected
+    assert "REQUEST_ID_REUSED" in _said(session, Sender.CLIENT, _request(0, "ping"))

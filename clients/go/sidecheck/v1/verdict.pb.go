@@ -99,7 +99,7 @@ type Violation struct {
 	// How grave the violation is.
 	Severity Severity `protobuf:"varint,5,opt,name=severity,proto3,enum=sidecheck.v1.Severity" json:"severity,omitempty"`
 	// What was expected and what was found, for a person. Values in it are cut to
-	// a short length, and left out when `ValidationOptions.hide_values` is set.
+	// a short length, and left out when the options set `hide_values`.
 	Message string `protobuf:"bytes,6,opt,name=message,proto3" json:"message,omitempty"`
 	// For an unknown or a missing property, and for a value outside an
 	// enumeration, the nearest name or value that is known. Empty where none is
@@ -206,7 +206,7 @@ type Verdict struct {
 	// Whether no violation of severity `SEVERITY_ERROR` was found.
 	Valid bool `protobuf:"varint,1,opt,name=valid,proto3" json:"valid,omitempty"`
 	// What was found, ordered by instance pointer, schema pointer and code. At
-	// most `ValidationOptions.max_violations` of them.
+	// most as many as the `max_violations` of the options.
 	Violations []*Violation `protobuf:"bytes,2,rep,name=violations,proto3" json:"violations,omitempty"`
 	// Whether more violations may exist than `violations` lists.
 	Truncated bool `protobuf:"varint,3,opt,name=truncated,proto3" json:"truncated,omitempty"`

@@ -29,9 +29,10 @@ class ProtocolServiceStub(object):
     """Checks what peers of the Model Context Protocol say to each other, by the rules of
     the protocol version that they agreed on.
 
-    Every violation has the code of a rule that `ListRules` lists. What breaks the
-    schema of a protocol message has the code of the JSON Schema keyword, for example
-    `REQUIRED`. A broken message is an answer, not an error; refusals are as in
+    A violation has the code of a rule that `ListRules` lists. What breaks a schema, of
+    the protocol or of a tool or a form, has the code of the JSON Schema keyword, for
+    example `REQUIRED`; a listing without a list of tools has `TOOLS_MISSING` or
+    `TOOLS_NOT_A_LIST`. A broken message is an answer, not an error; refusals are as in
     `ValidationService`.
     """
 
@@ -97,9 +98,10 @@ class ProtocolServiceServicer(object):
     """Checks what peers of the Model Context Protocol say to each other, by the rules of
     the protocol version that they agreed on.
 
-    Every violation has the code of a rule that `ListRules` lists. What breaks the
-    schema of a protocol message has the code of the JSON Schema keyword, for example
-    `REQUIRED`. A broken message is an answer, not an error; refusals are as in
+    A violation has the code of a rule that `ListRules` lists. What breaks a schema, of
+    the protocol or of a tool or a form, has the code of the JSON Schema keyword, for
+    example `REQUIRED`; a listing without a list of tools has `TOOLS_MISSING` or
+    `TOOLS_NOT_A_LIST`. A broken message is an answer, not an error; refusals are as in
     `ValidationService`.
     """
 
@@ -174,7 +176,8 @@ class ProtocolServiceServicer(object):
     def CheckSession(self, request_iterator, context):
         """Checks the messages of one session as they come, both directions in one stream,
         also by the rules that need memory: ids are used once, answers fit requests, what is
-        used was negotiated, progress rises, pages follow each other.
+        used was negotiated, progress rises, pages follow each other. What a message that
+        could not be checked may explain is held against no other.
 
         The first message may give what is known before; every other one is a message of
         the session, and has one answer, in order.
@@ -248,9 +251,10 @@ class ProtocolService(object):
     """Checks what peers of the Model Context Protocol say to each other, by the rules of
     the protocol version that they agreed on.
 
-    Every violation has the code of a rule that `ListRules` lists. What breaks the
-    schema of a protocol message has the code of the JSON Schema keyword, for example
-    `REQUIRED`. A broken message is an answer, not an error; refusals are as in
+    A violation has the code of a rule that `ListRules` lists. What breaks a schema, of
+    the protocol or of a tool or a form, has the code of the JSON Schema keyword, for
+    example `REQUIRED`; a listing without a list of tools has `TOOLS_MISSING` or
+    `TOOLS_NOT_A_LIST`. A broken message is an answer, not an error; refusals are as in
     `ValidationService`.
     """
 

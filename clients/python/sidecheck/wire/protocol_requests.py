@@ -42,23 +42,50 @@ CHECKS: Final[Mapping[str, rpcs.Rpc[Any, Any]]] = {
     "message": rpcs.CHECK_MESSAGE,
 }
 
+SENDERS: Final = {
+    "": "SENDER_UNSPECIFIED",
+    "client": "SENDER_CLIENT",
+    "server": "SENDER_SERVER",
+}
+PROFILES: Final = {
+    "specification": "RESULT_PROFILE_SPECIFICATION",
+    "text": "RESULT_PROFILE_TEXT",
+}
 
-def protocol_text(json: ProtocolJson | None) -> bytes:
-    """Return the JSON text of *json*, b"" if there is none.
+
+def label(field: str, value: str, labels: Mapping[str, str]) -> str:
+    """Return the label on the wire of *value*.
+
+    Raises:
+        ValueError: It is none of those that *field* may have.
+    """
+    if value not in labels:
+        known = ", ".join(map(repr, labels))
+        raise ValueError(f"the {field} is one of {known}, not {value!r}")
+    return labels[value]
+
+
+def protocol_text(json: ProtocolJson) -> bytes:
+    """Return the JSON text of *json*.
 
     Raises:
         TypeError: It holds what JSON cannot express.
         ValueError: It holds NaN, an infinity, a lone surrogate or itself.
     """
-    if json is None:
-        return b""
     return json.encode() if isinstance(json, str) else payload_text(json)
+
+
+def known_text(json: ProtocolJson | None) -> bytes:
+    """Return the JSON text of *json*, b"" if it is not known; raises as `protocol_text`."""
+    return b"" if json is None else protocol_text(json)
 
 
 def context(peers: Peers | None) -> protocol_pb.ProtocolContext | None:
     """Translate what is known of the peers; none stays none."""
     if peers is None:
         return None
+    if not isinstance(peers, Peers):
+        raise TypeError(f"what is known of the peers is a Peers, not a {type(peers).__name__}")
     client, server = peers.client_capabilities, peers.server_capabilities
     return protocol_pb.ProtocolContext(
         protocol_version=peers.protocol_version,
@@ -118,9 +145,9 @@ def message(value: ProtocolMessage) -> protocol_pb.ProtocolMessage:
     """Translate a message of the protocol."""
     return protocol_pb.ProtocolMessage(
         json=protocol_text(value.message),
-        sender=f"SENDER_{value.sender.upper() or 'UNSPECIFIED'}",
+        sender=label("sender", value.sender, SENDERS),
         answers=value.answers,
-        request=protocol_text(value.request),
+        request=known_text(value.request),
     )
 
 
@@ -131,18 +158,21 @@ def named(value: CheckItem) -> tuple[str, Any]:
             return "elicitation", protocol_pb.Elicitation(params=protocol_text(params))
         case ElicitationResult(result, params):
             return "elicitation_result", protocol_pb.ElicitationResult(
-                result=protocol_text(result), params=protocol_text(params)
+                result=protocol_text(result), params=known_text(params)
             )
         case Sampling(params):
             return "sampling", protocol_pb.Sampling(params=protocol_text(params))
         case ToolResult(result, profile, tool):
             return "tool_result", protocol_pb.ToolResult(
                 json=protocol_text(result),
-                profile=f"RESULT_PROFILE_{profile.upper()}",
+                profile=label("profile", profile, PROFILES),
                 tool=target(tool),
             )
         case ProtocolMessage():
             return "message", message(value)
+    raise TypeError(
+        f"a {type(value).__name__} is nothing to check; give a ProtocolMessage, for example"
+    )
 
 
 def check_request(

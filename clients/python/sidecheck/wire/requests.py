@@ -124,6 +124,7 @@ def target(value: Target | None) -> target_pb.Target | None:
                     default_dialect=value.default_dialect,
                 )
             )
+    raise TypeError(f"a {type(value).__name__} is no target; give a ToolDefinition, for example")
 
 
 def subject(value: Subject) -> target_pb.Subject:

@@ -1,6 +1,8 @@
 """Answering the questions of rules: schemas in a payload, and values that they must admit."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import lru_cache
 
 import msgspec
 
@@ -18,7 +20,17 @@ from sidecheck_server.core.schemas.remarks import Remark
 from sidecheck_server.core.schemas.source import SchemaSource
 from sidecheck_server.core.words import Verdict, Violation, as_pointer
 
-__all__ = ["answer", "answer_all", "source_for", "value_text"]
+__all__ = [
+    "Compiling",
+    "answer",
+    "answer_all",
+    "compiling_sources",
+    "source_for",
+    "value_text",
+]
+
+#: Returns a compiled schema, or why there is none.
+Compiling = Callable[[SchemaSource], CompiledSchema | Refusal]
 
 
 def source_for(asking: Asking, findings: Findings) -> SchemaSource:
@@ -76,20 +88,38 @@ def _told(remark: Remark, at: str, findings: Findings) -> Violation:
     return replace(found, instance_pointer=at + remark.pointer)
 
 
-def answer_all(checked: Checked, limits: Limits, how: Judging) -> None:
+def compiling_sources(limits: Limits) -> Compiling:
+    """Return what compiles under *limits*, and keeps the last few hundred."""
+
+    @lru_cache(maxsize=256)
+    def compiled(source: SchemaSource) -> CompiledSchema | Refusal:
+        try:
+            return CompiledSchema(source, compile_source(source, limits), limits)
+        except Refusal as refusal:
+            return refusal
+
+    return compiled
+
+
+def answer_all(
+    checked: Checked, limits: Limits, how: Judging, compiling: Compiling | None = None
+) -> None:
     """Answer every question of *checked* here and now, however long compiling takes.
+
+    *compiling* may know schemas from earlier subjects.
 
     Raises:
         Refusal: LIMIT_EXCEEDED, if judging a value takes too long.
     """
     findings = checked.findings
+    compiling = compiling or compiling_sources(limits)
     # Many values may be judged under one schema. The questions hold it, so that its
     # identity is that of no other.
     ready: dict[tuple[int, bool], CompiledSchema | Refusal] = {}
     for asking in findings.questions:
         key = (id(asking.question.schema), asking.question.assert_formats)
         if key not in ready:
-            ready[key] = _compiled(asking, findings, limits)
+            ready[key] = compiling(source_for(asking, findings))
         compiled = ready[key]
         text = None if isinstance(compiled, Refusal) else value_text(asking)
         if text is None or isinstance(compiled, Refusal):
@@ -97,11 +127,3 @@ def answer_all(checked: Checked, limits: Limits, how: Judging) -> None:
         else:
             answer(asking, findings, compiled, judge(compiled, text, how))
     findings.questions.clear()
-
-
-def _compiled(asking: Asking, findings: Findings, limits: Limits) -> CompiledSchema | Refusal:
-    source = source_for(asking, findings)
-    try:
-        return CompiledSchema(source, compile_source(source, limits), limits)
-    except Refusal as refusal:
-        return refusal

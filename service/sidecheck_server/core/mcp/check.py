@@ -191,7 +191,7 @@ def _message(
         if isinstance(request, dict):
             findings.context = replace(findings.context, request=request.get("params"))
             method = request.get("method")
-            answers = answers or (method if isinstance(method, str) else "")
+            answers = method if isinstance(method, str) else answers
     value = _decoded(subject.json, limits)
     return Checked(findings, check_messages(value, answers, findings, surfaces))
 

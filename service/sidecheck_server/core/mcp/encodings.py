@@ -1,6 +1,5 @@
 """Texts that stand for bytes: base64, ``data:`` URIs, and the media types beside them."""
 
-import binascii
 import re
 from dataclasses import dataclass
 from urllib.parse import unquote
@@ -9,8 +8,10 @@ from sidecheck_server.core.budget import Budget, spend
 
 __all__ = ["DataUri", "base64_fault", "is_media_type", "read_data_uri"]
 
+_ALPHABET = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 _ALIEN = re.compile(r"[^A-Za-z0-9+/]")
 _PADDING = re.compile(r"={1,2}")
+_PADDINGS = ("", "=", "==")
 
 #: RFC 6838, section 4.2, with parameters as RFC 2045, section 5.1, has them.
 _RESTRICTED_NAME = r"[A-Za-z0-9][A-Za-z0-9!#$&\-^_.+]{0,126}"
@@ -30,14 +31,11 @@ def base64_fault(text: str, budget: Budget) -> str:
     *text* is told.
     """
     spend(budget, len(text) // 16 + 20)
-    # The library lets padding follow where none is needed.
-    if len(text) % 4 or text.endswith("==="):
+    if len(text) % 4 or not text.isascii():
         return _why(text)
-    try:
-        binascii.a2b_base64(text, strict_mode=True)
-    except ValueError:
-        return _why(text)
-    return ""
+    # Decoding takes seven times as long, and nobody wants the bytes.
+    left = text.encode().translate(None, _ALPHABET).decode()
+    return "" if left in _PADDINGS and text.endswith(left) else _why(text)
 
 
 def _why(text: str) -> str:

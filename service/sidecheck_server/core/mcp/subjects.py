@@ -127,7 +127,8 @@ class ProtocolMessage:
     """A JSON-RPC message, or a batch of them."""
 
     json: bytes
-    #: For a response: the method that it answers, or "" if not known.
+    #: For a response: the method that it answers, or "" if not known; that of `request`
+    #: goes before.
     answers: str = ""
     #: For a response: the request that it answers, whole, or b"" if not known.
     request: bytes = b""

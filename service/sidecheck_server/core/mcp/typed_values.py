@@ -11,7 +11,7 @@ from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.findings import Findings
 from sidecheck_server.core.mcp.methods import INPUT_REQUESTS
 from sidecheck_server.core.mcp.rules.methods import NOT_IN_VERSION
-from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Path
+from sidecheck_server.core.mcp.rules.rule import Fault, Path, of_type
 from sidecheck_server.core.mcp.shapes.tables import TYPES
 from sidecheck_server.core.mcp.surfaces import Surfaces, visitors_of
 from sidecheck_server.core.mcp.versions import VERSIONS
@@ -47,8 +47,7 @@ def check_value(
     if compiled.fast is None or not compiled.fast.is_valid(value, context.budget):
         prefix = as_pointer(path)
         # The data of an error stand on the page below the error.
-        anchor = type_.lower().replace("errordata", "error")
-        clause = Clause("schema", anchor).at(context.version)
+        clause = of_type(type_.replace("ErrorData", "Error")).at(context.version)
         for violation in _misshapen(compiled, value, context):
             found = replace(
                 violation, instance_pointer=prefix + violation.instance_pointer, clause=clause

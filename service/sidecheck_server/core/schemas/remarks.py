@@ -140,8 +140,10 @@ class _Judges:
         if validator is None:
             scope = scope_of(self._root)
             resource = scope.resources.rooted_at(contents)
-            # A document that nothing has led to yet is read when something does.
-            scope = scope if resource is None else scope.within(resource)
+            if resource is None:
+                # A document that nothing has led to yet is read when something does.
+                _, resource = scope.resources.resolve(here.resource.uri, scope.resource)
+            scope = scope.within(resource)
             validator = self._by_resource[id(contents)] = self._root.evolve(_resolver=scope)
         return validator
 

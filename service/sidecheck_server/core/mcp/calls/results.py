@@ -9,7 +9,7 @@ from sidecheck_server.core.judge import NOT_EXPLAINED, Judging
 from sidecheck_server.core.mcp.calls.members import is_object, member_text
 from sidecheck_server.core.mcp.findings import Findings
 from sidecheck_server.core.mcp.rules.results import OUTPUT_MISSING
-from sidecheck_server.core.mcp.rules.rule import Clause, Fault
+from sidecheck_server.core.mcp.rules.rule import Fault, of_type
 from sidecheck_server.core.mcp.subjects import ResultProfile, ToolResult
 from sidecheck_server.core.mcp.surfaces import Surfaces
 from sidecheck_server.core.mcp.typed_values import check_value
@@ -31,7 +31,7 @@ STRUCTURED_CONTENT = "structuredContent"
 
 _OF_ANY_TYPE_SINCE = "2026-07-28"
 NO_OUTPUT = "outputSchema defined but no structured output returned"
-_RESULT = Clause("schema", "calltoolresult")
+_RESULT = of_type("CallToolResult")
 
 
 def has_structured_content(version: str) -> bool:

@@ -47,6 +47,8 @@ def tell_unknown(message: Message, findings: Findings) -> bool:
         said = "not a method of the protocol"
         if not context.hide_values:
             said = f"{quoted(name)} is {said}"
+        if near:
+            said += f"; did you mean {quoted(near)}?"
         findings.tell(methods.UNKNOWN, message.path, Fault(_AT, said, near))
     return True
 

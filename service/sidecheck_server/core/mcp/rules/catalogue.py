@@ -6,7 +6,9 @@ from types import MappingProxyType
 from sidecheck_server.core.mcp.rules import (
     caching,
     capabilities,
+    completions,
     content,
+    deprecations,
     elicitation,
     elicitation_fields,
     elicitation_options,
@@ -21,6 +23,7 @@ from sidecheck_server.core.mcp.rules import (
     methods,
     names,
     results,
+    roots,
     sampling,
     sampling_history,
     sampling_results,
@@ -28,6 +31,7 @@ from sidecheck_server.core.mcp.rules import (
     schema_remarks,
     sessions,
     shapes,
+    tasks,
     texts,
     tools,
 )
@@ -38,7 +42,9 @@ __all__ = ["CATALOGUE", "GROUPS", "RULES"]
 _MODULES = (
     caching,
     capabilities,
+    completions,
     content,
+    deprecations,
     elicitation,
     elicitation_fields,
     elicitation_options,
@@ -53,6 +59,7 @@ _MODULES = (
     methods,
     names,
     results,
+    roots,
     sampling,
     sampling_history,
     sampling_results,
@@ -60,6 +67,7 @@ _MODULES = (
     schema_remarks,
     sessions,
     shapes,
+    tasks,
     texts,
     tools,
 )

@@ -1,7 +1,8 @@
 """Fields of a form: the keywords that each kind has, and how they go together.
 
 What no answer could fulfil, and what makes a JSON Schema invalid, is an error. A default
-that the field refuses is a warning, since JSON Schema recommends otherwise and no more.
+that the field refuses is a warning, since JSON Schema recommends otherwise and no more;
+so is one where the version has none, since it changes no answer.
 """
 
 from collections.abc import Iterator
@@ -39,6 +40,25 @@ _KEYWORD = 120
 
 
 @rule(
+    "ELICITATION_DEFAULT_EARLY",
+    severity=Severity.WARNING,
+    clause=REQUESTED_SCHEMA,
+    sentence="Only booleans have a default, which 2025-11-25 gave to all fields. It changes no "
+    "answer, and generators of schemas write it, so this is no error.",
+    on=_FIELD,
+    since=_SINCE,
+    until=_SINCE,
+)
+def _default_early(value: Any, context: Context) -> Iterator[Fault]:
+    reading = read_field(value, context)
+    if reading is None or "default" not in value or "default" in reading.form.keywords:
+        return
+    if reading.published:
+        said = f"{reading.form.what} should have no default in {context.version}"
+        yield Fault(("default",), said)
+
+
+@rule(
     "ELICITATION_FIELD_KEYWORD",
     severity=Severity.ERROR,
     clause=REQUESTED_SCHEMA,
@@ -56,6 +76,8 @@ def _field_keyword(value: Any, context: Context) -> Iterator[Fault]:
     for name in value:
         # If the published schema refuses the field, then for a keyword that it knows.
         if name in reading.form.keywords or (not reading.published and name in reading.known):
+            continue
+        if name == "default" and _default_early.holds_in(context.version):
             continue
         yield _unknown(name, reading, (name,), tuple(reading.form.keywords), context)
     if reading.sound and "items" in reading.form.needed:
@@ -206,4 +228,10 @@ def _out_of(size: int, field: dict[str, Any], what: str) -> str:
     return f'no longer than "max{what}"' if size > field.get(f"max{what}", size) else ""
 
 
-RULES: tuple[Rule, ...] = (_field_keyword, _field_value, _field_bounds, _default)
+RULES: tuple[Rule, ...] = (
+    _field_keyword,
+    _field_value,
+    _field_bounds,
+    _default,
+    _default_early,
+)

@@ -1,12 +1,12 @@
 """Methods: which there are, who sends them, and what they carry."""
 
-from sidecheck_server.core.mcp.rules.rule import Clause, Rule
+from sidecheck_server.core.mcp.rules.rule import Clause, Rule, of_type
 from sidecheck_server.core.words import Severity
 
 __all__ = ["NOT_IN_VERSION", "PARAMS_MISSING", "RULES", "UNKNOWN", "WRONG_SENDER"]
 
 _MESSAGES = Clause("basic", "messages", before=(("2024-11-05", "basic/messages", ""),))
-_SCHEMA = Clause("schema")
+_SCHEMA = of_type()
 
 
 def _rule(code: str, clause: Clause, sentence: str) -> Rule:

@@ -8,7 +8,7 @@ from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.versions import VERSIONS
 from sidecheck_server.core.words import Severity, Violation, as_pointer
 
-__all__ = ["Check", "Clause", "Fault", "Found", "Path", "Question", "Rule", "rule"]
+__all__ = ["Check", "Clause", "Fault", "Found", "Path", "Question", "Rule", "of_type", "rule"]
 
 #: The way to a value: the keys and indexes that lead to it.
 Path: TypeAlias = tuple[str | int, ...]
@@ -36,6 +36,14 @@ class Clause:
                 page, anchor = old_page, old_anchor
         place = f"{page}#{anchor}" if anchor else page
         return f"https://modelcontextprotocol.io/specification/{version}/{place}"
+
+
+def of_type(name: str = "") -> Clause:
+    """Return the clause of the type *name*, or of all types.
+
+    Until 2025-03-26 no page lists the types: the base protocol points to the schema.
+    """
+    return Clause("schema", name.lower(), before=(("2025-03-26", "basic", "schema"),))
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,14 +15,15 @@ from sidecheck_server.core.words import Severity
 
 __all__ = ["RULES", "clause_of", "sentence_of"]
 
-# What is said of schemas: first that they are valid, then more.
+# What is said of schemas: that tools have them, then that they are valid, then more.
+# Versions that do not say so much have the nearest that they say.
 _USAGE_SINCE = "2025-11-25"
-_BOUNDS_SINCE = "2026-07-28"
-_TOOL = Clause("server/tools", "tool")
-_VALID = Clause("basic", "schema-validation")
-_REQUIREMENTS = Clause("basic", "implementation-requirements")
-_REFERENCES = Clause("basic", "ref-resolution")
-_RESOURCES = Clause("basic", "composition-keyword-resource-use")
+_TOOL = ("2025-06-18", "server/tools", "tool")
+_BEFORE = (_TOOL, (_USAGE_SINCE, "basic", "schema-validation"))
+_VALID = Clause("basic", "schema-validation", before=(_TOOL,))
+_REQUIREMENTS = Clause("basic", "implementation-requirements", before=(_TOOL,))
+_REFERENCES = Clause("basic", "ref-resolution", before=_BEFORE)
+_RESOURCES = Clause("basic", "composition-keyword-resource-use", before=_BEFORE)
 
 _OUTPUT_SINCE = "2025-06-18"
 
@@ -94,19 +95,10 @@ _BY_CODE = {each.code: each for each in RULES}
 
 
 def clause_of(reason: Reason, version: str) -> str:
-    """Return where the rule that a refusal for *reason* tells of stands, in *version*.
-
-    Versions that do not say so much have the nearest that they say: since 2025-11-25 that
-    schemas are valid, before that no more than that tools have them.
-    """
+    """Return where the rule that a refusal for *reason* tells of stands, in *version*."""
     if reason is Reason.WORKER_LOST:
         return ""
-    clause = _BY_CODE.get(reason.value, _valid).clause
-    if version < _USAGE_SINCE:
-        clause = _TOOL
-    elif version < _BOUNDS_SINCE and clause in (_REFERENCES, _RESOURCES):
-        clause = _VALID
-    return clause.at(version)
+    return _BY_CODE.get(reason.value, _valid).clause.at(version)
 
 
 def sentence_of(reason: Reason) -> str:

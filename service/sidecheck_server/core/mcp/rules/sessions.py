@@ -17,6 +17,7 @@ __all__ = [
     "INITIALIZED_EARLY",
     "INITIALIZED_MISSING",
     "INITIALIZE_NOT_FIRST",
+    "NEED_EVERY_MESSAGE",
     "PAGE_CACHE_SCOPE",
     "PROGRESS_NOT_RISING",
     "PROGRESS_TOKEN_IN_USE",
@@ -35,7 +36,7 @@ __all__ = [
     "SUBSCRIPTION_UNKNOWN",
 ]
 
-_HANDSHAKE, _STATELESS = "2025-11-25", "2026-07-28"
+_FIRST, _HANDSHAKE, _STATELESS = "2024-11-05", "2025-11-25", "2026-07-28"
 _SUBJECT = ("JSONRPCMessage",)
 
 
@@ -43,11 +44,20 @@ def _must(code: str, clause: Clause, sentence: str, **span: Any) -> Rule:
     return Rule(code, Severity.ERROR, clause, sentence, _SUBJECT, **span)
 
 
-_REQUESTS = Clause("basic", "requests")
+def _pattern(name: str, anchor: str) -> Clause:
+    """Return a clause of a page that stood below the utilities as long as there were sessions."""
+    before = (_HANDSHAKE, f"basic/utilities/{name}", anchor)
+    return Clause(f"basic/patterns/{name}", anchor, before=(before,))
+
+
+def _messages(anchor: str) -> Clause:
+    return Clause("basic", anchor, before=((_FIRST, "basic/messages", anchor),))
+
+
+_REQUESTS = _messages("requests")
 _LIFECYCLE = Clause("basic/lifecycle", "initialization")
 _RETRIES = Clause("basic/patterns/mrtr", "client-requirements-basic-workflow")
-_PROGRESS = "basic/patterns/progress"
-_CANCELLATION = "basic/patterns/cancellation"
+_CANCELLATION = _pattern("cancellation", "behavior-requirements")
 _SUBSCRIPTIONS = "basic/patterns/subscriptions"
 
 REQUEST_ID_REUSED = _must(
@@ -64,7 +74,7 @@ REQUEST_ID_IN_USE = _must(
 )
 RESPONSE_WITHOUT_REQUEST = _must(
     "RESPONSE_WITHOUT_REQUEST",
-    Clause("basic", "responses"),
+    _messages("responses"),
     "A response has the id of a request of the other side that was not answered before.",
 )
 INITIALIZE_NOT_FIRST = _must(
@@ -95,33 +105,33 @@ REQUEST_TOO_EARLY = Rule(
 )
 PROGRESS_TOKEN_IN_USE = _must(
     "PROGRESS_TOKEN_IN_USE",
-    Clause(_PROGRESS, "progress-flow"),
+    _pattern("progress", "progress-flow"),
     "A progress token is unique among the requests that have no response yet.",
 )
 PROGRESS_TOKEN_UNKNOWN = _must(
     "PROGRESS_TOKEN_UNKNOWN",
-    Clause(_PROGRESS, "behavior-requirements"),
+    _pattern("progress", "behavior-requirements"),
     "Progress is told only under the token of a request that has no response yet.",
 )
 PROGRESS_NOT_RISING = _must(
     "PROGRESS_NOT_RISING",
-    Clause(_PROGRESS, "progress-flow"),
+    _pattern("progress", "progress-flow"),
     "The progress of a request rises with each notification.",
 )
 CANCELLED_UNKNOWN = _must(
     "CANCELLED_UNKNOWN",
-    Clause(_CANCELLATION, "behavior-requirements"),
+    _CANCELLATION,
     "Only requests that the same side sent are cancelled.",
 )
 CANCELLED_INITIALIZE = _must(
     "CANCELLED_INITIALIZE",
-    Clause(_CANCELLATION, "behavior-requirements"),
+    _CANCELLATION,
     "The client does not cancel initialize.",
     until=_HANDSHAKE,
 )
 CANCELLED_BY_SERVER = _must(
     "CANCELLED_BY_SERVER",
-    Clause(_CANCELLATION, "behavior-requirements"),
+    _CANCELLATION,
     "The server cancels nothing but a subscriptions/listen request of the client.",
     since=_STATELESS,
 )
@@ -211,3 +221,9 @@ RULES: tuple[Rule, ...] = (
     SUBSCRIPTION_NOT_ACKNOWLEDGED,
     ELICITATION_ID_UNKNOWN,
 )
+
+NEED_EVERY_MESSAGE = frozenset(RULES) - {REQUEST_ID_REUSED, PROGRESS_NOT_RISING, PAGE_CACHE_SCOPE}
+"""Rules that a session keeps which looks as if it broke them where a message is left out.
+
+The others are broken by two messages, whatever stood between them.
+"""

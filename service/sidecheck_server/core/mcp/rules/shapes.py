@@ -4,13 +4,13 @@ They hold for values of every type. What breaks one is found by judging the valu
 the schema of its type, and told at the very place.
 """
 
-from sidecheck_server.core.mcp.rules.rule import Clause, Rule
+from sidecheck_server.core.mcp.rules.rule import Rule, of_type
 from sidecheck_server.core.mcp.versions import VERSIONS
 from sidecheck_server.core.words import Severity
 
 __all__ = ["RULES"]
 
-_SCHEMA = Clause("schema")
+_SCHEMA = of_type()
 
 
 def _keyword(code: str, sentence: str, since: str = VERSIONS[0]) -> Rule:

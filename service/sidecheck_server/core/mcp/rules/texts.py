@@ -6,7 +6,7 @@ from sidecheck_server.core.words import Severity
 __all__ = ["RULES"]
 
 # Messages follow JSON-RPC, which takes JSON as it is defined.
-_JSON_RPC = Clause("basic", "messages")
+_JSON_RPC = Clause("basic", "messages", before=(("2024-11-05", "basic/messages", ""),))
 
 
 def _of_texts(code: str, sentence: str) -> Rule:

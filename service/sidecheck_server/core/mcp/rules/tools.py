@@ -13,7 +13,7 @@ _DESCRIBE = Clause("https://platform.claude.com/docs/en/agents-and-tools/tool-us
 _DESCRIBED = Clause(
     "https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolSpecification.html"
 )
-_HINTS = Clause("schema", "toolannotations")
+_HINTS = Clause("schema", "toolannotations", before=(("2025-03-26", "server/tools", "tool"),))
 _ANNOTATED = "2025-03-26"
 
 

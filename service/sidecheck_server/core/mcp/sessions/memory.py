@@ -9,6 +9,7 @@ from sidecheck_server.core.mcp.context import Sender
 from sidecheck_server.core.mcp.findings import Asking, Findings
 from sidecheck_server.core.mcp.messages import Message
 from sidecheck_server.core.mcp.rules.rule import Fault, Path, Question, Rule
+from sidecheck_server.core.mcp.rules.sessions import NEED_EVERY_MESSAGE
 
 __all__ = ["Kept", "Key", "Request", "Seen", "Tell", "Watch", "key_of", "other"]
 
@@ -38,18 +39,22 @@ def other(sender: Sender) -> Sender:
 
 
 class Tell:
-    """Is told what is found of the message at hand."""
+    """Is told what is found of the message at hand.
 
-    __slots__ = ("_findings", "_path", "_version")
+    With *gaps*, some message of the session was not seen.
+    """
 
-    def __init__(self, findings: Findings, path: Path, version: str) -> None:
+    __slots__ = ("_findings", "_gaps", "_path", "_version")
+
+    def __init__(self, findings: Findings, path: Path, version: str, *, gaps: bool) -> None:
         self._findings = findings
         self._path = path
         self._version = version
+        self._gaps = gaps
 
     def __call__(self, rule: Rule, fault: Fault) -> None:
-        """Take in that *fault* breaks *rule*, if the version has it."""
-        if rule.holds_in(self._version):
+        """Take in that *fault* breaks *rule*, if the version has it and that is certain."""
+        if rule.holds_in(self._version) and not (self._gaps and rule in NEED_EVERY_MESSAGE):
             self._findings.tell(rule, self._path, fault)
 
     def ask(self, question: Question) -> None:

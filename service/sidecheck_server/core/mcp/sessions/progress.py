@@ -10,7 +10,7 @@ from sidecheck_server.core.mcp.rules.sessions import (
     PROGRESS_TOKEN_IN_USE,
     PROGRESS_TOKEN_UNKNOWN,
 )
-from sidecheck_server.core.mcp.sessions.memory import Kept, Seen, Tell, key_of, other
+from sidecheck_server.core.mcp.sessions.memory import Kept, Key, Seen, Tell, key_of, other
 
 __all__ = ["Progress"]
 
@@ -19,7 +19,11 @@ _MOST = 10_000
 
 @dataclass(slots=True)
 class _Run:
+    #: What the request is remembered by.
+    request: Key
     last: float | None = None
+    #: Whether the request was cancelled: progress under way may still arrive.
+    cancelled: bool = False
 
 
 class Progress:
@@ -27,6 +31,8 @@ class Progress:
 
     def __init__(self) -> None:
         self._runs: dict[Sender, Kept[_Run]] = {each: Kept(_MOST) for each in Sender}
+        #: The tokens of requests.
+        self._tokens: dict[Sender, Kept[Key]] = {each: Kept(_MOST) for each in Sender}
 
     def see(self, seen: Seen, tell: Tell) -> None:
         """Remember the token of a request, and hold progress against it."""
@@ -37,7 +43,9 @@ class Progress:
                 # The token of a task is in use until the task ends.
                 lasts = seen.answered.as_task and seen.message.kind is Kind.RESULT
                 if seen.answered.token is not None and not lasts:
-                    self._runs[other(seen.sender)].pop(seen.answered.token)
+                    self._end(other(seen.sender), seen)
+            case Kind.NOTIFICATION if seen.message.method == "notifications/cancelled":
+                self._cancel(seen)
             case Kind.NOTIFICATION if seen.message.method == "notifications/progress":
                 self._advance(seen, tell)
 
@@ -46,10 +54,27 @@ class Progress:
         if not isinstance(meta, dict) or "progressToken" not in meta:
             return
         runs, key = self._runs[seen.sender], key_of(meta["progressToken"])
-        if key in runs:
+        run = runs.get(key)
+        if run is not None and not run.cancelled:
             said = "a request with this progress token has no response yet"
             tell(PROGRESS_TOKEN_IN_USE, Fault(("params", "_meta", "progressToken"), said))
-        runs.put(key, _Run())
+        runs.put(key, _Run(seen.key))
+        self._tokens[seen.sender].put(seen.key, key)
+
+    def _end(self, asker: Sender, seen: Seen) -> None:
+        """Forget the token of the request that is answered, unless another request has it now."""
+        token = self._tokens[asker].pop(seen.key)
+        run = None if token is None else self._runs[asker].get(token)
+        if token is not None and run is not None and run.request == seen.key:
+            self._runs[asker].pop(token)
+
+    def _cancel(self, seen: Seen) -> None:
+        """Let the token of a request be used again: who cancels may never get a response."""
+        request = key_of(seen.params.get("requestId"))
+        token = self._tokens[seen.sender].get(request)
+        run = None if token is None else self._runs[seen.sender].get(token)
+        if run is not None and run.request == request:
+            run.cancelled = True
 
     def _advance(self, seen: Seen, tell: Tell) -> None:
         if "progressToken" not in seen.params:

@@ -50,6 +50,8 @@ class _Input:
 class _Asked:
     """What a result asked for."""
 
+    #: Its number among all.
+    number: int
     state: Key | None
     #: By their keys.
     inputs: dict[str, _Input]
@@ -61,8 +63,10 @@ class Retries:
 
     def __init__(self) -> None:
         self._asked: Kept[list[_Asked]] = Kept(_MOST_BYTES)
-        #: The subjects of requests that have no answer yet.
-        self._sent: Kept[Key] = Kept(_MOST)
+        #: The subjects of requests that have no answer yet, and the number of what was asked
+        #: for, 0 if they are no retries.
+        self._sent: Kept[tuple[Key, int]] = Kept(_MOST)
+        self._count = 0
 
     def see(self, seen: Seen, tell: Tell) -> None:
         """Remember what a result asks for, and hold a retry against it."""
@@ -71,19 +75,29 @@ class Retries:
             return
         if seen.message.kind is Kind.REQUEST:
             subject = (method, key_of(seen.params.get(_NAMES[method])))
-            self._sent.put(seen.key, subject)
+            number = 0
             if "inputResponses" in seen.params or "requestState" in seen.params:
-                self._retry(seen, subject, tell)
-        elif seen.message.kind is Kind.RESULT:
+                number = self._retry(seen, subject, tell)
+            self._sent.put(seen.key, (subject, number))
+        elif seen.message.kind in {Kind.RESULT, Kind.ERROR}:
             sent = self._sent.pop(seen.key)
-            if sent is not None and seen.result.get("resultType") == "input_required":
-                self._ask(seen, sent)
+            # After an error, or without an answer, the same may be sent again.
+            if sent is not None and seen.message.kind is Kind.RESULT:
+                self._answered(seen, *sent)
+
+    def _answered(self, seen: Seen, subject: Key, number: int) -> None:
+        waiting = self._asked.get(subject) or []
+        waiting[:] = [each for each in waiting if each.number != number]
+        if seen.result.get("resultType") == "input_required":
+            self._ask(seen, subject)
 
     def _ask(self, seen: Seen, subject: Key) -> None:
         state = seen.result.get("requestState")
         inputs = seen.result.get("inputRequests")
+        self._count += 1
         kept = _inputs(inputs) if isinstance(inputs, dict) else {}
         asked = _Asked(
+            self._count,
             None if not isinstance(state, str) else key_of(state),
             kept,
             _LEAST * (1 + len(kept)) + sum(map(_weight_of, kept.items())),
@@ -93,22 +107,23 @@ class Retries:
         waiting = [*before[-15:], asked]
         self._asked.put(subject, waiting, sum(each.weight for each in waiting))
 
-    def _retry(self, seen: Seen, subject: Key, tell: Tell) -> None:
+    def _retry(self, seen: Seen, subject: Key, tell: Tell) -> int:
+        """Hold a retry against what was asked for, and return the number of that."""
         waiting = self._asked.get(subject)
         if not waiting:
             if not self._asked.forgot:
                 at = "inputResponses" if "inputResponses" in seen.params else "requestState"
                 said = "no result asked for more input to this request"
                 tell(RETRY_UNASKED, Fault(("params", at), said))
-            return
+            return 0
         given = seen.params.get("requestState")
         state = key_of(given) if isinstance(given, str) else None
         asked = next((each for each in waiting if each.state == state), None)
         if asked is None:
             asked = waiting[-1]
             tell(RETRY_STATE_CHANGED, _state_fault(seen.params))
-        waiting.remove(asked)
         self._inputs(seen.params.get("inputResponses", {}), asked, tell)
+        return asked.number
 
     def _inputs(self, given: Any, asked: _Asked, tell: Tell) -> None:
         if not isinstance(given, dict):

@@ -38,15 +38,19 @@ _STATELESS = "2026-07-28"
 class Session:
     """The messages of two peers, in the order in which they were sent.
 
-    For each message first `asked`, then `take`, with what checking it found.
+    For each message first `asked`, then `take`, with what checking it found, or `miss` if
+    it could not be checked.
 
     *context* is what is known before; unless *pinned*, the version is the one that the
-    peers agree on. Memory is bounded; what was forgotten is never held against a message.
+    peers agree on. Memory is bounded; what was forgotten or missed is never held against a
+    message.
     """
 
     def __init__(self, context: Context, *, pinned: bool = False) -> None:
         self._context = context
         self._pinned = pinned
+        #: Whether a message was missed.
+        self._gaps = False
         self._exchange = Exchange()
         #: The capabilities that were weighed last, and their weight: most requests share them.
         self._weighed: tuple[dict[str, Any] | None, int] = (None, 0)
@@ -85,6 +89,13 @@ class Session:
         answered = replace(message, answers=request.method, request=request.text)
         return Asked(answered, context, how)
 
+    def miss(self) -> None:
+        """Note that there was a message of which nothing is known.
+
+        Its receiver may have read it, if it keeps other limits or another kind of JSON.
+        """
+        self._gaps = True
+
     def take(self, asked: Asked, checked: Checked) -> None:
         """Add to *checked*, what was found by *asked*, what breaks the rules of sessions.
 
@@ -98,9 +109,14 @@ class Session:
         subject = asked.subject
         assert isinstance(subject, ProtocolMessage)
         version = asked.context.version
+        if not checked.messages:
+            self.miss()
         for message in checked.messages:
             sender = _sender(message, asked.context)
             if sender is None or message.kind is Kind.BROKEN:
+                # Of an array that is no batch in this version, a receiver may still take each.
+                if message.kind is Kind.REQUEST or isinstance(message.value, list):
+                    self.miss()
                 continue
             self._see(message, sender, version, checked)
             if message.kind is Kind.REQUEST:
@@ -114,7 +130,7 @@ class Session:
             if answered is not None:
                 message = replace(message, method=answered.method)
         seen = Seen(message, sender, version, answered)
-        tell = Tell(checked.findings, message.path, version)
+        tell = Tell(checked.findings, message.path, version, gaps=self._gaps)
         for watch in self._watches:
             watch.see(seen, tell)
         self._learn(seen)

@@ -1,6 +1,8 @@
 """Subscriptions: notifications that the client asked for (since 2026-07-28)."""
 
+import re
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from sidecheck_server.core.mcp.context import Sender
@@ -22,6 +24,10 @@ _FILTERS = {
     "notifications/resources/list_changed": "resourcesListChanged",
     "notifications/resources/updated": "resourceSubscriptions",
 }
+_BORDERS = re.compile("[/?#]")
+_MOST_BORDERS = 64
+"""How many of the borders of a URI may be the end of the one that was subscribed to."""
+
 _ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
 _ID = "io.modelcontextprotocol/subscriptionId"
 
@@ -51,7 +57,9 @@ class Subscriptions:
             case Kind.RESULT | Kind.ERROR if method == "subscriptions/listen":
                 self._streams.pop(seen.key)
             case Kind.NOTIFICATION if method == "notifications/cancelled":
-                self._streams.pop(key_of(seen.params.get("requestId")))
+                # What was under way when the client cancelled arrives all the same.
+                if seen.sender is Sender.SERVER:
+                    self._streams.pop(key_of(seen.params.get("requestId")))
             case Kind.NOTIFICATION if method == _ACKNOWLEDGED or method in _FILTERS:
                 if seen.sender is Sender.SERVER:
                     self._notified(seen, method, tell)
@@ -74,7 +82,7 @@ class Subscriptions:
             if name not in stream.wanted:
                 said = f"the subscription did not ask for {name}"
                 tell(SUBSCRIPTION_NOT_ASKED, Fault(("method",), said))
-            elif name == "resourceSubscriptions" and not stream.uris & _uris(seen.params):
+            elif name == "resourceSubscriptions" and not _is_within(seen.params, stream.uris):
                 said = "the subscription did not ask for this resource"
                 tell(SUBSCRIPTION_NOT_ASKED, Fault(("params", "uri"), said))
 
@@ -95,5 +103,16 @@ def _stream(asked: Any) -> _Stream:
     return _Stream(wanted, frozenset(map(key_of, uris if isinstance(uris, list) else ())))
 
 
-def _uris(params: dict[str, Any]) -> frozenset[Key]:
-    return frozenset({key_of(params.get("uri"))})
+def _is_within(params: dict[str, Any], uris: frozenset[Key]) -> bool:
+    """Return whether the resource at hand is one of *uris*, or a part of one.
+
+    "This might be a sub-resource of the one that the client actually subscribed to"
+    (ResourceUpdatedNotification): what goes on after the URI of that.
+    """
+    uri = params.get("uri")
+    if key_of(uri) in uris:
+        return True
+    if not isinstance(uri, str):
+        return False
+    ends = (each.start() for each in islice(_BORDERS.finditer(uri), _MOST_BORDERS))
+    return any(key_of(uri[:end]) in uris or key_of(uri[: end + 1]) in uris for end in ends)

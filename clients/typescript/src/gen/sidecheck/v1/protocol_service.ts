@@ -4168,9 +4168,10 @@ export const CheckSessionResponse: MessageFns<CheckSessionResponse> = {
  * Checks what peers of the Model Context Protocol say to each other, by the rules of
  * the protocol version that they agreed on.
  *
- * Every violation has the code of a rule that `ListRules` lists. What breaks the
- * schema of a protocol message has the code of the JSON Schema keyword, for example
- * `REQUIRED`. A broken message is an answer, not an error; refusals are as in
+ * A violation has the code of a rule that `ListRules` lists. What breaks a schema, of
+ * the protocol or of a tool or a form, has the code of the JSON Schema keyword, for
+ * example `REQUIRED`; a listing without a list of tools has `TOOLS_MISSING` or
+ * `TOOLS_NOT_A_LIST`. A broken message is an answer, not an error; refusals are as in
  * `ValidationService`.
  */
 export type ProtocolServiceService = typeof ProtocolServiceService;
@@ -4288,7 +4289,8 @@ export const ProtocolServiceService = {
   /**
    * Checks the messages of one session as they come, both directions in one stream,
    * also by the rules that need memory: ids are used once, answers fit requests, what is
-   * used was negotiated, progress rises, pages follow each other.
+   * used was negotiated, progress rises, pages follow each other. What a message that
+   * could not be checked may explain is held against no other.
    *
    * The first message may give what is known before; every other one is a message of
    * the session, and has one answer, in order.
@@ -4336,7 +4338,8 @@ export interface ProtocolServiceServer extends UntypedServiceImplementation {
   /**
    * Checks the messages of one session as they come, both directions in one stream,
    * also by the rules that need memory: ids are used once, answers fit requests, what is
-   * used was negotiated, progress rises, pages follow each other.
+   * used was negotiated, progress rises, pages follow each other. What a message that
+   * could not be checked may explain is held against no other.
    *
    * The first message may give what is known before; every other one is a message of
    * the session, and has one answer, in order.
@@ -4501,7 +4504,8 @@ export interface ProtocolServiceClient extends Client {
   /**
    * Checks the messages of one session as they come, both directions in one stream,
    * also by the rules that need memory: ids are used once, answers fit requests, what is
-   * used was negotiated, progress rises, pages follow each other.
+   * used was negotiated, progress rises, pages follow each other. What a message that
+   * could not be checked may explain is held against no other.
    *
    * The first message may give what is known before; every other one is a message of
    * the session, and has one answer, in order.

@@ -92,7 +92,7 @@ export interface Violation {
   severity: Severity;
   /**
    * What was expected and what was found, for a person. Values in it are cut to
-   * a short length, and left out when `ValidationOptions.hide_values` is set.
+   * a short length, and left out when the options set `hide_values`.
    */
   message: string;
   /**
@@ -118,7 +118,7 @@ export interface Verdict {
   valid: boolean;
   /**
    * What was found, ordered by instance pointer, schema pointer and code. At
-   * most `ValidationOptions.max_violations` of them.
+   * most as many as the `max_violations` of the options.
    */
   violations: Violation[];
   /** Whether more violations may exist than `violations` lists. */
