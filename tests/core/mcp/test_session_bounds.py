@@ -8,6 +8,7 @@ from typing import Any
 from rule_cases import LIMITS, SURFACES
 from sidecheck_server.core.mcp.check import check
 from sidecheck_server.core.mcp.context import Context, Sender
+from sidecheck_server.core.mcp.messages import reply_to
 from sidecheck_server.core.mcp.sessions import Session
 from sidecheck_server.core.mcp.sessions.peeking import LARGEST_CAPABILITIES
 from sidecheck_server.core.mcp.subjects import How, ProtocolMessage
@@ -58,7 +59,7 @@ def test_an_id_of_large_numbers_is_not_read_in_passing() -> None:
 def test_open_requests_weigh_what_their_capabilities_do() -> None:
     """Each request of this version brings its own."""
     session = Session(Context(version=_VERSION))
-    capabilities = {"experimental": {f"x{index}": {} for index in range(1000)}}
+    capabilities: dict[str, Any] = {"experimental": {f"x{i}": {} for i in range(1000)}}
     assert len(json.dumps(capabilities)) < LARGEST_CAPABILITIES
 
     def send() -> None:
@@ -71,7 +72,7 @@ def test_open_requests_weigh_what_their_capabilities_do() -> None:
 def test_of_capabilities_that_are_too_large_nothing_is_said() -> None:
     """Neither that they are there nor that they are missing."""
     session = Session(Context(version=_VERSION, client_capabilities={}))
-    large = {"experimental": {f"x{index}": {} for index in range(10_000)}}
+    large: dict[str, Any] = {"experimental": {f"x{i}": {} for i in range(10_000)}}
     asking = {"method": "roots/list"}
     answer = {"resultType": "input_required", "inputRequests": {"a": asking}}
 
@@ -109,3 +110,17 @@ def test_a_scope_of_any_form_is_a_fault_of_its_shape_alone() -> None:
         codes = _sent(session, result, Sender.SERVER)
         found.append([code for code in codes if code in {"ENUM", "PAGE_CACHE_SCOPE"}])
     assert [["ENUM"]] * 4 == found
+
+
+def test_a_reply_repeats_no_unknown_version_where_values_are_hidden() -> None:
+    meta = {**_META, "io.modelcontextprotocol/protocolVersion": "s3cret"}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": meta}}
+    context = Context(version=_VERSION, hide_values=True)
+    asked = Session(context).asked(
+        ProtocolMessage(json.dumps(message).encode()), Sender.CLIENT, How()
+    )
+    checked = check(asked, LIMITS, SURFACES)
+    verdict = checked.findings.verdict()
+
+    assert b"s3cret" in reply_to(checked.messages, verdict, _VERSION)
+    assert b"s3cret" not in reply_to(checked.messages, verdict, _VERSION, hide_values=True)

@@ -38,7 +38,8 @@ def answer_to_wire(
     """
     if not (replies and isinstance(asked.subject, ProtocolMessage)):
         return protocol_service_pb2.CheckAnswer(verdict=checked_to_wire(verdict))
-    reply = reply_to(checked.messages, verdict, asked.context.version)
+    version, hidden = asked.context.version, asked.context.hide_values
+    reply = reply_to(checked.messages, verdict, version, hide_values=hidden)
     told = checked_to_wire(verdict, _error_of(reply))
     return protocol_service_pb2.CheckAnswer(verdict=told, reply=reply)
 

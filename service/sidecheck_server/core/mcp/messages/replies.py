@@ -9,6 +9,7 @@ import msgspec
 
 from sidecheck_server.core.mcp.messages.message import Kind, Message
 from sidecheck_server.core.mcp.rules import envelope, methods
+from sidecheck_server.core.mcp.versions import VERSIONS
 from sidecheck_server.core.words import Severity, Verdict, Violation
 
 __all__ = ["reply_to"]
@@ -50,14 +51,17 @@ _METHOD = frozenset(
 )
 
 
-def reply_to(messages: Sequence[Message], verdict: Verdict, version: str) -> bytes:
+def reply_to(
+    messages: Sequence[Message], verdict: Verdict, version: str, *, hide_values: bool = False
+) -> bytes:
     """Return what to send to who sent *messages*, as JSON text, or b"" if nothing is due.
 
     Each request with an error in *verdict* is due an error response, whose ``data`` list
     the first of its errors: ``{"violations": [{"code", "pointer", "message"}]}``, with
     pointers into that request. So is a text that is not JSON, of which there are no
     messages. Notifications and responses have none. A batch has an array of them. If there
-    are more errors than are listed, the data say so in ``truncated``.
+    are more errors than are listed, the data say so in ``truncated``. With *hide_values* no
+    value but the id is repeated, unless it is one that the protocol defines.
     """
     errors = [one for one in verdict.violations if one.severity is Severity.ERROR]
     if not errors:
@@ -67,14 +71,15 @@ def reply_to(messages: Sequence[Message], verdict: Verdict, version: str) -> byt
         code = PARSE_ERROR if not_json else INVALID_REQUEST
         return _encoded(_response(code, None, errors[0], errors, version))
     if messages[0].path == ():
-        reply = _reply(messages[0], errors, version)
+        reply = _reply(messages[0], errors, version, hide_values=hide_values)
         return b"" if reply is None else _encoded(reply)
     # A batch may have tens of thousands of messages, and few of them errors.
     below = _by_message(errors)
     replies = [
         reply
         for index in sorted(below)
-        if (reply := _reply(messages[index], below[index], version)) is not None
+        if (reply := _reply(messages[index], below[index], version, hide_values=hide_values))
+        is not None
     ]
     return _encoded(replies) if replies else b""
 
@@ -88,13 +93,16 @@ def _by_message(errors: Iterable[Violation]) -> dict[int, list[Violation]]:
     return found
 
 
-def _reply(message: Message, errors: list[Violation], version: str) -> dict[str, Any] | None:
+def _reply(
+    message: Message, errors: list[Violation], version: str, *, hide_values: bool
+) -> dict[str, Any] | None:
     """Return the response to *message*, or None if it is due none."""
     if not errors or not _is_due(message):
         return None
     if broken := [one for one in errors if one.code in _ENVELOPE]:
         return _response(INVALID_REQUEST, message, broken[0], errors, version)
-    if version >= _DISCOVERY and (asked := _requested(message, version)) is not None:
+    asked = _requested(message, version) if version >= _DISCOVERY else None
+    if asked is not None and (asked in VERSIONS or not hide_values):
         response = _response(UNSUPPORTED_VERSION, message, errors[0], errors, version)
         response["error"]["data"] |= {"supported": [version], "requested": asked}
         return response
