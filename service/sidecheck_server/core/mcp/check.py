@@ -93,7 +93,9 @@ def _check(asked: Asked, limits: Limits, surfaces: Surfaces, steps: int) -> Chec
         return Checked(findings)
     finally:
         # They hold parts of the value, and the findings may go to another process.
-        findings.context.readings.clear()
+        readings = findings.context.readings
+        if readings:
+            readings.clear()
 
 
 def _decoded(text: bytes, limits: Limits) -> Any:

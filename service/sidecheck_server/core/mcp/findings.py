@@ -30,6 +30,19 @@ class Findings:
     faults can hide a grave one, and no more than *longest* characters of each.
     """
 
+    __slots__ = (
+        "_full",
+        "_gravest",
+        "_kept",
+        "_least",
+        "_length",
+        "_longest",
+        "_most",
+        "_truncated",
+        "context",
+        "questions",
+    )
+
     def __init__(
         self, context: Context, *, most: int, longest: int, least: Severity = Severity.INFO
     ) -> None:
@@ -38,10 +51,11 @@ class Findings:
         self._most = most
         self._longest = longest
         self._least = _RANK[least]
-        self._kept: tuple[list[Violation], list[Violation], list[Violation]] = ([], [], [])
-        self._length = [0, 0, 0]
-        #: Of which severities no more are wanted.
-        self._full = [False, False, False]
+        #: By rank; nothing until the first is kept, since most messages have none.
+        self._kept: tuple[list[Violation], ...] = ()
+        self._length: list[int] = []
+        #: The ranks of which no more are wanted.
+        self._full: tuple[int, ...] = ()
         self._truncated = False
         self._gravest: Severity | None = None
 
@@ -51,7 +65,7 @@ class Findings:
             self.questions.append(Asking(path, found))
         elif _RANK[rule.severity] > self._least:
             self._look(rule.severity)
-        elif self._full[_RANK[rule.severity]]:
+        elif _RANK[rule.severity] in self._full:
             # Tens of thousands may be found; making a violation takes as long as finding it.
             self._look(rule.severity)
             self._truncated = True
@@ -64,10 +78,14 @@ class Findings:
         self._look(violation.severity)
         if rank > self._least:
             return True
+        if not self._kept:
+            self._kept, self._length = ([], [], []), [0, 0, 0]
         kept = self._kept[rank]
         self._length[rank] += violation.length
         if len(kept) >= self._most or (kept and self._length[rank] > self._longest):
-            self._truncated = self._full[rank] = True
+            self._truncated = True
+            if rank not in self._full:
+                self._full = (*self._full, rank)
             return False
         kept.append(violation)
         return True
@@ -91,11 +109,13 @@ class Findings:
     @property
     def has_errors(self) -> bool:
         """Whether an error was found."""
-        return bool(self._kept[0])
+        return bool(self._kept) and bool(self._kept[0])
 
     def places_of_errors(self) -> frozenset[str]:
         """Return the instance pointers of the errors that were found."""
-        return frozenset(violation.instance_pointer for violation in self._kept[0])
+        return frozenset(
+            violation.instance_pointer for kept in self._kept[:1] for violation in kept
+        )
 
     def verdict(self) -> Verdict:
         """Return the verdict: the gravest violations, as many as are wanted."""

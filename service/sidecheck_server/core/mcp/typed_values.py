@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from sidecheck_server.core.compiled import CompiledSchema
@@ -12,6 +13,7 @@ from sidecheck_server.core.mcp.findings import Findings
 from sidecheck_server.core.mcp.methods import INPUT_REQUESTS
 from sidecheck_server.core.mcp.rules.methods import NOT_IN_VERSION
 from sidecheck_server.core.mcp.rules.rule import Fault, Path, of_type
+from sidecheck_server.core.mcp.shapes.places import Visit
 from sidecheck_server.core.mcp.shapes.tables import TYPES
 from sidecheck_server.core.mcp.surfaces import Surfaces, visitors_of
 from sidecheck_server.core.mcp.versions import VERSIONS
@@ -37,14 +39,15 @@ def check_value(
         NotCompiledError: the schema of the type is not there yet.
     """
     context = findings.context
-    if not is_known(type_, context.version):
+    known, visit = _known_visit(context.version, type_)
+    if not known:
         _tell_unknown(type_, findings, path)
         return
     compiled = surfaces(context.version, type_)
-    visit = visitors_of(context.version).of(type_)
     if visit is not None:
         visit(value, path, context, findings.tell)
-    if compiled.fast is None or not compiled.fast.is_valid(value, context.budget):
+    fast = compiled.fast
+    if fast is None or not fast.is_valid(value, context.budget):
         prefix = as_pointer(path)
         # The data of an error stand on the page below the error.
         clause = of_type(type_.replace("ErrorData", "Error")).at(context.version)
@@ -54,6 +57,14 @@ def check_value(
             )
             if not findings.add(found):
                 return
+
+
+@lru_cache(maxsize=1024)  # There are fewer types and versions.
+def _known_visit(version: str, type_: str) -> tuple[bool, Visit | None]:
+    """Return whether *version* has the type *type_*, and what visits its values, if any."""
+    if not is_known(type_, version):
+        return False, None
+    return True, visitors_of(version).of(type_)
 
 
 def is_known(type_: str, version: str) -> bool:

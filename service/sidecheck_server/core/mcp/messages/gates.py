@@ -14,6 +14,8 @@ __all__ = ["tell_undeclared", "tell_undeclared_alone"]
 
 def tell_undeclared(method: Method, message: Message, findings: Findings) -> None:
     """Tell *findings* if *message* needs a capability that is known not to be declared."""
+    if method.needs is None and method.needs_as_task is None:
+        return
     method_at, params_at = (*message.path, "method"), (*message.path, "params")
     _tell_needs(method, message.value.get("params"), findings, method_at, params_at)
 

@@ -64,7 +64,7 @@ def _judge_asking(message: Message, findings: Findings, surfaces: Surfaces) -> N
             findings.tell(methods.PARAMS_MISSING, message.path, Fault((), said, "params"))
     params = value.get("params")
     if type(params) is dict:
-        check_value(params, type_, findings, surfaces, (*message.path, *_PARAMS))
+        check_value(params, type_, findings, surfaces, message.path + _PARAMS)
         if method is not None and not method.may_ask and context.version >= _ASKING:
             _tell_misplaced(message, params, findings)
 
@@ -89,7 +89,7 @@ def _judge_result(message: Message, answers: str, findings: Findings, surfaces: 
         type_ = _type_asked_for(message, method, type_, findings)
     elif method is not None and method.needs_as_task is not None and "task" in result:
         type_ = "CreateTaskResult"
-    check_value(result, type_, findings, surfaces, (*message.path, *_RESULT))
+    check_value(result, type_, findings, surfaces, message.path + _RESULT)
 
 
 def _type_asked_for(message: Message, method: Method | None, type_: str, findings: Findings) -> str:
@@ -114,7 +114,7 @@ def _type_asked_for(message: Message, method: Method | None, type_: str, finding
 def _judge_error(message: Message, answers: str, findings: Findings, surfaces: Surfaces) -> None:
     _answered(message, answers, findings)
     error = message.value["error"]
-    at = (*message.path, *_ERROR)
+    at = message.path + _ERROR
     check_value(error, "Error", findings, surfaces, at)
     if type(error) is not dict or type(error.get("code")) is not int:
         return
@@ -122,7 +122,7 @@ def _judge_error(message: Message, answers: str, findings: Findings, surfaces: S
     if type_ is None:
         return
     if "data" in error:
-        check_value(error["data"], type_, findings, surfaces, (*at, *_DATA))
+        check_value(error["data"], type_, findings, surfaces, at + _DATA)
     else:
         said = f"expected data, which the code {error['code']} needs"
         findings.tell(errors.DATA_MISSING, at, Fault((), said, "data"))

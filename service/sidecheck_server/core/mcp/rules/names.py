@@ -157,11 +157,14 @@ def _replaced(character: str) -> str:
     _SINCE,
 )
 def _as_proposed(name: str, context: Context) -> Said | None:
-    return _unfit(name, _PROPOSED, "SEP-986 proposed", context)
+    return _unfit(name, _PROPOSED, _ALLOWED_AS_PROPOSED, context)
 
 
-def _unfit(name: str, grammar: NameGrammar, who: str, context: Context) -> Said | None:
-    """Return what the *grammar* of *who* allows and how *name* differs, if it does."""
+_ALLOWED_AS_PROPOSED = f"SEP-986 proposed names of {_PROPOSED.allowed}"
+
+
+def _unfit(name: str, grammar: NameGrammar, allowed: str, context: Context) -> Said | None:
+    """Return what is *allowed* by *grammar* and how *name* differs, if it does."""
     if 0 < len(name) <= grammar.longest:
         alien = grammar.alien_in(name)
         if not alien:
@@ -170,7 +173,7 @@ def _unfit(name: str, grammar: NameGrammar, who: str, context: Context) -> Said 
         found = "has another character" if context.hide_values else f"has {named(alien)[0]}"
     else:
         found = f"has {len(name)} characters" if name else "is empty"
-    return f"{who} names of {grammar.allowed}; this one {found}", ""
+    return f"{allowed}; this one {found}", ""
 
 
 def _advice(provider: ProviderGrammar) -> NameRule:
@@ -182,7 +185,8 @@ def _advice(provider: ProviderGrammar) -> NameRule:
         Clause(provider.source),
         f"{who} the name: {grammar.allowed}.",
     )
-    return made(lambda name, context: _unfit(name, grammar, who, context))
+    allowed = f"{who} names of {grammar.allowed}"
+    return made(lambda name, context: _unfit(name, grammar, allowed, context))
 
 
 @rule(

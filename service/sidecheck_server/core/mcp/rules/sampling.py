@@ -1,13 +1,14 @@
 """Requests of sampling: what the client must have declared, the tools, and the bounds."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from sidecheck_server.core.budget import spend
 from sidecheck_server.core.explain.values import Values
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules.capabilities import declared_by_client
-from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
+from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule, sparing
+from sidecheck_server.core.mcp.rules.sampling_ordinary import is_ordinary_request
 from sidecheck_server.core.words import Severity
 
 __all__ = ["RULES"]
@@ -41,13 +42,14 @@ def _includes_context(value: Any) -> bool:
     on=_REQUEST,
     since=_TOOLS,
 )
-def _tools_not_declared(value: Any, context: Context) -> Iterator[Fault]:
+def _tools_not_declared(value: Any, context: Context) -> Iterable[Fault]:
     if declared_by_client(context) is None or not isinstance(value, dict):
-        return
+        return ()
     asking = next((name for name in ("tools", "toolChoice") if value.get(name) is not None), "")
     if asking and (_declared(context) or {}).get("tools") is None:
         # The SDK's text, word for word: peers are told by it.
-        yield Fault((asking,), "Client does not support sampling tools capability")
+        return (Fault((asking,), "Client does not support sampling tools capability"),)
+    return ()
 
 
 @rule(
@@ -205,12 +207,17 @@ def _no_messages(value: Any, _context: Context) -> Iterator[Fault]:
 
 RULES: tuple[Rule, ...] = (
     _tools_not_declared,
-    _context_not_declared,
-    _context_deprecated,
-    _deprecated,
-    _choice_without_tools,
-    _required_without_tools,
-    _tool_name_repeated,
-    _max_tokens,
-    _no_messages,
+    *sparing(
+        is_ordinary_request,
+        (
+            _context_not_declared,
+            _context_deprecated,
+            _deprecated,
+            _choice_without_tools,
+            _required_without_tools,
+            _tool_name_repeated,
+            _max_tokens,
+            _no_messages,
+        ),
+    ),
 )

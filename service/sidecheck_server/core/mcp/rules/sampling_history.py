@@ -10,7 +10,8 @@ from typing import Any
 from sidecheck_server.core.budget import spend
 from sidecheck_server.core.explain.values import Values, counted, quoted
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
+from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule, sparing
+from sidecheck_server.core.mcp.rules.sampling_ordinary import is_balanced, is_ordinary_message
 from sidecheck_server.core.mcp.rules.sampling_turns import (
     Turn,
     messages_of,
@@ -225,12 +226,9 @@ def _result_repeated(value: Any, context: Context) -> Iterator[Fault]:
 
 
 RULES: tuple[Rule, ...] = (
-    _tool_use_role,
-    _tool_result_role,
-    _mixed,
-    _unanswered,
-    _orphan,
-    _use_id_repeated,
-    _use_id_reused,
-    _result_repeated,
+    *sparing(is_ordinary_message, (_tool_use_role, _tool_result_role)),
+    *sparing(is_balanced, (_mixed, _unanswered, _orphan)),
+    *sparing(is_ordinary_message, (_use_id_repeated,)),
+    *sparing(is_balanced, (_use_id_reused,)),
+    *sparing(is_ordinary_message, (_result_repeated,)),
 )

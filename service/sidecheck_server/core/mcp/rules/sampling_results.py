@@ -1,14 +1,25 @@
 """Tools that a model uses while sampling, and the results of sampling."""
 
 from collections.abc import Iterator
+from itertools import zip_longest
 from typing import Any
 
 from sidecheck_server.core.budget import Budget, spend
 from sidecheck_server.core.explain.nearest import nearest
 from sidecheck_server.core.explain.values import Values, listed, quoted
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Found, Path, Question, Rule, rule
-from sidecheck_server.core.mcp.rules.sampling_turns import ToolUse, next_turn, read_turn, turns_of
+from sidecheck_server.core.mcp.rules.rule import (
+    Clause,
+    Fault,
+    Found,
+    Path,
+    Question,
+    Rule,
+    rule,
+    sparing,
+)
+from sidecheck_server.core.mcp.rules.sampling_ordinary import has_no_tools
+from sidecheck_server.core.mcp.rules.sampling_turns import ToolUse, read_turn, turns_of
 from sidecheck_server.core.words import Severity
 
 __all__ = ["RULES"]
@@ -80,19 +91,20 @@ def _spend_writing(value: Any, budget: Budget) -> None:
     Raises:
         Exhausted: it had fewer.
     """
-    waiting = [value]
+    waiting: list[tuple[Any, ...]] = [(value,)]
     while waiting:
-        one = waiting.pop()
-        steps = 4
-        if isinstance(one, dict):
-            steps += 4 * len(one) + sum(map(len, one)) // 16
-            waiting += one.values()
-        elif isinstance(one, list):
-            steps += 2 * len(one)
-            waiting += one
-        elif isinstance(one, str):
-            steps += len(one) // 16
-        spend(budget, steps)
+        some = waiting.pop()
+        spend(budget, 4 * len(some))
+        for one in some:
+            if isinstance(one, str):
+                if len(one) > 15:
+                    spend(budget, len(one) // 16)
+            elif isinstance(one, dict):
+                spend(budget, 4 * len(one) + sum(map(len, one)) // 16)
+                waiting.append(tuple(one.values()))
+            elif isinstance(one, list):
+                spend(budget, 2 * len(one))
+                waiting.append(tuple(one))
 
 
 @rule(
@@ -113,11 +125,13 @@ def _tool_unknown(value: Any, context: Context) -> Iterator[Found]:
     tools = _Tools(value, context)
     if not tools.known:
         return
-    for turn in turns_of(value, context):
+    turns = turns_of(value, context)
+    for turn, following in zip_longest(turns, turns[1:]):
         if not turn.uses:
             continue
-        following = next_turn(value, turn, context)
-        failed = {each.id for each in following.results if each.is_error} if following else set()
+        failed = set()
+        if following is not None and following.index == turn.index + 1:
+            failed = {each.id for each in following.results if each.is_error}
         for use in turn.uses:
             if use.id is None or use.id not in failed:
                 yield from tools.judge(use, turn.at(use.path))
@@ -225,7 +239,7 @@ def _result_stop_reason(value: Any, context: Context) -> Iterator[Fault]:
 
 
 RULES: tuple[Rule, ...] = (
-    _tool_unknown,
+    *sparing(has_no_tools, (_tool_unknown,)),
     _result_tool_unknown,
     _result_tool_choice,
     _result_brings_result,

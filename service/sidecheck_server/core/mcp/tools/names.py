@@ -33,6 +33,9 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9_-]")
 #: What all rules allow and of which the SDK does not warn. Most names are such.
 _PLAIN = re.compile(r"[A-Za-z_](?:[A-Za-z0-9_-]{0,62}[A-Za-z0-9_])?")
 
+#: Most names have nothing wrong with them, and making a frozen value takes a while.
+_NOTHING = Verdict()
+
 #: In whose place what a rule says of a name is put.
 _NAMELESS = Fault((), "")
 
@@ -47,9 +50,9 @@ _GRAVE_ENOUGH = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class CheckedName:
-    """What was found of one name."""
+    """What was found of one name. Not frozen, since making a frozen one takes far longer."""
 
     #: Its pointers are empty: the name is the whole.
     verdict: Verdict
@@ -114,40 +117,84 @@ def checking_names(
         if each.rule.holds_in(context.version) and each.rule.severity in _GRAVE_ENOUGH[how.least]
     ]
     known: dict[str, CheckedName] = {}
+    telling = _Telling(judges, context, how)
     for name, where in places.items():
-        known[name] = _checked(name, len(where), judges, context, how)
+        if len(where) == 1 and _PLAIN.fullmatch(name):
+            known[name] = CheckedName(_NOTHING, sdk_valid=True, sdk_warnings=(), sanitized=name)
+        else:
+            spend(context.budget, _MANY)
+            valid, warnings = sdk_warnings(name)
+            verdict = telling.verdict(name, len(where))
+            known[name] = CheckedName(verdict, valid, warnings, sanitized(name))
         yield None
     yield CheckedNames(tuple(known[name] for name in names), tuple(_collisions(places, known)))
 
 
-def _checked(
-    name: str, times: int, judges: list[tuple[Judge, Violation]], context: Context, how: How
-) -> CheckedName:
-    if times == 1 and _PLAIN.fullmatch(name):
-        return CheckedName(Verdict(), sdk_valid=True, sdk_warnings=(), sanitized=name)
-    spend(context.budget, _MANY)
-    findings = Findings(context, most=how.most, longest=how.longest, least=how.least)
-    for judge, like in judges:
-        said = judge(name, context)
-        if said is not None:
-            message, better = said
-            findings.add(
-                Violation("", "", "", like.code, message, like.severity, better, clause=like.clause)
+class _Telling:
+    """Tells what the rules say of names, and shares what is said again and again."""
+
+    __slots__ = ("_context", "_how", "_judges", "_verdicts", "_violations")
+
+    def __init__(self, judges: list[tuple[Judge, Violation]], context: Context, how: How) -> None:
+        self._judges = judges
+        self._context = context
+        self._how = how
+        #: By code and message, those that suggest nothing.
+        self._violations: dict[tuple[str, str], Violation] = {}
+        #: By the identities of such violations, which are kept above.
+        self._verdicts: dict[tuple[int, ...], Verdict] = {}
+
+    def verdict(self, name: str, times: int) -> Verdict:
+        """Return what is wrong with *name*, which stands so many *times*."""
+        told = []
+        shared = times == 1
+        for judge, like in self._judges:
+            said = judge(name, self._context)
+            if said is not None:
+                message, better = said
+                shared = shared and not better
+                told.append(self._violation(like, message, better))
+        if times > 1:
+            repeated = f"{times} of the names are this one; a tool is known by its name alone"
+            told.append(replace(duplicate_name(repeated), instance_pointer=""))
+        if not shared:
+            return self._listed(told)
+        key = tuple(map(id, told))
+        known = self._verdicts.get(key)
+        if known is None:
+            known = self._verdicts[key] = self._listed(told)
+        return known
+
+    def _violation(self, like: Violation, message: str, better: str) -> Violation:
+        known = None if better else self._violations.get((like.code, message))
+        if known is None:
+            known = Violation(
+                "", "", "", like.code, message, like.severity, better, clause=like.clause
             )
-    if times > 1:
-        repeated = f"{times} of the names are this one; a tool is known by its name alone"
-        findings.add(replace(duplicate_name(repeated), instance_pointer=""))
-    valid, warnings = sdk_warnings(name)
-    return CheckedName(findings.verdict(), valid, warnings, sanitized(name))
+            if not better:
+                self._violations[like.code, message] = known
+        return known
+
+    def _listed(self, told: list[Violation]) -> Verdict:
+        how = self._how
+        findings = Findings(self._context, most=how.most, longest=how.longest, least=how.least)
+        for violation in told:
+            findings.add(violation)
+        return findings.verdict()
 
 
 def _collisions(places: dict[str, list[int]], known: dict[str, CheckedName]) -> Iterator[Collision]:
+    """Yield which names become the same; one that stays as it is can only meet another."""
     becoming: dict[str, list[str]] = {}
-    for name in places:
-        becoming.setdefault(known[name].sanitized, []).append(name)
-    for safe, same in becoming.items():
+    for name, checked in known.items():
+        if checked.sanitized != name:
+            becoming.setdefault(checked.sanitized, []).append(name)
+    found = []
+    for safe, changed in becoming.items():
+        same = [safe, *changed] if safe in places else changed
         if len(same) > 1:
-            yield Collision(safe, tuple(sorted(place for name in same for place in places[name])))
+            found.append(Collision(safe, tuple(sorted(p for name in same for p in places[name]))))
+    yield from sorted(found, key=lambda each: each.places)
 
 
 def sanitized(name: str) -> str:
