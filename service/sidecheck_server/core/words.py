@@ -23,7 +23,13 @@ JsonValue: TypeAlias = Union[dict[str, "JsonValue"], list["JsonValue"], str, int
 
 def as_pointer(path: Iterable[str | int]) -> str:
     """Return the JSON Pointer that leads along *path* (RFC 6901, section 3)."""
-    return "".join(f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in path)
+    return "".join([f"/{_escaped(step) if type(step) is str else step}" for step in path])
+
+
+def _escaped(step: str) -> str:
+    if "~" in step or "/" in step:
+        return step.replace("~", "~0").replace("/", "~1")
+    return step
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,6 +49,9 @@ REFERENCE = re.compile(
     re.DOTALL,
 )
 
+#: URIs of which no part needs a second look; most are such.
+PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9+\-.]*+:(?://[A-Za-z0-9\-.]*+)?+(?:/[A-Za-z0-9\-._~]*+)*+")
+
 IP_FUTURE = re.compile(rf"[Vv][0-9A-Fa-f]++\.[{UNRESERVED}{SUB_DELIMS}:]++")
 
 
@@ -93,6 +96,8 @@ def is_uri(text: str) -> bool:
 
     Strings longer than 65,536 characters are none.
     """
+    if len(text) <= LONGEST and PLAIN.fullmatch(text) is not None:
+        return True
     return is_reference(text, URI, needs_scheme=True)
 
 

@@ -255,13 +255,19 @@ _BY_NAME: Mapping[tuple[str, str], tuple[Method, ...]] = MappingProxyType(
     }
 )
 
+_SENT: Mapping[tuple[str, str, Sender | None], Method] = MappingProxyType(
+    {
+        (name, version, sender): next(m for m in found if sender is None or m.sender is sender)
+        for (name, version), found in _BY_NAME.items()
+        for sender in (None, *(method.sender for method in found))
+        if found
+    }
+)
+
 
 def find_method(name: str, version: str, sender: Sender | None = None) -> Method | None:
     """Return the method *name* of *version* as *sender* sends it, or None if it doesn't.
 
     If the sender is not known, it is the first that may send it.
     """
-    for method in _BY_NAME.get((name, version), ()):
-        if sender is None or method.sender is sender:
-            return method
-    return None
+    return _SENT.get((name, version, sender))

@@ -1,6 +1,6 @@
 """Content: images, audio, and resources, whole or linked."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from sidecheck_server.core.budget import spend
@@ -27,10 +27,12 @@ def _text(content: Any, member: str) -> str | None:
 def _encoded(member: str) -> Check:
     """Return the check that *member* is base64."""
 
-    def check(content: Any, context: Context) -> Iterator[Fault]:
+    def check(content: Any, context: Context) -> Iterable[Fault]:
         data = _text(content, member)
-        if data is not None and (fault := base64_fault(data, context.budget)):
-            yield Fault((member,), f"{member} must be base64 (RFC 4648, section 4); {fault}")
+        fault = "" if data is None else base64_fault(data, context.budget)
+        if not fault:
+            return ()
+        return (Fault((member,), f"{member} must be base64 (RFC 4648, section 4); {fault}"),)
 
     return check
 
@@ -94,9 +96,10 @@ _blob_data = rule(
     sentence="A resource has either text or a blob, not both.",
     on=("TextResourceContents", "BlobResourceContents"),
 )
-def _one_of_both(resource: Any, _context: Context) -> Iterator[Fault]:
+def _one_of_both(resource: Any, _context: Context) -> Iterable[Fault]:
     if isinstance(resource, dict) and "text" in resource and "blob" in resource:
-        yield Fault((), "a resource must have either text or blob; this one has both")
+        return (Fault((), "a resource must have either text or blob; this one has both"),)
+    return ()
 
 
 @rule(
@@ -106,14 +109,16 @@ def _one_of_both(resource: Any, _context: Context) -> Iterator[Fault]:
     sentence="The uri of a resource is a URI: it has a scheme and keeps the grammar of RFC 3986.",
     on=("TextResourceContents", "BlobResourceContents", "ResourceLink", "Resource"),
 )
-def _identified(resource: Any, context: Context) -> Iterator[Fault]:
+def _identified(resource: Any, context: Context) -> Iterable[Fault]:
     uri = _text(resource, "uri")
     if uri is None:
-        return
+        return ()
     spend(context.budget, min(len(uri), 1 << 16) // 8 + 40)
-    if not is_uri(uri):
-        found = Values(hidden=context.hide_values).found(uri)
-        yield Fault(("uri",), f"uri must be a URI (RFC 3986) such as file:///a.txt; found {found}")
+    if is_uri(uri):
+        return ()
+    found = Values(hidden=context.hide_values).found(uri)
+    said = f"uri must be a URI (RFC 3986) such as file:///a.txt; found {found}"
+    return (Fault(("uri",), said),)
 
 
 @rule(

@@ -1,6 +1,6 @@
 """One tool: what it says of itself."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from sidecheck_server.core.mcp.context import Context
@@ -24,9 +24,10 @@ _ANNOTATED = "2025-03-26"
     sentence="A tool has a description: models choose tools by it.",
     on="Tool",
 )
-def _described(tool: Any, _context: Context) -> Iterator[Fault]:
+def _described(tool: Any, _context: Context) -> Iterable[Fault]:
     if isinstance(tool, dict) and "description" not in tool:
-        yield Fault((), "the tool has no description, by which models choose tools")
+        return (Fault((), "the tool has no description, by which models choose tools"),)
+    return ()
 
 
 @rule(
@@ -36,13 +37,12 @@ def _described(tool: Any, _context: Context) -> Iterator[Fault]:
     sentence="The description of a tool says something; some providers refuse an empty one.",
     on="Tool",
 )
-def _not_empty(tool: Any, _context: Context) -> Iterator[Fault]:
+def _not_empty(tool: Any, _context: Context) -> Iterable[Fault]:
     described = tool.get("description") if isinstance(tool, dict) else None
-    if isinstance(described, str) and not described.strip():
-        yield Fault(
-            ("description",),
-            "the description is empty, though models choose tools by it; some providers refuse it",
-        )
+    if not isinstance(described, str) or described.strip():
+        return ()
+    said = "the description is empty, though models choose tools by it; some providers refuse it"
+    return (Fault(("description",), said),)
 
 
 @rule(
