@@ -27,7 +27,7 @@ from sidecheck_server.rpc.methods import refuse_unreadable
 from sidecheck_server.rpc.status import DOMAIN, abort, refusal_to_wire
 from sidecheck_server.workers import CALLER
 
-__all__ = ["answering", "internal_error"]
+__all__ = ["answering", "status_of"]
 
 
 class _HasDoor(Protocol):
@@ -61,7 +61,7 @@ def answering(method: _Method[_Servicer, _Request, _Response]) -> Any:
             _log.info("rpc.refused", method=name, reason=refusal.reason.value, ms=_ms(started))
             await abort(context, refusal_to_wire(refusal))
         except Exception as error:  # noqa: BLE001  (the border: nothing of ours may pass it)
-            await abort(context, internal_error(error, name))
+            await abort(context, status_of(error, name))
         if isinstance(response, Told):
             response, level, facts = response
         else:
@@ -74,7 +74,17 @@ def answering(method: _Method[_Servicer, _Request, _Response]) -> Any:
     return handler
 
 
-def internal_error(error: Exception, method: str) -> Status:
+def status_of(error: Exception, method: str) -> Status:
+    """Return the status to give for *error*, which ended a call of *method* or one of its items.
+
+    What is no refusal is logged.
+    """
+    if isinstance(error, Refusal):
+        return refusal_to_wire(error)
+    return _internal_error(error, method)
+
+
+def _internal_error(error: Exception, method: str) -> Status:
     """Log *error* under a fresh id and return a status that says no more than that id.
 
     Only its type and the lines it passed through are logged: the text of an

@@ -7,8 +7,7 @@ from sidecheck.v1.protocol_service_pb2 import CheckAnswer, CheckItem, CheckOutco
 from sidecheck_server.core.mcp.check import Checked
 from sidecheck_server.core.mcp.subjects import Asked
 from sidecheck_server.core.mcp.subjects import ToolResult as CoreToolResult
-from sidecheck_server.core.refusals import Refusal
-from sidecheck_server.rpc.answering import internal_error
+from sidecheck_server.rpc.answering import status_of
 from sidecheck_server.rpc.batches import Batch
 from sidecheck_server.rpc.convert import (
     Sent,
@@ -18,7 +17,6 @@ from sidecheck_server.rpc.convert import (
     nothing_to_check,
     target_from_wire,
 )
-from sidecheck_server.rpc.status import refusal_to_wire
 from sidecheck_server.state.protocol import Checker, allow
 from sidecheck_server.state.results import ResultChecker
 
@@ -54,10 +52,8 @@ class Checks:
         """Return the answer to an item of *batch*, or its refusal: it must not cost the others."""
         try:
             return CheckOutcome(answer=await self.answer(_sent(item), terms, batch))
-        except Refusal as refusal:
-            return CheckOutcome(refusal=refusal_to_wire(refusal))
         except Exception as error:  # noqa: BLE001  (the border)
-            return CheckOutcome(refusal=internal_error(error, "CheckBatch"))
+            return CheckOutcome(refusal=status_of(error, "CheckBatch"))
 
     async def _check(self, sent: Sent, asked: Asked, batch: Batch | None) -> Checked:
         take_long = allow if batch is None else batch.take_long

@@ -14,8 +14,8 @@ from sidecheck.v1.protocol_service_pb2 import (
 from sidecheck_server.core.limits import Limits, exceeded
 from sidecheck_server.core.mcp.sessions import Session
 from sidecheck_server.core.mcp.subjects import ProtocolMessage
-from sidecheck_server.core.refusals import Reason, Refusal
-from sidecheck_server.rpc.answering import internal_error
+from sidecheck_server.core.refusals import Refusal
+from sidecheck_server.rpc.answering import status_of
 from sidecheck_server.rpc.batches import Turn
 from sidecheck_server.rpc.convert import (
     Terms,
@@ -24,8 +24,8 @@ from sidecheck_server.rpc.convert import (
     nothing_to_check,
     terms_from_wire,
 )
-from sidecheck_server.rpc.methods import Unreadable, refuse_unreadable
-from sidecheck_server.rpc.status import refusal_to_wire
+from sidecheck_server.rpc.methods import Unreadable
+from sidecheck_server.rpc.streams import item_of
 from sidecheck_server.state.protocol import Checker
 
 __all__ = ["Conversation"]
@@ -55,13 +55,11 @@ class Conversation:
         """Return the answer to *request*, or its refusal: it must not cost the others."""
         id_ = ""
         try:
-            item = _item(request)
+            item: SessionItem = item_of(request)
             id_ = item.id
             outcome = CheckOutcome(answer=await self._answer(item))
-        except Refusal as refusal:
-            outcome = CheckOutcome(refusal=refusal_to_wire(refusal))
         except Exception as error:  # noqa: BLE001  (the border)
-            outcome = CheckOutcome(refusal=internal_error(error, "CheckSession"))
+            outcome = CheckOutcome(refusal=status_of(error, "CheckSession"))
         return CheckSessionResponse(id=id_, outcome=outcome)
 
     async def _answer(self, item: SessionItem) -> CheckAnswer:
@@ -88,16 +86,3 @@ class Conversation:
             await turn.over()
         await self._checker.answer(asked, checked)
         return answer_to_wire(asked, checked, checked.findings.verdict())
-
-
-def _item(request: CheckSessionRequest | Unreadable) -> SessionItem:
-    refuse_unreadable(request)
-    assert isinstance(request, CheckSessionRequest)
-    match request.WhichOneof("message"):
-        case "item":
-            return request.item
-        case "defaults":
-            said = "only the first message of a stream may give its defaults"
-        case _:
-            said = "the message holds neither an item nor defaults"
-    raise Refusal(Reason.INVALID_REQUEST, said, {"field": "message"})

@@ -10,13 +10,14 @@ import grpc
 import structlog
 
 from sidecheck_server.core.refusals import Reason, Refusal
-from sidecheck_server.rpc.answering import internal_error
+from sidecheck_server.rpc.answering import status_of
 from sidecheck_server.rpc.door import Door
 from sidecheck_server.rpc.facts import Tally
-from sidecheck_server.rpc.status import abort, refusal_to_wire
+from sidecheck_server.rpc.methods import refuse_unreadable
+from sidecheck_server.rpc.status import abort
 from sidecheck_server.workers import CALLER
 
-__all__ = ["Streams", "answering_stream"]
+__all__ = ["Streams", "answering_stream", "item_of"]
 
 _Request = TypeVar("_Request")
 
@@ -96,13 +97,28 @@ def answering_stream(method: _Method[_Servicer, _Request, _Response]) -> Any:
             async for response in method(servicer, servicer.streams.requests(requests)):
                 tally.add(response.outcome)  # type: ignore[attr-defined]
                 yield response
-        except Refusal as refusal:
-            await abort(context, refusal_to_wire(refusal))
         except Exception as error:  # noqa: BLE001  (the border: nothing of ours may pass it)
-            await abort(context, internal_error(error, name))
+            await abort(context, status_of(error, name))
         finally:
             level, facts = tally.told()
             ms = round((time.perf_counter() - started) * 1000, 3)
             _log.log(level, "rpc.streamed", method=name, ms=ms, **facts)
 
     return handler
+
+
+def item_of(request: Any) -> Any:
+    """Return the item in *request*, a message of a stream that has items after its defaults.
+
+    Raises:
+        Refusal: INVALID_REQUEST if it is no message, or holds none.
+    """
+    refuse_unreadable(request)
+    match request.WhichOneof("message"):
+        case "item":
+            return request.item
+        case "defaults":
+            said = "only the first message of a stream may give its defaults"
+        case _:
+            said = "the message holds neither an item nor defaults"
+    raise Refusal(Reason.INVALID_REQUEST, said, {"field": "message"})

@@ -8,7 +8,6 @@ from sidecheck.v1.options_pb2 import ValidationOptions
 from sidecheck.v1.target_pb2 import Target
 from sidecheck.v1.validation_service_pb2 import (
     StreamDefaults,
-    StreamItem,
     ValidateBatchRequest,
     ValidateBatchResponse,
     ValidateItem,
@@ -21,16 +20,16 @@ from sidecheck.v1.validation_service_pb2 import (
 from sidecheck.v1.validation_service_pb2_grpc import ValidationServiceServicer
 
 from sidecheck_server.core.limits import Limits, exceeded
-from sidecheck_server.core.refusals import Reason, Refusal
+from sidecheck_server.core.refusals import Refusal
 from sidecheck_server.registry import Registry
-from sidecheck_server.rpc.answering import answering, internal_error
+from sidecheck_server.rpc.answering import answering, status_of
 from sidecheck_server.rpc.batches import TURN_SECONDS, Batch
 from sidecheck_server.rpc.cases import Case, Cases
 from sidecheck_server.rpc.door import Door
 from sidecheck_server.rpc.facts import Told
-from sidecheck_server.rpc.methods import Unreadable, refuse_unreadable
+from sidecheck_server.rpc.methods import Unreadable
 from sidecheck_server.rpc.status import refusal_to_wire
-from sidecheck_server.rpc.streams import Streams, answering_stream
+from sidecheck_server.rpc.streams import Streams, answering_stream, item_of
 from sidecheck_server.state.calls import ToolCalls
 from sidecheck_server.state.validation import Validator
 
@@ -117,7 +116,7 @@ class ValidationServicer(ValidationServiceServicer):
         defaults: StreamDefaults,
     ) -> ValidateStreamResponse:
         try:
-            item = _item(request)
+            item = item_of(request)
         except Refusal as refusal:
             outcome = ValidateOutcome(refusal=refusal_to_wire(refusal))
             return ValidateStreamResponse(outcome=outcome, registry_revision=whole.revision)
@@ -137,26 +136,11 @@ class ValidationServicer(ValidationServiceServicer):
         )
 
 
-def _item(request: ValidateStreamRequest | Unreadable) -> StreamItem:
-    refuse_unreadable(request)
-    assert isinstance(request, ValidateStreamRequest)
-    match request.WhichOneof("message"):
-        case "item":
-            return request.item
-        case "defaults":
-            said = "only the first message of a stream may give its defaults"
-        case _:
-            said = "the message holds neither an item nor defaults"
-    raise Refusal(Reason.INVALID_REQUEST, said, {"field": "message"})
-
-
 async def _outcome(
     case: Case, item: ValidateItem, method: str, batch: Batch | None = None, *, tried: bool = False
 ) -> ValidateOutcome:
     """Return the verdict on *item*, or its refusal: one item must not cost the others."""
     try:
         return ValidateOutcome(verdict=await case.judge(item.subject, batch, tried=tried))
-    except Refusal as refusal:
-        return ValidateOutcome(refusal=refusal_to_wire(refusal))
     except Exception as error:  # noqa: BLE001  (the border)
-        return ValidateOutcome(refusal=internal_error(error, method))
+        return ValidateOutcome(refusal=status_of(error, method))
