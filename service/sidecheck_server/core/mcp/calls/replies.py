@@ -14,12 +14,20 @@ import msgspec
 
 from sidecheck_server.core.judge import NOT_EXPLAINED
 from sidecheck_server.core.mcp.calls.params import ARGUMENTS
+from sidecheck_server.core.mcp.error_objects import (
+    INVALID_PARAMS,
+    PARSE_ERROR,
+    TITLES,
+    UNSUPPORTED_VERSION,
+    cut,
+    data_of,
+)
 from sidecheck_server.core.tool_error_text import (
     brief_error_text,
     result_error_text,
     tool_error_text,
 )
-from sidecheck_server.core.words import Severity, Verdict, Violation
+from sidecheck_server.core.words import Severity, Verdict
 
 __all__ = [
     "Reply",
@@ -30,10 +38,6 @@ __all__ = [
     "unknown_tool",
 ]
 
-_PARSE_ERROR = -32700
-_INVALID_PARAMS = -32602
-_UNSUPPORTED_VERSION = -32022
-
 _ERRORS_OF_TOOLS_SINCE = "2025-11-25"
 _RESULT_TYPE_SINCE = "2026-07-28"
 
@@ -41,8 +45,7 @@ _INPUT = "Input validation error: "
 _OUTPUT = "Output validation error: "
 
 _MOST_TOLD = 8
-_LONGEST_TOLD = 300
-"""How many violations an error tells, and how many characters of each of their texts."""
+"""How many violations an error tells."""
 
 _LONGEST_UNKNOWN = 300
 """The longest error for an unknown tool, in bytes: it travels in the metadata of a status."""
@@ -112,21 +115,17 @@ def _protocol_error(
         if each.severity is Severity.ERROR
     ]
     codes = {each.code for each in errors}
-    data: dict[str, Any] = {}
+    code, data = INVALID_PARAMS, {}
     if "PAYLOAD_NOT_JSON" in codes:
-        code, message = _PARSE_ERROR, "Parse error"
+        code = PARSE_ERROR
     elif versions is not None and "META_PROTOCOL_VERSION" in codes:
-        code, message = _UNSUPPORTED_VERSION, "Unsupported protocol version"
+        code = UNSUPPORTED_VERSION
         supported, requested = versions
-        data = {"supported": [supported], "requested": _cut(requested)}
-    else:
-        code, message = _INVALID_PARAMS, "Invalid params"
-    error: dict[str, Any] = {"code": code, "message": message}
+        data = {"supported": [supported], "requested": cut(requested)}
+    error: dict[str, Any] = {"code": code, "message": TITLES[code]}
     if tells and _is_explained(verdict):
-        error["message"] = f"{message}: {_cut(errors[0].message)}"
-        data["violations"] = [_told(each) for each in errors[:_MOST_TOLD]]
-        if verdict.truncated or len(errors) > _MOST_TOLD:
-            data["truncated"] = True
+        error["message"] = f"{TITLES[code]}: {cut(errors[0].message)}"
+        data |= data_of(errors, _MOST_TOLD, truncated=verdict.truncated)
     if data:
         error["data"] = data
     return msgspec.json.encode(error)
@@ -159,7 +158,7 @@ def unknown_tool(name: str) -> str:
     while True:
         cut = "" if shown == name else "…"
         message = f"Unknown tool: {shown}{cut}" if name else "Unknown tool"
-        text = msgspec.json.encode({"code": _INVALID_PARAMS, "message": message})
+        text = msgspec.json.encode({"code": INVALID_PARAMS, "message": message})
         if len(text) <= _LONGEST_UNKNOWN:
             return text.decode()
         shown = shown[: -max(1, len(shown) // 16)]
@@ -175,15 +174,3 @@ def _error_result(text: str, version: str) -> bytes:
     if version >= _RESULT_TYPE_SINCE:
         result = {"resultType": "complete", **result}
     return msgspec.json.encode(result)
-
-
-def _told(violation: Violation) -> dict[str, str]:
-    return {
-        "code": violation.code,
-        "pointer": _cut(violation.instance_pointer),
-        "message": _cut(violation.message),
-    }
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST_TOLD else text[: _LONGEST_TOLD - 1] + "…"

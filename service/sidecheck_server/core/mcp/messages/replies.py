@@ -7,6 +7,16 @@ from typing import Any
 
 import msgspec
 
+from sidecheck_server.core.mcp.error_objects import (
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    PARSE_ERROR,
+    TITLES,
+    UNSUPPORTED_VERSION,
+    cut,
+    data_of,
+)
 from sidecheck_server.core.mcp.messages.message import Kind, Message
 from sidecheck_server.core.mcp.rules import envelope, methods
 from sidecheck_server.core.mcp.versions import VERSIONS
@@ -14,22 +24,8 @@ from sidecheck_server.core.words import Severity, Verdict, Violation
 
 __all__ = ["reply_to"]
 
-PARSE_ERROR = -32700
-INVALID_REQUEST = -32600
-METHOD_NOT_FOUND = -32601
-INVALID_PARAMS = -32602
-UNSUPPORTED_VERSION = -32022
-
-_TITLES = {
-    PARSE_ERROR: "Parse error",
-    INVALID_REQUEST: "Invalid request",
-    METHOD_NOT_FOUND: "Method not found",
-    INVALID_PARAMS: "Invalid params",
-    UNSUPPORTED_VERSION: "Unsupported protocol version",
-}
 _MOST = 20
-_LONGEST = 300
-"""How many violations a reply lists, and how long its texts are, in characters."""
+"""How many violations a reply lists."""
 
 #: The first version that lets an error response without an id, rather than with null.
 _WITHOUT_ID = "2025-11-25"
@@ -145,20 +141,9 @@ def _response(
     if id_ is not None or version < _WITHOUT_ID:
         response["id"] = id_
     where = f" at {why.instance_pointer}" if why.instance_pointer else ""
-    data: dict[str, Any] = {"violations": [_told(one) for one in errors[:_MOST]]}
-    if len(errors) > _MOST:
-        data["truncated"] = True
-    said = _cut(f"{_TITLES[code]}{where}: {why.message}")
-    response["error"] = {"code": code, "message": said, "data": data}
+    said = cut(f"{TITLES[code]}{where}: {why.message}")
+    response["error"] = {"code": code, "message": said, "data": data_of(errors, _MOST)}
     return response
-
-
-def _told(one: Violation) -> dict[str, str]:
-    return {"code": one.code, "pointer": _cut(one.instance_pointer), "message": _cut(one.message)}
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
 def _id_of(message: Message) -> str | int | None:
