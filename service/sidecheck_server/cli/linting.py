@@ -9,7 +9,6 @@ from sidecheck_server.cli.findings import Finding, Source, find_violations
 from sidecheck_server.cli.progress import with_progress
 from sidecheck_server.cli.reports import problem_object
 from sidecheck_server.cli.transcripts import Line, read_transcript
-from sidecheck_server.core.judge import Judging
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.answering import Compiling, answer_all, compiling_sources
 from sidecheck_server.core.mcp.check import check
@@ -84,8 +83,7 @@ class _Linter:
                 raise
             # The session has questions too: whether a call fits the tool that was listed.
             self._session.take(asked, checked)
-            how = Judging(max_violations=_MOST)
-            answer_all(checked, self._limits, how, self._compiling)
+            answer_all(checked, self._limits, asked.judging, self._compiling)
         except Refusal as refusal:
             found = Violation("", "", "", refusal.reason.value, refusal.message)
             return Verdict((found,))

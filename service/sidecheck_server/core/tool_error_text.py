@@ -8,6 +8,7 @@ that the model sees what is wrong and can call again (MCP 2025-11-25, server/too
 import re
 from collections.abc import Sequence
 
+from sidecheck_server.core.payload import UNREADABLE
 from sidecheck_server.core.words import Severity, Verdict, Violation
 
 __all__ = ["brief_error_text", "result_error_text", "tool_error_text"]
@@ -21,7 +22,6 @@ _LONGEST_LINE = 600
 _RESERVED = 40
 """What is kept free for the line that says how many more there are."""
 
-_UNREADABLE = frozenset({"PAYLOAD_NOT_JSON", "DUPLICATE_KEY", "NUMBER_OUT_OF_RANGE"})
 _PLAIN_STEP = re.compile(r"[^\W\d][\w-]*")
 
 
@@ -34,7 +34,7 @@ def tool_error_text(verdict: Verdict, *, tool: str | None = None) -> str:
     if not errors:
         return ""
     subject = _arguments(tool)
-    if any(each.code in _UNREADABLE for each in errors):
+    if any(each.code in UNREADABLE for each in errors):
         head = f"{subject} cannot be read as JSON:"
         tail = "Call the tool again with arguments that are one well-formed JSON object."
     else:

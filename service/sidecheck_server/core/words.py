@@ -1,11 +1,13 @@
 """The values that the judge answers with: verdicts and their violations."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from types import MappingProxyType
 from typing import TypeAlias, Union
 
 __all__ = [
+    "RANK",
     "Change",
     "ChangeRule",
     "Document",
@@ -48,6 +50,12 @@ class Severity(StrEnum):
     ERROR = "error"
     WARNING = "warning"
     INFO = "info"
+
+
+RANK: Mapping[Severity, int] = MappingProxyType(
+    {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
+)
+"""How grave each severity is: 0 is the gravest."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from google.protobuf.message import Message
 from sidecheck_server.core.judge import Judging
 from sidecheck_server.core.limits import Limits, exceeded
 from sidecheck_server.core.mcp.subjects import How
-from sidecheck_server.core.words import Severity, Verdict, Violation
+from sidecheck_server.core.words import RANK, Verdict, Violation
 from sidecheck_server.rpc.facts import Tally
 
 __all__ = ["TURN_SECONDS", "Batch", "Turn", "refuse_large_answer"]
@@ -27,9 +27,6 @@ def refuse_large_answer(answer: Message, limits: Limits) -> None:
     size = answer.ByteSize()
     if size > limits.message_bytes:
         raise exceeded("message_bytes", limits.message_bytes, "the answer", size)
-
-
-_GRAVEST_FIRST = (Severity.ERROR, Severity.WARNING, Severity.INFO)
 
 
 class Turn:
@@ -116,7 +113,7 @@ class Batch:
     def _shortened(self, found: tuple[Violation, ...]) -> Verdict:
         kept: list[Violation] = []
         left = self._length
-        for one in sorted(found, key=lambda one: _GRAVEST_FIRST.index(one.severity)):
+        for one in sorted(found, key=lambda one: RANK[one.severity]):
             left -= one.length
             if kept and (left < 0 or len(kept) >= self._violations):
                 break

@@ -13,6 +13,7 @@ from sidecheck_server.core.mcp.calls.replies import (
     unknown_tool,
 )
 from sidecheck_server.core.mcp.versions import VERSIONS
+from sidecheck_server.core.payload import UNREADABLE
 from sidecheck_server.core.refusals import Refusal
 from sidecheck_server.core.words import Verdict
 from sidecheck_server.rpc.convert import Asked, verdict_to_wire
@@ -23,7 +24,6 @@ from sidecheck_server.state.validation import Standard
 __all__ = ["answer_to_call", "answer_to_payload", "answer_to_result", "unknown_to_caller"]
 
 _NO_REPLY = Reply()
-_UNREADABLE = frozenset({"PAYLOAD_NOT_JSON", "DUPLICATE_KEY", "NUMBER_OUT_OF_RANGE"})
 
 
 def answer_to_payload(
@@ -84,4 +84,4 @@ def _versions(params: bytes, asked: Asked) -> tuple[str, str] | None:
 
 
 def _is_json(verdict: Verdict) -> bool:
-    return not any(each.code in _UNREADABLE for each in verdict.violations)
+    return not any(each.code in UNREADABLE for each in verdict.violations)

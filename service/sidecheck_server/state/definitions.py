@@ -20,14 +20,11 @@ from sidecheck_server.core.refusals import Reason, Refusal
 from sidecheck_server.core.schemas.source import SchemaSource
 from sidecheck_server.core.words import Severity, Violation
 from sidecheck_server.registry.definitions import Definition
-from sidecheck_server.state.protocol import Checker
+from sidecheck_server.state.protocol import AT_ONCE, Checker
 from sidecheck_server.state.schemas import CompiledSchemas, is_passing
 from sidecheck_server.state.targets import InlineTool
 
 __all__ = ["CheckedDefinition", "DefinitionChecker"]
-
-_AT_ONCE = 64
-"""How many tools of a request are checked at the same time."""
 
 _KNOWN = 50_000
 """How many definitions, and problems of them, are remembered."""
@@ -62,9 +59,9 @@ class DefinitionChecker:
     async def check_all(self, tools: Sequence[InlineTool], version: str) -> list[CheckedDefinition]:
         """Return what was found of each of *tools* by the rules of *version*, in order."""
         checked: list[CheckedDefinition] = []
-        for start in range(0, len(tools), _AT_ONCE):
+        for start in range(0, len(tools), AT_ONCE):
             read = []
-            for tool in tools[start : start + _AT_ONCE]:
+            for tool in tools[start : start + AT_ONCE]:
                 read.append((tool, self._read(tool)))
                 # Reading holds the loop; other calls have their turn in between.
                 await asyncio.sleep(0)

@@ -16,7 +16,7 @@ from sidecheck_server.core.words import Verdict
 from sidecheck_server.state.schemas import CompiledSchemas
 from sidecheck_server.state.surfaces import KeptSurfaces
 
-__all__ = ["Checker", "Find", "TakeLong", "allow"]
+__all__ = ["AT_ONCE", "Checker", "Find", "TakeLong", "allow"]
 
 #: Checks in a worker what takes longer than a moment.
 CheckLong = Callable[[Asked], Awaitable[Checked]]
@@ -24,6 +24,8 @@ CheckLong = Callable[[Asked], Awaitable[Checked]]
 JudgeLong = Callable[[CompiledSchema, bytes, Judging], Awaitable[Verdict]]
 #: Is called before a worker is given something to do; may refuse.
 TakeLong = Callable[[], None]
+#: Judges a value, at once or in a worker; may refuse.
+_Judge = Callable[[CompiledSchema, bytes], Awaitable[Verdict]]
 #: Returns what awaits the compiled schema that a question is about, or None.
 Find = Callable[[Asking], Awaitable[CompiledSchema] | None]
 
@@ -96,13 +98,29 @@ class Checker:
             Refusal: as `check`.
         """
         if checked.findings.questions:
-            answers = _Answers(checked.findings, asked, self._schemas, self._judge_long, take_long)
-            answers.find = find
-            await answers.give(self._limits)
+            judge = self._judge(asked.judging, take_long)
+            await _Answers(checked.findings, self._schemas, find, judge).give()
+
+    def _judge(self, how: Judging, take_long: TakeLong) -> _Judge:
+        """Return what judges the values of one subject, of which few may need a worker."""
+        limit = left = self._limits.long_items
+
+        async def judge(compiled: CompiledSchema, text: bytes) -> Verdict:
+            nonlocal left
+            verdict = judge_at_once(compiled, text, how)
+            if verdict is None:
+                take_long()
+                left -= 1
+                if left < 0:
+                    raise exceeded("long_items", limit, "values of one payload that need a worker")
+                verdict = await self._judge_long(compiled, text, how)
+            return verdict
+
+        return judge
 
 
-_AT_ONCE = 64
-"""How many schemas of a payload are compiled at the same time, as those of registrations are."""
+AT_ONCE = 64
+"""How many definitions of a request, or schemas of a payload, are worked at side by side."""
 
 _READY = 256
 """How many compiled schemas are held on to; others the cache may still have."""
@@ -112,40 +130,26 @@ class _Answers:
     """Answers the questions about one subject."""
 
     def __init__(
-        self,
-        findings: Findings,
-        asked: Asked,
-        schemas: CompiledSchemas,
-        judge_long: JudgeLong,
-        take_long: TakeLong,
+        self, findings: Findings, schemas: CompiledSchemas, find: Find, judge: _Judge
     ) -> None:
         self._findings = findings
         self._schemas = schemas
-        self._judge_long = judge_long
-        self._take_long = take_long
-        self.find: Find = nowhere
-        self._how = Judging(
-            max_violations=asked.how.most,
-            max_length=asked.how.longest,
-            hide_values=asked.context.hide_values,
-        )
-        # Thousands of values may be judged under one large schema: it is written out and
-        # looked up once. The questions hold the schemas, so that no identity is reused.
+        self._find = find
+        self._judge = judge
         self._ready: dict[tuple[int, bool], CompiledSchema | Refusal] = {}
-        self._long = 0
 
-    async def give(self, limits: Limits) -> None:
+    async def give(self) -> None:
         """Answer all questions.
 
         Raises:
             Refusal: as `Checker.check`.
         """
         questions = self._findings.questions
-        for start in range(0, len(questions), _AT_ONCE):
-            several = questions[start : start + _AT_ONCE]
+        for start in range(0, len(questions), AT_ONCE):
+            several = questions[start : start + AT_ONCE]
             await self._compile(several)
             for asking in several:
-                await self._answer(asking, limits)
+                await self._answer(asking)
                 # Each answer may hold the loop for a moment; other calls have their turn.
                 await asyncio.sleep(0)
         questions.clear()
@@ -154,39 +158,22 @@ class _Answers:
         """Make the schemas of *several* ready, those that are new side by side."""
         if len(self._ready) > _READY:
             self._ready.clear()
-        missing = {_key(each): each for each in several if _key(each) not in self._ready}
+        missing = {each.key: each for each in several if each.key not in self._ready}
         found = await asyncio.gather(*map(self._looked_up, missing.values()))
         self._ready.update(zip(missing, found, strict=True))
 
-    async def _answer(self, asking: Asking, limits: Limits) -> None:
-        compiled, verdict = self._ready[_key(asking)], None
+    async def _answer(self, asking: Asking) -> None:
+        compiled, verdict = self._ready[asking.key], None
         text = value_text(asking)
         if text is not None and not isinstance(compiled, Refusal):
-            verdict = judge_at_once(compiled, text, self._how)
-            if verdict is None:
-                self._count(limits)
-                verdict = await self._judge_long(compiled, text, self._how)
+            verdict = await self._judge(compiled, text)
         answer(asking, self._findings, compiled, verdict)
 
     async def _looked_up(self, asking: Asking) -> CompiledSchema | Refusal:
-        compiling = self.find(asking)
+        compiling = self._find(asking)
         if compiling is None:
             compiling = self._schemas.inline(source_for(asking, self._findings))
         try:
             return await compiling
         except Refusal as refusal:
             return refusal
-
-    def _count(self, limits: Limits) -> None:
-        self._take_long()
-        self._long += 1
-        if self._long > limits.long_items:
-            raise exceeded(
-                "long_items",
-                limits.long_items,
-                "values of one payload that need a worker",
-            )
-
-
-def _key(asking: Asking) -> tuple[int, bool]:
-    return (id(asking.question.schema), asking.question.assert_formats)

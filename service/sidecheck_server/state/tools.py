@@ -12,13 +12,10 @@ from sidecheck_server.core.mcp.tools.listing import Listing, read_listing
 from sidecheck_server.core.mcp.tools.outcomes import CheckedTool, outcomes, refused
 from sidecheck_server.core.refusals import Reason, Refusal
 from sidecheck_server.core.words import Document, Verdict
-from sidecheck_server.state.protocol import Checker
+from sidecheck_server.state.protocol import AT_ONCE, Checker
 from sidecheck_server.state.targets import InlineTool
 
 __all__ = ["CheckedTools", "ToolsChecker", "ToolsToCheck"]
-
-_AT_ONCE = 64
-"""How many tools of a request are checked at the same time."""
 
 _DUPLICATE = "another tool of the list has this name too; a client cannot tell which is meant"
 
@@ -104,8 +101,8 @@ class ToolsChecker:
         if count > most:
             raise exceeded("batch_items", most, "the tools", count)
         checked: list[Checked] = []
-        for start in range(0, count, _AT_ONCE):
-            several = tools[start : start + _AT_ONCE]
+        for start in range(0, count, AT_ONCE):
+            several = tools[start : start + AT_ONCE]
             checked += await asyncio.gather(*(self._one(_asked(asked, tool)) for tool in several))
         return outcomes(checked, pointers or [""] * count, _DUPLICATE)
 

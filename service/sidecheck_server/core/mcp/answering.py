@@ -113,14 +113,11 @@ def answer_all(
     """
     findings = checked.findings
     compiling = compiling or compiling_sources(limits)
-    # Many values may be judged under one schema. The questions hold it, so that its
-    # identity is that of no other.
     ready: dict[tuple[int, bool], CompiledSchema | Refusal] = {}
     for asking in findings.questions:
-        key = (id(asking.question.schema), asking.question.assert_formats)
-        if key not in ready:
-            ready[key] = compiling(source_for(asking, findings))
-        compiled = ready[key]
+        if asking.key not in ready:
+            ready[asking.key] = compiling(source_for(asking, findings))
+        compiled = ready[asking.key]
         text = None if isinstance(compiled, Refusal) else value_text(asking)
         if text is None or isinstance(compiled, Refusal):
             answer(asking, findings, compiled)

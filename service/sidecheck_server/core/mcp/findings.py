@@ -2,15 +2,12 @@
 
 from collections.abc import Iterable
 
+from sidecheck_server.core.judge import VALID
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules.rule import Found, Path, Question, Rule
-from sidecheck_server.core.words import Severity, Verdict, Violation
+from sidecheck_server.core.words import RANK, Severity, Verdict, Violation
 
 __all__ = ["Asking", "Findings"]
-
-#: Most messages have nothing wrong with them, and making a frozen value takes a while.
-_NOTHING = Verdict()
-_RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 
 
 class Asking:
@@ -21,6 +18,15 @@ class Asking:
     def __init__(self, path: Path, question: Question) -> None:
         self.path = path
         self.question = question
+
+    @property
+    def key(self) -> tuple[int, bool]:
+        """What tells schemas apart that are asked about, as long as the question is held.
+
+        Thousands of values may be judged under one large schema: by this it is written out
+        and compiled once.
+        """
+        return (id(self.question.schema), self.question.assert_formats)
 
 
 class Findings:
@@ -50,7 +56,7 @@ class Findings:
         self.questions: list[Asking] = []
         self._most = most
         self._longest = longest
-        self._least = _RANK[least]
+        self._least = RANK[least]
         #: By rank; nothing until the first is kept, since most messages have none.
         self._kept: tuple[list[Violation], ...] = ()
         self._length: list[int] = []
@@ -63,9 +69,9 @@ class Findings:
         """Take in what *rule* found in the value at *path*."""
         if isinstance(found, Question):
             self.questions.append(Asking(path, found))
-        elif _RANK[rule.severity] > self._least:
+        elif RANK[rule.severity] > self._least:
             self._look(rule.severity)
-        elif _RANK[rule.severity] in self._full:
+        elif RANK[rule.severity] in self._full:
             # Tens of thousands may be found; making a violation takes as long as finding it.
             self._look(rule.severity)
             self._truncated = True
@@ -74,7 +80,7 @@ class Findings:
 
     def add(self, violation: Violation) -> bool:
         """Take in *violation*; return whether more of its severity are wanted."""
-        rank = _RANK[violation.severity]
+        rank = RANK[violation.severity]
         self._look(violation.severity)
         if rank > self._least:
             return True
@@ -98,7 +104,7 @@ class Findings:
                 return
 
     def _look(self, severity: Severity) -> None:
-        if self._gravest is None or _RANK[severity] < _RANK[self._gravest]:
+        if self._gravest is None or RANK[severity] < RANK[self._gravest]:
             self._gravest = severity
 
     @property
@@ -120,7 +126,7 @@ class Findings:
     def verdict(self) -> Verdict:
         """Return the verdict: the gravest violations, as many as are wanted."""
         if self._gravest is None and not self._truncated:
-            return _NOTHING
+            return VALID
         kept = [violation for one in self._kept for violation in one]
         truncated = self._truncated or len(kept) > self._most
         return Verdict.listing(kept[: self._most], truncated=truncated)

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
 
+from sidecheck_server.core.judge import Judging
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.words import Severity
 
@@ -170,3 +171,12 @@ class Asked:
     subject: Subject
     context: Context = field(default_factory=Context)
     how: How = field(default_factory=How)
+
+    @property
+    def judging(self) -> Judging:
+        """How values are judged that the rules ask about."""
+        return Judging(
+            max_violations=self.how.most,
+            max_length=self.how.longest,
+            hide_values=self.context.hide_values,
+        )

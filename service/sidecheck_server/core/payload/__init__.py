@@ -7,7 +7,7 @@ and anything after the end.
 """
 
 from sidecheck_server.core.payload.decoding import decode
-from sidecheck_server.core.payload.faults import MalformedError
+from sidecheck_server.core.payload.faults import UNREADABLE, MalformedError
 from sidecheck_server.core.payload.nesting import nesting
 
-__all__ = ["MalformedError", "decode", "nesting"]
+__all__ = ["UNREADABLE", "MalformedError", "decode", "nesting"]

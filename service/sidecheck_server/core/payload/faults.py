@@ -7,7 +7,10 @@ import msgspec
 
 from sidecheck_server.core.words import Violation
 
-__all__ = ["MalformedError", "diagnose"]
+__all__ = ["UNREADABLE", "MalformedError", "diagnose"]
+
+UNREADABLE = frozenset({"PAYLOAD_NOT_JSON", "DUPLICATE_KEY", "NUMBER_OUT_OF_RANGE"})
+"""The codes of the violations of a text that is not JSON, or has no single meaning."""
 
 
 class MalformedError(ValueError):

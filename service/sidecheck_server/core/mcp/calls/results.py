@@ -13,6 +13,7 @@ from sidecheck_server.core.mcp.rules.rule import Fault, of_type
 from sidecheck_server.core.mcp.subjects import ResultProfile, ToolResult
 from sidecheck_server.core.mcp.surfaces import Surfaces
 from sidecheck_server.core.mcp.typed_values import check_value
+from sidecheck_server.core.payload import UNREADABLE
 from sidecheck_server.core.words import Verdict, Violation
 
 __all__ = [
@@ -103,9 +104,7 @@ def owes_output(value: Any, version: str) -> bool:
 _KINDS: Mapping[bytes, str] = MappingProxyType(
     {b"[": "an array", b'"': "a string", b"t": "a boolean", b"f": "a boolean", b"n": "null"}
 )
-_TOLD = frozenset(
-    {"TYPE", "PAYLOAD_NOT_JSON", "DUPLICATE_KEY", "NUMBER_OUT_OF_RANGE", NOT_EXPLAINED}
-)
+_TOLD = UNREADABLE | {"TYPE", NOT_EXPLAINED}
 
 
 def must_be_object(verdict: Verdict, payload: bytes, how: Judging, version: str) -> Verdict:

@@ -5,13 +5,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from sidecheck_server.core.budget import spend
+from sidecheck_server.core.judge import VALID
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.findings import Findings
 from sidecheck_server.core.mcp.rules.names import NAME_RULES, Judge
 from sidecheck_server.core.mcp.rules.rule import Fault
 from sidecheck_server.core.mcp.subjects import How
 from sidecheck_server.core.mcp.tools.problems import duplicate_name
-from sidecheck_server.core.words import Severity, Verdict, Violation
+from sidecheck_server.core.words import RANK, Verdict, Violation
 
 __all__ = [
     "CheckedName",
@@ -33,21 +34,12 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9_-]")
 #: What all rules allow and of which the SDK does not warn. Most names are such.
 _PLAIN = re.compile(r"[A-Za-z_](?:[A-Za-z0-9_-]{0,62}[A-Za-z0-9_])?")
 
-#: Most names have nothing wrong with them, and making a frozen value takes a while.
-_NOTHING = Verdict()
-
 #: In whose place what a rule says of a name is put.
 _NAMELESS = Fault((), "")
 
 # In steps.
 _FEW = 100
 _MANY = 400
-
-_GRAVE_ENOUGH = {
-    Severity.INFO: frozenset(Severity),
-    Severity.WARNING: frozenset({Severity.WARNING, Severity.ERROR}),
-    Severity.ERROR: frozenset({Severity.ERROR}),
-}
 
 
 @dataclass(slots=True)
@@ -114,13 +106,13 @@ def checking_names(
     judges = [
         (each.judge, each.rule.violation(_NAMELESS, context.version))
         for each in NAME_RULES
-        if each.rule.holds_in(context.version) and each.rule.severity in _GRAVE_ENOUGH[how.least]
+        if each.rule.holds_in(context.version) and RANK[each.rule.severity] <= RANK[how.least]
     ]
     known: dict[str, CheckedName] = {}
     telling = _Telling(judges, context, how)
     for name, where in places.items():
         if len(where) == 1 and _PLAIN.fullmatch(name):
-            known[name] = CheckedName(_NOTHING, sdk_valid=True, sdk_warnings=(), sanitized=name)
+            known[name] = CheckedName(VALID, sdk_valid=True, sdk_warnings=(), sanitized=name)
         else:
             spend(context.budget, _MANY)
             valid, warnings = sdk_warnings(name)

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from sidecheck_server.core.judge import Judging
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.answering import answer_all
 from sidecheck_server.core.mcp.check import Checked, check
@@ -66,14 +65,9 @@ def check_here(asked: Asked, limits: Limits, surfaces: Surfaces) -> Checked:
     Its schemas are compiled, so it takes as long as that. What is beyond a limit has a
     violation that says so.
     """
-    how = Judging(
-        max_violations=asked.how.most,
-        max_length=asked.how.longest,
-        hide_values=asked.context.hide_values,
-    )
     try:
         checked = check(asked, limits, surfaces)
-        answer_all(checked, limits, how)
+        answer_all(checked, limits, asked.judging)
     except Refusal as refusal:
         return refused(asked, refusal)
     return checked
