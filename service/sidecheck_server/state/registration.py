@@ -6,10 +6,9 @@ from enum import StrEnum
 from threading import Lock
 
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.tools.problems import (
-    duplicate_name,
-    repeated_names,
-)
+from sidecheck_server.core.mcp.rules.names import NO_DUPLICATES
+from sidecheck_server.core.mcp.rules.rule import Fault
+from sidecheck_server.core.mcp.tools.problems import repeated_names
 from sidecheck_server.core.mcp.versions import DEFAULT_VERSION
 from sidecheck_server.core.refusals import Reason, Refusal
 from sidecheck_server.core.words import Severity, Violation
@@ -161,7 +160,7 @@ def _with_duplicates_told(
     """Warn of every name that stands more than once; the last good definition counts."""
     repeated = repeated_names(one.name for one in checked)
     said = "the request has several tools of this name; the last good one counts"
-    problem = duplicate_name(said, version)
+    problem = NO_DUPLICATES.violation(Fault(("name",), said), version)
     return [
         replace(one, problems=(*one.problems, problem)) if one.name in repeated else one
         for one in checked

@@ -14,10 +14,9 @@ from sidecheck_server.core.mcp.subjects import Asked, ProtocolMessage
 from sidecheck_server.core.mcp.tools.names import CheckedName, Collision
 from sidecheck_server.core.mcp.tools.outcomes import CheckedTool, Treatment
 from sidecheck_server.core.words import Verdict
-from sidecheck_server.rpc.convert.targets import documents_from_wire
+from sidecheck_server.rpc.convert.targets import documents_from_wire, tool_from_wire
 from sidecheck_server.rpc.convert.terms import terms_from_wire
 from sidecheck_server.rpc.convert.verdicts import checked_to_wire
-from sidecheck_server.state.targets import InlineTool
 from sidecheck_server.state.tools import ToolsToCheck
 
 __all__ = [
@@ -93,9 +92,7 @@ def tools_from_wire(
     return ToolsToCheck(
         listing=request.listing,
         documents=documents_from_wire(request.documents),
-        tools=tuple(
-            InlineTool(tool.json, documents_from_wire(tool.documents)) for tool in request.tools
-        ),
+        tools=tuple(map(tool_from_wire, request.tools)),
         context=terms.context,
         how=terms.how,
     )

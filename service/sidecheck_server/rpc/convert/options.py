@@ -11,11 +11,10 @@ from sidecheck_server.core.judge import Judging
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.versions import DEFAULT_VERSION, refuse_unknown_version
 from sidecheck_server.core.repair.words import Coercion, Repairs, UnknownArguments
+from sidecheck_server.rpc.convert.limits import most_violations
 from sidecheck_server.rpc.convert.values import no_such_value
 
 __all__ = ["Asked", "options_from_wire"]
-
-_DEFAULT_VIOLATIONS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +45,7 @@ def options_from_wire(options: options_pb2.ValidationOptions, limits: Limits) ->
         _COERCIONS[chosen["coercion"]],
         options.apply_defaults,
     )
-    wanted = min(options.max_violations or _DEFAULT_VIOLATIONS, limits.violations)
+    wanted = most_violations(options.max_violations, limits)
     return Asked(
         how=Judging(
             max_violations=1 if detail == options_pb2.DETAIL_FIRST else wanted,

@@ -5,11 +5,10 @@ from sidecheck.v1 import registry_service_pb2, target_pb2
 from sidecheck_server.core.limits import Limits, exceeded
 from sidecheck_server.core.mcp.versions import refuse_unknown_version
 from sidecheck_server.registry.definitions import Action, Binding
-from sidecheck_server.rpc.convert.targets import documents_from_wire
+from sidecheck_server.rpc.convert.targets import tool_from_wire
 from sidecheck_server.rpc.convert.values import no_such_value
 from sidecheck_server.rpc.convert.verdicts import violation_to_wire
 from sidecheck_server.state.registration import OnChange, Outcome, Registration
-from sidecheck_server.state.targets import InlineTool
 
 __all__ = ["outcome_to_wire", "registration_from_wire", "tool_to_wire"]
 
@@ -46,9 +45,7 @@ def registration_from_wire(
         raise no_such_value("on_change" if on_change is None else "mode")
     return Registration(
         server=request.server,
-        tools=tuple(
-            InlineTool(tool.json, documents_from_wire(tool.documents)) for tool in request.tools
-        ),
+        tools=tuple(map(tool_from_wire, request.tools)),
         replace=request.mode == registry_service_pb2.REGISTRATION_MODE_REPLACE,
         on_change=on_change,
         validate_only=request.validate_only,

@@ -56,8 +56,7 @@ def target_from_wire(target: target_pb2.Target) -> Target:
         case "schema_digest":
             return SchemaDigest(target.schema_digest)
         case "inline_tool":
-            tool = target.inline_tool
-            return InlineTool(tool.json, documents_from_wire(tool.documents))
+            return tool_from_wire(target.inline_tool)
         case "inline_schema":
             schema = target.inline_schema
             dialect = schema.default_dialect or DEFAULT_DIALECT.uri
@@ -68,6 +67,11 @@ def target_from_wire(target: target_pb2.Target) -> Target:
                 "the request has no target to judge under",
                 {"field": "target"},
             )
+
+
+def tool_from_wire(tool: target_pb2.InlineTool) -> InlineTool:
+    """Return a tool definition that was sent along."""
+    return InlineTool(tool.json, documents_from_wire(tool.documents))
 
 
 def documents_from_wire(documents: Iterable[target_pb2.Document]) -> tuple[Document, ...]:

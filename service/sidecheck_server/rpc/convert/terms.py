@@ -14,11 +14,10 @@ from sidecheck_server.core.mcp.versions import DEFAULT_VERSION, refuse_unknown_v
 from sidecheck_server.core.payload import MalformedError, decode
 from sidecheck_server.core.refusals import Reason, Refusal
 from sidecheck_server.core.words import Severity
+from sidecheck_server.rpc.convert.limits import most_violations
 from sidecheck_server.rpc.convert.values import no_such_value
 
 __all__ = ["Terms", "terms_from_wire"]
-
-_DEFAULT_VIOLATIONS = 20
 
 _LEAST: Mapping[int, Severity] = MappingProxyType(
     {
@@ -64,7 +63,7 @@ def terms_from_wire(
             hide_values=options.hide_values,
         ),
         How(
-            most=min(options.max_violations or _DEFAULT_VIOLATIONS, limits.violations),
+            most=most_violations(options.max_violations, limits),
             longest=limits.verdict_length,
             least=least,
         ),

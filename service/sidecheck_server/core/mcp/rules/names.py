@@ -15,7 +15,7 @@ from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
 from sidecheck_server.core.mcp.versions import VERSIONS
 from sidecheck_server.core.words import Severity
 
-__all__ = ["NAME_RULES", "RULES", "Judge", "NameRule"]
+__all__ = ["NAME_RULES", "NO_DUPLICATES", "RULES", "Judge", "NameRule"]
 
 _SPECIFIED = NameGrammar(128, "A-Za-z0-9_.-", 'ASCII letters, digits, "_", "-" and "."')
 """What the specification allows since 2025-11-25."""
@@ -189,13 +189,6 @@ def _advice(provider: ProviderGrammar) -> NameRule:
     return made(lambda name, context: _unfit(name, grammar, allowed, context))
 
 
-@rule(
-    "TOOL_NAME_DUPLICATE",
-    severity=Severity.WARNING,
-    clause=Clause("server/tools", "tool"),
-    sentence="No two tools of a list have the same name.",
-    on="ListToolsResult",
-)
 def _unique(result: Any, context: Context) -> Iterator[Fault]:
     tools = result.get("tools") if isinstance(result, dict) else None
     if not isinstance(tools, list):
@@ -213,6 +206,15 @@ def _unique(result: Any, context: Context) -> Iterator[Fault]:
             yield Fault(("tools", index, "name"), f"the tool at /tools/{before} has {which} too")
 
 
+NO_DUPLICATES = rule(
+    "TOOL_NAME_DUPLICATE",
+    severity=Severity.WARNING,
+    clause=Clause("server/tools", "tool"),
+    sentence="No two tools of a list have the same name.",
+    on="ListToolsResult",
+)(_unique)
+"""The rule also speaks of tools, and of names, that are no result of tools/list."""
+
 NAME_RULES: tuple[NameRule, ...] = (
     _not_empty,
     _not_long,
@@ -222,4 +224,4 @@ NAME_RULES: tuple[NameRule, ...] = (
 )
 """The rules that look at one name alone."""
 
-RULES: tuple[Rule, ...] = (*(each.rule for each in NAME_RULES), _unique)
+RULES: tuple[Rule, ...] = (*(each.rule for each in NAME_RULES), NO_DUPLICATES)

@@ -2,16 +2,15 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from sidecheck_server.core.budget import spend
 from sidecheck_server.core.judge import VALID
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.findings import Findings
-from sidecheck_server.core.mcp.rules.names import NAME_RULES, Judge
+from sidecheck_server.core.mcp.rules.names import NAME_RULES, NO_DUPLICATES, Judge
 from sidecheck_server.core.mcp.rules.rule import Fault
 from sidecheck_server.core.mcp.subjects import How
-from sidecheck_server.core.mcp.tools.problems import duplicate_name
 from sidecheck_server.core.words import RANK, Verdict, Violation
 
 __all__ = [
@@ -148,7 +147,7 @@ class _Telling:
                 told.append(self._violation(like, message, better))
         if times > 1:
             repeated = f"{times} of the names are this one; a tool is known by its name alone"
-            told.append(replace(duplicate_name(repeated), instance_pointer=""))
+            told.append(NO_DUPLICATES.violation(Fault((), repeated), self._context.version))
         if not shared:
             return self._listed(told)
         key = tuple(map(id, told))

@@ -8,13 +8,11 @@ from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.answering import answer_all
 from sidecheck_server.core.mcp.check import Checked, check
 from sidecheck_server.core.mcp.findings import Findings
+from sidecheck_server.core.mcp.rules.names import NO_DUPLICATES
+from sidecheck_server.core.mcp.rules.rule import Fault
 from sidecheck_server.core.mcp.subjects import Asked
 from sidecheck_server.core.mcp.surfaces import Surfaces
-from sidecheck_server.core.mcp.tools.problems import (
-    duplicate_name,
-    refusal_as_problems,
-    repeated_names,
-)
+from sidecheck_server.core.mcp.tools.problems import refusal_as_problems, repeated_names
 from sidecheck_server.core.refusals import Refusal
 from sidecheck_server.core.words import Severity, Verdict
 
@@ -83,7 +81,7 @@ def outcomes(
     repeated = repeated_names(one.name for one in checked)
     for one in checked:
         if one.name in repeated:
-            one.findings.add(duplicate_name(duplicates, one.findings.context.version))
+            one.findings.tell(NO_DUPLICATES, (), Fault(("name",), duplicates))
     return tuple(_outcome(one, pointer) for one, pointer in zip(checked, pointers, strict=True))
 
 

@@ -4,14 +4,10 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 
-from sidecheck_server.core.mcp.rules.rule import Clause
-from sidecheck_server.core.mcp.versions import DEFAULT_VERSION
 from sidecheck_server.core.refusals import Refusal
-from sidecheck_server.core.words import Severity, Violation
+from sidecheck_server.core.words import Violation
 
-__all__ = ["duplicate_name", "refusal_as_problems", "repeated_names"]
-
-_UNIQUE = Clause("server/tools", "tool")
+__all__ = ["refusal_as_problems", "repeated_names"]
 
 
 def refusal_as_problems(refusal: Refusal, pointer: str) -> tuple[Violation, ...]:
@@ -28,16 +24,3 @@ def repeated_names(names: Iterable[str]) -> frozenset[str]:
     """Return those of *names* that stand more than once; a tool without a name has ""."""
     counts = Counter(name for name in names if name)
     return frozenset(name for name, count in counts.items() if count > 1)
-
-
-def duplicate_name(message: str, version: str = DEFAULT_VERSION) -> Violation:
-    """Return the warning of a name that another tool has too, which *message* tells."""
-    return Violation(
-        instance_pointer="/name",
-        schema_pointer="",
-        keyword="",
-        code="TOOL_NAME_DUPLICATE",
-        message=message,
-        severity=Severity.WARNING,
-        clause=_UNIQUE.at(version),
-    )
