@@ -55,6 +55,14 @@ class Reason(StrEnum):
     ENDLESS_REFERENCE = "ENDLESS_REFERENCE"
     """A reference of the schema leads back to itself without consuming any payload."""
 
+    # The conversion
+    NOT_CONVERTIBLE = "NOT_CONVERTIBLE"
+    """The API takes nothing that the tool could be turned into, in the mode asked for."""
+    INVALID_PLAN = "INVALID_PLAN"
+    """A plan is none, or of a later version."""
+    PLAN_MISMATCH = "PLAN_MISMATCH"
+    """A plan does not belong to the call, or to the tool."""
+
     # The service
     WORKER_LOST = "WORKER_LOST"
     """The worker process died that was at it; trying again may succeed."""

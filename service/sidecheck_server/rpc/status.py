@@ -34,6 +34,9 @@ STATUS_CODES: Mapping[Reason, grpc.StatusCode] = MappingProxyType(
         Reason.UNSUPPORTED_PATTERN: grpc.StatusCode.INVALID_ARGUMENT,
         Reason.UNRESOLVABLE_REFERENCE: grpc.StatusCode.INVALID_ARGUMENT,
         Reason.ENDLESS_REFERENCE: grpc.StatusCode.INVALID_ARGUMENT,
+        Reason.NOT_CONVERTIBLE: grpc.StatusCode.FAILED_PRECONDITION,
+        Reason.INVALID_PLAN: grpc.StatusCode.INVALID_ARGUMENT,
+        Reason.PLAN_MISMATCH: grpc.StatusCode.FAILED_PRECONDITION,
         Reason.WORKER_LOST: grpc.StatusCode.UNAVAILABLE,
         Reason.SHUTTING_DOWN: grpc.StatusCode.UNAVAILABLE,
     }

@@ -1,0 +1,1 @@
+"""The APIs, one table of facts each."""

@@ -1,0 +1,60 @@
+"""The order of fitting."""
+
+from collections.abc import Mapping
+
+from sidecheck_server.core.budget import spend
+from sidecheck_server.core.convert.apis.api import References, Subset
+from sidecheck_server.core.convert.fitting import (
+    arrays,
+    combinators,
+    leftovers,
+    objects,
+    references,
+    values,
+)
+from sidecheck_server.core.convert.fitting.fitting import Fitting, Rule
+from sidecheck_server.core.convert.fitting.roots import at_root
+from sidecheck_server.core.convert.part import Part
+from sidecheck_server.core.convert.record import Record
+
+__all__ = ["RULES", "fit"]
+
+RULES: tuple[Rule, ...] = (
+    *combinators.RULES,
+    *values.RULES,
+    *arrays.RULES,
+    *objects.RULES,
+    *references.RULES,
+    *leftovers.RULES,
+)
+"""Every rule, in order: structure first, so that what is left has its final form."""
+
+_PART = 200
+"""Steps of fitting one part."""
+
+
+def fit(root: Part, subset: Subset, members: Mapping[str, str], record: Record) -> Part:
+    """Return *root* in the schema language of *subset*; *members* are renamed.
+
+    Raises:
+        Exhausted: the budget of *record* is spent.
+    """
+    if subset.references is References.NOWHERE:
+        root = references.written_out(root, record)
+    root = at_root(root, subset, record)
+    fitting = Fitting(root, subset, members, record)
+    seen: set[int] = set()
+    pending = [root]
+    # Parts are kept alive by the list, so that no two have one id.
+    kept: list[Part] = []
+    while pending:
+        part = pending.pop()
+        if id(part) in seen:
+            continue
+        spend(record.budget, _PART)
+        seen.add(id(part))
+        kept.append(part)
+        for rule in RULES:
+            rule(part, fitting)
+        pending.extend(below for _, below in part.below())
+    return root
