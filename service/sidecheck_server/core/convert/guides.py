@@ -21,7 +21,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from sidecheck_server.core.convert.branches import Tests
+from sidecheck_server.core.convert.branch_tests import Tests
 from sidecheck_server.core.convert.part import Part, Undo
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.refusals import Reason, Refusal
