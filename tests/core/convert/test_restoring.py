@@ -134,6 +134,13 @@ def read(
             {"wrapped": "input"}, {"input": 1}, 1, {"": UNWRAPPED}, id="wrapped no object"
         ),
         pytest.param(
+            {"wrapped": "a", "also": [{"wrapped": "b", "inner": TEXT}]},
+            {"a": "1"},
+            "1",
+            {"": UNWRAPPED},
+            id="wrapped as one guide says",
+        ),
+        pytest.param(
             {"ref": "d", "defs": {"d": {"nulls": ["a"], **members(b={"ref": "d"})}}},
             {"a": None, "b": {"a": None, "b": {"a": None}}},
             {"b": {"b": {}}},
@@ -265,6 +272,12 @@ STRINGS = branch(types=["string"])
             {"a": None, "b": None},
             [{"a": None}],
             id="required members tell",
+        ),
+        pytest.param(
+            union(branch({"nulls": ["a"]}, only=["a", "c"]), branch({"nulls": ["b"]})),
+            {"a": None, "b": None},
+            [{"a": None}],
+            id="as many members as can be but others",
         ),
         pytest.param(
             union(branch({"nulls": ["a"]}, only=["a"]), branch({"nulls": ["b"]}, required=["b"])),
@@ -428,6 +441,14 @@ def test_whatever_is_given_ends(guide: dict[str, Any], arguments: Any) -> None:
     else:
         assert 1 <= made <= MOST_READINGS
     assert time.process_time() - started < 2
+
+
+def test_references_that_double_cost_no_more_than_there_are() -> None:
+    """Each guide is followed once for each value, by whatever ways it is reached."""
+    row = {f"d{n}": {"also": [{"ref": f"d{n + 1}"}, {"ref": f"d{n + 1}"}]} for n in range(60)}
+    guide = {"ref": "d0", "defs": {**row, "d60": {"nulls": ["a"]}}}
+
+    assert [({}, {"/a": NULL})] == read(guide, {"a": None})
 
 
 def test_arguments_deeper_than_the_interpreter_goes_are_too_much() -> None:
