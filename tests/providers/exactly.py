@@ -1,6 +1,6 @@
 """One strict reading of a JSON text by a type: nothing unknown, and nothing left unread."""
 
-from collections.abc import Iterator
+import json
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -10,14 +10,17 @@ __all__ = ["read_exactly"]
 
 def read_exactly(adapter: TypeAdapter[Any], text: bytes) -> None:
     """Raise if *text* is none of *adapter*'s type, or has members that the type has not."""
-    _exhaust(adapter.validate_json(text, extra="forbid"))
+    _exhaust(adapter.validate_json(text, extra="forbid"), json.loads(text))
 
 
-def _exhaust(value: Any) -> None:
-    """Read iterables in *value*, which pydantic validates when they are read."""
-    if isinstance(value, dict):
-        value = value.values()
-    elif not isinstance(value, list | Iterator):
-        return
-    for item in value:
-        _exhaust(item)
+def _exhaust(read: Any, given: Any) -> None:
+    """Read the iterables in *read*, what pydantic made of *given*: only then it validates them.
+
+    Where a string may stand as well as an iterable, it takes a string for the latter.
+    """
+    if isinstance(given, dict) and isinstance(read, dict):
+        for name, value in given.items():
+            _exhaust(read[name], value)
+    elif isinstance(given, list):
+        for item, value in zip(read, given, strict=True):
+            _exhaust(item, value)
