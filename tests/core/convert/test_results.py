@@ -120,8 +120,13 @@ SAID: dict[str, Case] = {
     ),
     "a picture of a kind that nobody takes": (
         {"content": [{"type": "image", "data": "AA==", "mimeType": "image/tiff"}]},
-        "[An image (image/tiff, 1 bytes), which cannot be shown]",
+        "[An image (image/tiff, 1 byte), which cannot be shown]",
         (loss("/content/0", Action.DROPPED, NOT_SHOWN),),
+    ),
+    "content of another type": (
+        {"content": [{"type": "hologram", "data": "AAAA"}]},
+        "[Content of type hologram, which cannot be shown]",
+        (loss("/content/0", Action.DROPPED, "is content of a type that is not known"),),
     ),
     "a resource of a kind that nobody takes": (
         {"content": [{"type": "resource", "resource": {"uri": "a:b", "blob": "AAAAAA=="}}]},
@@ -191,11 +196,16 @@ FAILED_SILENTLY: dict[ModelApi, dict[str, Any]] = {
 
 @pytest.mark.parametrize("api", ModelApi)
 def test_a_failure_without_a_word_is_put_in_words(api: ModelApi) -> None:
-    assert message_of({"content": [], "isError": True}, api)[0] == FAILED_SILENTLY[api]
+    in_text = (_FAILS_IN_TEXT,) if api in (CHAT, RESPONSES, MISTRAL, OLLAMA) else ()
+    result = {"content": [], "isError": True}
+    assert message_of(result, api) == (FAILED_SILENTLY[api], (_EMPTY, *in_text))
+
+
+_DEEP = '{"a":' * 200 + "1" + "}" * 200
 
 
 def test_a_text_that_only_looks_like_the_structured_content_does_not_stand_for_it() -> None:
-    for text in ('{"a":1', '{"a":"1"}', '{"a":true}', '{"a":1,"a":1}', "[" * 200):
+    for text in ('{"a":1', '{"a":"1"}', '{"a":true}', '{"a":1,"a":1}', _DEEP):
         result = {"content": [block(text)], "structuredContent": {"a": 1}}
         message, losses = message_of(result, CHAT)
         assert message["content"] == [block(text), block('{"a":1}')]

@@ -58,7 +58,7 @@ def result_message(
             told.tell(("structuredContent",), Action.REWRITTEN, "is told as JSON text")
             items.append(said)
     failed = result.get("isError") is True
-    if not items and not failed:
+    if not items:
         told.tell(("content",), Action.REWRITTEN, "is empty, which is said in words")
     items = _with_failure(items, api, told) if failed else items or [_NOTHING]
     _cut(items, api.answer_length, told)
@@ -100,11 +100,12 @@ def _with_failure(items: list[Item], api: Api, told: Told) -> list[Item]:
 
     Something is always said: Anthropic's API refuses a failure without content.
     """
+    if not api.answer_has_failure:
+        told.tell(("isError",), Action.REWRITTEN, "is said in the text")
     if not items:
         return [f"{_FAILED}."]
     if api.answer_has_failure:
         return items
-    told.tell(("isError",), Action.REWRITTEN, "is said in the text")
     first = items[0]
     if isinstance(first, str):
         return [f"{_FAILED}: {first}", *items[1:]]
