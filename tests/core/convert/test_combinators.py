@@ -210,10 +210,9 @@ CASES: list[tuple[str, Subset, Any, Any, list[Told]]] = [
         {
             "title": "T",
             "anyOf": [
-                {"properties": {"b": {"$ref": "#/$defs/b"}, "a": STRING}},
-                {"properties": {"b": {"$ref": "#/$defs/b"}, "c": NULL}},
+                {"properties": {"b": NULL, "a": STRING}},
+                {"properties": {"b": NULL, "c": NULL}},
             ],
-            "$defs": {"b": NULL},
         },
         [rewritten("anyOf")],
     ),

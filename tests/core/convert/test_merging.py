@@ -90,7 +90,7 @@ def test_not_merged(schemas: list[Any]) -> None:
 
 
 def test_schemas_that_lead_to_each_other_without_end_are_not_merged() -> None:
-    schema = {
+    schema: Any = {
         "prefixItems": [{"$ref": "#/$defs/a"}, {"$ref": "#/$defs/b"}],
         "$defs": {name: {"items": {"$ref": f"#/$defs/{name}"}} for name in ("a", "b")},
     }
@@ -100,7 +100,7 @@ def test_schemas_that_lead_to_each_other_without_end_are_not_merged() -> None:
 
 
 def test_what_is_merged_stays_as_it_is() -> None:
-    schema = {"prefixItems": [{"properties": {"a": {}}}, {"properties": {"b": {}}}]}
+    schema: Any = {"prefixItems": [{"properties": {"a": {}}}, {"properties": {"b": {}}}]}
     root, record = read(schema)
 
     assert merged(root.keywords["prefixItems"], record.budget) is not None
