@@ -7,6 +7,7 @@ import pytest
 from complete_engines import engine_for
 from repairing import budget
 from sidecheck_server.core.budget import Exhausted
+from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.repair.coercion import coerce
 from sidecheck_server.core.repair.words import Coercion
 from sidecheck_server.core.words import Change, ChangeRule
@@ -363,6 +364,19 @@ def test_a_deep_payload_of_a_recursive_schema_is_coerced(schema: Any, levels: in
     result, rules = coerced(schema, json.loads(payload))
 
     assert (json.loads(expected), {"/0" * levels: ChangeRule.STRING_TO_INTEGER}) == (result, rules)
+
+
+def test_short_texts_of_slow_numbers_are_paid_for() -> None:
+    """Each of these numbers takes some thirty microseconds to read."""
+    texts = ["[" + "1e300," * 1000 + "0]"] * 15
+    with pytest.raises(Exhausted):
+        coerce(
+            engine_for({"items": {"type": "array"}}),
+            texts,
+            Coercion.JSON_STRINGS,
+            budget(Limits().steps_at_once),
+            hide_values=False,
+        )
 
 
 def test_the_work_is_bounded() -> None:

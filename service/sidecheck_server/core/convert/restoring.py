@@ -5,7 +5,6 @@ for the judge to say. Where several branches of a union fit a value there are se
 readings, of which the judge accepts one.
 """
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -17,7 +16,7 @@ from sidecheck_server.core.convert.guides import Guide
 from sidecheck_server.core.convert.picks import Picks, all_picks
 from sidecheck_server.core.explain.values import counted
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.payload import MalformedError, decode
+from sidecheck_server.core.payload import MalformedError, decode, decoding_steps
 from sidecheck_server.core.refusals import Refusal
 from sidecheck_server.core.words import Change, ChangeRule, JsonValue, as_pointer
 
@@ -32,19 +31,13 @@ _MOST_TRIED = 4 * MOST_READINGS
 _PAYLOAD_DEPTH = Limits().payload_depth
 
 # In steps: a value that a guide leads to, a guide of it, a change that is told, a step of a
-# pointer, a text that is decoded, how many characters of one, or of a pointer, are read or
-# written in a step, and a number that is far from 1.
+# pointer, a text that is decoded, and how many characters of a pointer are written in a step.
 _VALUE = 60
 _GUIDE = 20
 _CHANGE = 100
 _STEP = 4
 _TEXT = 250
 _CHARACTERS = 2
-_EXTREME = 1200
-
-_EXTREMES = re.compile(r"[0-9][eE][+-]?[0-9]{3}")
-"""What begins the exponents with which reading a number takes long (see `payload.decoding`):
-a payload may have many short texts of such numbers."""
 
 #: The steps to a value: those to what it stands in, and the last one.
 _Path: TypeAlias = Union[tuple["_Path", str | int], None]
@@ -240,8 +233,7 @@ class _Restoring:
 
     def _decoded(self, text: str, path: _Path, depth: int) -> JsonValue:
         """Return what the JSON *text* holds, or itself if it holds nothing."""
-        spend(self._budget, _TEXT + len(text) // _CHARACTERS)
-        spend(self._budget, _EXTREME * len(_EXTREMES.findall(text)))
+        spend(self._budget, _TEXT + decoding_steps(text))
         try:
             encoded = text.encode("utf-8", "surrogatepass")
             value = decode(encoded, max_depth=self._max_depth - depth, most=1)

@@ -6,8 +6,8 @@ numbers beyond these ranges, lone surrogates, duplicate keys, a byte order mark,
 and anything after the end.
 """
 
-from sidecheck_server.core.payload.decoding import decode
+from sidecheck_server.core.payload.decoding import decode, decoding_steps
 from sidecheck_server.core.payload.faults import UNREADABLE, MalformedError
 from sidecheck_server.core.payload.nesting import nesting
 
-__all__ = ["UNREADABLE", "MalformedError", "decode", "nesting"]
+__all__ = ["UNREADABLE", "MalformedError", "decode", "decoding_steps", "nesting"]

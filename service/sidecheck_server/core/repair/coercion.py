@@ -29,6 +29,7 @@ from sidecheck_server.core.explain.choices import meant
 from sidecheck_server.core.explain.schemas import MOST_BRANCHES, types_in_words
 from sidecheck_server.core.explain.values import Values
 from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.payload import decoding_steps
 from sidecheck_server.core.repair.conversions import CONTAINERS, LONGEST, SCALARS, decoded
 from sidecheck_server.core.repair.edits import edited
 from sidecheck_server.core.repair.words import Coercion
@@ -45,9 +46,6 @@ with each level, so that even a large payload has hardly more levels."""
 # In steps: a fault with what is said of its repair, reading a branch of a choice.
 _FAULT = 300
 _BRANCH = 400
-
-_CHARACTERS = 2
-"""How many characters of a text are decoded in a step, at the worst."""
 
 _DEEPEST = 4
 """How many choices, one under the other, are tried branch by branch."""
@@ -246,7 +244,7 @@ class _Coercer:
     def _decode(self, path: Path, text: str) -> list[JsonValue]:
         """Return what *text*, which stands at *path*, holds; it is read once a round."""
         if path not in self._texts:
-            spend(self._budget, len(text) // _CHARACTERS)
+            spend(self._budget, decoding_steps(text))
             self._texts[path] = decoded(text, self._max_depth - len(path))
         return self._texts[path]
 
