@@ -100,6 +100,8 @@ class Subset:
     empty_objects: bool = True
     #: Whether ``enum`` has strings only.
     enum_of_strings: bool = False
+    #: Whether ``anyOf`` may have no neighbours, not even ``type`` or ``description``.
+    any_of_alone: bool = False
     #: The values of ``format``; None is any.
     formats: frozenset[str] | None = None
     #: The values of ``minItems``; None is any.
