@@ -105,9 +105,9 @@ def objects(draw: st.DrawFn, pairs: st.SearchStrategy[Pair]) -> Pair:
 @st.composite
 def maps(draw: st.DrawFn, pairs: st.SearchStrategy[Pair]) -> Pair:
     each = draw(pairs)
-    payload = {name: each.payload for name in draw(st.lists(st.sampled_from(NAMES), unique=True))}
+    payload = dict.fromkeys(draw(st.lists(st.sampled_from(NAMES), unique=True)), each.payload)
     schema = {"type": "object", "additionalProperties": each.schema}
-    more = draw(
+    more: dict[str, Any] = draw(
         st.sampled_from([{}, {"minProperties": 1}, {"propertyNames": {"maxLength": 1}}, {"x": 1}])
     )
     return Pair({**schema, **more}, payload)
