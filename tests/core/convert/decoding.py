@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import islice, product
 from typing import Any
 
@@ -25,10 +26,7 @@ def _readings(form: Any, part: Part, subset: Subset) -> Iterator[Any]:
     if undo.wrapped:
         yield from _readings(form[undo.wrapped], keywords["properties"][undo.wrapped], subset)
     elif undo.json_text and isinstance(form, str):
-        try:
-            yield json.loads(form)
-        except ValueError:
-            return
+        yield from _of_json_text(form)
     elif undo.entries and isinstance(form, list):
         names = [each[undo.entries.name] for each in form]
         value = keywords["items"].keywords["properties"][undo.entries.value]
@@ -47,6 +45,11 @@ def _readings(form: Any, part: Part, subset: Subset) -> Iterator[Any]:
         yield from map(list, product(*[decoded(each, items, subset) for each in form]))
     else:
         yield form
+
+
+def _of_json_text(form: str) -> Iterator[Any]:
+    with suppress(ValueError):
+        yield json.loads(form)
 
 
 def _members(form: dict[str, Any], part: Part, subset: Subset) -> Iterator[Any]:

@@ -6,6 +6,7 @@ jsonschema judges by the original and by what came of it.
 
 import json
 from dataclasses import dataclass
+from random import Random
 from typing import Any
 
 import pytest
@@ -214,3 +215,42 @@ def test_what_is_valid_can_be_given(subset: Subset) -> None:
 
     judge()
     assert judged > 50
+
+
+LEAVES: list[Any] = [None, True, 1, 4, 7.5, "x", "", "5", '{"a":1}', "null", [], {}]
+
+
+def changed(random: Random, form: Any) -> Any:
+    """Return *form* with some of its values replaced or left out."""
+    if random.random() < 0.25 or not isinstance(form, dict | list):
+        return random.choice(LEAVES) if random.random() < 0.5 else form
+    if isinstance(form, list):
+        return [changed(random, each) for each in form if random.random() < 0.9]
+    return {name: changed(random, each) for name, each in form.items() if random.random() < 0.9}
+
+
+@pytest.mark.parametrize("subset", [CLOSED, ALL_REQUIRED, SMALL], ids=["closed", "all", "small"])
+def test_what_is_given_is_valid_where_nothing_was_widened(subset: Subset) -> None:
+    judged = 0
+
+    @RANDOM
+    @given(roots(), st.integers(0, 2**32))
+    def judge(pair: Pair, seed: int) -> None:
+        nonlocal judged
+        found, random = fitted(pair.schema, subset), Random(seed)
+        # No schema says what the JSON text in a string is of.
+        texts = any("JSON object" in loss.message for loss in found.losses)
+        if texts or any(loss.direction is not Direction.SAME for loss in found.losses):
+            return
+        admits = Draft202012Validator(found.schema).is_valid
+        payload = encoded(pair.payload, found.root, subset)
+        for form in filter(admits, [changed(random, payload) for _ in range(10)]):
+            judged += 1
+            readings = decoded(form, found.root, subset)
+            told = {"from": pair.schema, "to": found.schema, "form": form, "read": readings}
+            valid = any(map(Draft202012Validator(pair.schema).is_valid, readings))
+            # A string that should hold JSON text, and does not, has no reading.
+            assert valid or not readings, json.dumps(told)
+
+    judge()
+    assert judged > 20
