@@ -12,7 +12,17 @@ from sidecheck_server.core.convert.record import Record
 from sidecheck_server.core.convert.writing import write_schema
 from sidecheck_server.core.schemas.keywords import KEYWORDS, Draft
 
-__all__ = ["ALL", "Told", "keywords_written", "read", "ruled", "told", "written"]
+__all__ = [
+    "ALL",
+    "Told",
+    "has_whole_doubles",
+    "keywords_written",
+    "lacking",
+    "read",
+    "ruled",
+    "told",
+    "written",
+]
 
 ALL = frozenset(KEYWORDS[Draft.DRAFT_2020_12]) | {"title", "description", "default", "examples"}
 """The keywords of 2020-12, and most of its annotations."""
@@ -55,6 +65,18 @@ def ruled(
     return written(root, subset), told(record)
 
 
+def lacking(*keywords: str, **more: Any) -> Subset:
+    """Return a subset that has all but *keywords*."""
+    return Subset(keywords=ALL - set(keywords), **more)
+
+
 def keywords_written(root: Part) -> set[str]:
     """Return the keywords that stand anywhere at *root* or below."""
     return {keyword for part in reachable(root) for keyword in part.keywords}
+
+
+def has_whole_doubles(value: Any) -> bool:
+    """Return whether *value* has a number like 1.0, which draft 4 takes for no integer."""
+    if isinstance(value, dict | list):
+        return any(map(has_whole_doubles, value.values() if isinstance(value, dict) else value))
+    return isinstance(value, float) and value.is_integer()

@@ -146,15 +146,21 @@ def test_a_note_beside_a_reference() -> None:
 
 
 def test_a_part_at_several_places_is_a_definition() -> None:
-    shared = Part(("in", "properties", "p"), {"type": "null"})
-    root = Part((), {"prefixItems": [shared, shared]})
+    shared = Part(("in", "properties", "p"), {"enum": ["a"]})
+    small = Part(("in", "properties", "q"), {"type": "null"})
+    root = Part((), {"prefixItems": [shared, shared, small, small]})
 
     assert written(root) == {
-        "prefixItems": [{"$ref": "#/$defs/p"}, {"$ref": "#/$defs/p"}],
-        "$defs": {"p": {"type": "null"}},
+        "prefixItems": [
+            {"$ref": "#/$defs/p"},
+            {"$ref": "#/$defs/p"},
+            {"type": "null"},
+            {"type": "null"},
+        ],
+        "$defs": {"p": {"enum": ["a"]}},
     }
     assert written(root, Subset(references=References.NOWHERE)) == {
-        "prefixItems": [{"type": "null"}, {"type": "null"}]
+        "prefixItems": [{"enum": ["a"]}, {"enum": ["a"]}, {"type": "null"}, {"type": "null"}]
     }
 
 
