@@ -254,3 +254,12 @@ def test_a_schema_that_every_keyword_is_taken_of_stays_as_it_is() -> None:
         {**schema, "properties": {**schema["properties"], "b": {}}},
         [],
     )
+
+
+def test_what_describes_a_union_goes_to_its_first_branch_where_it_stands_alone() -> None:
+    subset = taking("anyOf", any_of_alone=True)
+    found, told = fitted_member(
+        {"anyOf": [{**A, "description": "a"}, B], "description": "d"}, subset
+    )
+    assert found == {"anyOf": [{"type": "string", "description": "d a"}, B]}
+    assert told == [("description", "rewritten", "same")]
