@@ -171,7 +171,7 @@ APIS: Any = [
 
 @pytest.mark.parametrize(("api", "name", "place", "call", "says"), APIS)
 def test_a_tool_goes_to_each_api_and_its_call_and_result_come_back(
-    stub: Any, api: int, name: str, place: tuple[str, ...], call: Any, says: Any
+    stub: Any, api: Any, name: str, place: tuple[str, ...], call: Any, says: Any
 ) -> None:
     """Whatever the API calls the tool, MCP has its own name and arguments."""
     tool = converted(stub, api=api)
@@ -194,7 +194,7 @@ def test_a_tool_goes_to_each_api_and_its_call_and_result_come_back(
 
 @pytest.mark.parametrize(("api", "name", "place", "call", "says"), APIS)
 def test_a_call_with_wrong_arguments_is_told_the_model(
-    stub: Any, api: int, name: str, place: Any, call: Any, says: Any
+    stub: Any, api: Any, name: str, place: Any, call: Any, says: Any
 ) -> None:
     """By the name that it knows, and as the API tells a failure."""
     tool = converted(stub, api=api)
@@ -416,7 +416,7 @@ def test_options_that_do_not_exist_are_refused(stub: Any) -> None:
 
 def test_an_invalid_result_is_told_as_a_failure(stub: Any) -> None:
     """The output schema of the tool is heeded; the verdict is on what was given."""
-    result = {"content": [], "structuredContent": {}}
+    result: Any = {"content": [], "structuredContent": {}}
     sent = protocol_service_pb2.ToolResult(json=json.dumps(result).encode(), tool=target())
     told = stub.ConvertToolResult(
         v1.ConvertToolResultRequest(api=v1.MODEL_API_ANTHROPIC, result=sent, call_id="toolu_1")
