@@ -58,6 +58,18 @@ def test_a_digest_stands_for_its_oldest_text(registry: Registry) -> None:
     assert [first, second, third, None] == answers
 
 
+def test_a_digest_leads_to_the_server_that_bound_it_first(registry: Registry) -> None:
+    """Whose definition is the one that the digest stands for."""
+    registry.register("z", [define("a", text="[1]")], keep=None)
+    registry.register("b", [define("a", text="[2]")], keep=None)
+    first = registry.bound_to("a:1")
+    registry.delete("z", None)
+
+    assert Binding("z", define("a", text="[1]"), 1) == first
+    assert Binding("b", define("a", text="[2]"), 2) == registry.bound_to("a:1")
+    assert registry.bound_to("a:2") is None
+
+
 def test_a_definition_lasts_as_long_as_a_name_is_bound_to_it(registry: Registry) -> None:
     """Rebinding or removing the last name of a definition drops it and its schemas."""
     registry.register("s", [define("a", inputs="in", outputs="out")], keep=None)

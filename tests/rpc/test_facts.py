@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from google.rpc.status_pb2 import Status
 from sidecheck.v1 import (
+    conversion_service_pb2,
     info_service_pb2,
     protocol_service_pb2,
     registry_service_pb2,
@@ -19,6 +20,8 @@ from sidecheck_server.rpc.facts import Tally, facts_of
 SECRET = "hunter2"
 VALID = verdict_pb2.Verdict(valid=True, schema_digest="sha256:1", definition_digest="sha256:2")
 Outcome = registry_service_pb2.RegistrationOutcome
+Conversion = conversion_service_pb2.ToolConversion
+Converted = conversion_service_pb2.ConvertedTool
 
 
 def invalid(*codes: str) -> verdict_pb2.Verdict:
@@ -107,6 +110,42 @@ CASES = [
         ),
         (logging.DEBUG, {}),
         id="a list",
+    ),
+    pytest.param(
+        conversion_service_pb2.ConvertToolsResponse(
+            conversions=[
+                Conversion(server=SECRET, name=SECRET, refused=REFUSED),
+                Conversion(name=SECRET, converted=Converted(json=SECRET.encode(), strict=True)),
+                Conversion(name=SECRET, converted=Converted(name=SECRET)),
+            ],
+            request=invalid("REQUEST_TOOLS"),
+        ),
+        (logging.INFO, {"tools": 3, "refused": 1, "strict": 1, "codes": ["REQUEST_TOOLS"]}),
+        id="a conversion of tools",
+    ),
+    pytest.param(
+        conversion_service_pb2.ConvertToolsResponse(
+            conversions=[Conversion(name=SECRET, converted=Converted())], request=VALID
+        ),
+        (logging.DEBUG, {"tools": 1, "refused": 0, "strict": 0, "codes": []}),
+        id="a conversion without problems",
+    ),
+    pytest.param(
+        conversion_service_pb2.RestoreToolCallResponse(
+            tool=SECRET, call_id=SECRET, call_params=SECRET.encode(), verdict=invalid("TYPE")
+        ),
+        (
+            logging.INFO,
+            {"outcome": "invalid", "violations": 1, "codes": ["TYPE"], "schema": "sha256:1"},
+        ),
+        id="a call with wrong arguments",
+    ),
+    pytest.param(
+        conversion_service_pb2.ConvertToolResultResponse(
+            message=SECRET.encode(), verdict=invalid("TYPE")
+        ),
+        (logging.INFO, {"outcome": "invalid", "violations": 1, "codes": ["TYPE"]}),
+        id="an invalid result",
     ),
     pytest.param(
         protocol_service_pb2.CheckMessageResponse(

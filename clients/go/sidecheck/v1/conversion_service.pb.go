@@ -980,7 +980,7 @@ type RestoreToolCallResponse struct {
 	// lead into it.
 	Verdict *Verdict `protobuf:"bytes,5,opt,name=verdict,proto3" json:"verdict,omitempty"`
 	// What was done to the arguments beside renaming. Pointers lead into those that the
-	// model sent.
+	// model sent; of changes that the schema asked for, into those that the plan made of them.
 	Changes       []*Change `protobuf:"bytes,6,rep,name=changes,proto3" json:"changes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -491,7 +491,7 @@ export interface RestoreToolCallResponse {
     | undefined;
   /**
    * What was done to the arguments beside renaming. Pointers lead into those that the
-   * model sent.
+   * model sent; of changes that the schema asked for, into those that the plan made of them.
    */
   changes: Change[];
 }
