@@ -76,7 +76,9 @@ def test_all_that_was_admitted_is(edition: Edition) -> None:
         if is_avoided(LATEST, written):
             continue
         wider = any(
-            loss.direction is Direction.WIDER and loss.keyword != "type" for loss in record.losses
+            loss.direction is Direction.WIDER
+            for loss in record.losses
+            if edition.draft is not Draft.DRAFT_04 or loss.keyword != "type"
         )
         before = edition.oracle(question.schema, question.documents)
         after = LATEST.oracle(written, {})

@@ -11,7 +11,7 @@ from sidecheck_server.core.convert.translation import ANNOTATIONS
 
 __all__ = ["OF_OBJECTS", "may_encode", "stays_exact"]
 
-_STEPS = 10
+_STEPS = 100
 OF_OBJECTS = frozenset(
     {
         "properties",

@@ -156,12 +156,14 @@ class _Merging:
         rest = mine.get("additionalProperties", anything)
         its_rest = its.get("additionalProperties", anything)
         own, theirs = mine.get("properties", {}), its.get("properties", {})
-        members: dict[str, Part] = {}
-        for name in dict.fromkeys([*own, *theirs]):
+        spend(self.budget, len(own) + _STEPS * len(theirs))
+        members = dict(own)
+        for name in theirs if its_rest is anything else dict.fromkeys([*own, *theirs]):
             member = self.member(own.get(name, rest), theirs.get(name, its_rest), depth)
+            members[name] = member
             # What is closed needs no member of which nothing is admitted.
-            if not (member.never and (rest.never or its_rest.never)):
-                members[name] = member
+            if member.never and (rest.never or its_rest.never):
+                del members[name]
         if members or own or theirs:
             mine["properties"] = members
         if "additionalProperties" in mine or "additionalProperties" in its:

@@ -5,7 +5,7 @@ from sidecheck_server.core.convert.fitting.combinators import become
 from sidecheck_server.core.convert.fitting.leaving_out import GROUPS, free, leave_out, note
 from sidecheck_server.core.convert.fitting.merging import merged, without
 from sidecheck_server.core.convert.fitting.outlines import outline
-from sidecheck_server.core.convert.part import Part
+from sidecheck_server.core.convert.part import Part, reachable
 from sidecheck_server.core.convert.record import Record
 from sidecheck_server.core.convert.translation import ANNOTATIONS
 from sidecheck_server.core.convert.words import Action, Direction
@@ -38,6 +38,7 @@ def at_root(root: Part, subset: Subset, record: Record) -> Part:
         Refusal: NOT_CONVERTIBLE if the schema admits no object.
         Exhausted: the budget of *record* is spent.
     """
+    root = _apart(root, subset)
     _merge(root, subset, record)
     wraps = False
     for keyword in ("anyOf", "oneOf", "allOf"):
@@ -51,6 +52,18 @@ def at_root(root: Part, subset: Subset, record: Record) -> Part:
     if subset.properties_at_root:
         result.keywords.setdefault("properties", {})
     return result
+
+
+def _apart(root: Part, subset: Subset) -> Part:
+    """Return a root that can be changed although references may lead to *root*."""
+    stays = root.keywords.get("type") == "object" and subset.not_at_root.isdisjoint(root.keywords)
+    if stays or not any(
+        keyword == "$ref" and below is root
+        for part in reachable(root)
+        for keyword, below in part.below()
+    ):
+        return root
+    return Part(root.at, dict(root.keywords), root.never, list(root.notes))
 
 
 def _refuses(keyword: str, subset: Subset) -> bool:
