@@ -2,7 +2,7 @@
 
 from sidecheck_server.core.convert.fitting.bounds import bound
 from sidecheck_server.core.convert.fitting.fitting import Fitting, Rule
-from sidecheck_server.core.convert.fitting.telling import describe
+from sidecheck_server.core.convert.fitting.telling import describe, drop
 from sidecheck_server.core.convert.fitting.types import types_of
 from sidecheck_server.core.convert.part import Part
 from sidecheck_server.core.convert.words import Action, Direction
@@ -73,7 +73,7 @@ def _contains(part: Part, fitting: Fitting) -> None:
     if said:
         describe(part, fitting, "contains", said)
     else:
-        del keywords["contains"]
+        drop(part, fitting, "contains", "it restricts nothing")
 
 
 def _items(part: Part, fitting: Fitting) -> None:
@@ -89,6 +89,8 @@ def _items(part: Part, fitting: Fitting) -> None:
         bound(part, fitting)
     if "array" in types_of(part) and "items" not in keywords and fitting.subset.items:
         keywords["items"] = Part(part.at)
+        said = "it is said that items may be anything"
+        fitting.record.tell(part, "items", Action.REWRITTEN, Direction.SAME, said)
 
 
 RULES: tuple[Rule, ...] = (_tuple, _contains, _items)

@@ -23,9 +23,11 @@ _LONGEST_EXAMPLES = 100
 def _constant(part: Part, fitting: Fitting) -> None:
     """Say a constant as an enum of one where the subset has no constants."""
     keywords = part.keywords
-    if "const" not in keywords or (fitting.takes("const") and _is_plain(keywords["const"])):
+    if "const" not in keywords:
         return
     value = keywords["const"]
+    if fitting.takes("const") and (_is_plain(value) or not fitting.subset.closed):
+        return
     both = "enum" in keywords
     listed = not both or any(json_equal(value, each) for each in keywords["enum"])
     if not listed:
@@ -76,7 +78,10 @@ def _enum(part: Part, fitting: Fitting) -> None:
         possible = [
             value for value in keywords["enum"] if any(is_of(value, each) for each in stated)
         ]
-        keywords["enum"] = possible or keywords["enum"]
+        if possible and len(possible) < len(keywords["enum"]):
+            keywords["enum"] = possible
+            said = "values that the type refuses are left out"
+            fitting.record.tell(part, "enum", Action.REWRITTEN, Direction.SAME, said)
     if not fitting.takes("enum"):
         describe(part, fitting, "enum", phrase_of("enum", keywords["enum"]))
     elif fitting.subset.enum_of_strings:
@@ -130,9 +135,9 @@ def _default(part: Part, fitting: Fitting) -> None:
 
 RULES: tuple[Rule, ...] = (
     *neighbours.RULES,
-    *types.RULES,
     _constant,
     _texts,
+    *types.RULES,
     _enum,
     _format,
     *bounds.RULES,
