@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from sidecheck_server.core.convert.words import ModelApi
 
-__all__ = ["MESSAGES", "SAYS_FAILED", "Answer", "Item"]
+__all__ = ["MESSAGES", "Answer", "Item"]
 
 Item: TypeAlias = str | dict[str, Any]
 """A text, or media in the JSON of the API."""
@@ -22,12 +22,6 @@ class Answer:
     #: Never empty.
     items: list[Item]
     failed: bool
-
-
-SAYS_FAILED = frozenset(
-    {ModelApi.ANTHROPIC, ModelApi.GEMINI, ModelApi.GEMINI_JSON, ModelApi.BEDROCK}
-)
-"""The APIs that have a field for failure; elsewhere the text says it."""
 
 
 def _typed(items: list[Item], type_: str) -> str | list[dict[str, Any]]:

@@ -79,7 +79,7 @@ def _link(at: At, block: dict[str, Any], told: Told) -> Piece:
     told.tell(at, Action.REWRITTEN, "is told as text")
     names = [block[name] for name in ("name", "title") if block.get(name)]
     size = block.get("size")
-    facts = [block.get("mimeType"), None if size is None else f"{size:,} bytes"]
+    facts = [block.get("mimeType"), None if size is None else _bytes(size)]
     known = ", ".join(str(fact) for fact in facts if fact)
     lines = [
         f"Resource {block['uri']}{f' ({known})' if known else ''}: {', '.join(names)}",
@@ -123,4 +123,8 @@ def _bare(mime_type: str) -> str:
 
 def _in_place_of(what: str, media: Media) -> str:
     size = len(media.data) * 3 // 4 - media.data[-2:].count("=")
-    return f"[{what} ({media.mime_type}, {max(size, 0):,} bytes), which cannot be shown]"
+    return f"[{what} ({media.mime_type}, {_bytes(max(size, 0))}), which cannot be shown]"
+
+
+def _bytes(size: float) -> str:
+    return "1 byte" if size == 1 else f"{size:,} bytes"

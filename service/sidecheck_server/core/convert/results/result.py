@@ -6,7 +6,7 @@ import msgspec
 
 from sidecheck_server.core.convert.apis.api import Api
 from sidecheck_server.core.convert.results.media import shown
-from sidecheck_server.core.convert.results.messages import MESSAGES, SAYS_FAILED, Answer, Item
+from sidecheck_server.core.convert.results.messages import MESSAGES, Answer, Item
 from sidecheck_server.core.convert.results.pieces import Piece, pieces_of
 from sidecheck_server.core.convert.results.structured import structured_text
 from sidecheck_server.core.convert.results.told import Told
@@ -58,9 +58,9 @@ def result_message(
             told.tell(("structuredContent",), Action.REWRITTEN, "is told as JSON text")
             items.append(said)
     failed = result.get("isError") is True
-    if not items and not failed:
+    if not items:
         told.tell(("content",), Action.REWRITTEN, "is empty, which is said in words")
-    items = _with_failure(items, api.key, told) if failed else items or [_NOTHING]
+    items = _with_failure(items, api, told) if failed else items or [_NOTHING]
     _cut(items, api.answer_length, told)
     message = MESSAGES[api.key](Answer(call_id, name, items, failed))
     return msgspec.json.encode(message), told.told()
@@ -95,16 +95,17 @@ def _item(piece: Piece, api: ModelApi, told: Told) -> Item:
     return item
 
 
-def _with_failure(items: list[Item], api: ModelApi, told: Told) -> list[Item]:
+def _with_failure(items: list[Item], api: Api, told: Told) -> list[Item]:
     """Return *items* with what says that the tool failed, where no field does.
 
     Something is always said: Anthropic's API refuses a failure without content.
     """
+    if not api.answer_has_failure:
+        told.tell(("isError",), Action.REWRITTEN, "is said in the text")
     if not items:
         return [f"{_FAILED}."]
-    if api in SAYS_FAILED:
+    if api.answer_has_failure:
         return items
-    told.tell(("isError",), Action.REWRITTEN, "is said in the text")
     first = items[0]
     if isinstance(first, str):
         return [f"{_FAILED}: {first}", *items[1:]]
