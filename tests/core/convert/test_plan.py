@@ -76,6 +76,15 @@ def test_a_plan_is_a_json_object_that_tells_its_format() -> None:
     } == json.loads(plan_to_json(plan))
 
 
+def test_a_plan_that_could_not_be_read_is_not_written() -> None:
+    """The name of a tool may be nearly as long as its definition."""
+    plan = Plan(ModelApi.GEMINI, "n", "", "t" * (256 << 10), DIGEST, strict=False, guide=None)
+    with pytest.raises(Refusal) as refused:
+        plan_to_json(plan)
+
+    assert Reason.NOT_CONVERTIBLE is refused.value.reason
+
+
 LIST = {"any_of": [{"when": {}, "as": {"ref": "d0"}}]}
 
 
@@ -246,13 +255,13 @@ def test_a_guide_that_is_wrong_is_refused(guide: Any, pointer: str, code: str) -
 def test_a_reference_that_goes_on_to_another_value_may_lead_back(member: str) -> None:
     """Schemas are recursive; payloads end."""
     again = {"ref": "d"}
-    within: dict[str, Any] = {
+    others: dict[str, Any] = {
         "inner": {"wrapped": "w", "inner": again},
         "members": {"members": {"a": again}},
         "prefix": {"prefix": [again]},
         "entries": {"entries": {"name": "n", "value": "v", "each": again}},
-    }.get(member, {member: again})
-    guide = {"ref": "d", "defs": {"d": within}}
+    }
+    guide = {"ref": "d", "defs": {"d": others.get(member, {member: again})}}
 
     assert guide == plan_from_json(text(guide), Limits()).guide
 
@@ -290,7 +299,8 @@ def test_a_plan_beyond_a_bound_is_refused(plan: bytes, bound: str) -> None:
 
 def test_a_plan_at_the_bounds_is_read() -> None:
     """As deep and with as many guides as may be."""
-    for guide in (deep(126), {"also": [{}] * 9_999}):
+    widest: Any = {"also": [{}] * 9_999}
+    for guide in (deep(126), widest):
         assert guide == plan_from_json(text(guide), Limits()).guide
 
 

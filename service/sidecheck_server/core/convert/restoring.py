@@ -5,6 +5,7 @@ for the judge to say. Where several branches of a union fit a value there are se
 readings, of which the judge accepts one.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -13,6 +14,7 @@ from typing import TypeAlias, Union
 from sidecheck_server.core.budget import Budget, Exhausted, spend
 from sidecheck_server.core.convert.branches import Fits
 from sidecheck_server.core.convert.guides import Guide
+from sidecheck_server.core.convert.picks import Picks, all_picks
 from sidecheck_server.core.explain.values import counted
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.payload import MalformedError, decode
@@ -29,13 +31,20 @@ _MOST_TRIED = 4 * MOST_READINGS
 
 _PAYLOAD_DEPTH = Limits().payload_depth
 
-# In steps: a value that a guide leads to, a guide of it, a change that is told, a text that
-# is decoded, and how many characters of one, or of a pointer, are read or written in a step.
+# In steps: a value that a guide leads to, a guide of it, a change that is told, a step of a
+# pointer, a text that is decoded, how many characters of one, or of a pointer, are read or
+# written in a step, and a number that is far from 1.
 _VALUE = 60
 _GUIDE = 20
 _CHANGE = 100
-_TEXT = 800
+_STEP = 4
+_TEXT = 250
 _CHARACTERS = 2
+_EXTREME = 1200
+
+_EXTREMES = re.compile(r"[0-9][eE][+-]?[0-9]{3}")
+"""What begins the exponents with which reading a number takes long (see `payload.decoding`):
+a payload may have many short texts of such numbers."""
 
 #: The steps to a value: those to what it stands in, and the last one.
 _Path: TypeAlias = Union[tuple["_Path", str | int], None]
@@ -61,8 +70,8 @@ def readings(
     """Yield what *arguments* can mean by *guide*, at least one reading and 16 at most.
 
     Each is made when it is asked for. First every union takes the first branch that fits,
-    then the second, and so on; then single values take others, the last ones first. What
-    is decoded nests no deeper than *max_depth* with what is around it.
+    then the second, and so on; then one value takes another than the first, then two do.
+    What is decoded nests no deeper than *max_depth* with what is around it.
 
     Raises:
         Exhausted: *budget* has too few steps.
@@ -72,7 +81,7 @@ def readings(
         return
     fits = Fits(budget)
     told: set[tuple[object, ...]] = set()
-    for picks in islice(_all_picks(), _MOST_TRIED):
+    for picks in islice(all_picks(MOST_READINGS), _MOST_TRIED):
         restoring = _Restoring(guide, picks, fits, budget, max_depth)
         try:
             value = restoring.restored(arguments, [guide], None, 0)
@@ -85,51 +94,11 @@ def readings(
             return
 
 
-class _Picks:
-    """The choices of one reading: those given, and then always the same one."""
-
-    def __init__(self, given: tuple[int, ...] = (), then: int = 0) -> None:
-        self._given = given
-        self._then = then
-        self._picked: list[int] = []
-        #: How many ways there were, for each choice.
-        self.ways: list[int] = []
-
-    @property
-    def made(self) -> tuple[int, ...]:
-        """The choices, in order."""
-        return tuple(self._picked)
-
-    def pick(self, ways: int) -> int:
-        """Return which of several *ways* to take."""
-        made = len(self._picked)
-        wanted = self._given[made] if made < len(self._given) else self._then
-        picked = min(wanted, ways - 1)
-        self._picked.append(picked)
-        self.ways.append(ways)
-        return picked
-
-
-def _all_picks() -> Iterator[_Picks]:
-    """Yield choices; each time what was yielded before has been made use of."""
-    picks = _Picks()
-    yield picks
-    for then in range(1, min(max(picks.ways, default=1), MOST_READINGS)):
-        yield _Picks(then=then)
-    while True:
-        made = picks.made
-        last = next((at for at in reversed(range(len(made))) if made[at] + 1 < picks.ways[at]), -1)
-        if last < 0:
-            return
-        picks = _Picks((*made[:last], made[last] + 1))
-        yield picks
-
-
 class _Restoring:
     """One reading of arguments."""
 
     def __init__(
-        self, guide: Guide, picks: _Picks, fits: Fits, budget: Budget, max_depth: int
+        self, guide: Guide, picks: Picks, fits: Fits, budget: Budget, max_depth: int
     ) -> None:
         self._defs = guide.get("defs", {})
         self._picks = picks
@@ -195,7 +164,9 @@ class _Restoring:
             name = guide.get("wrapped")
             if name is not None and len(value) == 1 and name in value:
                 self._tell(path, ChangeRule.ROOT_UNWRAPPED, "took out what was wrapped to be sent")
-                inner = [each["inner"] for each in guides if "inner" in each]
+                inner = [
+                    each["inner"] for each in guides if "inner" in each and each["wrapped"] == name
+                ]
                 return self.restored(value[name], inner, (path, name), depth)
         if not any(each.keys() & _OF_OBJECTS for each in guides):
             return value
@@ -270,6 +241,7 @@ class _Restoring:
     def _decoded(self, text: str, path: _Path, depth: int) -> JsonValue:
         """Return what the JSON *text* holds, or itself if it holds nothing."""
         spend(self._budget, _TEXT + len(text) // _CHARACTERS)
+        spend(self._budget, _EXTREME * len(_EXTREMES.findall(text)))
         try:
             encoded = text.encode("utf-8", "surrogatepass")
             value = decode(encoded, max_depth=self._max_depth - depth, most=1)
@@ -284,7 +256,7 @@ class _Restoring:
         steps: list[str | int] = []
         while path is not None:
             path, step = path
-            spend(self._budget, len(step) // _CHARACTERS if isinstance(step, str) else 1)
+            spend(self._budget, _STEP + (len(step) // _CHARACTERS if isinstance(step, str) else 0))
             steps.append(step)
         self.changes.append(Change(as_pointer(reversed(steps)), rule, "", said))
 
