@@ -10,6 +10,7 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
+from fuzz.conversions import ConversionWriter
 from fuzz.materials import Material, Sample
 from fuzz.questions import Asker
 from fuzz.texts import changed_text, mark_of
@@ -53,6 +54,9 @@ class Writer:
         self._digests = digests
         self._sample: Sample = material.sample(random)
         self._asker = Asker(random, material.sayings, self._mark)
+        self._conversions = ConversionWriter(
+            random, material.sayings, self._mark, self._tool, self._payload
+        )
         #: The full names of the fields that were set.
         self.fields: set[str] = set()
 
@@ -112,6 +116,10 @@ class Writer:
     def question(self, descriptor: Descriptor) -> Message:
         """Return a request of ProtocolService, whose parts belong together."""
         return self._asker.request(descriptor)
+
+    def conversion(self, descriptor: Descriptor) -> Message:
+        """Return a request of ConversionService, whose parts belong together."""
+        return self._conversions.request(descriptor)
 
     def registration(self, descriptor: Descriptor) -> Message:
         """Return a request to register a tool that is most often in order."""

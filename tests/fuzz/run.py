@@ -9,6 +9,7 @@ from typing import Any
 
 import grpc
 from fuzz.answers import examine_answer
+from fuzz.conversions import CONVERSION, examine_conversion
 from fuzz.exchanges import Caller, Ending, Exchange
 from fuzz.judgements import VALIDATE, examine_judgement
 from fuzz.materials import Material
@@ -112,6 +113,8 @@ class Run:
             findings += examine_judgement(self._caller, exchange, outcome)
         elif exchange.path.startswith(SERVICE):
             findings += examine_answer(self._caller, exchange, outcome)
+        elif exchange.path.startswith(CONVERSION):
+            findings += examine_conversion(self._caller, exchange, outcome)
         return findings
 
     def look(self) -> None:
@@ -172,6 +175,8 @@ class Run:
             message = writer.judgement(rpc.request)
         elif sound and rpc.path.startswith(SERVICE):
             message = writer.question(rpc.request)
+        elif sound and rpc.path.startswith(CONVERSION):
+            message = writer.conversion(rpc.request)
         elif sound and rpc.path.endswith("/RegisterTools"):
             message = writer.registration(rpc.request)
         else:

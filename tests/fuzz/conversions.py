@@ -1,0 +1,174 @@
+"""Writes requests of ConversionService whose parts belong together: a tool, its plan, a call.
+
+What is converted must not depend on what came before: the same bytes get the same answer.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from random import Random
+from typing import Any
+
+import grpc
+from fuzz.exchanges import Caller, Exchange, Outcome
+from fuzz.judgements import SUDDEN, reason_in
+from fuzz.properties import Finding
+from fuzz.rpcs import rpc_named
+from fuzz.sayings import Sayings
+from fuzz.texts import changed_text
+from google.protobuf.descriptor import Descriptor
+from google.protobuf.message import DecodeError, Message
+from google.protobuf.message_factory import GetMessageClass
+from google.rpc.status_pb2 import Status
+from sidecheck.v1 import conversion_service_pb2 as v1
+from sidecheck_server.core.convert.apis import APIS
+from sidecheck_server.core.convert.plan import Plan, plan_to_json
+from sidecheck_server.core.convert.tools import form_of
+from sidecheck_server.core.convert.words import ConversionOptions, Mode, ModelApi
+from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.mcp.tools.definitions import read_tool
+
+__all__ = ["CONVERSION", "ConversionWriter", "examine_conversion"]
+
+CONVERSION = "/sidecheck.v1.ConversionService/"
+_LIMITS = Limits()
+_APIS: Mapping[ModelApi, int] = {
+    api: v1.ModelApi.Value("MODEL_API_" + api.name) for api in ModelApi
+}
+_NAMED = "called"
+
+
+def _chat(arguments: bytes) -> bytes:
+    text = json.dumps(arguments.decode(errors="replace")).encode()
+    return b'{"id": "c", "function": {"name": "called", "arguments": ' + text + b"}}"
+
+
+def _responses(arguments: bytes) -> bytes:
+    text = json.dumps(arguments.decode(errors="replace")).encode()
+    return b'{"call_id": "c", "name": "called", "arguments": ' + text + b"}"
+
+
+def _ollama(arguments: bytes) -> bytes:
+    return b'{"function": {"name": "called", "arguments": ' + arguments + b"}}"
+
+
+def _with(member: bytes) -> Callable[[bytes], bytes]:
+    return lambda arguments: b'{"name": "called", "%s": %s}' % (member, arguments)
+
+
+_CALLS: Mapping[ModelApi, Callable[[bytes], bytes]] = {
+    ModelApi.OPENAI_CHAT: _chat,
+    ModelApi.OPENAI_RESPONSES: _responses,
+    ModelApi.ANTHROPIC: _with(b"input"),
+    ModelApi.GEMINI: _with(b"args"),
+    ModelApi.GEMINI_JSON: _with(b"args"),
+    ModelApi.BEDROCK: _with(b"input"),
+    ModelApi.MISTRAL: _chat,
+    ModelApi.OLLAMA: _ollama,
+}
+
+
+class ConversionWriter:
+    """Writes the requests of one exchange; *tool* and *payload* make texts that go together."""
+
+    def __init__(
+        self,
+        random: Random,
+        sayings: Sayings,
+        mark: str,
+        tool: Callable[[], bytes],
+        payload: Callable[[], bytes],
+    ) -> None:
+        self._random = random
+        self._sayings = sayings
+        self._mark = mark
+        self._tool = tool
+        self._payload = payload
+
+    def request(self, descriptor: Descriptor) -> Message:
+        """Return a request of that type."""
+        made: Any = GetMessageClass(descriptor)()
+        api = self._random.choice(list(ModelApi))
+        match descriptor.name:
+            case "ConvertToolsRequest":
+                made.api = _APIS[api]
+                self._to_convert(made)
+            case "RestoreToolCallRequest":
+                self._to_restore(made, api)
+            case _:
+                made.api = _APIS[api]
+                made.call_id = made.name = self._random.choice(("c", "c", self._mark))
+                made.result.json = self._changed(
+                    self._sayings.one(self._random, "tool_result").text
+                )
+        return made  # type: ignore[no-any-return]
+
+    def _changed(self, text: bytes) -> bytes:
+        if self._random.random() < 0.6:
+            return text
+        return changed_text(self._random, text, self._mark)
+
+    def _to_convert(self, made: Any) -> None:
+        random = self._random
+        made.options.mode = random.choice(v1.ConversionMode.values())
+        made.options.server_prefix = random.choice(v1.ServerPrefix.values())
+        made.options.assume_closed = random.random() < 0.5
+        made.options.description_length = random.choice((0, 0, 1, 10))
+        made.options.include_output_schema = random.random() < 0.3
+        for _ in range(random.choice((1, 1, 2, 5))):
+            tool = made.tools.add()
+            tool.tool.inline_tool.json = self._tool()
+            tool.server = random.choice(("", "a", "b"))
+
+    def _to_restore(self, made: Any, api: ModelApi) -> None:
+        tool = self._tool()
+        made.tool.inline_tool.json = tool
+        made.call = self._changed(_CALLS[api](self._payload()))
+        made.plans.append(self._changed(self._plan(tool, api)))
+
+    def _plan(self, text: bytes, api: ModelApi) -> bytes:
+        """Return the plan of the tool *text*, as far as it can be converted."""
+        mode = self._random.choice(list(Mode))
+        guide, name, digest = None, "?", "sha256:0"
+        try:
+            tool = read_tool(text, (), _LIMITS)
+            name, digest = tool.name, tool.digest
+            options = ConversionOptions(mode, assume_closed=True)
+            guide = form_of(tool, APIS[api], options, _LIMITS).guide
+        except Exception:  # noqa: BLE001  (the server says what is wrong with the tool)
+            pass
+        return plan_to_json(Plan(api, _NAMED, "", name, digest, mode is Mode.STRICT, guide))
+
+
+def examine_conversion(caller: Caller, exchange: Exchange, outcome: Outcome) -> Iterator[Finding]:
+    """Yield in what *outcome* differs from the answer to the same question asked again."""
+    rpc = rpc_named(exchange.path)
+    try:
+        request: Any = GetMessageClass(rpc.request).FromString(exchange.messages[0])
+    except DecodeError:
+        return
+    first = _answer(exchange.path, outcome)
+    if first is None or first in SUDDEN or _names_what_may_change(request):
+        return
+    again = _answer(exchange.path, caller.send(exchange))
+    if again is not None and again not in SUDDEN and again != first:
+        yield Finding("converted otherwise when asked again", f"{first}\n{again}", [exchange])
+
+
+def _answer(path: str, outcome: Outcome) -> Any:
+    """Return the response, or the reason of the refusal; None if it is gRPC's own."""
+    if outcome.code is not grpc.StatusCode.OK or not outcome.responses:
+        return reason_in(Status.FromString(outcome.status)) if outcome.status else None
+    return GetMessageClass(rpc_named(path).response).FromString(outcome.responses[0])
+
+
+def _names_what_may_change(request: Any) -> bool:
+    """Return whether the answer depends on the registry, which another call may change."""
+    if isinstance(request, v1.ConvertToolsRequest):
+        targets = [one.tool for one in request.tools]
+        known = not request.servers
+    elif isinstance(request, v1.RestoreToolCallRequest):
+        targets, known = [request.tool], request.HasField("tool")
+    else:
+        targets, known = [request.result.tool], True
+    kinds = {one.WhichOneof("target") for one in targets}
+    return not known or bool(kinds - {None, "inline_tool", "inline_schema"})

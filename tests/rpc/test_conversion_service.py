@@ -1,0 +1,490 @@
+"""ConversionService, through a real server: from tools to an API, and back with calls and results.
+
+What becomes of each keyword is tested with the core, and what a plan undoes as well.
+"""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import grpc
+import pytest
+from running import RunningServer
+from sidecheck.v1 import conversion_service_pb2 as v1
+from sidecheck.v1 import options_pb2, protocol_service_pb2, registry_service_pb2, target_pb2
+from sidecheck.v1.conversion_service_pb2_grpc import ConversionServiceStub
+from sidecheck.v1.registry_service_pb2_grpc import RegistryServiceStub
+from wire import info_of, refusal_of
+
+SECRET = "hunter2"
+TOOL: Any = {
+    "name": "read.file",
+    "description": "Reads a file.",
+    "inputSchema": {
+        "type": "object",
+        "properties": {
+            "path": {"type": "string", "minLength": 3},
+            "lines": {"type": "array", "items": {"type": "integer"}},
+        },
+        "required": ["path"],
+        "additionalProperties": False,
+    },
+    "outputSchema": {"type": "object", "required": ["text"]},
+}
+ARGUMENTS: Any = {"path": "/etc/motd", "lines": [1, 2]}
+RESULT: Any = {
+    "content": [{"type": "text", "text": '{"text": "hi"}'}],
+    "structuredContent": {"text": "hi"},
+}
+
+
+@pytest.fixture(scope="module")
+def stub(shared_server: RunningServer) -> Iterator[Any]:
+    with grpc.insecure_channel(shared_server.address) as channel:
+        yield ConversionServiceStub(channel)
+
+
+def target(tool: Any = TOOL) -> target_pb2.Target:
+    text = tool if isinstance(tool, bytes) else json.dumps(tool).encode()
+    return target_pb2.Target(inline_tool=target_pb2.InlineTool(json=text))
+
+
+def to_convert(*tools: Any, api: int = v1.MODEL_API_ANTHROPIC, **more: Any) -> Any:
+    sent = [v1.ToolToConvert(tool=target(tool)) for tool in tools]
+    return v1.ConvertToolsRequest(api=api, tools=sent, **more)  # type: ignore[arg-type]
+
+
+def converted(stub: Any, tool: Any = TOOL, **more: Any) -> v1.ConvertedTool:
+    [one] = stub.ConvertTools(to_convert(tool, **more)).conversions
+    assert one.HasField("converted"), one
+    found: v1.ConvertedTool = one.converted
+    return found
+
+
+def to_restore(call: Any, *plans: bytes, **more: Any) -> v1.RestoreToolCallRequest:
+    text = call if isinstance(call, bytes) else json.dumps(call).encode()
+    return v1.RestoreToolCallRequest(call=text, plans=plans, **{"tool": target(), **more})
+
+
+def tool_use(name: str = "read_file", arguments: Any = ARGUMENTS) -> dict[str, Any]:
+    return {"type": "tool_use", "id": "toolu_1", "name": name, "input": arguments}
+
+
+def refused(method: Any, request: Any) -> tuple[str, str]:
+    """Return the reason and the field or the bound of the refusal that answers *request*."""
+    with pytest.raises(grpc.RpcError) as caught:
+        method(request)
+    info = refusal_of(caught.value)
+    return info.reason, info.metadata.get("field") or info.metadata.get("bound") or ""
+
+
+def chat_call(name: str, arguments: Any) -> Any:
+    function = {"name": name, "arguments": json.dumps(arguments)}
+    return {"id": "call_1", "type": "function", "function": function}
+
+
+def ollama_call(name: str, arguments: Any) -> Any:
+    return {"id": "call_1", "function": {"name": name, "arguments": arguments}}
+
+
+def responses_call(name: str, arguments: Any) -> Any:
+    said = {"name": name, "arguments": json.dumps(arguments)}
+    return {"type": "function_call", "id": "fc_1", "call_id": "call_1", **said}
+
+
+def anthropic_call(name: str, arguments: Any) -> Any:
+    return {"type": "tool_use", "id": "call_1", "name": name, "input": arguments}
+
+
+def gemini_call(name: str, arguments: Any) -> Any:
+    return {"functionCall": {"id": "call_1", "name": name, "args": arguments}}
+
+
+def bedrock_call(name: str, arguments: Any) -> Any:
+    return {"toolUse": {"toolUseId": "call_1", "name": name, "input": arguments}}
+
+
+NESTED, HI = ("function", "parameters"), '{"text": "hi"}'
+CHAT_SAYS = {"role": "tool", "tool_call_id": "call_1", "content": HI}
+GEMINI_SAYS = {"id": "call_1", "name": "read.file", "response": {"output": HI}}
+#: The name of the tool, where its schema stands, what makes a call, and what tells a result.
+APIS: Any = [
+    pytest.param(v1.MODEL_API_OPENAI_CHAT, "read_file", NESTED, chat_call, CHAT_SAYS, id="chat"),
+    pytest.param(
+        v1.MODEL_API_OPENAI_RESPONSES,
+        "read_file",
+        ("parameters",),
+        responses_call,
+        {"type": "function_call_output", "call_id": "call_1", "output": HI},
+        id="responses",
+    ),
+    pytest.param(
+        v1.MODEL_API_ANTHROPIC,
+        "read_file",
+        ("input_schema",),
+        anthropic_call,
+        {"type": "tool_result", "tool_use_id": "call_1", "content": HI},
+        id="anthropic",
+    ),
+    pytest.param(
+        v1.MODEL_API_GEMINI,
+        "read.file",
+        ("parameters",),
+        gemini_call,
+        {"functionResponse": GEMINI_SAYS},
+        id="gemini",
+    ),
+    pytest.param(
+        v1.MODEL_API_GEMINI_JSON,
+        "read.file",
+        ("parametersJsonSchema",),
+        gemini_call,
+        {"functionResponse": GEMINI_SAYS},
+        id="gemini-json",
+    ),
+    pytest.param(
+        v1.MODEL_API_BEDROCK,
+        "read_file",
+        ("toolSpec", "inputSchema", "json"),
+        bedrock_call,
+        {"toolResult": {"toolUseId": "call_1", "content": [{"text": HI}]}},
+        id="bedrock",
+    ),
+    pytest.param(
+        v1.MODEL_API_MISTRAL,
+        "read_file",
+        NESTED,
+        chat_call,
+        {**CHAT_SAYS, "name": "read_file"},
+        id="mistral",
+    ),
+    pytest.param(
+        v1.MODEL_API_OLLAMA,
+        "read_file",
+        NESTED,
+        ollama_call,
+        {**CHAT_SAYS, "tool_name": "read_file"},
+        id="ollama",
+    ),
+]
+
+
+@pytest.mark.parametrize(("api", "name", "place", "call", "says"), APIS)
+def test_a_tool_goes_to_each_api_and_its_call_and_result_come_back(
+    stub: Any, api: int, name: str, place: tuple[str, ...], call: Any, says: Any
+) -> None:
+    """Whatever the API calls the tool, MCP has its own name and arguments."""
+    tool = converted(stub, api=api)
+    schema = json.loads(tool.json)
+    for step in place:
+        schema = schema[step]
+
+    assert {"path", "lines"} == schema["properties"].keys()
+    assert (name, False) == (tool.name, tool.strict)
+    back = stub.RestoreToolCall(to_restore(call(name, ARGUMENTS), tool.plan))
+    assert back.verdict.valid
+    assert ("read.file", "call_1") == (back.tool, back.call_id)
+    assert {"name": "read.file", "arguments": ARGUMENTS} == json.loads(back.call_params)
+    result = protocol_service_pb2.ToolResult(json=json.dumps(RESULT).encode(), tool=target())
+    told = stub.ConvertToolResult(
+        v1.ConvertToolResultRequest(api=api, result=result, call_id="call_1", name=name)
+    )
+    assert (True, says) == (told.verdict.valid, json.loads(told.message))
+
+
+@pytest.mark.parametrize(("api", "name", "place", "call", "says"), APIS)
+def test_a_call_with_wrong_arguments_is_told_the_model(
+    stub: Any, api: int, name: str, place: Any, call: Any, says: Any
+) -> None:
+    """By the name that it knows, and as the API tells a failure."""
+    tool = converted(stub, api=api)
+    back = stub.RestoreToolCall(to_restore(call(name, {"path": ""}), tool.plan))
+    failure = protocol_service_pb2.ToolResult(json=back.verdict.call_tool_result)
+    told = stub.ConvertToolResult(
+        v1.ConvertToolResultRequest(api=api, result=failure, call_id="call_1", name=name)
+    )
+
+    assert ["/path"] == [found.instance_pointer for found in back.verdict.violations]
+    assert name in back.verdict.tool_error_text
+    assert {"path": ""} == json.loads(back.call_params)["arguments"]
+    assert "Input validation error: " in json.dumps(json.loads(told.message))
+
+
+def test_every_api_is_served(stub: Any) -> None:
+    """A value of the enum that had no table would be a request that is never right."""
+    known = {each for each in v1.ModelApi.values() if each}
+
+    assert known == {one.values[0] for one in APIS}
+
+
+def test_losses_are_told_with_what_was_done(stub: Any) -> None:
+    """Every one has a place, an action and a direction."""
+    losses = converted(stub, api=v1.MODEL_API_GEMINI).losses
+    [output] = [loss for loss in losses if loss.pointer == "/outputSchema"]
+
+    assert (v1.Loss.ACTION_DROPPED, v1.Loss.DIRECTION_SAME) == (output.action, output.direction)
+    assert [] == [loss for loss in losses if not (loss.action and loss.direction and loss.message)]
+    pointers = [loss.pointer for loss in losses]
+    assert sorted(pointers) == pointers
+
+
+def test_options_are_heeded(stub: Any) -> None:
+    """Each of them changes the answer."""
+    options = v1.ConversionOptions(
+        mode=v1.CONVERSION_MODE_STRICT,
+        server_prefix=v1.SERVER_PREFIX_ALWAYS,
+        description_length=5,
+    )
+    request = to_convert(options=options)
+    request.tools.add(tool=target(), server="files")
+    [one] = stub.ConvertTools(request).conversions
+
+    assert ("files", "read.file", "files__read_file") == (one.server, one.name, one.converted.name)
+    assert one.converted.strict
+    assert 5 == len(json.loads(one.converted.json)["description"])
+
+
+def test_one_tool_that_cannot_be_converted_costs_the_others_nothing(stub: Any) -> None:
+    """It has a status of its own."""
+    request = to_convert(b"{", TOOL)
+    request.tools.add()
+    bad, good, none = stub.ConvertTools(request).conversions
+
+    assert ("INVALID_TOOL", "INVALID_REQUEST") == (
+        info_of(bad.refused).reason,
+        info_of(none.refused).reason,
+    )
+    assert "read_file" == good.converted.name
+
+
+def test_registered_tools_are_converted_and_called_by_name(server: RunningServer) -> None:
+    """A plan is enough to find the definition again, as long as it is registered."""
+    with grpc.insecure_channel(server.address) as channel:
+        stub, registry = ConversionServiceStub(channel), RegistryServiceStub(channel)
+        register = registry_service_pb2.RegisterToolsRequest(
+            server="files", tools=[target().inline_tool]
+        )
+        registry.RegisterTools(register)
+        request = v1.ConvertToolsRequest(api=v1.MODEL_API_ANTHROPIC, servers=["files"])
+        [one] = stub.ConvertTools(request).conversions
+        call = to_restore(tool_use(), one.converted.plan)
+        call.ClearField("tool")
+        back = stub.RestoreToolCall(call)
+
+        assert ("files", "read.file", True) == (back.server, back.tool, back.verdict.valid)
+        named = registry_service_pb2.DeleteToolsRequest(server="files", names=["read.file"])
+        registry.DeleteTools(named)
+        assert "UNKNOWN_DEFINITION" == refused(stub.RestoreToolCall, call)[0]
+        assert ("INVALID_REQUEST", "servers") == refused(stub.ConvertTools, request)
+
+
+def test_strings_that_hold_json_are_decoded_and_told(stub: Any) -> None:
+    """Where the schema demands an array."""
+    twice = {"path": "[1]", "lines": "[1, 2]"}
+    plan = converted(stub).plan
+    back = stub.RestoreToolCall(to_restore(tool_use(arguments=twice), plan))
+
+    assert {"path": "[1]", "lines": [1, 2]} == json.loads(back.call_params)["arguments"]
+    assert [("/lines", "JSON_STRING_DECODED")] == [
+        (change.instance_pointer, change.code) for change in back.changes
+    ]
+    assert back.verdict.valid
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        (b"", ("", "PAYLOAD_NOT_JSON")),
+        (b"\xff", ("", "PAYLOAD_NOT_JSON")),
+        (tool_use() | {"input": "{}"}, ("/input", "CALL_ARGUMENTS_NOT_AN_OBJECT")),
+        (b'{"name": "read_file", "input": {"a": 1, "a": 2}}', ("/input/a", "DUPLICATE_KEY")),
+    ],
+)
+def test_a_call_that_cannot_be_read_is_an_answer(
+    stub: Any, call: Any, expected: tuple[str, str]
+) -> None:
+    """An invalid verdict, with what to tell the model."""
+    back = stub.RestoreToolCall(to_restore(call, converted(stub).plan))
+
+    assert [expected] == [(one.instance_pointer, one.code) for one in back.verdict.violations]
+    assert (False, b"") == (back.verdict.valid, back.call_params)
+    assert back.verdict.tool_error_text
+
+
+@pytest.mark.parametrize(
+    ("call", "bound"),
+    [(b'{"input":' * 5_000, "payload_depth"), (tool_use("x" * (1 << 20)), "payload_bytes")],
+    ids=["deep", "large"],
+)
+def test_a_call_beyond_the_limits_of_payloads_is_refused(stub: Any, call: Any, bound: str) -> None:
+    """As a payload is."""
+    request = to_restore(call, converted(stub).plan)
+
+    assert ("LIMIT_EXCEEDED", bound) == refused(stub.RestoreToolCall, request)
+
+
+def with_api(**more: Any) -> Any:
+    return v1.ConvertToolsRequest(**{"api": v1.MODEL_API_ANTHROPIC, **more})
+
+
+CONVERT: Any = [
+    pytest.param(v1.ConvertToolsRequest(), ("INVALID_REQUEST", "api"), id="no API"),
+    pytest.param(with_api(api=99), ("INVALID_REQUEST", "api"), id="an unknown API"),
+    pytest.param(
+        with_api(options=v1.ConversionOptions(mode=9)),  # type: ignore[arg-type]
+        ("INVALID_REQUEST", "mode"),
+        id="an unknown mode",
+    ),
+    pytest.param(
+        with_api(options=v1.ConversionOptions(server_prefix=9)),  # type: ignore[arg-type]
+        ("INVALID_REQUEST", "server_prefix"),
+        id="an unknown prefix",
+    ),
+    pytest.param(with_api(servers=["?"]), ("INVALID_REQUEST", "servers"), id="an unknown server"),
+    pytest.param(
+        with_api(tools=[v1.ToolToConvert()] * 10_001),
+        ("LIMIT_EXCEEDED", "batch_items"),
+        id="10,001 tools",
+    ),
+    pytest.param(
+        with_api(servers=["?"] * 10_001), ("LIMIT_EXCEEDED", "batch_items"), id="10,001 servers"
+    ),
+]
+
+
+@pytest.mark.parametrize(("request_", "expected"), CONVERT)
+def test_tools_that_nobody_could_convert_are_refused(
+    stub: Any, request_: Any, expected: tuple[str, str]
+) -> None:
+    """With the field that is wrong."""
+    assert expected == refused(stub.ConvertTools, request_)
+
+
+def test_ten_thousand_tools_are_converted(stub: Any) -> None:
+    """As many as a request may have, each with its own name."""
+    tools = [{"name": f"t.{count % 9_999}", "inputSchema": {}} for count in range(10_000)]
+    response = stub.ConvertTools(to_convert(*tools))
+    names = {one.converted.name for one in response.conversions}
+
+    assert ("INVALID_REQUEST", "tools") == (
+        (info := info_of(response.conversions[0].refused)).reason,
+        info.metadata["field"],
+    )
+    assert (10_000, 10_000) == (len(response.conversions), len(names))
+
+
+LARGE = b'{"sidecheck_plan": 1, "more": "' + b"x" * (300 << 10) + b'"}'
+DEEP = b'{"sidecheck_plan": 1, "guide": ' + b'{"items":' * 5_000
+
+
+@pytest.mark.parametrize(
+    ("plans", "expected"),
+    [
+        ([], "INVALID_REQUEST"),
+        ([b""], "INVALID_PLAN"),
+        ([b"[]"], "INVALID_PLAN"),
+        ([DEEP], "LIMIT_EXCEEDED"),
+        ([LARGE], "LIMIT_EXCEEDED"),
+        ([b"{}"] * 10_001, "LIMIT_EXCEEDED"),
+    ],
+    ids=["none", "empty", "a list", "deep", "300 KiB", "10,001"],
+)
+def test_plans_that_are_none_are_refused(stub: Any, plans: list[bytes], expected: str) -> None:
+    """They come from outside."""
+    assert expected == refused(stub.RestoreToolCall, to_restore(tool_use(), *plans))[0]
+
+
+def test_a_plan_that_belongs_to_something_else_is_refused(stub: Any) -> None:
+    """To another call, or to another definition."""
+    plan = converted(stub).plan
+    other = target({**TOOL, "title": "?"})
+
+    assert "PLAN_MISMATCH" == refused(stub.RestoreToolCall, to_restore(tool_use("x"), plan))[0]
+    assert (
+        "PLAN_MISMATCH"
+        == refused(stub.RestoreToolCall, to_restore(tool_use(), plan, tool=other))[0]
+    )
+
+
+def test_options_that_do_not_exist_are_refused(stub: Any) -> None:
+    """Those of validation are the same here."""
+    options = options_pb2.ValidationOptions(coercion=9)  # type: ignore[arg-type]
+    request = to_restore(tool_use(), converted(stub).plan, options=options)
+
+    assert ("INVALID_REQUEST", "coercion") == refused(stub.RestoreToolCall, request)
+
+
+def test_an_invalid_result_is_told_as_a_failure(stub: Any) -> None:
+    """The output schema of the tool is heeded; the verdict is on what was given."""
+    result = {"content": [], "structuredContent": {}}
+    sent = protocol_service_pb2.ToolResult(json=json.dumps(result).encode(), tool=target())
+    told = stub.ConvertToolResult(
+        v1.ConvertToolResultRequest(api=v1.MODEL_API_ANTHROPIC, result=sent, call_id="toolu_1")
+    )
+    message = json.loads(told.message)
+
+    assert ["REQUIRED"] == [found.code for found in told.verdict.violations if found.severity == 1]
+    assert (False, True) == (told.verdict.valid, message["is_error"])
+    assert "Output validation error: " in json.dumps(message["content"])
+
+
+RESULTS: Any = [
+    ({"api": 0}, ("INVALID_REQUEST", "api")),
+    ({"result": None}, ("INVALID_REQUEST", "result")),
+    ({"call_id": ""}, ("INVALID_REQUEST", "call_id")),
+    ({"api": v1.MODEL_API_GEMINI, "name": ""}, ("INVALID_REQUEST", "name")),
+    (
+        {"context": protocol_service_pb2.ProtocolContext(protocol_version="1")},
+        ("UNKNOWN_PROTOCOL_VERSION", ""),
+    ),
+]
+
+
+@pytest.mark.parametrize(("more", "expected"), RESULTS)
+def test_results_that_cannot_be_told_are_refused(
+    stub: Any, more: dict[str, Any], expected: tuple[str, str]
+) -> None:
+    """With what is missing."""
+    fields = {
+        "api": v1.MODEL_API_ANTHROPIC,
+        "result": protocol_service_pb2.ToolResult(json=json.dumps(RESULT).encode()),
+        "call_id": "toolu_1",
+        "name": "read_file",
+        **more,
+    }
+
+    assert expected == refused(stub.ConvertToolResult, v1.ConvertToolResultRequest(**fields))
+
+
+def test_the_log_has_counts_and_codes_and_no_values(server: RunningServer) -> None:
+    """Neither of tools, nor of calls, plans or results."""
+    tool = {"name": SECRET, "inputSchema": {"type": "object", "properties": {SECRET: {}}}}
+    with grpc.insecure_channel(server.address) as channel:
+        stub = ConversionServiceStub(channel)
+        plan = converted(stub, tool).plan
+        call = tool_use(SECRET, {SECRET: SECRET})
+        stub.RestoreToolCall(to_restore(call, plan, tool=target(tool)))
+        stub.RestoreToolCall(to_restore(tool_use(SECRET, SECRET), plan, tool=target(tool)))
+        refused(stub.RestoreToolCall, to_restore(tool_use("x" + SECRET), plan))
+        refused(stub.RestoreToolCall, to_restore(call, plan[:-1], tool=target(tool)))
+        sent = protocol_service_pb2.ToolResult(json=json.dumps({SECRET: SECRET}).encode())
+        stub.ConvertToolResult(
+            v1.ConvertToolResultRequest(
+                api=v1.MODEL_API_ANTHROPIC, result=sent, call_id=SECRET, name=SECRET
+            )
+        )
+        stub.ConvertTools(to_convert(SECRET.encode()))
+    text = server.log_text()
+    told = [event for event in server.events if event["event"].startswith("rpc.")]
+
+    assert SECRET not in text
+    assert [
+        ("ConvertTools", "rpc.answered"),
+        ("RestoreToolCall", "rpc.answered"),
+        ("RestoreToolCall", "rpc.answered"),
+        ("RestoreToolCall", "rpc.refused"),
+        ("RestoreToolCall", "rpc.refused"),
+        ("ConvertToolResult", "rpc.answered"),
+        ("ConvertTools", "rpc.answered"),
+    ] == [(event["method"], event["event"]) for event in told]
+    assert (1, 1, 0) == (told[-1]["tools"], told[-1]["refused"], told[-1]["strict"])
