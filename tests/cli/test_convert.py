@@ -225,6 +225,17 @@ def test_assume_closed_makes_more_strict() -> None:
     ]
 
 
+def test_more_strict_tools_than_a_request_takes_are_not_strict() -> None:
+    """The first ones are; why the others are not is told."""
+    words = ("--to", "anthropic", "--mode", "strict-if-lossless", "many.json")
+    result = run(*words)
+    strict = [tool["strict"] for tool in json.loads(result.stdout)]
+
+    assert [True] * 20 + [False] * 109 == strict
+    assert (0, 109) == (result.exit_code, result.stderr.count(": not strict: "))
+    assert "129 tools for Anthropic's Messages, 20 strict, no losses\n" in result.stderr
+
+
 def test_a_request_beyond_a_limit_is_told() -> None:
     """Though every tool was converted."""
     result = run("--to", "openai-chat", "many.json")
@@ -288,6 +299,15 @@ def test_standard_input_is_read() -> None:
     result = run("--to", "anthropic", "-", stdin=json.dumps(PING).encode())
 
     assert (0, ["ping"]) == (result.exit_code, [tool["name"] for tool in json.loads(result.stdout)])
+
+
+def test_a_terminal_gets_colours(on_terminal: Any) -> None:
+    """In what is told; the tools are plain JSON."""
+    code, said = on_terminal("convert", "--to", "openai-chat", "tools.json", columns=200)
+
+    assert 1 == code
+    assert said.startswith(json.dumps([CONVERTED, PINGED], indent=2))
+    assert "\x1b[1mtools.json: gone\x1b[0m: \x1b[1;31mrefused\x1b[0m" in said
 
 
 WRONG = [

@@ -203,6 +203,33 @@ def test_a_call_that_cannot_be_read_has_no_params(code: str, pointer: str, name:
     assert found["tool_error_text"]
 
 
+def test_arguments_that_are_no_object_have_no_params(folder: Path) -> None:
+    """What was wrapped to be sent may hold anything."""
+    either = [
+        {"type": "object", "properties": {name: {"type": "string"}}, "required": [name]}
+        for name in ("city", "place")
+    ]
+    tool = {"name": "where", "inputSchema": {"anyOf": either}}
+    (folder / "where.json").write_text(json.dumps(tool))
+    words = ["convert", "--to", "anthropic", "--plan-out", "where-plan.json", "where.json"]
+    assert 0 == CliRunner().invoke(sidecheck, words, catch_exceptions=False).exit_code
+    words = ["--plan", "where-plan.json", "--tools", "where.json", "-"]
+    results = [
+        run(*words, stdin=json.dumps({"name": "where", "input": {"input": value}}).encode())
+        for value in ({"city": "Oslo"}, "Oslo")
+    ]
+
+    assert [0, 1] == [result.exit_code for result in results]
+    assert {"name": "where", "arguments": {"city": "Oslo"}} == json.loads(results[0].stdout)
+    assert "" == results[1].stdout
+    assert (
+        "where: invalid\n"
+        'arguments:1:1: error  ANY_OF  (root)  expected an object with "city" or an object with '
+        '"place", found the string "Oslo"\n'
+        "1 error, 1 change\n"
+    ) in results[1].stderr
+
+
 def test_a_place_in_a_text_is_told_of_the_text() -> None:
     """The place of the string in the file, and that in the string in the message."""
     result = run("--plan", "plan.json", "--tools", "tools.json", "cut.json")
@@ -236,6 +263,17 @@ def test_the_tools_may_be_in_several_files() -> None:
     )
 
     assert 0 == result.exit_code
+
+
+def test_a_terminal_gets_excerpts_and_colours(on_terminal: Any) -> None:
+    """Of what is told; the params are plain JSON."""
+    words = ("restore", "--plan", "plan.json", "--tools", "tools.json", "bad.json")
+    code, said = on_terminal(*words)
+
+    assert 1 == code
+    assert said.startswith(printed({"to": "O"}))
+    assert "search.flights: \x1b[0m\x1b[1;31minvalid\x1b[0m\n" in said
+    assert "\x1b[1;31m^~~\x1b[0m\n" in said
 
 
 WITH_PLANS = ("--plan", "plans.json")
