@@ -12,7 +12,7 @@ from sidecheck_server.core.convert.record import Record
 from sidecheck_server.core.convert.writing import write_schema
 from sidecheck_server.core.schemas.keywords import KEYWORDS, Draft
 
-__all__ = ["ALL", "Told", "keywords_written", "read", "ruled", "told", "written"]
+__all__ = ["ALL", "Told", "keywords_written", "lacking", "read", "ruled", "told", "written"]
 
 ALL = frozenset(KEYWORDS[Draft.DRAFT_2020_12]) | {"title", "description", "default", "examples"}
 """The keywords of 2020-12, and most of its annotations."""
@@ -53,6 +53,11 @@ def ruled(
         for rule in rules:
             rule(part, fitting)
     return written(root, subset), told(record)
+
+
+def lacking(*keywords: str, **more: Any) -> Subset:
+    """Return a subset that has all but *keywords*."""
+    return Subset(keywords=ALL - set(keywords), **more)
 
 
 def keywords_written(root: Part) -> set[str]:
