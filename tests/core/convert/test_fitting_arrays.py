@@ -1,4 +1,4 @@
-"""Fitting of arrays: items, tuples and what they contain."""
+"""Fitting of arrays: items and tuples."""
 
 from typing import Any
 
@@ -46,25 +46,6 @@ CASES: dict[str, tuple[Any, Any, list[tuple[str, str, str]]]] = {
         {**TYPE, "items": False},
         {**TYPE, "maxItems": 0, "items": {}},
         [("items", "rewritten", "same"), ("items", "rewritten", "same")],
-    ),
-    "contains": (
-        {**TYPE, "items": {}, "contains": A},
-        {**TYPE, "items": {}, "description": "(contains at least 1 of: string)"},
-        [("contains", "described", "wider")],
-    ),
-    "contains so many": (
-        {**TYPE, "items": {}, "contains": A, "minContains": 2, "maxContains": 3},
-        {
-            **TYPE,
-            "items": {},
-            "description": "(contains at least 2 of: string and at most 3 of: string)",
-        },
-        [("contains", "described", "wider")],
-    ),
-    "contains what it likes": (
-        {**TYPE, "items": {}, "contains": A, "minContains": 0},
-        {**TYPE, "items": {}},
-        [("contains", "dropped", "same")],
     ),
 }
 

@@ -15,6 +15,7 @@ from jsonschema import Draft202012Validator
 from sidecheck_server.core.convert.apis.api import Subset
 from sidecheck_server.core.convert.words import Direction
 
+from .decoding import decoded
 from .encoding import encoded
 from .parts import ALL_REQUIRED, CLOSED, SMALL, fitted
 
@@ -204,9 +205,12 @@ def test_what_is_valid_can_be_given(subset: Subset) -> None:
         judged += 1
         form = encoded(pair.payload, found.root, subset)
         Draft202012Validator.check_schema(found.schema)
-        assert Draft202012Validator(found.schema).is_valid(form), json.dumps(
-            {"from": pair.schema, "to": found.schema, "payload": pair.payload, "form": form}
-        )
+        told = {"from": pair.schema, "to": found.schema, "payload": pair.payload, "form": form}
+        assert Draft202012Validator(found.schema).is_valid(form), json.dumps(told)
+        readings = decoded(form, found.root, subset)
+        assert any(map(Draft202012Validator(pair.schema).is_valid, readings)), json.dumps(told)
+        if not any(loss.message.endswith("null is its default") for loss in found.losses):
+            assert pair.payload in readings, json.dumps(told)
 
     judge()
     assert judged > 50
