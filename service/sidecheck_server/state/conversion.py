@@ -170,9 +170,9 @@ class Converter:
             several = tools[start : start + AT_ONCE]
             made = await asyncio.gather(*(self._form(one, api, options) for one in several))
             forms += made
-            length += sum(len(form.parameters or b"") for form in made if isinstance(form, Form))
+            length += sum(form.length for form in made if isinstance(form, Form))
             if length > most:
-                raise exceeded("message_bytes", most, "the schemas of the converted tools")
+                raise exceeded("message_bytes", most, "the converted tools")
         return forms
 
     async def _form(self, one: _Found, api: Api, options: ConversionOptions) -> Form | Refusal:

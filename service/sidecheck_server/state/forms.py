@@ -113,10 +113,8 @@ def _size(definition: InlineTool) -> int:
 def _size_of(found: Form | Refusal) -> int:
     if isinstance(found, Refusal):
         return _LEAST_WEIGHT + sum(problem.length for problem in found.problems)
-    texts = (found.parameters or b"", found.output_schema or b"", found.description)
-    told = sum(len(loss.pointer) + len(loss.message) for loss in found.losses)
     guide = b"" if found.guide is None else msgspec.json.encode(found.guide)
-    return _LEAST_WEIGHT + sum(map(len, texts)) + told + len(guide)
+    return _LEAST_WEIGHT + found.length + len(guide)
 
 
 def _weight(kept: _Kept) -> int:

@@ -29,3 +29,10 @@ class Form:
     #: Why it is not strict though that is preferred, or "".
     why_not_strict: str
     counts: Counts
+
+    @property
+    def length(self) -> int:
+        """How much text it holds, about, beside its guide."""
+        texts = (self.parameters or b"", self.output_schema or b"", self.description)
+        told = sum(len(loss.pointer) + len(loss.message) for loss in self.losses)
+        return sum(map(len, texts)) + told

@@ -2,11 +2,17 @@
 
 from dataclasses import dataclass, field
 
-from sidecheck_server.core.budget import Budget
+from sidecheck_server.core.budget import Budget, spend
 from sidecheck_server.core.convert.part import Part
 from sidecheck_server.core.convert.words import Action, Direction, Loss
 
 __all__ = ["Record"]
+
+# In steps: telling a loss, and each character of where it is. A definition of some hundred
+# kilobytes can have a thousand places whose pointers are as long as itself; ten million
+# steps are a megabyte of them.
+_LOSS = 100
+_CHARACTER = 10
 
 
 @dataclass(slots=True)
@@ -21,7 +27,12 @@ class Record:
     def tell(
         self, part: Part, keyword: str, action: Action, direction: Direction, message: str
     ) -> None:
-        """Note that *keyword* of *part* is not as in the original."""
+        """Note that *keyword* of *part* is not as in the original.
+
+        Raises:
+            Exhausted: the budget is spent.
+        """
+        spend(self.budget, _LOSS + _CHARACTER * len(part.pointer))
         self.losses.append(Loss(part.pointer, keyword, action, direction, message))
 
     def tell_closed(self, part: Part) -> None:
