@@ -253,19 +253,6 @@ def test_a_request_beyond_a_limit_is_told() -> None:
     assert (1, 129) == (result.exit_code, len(json.loads(result.stdout)))
 
 
-def test_of_tools_with_one_name_the_last_counts() -> None:
-    """Whatever file it is in."""
-    Path("again.json").write_text(json.dumps({**PING, "description": "Answers again."}))
-    result = run("--to", "anthropic", "ping.json", "again.json")
-
-    assert ["Answers again."] == [tool["description"] for tool in json.loads(result.stdout)]
-    assert (
-        "ping.json: ping: refused: INVALID_REQUEST: a tool after it has the name 'ping' too; "
-        "the last one counts\n"
-    ) in result.stderr
-    assert 1 == result.exit_code
-
-
 def test_names_may_begin_with_the_server() -> None:
     """If one is named."""
     words = ("--to", "anthropic", "--server", "air", "--server-prefix", "always", "ping.json")
@@ -282,25 +269,6 @@ def test_descriptions_may_be_cut() -> None:
     assert ("Ans…", {"type": "object"}) == (tool["description"], tool["output_schema"])
 
 
-def test_documents_may_be_brought() -> None:
-    """For references out of a schema."""
-    schema = {"type": "object", "properties": {"a": {"$ref": "https://example.com/a"}}}
-    Path("far.json").write_text(json.dumps({"name": "far", "inputSchema": schema}))
-    Path("a.json").write_text('{"type": "integer"}')
-    words = ("--to", "anthropic", "far.json")
-    document = ("--document", "https://example.com/a", "a.json")
-
-    assert [1, 0] == [run(*words).exit_code, run(*words, *document).exit_code]
-    assert '"integer"' in run(*words, *document).stdout
-
-
-def test_standard_input_is_read() -> None:
-    """Once."""
-    result = run("--to", "anthropic", "-", stdin=json.dumps(PING).encode())
-
-    assert (0, ["ping"]) == (result.exit_code, [tool["name"] for tool in json.loads(result.stdout)])
-
-
 def test_a_terminal_gets_colours(on_terminal: Any) -> None:
     """In what is told; the tools are plain JSON."""
     code, said = on_terminal("convert", "--to", "openai-chat", "tools.json", columns=200)
@@ -308,51 +276,3 @@ def test_a_terminal_gets_colours(on_terminal: Any) -> None:
     assert 1 == code
     assert said.startswith(json.dumps([CONVERTED, PINGED], indent=2))
     assert "\x1b[1mtools.json: gone\x1b[0m: \x1b[1;31mrefused\x1b[0m" in said
-
-
-WRONG = [
-    pytest.param((), "Missing argument 'FILE...'", id="no file"),
-    pytest.param(("ping.json",), "Missing option '--to'", id="no API"),
-    pytest.param(("--to", "openai", "ping.json"), "'openai' is not one of", id="no such API"),
-    pytest.param(
-        ("--to", "gemini", "ping.json", "gone.json"),
-        "cannot read gone.json: No such file or directory",
-        id="no such file",
-    ),
-    pytest.param(
-        ("--to", "gemini", "--plan-out", "none/plans.json", "ping.json"),
-        "cannot write none/plans.json: No such file or directory",
-        id="no such folder",
-    ),
-    pytest.param(
-        ("--to", "gemini", "-", "-", "--document", "u", "-"),
-        "standard input (-) can be read only once",
-        id="standard input twice",
-    ),
-    pytest.param(
-        ("--to", "gemini", "--server-prefix", "always", "ping.json"),
-        "--server-prefix always needs --server",
-        id="a prefix of nothing",
-    ),
-    pytest.param(
-        ("--to", "gemini", "ping.json", "broken.json"),
-        "broken.json:2:1: PAYLOAD_NOT_JSON: not JSON: ",
-        id="a file that is not JSON",
-    ),
-    pytest.param(
-        ("--to", "gemini", "answer.json"),
-        "answer.json:1:1: TOOLS_MISSING: this answer has no tools",
-        id="an answer without tools",
-    ),
-]
-
-
-@pytest.mark.parametrize(("words", "said"), WRONG)
-def test_a_wrong_command_converts_nothing(folder: Path, words: tuple[str, ...], said: str) -> None:
-    """It says what is wrong."""
-    (folder / "broken.json").write_text("[\n")
-    (folder / "answer.json").write_text('{"jsonrpc": "2.0", "id": 1}')
-    result = run(*words)
-
-    assert (2, "") == (result.exit_code, result.stdout)
-    assert said in result.stderr
