@@ -267,6 +267,12 @@ STRINGS = branch(types=["string"])
             id="required members tell",
         ),
         pytest.param(
+            union(branch({"nulls": ["a"]}, only=["a", "c"]), branch({"nulls": ["b"]})),
+            {"a": None, "b": None},
+            [{"a": None}],
+            id="as many members as can be but others",
+        ),
+        pytest.param(
             union(branch({"nulls": ["a"]}, only=["a"]), branch({"nulls": ["b"]}, required=["b"])),
             {"a": None, "b": None},
             [{"a": None}],
@@ -428,6 +434,13 @@ def test_whatever_is_given_ends(guide: dict[str, Any], arguments: Any) -> None:
     else:
         assert 1 <= made <= MOST_READINGS
     assert time.process_time() - started < 2
+
+
+def test_references_that_double_cost_no_more_than_there_are() -> None:
+    """Each guide is followed once for each value."""
+    value = nested(120)
+
+    assert [(value, {})] == read(DOUBLING, value)
 
 
 def test_arguments_deeper_than_the_interpreter_goes_are_too_much() -> None:
