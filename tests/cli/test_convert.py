@@ -106,6 +106,19 @@ def test_without_losses_there_is_one_row() -> None:
     assert 0 == result.exit_code
 
 
+def test_the_sum_tells_the_worst_first() -> None:
+    """What losses mean, by how much that is to be minded."""
+    loose = {"name": "loose", "description": "Takes anything.", "inputSchema": {"type": "object"}}
+    Path("loose.json").write_text(json.dumps(loose))
+    result = run("--to", "openai-chat", "--mode", "strict", "search.json", "loose.json")
+
+    assert (
+        "2 tools for OpenAI's Chat Completions, 2 strict, 5 losses (1 narrower, 1 wider, 3 same)"
+        == result.stderr.splitlines()[-1]
+    )
+    assert 0 == result.exit_code
+
+
 def test_json_is_one_object() -> None:
     """With all that text says, and the plans."""
     loss = {"tool": "search.flights", "keyword": "", "direction": "same"}
