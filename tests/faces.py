@@ -4,7 +4,14 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from typing import Any, Self, cast
 
-from sidecheck import BlockingClient, BlockingProtocolClient, Client, Rule, Tool
+from sidecheck import (
+    BlockingClient,
+    BlockingConversionClient,
+    BlockingProtocolClient,
+    Client,
+    Rule,
+    Tool,
+)
 
 __all__ = ["FACES", "connect"]
 
@@ -21,12 +28,18 @@ def connect(face: str, address: str, **settings: Any) -> Client:
 class Threaded:
     """A blocking client whose methods can be awaited."""
 
-    def __init__(self, client: BlockingClient | BlockingProtocolClient) -> None:
+    def __init__(
+        self, client: BlockingClient | BlockingConversionClient | BlockingProtocolClient
+    ) -> None:
         self._client: Any = client
 
     @property
     def protocol(self) -> "Threaded":
         return Threaded(self._client.protocol)
+
+    @property
+    def conversion(self) -> "Threaded":
+        return Threaded(self._client.conversion)
 
     async def __aenter__(self) -> Self:
         return self

@@ -21,6 +21,13 @@ ENGINES = {"jsonschema", "fastjsonschema", "re2", "msgspec", "referencing"}
         pytest.param(
             ["validate", "--schema", "tool.json", "tool.json"], HEAVY - {"asyncio"}, id="validate"
         ),
+        pytest.param(["convert", "--help"], HEAVY | ENGINES, id="the help of conversion"),
+        pytest.param(["convert", "--to", "gemini", "tool.json"], HEAVY - {"asyncio"}, id="convert"),
+        pytest.param(
+            ["restore", "--plan", "tool.json", "--tools", "tool.json", "tool.json"],
+            HEAVY - {"asyncio"},
+            id="restore",
+        ),
         pytest.param(["rules"], HEAVY - {"asyncio"} | {"jsonschema"}, id="rules"),
         pytest.param(["lint-messages", "tool.json"], HEAVY - {"asyncio"}, id="lint-messages"),
         pytest.param(["info", "--target", "x"], {"pydantic", "structlog"} | ENGINES, id="info"),

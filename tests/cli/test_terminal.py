@@ -102,7 +102,8 @@ def test_values_that_are_hidden_are_not_shown(on_terminal: Any) -> None:
 
 def test_help_fits_the_terminal_and_ends_with_examples(on_terminal: Any) -> None:
     """Of every command, line by line."""
-    commands = ["", "check", "completion", "healthcheck", "info", "serve", "validate", "tools"]
+    commands = ["", "check", "completion", "convert", "healthcheck", "info", "restore", "serve"]
+    commands += ["validate", "tools"]
     commands += [f"tools {name}" for name in ("register", "list", "get", "delete")]
     for command in commands:
         code, said = on_terminal(*command.split(), "--help")

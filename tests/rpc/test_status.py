@@ -1,6 +1,9 @@
 """The table from refusals to statuses."""
 
+import re
+
 import grpc
+from shared_material import REPOSITORY
 from sidecheck_server.core.refusals import Reason, Refusal
 from sidecheck_server.rpc.status import STATUS_CODES, refusal_to_wire
 from wire import info_of
@@ -25,3 +28,18 @@ def test_a_status_stays_below_what_trailers_may_hold() -> None:
 
     assert status.ByteSize() < 8000
     assert "UNKNOWN_TOOL" == info_of(status).reason
+
+
+def test_the_readme_has_every_reason_under_its_status() -> None:
+    """In one row for each status."""
+    readme = (REPOSITORY / "README.md").read_text()
+    _, _, table = readme.partition("| status | reasons |\n|---|---|\n")
+    told = {}
+    for row in table.partition("\n\n")[0].splitlines():
+        status, reasons = re.fullmatch(r"\| `(\w+)` \| (.*) \|", row).groups()  # type: ignore[union-attr]
+        told[status] = set(re.findall(r"`([A-Z_]+)`", reasons))
+    expected: dict[str, set[str]] = {}
+    for reason, code in STATUS_CODES.items():
+        expected.setdefault(code.name, set()).add(reason.value)
+
+    assert expected == told

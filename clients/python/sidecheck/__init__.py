@@ -6,6 +6,7 @@ every payload, valid or not, and raise `Refused` where none could be judged.
 
 from sidecheck.absence import OnUnavailable
 from sidecheck.blocking import BlockingClient
+from sidecheck.blocking_conversion import BlockingConversionClient
 from sidecheck.blocking_protocol import BlockingProtocolClient
 from sidecheck.checks import (
     CheckItem,
@@ -21,6 +22,26 @@ from sidecheck.checks import (
     ToolResult,
 )
 from sidecheck.client import Client
+from sidecheck.conversion import ConversionClient
+from sidecheck.conversions import (
+    Converted,
+    ConvertedResult,
+    ConvertedTools,
+    Direction,
+    Loss,
+    LossAction,
+    RestoredCall,
+    ToolConversion,
+)
+from sidecheck.converting import (
+    ConversionOptions,
+    Convertible,
+    Mode,
+    ModelApi,
+    PlanJson,
+    ServerPrefix,
+    ToolToConvert,
+)
 from sidecheck.findings import (
     CheckAnswer,
     CheckedNames,
@@ -74,6 +95,7 @@ __all__ = [
     "Action",
     "Arguments",
     "BlockingClient",
+    "BlockingConversionClient",
     "BlockingProtocolClient",
     "BlockingSession",
     "BlockingStream",
@@ -89,9 +111,16 @@ __all__ = [
     "CheckedTools",
     "Client",
     "Coercion",
+    "ConversionClient",
+    "ConversionOptions",
+    "Converted",
+    "ConvertedResult",
+    "ConvertedTools",
+    "Convertible",
     "DefinitionDigest",
     "Deletion",
     "Detail",
+    "Direction",
     "Document",
     "Elicitation",
     "ElicitationResult",
@@ -101,6 +130,10 @@ __all__ = [
     "JsonText",
     "Judgement",
     "Limits",
+    "Loss",
+    "LossAction",
+    "Mode",
+    "ModelApi",
     "NameCollision",
     "OnChange",
     "OnUnavailable",
@@ -109,6 +142,7 @@ __all__ = [
     "Outcome",
     "Payload",
     "Peers",
+    "PlanJson",
     "ProtocolClient",
     "ProtocolJson",
     "ProtocolMessage",
@@ -116,6 +150,7 @@ __all__ = [
     "RegisteredTool",
     "Registration",
     "Repair",
+    "RestoredCall",
     "ResultProfile",
     "Rule",
     "Sampling",
@@ -124,6 +159,7 @@ __all__ = [
     "SchemaJson",
     "Sender",
     "ServerInfo",
+    "ServerPrefix",
     "Session",
     "Severity",
     "Stream",
@@ -133,11 +169,13 @@ __all__ = [
     "Subject",
     "Target",
     "Tool",
+    "ToolConversion",
     "ToolDefinition",
     "ToolJson",
     "ToolNameOutcome",
     "ToolOutcome",
     "ToolResult",
+    "ToolToConvert",
     "Treatment",
     "Unavailable",
     "UnknownArguments",

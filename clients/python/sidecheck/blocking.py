@@ -3,9 +3,11 @@
 from collections.abc import Iterable, Iterator
 
 from sidecheck.absence import OnUnavailable
+from sidecheck.blocking_conversion import BlockingConversionClient
 from sidecheck.blocking_protocol import BlockingProtocolClient
 from sidecheck.connections import BlockingConnection
 from sidecheck.conversations import Conversations
+from sidecheck.conversion_conversations import ConversionConversations
 from sidecheck.exchanges import PAYLOADS
 from sidecheck.info import ServerInfo
 from sidecheck.items import Item
@@ -40,6 +42,12 @@ class BlockingClient(BlockingValidator):
     def protocol(self) -> BlockingProtocolClient:
         """What checks by the rules of the protocol: names, tools, messages and others."""
         return BlockingProtocolClient(self._connection, ProtocolConversations(self._conversations))
+
+    @property
+    def conversion(self) -> BlockingConversionClient:
+        """What turns tools, calls and results into the forms of providers' APIs, and back."""
+        talk = ConversionConversations(self._conversations)
+        return BlockingConversionClient(self._connection, talk)
 
     def validate_batch(
         self,

@@ -7,6 +7,8 @@ from collections.abc import AsyncIterator, Iterable
 from sidecheck.absence import OnUnavailable
 from sidecheck.connections import Connection
 from sidecheck.conversations import Conversations
+from sidecheck.conversion import ConversionClient
+from sidecheck.conversion_conversations import ConversionConversations
 from sidecheck.exchanges import PAYLOADS
 from sidecheck.info import ServerInfo
 from sidecheck.items import Item
@@ -50,6 +52,11 @@ class Client(Validator):
     def protocol(self) -> ProtocolClient:
         """What checks by the rules of the protocol: names, tools, messages and others."""
         return ProtocolClient(self._connection, ProtocolConversations(self._conversations))
+
+    @property
+    def conversion(self) -> ConversionClient:
+        """What turns tools, calls and results into the forms of providers' APIs, and back."""
+        return ConversionClient(self._connection, ConversionConversations(self._conversations))
 
     async def validate_batch(
         self,

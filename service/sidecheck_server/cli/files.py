@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-__all__ = ["read_input", "write_output"]
+__all__ = ["read_input", "write_file", "write_output"]
 
 
 def read_input(name: str) -> bytes:
@@ -26,18 +26,33 @@ def read_input(name: str) -> bytes:
         raise click.UsageError(f"cannot read {name}: {error.strerror}") from None
 
 
-def write_output(text: str) -> None:
+def write_output(text: str, *, aside: bool = False) -> None:
     """Write *text* to standard output, with escapes for what its encoding lacks.
+
+    What is said *aside* goes to standard error.
 
     Raises:
         click.UsageError: it cannot be written; the command exits with 2.
     """
-    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    stream = sys.stderr if aside else sys.stdout
+    encoding = getattr(stream, "encoding", None) or "utf-8"
     try:
-        click.echo(text.encode(encoding, "backslashreplace").decode(encoding))
+        click.echo(text.encode(encoding, "backslashreplace").decode(encoding), err=aside)
     except OSError as error:
         if error.errno == errno.EPIPE:  # who read it wants no more; click knows
             raise
         # The stream keeps what it cannot write, and would fail again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
         raise click.UsageError(f"cannot write the result: {error.strerror}") from None
+
+
+def write_file(name: str, text: str) -> None:
+    """Write *text* and the end of a line to the file *name*, in place of what it has.
+
+    Raises:
+        click.UsageError: it cannot be written; the command exits with 2.
+    """
+    try:
+        Path(name).write_text(f"{text}\n", "utf-8")
+    except OSError as error:
+        raise click.UsageError(f"cannot write {name}: {error.strerror}") from None

@@ -109,8 +109,8 @@ _PLACED_BY_MESSAGE = frozenset({"PAYLOAD_NOT_JSON", "NUMBER_OUT_OF_RANGE"})
 def _told_range(text: bytes, violation: Violation) -> tuple[int, int] | None:
     if violation.code == "LIMIT_EXCEEDED" and not violation.instance_pointer:
         return 0, 0  # It may be too deep to be read at all.
-    if violation.code not in _PLACED_BY_MESSAGE:
-        return None
+    if violation.code not in _PLACED_BY_MESSAGE or violation.instance_pointer:
+        return None  # Of a text inside of the source, the message names a place in that.
     told = _TOLD.search(violation.message)
     place = (int(told[1]), int(told[2])) if told else None
     start = _offset(text, *place) if place else _first_undecodable(text)

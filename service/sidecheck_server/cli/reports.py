@@ -33,10 +33,15 @@ class Block:
         return sorted(self.findings, key=lambda finding: finding.place.start)
 
 
-def write_blocks(blocks: Sequence[Block], summary: str, *, excerpts: bool) -> None:
-    """Write *blocks* to standard output, and a line at the end that sums them up."""
-    rows = _long_rows(blocks) if excerpts else _short_rows(blocks)
-    write_rows([*rows, Row(((summary, "bold"),))])
+def write_blocks(
+    blocks: Sequence[Block], summary: str, *, excerpts: bool, aside: bool = False
+) -> None:
+    """Write *blocks* to standard output, and a line at the end that sums them up.
+
+    What is said *aside* goes to standard error.
+    """
+    rows = _long_rows(blocks, page_width(aside=aside)) if excerpts else _short_rows(blocks)
+    write_rows([*rows, Row(((summary, "bold"),))], aside=aside)
 
 
 def in_json(value: Any) -> str:
@@ -113,11 +118,10 @@ def _cells(finding: Finding) -> tuple[str, str, str, str]:
     )
 
 
-def _long_rows(blocks: Sequence[Block]) -> Iterator[Row]:
+def _long_rows(blocks: Sequence[Block], width: int) -> Iterator[Row]:
     """Yield several rows for each finding: what, where, and an excerpt of its source."""
     from sidecheck_server.cli.excerpts import excerpt_rows  # noqa: PLC0415  (reads rich)
 
-    width = page_width()
     for block in blocks:
         if block.heading:
             yield Row(block.heading)

@@ -43,28 +43,29 @@ def printable(text: str) -> str:
     return "".join(each if each.isprintable() else json.dumps(each)[1:-1] for each in text)
 
 
-def is_terminal() -> bool:
-    """Whether a person at a terminal reads standard output."""
-    return sys.stdout is not None and sys.stdout.isatty()
+def is_terminal(*, aside: bool = False) -> bool:
+    """Whether a person at a terminal reads standard output, or standard error if *aside*."""
+    stream = sys.stderr if aside else sys.stdout
+    return stream is not None and stream.isatty()
 
 
-def page_width() -> int:
-    """Return how many characters a row of standard output holds."""
-    return _console().width if is_terminal() else _WIDTH_OF_A_PIPE
+def page_width(*, aside: bool = False) -> int:
+    """Return how many characters a row of standard output holds, or of standard error."""
+    return _console(aside=aside).width if is_terminal(aside=aside) else _WIDTH_OF_A_PIPE
 
 
-def write_rows(rows: Iterable[Row]) -> None:
-    """Write *rows* to standard output.
+def write_rows(rows: Iterable[Row], *, aside: bool = False) -> None:
+    """Write *rows* to standard output, or *aside*, to standard error.
 
     Raises:
         click.UsageError: it cannot be written; the command exits with 2.
     """
-    if not is_terminal():
-        write_output("\n".join(row.plain for row in rows))
+    if not is_terminal(aside=aside):
+        write_output("\n".join(row.plain for row in rows), aside=aside)
         return
     from rich.text import Text  # noqa: PLC0415  (only terminals wait for rich)
 
-    console = _console()
+    console = _console(aside=aside)
     with console.capture() as captured:
         for row in rows:
             text = Text.assemble(*row.parts)
@@ -76,10 +77,11 @@ def write_rows(rows: Iterable[Row]) -> None:
             for line in lines or [text]:
                 line.rstrip()
                 console.print(Text(" " * row.indent).append_text(line), soft_wrap=True)
-    write_output(captured.get().removesuffix("\n"))
+    write_output(captured.get().removesuffix("\n"), aside=aside)
 
 
-def _console() -> "Console":
+def _console(*, aside: bool) -> "Console":
     from rich.console import Console  # noqa: PLC0415
 
-    return Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
+    stream = sys.stderr if aside else sys.stdout
+    return Console(file=stream, highlight=False, markup=False, emoji=False)

@@ -83,15 +83,18 @@ def violations(messages: Iterable[verdict_pb.Violation]) -> tuple[Violation, ...
     return tuple(carried(one, Violation, severity=severity(one.severity)) for one in messages)
 
 
+def changes(messages: Iterable[verdict_pb.Change]) -> tuple[Change, ...]:
+    """Translate changes of a payload."""
+    return tuple(carried(one, Change, pointer=one.instance_pointer) for one in messages)
+
+
 def repair(message: verdict_pb.Repair) -> Repair:
     """Translate a repair."""
     return carried(
         message,
         Repair,
         violations=violations(message.violations),
-        changes=tuple(
-            carried(one, Change, pointer=one.instance_pointer) for one in message.changes
-        ),
+        changes=changes(message.changes),
     )
 
 

@@ -5,6 +5,7 @@ from typing import Final, Generic, TypeVar
 
 from google.protobuf.message import Message
 
+from sidecheck.v1 import conversion_service_pb2 as conversion_pb
 from sidecheck.v1 import info_service_pb2 as info_pb
 from sidecheck.v1 import protocol_service_pb2 as protocol_pb
 from sidecheck.v1 import registry_service_pb2 as registry_pb
@@ -20,12 +21,15 @@ __all__ = [
     "CHECK_TOOLS",
     "CHECK_TOOL_NAMES",
     "CHECK_TOOL_RESULT",
+    "CONVERT_TOOLS",
+    "CONVERT_TOOL_RESULT",
     "DELETE_TOOLS",
     "GET_SERVER_INFO",
     "GET_TOOL",
     "LIST_RULES",
     "LIST_TOOLS",
     "REGISTER_TOOLS",
+    "RESTORE_TOOL_CALL",
     "SERVICES",
     "STREAMS",
     "VALIDATE",
@@ -56,10 +60,11 @@ class Rpc(Generic[RequestT, ResponseT]):
 VALIDATION: Final = "sidecheck.v1.ValidationService"
 REGISTRY: Final = "sidecheck.v1.RegistryService"
 PROTOCOL: Final = "sidecheck.v1.ProtocolService"
+CONVERSION: Final = "sidecheck.v1.ConversionService"
 INFO: Final = "sidecheck.v1.InfoService"
 
 #: The full names of all services that a client calls.
-SERVICES: Final = (VALIDATION, REGISTRY, PROTOCOL, INFO)
+SERVICES: Final = (VALIDATION, REGISTRY, PROTOCOL, CONVERSION, INFO)
 
 VALIDATE: Final = Rpc(
     VALIDATION, "Validate", validation_pb.ValidateRequest, validation_pb.ValidateResponse
@@ -148,6 +153,24 @@ CHECK_SESSION: Final = Rpc(
     "CheckSession",
     protocol_pb.CheckSessionRequest,
     protocol_pb.CheckSessionResponse,
+)
+CONVERT_TOOLS: Final = Rpc(
+    CONVERSION,
+    "ConvertTools",
+    conversion_pb.ConvertToolsRequest,
+    conversion_pb.ConvertToolsResponse,
+)
+RESTORE_TOOL_CALL: Final = Rpc(
+    CONVERSION,
+    "RestoreToolCall",
+    conversion_pb.RestoreToolCallRequest,
+    conversion_pb.RestoreToolCallResponse,
+)
+CONVERT_TOOL_RESULT: Final = Rpc(
+    CONVERSION,
+    "ConvertToolResult",
+    conversion_pb.ConvertToolResultRequest,
+    conversion_pb.ConvertToolResultResponse,
 )
 GET_SERVER_INFO: Final = Rpc(
     INFO, "GetServerInfo", info_pb.GetServerInfoRequest, info_pb.GetServerInfoResponse

@@ -1,0 +1,181 @@
+"""Restoring of a model's call, offline."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import click
+import msgspec
+
+from sidecheck_server.cli.findings import Source
+from sidecheck_server.cli.listings import list_or_exit
+from sidecheck_server.cli.reports import in_json
+from sidecheck_server.cli.rows import printable
+from sidecheck_server.core.budget import Exhausted
+from sidecheck_server.core.compiled import CompiledSchema
+from sidecheck_server.core.convert.apis import APIS
+from sidecheck_server.core.convert.calls import (
+    ModelCall,
+    call_error_text,
+    chosen_plan,
+    common_api,
+    read_call,
+    refuse_mismatch,
+)
+from sidecheck_server.core.convert.plan import Plan, plan_from_json
+from sidecheck_server.core.convert.restoring import readings
+from sidecheck_server.core.judge import Judging, judge
+from sidecheck_server.core.limits import Limits, exceeded
+from sidecheck_server.core.mcp.tools.definitions import ToolDefinition, read_tool
+from sidecheck_server.core.refusals import Reason, Refusal
+from sidecheck_server.core.repair.repairing import text_of
+from sidecheck_server.core.repair.words import Coercion, Repairs
+from sidecheck_server.core.schemas.compilation import compile_source
+from sidecheck_server.core.tool_error_text import tool_error_text
+from sidecheck_server.core.words import Change, Document, Verdict
+
+__all__ = ["Restored", "restore_call"]
+
+_LIMITS = Limits()
+_DECODING = Judging(repairs=Repairs(coercion=Coercion.JSON_STRINGS))
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """A model's call as MCP has it."""
+
+    #: "" if there is none, or it is not known.
+    server: str
+    #: The original name, or "" if it is not known.
+    tool: str
+    call_id: str
+    #: The params of the ``tools/call`` as JSON text; "" if there are none.
+    params: str
+    verdict: Verdict
+    #: What the pointers of the verdict lead into, and where in that the whole stands.
+    source: Source
+    at: str
+    changes: tuple[Change, ...]
+    tool_error_text: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Meant:
+    """What arguments may mean."""
+
+    #: The JSON text of the arguments.
+    text: bytes
+    verdict: Verdict
+    #: What was done to those that the model sent.
+    changes: tuple[Change, ...]
+
+
+class _Unusable(click.ClickException):
+    """A plan, or a tool, does not do; the command exits with 2."""
+
+    exit_code = 2
+
+
+def restore_call(
+    call: tuple[str, bytes],
+    plan: tuple[str, bytes],
+    tools: Sequence[tuple[str, bytes]],
+    documents: tuple[Document, ...],
+) -> Restored:
+    """Return *call* as MCP has it; all of them are names and contents of files.
+
+    Raises:
+        click.ClickException: the plan is none or not that of the call, none of *tools* is
+            the original, or something is beyond a limit; the command exits with 2.
+    """
+    try:
+        return _restored(Source(*call), _plans(*plan), tools, documents)
+    except Refusal as refusal:
+        raise _Unusable(printable(f"{refusal.reason.value}: {refusal.message}")) from None
+
+
+def _plans(name: str, text: bytes) -> list[Plan]:
+    """Return the plans of *text*: one, or an array of them."""
+    texts: list[Any] = [text]
+    if text.lstrip()[:1] == b"[":
+        try:
+            texts = msgspec.json.decode(text, type=list[msgspec.Raw])
+        except (msgspec.DecodeError, RecursionError) as error:
+            said = f"{name} is no array of plans: {error}"
+            raise Refusal(Reason.INVALID_PLAN, said) from None
+    return [plan_from_json(bytes(one), _LIMITS) for one in texts]
+
+
+def _restored(
+    source: Source,
+    plans: Sequence[Plan],
+    tools: Sequence[tuple[str, bytes]],
+    documents: tuple[Document, ...],
+) -> Restored:
+    call = read_call(source.text, APIS[common_api(plans)], _LIMITS)
+    plan = chosen_plan(plans, call)
+    if plan is None:
+        return Restored("", "", call.id, "", call.verdict, source, "", (), call_error_text(call))
+    definition = _original(plan, tools, documents)
+    known = (plan.server, plan.tool, call.id)
+    if call.arguments is None or not call.verdict.valid:
+        said = call_error_text(call, tool=plan.name)
+        return Restored(*known, "", call.verdict, source, "", (), said)
+    meant = _meant(call, plan, definition)
+    # The model is told of the tool by the name that it knows.
+    said = tool_error_text(meant.verdict, tool=plan.name)
+    arguments = json.loads(meant.text)
+    if not isinstance(arguments, dict):
+        printed = Source("arguments", in_json(arguments).encode())
+        return Restored(*known, "", meant.verdict, printed, "", meant.changes, said)
+    params = in_json({"name": plan.tool, "arguments": arguments})
+    printed = Source("params", params.encode())
+    return Restored(*known, params, meant.verdict, printed, "/arguments", meant.changes, said)
+
+
+def _original(
+    plan: Plan, tools: Sequence[tuple[str, bytes]], documents: tuple[Document, ...]
+) -> ToolDefinition:
+    """Return the definition that *plan* was made of."""
+    named = None
+    for name, text in tools:
+        for listed in list_or_exit(name, text, _LIMITS):
+            try:
+                found = read_tool(listed.json, documents, _LIMITS)
+            except Refusal:
+                continue  # It could not have been converted.
+            if found.name == plan.tool:
+                if found.digest == plan.definition_digest:
+                    return found
+                named = found
+    if named is not None:
+        refuse_mismatch(plan, named.digest)
+    said = f"no tool {plan.tool[:128]!r} is in the files, and the plan is of that"
+    raise Refusal(Reason.PLAN_MISMATCH, said, {"tool": plan.tool[:128]})
+
+
+def _meant(call: ModelCall, plan: Plan, definition: ToolDefinition) -> _Meant:
+    """Return what the arguments of *call* mean: of several things the first that is valid.
+
+    Or else the first that is once strings are decoded where an object or an array is
+    demanded; or else the first of all.
+    """
+    schema = definition.input
+    compiled = CompiledSchema(schema, compile_source(schema, _LIMITS), _LIMITS)
+    budget = [_LIMITS.steps]
+    found: list[_Meant] = []
+    try:
+        for reading in readings(call.arguments, plan.guide, budget):
+            text = text_of(reading.value, _LIMITS, budget)
+            one = _Meant(text, judge(compiled, text, Judging()), reading.changes)
+            if one.verdict.valid:
+                return one
+            found.append(one)
+    except Exhausted:
+        raise exceeded("steps", _LIMITS.steps, "restoring the call takes too long") from None
+    for one in found:
+        repair = judge(compiled, one.text, _DECODING).repair
+        if repair is not None and repair.verdict.valid:
+            return _Meant(repair.payload, repair.verdict, (*one.changes, *repair.changes))
+    return found[0]
