@@ -21,6 +21,7 @@ from sidecheck.checks import (
     ToolResult,
 )
 from sidecheck.client import Client
+from sidecheck.converter import ConversionError, ConversionFailure, MCPToOpenAIConverter
 from sidecheck.findings import (
     CheckAnswer,
     CheckedNames,
@@ -89,6 +90,8 @@ __all__ = [
     "CheckedTools",
     "Client",
     "Coercion",
+    "ConversionError",
+    "ConversionFailure",
     "DefinitionDigest",
     "Deletion",
     "Detail",
@@ -101,6 +104,7 @@ __all__ = [
     "JsonText",
     "Judgement",
     "Limits",
+    "MCPToOpenAIConverter",
     "NameCollision",
     "OnChange",
     "OnUnavailable",
