@@ -62,6 +62,7 @@ bench: setup
 	$(BIN)/python benchmarks/judging.py --report benchmarks/report
 	$(BIN)/python benchmarks/protocol.py --report benchmarks/report
 	$(BIN)/python benchmarks/admission.py --report benchmarks/report
+	$(BIN)/python benchmarks/conversion.py --report benchmarks/report
 	$(BIN)/python benchmarks/serving.py --report benchmarks/report
 	$(BIN)/python benchmarks/remote.py --report benchmarks/report
 	$(BIN)/python benchmarks/claims.py

@@ -15,6 +15,7 @@ _PACKAGES = (
     "jsonschema-rs",
     "mcp",
     "msgspec",
+    "openai-agents",
     "protobuf",
     "pydantic",
 )

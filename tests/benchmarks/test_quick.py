@@ -10,13 +10,14 @@ from shared_material import REPOSITORY, shared
 
 pytest.importorskip("matplotlib", reason="the group bench of pyproject.toml is not installed")
 
-SCRIPTS = ("judging", "protocol", "admission", "serving", "remote")
+SCRIPTS = ("judging", "protocol", "admission", "conversion", "serving", "remote")
 PLOTS = {
     "judging.svg",
     "growth-text.svg",
     "growth-lines.svg",
     "protocol.svg",
     "admission.svg",
+    "conversion.svg",
     "serving.svg",
     "remote.svg",
 }

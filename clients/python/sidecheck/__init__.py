@@ -33,6 +33,7 @@ from sidecheck.conversions import (
     RestoredCall,
     ToolConversion,
 )
+from sidecheck.converter import ConversionError, ConversionFailure, MCPToOpenAIConverter
 from sidecheck.converting import (
     ConversionOptions,
     Convertible,
@@ -112,6 +113,8 @@ __all__ = [
     "Client",
     "Coercion",
     "ConversionClient",
+    "ConversionError",
+    "ConversionFailure",
     "ConversionOptions",
     "Converted",
     "ConvertedResult",
@@ -132,6 +135,7 @@ __all__ = [
     "Limits",
     "Loss",
     "LossAction",
+    "MCPToOpenAIConverter",
     "Mode",
     "ModelApi",
     "NameCollision",

@@ -1,0 +1,160 @@
+"""What the converter of the client cannot convert, and how it says so."""
+
+import pickle
+from typing import Any
+
+import pytest
+from sidecheck import ConversionError, ConversionFailure, MCPToOpenAIConverter
+
+convert_tool = MCPToOpenAIConverter.convert_tool
+convert_all_tools = MCPToOpenAIConverter.convert_all_tools
+
+CANNOT = ", which JSON cannot express"
+
+
+def tool(schema: Any, name: str = "t") -> dict[str, Any]:
+    """Return a tool with an input schema."""
+    return {"name": name, "description": "A tool.", "inputSchema": schema}
+
+
+def function(parameters: Any, name: str = "t") -> dict[str, Any]:
+    """Return what `tool` is to become, given the schema that is left."""
+    inner = {"name": name, "description": "A tool.", "parameters": parameters}
+    return {"type": "function", "function": inner}
+
+
+def within_itself() -> dict[str, Any]:
+    """Return a schema whose items are itself."""
+    schema: dict[str, Any] = {}
+    schema["properties"] = {"p": {"items": [schema]}}
+    return schema
+
+
+def many_times_itself() -> dict[str, Any]:
+    """Return sixty objects that stand for 2 to the power of sixty."""
+    schema: dict[str, Any] = {}
+    for _ in range(60):
+        schema = {"allOf": [schema, schema]}
+    return schema
+
+
+def refused(mcp_tool: Any) -> str:
+    """Return why a tool cannot be converted."""
+    with pytest.raises(ValueError, match=r"^(tool '|a tool without a name: )") as caught:
+        convert_tool(mcp_tool)
+    assert ValueError is caught.type
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("expected", "mcp_tool"),
+    [
+        (
+            "tool 't': it has no member 'inputSchema'; an object is wanted",
+            {"name": "t", "description": "d", "input_schema": {}},
+        ),
+        ("tool 't': /inputSchema is of type NoneType; an object is wanted", tool(None)),
+        ("tool 't': /inputSchema is of type bool; an object is wanted", tool(True)),
+        ("tool 't': /inputSchema is of type list; an object is wanted", tool([])),
+        (
+            "a tool without a name: it has no member 'name'; a string is wanted",
+            {"inputSchema": {}},
+        ),
+        (
+            "a tool without a name: /name is of type int; a string is wanted",
+            {"name": 1, "inputSchema": {}},
+        ),
+        (
+            "tool 't': /description is of type list; a string is wanted",
+            {"name": "t", "description": ["d"], "inputSchema": {}},
+        ),
+        ("a tool without a name: a tool is an object, not of type str", "t"),
+        (
+            f"tool '{'n' * 199}…': /inputSchema is of type int; an object is wanted",
+            tool(1, "n" * 201),
+        ),
+        (
+            f"tool 't': /inputSchema/properties/a~1b~0/enum/1 is NaN or infinite{CANNOT}",
+            tool({"properties": {"a/b~": {"enum": [1, float("nan")]}}}),
+        ),
+        (
+            f"tool 't': /inputSchema/maximum is NaN or infinite{CANNOT}",
+            tool({"maximum": float("inf")}),
+        ),
+        (
+            f"tool 't': /inputSchema/properties has a name of type int{CANNOT}",
+            tool({"properties": {"a": {}, 1: {}}}),
+        ),
+        (
+            f"tool 't': /inputSchema has a name of type NoneType{CANNOT}",
+            tool({None: 1}),
+        ),
+        (
+            f"tool 't': /inputSchema/default is of type set{CANNOT}",
+            tool({"default": {1}}),
+        ),
+        (
+            f"tool 't': /inputSchema/const/0 is of type bytes{CANNOT}",
+            tool({"const": (b"a",)}),
+        ),
+        (
+            f"tool 't': /inputSchema/properties/p/items/0 stands within itself{CANNOT}",
+            tool(within_itself()),
+        ),
+    ],
+)
+def test_what_is_no_tool_is_told_with_its_place(expected: str, mcp_tool: Any) -> None:
+    """The tool, the place, what is there and what would be right."""
+    assert expected == refused(mcp_tool)
+
+
+def test_what_stands_for_too_much_is_refused() -> None:
+    """Sixty objects that share each other are not written out; a place is told in part."""
+    told = refused(tool(many_times_itself()))
+    assert told.startswith("tool 't': /inputSchema/allOf/0/allOf/0/allOf")
+    assert told.endswith(" is beyond the 1,000,000 values that are copied at most")
+
+
+def test_a_long_place_is_told_in_part() -> None:
+    """The first 200 characters of a pointer are enough."""
+    schema: dict[str, Any] = {"const": {1}}
+    for _ in range(1_000):
+        schema = {"not": schema}
+    place = "/inputSchema" + "/not" * 47
+    expected = f"tool 't': {place}… is of type set{CANNOT}"
+    assert expected == refused(tool(schema))
+
+
+def test_a_list_tells_all_that_cannot_be_converted_at_once() -> None:
+    """One error names each of them, and has the others in their order."""
+    tools: list[Any] = [tool({"default": 1}, "a"), tool(None, "b"), 3, tool({}, "c"), tool({1}, "")]
+    with pytest.raises(ConversionError) as caught:
+        convert_all_tools(tools)
+    failures = (
+        ConversionFailure(1, "b", "/inputSchema is of type NoneType; an object is wanted"),
+        ConversionFailure(2, "", "a tool is an object, not of type int"),
+        ConversionFailure(4, "", "/inputSchema is of type set; an object is wanted"),
+    )
+    assert failures == caught.value.failures
+    assert [function({}, "a"), function({}, "c")] == caught.value.converted
+    assert str(caught.value) == (
+        "3 of 5 tools cannot be converted: "
+        "[1] tool 'b': /inputSchema is of type NoneType; an object is wanted; "
+        "[2] a tool without a name: a tool is an object, not of type int; "
+        "[4] a tool without a name: /inputSchema is of type set; an object is wanted"
+    )
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (failures, caught.value.converted) == (again.failures, again.converted)
+
+
+def test_bad_tools_are_left_out_where_that_is_asked() -> None:
+    """The others come in their order."""
+    tools: list[Any] = [tool({}, "a"), tool(None, "b"), 3, tool({}, "c")]
+    assert [function({}, "a"), function({}, "c")] == convert_all_tools(tools, skip_bad=True)
+
+
+def test_an_answer_is_no_list_of_tools() -> None:
+    """Given the object that holds the tools, none is left out in silence."""
+    answer: Any = {"tools": [tool({})]}
+    with pytest.raises(TypeError, match="given as a list, not as an object that holds them"):
+        convert_all_tools(answer, skip_bad=True)
