@@ -54,6 +54,9 @@ class Registry(Protocol):
         that is oldest by revision, then by server and name.
         """
 
+    def bound_to(self, digest: str) -> Binding | None:
+        """Return the binding whose definition `definition` returns, if there is one."""
+
     def schema(self, digest: str) -> tuple[Definition, Literal["input", "output"]] | None:
         """Return a bound definition with a schema of *digest*, and which schema it is.
 

@@ -50,6 +50,9 @@ class _SqliteRegistry:
     def definition(self, digest: str) -> Definition | None:
         return self._catalogue.definition(digest)
 
+    def bound_to(self, digest: str) -> Binding | None:
+        return self._catalogue.definitions.get(digest)
+
     def schema(self, digest: str) -> tuple[Definition, Literal["input", "output"]] | None:
         return self._catalogue.schema(digest)
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from typing import assert_never
 
 from cachetools import LRUCache
 
@@ -14,7 +13,7 @@ from sidecheck_server.core.refusals import Reason, Refusal
 from sidecheck_server.core.schemas.source import SchemaSource
 from sidecheck_server.core.words import Verdict
 from sidecheck_server.registry import Registry
-from sidecheck_server.registry.definitions import Definition
+from sidecheck_server.registry.definitions import Binding, Definition
 from sidecheck_server.state.schemas import CompiledSchemas
 from sidecheck_server.state.targets import (
     DefinitionDigest,
@@ -25,7 +24,7 @@ from sidecheck_server.state.targets import (
     Target,
 )
 
-__all__ = ["KnownTool", "Standard", "Validator"]
+__all__ = ["FoundTool", "KnownTool", "Standard", "Validator", "found_tool"]
 
 JudgeLong = Callable[[CompiledSchema, bytes, Judging], Awaitable[Verdict]]
 
@@ -65,6 +64,17 @@ class KnownTool:
     output_digest: str
     #: Whether the caller should act on verdicts.
     enforced: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class FoundTool:
+    """The definition of a tool that was found."""
+
+    #: The server that it is registered for, or "".
+    server: str
+    name: str
+    digest: str
+    definition: InlineTool
 
 
 class Validator:
@@ -121,9 +131,23 @@ class Validator:
         if isinstance(target, SchemaSource | SchemaDigest):
             said = "a whole call or result is judged under a tool, not under a bare schema"
             raise Refusal(Reason.INVALID_REQUEST, said, {"field": "target"})
-        found, _ = self._find(target, Side.INPUT)
+        found = self._bound(target).definition
         output = found.output_schema_digest or ""
         return KnownTool(found.digest, found.name, output, self._enforces(target))
+
+    def definition(self, target: Target) -> FoundTool:
+        """Return the definition of the tool that *target* names.
+
+        Raises:
+            Refusal: as `tool`.
+        """
+        if isinstance(target, InlineTool):
+            tool = self._read(target)
+            return FoundTool("", tool.name, tool.digest, target)
+        if isinstance(target, SchemaSource | SchemaDigest):
+            said = "a tool is asked for, and a bare schema is none"
+            raise Refusal(Reason.INVALID_REQUEST, said, {"field": "tool"})
+        return found_tool(self._bound(target))
 
     async def judge(
         self,
@@ -182,23 +206,22 @@ class Validator:
     def _find(
         self, target: RegisteredTool | DefinitionDigest | SchemaDigest, side: Side
     ) -> tuple[Definition, Side]:
-        match target:
-            case RegisteredTool():
-                return self._named(target), side
-            case DefinitionDigest():
-                definition = self._registry.definition(target.digest)
-                if definition is None:
-                    raise _unknown(Reason.UNKNOWN_DEFINITION, "definition", target.digest)
-                return definition, side
-            case SchemaDigest():
-                found = self._registry.schema(target.digest)
-                if found is None:
-                    raise _unknown(Reason.UNKNOWN_SCHEMA, "schema", target.digest)
-                return found[0], Side(found[1])
-            case _:
-                assert_never(target)
+        if not isinstance(target, SchemaDigest):
+            return self._bound(target).definition, side
+        found = self._registry.schema(target.digest)
+        if found is None:
+            raise _unknown(Reason.UNKNOWN_SCHEMA, "schema", target.digest)
+        return found[0], Side(found[1])
 
-    def _named(self, target: RegisteredTool) -> Definition:
+    def _bound(self, target: RegisteredTool | DefinitionDigest) -> Binding:
+        if isinstance(target, RegisteredTool):
+            return self._named(target)
+        binding = self._registry.bound_to(target.digest)
+        if binding is None:
+            raise _unknown(Reason.UNKNOWN_DEFINITION, "definition", target.digest)
+        return binding
+
+    def _named(self, target: RegisteredTool) -> Binding:
         binding = self._registry.find(target.server, target.name)
         if binding is None:
             raise Refusal(
@@ -214,7 +237,7 @@ class Validator:
                 f"the tool {target.name[:128]!r} has another definition than the one pinned",
                 {"pinned": target.pinned[:128], "registered": definition.digest},
             )
-        return definition
+        return binding
 
     async def _compiled(
         self, definition: Definition, side: Side, *, assert_formats: bool
@@ -229,6 +252,13 @@ class Validator:
             return replace(_side(tool, side), assert_formats=assert_formats)
 
         return await self._schemas.registered(digest, source, assert_formats=assert_formats)
+
+
+def found_tool(binding: Binding) -> FoundTool:
+    """Return the definition of a registered tool."""
+    found = binding.definition
+    definition = InlineTool(found.json, found.documents)
+    return FoundTool(binding.server, found.name, found.digest, definition)
 
 
 def _size(tool: ToolDefinition) -> int:

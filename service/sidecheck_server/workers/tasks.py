@@ -9,17 +9,22 @@ from functools import lru_cache
 from cachetools import LRUCache
 
 from sidecheck_server.core.compiled import CompiledSchema
+from sidecheck_server.core.convert.apis import APIS
+from sidecheck_server.core.convert.forms import Form
+from sidecheck_server.core.convert.tools import form_of
+from sidecheck_server.core.convert.words import ConversionOptions, ModelApi
 from sidecheck_server.core.judge import Judging, judge
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.check import Checked, check
 from sidecheck_server.core.mcp.subjects import Asked
 from sidecheck_server.core.mcp.surfaces import Surfaces, compiling_surfaces
+from sidecheck_server.core.mcp.tools.definitions import read_tool
 from sidecheck_server.core.refusals import Refusal
 from sidecheck_server.core.schemas.compilation import Artifact, compile_source
 from sidecheck_server.core.schemas.source import SchemaSource
-from sidecheck_server.core.words import Verdict
+from sidecheck_server.core.words import Document, Verdict
 
-__all__ = ["check_here", "compile_here", "judge_here", "prepare"]
+__all__ = ["check_here", "compile_here", "convert_here", "judge_here", "prepare"]
 
 _NICENESS = 10
 """The server goes first: what it does itself takes a moment, and many wait for it."""
@@ -76,6 +81,20 @@ def check_here(asked: Asked, limits: Limits) -> Checked | Refusal:
     """Check the subject of *asked*; the questions of the rules are left."""
     try:
         return check(asked, limits, _surfaces(limits))
+    except Refusal as refusal:
+        return refusal
+
+
+def convert_here(
+    text: bytes,
+    documents: tuple[Document, ...],
+    api: ModelApi,
+    options: ConversionOptions,
+    limits: Limits,
+) -> Form | Refusal:
+    """Convert the tool definition of that *text*; the form has no name as yet."""
+    try:
+        return form_of(read_tool(text, documents, limits), APIS[api], options, limits)
     except Refusal as refusal:
         return refusal
 

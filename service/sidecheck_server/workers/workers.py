@@ -1,4 +1,4 @@
-"""The workers: they compile schemas, and judge and check what takes longer than a moment."""
+"""The workers: they compile schemas, and do what takes longer than a moment."""
 
 import asyncio
 from collections.abc import Callable
@@ -6,6 +6,8 @@ from contextlib import AsyncExitStack
 from typing import TypeVar
 
 from sidecheck_server.core.compiled import CompiledSchema
+from sidecheck_server.core.convert.forms import Form
+from sidecheck_server.core.convert.words import ConversionOptions, ModelApi
 from sidecheck_server.core.judge import Judging
 from sidecheck_server.core.limits import Limits, exceeded
 from sidecheck_server.core.mcp.check import Checked
@@ -13,9 +15,15 @@ from sidecheck_server.core.mcp.subjects import Asked
 from sidecheck_server.core.refusals import Reason, Refusal
 from sidecheck_server.core.schemas.compilation import Artifact
 from sidecheck_server.core.schemas.source import SchemaSource
-from sidecheck_server.core.words import Verdict
+from sidecheck_server.core.words import Document, Verdict
 from sidecheck_server.workers.pool import LostError, Pool, TookTooLongError
-from sidecheck_server.workers.tasks import check_here, compile_here, judge_here, prepare
+from sidecheck_server.workers.tasks import (
+    check_here,
+    compile_here,
+    convert_here,
+    judge_here,
+    prepare,
+)
 from sidecheck_server.workers.turns import Turns
 
 __all__ = ["Workers"]
@@ -80,6 +88,23 @@ class Workers:
         # A worker may have to compile the surfaces that it needs first.
         what, bound = "checking the payload", "compile_seconds"
         return await self._run(what, bound, _do_nothing, check_here, asked, self._limits)
+
+    async def convert(
+        self,
+        text: bytes,
+        documents: tuple[Document, ...],
+        api: ModelApi,
+        options: ConversionOptions,
+    ) -> Form:
+        """Convert the tool definition of that *text* in a worker; the form has no name as yet.
+
+        Raises:
+            Refusal: as `form_of` and `read_tool`; LIMIT_EXCEEDED if it took too long or
+                too much memory; WORKER_LOST if the worker died.
+        """
+        what, bound = "converting the tool", "compile_seconds"
+        task = (convert_here, text, documents, api, options, self._limits)
+        return await self._run(what, bound, _do_nothing, *task)
 
     async def _run(
         self,

@@ -34,6 +34,20 @@ class NameGrammar:
             alien = _other_than(self.first).match(name)
         return alien[0] if alien is not None else ""
 
+    def admits(self, name: str) -> bool:
+        """Return whether *name* is allowed."""
+        return 0 < len(name) <= self.longest and not self.alien_in(name)
+
+    def with_replaced(self, name: str) -> str:
+        """Return *name* with "_" for each character that is not allowed; "" becomes "_".
+
+        If what comes first may not stand there, "_" comes before it. The grammar allows
+        "_", and allows it first.
+        """
+        name = _other_than(self.members).sub("_", name) or "_"
+        first = self.first and _other_than(self.first).match(name)
+        return f"_{name}" if first else name
+
 
 @cache
 def _other_than(members: str) -> re.Pattern[str]:

@@ -74,8 +74,8 @@ class Subset:
     """The JSON Schema that an API takes; what is not allowed here is not sent."""
 
     #: The keywords, by their names in 2020-12 (annotations too); None is all of the
-    #: assertions and applicators of 2020-12 and its annotations. ``$ref`` and ``$defs``
-    #: are the business of `references`.
+    #: assertions and applicators of 2020-12 and its annotations (`vocabulary.EVERYTHING`).
+    #: ``$ref`` and ``$defs`` are the business of `references`.
     keywords: frozenset[str] | None = None
     #: Keywords that may not stand at the root though they may below.
     not_at_root: frozenset[str] = frozenset()
@@ -100,6 +100,8 @@ class Subset:
     empty_objects: bool = True
     #: Whether ``enum`` has strings only.
     enum_of_strings: bool = False
+    #: Whether ``anyOf`` may have no neighbours, not even ``type`` or ``description``.
+    any_of_alone: bool = False
     #: The values of ``format``; None is any.
     formats: frozenset[str] | None = None
     #: The values of ``minItems``; None is any.
@@ -153,3 +155,7 @@ class Api:
     #: Whether the answer to a call must name its id, and its tool.
     answer_has_id: bool = True
     answer_has_name: bool = False
+    #: The longest id of a call, in characters; None is no limit.
+    call_id_length: int | None = None
+    #: The longest text of an answer, in characters; None is no limit.
+    answer_length: int | None = None
