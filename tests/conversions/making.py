@@ -86,7 +86,7 @@ def made(definition: ToolDefinition, api: ModelApi, options: ConversionOptions) 
         Refusal: it cannot be converted.
     """
     form = form_of(definition, APIS[api], options, LIMITS)
-    return Made(api, form, tool_json(form, _name(definition.name, api), APIS[api]))
+    return Made(api, form, tool_json(APIS[api], _name(definition.name, api), form))
 
 
 @cache

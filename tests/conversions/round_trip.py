@@ -85,7 +85,7 @@ class Trip:
 
     def _restored(self, sent: Any) -> Any:
         """Return the reading of *sent* that counts: the first valid one, or the first."""
-        found = readings(sent, self._made.form.guide, LIMITS)
+        found = [each.value for each in readings(sent, self._made.form.guide, [LIMITS.steps])]
         valid = [each for each in found if self._judge.is_valid(each)]
         return (valid or found)[0]
 
