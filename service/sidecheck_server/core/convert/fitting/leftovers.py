@@ -1,7 +1,60 @@
 """What is left: keywords that an API does not take, and schemas that do not say their type."""
 
-from sidecheck_server.core.convert.fitting.fitting import Rule
+from typing import Any
+
+from sidecheck_server.core.convert.fitting.fitting import Fitting, Rule
+from sidecheck_server.core.convert.fitting.free_forms import as_json_text, is_free
+from sidecheck_server.core.convert.fitting.phrases import phrase_of
+from sidecheck_server.core.convert.fitting.telling import describe, drop
+from sidecheck_server.core.convert.fitting.types import ANNOTATIONS, SPEAKS_OF, says_no_type
+from sidecheck_server.core.convert.part import Part
+from sidecheck_server.core.convert.words import Direction
 
 __all__ = ["RULES"]
 
-RULES: tuple[Rule, ...] = ()
+_ASSERTIONS = frozenset(
+    {
+        *(keyword for keyword in SPEAKS_OF if keyword not in ANNOTATIONS),
+        *("type", "enum", "const", "allOf", "anyOf", "oneOf", "not", "if", "then", "else"),
+    }
+)
+_REFERENCE = "$ref"
+_IDLE_WITHOUT = {"then": "if", "else": "if", "minContains": "contains", "maxContains": "contains"}
+"""Keywords that say nothing without another."""
+
+
+def _rest(part: Part, fitting: Fitting) -> None:
+    """Leave out what the subset does not take; what asserts something is described."""
+    for keyword in [each for each in part.keywords if not _is_taken(each, fitting)]:
+        value = part.keywords[keyword]
+        if keyword not in _ASSERTIONS:
+            drop(part, fitting, keyword, "the API does not take it")
+        elif _is_idle(part, keyword, value):
+            drop(part, fitting, keyword, "it restricts nothing")
+        elif keyword == "additionalProperties" and value.never:
+            describe(part, fitting, keyword, "no other members")
+        else:
+            describe(part, fitting, keyword, phrase_of(keyword, value), Direction.WIDER)
+
+
+def _is_taken(keyword: str, fitting: Fitting) -> bool:
+    known = keyword == _REFERENCE or keyword in _ASSERTIONS or keyword in ANNOTATIONS
+    return keyword == _REFERENCE or (known and fitting.takes(keyword))
+
+
+def _is_idle(part: Part, keyword: str, value: Any) -> bool:
+    free = isinstance(value, Part) and is_free(value) and keyword not in ("not", "if")
+    return (
+        free or value in ({}, [], False) or _IDLE_WITHOUT.get(keyword, keyword) not in part.keywords
+    )
+
+
+def _any_value(part: Part, fitting: Fitting) -> None:
+    """Have a value of any form given as JSON text, where every schema must say its type."""
+    subset = fitting.subset
+    untyped = says_no_type(part) and part is not fitting.root
+    if untyped and (subset.typed or subset.closed):
+        as_json_text(part, fitting, "any JSON value")
+
+
+RULES: tuple[Rule, ...] = (_rest, _any_value)

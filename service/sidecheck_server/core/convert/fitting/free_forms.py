@@ -1,0 +1,52 @@
+"""Free forms: values of any form, which an API takes only as their JSON text."""
+
+from sidecheck_server.core.convert.fitting.fitting import Fitting
+from sidecheck_server.core.convert.fitting.phrases import phrase_of
+from sidecheck_server.core.convert.fitting.telling import describe, drop
+from sidecheck_server.core.convert.fitting.types import ANNOTATIONS, SPEAKS_OF, or_null, types_of
+from sidecheck_server.core.convert.part import Part
+from sidecheck_server.core.convert.words import Action, Direction
+
+__all__ = ["as_json_text", "describe_rest", "is_free"]
+
+
+def is_free(part: Part) -> bool:
+    """Return whether *part* admits everything."""
+    return not part.never and not part.undo.json_text and part.keywords.keys() <= ANNOTATIONS
+
+
+def as_json_text(part: Part, fitting: Fitting, what: str) -> None:
+    """Have the value at *part*, which is *what* in words, given as its JSON text.
+
+    What the part says beyond its type is told in the description. Null, where it is
+    admitted beside, stays null.
+    """
+    describe_rest(part, fitting, {"type"})
+    part.keywords = {**part.keywords, "type": or_null("string", types_of(part))}
+    part.undo.json_text = True
+    part.notes.append(f"{what}, as JSON text")
+    said = f"the API takes {what} only as a string that holds its JSON text"
+    fitting.record.tell(part, "", Action.ENCODED, Direction.SAME, said)
+
+
+def describe_rest(part: Part, fitting: Fitting, but: set[str]) -> None:
+    """Describe all that *part* says of values of another form than it will have.
+
+    That is every keyword *but* those given and those that speak of no form.
+    """
+    for keyword, value in list(part.keywords.items()):
+        if keyword in but or (keyword in ANNOTATIONS and keyword not in _OF_FORM):
+            continue
+        direction = Direction.SAME if keyword in ANNOTATIONS else Direction.WIDER
+        if _says_nothing(value):
+            drop(part, fitting, keyword, "it restricts nothing")
+        else:
+            describe(part, fitting, keyword, phrase_of(keyword, value), direction)
+
+
+_OF_FORM = {"default", "examples", *SPEAKS_OF}
+
+
+def _says_nothing(value: object) -> bool:
+    """Return whether *value* restricts nothing in any keyword that objects and arrays have."""
+    return value in ({}, [], False, 0) or (isinstance(value, Part) and is_free(value))
