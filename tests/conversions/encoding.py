@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from itertools import islice, product
 from typing import Any
 
-__all__ = ["encodings"]
+__all__ = ["as_told", "encodings"]
 
 _MOST = 64
 """The most forms of one value that are looked at."""
@@ -22,6 +22,17 @@ def encodings(value: Any, guide: dict[str, Any] | None) -> Iterator[Any]:
     if guide is None:
         return iter((value,))
     return _Encoder(guide.get("defs", {})).forms(value, [guide])
+
+
+def as_told(value: Any, guide: dict[str, Any] | None, text: str) -> Any:
+    """Return *value*, which a model sent, as one would that does what it is told.
+
+    No schema can hold a model to it that a string has JSON *text* in it, that each entry of
+    a list has a name of its own, or, everywhere, that nothing stands beside what is wrapped.
+    """
+    if guide is None:
+        return value
+    return _Encoder(guide.get("defs", {})).told(value, [guide], text)
 
 
 class _Encoder:
@@ -87,6 +98,47 @@ class _Encoder:
             yield from self._items(value, guides)
         else:
             yield value
+
+    def told(self, value: Any, guides: _Guides, text: str) -> Any:
+        """Return *value*, the form that it was sent in, as it was to be."""
+        fitting = [
+            gathered
+            for gathered, tests in islice(self._gathered(guides), _MOST)
+            if all(_passes(value, test) for test in tests)
+        ]
+        guides = [guide for gathered in fitting for guide in gathered]
+        if isinstance(value, str) and any(each.get("json_text") for each in guides):
+            return text
+        for guide in guides:
+            if isinstance(value, dict) and guide.get("wrapped") in value:
+                inner = [each["inner"] for each in guides if "inner" in each]
+                return {guide["wrapped"]: self.told(value[guide["wrapped"]], inner, text)}
+            if isinstance(value, list) and "entries" in guide:
+                return self._told_entries(value, guide["entries"], text)
+        if isinstance(value, dict):
+            return {
+                name: self.told(each, [m for guide in guides for m in _member(guide, name)], text)
+                for name, each in value.items()
+            }
+        if isinstance(value, list):
+            return [
+                self.told(each, [m for guide in guides for m in _item(guide, index)], text)
+                for index, each in enumerate(value)
+            ]
+        return value
+
+    def _told_entries(self, value: list[Any], entries: dict[str, Any], text: str) -> list[Any]:
+        guides = [entries["each"]] if "each" in entries else []
+        by_name = {
+            entry[entries["name"]]: {
+                entries["name"]: entry[entries["name"]],
+                entries["value"]: told,
+            }
+            for entry in value
+            if isinstance(entry, dict) and entries["value"] in entry
+            for told in [self.told(entry[entries["value"]], guides, text)]
+        }
+        return list(by_name.values()) if by_name else value
 
     def _members(self, value: dict[str, Any], guides: _Guides) -> Iterator[Any]:
         names = {

@@ -17,13 +17,17 @@ from typing import Any
 
 import jsonschema_rs
 from agreement.values import spelling
-from conversions.encoding import encodings
+from conversions.encoding import as_told, encodings
 from conversions.making import LIMITS, Made
 from conversions.payloads import valid_values
 from sidecheck_server.core.convert.restoring import readings
 from sidecheck_server.core.convert.words import Direction
 
 __all__ = ["Fault", "Trip"]
+
+
+_TEXTS = ("{}", "[]", '""', "0", "true", "null", '["a"]', '{"a": "a"}', '["a", "b"]')
+"""JSON texts that a model may write where it is told to write one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,16 +56,16 @@ class Trip:
         self._judge = judge
         self._narrower = made.loses(Direction.NARROWER)
         self._wider = made.loses(Direction.WIDER)
-        self._schema = made.schema
-        self._converted = jsonschema_rs.Draft202012Validator(
-            self._schema, offline=True, validate_formats=False
-        )
+        schema = made.schema
+        # Nothing keeps a model from sending something to a tool without a schema.
+        self._converted = _judge({"type": "object"} if schema is None else schema)
+        self._sent = {"type": "object", "maxProperties": 0} if schema is None else schema
 
     def faults(self, arguments: list[Any], random: Random, count: int) -> Iterator[Fault]:
         """Yield what is wrong with *arguments*, and with *count* more for each schema."""
         for sent in (*arguments, *valid_values(self._original, self._judge, random, count)):
             yield from self.there_and_back(sent)
-        for sent in valid_values(self._schema, self._converted, random, count):
+        for sent in valid_values(self._sent, _judge(self._sent), random, count):
             yield from self.back(sent)
 
     def there_and_back(self, arguments: Any) -> Iterator[Fault]:
@@ -80,7 +84,16 @@ class Trip:
     def back(self, sent: Any) -> Iterator[Fault]:
         """Yield what is wrong with *sent*, which the converted schema admits."""
         back = self._restored(sent)
-        if not self._wider and not self._judge.is_valid(back):
+        if self._wider or self._judge.is_valid(back):
+            return
+        guide = self._made.form.guide
+        told = [form for text in _TEXTS if (form := as_told(sent, guide, text)) != sent]
+        if not any(
+            self._judge.is_valid(self._restored(form))
+            for form in told
+            # Without some entries it may be another thing.
+            if self._converted.is_valid(form)
+        ):
             yield Fault("nothing is wider, and the original refuses what came back", sent, back)
 
     def _restored(self, sent: Any) -> Any:
@@ -88,6 +101,10 @@ class Trip:
         found = [each.value for each in readings(sent, self._made.form.guide, [LIMITS.steps])]
         valid = [each for each in found if self._judge.is_valid(each)]
         return (valid or found)[0]
+
+
+def _judge(schema: Any) -> jsonschema_rs.Validator:
+    return jsonschema_rs.Draft202012Validator(schema, offline=True, validate_formats=False)
 
 
 def _same(sent: Any, back: Any) -> bool:

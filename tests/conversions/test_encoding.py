@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from conversions.encoding import encodings
+from conversions.encoding import as_told, encodings
 
 TEXT = {"types": ["string"]}
 CLOSED = {"types": ["object"], "required": ["kind"], "only": ["kind", "b"]}
@@ -104,3 +104,22 @@ def test_a_value_has_the_forms_that_its_guide_says(
 def test_forms_are_bounded() -> None:
     either = {"any_of": [{"when": {}, "as": {"json_text": True}}, {"when": {}}]}
     assert 64 == len(list(encodings([1] * 10, {"items": either})))
+
+
+# A guide, what a model sent, and what it would have sent as told, with "1" for a text.
+TOLD: list[tuple[Any, Any, Any]] = [
+    (None, "x", "x"),
+    ({"members": {"a": {"json_text": True}}}, {"a": "x", "b": "x"}, {"a": "1", "b": "x"}),
+    ({"items": {"any_of": [{"when": TEXT, "as": {"json_text": True}}]}}, ["x", 2], ["1", 2]),
+    ({"wrapped": "input", "inner": {"json_text": True}}, {"input": "x", "b": 1}, {"input": "1"}),
+    (
+        {"entries": {"name": "n", "value": "v", "each": {"json_text": True}}},
+        [{"n": "a", "v": "x"}, {"n": "a", "v": "y"}],
+        [{"n": "a", "v": "1"}],
+    ),
+]
+
+
+@pytest.mark.parametrize(("guide", "sent", "told"), TOLD)
+def test_what_a_model_is_told_is_done(guide: Any, sent: Any, told: Any) -> None:
+    assert told == as_told(sent, guide, "1")

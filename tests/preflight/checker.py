@@ -39,10 +39,8 @@ def faults(api: str, tool: Any, *, strict: bool) -> list[str]:
 
 
 def schema_of(api: str, tool: Any) -> Any:
-    """Return the schema in *tool* as JSON Schema 2020-12; for one without, that of nothing."""
+    """Return the schema in *tool* as JSON Schema 2020-12, or None if it has none."""
     schema = ENVELOPES[api].open(tool).schema
-    if schema is None:
-        return {"type": "object", "additionalProperties": False}
     return as_json_schema(schema) if api == "gemini" else schema
 
 
@@ -57,6 +55,8 @@ def _schema_faults(api: str, schema: Any, *, strict: bool) -> list[str]:
     if schema.get("type") != ("OBJECT" if subset.capitals else "object"):
         found.append(f"schema must have type 'object', not {schema.get('type')!r}")
     found += [f"{name!r} at the top level" for name in subset.not_at_root & schema.keys()]
+    if subset.at_root is not None:
+        found += [f"{name!r} at the top level" for name in schema.keys() - subset.at_root]
     if subset.properties_at_root and "properties" not in schema:
         found.append("object schema missing properties")
     for place in places(schema):

@@ -30,6 +30,8 @@ class Subset:
     #: None is everything.
     keywords: frozenset[str] | None = None
     not_at_root: frozenset[str] = frozenset({"anyOf", "oneOf", "allOf"})
+    #: All that may stand at the root; None is what may stand elsewhere.
+    at_root: frozenset[str] | None = None
     properties_at_root: bool = False
     items: bool = False
     booleans: bool = True
@@ -147,8 +149,11 @@ SUBSETS: dict[tuple[str, bool], Subset] = {
     ("anthropic", True): _ANTHROPIC_STRICT,
     ("gemini", False): _GEMINI,
     ("gemini-json", False): _GEMINI_JSON,
-    # Amazon's guide: the models decide; those of Anthropic are the strictest.
-    ("bedrock", False): Subset(),
+    # The models decide: those of Amazon take three keywords at the root (the guide to
+    # tools with Nova), those of Anthropic have rules for members.
+    ("bedrock", False): Subset(
+        at_root=frozenset({"type", "properties", "required"}), members=_ANTHROPIC_KEYS
+    ),
     ("bedrock", True): _ANTHROPIC_STRICT,
     ("mistral", False): Subset(not_at_root=frozenset()),
     # The package's own helper closes every object, and does no more.

@@ -15,7 +15,7 @@ from preflight.subsets import SUBSETS
 def sound(api: str, *, strict: bool) -> dict[str, Any]:
     """Return a tool that breaks nothing."""
     schema = capital(a=LETTERS) if api == "gemini" else closed(a=TEXT)
-    if api == "ollama":
+    if api == "ollama" or (api == "bedrock" and not strict):
         del schema["additionalProperties"]
     return tool_of(api, schema, strict=strict)
 
@@ -79,7 +79,7 @@ def test_names_within_the_rule_pass(api: str, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("api", "strict", "passes", "breaks", "said"), (*openai_rows.ROWS, *other_rows.ROWS)
+    ("api", "strict", "passes", "breaks", "said"), [*openai_rows.ROWS, *other_rows.ROWS]
 )
 def test_a_schema_passes_and_one_that_breaks_the_rule_is_told(
     api: str, strict: bool, passes: Any, breaks: Any, said: str
@@ -98,7 +98,7 @@ def test_an_api_without_strictness_is_not_asked_for_it() -> None:
 def test_a_tool_that_takes_nothing_has_no_schema(api: str) -> None:
     tool = {"name": "find", "description": "Finds."}
     assert [] == faults(api, tool, strict=False)
-    assert {"type": "object", "additionalProperties": False} == schema_of(api, tool)
+    assert None is schema_of(api, tool)
 
 
 def test_a_schema_of_gemini_means_what_openapi_says() -> None:
