@@ -108,6 +108,11 @@ class ChangeRule(StrEnum):
     DEFAULT_APPLIED = "DEFAULT_APPLIED"
     #: The one rule by which nothing changes.
     DEFAULT_SKIPPED = "DEFAULT_SKIPPED"
+    # What conversion did to a payload, and is undone.
+    SYNTHETIC_NULL_REMOVED = "SYNTHETIC_NULL_REMOVED"
+    ENTRIES_JOINED = "ENTRIES_JOINED"
+    JSON_TEXT_DECODED = "JSON_TEXT_DECODED"
+    ROOT_UNWRAPPED = "ROOT_UNWRAPPED"
 
 
 @dataclass(frozen=True, slots=True)

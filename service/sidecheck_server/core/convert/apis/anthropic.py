@@ -90,6 +90,13 @@ MESSAGES = Api(
             "as quoted in public repositories up to 2026-10",
             "2026-11-22",
         ),
+        Source(
+            "answers: no blank text, and no failure without content",
+            'errors of the API, "text content blocks must contain non-whitespace text" and '
+            '"content cannot be empty if `is_error` is true", in public repositories',
+            "2026-11-22",
+        ),
         Source("strict: anyOf, const, enum at the root; whether types may lack", "", ""),
     ),
+    answer_has_failure=True,
 )

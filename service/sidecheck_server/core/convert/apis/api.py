@@ -155,6 +155,8 @@ class Api:
     #: Whether the answer to a call must name its id, and its tool.
     answer_has_id: bool = True
     answer_has_name: bool = False
+    #: Whether an answer has a field for failure; if not, its text says it.
+    answer_has_failure: bool = False
     #: The longest id of a call, in characters; None is no limit.
     call_id_length: int | None = None
     #: The longest text of an answer, in characters; None is no limit.

@@ -66,5 +66,6 @@ CONVERSE = Api(
             "",
         ),
     ),
+    answer_has_failure=True,
     call_id_length=64,
 )

@@ -91,6 +91,12 @@ _SHAPES = Source(
     "google-genai 3.4.0, types.py, FunctionDeclaration and FunctionResponse",
     "2026-11-22",
 )
+_MEDIA = Source(
+    "media in answers: Gemini 3 and later",
+    "https://ai.google.dev/gemini-api/docs/function-calling#multimodal, as public code quotes it; "
+    "google-genai 3.4.0, types.py, FunctionResponsePart",
+    "2026-11-22",
+)
 _NAMES = Source(
     "names: 64 characters with dots, and 128 with colons too in newer texts",
     "https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/function-calling; "
@@ -138,11 +144,13 @@ GEMINI = Api(
         Source("items; patterns; enum and anyOf at the root", "", ""),
         _TOOLS_OF_A_REQUEST,
         _SHAPES,
+        _MEDIA,
     ),
     omits_no_parameters=True,
     arguments_may_lack=True,
     answer_has_id=False,
     answer_has_name=True,
+    answer_has_failure=True,
 )
 
 GEMINI_JSON = Api(
@@ -168,9 +176,11 @@ GEMINI_JSON = Api(
         ),
         _TOOLS_OF_A_REQUEST,
         _SHAPES,
+        _MEDIA,
     ),
     omits_no_parameters=True,
     arguments_may_lack=True,
     answer_has_id=False,
     answer_has_name=True,
+    answer_has_failure=True,
 )

@@ -101,8 +101,8 @@ _SOURCES = (
     ),
     Source(
         "strict: keywords, formats, references, closed, all_required and limits",
-        "https://platform.openai.com/docs/guides/structured-outputs#supported-schemas, "
-        "as three quotations of 2026-02, 2026-09 and 2026-10 agree",
+        "https://developers.openai.com/api/docs/guides/structured-outputs, "
+        "as quotations from 2026-02 to 2026-10 agree; older ones say five levels",
         "2026-11-22",
     ),
     Source(

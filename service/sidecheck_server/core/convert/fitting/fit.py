@@ -8,6 +8,7 @@ from sidecheck_server.core.convert.fitting import (
     arrays,
     combinators,
     leftovers,
+    nothing,
     objects,
     references,
     values,
@@ -17,20 +18,21 @@ from sidecheck_server.core.convert.fitting.roots import at_root
 from sidecheck_server.core.convert.part import Part
 from sidecheck_server.core.convert.record import Record
 
-__all__ = ["RULES", "fit"]
+__all__ = ["PASSES", "fit"]
 
-RULES: tuple[Rule, ...] = (
-    *combinators.RULES,
-    *values.RULES,
-    *arrays.RULES,
-    *objects.RULES,
-    *references.RULES,
-    *leftovers.RULES,
+PASSES: tuple[tuple[Rule, ...], ...] = (
+    combinators.RULES,
+    (*references.RULES, *nothing.RULES),
+    (*values.RULES, *arrays.RULES, *objects.RULES, *leftovers.RULES),
 )
-"""Every rule, in order: structure first, so that what is left has its final form."""
+"""Every rule, in order: the structure first, so that what is left has its final form.
+
+Each pass goes over all parts before the next begins. What is merged must not have been
+encoded yet, and references lead to parts that were seen before.
+"""
 
 _PART = 200
-"""Steps of fitting one part."""
+"""Steps of one pass over one part."""
 
 
 def fit(root: Part, subset: Subset, members: Mapping[str, str], record: Record) -> Part:
@@ -41,20 +43,28 @@ def fit(root: Part, subset: Subset, members: Mapping[str, str], record: Record) 
     """
     if subset.references is References.NOWHERE:
         root = references.written_out(root, record)
+    elif not subset.recursion:
+        references.without_cycles(root, record)
     root = at_root(root, subset, record)
     fitting = Fitting(root, subset, members, record)
+    for rules in PASSES:
+        _apply(rules, fitting)
+    return root
+
+
+def _apply(rules: tuple[Rule, ...], fitting: Fitting) -> None:
+    """Apply *rules* to each part once, parents first."""
     seen: set[int] = set()
-    pending = [root]
+    pending = [fitting.root]
     # Parts are kept alive by the list, so that no two have one id.
     kept: list[Part] = []
     while pending:
         part = pending.pop()
         if id(part) in seen:
             continue
-        spend(record.budget, _PART)
+        spend(fitting.record.budget, _PART)
         seen.add(id(part))
         kept.append(part)
-        for rule in RULES:
+        for rule in rules:
             rule(part, fitting)
         pending.extend(below for _, below in part.below())
-    return root

@@ -1,5 +1,6 @@
 """What is left: keywords that an API does not take, and schemas that do not say their type."""
 
+from dataclasses import replace
 from typing import Any
 
 from sidecheck_server.core.convert.fitting.fitting import Fitting, Rule
@@ -8,7 +9,7 @@ from sidecheck_server.core.convert.fitting.phrases import phrase_of
 from sidecheck_server.core.convert.fitting.telling import describe, drop
 from sidecheck_server.core.convert.fitting.types import ANNOTATIONS, SPEAKS_OF, says_no_type
 from sidecheck_server.core.convert.part import Part
-from sidecheck_server.core.convert.words import Direction
+from sidecheck_server.core.convert.words import Action, Direction
 
 __all__ = ["RULES"]
 
@@ -57,4 +58,22 @@ def _any_value(part: Part, fitting: Fitting) -> None:
         as_json_text(part, fitting, "any JSON value")
 
 
-RULES: tuple[Rule, ...] = (_rest, _any_value)
+def _union_alone(part: Part, fitting: Fitting) -> None:
+    """Move what describes a union to its first branch, where it may have no neighbours."""
+    keywords = part.keywords
+    if not fitting.subset.any_of_alone or "anyOf" not in keywords:
+        return
+    first, *others = keywords["anyOf"]
+    described = keywords.pop("description", "")
+    if not (described or part.notes) or first.never:
+        return
+    own = first.keywords.get("description", "")
+    texts = {"description": f"{described} {own}".strip()} if described or own else {}
+    copy = replace(first, keywords={**first.keywords, **texts}, notes=[*part.notes, *first.notes])
+    part.keywords = {**keywords, "anyOf": [copy, *others]}
+    part.notes = []
+    said = "it is said in the first branch of the union"
+    fitting.record.tell(part, "description", Action.REWRITTEN, Direction.SAME, said)
+
+
+RULES: tuple[Rule, ...] = (_rest, _any_value, _union_alone)

@@ -5,7 +5,12 @@ from enum import Enum
 from sidecheck_server.core.budget import spend
 from sidecheck_server.core.convert.fitting.fitting import Fitting
 from sidecheck_server.core.convert.fitting.telling import shown
-from sidecheck_server.core.convert.fitting.types import ANNOTATIONS, says_no_type, types_of
+from sidecheck_server.core.convert.fitting.types import (
+    ANNOTATIONS,
+    says_no_type,
+    types_of,
+    types_of_values,
+)
 from sidecheck_server.core.convert.part import Part, Undo
 from sidecheck_server.core.convert.words import Action, Direction
 
@@ -62,7 +67,7 @@ def _optional(part: Part, name: str, member: Part, fitting: Fitting) -> Part:
 
 def _nullable(member: Part, fitting: Fitting) -> Part:
     """Return a part that admits null, and what *member* admits; that may stand elsewhere too."""
-    keywords, types = member.keywords, types_of(member)
+    keywords, types = member.keywords, types_of(member) or types_of_values(member)
     null = Part(member.at, {"type": "null"})
     if member.undo == Undo():
         simple = len(types) == 1 and types[0] not in ("object", "array")

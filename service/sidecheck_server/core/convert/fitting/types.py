@@ -22,6 +22,7 @@ __all__ = [
     "pushed",
     "says_no_type",
     "types_of",
+    "types_of_values",
 ]
 
 _BY_TYPE = {
@@ -76,6 +77,16 @@ def is_of(value: Any, type_: str) -> bool:
     return type_ == found
 
 
+def types_of_values(part: Part) -> list[str]:
+    """Return the types of the values that `enum` or `const` list; none if there are none."""
+    keywords = part.keywords
+    values = keywords.get("enum", [keywords["const"]] if "const" in keywords else [])
+    types = list(dict.fromkeys(_type_of(value) for value in values))
+    if "number" in types and "integer" in types:
+        types.remove("integer")
+    return types
+
+
 def or_null(type_: str, types: list[str]) -> str | list[str]:
     """Return *type_*, beside null if that is one of *types*."""
     return [type_, "null"] if "null" in types else type_
@@ -92,10 +103,7 @@ def _inferred(part: Part, fitting: Fitting) -> None:
     wanted = encodes(subset) or subset.enum_of_strings
     if not wanted or "type" in keywords:
         return
-    values = keywords.get("enum", [keywords["const"]] if "const" in keywords else [])
-    types = list(dict.fromkeys(_type_of(value) for value in values))
-    if "number" in types and "integer" in types:
-        types.remove("integer")
+    types = types_of_values(part)
     if types:
         stated = types[0] if len(types) == 1 else types
         part.keywords = {"type": stated, **keywords}

@@ -23,9 +23,11 @@ _LONGEST_EXAMPLES = 100
 def _constant(part: Part, fitting: Fitting) -> None:
     """Say a constant as an enum of one where the subset has no constants."""
     keywords = part.keywords
-    if "const" not in keywords or (fitting.takes("const") and _is_plain(keywords["const"])):
+    if "const" not in keywords:
         return
     value = keywords["const"]
+    if fitting.takes("const") and (_is_plain(value) or not fitting.subset.closed):
+        return
     both = "enum" in keywords
     listed = not both or any(json_equal(value, each) for each in keywords["enum"])
     if not listed:
@@ -130,9 +132,9 @@ def _default(part: Part, fitting: Fitting) -> None:
 
 RULES: tuple[Rule, ...] = (
     *neighbours.RULES,
-    *types.RULES,
     _constant,
     _texts,
+    *types.RULES,
     _enum,
     _format,
     *bounds.RULES,

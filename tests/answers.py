@@ -1,0 +1,82 @@
+"""What answers to calls look like in each API, but for what they say."""
+
+import json
+from typing import Any
+
+from providers import validate_result
+from sidecheck_server.core.convert.apis import APIS
+from sidecheck_server.core.convert.results import result_message
+from sidecheck_server.core.convert.words import Action, Direction, Loss, ModelApi
+
+__all__ = [
+    "ANTHROPIC",
+    "BEDROCK",
+    "CALL_ID",
+    "CHAT",
+    "GEMINI",
+    "GEMINI_JSON",
+    "MISTRAL",
+    "NAME",
+    "NOT_SHOWN",
+    "OLLAMA",
+    "RESPONSES",
+    "answer",
+    "block",
+    "loss",
+    "message_of",
+    "saying",
+    "untold",
+]
+
+CHAT, RESPONSES, ANTHROPIC, GEMINI, GEMINI_JSON, BEDROCK, MISTRAL, OLLAMA = ModelApi
+
+# Nine characters, as Mistral's are.
+CALL_ID = "call12345"
+NAME = "weather_get"
+
+NOT_SHOWN = "cannot be shown to the model, which is told of its type and size instead"
+
+
+def loss(pointer: str, action: Action, message: str) -> Loss:
+    """Return what is told of one place of a result."""
+    return Loss(pointer, "", action, Direction.SAME, message)
+
+
+def untold(pointer: str) -> Loss:
+    """Return what is told of a part that the model does not see."""
+    return loss(pointer, Action.DROPPED, "the model is not told")
+
+
+def block(said: str) -> dict[str, Any]:
+    """Return a block of text, as MCP has it, and Chat, Anthropic and Mistral."""
+    return {"type": "text", "text": said}
+
+
+def answer(api: ModelApi, body: Any, **more: Any) -> dict[str, Any]:
+    """Return the message of *api* with that *body*, and what *more* it has."""
+    function = {"id": CALL_ID, "name": NAME, "response": body, **more}
+    messages: dict[ModelApi, dict[str, Any]] = {
+        CHAT: {"role": "tool", "tool_call_id": CALL_ID, "content": body},
+        RESPONSES: {"type": "function_call_output", "call_id": CALL_ID, "output": body},
+        ANTHROPIC: {"type": "tool_result", "tool_use_id": CALL_ID, "content": body, **more},
+        GEMINI: {"functionResponse": function},
+        GEMINI_JSON: {"functionResponse": function},
+        BEDROCK: {"toolResult": {"toolUseId": CALL_ID, "content": body, **more}},
+        MISTRAL: {"role": "tool", "tool_call_id": CALL_ID, "content": body, "name": NAME},
+        OLLAMA: {"role": "tool", "tool_name": NAME, "content": body, "tool_call_id": CALL_ID},
+    }
+    return messages[api]
+
+
+def saying(api: ModelApi, said: str) -> dict[str, Any]:
+    """Return the message of *api* that says one text of success."""
+    if api in (GEMINI, GEMINI_JSON):
+        return answer(api, {"output": said})
+    return answer(api, [{"text": said}] if api is BEDROCK else said)
+
+
+def message_of(result: dict[str, Any], api: ModelApi) -> tuple[Any, tuple[Loss, ...]]:
+    """Return the message for *result* and its losses, once the vendor's types allow it."""
+    message, losses = result_message(result, APIS[api], CALL_ID, NAME)
+    validate_result(api, message)
+    return json.loads(message), losses

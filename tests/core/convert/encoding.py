@@ -1,0 +1,68 @@
+"""Payloads in the form that a fitted schema gives them."""
+
+import json
+from typing import Any
+
+from jsonschema import Draft202012Validator
+from sidecheck_server.core.convert.apis.api import Subset
+from sidecheck_server.core.convert.part import Part
+from sidecheck_server.core.convert.writing import write_schema
+
+__all__ = ["encoded"]
+
+
+def encoded(value: Any, part: Part, subset: Subset) -> Any:
+    """Return *value*, a payload of the original, in the form it has at *part*, which is fitted.
+
+    Where *part* does not admit it, what is returned is not admitted either.
+    """
+    undo, keywords = part.undo, part.keywords
+    stated = keywords.get("type", [])
+    if undo.wrapped:
+        return {undo.wrapped: encoded(value, keywords["properties"][undo.wrapped], subset)}
+    if undo.json_text and not (value is None and "null" in stated):
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    if undo.entries and isinstance(value, dict):
+        names = undo.entries
+        form = keywords["items"].keywords["properties"][names.value]
+        return [
+            {names.name: name, names.value: encoded(each, form, subset)}
+            for name, each in value.items()
+        ]
+    if "$ref" in keywords:
+        return encoded(value, keywords["$ref"], subset)
+    for keyword in ("anyOf", "oneOf"):
+        if keyword in keywords:
+            return _of_a_branch(value, keywords[keyword], subset)
+    if isinstance(value, dict):
+        return _members(value, part, subset)
+    if isinstance(value, list):
+        return [encoded(each, _item(part, index), subset) for index, each in enumerate(value)]
+    return value
+
+
+def _of_a_branch(value: Any, branches: list[Part], subset: Subset) -> Any:
+    for branch in branches:
+        form = encoded(value, branch, subset)
+        if Draft202012Validator(write_schema(branch, subset)).is_valid(form):
+            return form
+    return value
+
+
+def _members(value: dict[str, Any], part: Part, subset: Subset) -> dict[str, Any]:
+    keywords = part.keywords
+    names = {original: name for name, original in part.undo.renamed.items()}
+    others = keywords.get("additionalProperties", Part(()))
+    declared = keywords.get("properties", {})
+    made = {}
+    for original, each in value.items():
+        name = names.get(original, original)
+        made[name] = encoded(each, declared.get(name, others), subset)
+    # What must be given is null where it is absent, for `Undo.nulls` or as its own default.
+    return {**dict.fromkeys(keywords.get("required", ())), **made}
+
+
+def _item(part: Part, index: int) -> Part:
+    prefix = part.keywords.get("prefixItems", [])
+    found: Part = prefix[index] if index < len(prefix) else part.keywords.get("items", Part(()))
+    return found

@@ -1,0 +1,212 @@
+"""What a schema admits is admitted in the form that fitting gives it, unless it says otherwise.
+
+On random schemas of objects, arrays, unions, maps and nulls, with a valid payload of each;
+jsonschema judges by the original and by what came of it.
+"""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+from sidecheck_server.core.convert.apis.api import Subset
+from sidecheck_server.core.convert.words import Direction
+
+from .encoding import encoded
+from .parts import ALL_REQUIRED, CLOSED, SMALL, fitted
+
+RANDOM = settings(max_examples=150, derandomize=True, deadline=None, database=None)
+NAMES = ["a", "b", "c", "d", "e"]
+DEFINITIONS = ["one", "two"]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A schema, and a payload that is meant to be valid."""
+
+    schema: Any
+    payload: Any
+
+
+@st.composite
+def scalars(draw: st.DrawFn) -> Pair:
+    return draw(
+        st.sampled_from(
+            [
+                Pair({"type": "string", "minLength": 1}, "x"),
+                Pair({"type": "string", "pattern": "^(?=x)"}, "x"),
+                Pair({"type": "string", "format": "uri"}, "x"),
+                Pair({"type": "integer", "exclusiveMinimum": 3, "exclusiveMaximum": 5}, 4),
+                Pair({"type": "number", "exclusiveMinimum": 3}, 3.5),
+                Pair({"type": "number", "multipleOf": 2, "maximum": 4}, 2),
+                Pair({"type": "boolean"}, True),
+                Pair({"type": "null"}, None),
+                Pair({"enum": ["x", 1, None]}, 1),
+                Pair({"enum": ["x", None]}, None),
+                Pair({"type": "string", "enum": ["x", "y", 3]}, "y"),
+                Pair({"enum": [{"k": [1]}, None, 2.5]}, {"k": [1]}),
+                Pair({"const": "k"}, "k"),
+                Pair({"const": {"deep": None}}, {"deep": None}),
+                Pair({"type": ["string", "null"]}, None),
+                Pair({"type": ["string", "integer"], "minLength": 2, "minimum": 3}, 7),
+                Pair({"type": ["boolean", "integer", "null"], "enum": [True, 2, None]}, None),
+                Pair({}, {"any": ["thing", None]}),
+                Pair({"description": "anything"}, None),
+                Pair({"minLength": 2}, [1]),
+                Pair({"minimum": 2}, "text"),
+                Pair({"not": {"type": "string"}}, 3),
+                Pair(True, "5"),
+            ]
+        )
+    )
+
+
+def below(pairs: st.SearchStrategy[Pair]) -> st.SearchStrategy[Pair]:
+    return st.one_of(objects(pairs), maps(pairs), arrays(pairs), tuples(pairs), unions(pairs))
+
+
+@st.composite
+def objects(draw: st.DrawFn, pairs: st.SearchStrategy[Pair]) -> Pair:
+    members = draw(st.dictionaries(st.sampled_from(NAMES), pairs, max_size=3))
+    given_names = [name for name in members if draw(st.booleans())]
+    required = [name for name in given_names if draw(st.booleans())]
+    schema: dict[str, Any] = {"properties": {name: each.schema for name, each in members.items()}}
+    if draw(st.integers(0, 4)):
+        schema["type"] = draw(st.sampled_from(["object", "object", ["object", "null"]]))
+    if draw(st.booleans()):
+        schema["required"] = required
+    payload = {name: members[name].payload for name in given_names}
+    match draw(st.integers(0, 6)):
+        case 0:
+            schema["additionalProperties"] = True
+            payload["other"] = 1
+        case 1:
+            other = draw(pairs)
+            schema["additionalProperties"] = other.schema
+            payload["other"] = other.payload
+        case 2:
+            other = draw(pairs)
+            schema["patternProperties"] = {"^x": other.schema}
+            schema["additionalProperties"] = False
+            payload["x"] = other.payload
+        case 3:
+            schema["required"] = [*schema.get("required", []), "more"]
+            payload["more"] = draw(pairs).payload
+        case 4:
+            schema["anyOf"] = [{"required": ["a"]}, {"properties": {"b": draw(pairs).schema}}]
+        case _:
+            schema["additionalProperties"] = False
+    return Pair(schema, payload)
+
+
+@st.composite
+def maps(draw: st.DrawFn, pairs: st.SearchStrategy[Pair]) -> Pair:
+    each = draw(pairs)
+    payload = {name: each.payload for name in draw(st.lists(st.sampled_from(NAMES), unique=True))}
+    schema = {"type": "object", "additionalProperties": each.schema}
+    more = draw(
+        st.sampled_from([{}, {"minProperties": 1}, {"propertyNames": {"maxLength": 1}}, {"x": 1}])
+    )
+    return Pair({**schema, **more}, payload)
+
+
+@st.composite
+def arrays(draw: st.DrawFn, pairs: st.SearchStrategy[Pair]) -> Pair:
+    each = draw(pairs)
+    count = draw(st.integers(0, 2))
+    schema = draw(
+        st.sampled_from(
+            [
+                {"type": "array", "items": each.schema},
+                {"type": "array", "items": each.schema, "maxItems": 2, "minItems": count},
+                {"type": ["array", "null"], "items": each.schema, "contains": {}},
+                {"type": "array"},
+                {"items": each.schema},
+                {"type": "array", "uniqueItems": False, "anyOf": [{"minItems": 1}, {"items": {}}]},
+            ]
+        )
+    )
+    return Pair(schema, [each.payload] * count)
+
+
+@st.composite
+def tuples(draw: st.DrawFn, pairs: st.SearchStrategy[Pair]) -> Pair:
+    items = draw(st.lists(pairs, min_size=1, max_size=2))
+    schema: dict[str, Any] = {"type": "array", "prefixItems": [each.schema for each in items]}
+    payload = [each.payload for each in items]
+    match draw(st.integers(0, 2)):
+        case 0:
+            schema["items"] = False
+        case 1:
+            rest = draw(pairs)
+            schema["items"] = rest.schema
+            payload.append(rest.payload)
+    return Pair(schema, payload)
+
+
+@st.composite
+def unions(draw: st.DrawFn, pairs: st.SearchStrategy[Pair]) -> Pair:
+    chosen, other = draw(pairs), draw(pairs)
+    schema: dict[str, Any] = {"anyOf": [other.schema, chosen.schema]}
+    match draw(st.integers(0, 4)):
+        case 0:
+            schema = {"anyOf": [chosen.schema, {"type": "null"}], "default": None}
+        case 1:
+            schema["type"] = ["string", "integer", "object", "array", "null"]
+        case 2:
+            schema = {"$ref": f"#/$defs/{draw(st.sampled_from(DEFINITIONS))}"}
+            chosen = Pair(None, draw(st.sampled_from([{"next": {}}, {"next": None}, "leaf", 3])))
+    return Pair(schema, chosen.payload)
+
+
+@st.composite
+def roots(draw: st.DrawFn) -> Pair:
+    pairs = st.recursive(scalars(), below, max_leaves=6)
+    members = draw(st.dictionaries(st.sampled_from(NAMES), pairs, max_size=4))
+    names = [name for name in members if draw(st.booleans())]
+    schema: dict[str, Any] = {
+        "type": "object",
+        "properties": {name: each.schema for name, each in members.items()},
+        "required": [name for name in names if draw(st.booleans())],
+        "$defs": {
+            "one": {"type": "object", "properties": {"next": {"$ref": "#/$defs/one"}}},
+            "two": {"anyOf": [{"$ref": "#/$defs/one"}, {"type": ["string", "null"]}, {}]},
+        },
+    }
+    payload = {name: members[name].payload for name in names}
+    match draw(st.integers(0, 3)):
+        case 0:
+            other = draw(pairs)
+            schema = {**schema, "properties": {}, "additionalProperties": other.schema}
+            schema["required"] = []
+            payload = {"any": other.payload}
+        case 1 | 2:
+            schema["additionalProperties"] = False
+    return Pair(schema, payload)
+
+
+@pytest.mark.parametrize("subset", [CLOSED, ALL_REQUIRED, SMALL], ids=["closed", "all", "small"])
+def test_what_is_valid_can_be_given(subset: Subset) -> None:
+    judged = 0
+
+    @RANDOM
+    @given(roots())
+    def judge(pair: Pair) -> None:
+        nonlocal judged
+        if not Draft202012Validator(pair.schema).is_valid(pair.payload):
+            return
+        found = fitted(pair.schema, subset)
+        if any(loss.direction is Direction.NARROWER for loss in found.losses):
+            return
+        judged += 1
+        form = encoded(pair.payload, found.root, subset)
+        Draft202012Validator.check_schema(found.schema)
+        assert Draft202012Validator(found.schema).is_valid(form), json.dumps(
+            {"from": pair.schema, "to": found.schema, "payload": pair.payload, "form": form}
+        )
+
+    judge()
+    assert judged > 50

@@ -1,0 +1,53 @@
+"""Bedrock: the model of the service in botocore, by which its clients check requests."""
+
+import json
+import re
+from functools import cache
+from typing import Any
+
+import botocore.loaders
+import botocore.model
+import botocore.validate
+
+__all__ = ["validate_result", "validate_tool"]
+
+
+def validate_tool(text: bytes) -> None:
+    """Raise if *text* is no element of ``toolConfig.tools`` of Converse."""
+    _validate("Tool", text)
+
+
+def validate_result(text: bytes) -> None:
+    """Raise if *text* is no block with a tool result."""
+    value = _validate("ContentBlock", text)
+    assert set(value) == {"toolResult"}, "the block is no tool result"
+
+
+@cache
+def _service() -> botocore.model.ServiceModel:
+    loader = botocore.loaders.Loader()
+    return botocore.model.ServiceModel(loader.load_service_model("bedrock-runtime", "service-2"))
+
+
+def _validate(shape: str, text: bytes) -> Any:
+    value = json.loads(text)
+    model = _service().shape_for(shape)
+    report = botocore.validate.ParamValidator().validate(value, model)
+    assert not report.has_errors(), report.generate_report()
+    _hold_texts(model, value)
+    return value
+
+
+def _hold_texts(shape: Any, value: Any) -> None:
+    """Raise if a text in *value* breaks its pattern, bounds or enum, which botocore lets pass."""
+    if shape.type_name == "structure" and not shape.is_document_type:
+        for name, member in value.items():
+            _hold_texts(shape.members[name], member)
+    elif shape.type_name == "list":
+        for item in value:
+            _hold_texts(shape.member, item)
+    elif shape.type_name == "string":
+        facts = shape.metadata
+        assert value in facts.get("enum", [value]), f"{shape.name} has no {value!r}"
+        assert len(value) <= facts.get("max", len(value)), f"{shape.name} is too long"
+        assert re.fullmatch(facts.get("pattern", r"(?s).*"), value), f"{shape.name}: {value!r}"
