@@ -8,6 +8,8 @@ import structlog
 from sidecheck_server.registry.sqlite import open_registry
 from sidecheck_server.rpc.server import Server
 from sidecheck_server.settings import Settings
+from sidecheck_server.state.conversion import Converter
+from sidecheck_server.state.forms import Forms
 from sidecheck_server.state.protocol import Checker
 from sidecheck_server.state.registration import Registrar, Registration
 from sidecheck_server.state.schemas import CompiledSchemas
@@ -52,7 +54,9 @@ async def running_service(
             validator = Validator(
                 registry, schemas, workers.judge, limits, frozenset(settings.report_only)
             )
-            server = Server(settings, registry, validator, checker, registrar)
+            forms = Forms(workers.convert, limits)
+            converter = Converter(validator, registry, forms, limits)
+            server = Server(settings, registry, validator, checker, registrar, converter)
             await server.start()
             try:
                 server.ready()

@@ -53,7 +53,7 @@ def _sent_and_back(
     some: tuple[Subject, ...], api: ModelApi, options: ConversionOptions, payloads: int
 ) -> int:
     """Print what goes wrong with arguments of *some* tools; return in how many it does."""
-    wrong = looked = 0
+    wrong = looked = ambiguous = 0
     for subject in some:
         try:
             definition = defined(subject.tool)
@@ -65,9 +65,13 @@ def _sent_and_back(
         looked += 1
         found = list(trip.faults(list(subject.calls), Random(subject.name), payloads))
         wrong += bool(found)
+        ambiguous += trip.ambiguous
         if found and wrong <= 10:
             print(f"    {subject.name} {subject.tool['name']}: {found[0]}", flush=True)
-    print(f"  {looked:,} tools sent and back, {wrong} of them wrongly", flush=True)
+    print(
+        f"  {looked:,} tools sent and back, {wrong} of them wrongly; {ambiguous} ambiguous",
+        flush=True,
+    )
     return wrong
 
 

@@ -51,6 +51,8 @@ class Trip:
     """One converted tool, and what its arguments become."""
 
     def __init__(self, original: Any, made: Made, judge: jsonschema_rs.Validator) -> None:
+        #: How many payloads have a valid reading before the one that was meant.
+        self.ambiguous = 0
         self._original = original
         self._made = made
         self._judge = judge
@@ -75,11 +77,13 @@ class Trip:
         if not admitted and not self._narrower:
             yield Fault("the converted schema refuses valid arguments", arguments, forms[:1])
         for form in admitted:
-            back = self._restored(form)
-            if not self._judge.is_valid(back):
-                yield Fault("the original refuses what came back", form, back)
-            elif not _same(arguments, back):
-                yield Fault(f"not what was sent, {_cut(arguments)}", form, back)
+            read = self._readings(form)
+            if not self._judge.is_valid(read[0]):
+                yield Fault("the original refuses what came back", form, read[0])
+            elif not any(_same(arguments, each) for each in read):
+                yield Fault(f"not what was sent, {_cut(arguments)}", form, read[0])
+            elif not _same(arguments, read[0]):
+                self.ambiguous += 1
 
     def back(self, sent: Any) -> Iterator[Fault]:
         """Yield what is wrong with *sent*, which the converted schema admits."""
@@ -97,10 +101,13 @@ class Trip:
             yield Fault("nothing is wider, and the original refuses what came back", sent, back)
 
     def _restored(self, sent: Any) -> Any:
-        """Return the reading of *sent* that counts: the first valid one, or the first."""
+        """Return the reading of *sent* that counts."""
+        return self._readings(sent)[0]
+
+    def _readings(self, sent: Any) -> list[Any]:
+        """Return the valid readings of *sent*, in order; if there is none, the first."""
         found = [each.value for each in readings(sent, self._made.form.guide, [LIMITS.steps])]
-        valid = [each for each in found if self._judge.is_valid(each)]
-        return (valid or found)[0]
+        return [each for each in found if self._judge.is_valid(each)] or found[:1]
 
 
 def _judge(schema: Any) -> jsonschema_rs.Validator:

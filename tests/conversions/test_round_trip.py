@@ -23,9 +23,10 @@ LOOKED_AT = [
 @pytest.mark.parametrize(("api", "way"), LOOKED_AT)
 @given(tool=tools())
 @settings(
-    max_examples=80,
+    max_examples=60,
     deadline=None,
     derandomize=True,
+    report_multiple_bugs=False,
     suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow],
 )
 def test_arguments_come_back_as_they_were(api: ModelApi, way: str, tool: dict[str, Any]) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple, TypeAlias
 
 from sidecheck.v1 import (
+    conversion_service_pb2,
     protocol_service_pb2,
     registry_service_pb2,
     validation_service_pb2,
@@ -42,6 +43,12 @@ def facts_of(response: Any) -> tuple[int, dict[str, Any]]:
         return _verdicts("names", [one.verdict for one in response.outcomes])
     if isinstance(response, protocol_service_pb2.CheckToolsResponse):
         return _verdicts("tools", [one.verdict for one in response.outcomes])
+    if isinstance(response, conversion_service_pb2.ConvertToolsResponse):
+        return _conversions(response)
+    if isinstance(response, conversion_service_pb2.RestoreToolCallResponse):
+        return _verdict(response.verdict)
+    if isinstance(response, conversion_service_pb2.ConvertToolResultResponse):
+        return _check(response.verdict)
     return logging.DEBUG, {}
 
 
@@ -81,6 +88,16 @@ def _verdict(verdict: verdict_pb2.Verdict) -> tuple[int, dict[str, Any]]:
         "schema": verdict.schema_digest,
         **({} if verdict.enforced else {"enforced": False}),
     }
+
+
+def _conversions(
+    response: conversion_service_pb2.ConvertToolsResponse,
+) -> tuple[int, dict[str, Any]]:
+    refused = sum(one.HasField("refused") for one in response.conversions)
+    strict = sum(one.converted.strict for one in response.conversions)
+    codes = _codes([response.request])
+    counts = {"tools": len(response.conversions), "refused": refused, "strict": strict}
+    return logging.INFO if refused or codes else logging.DEBUG, {**counts, "codes": codes}
 
 
 class Told(NamedTuple):

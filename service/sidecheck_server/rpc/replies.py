@@ -21,7 +21,13 @@ from sidecheck_server.state.calls import WholeVerdict
 from sidecheck_server.state.targets import RegisteredTool, Side, Target
 from sidecheck_server.state.validation import Standard
 
-__all__ = ["answer_to_call", "answer_to_payload", "answer_to_result", "unknown_to_caller"]
+__all__ = [
+    "answer_to_arguments",
+    "answer_to_call",
+    "answer_to_payload",
+    "answer_to_result",
+    "unknown_to_caller",
+]
 
 _NO_REPLY = Reply()
 
@@ -61,6 +67,16 @@ def answer_to_result(whole: WholeVerdict, asked: Asked) -> verdict_pb2.Verdict:
     if not verdict.valid:
         tool = whole.tool or None
         reply = reply_to_result(verdict, asked.version, tool=tool, tells=asked.tells)
+    return verdict_to_wire(verdict, whole, reply, asked)
+
+
+def answer_to_arguments(whole: WholeVerdict, asked: Asked) -> verdict_pb2.Verdict:
+    """Return the answer to the arguments of a model's call, or to a call that cannot be read."""
+    verdict, reply = whole.verdict, _NO_REPLY
+    if not verdict.valid:
+        tool = whole.tool or None
+        told = verdict if whole.part is None else whole.part
+        reply = reply_to_arguments(told, asked.version, tool=tool, tells=asked.tells)
     return verdict_to_wire(verdict, whole, reply, asked)
 
 

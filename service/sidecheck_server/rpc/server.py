@@ -7,6 +7,7 @@ import grpc
 import structlog
 from grpc_health.v1 import health
 from sidecheck.v1 import (
+    conversion_service_pb2,
     info_service_pb2,
     protocol_service_pb2,
     registry_service_pb2,
@@ -14,6 +15,7 @@ from sidecheck.v1 import (
 )
 
 from sidecheck_server.registry import Registry
+from sidecheck_server.rpc.conversion import ConversionServicer
 from sidecheck_server.rpc.door import Door
 from sidecheck_server.rpc.health import HealthServicer
 from sidecheck_server.rpc.info import InfoServicer
@@ -26,18 +28,23 @@ from sidecheck_server.rpc.streams import Streams
 from sidecheck_server.rpc.validation import ValidationServicer
 from sidecheck_server.settings import Settings
 from sidecheck_server.state.calls import ToolCalls
+from sidecheck_server.state.conversion import Converter
 from sidecheck_server.state.protocol import Checker
 from sidecheck_server.state.registration import Registrar
+from sidecheck_server.state.restoring import Restorer
 from sidecheck_server.state.results import ResultChecker
+from sidecheck_server.state.told_results import ResultConverter
 from sidecheck_server.state.validation import Validator
 
 __all__ = ["Server"]
 
 _VALIDATION = validation_service_pb2.DESCRIPTOR.services_by_name["ValidationService"]
 _PROTOCOL = protocol_service_pb2.DESCRIPTOR.services_by_name["ProtocolService"]
+_CONVERSION = conversion_service_pb2.DESCRIPTOR.services_by_name["ConversionService"]
 _REGISTRY = registry_service_pb2.DESCRIPTOR.services_by_name["RegistryService"]
 _INFO = info_service_pb2.DESCRIPTOR.services_by_name["InfoService"]
-_SERVICES = tuple(each.full_name for each in (_VALIDATION, _PROTOCOL, _REGISTRY, _INFO))
+_ALL = (_VALIDATION, _PROTOCOL, _CONVERSION, _REGISTRY, _INFO)
+_SERVICES = tuple(each.full_name for each in _ALL)
 _log = structlog.get_logger("sidecheck.server")
 
 
@@ -51,6 +58,7 @@ class Server:
         validator: Validator,
         checker: Checker,
         registrar: Registrar,
+        converter: Converter,
     ) -> None:
         limits = settings.limits
         self._settings = settings
@@ -76,6 +84,14 @@ class Server:
         results = ResultChecker(checker, validator)
         protocol = ProtocolServicer(checker, results, limits, self._door, self._streams)
         add_service(server, _PROTOCOL, protocol)
+        conversion = ConversionServicer(
+            converter,
+            Restorer(validator, registry, limits),
+            ResultConverter(results),
+            limits,
+            self._door,
+        )
+        add_service(server, _CONVERSION, conversion)
         add_service(server, _REGISTRY, RegistryServicer(registrar, registry, limits, self._door))
         add_service(server, _INFO, InfoServicer(registry, limits, self._door))
         add_health(server, self._health)

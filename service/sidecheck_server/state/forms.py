@@ -23,9 +23,7 @@ from sidecheck_server.state.targets import InlineTool
 __all__ = ["ConvertLong", "Forms"]
 
 #: Converts a definition in a worker.
-ConvertLong = Callable[
-    [bytes, tuple[Document, ...], ModelApi, ConversionOptions], Awaitable[Form]
-]
+ConvertLong = Callable[[bytes, tuple[Document, ...], ModelApi, ConversionOptions], Awaitable[Form]]
 
 _BYTES_AT_ONCE = 8 << 10
 """The largest definition that is converted in the event loop: a few milliseconds."""

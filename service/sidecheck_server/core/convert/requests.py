@@ -96,5 +96,10 @@ def reasons_against_strict(forms: Sequence[Form], api: Api) -> list[str]:
     return reasons
 
 
+_OF_REQUESTS = ("limits of a request", "at most")
+"""What the facts of a source say if they are limits of requests."""
+
+
 def _clause(api: Api) -> str:
-    return next((source.where for source in api.sources if "request" in source.facts), "")
+    said = [each.where for each in api.sources if any(one in each.facts for one in _OF_REQUESTS)]
+    return said[0] if said else ""

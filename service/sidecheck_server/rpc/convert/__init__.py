@@ -7,6 +7,13 @@ from sidecheck_server.rpc.convert.checks import (
     tool_outcome_to_wire,
     tools_from_wire,
 )
+from sidecheck_server.rpc.convert.conversions import (
+    call_to_restore_from_wire,
+    converted_to_wire,
+    losses_to_wire,
+    result_to_tell_from_wire,
+    tools_to_convert_from_wire,
+)
 from sidecheck_server.rpc.convert.limits import limits_to_wire
 from sidecheck_server.rpc.convert.options import Asked, options_from_wire
 from sidecheck_server.rpc.convert.registrations import (
@@ -24,6 +31,7 @@ from sidecheck_server.rpc.convert.subjects import (
 from sidecheck_server.rpc.convert.targets import WHOLES, side_of, target_from_wire
 from sidecheck_server.rpc.convert.terms import Terms, terms_from_wire
 from sidecheck_server.rpc.convert.verdicts import (
+    changes_to_wire,
     checked_to_wire,
     skipped_to_wire,
     valid_to_wire,
@@ -37,14 +45,19 @@ __all__ = [
     "Terms",
     "answer_to_wire",
     "asked_from_wire",
+    "call_to_restore_from_wire",
+    "changes_to_wire",
     "checked_to_wire",
     "collision_to_wire",
+    "converted_to_wire",
     "limits_to_wire",
+    "losses_to_wire",
     "name_to_wire",
     "nothing_to_check",
     "options_from_wire",
     "outcome_to_wire",
     "registration_from_wire",
+    "result_to_tell_from_wire",
     "rule_to_wire",
     "sender_from_wire",
     "side_of",
@@ -54,6 +67,7 @@ __all__ = [
     "tool_outcome_to_wire",
     "tool_to_wire",
     "tools_from_wire",
+    "tools_to_convert_from_wire",
     "valid_to_wire",
     "verdict_to_wire",
 ]

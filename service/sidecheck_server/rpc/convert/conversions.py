@@ -19,11 +19,22 @@ from sidecheck_server.core.convert.words import (
 )
 from sidecheck_server.core.limits import Limits, exceeded
 from sidecheck_server.core.refusals import Reason, Refusal
+from sidecheck_server.rpc.convert.options import Asked
+from sidecheck_server.rpc.convert.subjects import asked_from_wire
 from sidecheck_server.rpc.convert.targets import target_from_wire
+from sidecheck_server.rpc.convert.terms import terms_from_wire
 from sidecheck_server.rpc.convert.values import no_such_value
 from sidecheck_server.state.conversion import ToolsToConvert, ToolToConvert
+from sidecheck_server.state.restoring import CallToRestore
+from sidecheck_server.state.told_results import ResultToTell
 
-__all__ = ["api_from_wire", "converted_to_wire", "losses_to_wire", "tools_to_convert_from_wire"]
+__all__ = [
+    "call_to_restore_from_wire",
+    "converted_to_wire",
+    "losses_to_wire",
+    "result_to_tell_from_wire",
+    "tools_to_convert_from_wire",
+]
 
 _APIS: Mapping[int, ModelApi] = MappingProxyType(
     {
@@ -71,7 +82,7 @@ _DIRECTIONS: Mapping[Direction, wire.Loss.Direction] = MappingProxyType(
 )
 
 
-def api_from_wire(api: int) -> Api:
+def _api(api: int) -> Api:
     """Return the facts of *api*.
 
     Raises:
@@ -93,7 +104,7 @@ def tools_to_convert_from_wire(request: wire.ConvertToolsRequest, limits: Limits
         Refusal: INVALID_REQUEST for an enum value that does not exist; LIMIT_EXCEEDED if
             there are too many tools, which are counted before they are read.
     """
-    api = api_from_wire(request.api)
+    api = _api(request.api)
     mode, prefix = _MODES.get(request.options.mode), _PREFIXES.get(request.options.server_prefix)
     if mode is None:
         raise no_such_value("mode")
@@ -145,3 +156,39 @@ def losses_to_wire(losses: Iterable[Loss]) -> list[wire.Loss]:
         )
         for loss in losses
     ]
+
+
+def call_to_restore_from_wire(
+    request: wire.RestoreToolCallRequest, asked: Asked, limits: Limits
+) -> CallToRestore:
+    """Return the call that a request has restored.
+
+    Raises:
+        Refusal: LIMIT_EXCEEDED if there are too many plans.
+    """
+    count = len(request.plans)
+    if count > limits.batch_items:
+        raise exceeded("batch_items", limits.batch_items, "the plans", count)
+    target = target_from_wire(request.tool) if request.HasField("tool") else None
+    return CallToRestore(
+        request.call, tuple(request.plans), target, asked.how, assert_formats=asked.assert_formats
+    )
+
+
+def result_to_tell_from_wire(
+    request: wire.ConvertToolResultRequest, limits: Limits
+) -> ResultToTell:
+    """Return the result that a request has converted, and how it is checked.
+
+    Raises:
+        Refusal: INVALID_REQUEST if there is none, or for an enum value that does not
+            exist; as `terms_from_wire`.
+    """
+    api = _api(request.api)
+    if not request.HasField("result"):
+        said = "the request has no result to convert"
+        raise Refusal(Reason.INVALID_REQUEST, said, {"field": "result"})
+    terms = terms_from_wire(request.context, request.options, limits)
+    asked = asked_from_wire(request.result, terms)
+    target = target_from_wire(request.result.tool) if request.result.HasField("tool") else None
+    return ResultToTell(api, asked, target, request.call_id, request.name)

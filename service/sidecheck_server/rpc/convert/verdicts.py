@@ -1,6 +1,6 @@
 """Verdicts, for the wire."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Protocol
 
@@ -8,11 +8,12 @@ from sidecheck.v1 import verdict_pb2
 
 from sidecheck_server.core.mcp.calls.replies import Reply
 from sidecheck_server.core.refusals import Refusal
-from sidecheck_server.core.words import Repair, Severity, Verdict, Violation
+from sidecheck_server.core.words import Change, Repair, Severity, Verdict, Violation
 from sidecheck_server.rpc.convert.options import Asked
 
 __all__ = [
     "SEVERITIES",
+    "changes_to_wire",
     "checked_to_wire",
     "skipped_to_wire",
     "valid_to_wire",
@@ -100,16 +101,21 @@ def _repair(repair: Repair, asked: Asked) -> verdict_pb2.Repair:
         valid=verdict.valid,
         violations=map(violation_to_wire, verdict.violations) if asked.tells else (),
         truncated=verdict.truncated,
-        changes=[
-            verdict_pb2.Change(
-                instance_pointer=change.pointer,
-                code=change.rule.value,
-                schema_pointer=change.schema_pointer,
-                message=change.message,
-            )
-            for change in repair.changes
-        ],
+        changes=changes_to_wire(repair.changes),
     )
+
+
+def changes_to_wire(changes: Iterable[Change]) -> list[verdict_pb2.Change]:
+    """Return the messages of *changes*."""
+    return [
+        verdict_pb2.Change(
+            instance_pointer=change.pointer,
+            code=change.rule.value,
+            schema_pointer=change.schema_pointer,
+            message=change.message,
+        )
+        for change in changes
+    ]
 
 
 def violation_to_wire(found: Violation) -> verdict_pb2.Violation:

@@ -1,0 +1,240 @@
+"""Restoring of the calls that models make: turned back by a plan, and judged."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import msgspec
+
+from sidecheck_server.core.budget import Exhausted
+from sidecheck_server.core.convert.apis import APIS
+from sidecheck_server.core.convert.apis.api import Api
+from sidecheck_server.core.convert.calls import (
+    ModelCall,
+    chosen_plan,
+    common_api,
+    read_call,
+    refuse_mismatch,
+)
+from sidecheck_server.core.convert.plan import Plan, plan_from_json
+from sidecheck_server.core.convert.restoring import readings
+from sidecheck_server.core.judge import Judging
+from sidecheck_server.core.limits import Limits, exceeded
+from sidecheck_server.core.mcp.calls.members import is_object
+from sidecheck_server.core.mcp.calls.params import ARGUMENTS
+from sidecheck_server.core.refusals import Reason, Refusal
+from sidecheck_server.core.repair.repairing import text_of
+from sidecheck_server.core.repair.words import Coercion, Repairs
+from sidecheck_server.core.words import Change, Verdict
+from sidecheck_server.registry import Registry
+from sidecheck_server.state.calls import WholeVerdict
+from sidecheck_server.state.protocol import allow
+from sidecheck_server.state.targets import DefinitionDigest, RegisteredTool, Side, Target
+from sidecheck_server.state.validation import FoundTool, Standard, Validator
+
+__all__ = ["CallToRestore", "RestoredCall", "Restorer"]
+
+_BYTES_AT_ONCE = 8 << 10
+"""The largest call whose arguments are written again in the event loop, if nothing is to be
+turned back in them: a few milliseconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallToRestore:
+    """A call that a model made, as its API gave it."""
+
+    #: Its JSON text.
+    call: bytes
+    #: The plan of the tool that was called, among others or not, as JSON texts.
+    plans: tuple[bytes, ...]
+    #: The original tool, or None for the registered one that the plan names.
+    target: Target | None
+    how: Judging
+    assert_formats: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RestoredCall:
+    """A call as MCP has it."""
+
+    #: "" if there is none, as the name of the tool and the id are if they cannot be read.
+    server: str
+    tool: str
+    call_id: str
+    #: The ``params`` of the ``tools/call``, or b"" if the arguments are not an object.
+    params: bytes
+    #: The verdict on the arguments, or on a call that cannot be read, and that on what of
+    #: it are the arguments. The tool has the name there that the model knows.
+    whole: WholeVerdict
+    #: What was done to the arguments.
+    changes: tuple[Change, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Meant:
+    """What arguments may mean, and how that is judged."""
+
+    #: The JSON text.
+    payload: bytes
+    #: What was done to them by the plan.
+    changes: tuple[Change, ...]
+    verdict: Verdict
+
+    @property
+    def repaired(self) -> "_Meant | None":
+        """What is valid after repairs, if this is not."""
+        repair = self.verdict.repair
+        if self.verdict.valid or repair is None or not repair.verdict.valid:
+            return None
+        return _Meant(repair.payload, (*self.changes, *repair.changes), repair.verdict)
+
+
+class Restorer:
+    """Restores calls."""
+
+    def __init__(self, validator: Validator, registry: Registry, limits: Limits) -> None:
+        self._validator = validator
+        self._registry = registry
+        self._limits = limits
+
+    async def restore(self, asked: CallToRestore) -> RestoredCall:
+        """Return what a call means under the original definition of its tool, and a verdict.
+
+        Where the arguments can mean several things it is the first that is valid, or is
+        once strings that hold an object or an array are decoded where one is demanded.
+
+        Raises:
+            Refusal: INVALID_REQUEST if there is no plan, or they are of several APIs;
+                INVALID_PLAN; PLAN_MISMATCH; as `Validator.definition`, and
+                UNKNOWN_DEFINITION if no tool is sent along and that of the plan is not
+                registered; LIMIT_EXCEEDED; WORKER_LOST.
+        """
+        plans = [plan async for plan in self._read_plans(asked.plans)]
+        api = APIS[common_api(plans)]
+        most = asked.how.max_violations
+        call = await self._read(asked.call, api, most)
+        plan = chosen_plan(plans, call)
+        if plan is None:
+            return RestoredCall("", "", call.id, b"", _unreadable(call))
+        target, found = self._found(asked.target, plan)
+        refuse_mismatch(plan, found.digest)
+        if call.arguments is None or not call.verdict.valid:
+            whole = _unreadable(call, plan.name, plan.definition_digest)
+            return RestoredCall(plan.server, plan.tool, call.id, b"", whole)
+        standard = await self._validator.find(
+            target, Side.INPUT, assert_formats=asked.assert_formats
+        )
+        meant = await self._meant(call, len(asked.call), plan, standard, asked.how)
+        return RestoredCall(
+            server=plan.server,
+            tool=plan.tool,
+            call_id=call.id,
+            params=_params(plan.tool, meant.payload),
+            whole=WholeVerdict(
+                meant.verdict,
+                plan.name,
+                standard.definition_digest,
+                standard.schema_digest,
+                standard.enforced,
+            ),
+            changes=meant.changes,
+        )
+
+    async def _read(self, text: bytes, api: Api, most: int) -> ModelCall:
+        if len(text) <= self._limits.bytes_at_once:
+            return read_call(text, api, self._limits, most=most)
+        # Megabytes take longer than a moment; other calls have their turn in between.
+        return await asyncio.to_thread(read_call, text, api, self._limits, most=most)
+
+    async def _read_plans(self, texts: Sequence[bytes]) -> AsyncIterator[Plan]:
+        for text in texts:
+            yield plan_from_json(text, self._limits)
+            # Reading holds the loop; other calls have their turn in between.
+            await asyncio.sleep(0)
+
+    def _found(self, target: Target | None, plan: Plan) -> tuple[Target, FoundTool]:
+        """Return what to judge under, and the definition of the tool that it is."""
+        if target is not None:
+            return target, self._validator.definition(target)
+        bound = self._registry.find(plan.server, plan.tool)
+        if bound is not None and bound.definition.digest == plan.definition_digest:
+            # By its name, whether the caller should act on the verdict is known too.
+            named = RegisteredTool(plan.server, plan.tool)
+            return named, self._validator.definition(named)
+        by_digest = DefinitionDigest(plan.definition_digest)
+        try:
+            return by_digest, self._validator.definition(by_digest)
+        except Refusal as refusal:
+            raise Refusal(
+                Reason.UNKNOWN_DEFINITION,
+                f"the definition of {plan.tool[:128]!r} that the plan is of is not registered: "
+                "send the tool along with the call, or register it",
+                refusal.metadata,
+            ) from None
+
+    async def _meant(
+        self, call: ModelCall, length: int, plan: Plan, standard: Standard, how: Judging
+    ) -> _Meant:
+        """Return what the arguments of *call* mean, of at most 16 things that they can.
+
+        The call has *length* bytes.
+        """
+        found: list[_Meant] = []
+        at_once = plan.guide is None and length <= _BYTES_AT_ONCE
+        async for payload, changes in self._texts(call, plan, at_once=at_once):
+            verdict = await self._validator.judge(standard, payload, how, allow)
+            one = _Meant(payload, changes, verdict)
+            if verdict.valid:
+                return one
+            found.append(one)
+        repairs = how.repairs or Repairs()
+        if repairs.coercion is Coercion.NONE:
+            repairs = replace(repairs, coercion=Coercion.JSON_STRINGS)
+        how = replace(how, repairs=repairs)
+        for one in found:
+            verdict = await self._validator.judge(standard, one.payload, how, allow)
+            repaired = replace(one, verdict=verdict).repaired
+            if repaired is not None:
+                return repaired
+        return found[0]
+
+    async def _texts(
+        self, call: ModelCall, plan: Plan, *, at_once: bool
+    ) -> AsyncIterator[tuple[bytes, tuple[Change, ...]]]:
+        """Yield the JSON texts of what arguments can mean, and what was done to each."""
+        texts = self._texts_one_by_one(call, plan)
+        while True:
+            # What a guide asks for may take longer than a moment.
+            text = next(texts, None) if at_once else await asyncio.to_thread(next, texts, None)
+            if text is None:
+                return
+            yield text
+
+    def _texts_one_by_one(
+        self, call: ModelCall, plan: Plan
+    ) -> Iterator[tuple[bytes, tuple[Change, ...]]]:
+        limits = self._limits
+        budget = [limits.steps]
+        depth = limits.payload_depth
+        try:
+            for one in readings(call.arguments, plan.guide, budget, max_depth=depth):
+                yield text_of(one.value, limits, budget), one.changes
+        except Exhausted:
+            said = "turning the arguments back takes too long"
+            raise exceeded("steps", limits.steps, said) from None
+
+
+def _unreadable(call: ModelCall, name: str = "", digest: str = "") -> WholeVerdict:
+    # The model is told of its arguments, and knows nothing of what is around them.
+    told = [
+        replace(each, instance_pointer=each.instance_pointer.removeprefix(call.arguments_at))
+        for each in call.verdict.violations
+    ]
+    part = Verdict.listing(told, truncated=call.verdict.truncated)
+    return WholeVerdict(call.verdict, name, digest, part=part, malformed=True)
+
+
+def _params(tool: str, arguments: bytes) -> bytes:
+    if not is_object(arguments):
+        return b""
+    return msgspec.json.encode({"name": tool, ARGUMENTS: msgspec.Raw(arguments)})

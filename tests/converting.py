@@ -1,0 +1,63 @@
+"""Converters without workers: what takes long is done here, and remembered."""
+
+import json
+from typing import Any
+
+from sidecheck_server.core.convert.apis import APIS
+from sidecheck_server.core.convert.forms import Form
+from sidecheck_server.core.convert.tools import form_of
+from sidecheck_server.core.convert.words import ConversionOptions, ModelApi
+from sidecheck_server.core.judge import judge
+from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.mcp.tools.definitions import read_tool
+from sidecheck_server.core.schemas.compilation import Artifact, compile_source
+from sidecheck_server.core.schemas.source import SchemaSource
+from sidecheck_server.core.words import Document, Verdict
+from sidecheck_server.registry import Registry
+from sidecheck_server.state.schemas import CompiledSchemas
+from sidecheck_server.state.targets import InlineTool
+from sidecheck_server.state.validation import Validator
+
+__all__ = ["LongWork", "inline", "validator_of"]
+
+
+def inline(tool: Any, *documents: Document) -> InlineTool:
+    """Return a definition that is sent along."""
+    text = tool if isinstance(tool, bytes) else json.dumps(tool).encode()
+    return InlineTool(text, documents)
+
+
+class LongWork:
+    """Converts in place of a worker."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        #: The names of the tools that were converted.
+        self.done: list[str] = []
+
+    async def __call__(
+        self,
+        text: bytes,
+        documents: tuple[Document, ...],
+        api: ModelApi,
+        options: ConversionOptions,
+    ) -> Form:
+        tool = read_tool(text, documents, self._limits)
+        self.done.append(tool.name)
+        return form_of(tool, APIS[api], options, self._limits)
+
+
+def validator_of(
+    registry: Registry, limits: Limits, report_only: frozenset[str] = frozenset()
+) -> Validator:
+    """Return a validator of the tools in *registry*."""
+
+    async def compile_(source: SchemaSource, begun: Any) -> Artifact:
+        begun()
+        return compile_source(source, limits)
+
+    async def judge_(compiled: Any, payload: bytes, how: Any) -> Verdict:
+        return judge(compiled, payload, how)
+
+    schemas = CompiledSchemas(compile_, limits, 100, 100)
+    return Validator(registry, schemas, judge_, limits, report_only)
