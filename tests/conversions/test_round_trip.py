@@ -23,7 +23,7 @@ LOOKED_AT = [
 @pytest.mark.parametrize(("api", "way"), LOOKED_AT)
 @given(tool=tools())
 @settings(
-    max_examples=60,
+    max_examples=40,
     deadline=None,
     derandomize=True,
     report_multiple_bugs=False,

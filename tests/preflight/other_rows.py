@@ -127,6 +127,7 @@ ROWS: list[tuple[str, bool, Any, Any, str]] = [
         | {"$defs": {"b": {**having(c={"$ref": "#/$defs/b"}), "required": ["c"]}}},
         "it comes back to itself",
     ),
+    ("ollama", False, having(), {**having(), "description": "x"}, "'description' at the top level"),
     (
         "ollama",
         False,

@@ -135,6 +135,8 @@ _GEMINI_JSON = Subset(
 )
 _OLLAMA = Subset(
     keywords=frozenset({"type", "properties", "required", "items", "enum", "anyOf", "description"}),
+    # What else stands at the root vanishes in the server.
+    at_root=frozenset({"type", "properties", "required", "items", "$defs"}),
     booleans=False,
     references="none",
     recursion="none",

@@ -8,7 +8,7 @@ from sidecheck_server.core.convert.apis.api import References, Subset
 from sidecheck_server.core.convert.part import Part, reachable
 from sidecheck_server.core.limits import exceeded
 
-__all__ = ["described", "write_schema"]
+__all__ = ["described", "notes_of", "write_schema"]
 
 _MOST = 20_000
 """Subschemas that are written, at most."""
@@ -30,9 +30,13 @@ def write_schema(root: Part, subset: Subset) -> dict[str, Any]:
 
 def described(part: Part) -> str:
     """Return the description of *part*: what its author wrote, then its notes."""
-    text = part.keywords.get("description", "")
+    return f"{part.keywords.get('description', '')} {notes_of(part)}".lstrip()
+
+
+def notes_of(part: Part) -> str:
+    """Return what is told of *part* beside what its author wrote, in brackets, or ""."""
     notes = "; ".join(dict.fromkeys(part.notes))
-    return f"{text} ({notes})".lstrip() if notes else text
+    return f"({notes})" if notes else ""
 
 
 class _Writer:
@@ -66,7 +70,7 @@ class _Writer:
             into["not"] = {}
             return
         body = dict(part.keywords)
-        if self.takes("description") and part.notes:
+        if part.notes and self.describes(part):
             body["description"] = described(part)
         if self.subset.nullable:
             _say_nullable(body)
@@ -114,6 +118,11 @@ class _Writer:
 
     def reference(self, part: Part) -> str:
         return "#" if part is self.root else f"#/$defs/{self.names[id(part)][1]}"
+
+    def describes(self, part: Part) -> bool:
+        """Return whether *part* may have a description."""
+        below = part is not self.root or "description" not in self.subset.not_at_root
+        return below and self.takes("description")
 
     def takes(self, keyword: str) -> bool:
         return self.subset.keywords is None or keyword in self.subset.keywords
