@@ -64,3 +64,9 @@ def test_a_note_that_has_no_room_is_left_out() -> None:
     options = ConversionOptions(description_length=20)
 
     assert "Finds." == form(schema, ModelApi.OLLAMA, options).description
+
+
+def test_what_is_null_twice_over_is_nullable_for_gemini() -> None:
+    schema, _ = member({"anyOf": [{"type": "null"}, {"type": ["boolean", "null"]}]})
+
+    assert {"type": "BOOLEAN", "nullable": True} == schema

@@ -160,11 +160,6 @@ def _words(at: tuple[str | int, ...]) -> Iterator[str]:
 
 def _say_nullable(body: dict[str, Any]) -> None:
     """Say ``nullable: true`` in the place of the type null (OpenAPI 3.0.3, Schema Object)."""
-    stated = body.get("type")
-    if isinstance(stated, list) and "null" in stated:
-        others = [each for each in stated if each != "null"]
-        body["type"] = others[0] if len(others) == 1 else others or "null"
-        body["nullable"] = True
     branches = [each for each in body.get("anyOf", ()) if each.keywords != {"type": "null"}]
     if branches and len(branches) < len(body["anyOf"]):
         body["nullable"] = True
@@ -175,3 +170,9 @@ def _say_nullable(body: dict[str, Any]) -> None:
             body.update(only.keywords)
         else:
             body["anyOf"] = branches
+    # After the union: its only branch may have a list of types.
+    stated = body.get("type")
+    if isinstance(stated, list) and "null" in stated:
+        others = [each for each in stated if each != "null"]
+        body["type"] = others[0] if len(others) == 1 else others or "null"
+        body["nullable"] = True
