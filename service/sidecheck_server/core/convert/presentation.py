@@ -1,6 +1,6 @@
 """What of a definition is not its input schema: what the model reads, and what is left out."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
@@ -11,7 +11,7 @@ from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.tools.definitions import ToolDefinition, decoded_tool
 from sidecheck_server.core.words import as_pointer
 
-__all__ = ["Presentation", "presented"]
+__all__ = ["Presentation", "noted", "presented"]
 
 _TAKEN = ("name", "inputSchema", "description")
 """The members of a definition that have a place of their own in every API."""
@@ -56,6 +56,15 @@ def presented(
             said = f"{api.in_words} has no place for it"
             losses.append(_loss((name,), Action.DROPPED, said))
     return Presentation(described, output, tuple(losses))
+
+
+def noted(shown: Presentation, note: str, api: Api, options: ConversionOptions) -> Presentation:
+    """Return *shown* with a *note* on the schema after its description, if there is room."""
+    described = f"{shown.description} {note}".strip()
+    longest = _longest(api, options)
+    if not note or (longest is not None and len(described) > longest):
+        return shown
+    return replace(shown, description=described)
 
 
 def _described(tool: dict[str, Any]) -> tuple[str, tuple[str, ...]]:

@@ -12,11 +12,11 @@ from sidecheck_server.core.convert.forms import Form
 from sidecheck_server.core.convert.guides import Guide, guide_of
 from sidecheck_server.core.convert.names import member_names
 from sidecheck_server.core.convert.part import Part, copied, members_of
-from sidecheck_server.core.convert.presentation import Presentation, presented
+from sidecheck_server.core.convert.presentation import Presentation, noted, presented
 from sidecheck_server.core.convert.reading import read_parts
 from sidecheck_server.core.convert.record import Record
 from sidecheck_server.core.convert.words import ConversionOptions, Loss, Mode
-from sidecheck_server.core.convert.writing import write_schema
+from sidecheck_server.core.convert.writing import notes_of, write_schema
 from sidecheck_server.core.limits import Limits, exceeded
 from sidecheck_server.core.mcp.tools.definitions import ToolDefinition
 from sidecheck_server.core.refusals import Reason, Refusal
@@ -41,6 +41,7 @@ def form_of(
         fitted, why_not = _chosen(root, api, options, read)
     except (Exhausted, RecursionError):
         raise exceeded("steps", limits.steps, "converting the tool takes too long") from None
+    shown = noted(shown, fitted.apart, api, options)
     losses = (*shown.losses, *fitted.losses)
     return _form(definition, api, shown, fitted, losses, why_not)
 
@@ -59,6 +60,8 @@ class _Fitted:
         self.schema: dict[str, Any] = write_schema(fitted, subset)
         self.guide: Guide | None = guide_of(fitted)
         self.losses = record.in_order()
+        #: What is said of the whole where the root cannot have a description.
+        self.apart = notes_of(fitted) if "description" in subset.not_at_root else ""
         self._record = record
 
     def why_not(self, *, assume_closed: bool) -> str:

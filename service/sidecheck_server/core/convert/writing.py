@@ -8,7 +8,7 @@ from sidecheck_server.core.convert.apis.api import References, Subset
 from sidecheck_server.core.convert.part import Part, reachable
 from sidecheck_server.core.limits import exceeded
 
-__all__ = ["described", "write_schema"]
+__all__ = ["described", "notes_of", "write_schema"]
 
 _MOST = 20_000
 """Subschemas that are written, at most."""
@@ -32,9 +32,13 @@ def write_schema(root: Part, subset: Subset) -> dict[str, Any]:
 
 def described(part: Part) -> str:
     """Return the description of *part*: what its author wrote, then its notes."""
-    text = part.keywords.get("description", "")
+    return f"{part.keywords.get('description', '')} {notes_of(part)}".lstrip()
+
+
+def notes_of(part: Part) -> str:
+    """Return what is told of *part* beside what its author wrote, in brackets, or ""."""
     notes = "; ".join(dict.fromkeys(part.notes))
-    return f"{text} ({notes})".lstrip() if notes else text
+    return f"({notes})" if notes else ""
 
 
 class _Writer:
@@ -68,7 +72,7 @@ class _Writer:
             into["not"] = {}
             return
         body = dict(part.keywords)
-        if self.takes("description") and part.notes:
+        if part.notes and self.describes(part):
             body["description"] = described(part)
         if self.subset.nullable:
             _say_nullable(body)
@@ -116,6 +120,11 @@ class _Writer:
 
     def reference(self, part: Part) -> str:
         return "#" if part is self.root else f"#/$defs/{self.names[id(part)][1]}"
+
+    def describes(self, part: Part) -> bool:
+        """Return whether *part* may have a description."""
+        below = part is not self.root or "description" not in self.subset.not_at_root
+        return below and self.takes("description")
 
     def takes(self, keyword: str) -> bool:
         return self.subset.keywords is None or keyword in self.subset.keywords
@@ -165,11 +174,6 @@ def _words(at: tuple[str | int, ...]) -> Iterator[str]:
 
 def _say_nullable(body: dict[str, Any]) -> None:
     """Say ``nullable: true`` in the place of the type null (OpenAPI 3.0.3, Schema Object)."""
-    stated = body.get("type")
-    if isinstance(stated, list) and "null" in stated:
-        others = [each for each in stated if each != "null"]
-        body["type"] = others[0] if len(others) == 1 else others or "null"
-        body["nullable"] = True
     branches = [each for each in body.get("anyOf", ()) if each.keywords != {"type": "null"}]
     if branches and len(branches) < len(body["anyOf"]):
         body["nullable"] = True
@@ -180,3 +184,9 @@ def _say_nullable(body: dict[str, Any]) -> None:
             body.update(only.keywords)
         else:
             body["anyOf"] = branches
+    # After the union: its only branch may have a list of types.
+    stated = body.get("type")
+    if isinstance(stated, list) and "null" in stated:
+        others = [each for each in stated if each != "null"]
+        body["type"] = others[0] if len(others) == 1 else others or "null"
+        body["nullable"] = True

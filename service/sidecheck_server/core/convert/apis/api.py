@@ -98,8 +98,10 @@ class Subset:
     items: bool = False
     #: Whether an object below the root may declare no members.
     empty_objects: bool = True
-    #: Whether ``enum`` has strings only.
+    #: Whether ``enum`` has strings only, of one character or more.
     enum_of_strings: bool = False
+    #: Whether a keyword about one type may only stand beside that type.
+    keywords_by_type: bool = False
     #: Whether ``anyOf`` may have no neighbours, not even ``type`` or ``description``.
     any_of_alone: bool = False
     #: The values of ``format``; None is any.

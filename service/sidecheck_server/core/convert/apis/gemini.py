@@ -52,6 +52,7 @@ _OPENAPI = Subset(
     items=True,
     empty_objects=False,
     enum_of_strings=True,
+    keywords_by_type=True,
     any_of_alone=True,
     formats=frozenset({"date-time", "double", "float", "int32", "int64"}),
     patterns=Patterns.REGULAR,
@@ -133,6 +134,17 @@ GEMINI = Api(
             "empty_objects",
             'the error of the API, "properties: should be non-empty for OBJECT type", in '
             "public repositories",
+            "2026-11-22",
+        ),
+        Source(
+            "enum_of_strings: that none may be empty",
+            "https://github.com/Smana/runlore/pull/40, which quotes the error of the API",
+            "2026-11-22",
+        ),
+        Source(
+            "keywords_by_type",
+            "https://github.com/goruck/home-generative-agent/pull/525, which quotes the error "
+            "of the API",
             "2026-11-22",
         ),
         Source(

@@ -90,14 +90,23 @@ def _enum(part: Part, fitting: Fitting) -> None:
 
 def _enum_of_strings(part: Part, fitting: Fitting, stated: list[str]) -> None:
     values = part.keywords["enum"]
-    strings = [value for value in values if isinstance(value, str)]
-    only_null_beside = all(value is None or isinstance(value, str) for value in values)
+    strings = [value for value in values if isinstance(value, str) and value]
+    only_null_beside = all(value is None or value in strings for value in values)
     if strings and only_null_beside and (len(strings) == len(values) or fitting.subset.nullable):
         return
     if len(stated) == 1 and len(values) >= _SMALL_TYPES.get(stated[0], len(values) + 1):
         drop(part, fitting, "enum", "it lists every value of the type")
         return
     describe(part, fitting, "enum", phrase_of("enum", values))
+
+
+def _of_other_types(part: Part, fitting: Fitting) -> None:
+    """Drop keywords about other types than the one that is stated, where they may not stand."""
+    stated = {"number" if each == "integer" else each for each in types_of(part)}
+    if not fitting.subset.keywords_by_type or len(stated) != 1:
+        return
+    for keyword in [each for each in part.keywords if SPEAKS_OF.get(each, *stated) not in stated]:
+        drop(part, fitting, keyword, "it says nothing of values of the type")
 
 
 def _format(part: Part, fitting: Fitting) -> None:
@@ -138,6 +147,7 @@ RULES: tuple[Rule, ...] = (
     _constant,
     _texts,
     *types.RULES,
+    _of_other_types,
     _enum,
     _format,
     *bounds.RULES,

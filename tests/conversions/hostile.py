@@ -1,0 +1,104 @@
+"""Small schemas of tools that are hard to convert, made by Hypothesis."""
+
+from typing import Any
+
+from hypothesis import strategies as st
+
+__all__ = ["tools"]
+
+_NAMES = st.sampled_from(("a", "b", "c", "kind", "$ref", "a b"))
+_TEXTS = st.sampled_from(("", "a", "b", "x-1", "null", "{}"))
+_SCALARS = st.one_of(st.none(), st.booleans(), st.integers(-2, 3), _TEXTS)
+_PATTERNS = st.sampled_from(("^a", "b$", "^x-"))
+_REFERENCES = st.sampled_from(("#", "#/$defs/d", "#/$defs/e~1f")).map(lambda to: {"$ref": to})
+
+
+def _simple() -> st.SearchStrategy[Any]:
+    """Return a strategy for schemas without others in them."""
+    kinds = ("null", "boolean", "integer", "number", "string")
+    return st.one_of(
+        st.sampled_from(kinds).map(lambda kind: {"type": kind}),
+        st.sampled_from(kinds[1:]).map(lambda kind: {"type": [kind, "null"]}),
+        st.lists(_SCALARS, min_size=1, max_size=3, unique_by=repr).map(lambda vs: {"enum": vs}),
+        _SCALARS.map(lambda value: {"const": value}),
+        st.sampled_from(
+            (
+                {"type": "string", "minLength": 1},
+                {"type": "string", "pattern": "^a"},
+                {"type": ["string", "null"], "enum": ["a", "b", None]},
+                {"type": "integer", "minimum": 1, "default": 2},
+                {"type": "string", "nullable": True},
+                {"type": ["string", "null"], "default": None},
+                {"type": "object"},
+                {"type": "array"},
+                {"minLength": 1},
+            )
+        ),
+        st.booleans(),
+        st.just({}),
+    )
+
+
+def _objects(below: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    members = st.dictionaries(_NAMES, below, max_size=3)
+    return st.fixed_dictionaries(
+        {"type": st.sampled_from(("object", "object", ["object", "null"]))},
+        optional={
+            "properties": members,
+            "required": st.lists(_NAMES, max_size=2, unique=True),
+            "additionalProperties": st.one_of(st.booleans(), below),
+            "patternProperties": st.dictionaries(_PATTERNS, below, min_size=1, max_size=1),
+            "propertyNames": st.sampled_from(({"maxLength": 1}, {"pattern": "^a"})),
+            "minProperties": st.integers(0, 2),
+            "dependentRequired": st.just({"a": ["b"]}),
+            "dependentSchemas": st.fixed_dictionaries({"a": below}),
+        },
+    )
+
+
+def _arrays(below: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    return st.fixed_dictionaries(
+        {"type": st.just("array")},
+        optional={
+            "items": below,
+            "prefixItems": st.lists(below, min_size=1, max_size=2),
+            "minItems": st.integers(0, 2),
+            "maxItems": st.integers(1, 3),
+            "uniqueItems": st.booleans(),
+            "contains": below,
+        },
+    )
+
+
+def _combined(below: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    branches = st.lists(below, min_size=1, max_size=3)
+    return st.one_of(
+        branches.map(lambda each: {"anyOf": each}),
+        branches.map(lambda each: {"oneOf": each}),
+        branches.map(lambda each: {"allOf": each}),
+        below.map(lambda each: {"not": each}),
+        st.tuples(below, below).map(lambda two: {"if": two[0], "then": two[1]}),
+        st.tuples(_objects(below), branches).map(lambda two: {**two[0], "anyOf": two[1]}),
+        st.tuples(_objects(below), branches).map(lambda two: {**two[0], "allOf": two[1]}),
+        st.tuples(below, below).map(_nullable),
+    )
+
+
+def _nullable(two: tuple[Any, Any]) -> Any:
+    return {"anyOf": [two[0], two[1], {"type": "null"}]}
+
+
+_BELOW = st.recursive(
+    st.one_of(_simple(), _simple(), _REFERENCES),
+    lambda below: st.one_of(_objects(below), _arrays(below), _combined(below)),
+    max_leaves=6,
+)
+
+
+@st.composite
+def tools(draw: st.DrawFn) -> dict[str, Any]:
+    """Return a strategy for tools."""
+    root = draw(st.one_of(_objects(_BELOW), _objects(_BELOW), _combined(_objects(_BELOW))))
+    root = {**root, "type": "object"}
+    root["$defs"] = {"d": draw(_BELOW), "e/f": draw(st.one_of(_simple(), _objects(_BELOW)))}
+    return {"name": "find", "inputSchema": root}

@@ -1,0 +1,29 @@
+"""Values that a schema admits."""
+
+from random import Random
+from typing import Any
+
+import jsonschema_rs
+from agreement.corpus import follow_within
+from agreement.payloads import PayloadMaker
+
+__all__ = ["valid_values"]
+
+_NAMES = ("a", "b", "id", "name", "x-1", "$ref", "__proto__", "")
+_TRIES = 12
+"""How often a value is guessed for one that is wanted."""
+
+
+def valid_values(
+    schema: Any, judge: jsonschema_rs.Validator, random: Random, count: int
+) -> list[Any]:
+    """Return up to *count* values that *schema* admits, as *judge* finds."""
+    maker = PayloadMaker(random, follow_within(schema), names=_NAMES)
+    found: list[Any] = []
+    for _ in range(count * _TRIES):
+        if len(found) == count:
+            break
+        value = maker.make(schema)
+        if isinstance(value, dict) and judge.is_valid(value):
+            found.append(value)
+    return found

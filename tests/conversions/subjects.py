@@ -1,0 +1,86 @@
+"""The tools of the corpus, with the calls of them that were recorded.
+
+Other people's data: see ``PROFILE.md`` beside it for where each record is from.
+"""
+
+import json
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import cache
+from random import Random
+from typing import Any
+
+from shared_material import read_records, shared
+
+__all__ = ["Subject", "called", "sample", "subjects"]
+
+_ODD = (
+    *("anyOf", "oneOf", "allOf", "not", "const", "prefixItems", "propertyNames", "$ref"),
+    *("dependentRequired", "uniqueItems", "exclusiveMinimum", "pattern", "format"),
+)
+"""Keywords that few tools have, or that many conversions lose."""
+
+_CALLS = 5
+"""The most calls of one tool that are looked at."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Subject:
+    """A tool to convert."""
+
+    #: The record's identifier.
+    name: str
+    tool: dict[str, Any]
+    #: Arguments that were sent to it, and that keep its schema.
+    calls: tuple[Any, ...]
+
+
+@cache
+def subjects() -> tuple[Subject, ...]:
+    """Return every tool of the corpus; skip the test without corpus."""
+    records = read_records(shared("corpus") / "tools.jsonl.gz")
+    return tuple(Subject(record["id"], record["tool"], ()) for record in records)
+
+
+@cache
+def called() -> tuple[Subject, ...]:
+    """Return the tools whose calls are recorded, each with valid arguments."""
+    calls: defaultdict[str, list[Any]] = defaultdict(list)
+    first: dict[str, dict[str, Any]] = {}
+    for record in read_records(shared("corpus") / "calls.jsonl.gz"):
+        if record["oracle"]["jsonschema"] is True:
+            schema = json.dumps(record["tool"]["inputSchema"])
+            first.setdefault(schema, record)
+            calls[schema].append(record["arguments"])
+    return tuple(
+        Subject(record["id"], _named(record["tool"]), tuple(calls[schema][:_CALLS]))
+        for schema, record in first.items()
+    )
+
+
+def _named(tool: dict[str, Any]) -> dict[str, Any]:
+    return {"name": tool["name"], "inputSchema": tool["inputSchema"]}
+
+
+def sample(size: int) -> tuple[Subject, ...]:
+    """Return about *size* tools, the same each time: the largest, odd ones and others."""
+    by_size = sorted(subjects(), key=lambda each: (-len(_text(each)), each.name))
+    chosen = dict.fromkeys(by_size[: size // 10])
+    for keyword in _ODD:
+        having = [each for each in by_size if f'"{keyword}": ' in _text(each)]
+        chosen |= dict.fromkeys(having[:: max(len(having) // 4, 1)][: size // 30 + 1])
+    chosen |= dict.fromkeys(each for each in by_size if _is_odd(each.tool))
+    others = [each for each in subjects() if each not in chosen]
+    count = max(size - len(chosen), size // 5)
+    return (*chosen, *Random("conversions").sample(others, count))
+
+
+def _text(subject: Subject) -> str:
+    return json.dumps(subject.tool.get("inputSchema"))
+
+
+def _is_odd(tool: dict[str, Any]) -> bool:
+    """Return whether *tool* has a root, a name or a member that few have."""
+    schema = tool.get("inputSchema")
+    root = schema.get("type") if isinstance(schema, dict) else None
+    return root != "object" or len(tool["name"]) > 64 or not tool["name"].isascii()

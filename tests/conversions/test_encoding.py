@@ -1,0 +1,125 @@
+"""Arguments take the form that a guide says."""
+
+from typing import Any
+
+import pytest
+from conversions.encoding import as_told, encodings
+
+TEXT = {"types": ["string"]}
+CLOSED = {"types": ["object"], "required": ["kind"], "only": ["kind", "b"]}
+
+# What it is about, the guide, a value, and its forms.
+FORMS: list[tuple[str, Any, Any, list[Any]]] = [
+    ("nothing to do", None, {"a": 1}, [{"a": 1}]),
+    ("a member that lacks", {"nulls": ["a", "b"]}, {"b": 1}, [{"a": None, "b": 1}]),
+    ("a name", {"renamed": {"a_b": "a b"}}, {"a b": 1, "c": 2}, [{"a_b": 1, "c": 2}]),
+    (
+        "below members, by their names in the API",
+        {"renamed": {"a_b": "a b"}, "members": {"a_b": {"nulls": ["c"]}}},
+        {"a b": {}},
+        [{"a_b": {"c": None}}],
+    ),
+    (
+        "other members",
+        {"members": {"a": {}}, "values": {"json_text": True}},
+        {"a": 1, "b": 2},
+        [{"a": 1, "b": "2"}],
+    ),
+    (
+        "items after the first ones",
+        {"prefix": [None, {"json_text": True}], "items": {"nulls": ["a"]}},
+        [{}, {}, {}],
+        [[{}, "{}", {"a": None}]],
+    ),
+    ("items after the last", {"prefix": [None, {"nulls": ["a"]}]}, [1], [[1]]),
+    (
+        "a map",
+        {"entries": {"name": "name", "value": "value", "each": {"nulls": ["a"]}}},
+        {"x": {}, "y": {"a": 1}},
+        [[{"name": "x", "value": {"a": None}}, {"name": "y", "value": {"a": 1}}]],
+    ),
+    ("what is no map", {"entries": {"name": "name", "value": "value"}}, None, [None]),
+    ("a text", {"json_text": True}, {"a": [1, "x"]}, ['{"a": [1, "x"]}']),
+    (
+        "what is wrapped",
+        {"wrapped": "input", "inner": {"nulls": ["a"]}},
+        {},
+        [{"input": {"a": None}}],
+    ),
+    (
+        "another guide",
+        {"members": {"a": {"ref": "d0"}}, "defs": {"d0": {"nulls": ["b"]}}},
+        {"a": {}},
+        [{"a": {"b": None}}],
+    ),
+    (
+        "one that comes back to itself",
+        {"ref": "d0", "defs": {"d0": {"nulls": ["b"], "members": {"a": {"ref": "d0"}}}}},
+        {"a": {"a": {"b": 1}}},
+        [{"b": None, "a": {"b": None, "a": {"b": 1}}}],
+    ),
+    (
+        "several guides",
+        {"also": [{"nulls": ["a"]}, {"nulls": ["b"]}]},
+        {},
+        [{"a": None, "b": None}],
+    ),
+    (
+        "the alternatives that fit",
+        {"any_of": [{"when": TEXT, "as": {"json_text": True}}, {"when": TEXT}, {"when": {}}]},
+        "x",
+        ['"x"', "x", "x"],
+    ),
+    (
+        "alternatives by members",
+        {
+            "any_of": [
+                {"when": CLOSED, "as": {"nulls": ["b"]}},
+                {"when": {"constants": {"kind": ["z", None]}}, "as": {"nulls": ["c"]}},
+            ]
+        },
+        {"kind": "a"},
+        [{"kind": "a", "b": None}],
+    ),
+    (
+        "alternatives within alternatives",
+        {"any_of": [{"when": {}, "as": {"any_of": [{"when": TEXT}, {"when": {}}]}}]},
+        1,
+        [1],
+    ),
+    ("booleans are no numbers", {"any_of": [{"when": {"types": ["integer"]}}]}, True, []),
+    ("whole doubles are integers", {"any_of": [{"when": {"types": ["integer"]}}]}, 1.0, [1.0]),
+]
+
+
+@pytest.mark.parametrize(
+    ("guide", "value", "forms"), [row[1:] for row in FORMS], ids=[row[0] for row in FORMS]
+)
+def test_a_value_has_the_forms_that_its_guide_says(
+    guide: Any, value: Any, forms: list[Any]
+) -> None:
+    assert forms == list(encodings(value, guide))
+
+
+def test_forms_are_bounded() -> None:
+    either = {"any_of": [{"when": {}, "as": {"json_text": True}}, {"when": {}}]}
+    assert 64 == len(list(encodings([1] * 10, {"items": either})))
+
+
+# A guide, what a model sent, and what it would have sent as told, with "1" for a text.
+TOLD: list[tuple[Any, Any, Any]] = [
+    (None, "x", "x"),
+    ({"members": {"a": {"json_text": True}}}, {"a": "x", "b": "x"}, {"a": "1", "b": "x"}),
+    ({"items": {"any_of": [{"when": TEXT, "as": {"json_text": True}}]}}, ["x", 2], ["1", 2]),
+    ({"wrapped": "input", "inner": {"json_text": True}}, {"input": "x", "b": 1}, {"input": "1"}),
+    (
+        {"entries": {"name": "n", "value": "v", "each": {"json_text": True}}},
+        [{"n": "a", "v": "x"}, {"n": "a", "v": "y"}],
+        [{"n": "a", "v": "1"}],
+    ),
+]
+
+
+@pytest.mark.parametrize(("guide", "sent", "told"), TOLD)
+def test_what_a_model_is_told_is_done(guide: Any, sent: Any, told: Any) -> None:
+    assert told == as_told(sent, guide, "1")

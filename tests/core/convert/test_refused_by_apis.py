@@ -1,0 +1,72 @@
+"""What the refusals of APIs speak of does not stand in what they are sent."""
+
+import json
+from typing import Any
+
+import pytest
+from sidecheck_server.core.convert.apis import APIS
+from sidecheck_server.core.convert.forms import Form
+from sidecheck_server.core.convert.tools import form_of
+from sidecheck_server.core.convert.words import Action, ConversionOptions, Direction, Loss, ModelApi
+from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.mcp.tools.definitions import read_tool
+
+
+def form(schema: Any, api: ModelApi, options: ConversionOptions | None = None) -> Form:
+    """Return the form of a tool with *schema* for *api*."""
+    text = json.dumps({"name": "find", "description": "Finds.", "inputSchema": schema})
+    definition = read_tool(text.encode(), (), Limits())
+    return form_of(definition, APIS[api], options or ConversionOptions(), Limits())
+
+
+def member(schema: Any) -> tuple[Any, list[Loss]]:
+    """Return what becomes of the *schema* of a member for Gemini, and what is lost of it."""
+    found = form({"type": "object", "properties": {"a": schema}}, ModelApi.GEMINI)
+    losses = [loss for loss in found.losses if loss.pointer.startswith("/inputSchema/properties")]
+    return json.loads(found.parameters or b"null")["properties"]["a"], losses
+
+
+def test_keywords_about_other_types_are_dropped_for_gemini() -> None:
+    schema, losses = member({"type": "string", "properties": {"b": {}}, "minimum": 1})
+
+    assert {"type": "STRING"} == schema
+    assert {("properties", Direction.SAME), ("minimum", Direction.SAME)} == {
+        (loss.keyword, loss.direction) for loss in losses
+    }
+
+
+def test_an_enum_with_an_empty_string_is_described_for_gemini() -> None:
+    schema, losses = member({"type": "string", "enum": ["", "b"]})
+
+    assert {"type": "STRING", "description": '(one of: "", "b")'} == schema
+    assert [("enum", Action.DESCRIBED, Direction.WIDER)] == [
+        (loss.keyword, loss.action, loss.direction) for loss in losses
+    ]
+
+
+@pytest.mark.parametrize(
+    ("api", "note"),
+    [
+        (ModelApi.BEDROCK, '(like {"minProperties": 1})'),
+        (ModelApi.OLLAMA, "(at least 1 member)"),
+    ],
+)
+def test_what_the_root_cannot_be_told_the_tool_is(api: ModelApi, note: str) -> None:
+    schema = {"type": "object", "properties": {"a": {}}, "minProperties": 1}
+    found = form(schema, api)
+
+    assert f"Finds. {note}" == found.description
+    assert {"type", "properties"} == json.loads(found.parameters or b"").keys()
+
+
+def test_a_note_that_has_no_room_is_left_out() -> None:
+    schema = {"type": "object", "properties": {"a": {}}, "minProperties": 1}
+    options = ConversionOptions(description_length=20)
+
+    assert "Finds." == form(schema, ModelApi.OLLAMA, options).description
+
+
+def test_what_is_null_twice_over_is_nullable_for_gemini() -> None:
+    schema, _ = member({"anyOf": [{"type": "null"}, {"type": ["boolean", "null"]}]})
+
+    assert {"type": "BOOLEAN", "nullable": True} == schema

@@ -1,0 +1,145 @@
+"""Schemas that the APIs beside OpenAI's take, each beside one that breaks a rule."""
+
+from typing import Any
+
+from preflight.making import TEXT, closed, having, listed
+
+__all__ = ["LETTERS", "ROWS", "capital"]
+
+LETTERS = {"type": "STRING"}
+
+
+def capital(**members: Any) -> dict[str, Any]:
+    """Return the schema of an object with *members*, for Gemini."""
+    return {"type": "OBJECT", "properties": members}
+
+
+_TREE = {**having(next={"$ref": "#"}), "additionalProperties": False}
+
+# API, strict, a schema that passes, one that breaks a rule, and what is said of it.
+ROWS: list[tuple[str, bool, Any, Any, str]] = [
+    ("anthropic", False, having(), {**having(), "anyOf": [{}]}, "'anyOf' at the top level"),
+    (
+        "anthropic",
+        False,
+        having(**{"a.b": TEXT}),
+        having(a=having(**{"$a": TEXT})),
+        "/properties/a: the name '$a' is not",
+    ),
+    ("anthropic", True, closed(a=TEXT), having(a=TEXT), "/: is not closed"),
+    (
+        "anthropic",
+        True,
+        closed(a={**listed(TEXT), "minItems": 1}),
+        closed(a={**listed(TEXT), "minItems": 2}),
+        "/properties/a: minItems is 2",
+    ),
+    (
+        "anthropic",
+        True,
+        closed(a={"type": "integer"}),
+        closed(a={"type": "integer", "minimum": 1}),
+        "/properties/a: 'minimum' is not taken",
+    ),
+    ("anthropic", True, closed(a=TEXT), _TREE, "it comes back to itself"),
+    ("bedrock", True, closed(a=TEXT), _TREE, "it comes back to itself"),
+    ("bedrock", False, having(), {**having(), "$defs": {}}, "'$defs' at the top level"),
+    ("bedrock", False, having(a=TEXT), having(**{"a b": TEXT}), "/: the name 'a b' is not"),
+    ("mistral", True, {**having(a=TEXT), "additionalProperties": False}, having(), "/: is not"),
+    ("gemini", False, capital(a=LETTERS), {"type": "object", **having(a=LETTERS)}, "schema must"),
+    ("gemini", False, capital(a=LETTERS), capital(a=TEXT), "/properties/a: the type 'string' is"),
+    (
+        "gemini",
+        False,
+        capital(a={**LETTERS, "nullable": True}),
+        capital(a={**LETTERS, "const": "a"}),
+        "/properties/a: 'const' is not taken",
+    ),
+    (
+        "gemini",
+        False,
+        capital(a=capital(b=LETTERS)),
+        capital(a={"type": "OBJECT"}),
+        "/properties/a: properties should be non-empty",
+    ),
+    (
+        "gemini",
+        False,
+        capital(a={**LETTERS, "enum": ["a"]}),
+        capital(a={**LETTERS, "enum": ["a", ""]}),
+        "/properties/a: enum has what is not a text, or empty",
+    ),
+    (
+        "gemini",
+        False,
+        capital(a={"type": "INTEGER"}),
+        capital(a={"type": "INTEGER", "enum": ["1"]}),
+        "/properties/a: enum only allowed for STRING type",
+    ),
+    (
+        "gemini",
+        False,
+        capital(a={"anyOf": [LETTERS], "description": "x", "nullable": True}),
+        capital(a={"anyOf": [LETTERS], "minLength": 1}),
+        "/properties/a: ['minLength'] beside any_of",
+    ),
+    (
+        "gemini",
+        False,
+        {**capital(a=LETTERS), "required": ["a"]},
+        {**capital(a=LETTERS), "required": ["b"]},
+        "/: 'b' is required and not declared",
+    ),
+    (
+        "gemini",
+        False,
+        capital(a1=LETTERS),
+        capital(**{"a-b": LETTERS}),
+        "/: the name 'a-b' is not",
+    ),
+    ("gemini", False, capital(a=LETTERS), capital(a={}), "/properties/a: does not say its type"),
+    (
+        "gemini",
+        False,
+        capital(a={"type": "ARRAY", "items": LETTERS}),
+        capital(a={"type": "ARRAY"}),
+        "/properties/a: array schema missing items",
+    ),
+    (
+        "gemini-json",
+        False,
+        having(a={"prefixItems": [TEXT]}),
+        {**having(), "$schema": "https://json-schema.org/draft/2020-12/schema"},
+        "/: '$schema' is not taken",
+    ),
+    (
+        "gemini-json",
+        False,
+        having(a={"$ref": "#/$defs/b", "$anchor": "c"}) | {"$defs": {"b": TEXT}},
+        having(a={"$ref": "#/$defs/b", "title": "B"}) | {"$defs": {"b": TEXT}},
+        "/properties/a: $ref cannot have keywords ['title']",
+    ),
+    (
+        "gemini-json",
+        False,
+        _TREE,
+        having(a={"$ref": "#/$defs/b"})
+        | {"$defs": {"b": {**having(c={"$ref": "#/$defs/b"}), "required": ["c"]}}},
+        "it comes back to itself",
+    ),
+    ("ollama", False, having(), {**having(), "description": "x"}, "'description' at the top level"),
+    (
+        "ollama",
+        False,
+        having(a={"anyOf": [TEXT]}),
+        having(a={"oneOf": [TEXT]}),
+        "/properties/a: 'oneOf' is not taken",
+    ),
+    (
+        "ollama",
+        False,
+        having(a=listed(TEXT)),
+        having(a={"type": "array", "items": True}),
+        "/properties/a/items: is true or false",
+    ),
+]

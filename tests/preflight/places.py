@@ -1,0 +1,84 @@
+"""Every place in a schema where a subschema stands, and none where data do."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import unquote
+
+__all__ = ["Place", "leads_to", "places", "types_of"]
+
+_BY_NAME = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
+_LISTS = ("allOf", "anyOf", "oneOf", "prefixItems")
+_SINGLE = (
+    *("items", "additionalProperties", "contains", "not", "if", "then", "else"),
+    *("propertyNames", "contentSchema", "unevaluatedItems", "unevaluatedProperties"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A subschema and where it stands."""
+
+    #: A JSON Pointer from the root of the schema.
+    pointer: str
+    schema: Any
+    #: The keyword that holds it; "" for the root.
+    under: str
+
+    def keywords(self) -> dict[str, Any]:
+        """Return its keywords; none if it is true or false."""
+        return self.schema if isinstance(self.schema, dict) else {}
+
+
+def places(root: Any) -> Iterator[Place]:
+    """Yield every subschema of *root*, itself first, in the order of the text."""
+    pending = [Place("", root, "")]
+    while pending:
+        place = pending.pop()
+        yield place
+        pending.extend(reversed(list(_below(place))))
+
+
+def _below(place: Place) -> Iterator[Place]:
+    for keyword, value in place.keywords().items():
+        at = f"{place.pointer}/{_escaped(keyword)}"
+        if keyword in _BY_NAME and isinstance(value, dict):
+            for name, schema in value.items():
+                yield Place(f"{at}/{_escaped(name)}", schema, keyword)
+        elif keyword in _LISTS and isinstance(value, list):
+            for index, schema in enumerate(value):
+                yield Place(f"{at}/{index}", schema, keyword)
+        elif keyword in _SINGLE:
+            yield Place(at, value, keyword)
+
+
+def leads_to(root: Any, reference: str) -> Any:
+    """Return what *reference* leads to within *root*.
+
+    Raises:
+        LookupError: it leads nowhere, or elsewhere.
+    """
+    if not reference.startswith("#"):
+        raise LookupError(reference)
+    value = root
+    for raw in unquote(reference[1:]).split("/")[1:]:
+        step = raw.replace("~1", "/").replace("~0", "~")
+        if isinstance(value, list) and re.fullmatch("[0-9]+", step):
+            value = value[int(step)]
+        elif isinstance(value, dict):
+            value = value[step]
+        else:
+            raise LookupError(reference)
+    return value
+
+
+def types_of(keywords: dict[str, Any]) -> set[str]:
+    """Return the types that ``type`` names, in small letters."""
+    types = keywords.get("type", [])
+    named = types if isinstance(types, list) else [types]
+    return {name.lower() for name in named if isinstance(name, str)}
+
+
+def _escaped(name: str) -> str:
+    return name.replace("~", "~0").replace("/", "~1")

@@ -1,0 +1,165 @@
+"""What each API takes of JSON Schema, as its documentation and its refusals say.
+
+Sources, as read between 2026-02 and 2026-11: OpenAI's guide to structured outputs and its
+OpenAPI description; Anthropic's guide to structured outputs and the refusals of its API;
+the reference of Gemini's ``Schema`` and of ``parametersJsonSchema``, and the refusals of
+its API; Ollama's ``api.ToolProperty``.
+"""
+
+import re
+from dataclasses import dataclass, field
+
+__all__ = ["SUBSETS", "Sizes", "Subset"]
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """How large one schema may be."""
+
+    properties: int = 10**9
+    depth: int = 10**9
+    text: int = 10**9
+    enum_values: int = 10**9
+    enum_text: int = 10**9
+
+
+@dataclass(frozen=True, slots=True)
+class Subset:
+    """What may be said."""
+
+    #: None is everything.
+    keywords: frozenset[str] | None = None
+    not_at_root: frozenset[str] = frozenset({"anyOf", "oneOf", "allOf"})
+    #: All that may stand at the root; None is what may stand elsewhere.
+    at_root: frozenset[str] | None = None
+    properties_at_root: bool = False
+    items: bool = False
+    booleans: bool = True
+    type_lists: bool = True
+    capitals: bool = False
+    typed: bool = False
+    members: re.Pattern[str] | None = None
+    closed: bool = False
+    all_required: bool = False
+    #: Whether required members have to be declared beside.
+    required_declared: bool = False
+    empty_objects: bool = True
+    texts_in_enum: bool = False
+    #: Whether anyOf goes without assertions beside it.
+    lone_any_of: bool = False
+    formats: frozenset[str] | None = None
+    min_items: frozenset[int] | None = None
+    #: "any", "alone" or "none".
+    references: str = "any"
+    #: "any", "optional" (only below members that are not required) or "none".
+    recursion: str = "any"
+    regular_patterns: bool = False
+    first_keys_differ: bool = False
+    sizes: Sizes = field(default_factory=Sizes)
+
+
+_OPENAI = Subset(
+    not_at_root=frozenset({"anyOf", "oneOf", "allOf", "not", "enum", "const"}),
+    properties_at_root=True,
+    items=True,
+)
+_OPENAI_STRICT = Subset(
+    keywords=frozenset(
+        {"type", "properties", "required", "additionalProperties", "items", "enum", "const"}
+        | {"anyOf", "pattern", "format", "multipleOf", "minimum", "maximum"}
+        | {"exclusiveMinimum", "exclusiveMaximum", "minItems", "maxItems"}
+        | {"$ref", "$defs", "description", "title"}
+    ),
+    not_at_root=_OPENAI.not_at_root,
+    properties_at_root=True,
+    items=True,
+    booleans=False,
+    typed=True,
+    closed=True,
+    all_required=True,
+    required_declared=True,
+    formats=frozenset(
+        {"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"}
+    ),
+    references="alone",
+    regular_patterns=True,
+    first_keys_differ=True,
+    sizes=Sizes(5_000, 10, 120_000, 1_000, 15_000),
+)
+_ANTHROPIC_KEYS = re.compile("[a-zA-Z0-9_.-]{1,64}")
+_ANTHROPIC = Subset(members=_ANTHROPIC_KEYS)
+_ANTHROPIC_STRICT = Subset(
+    keywords=frozenset(
+        {"type", "properties", "required", "additionalProperties", "items", "enum", "const"}
+        | {"anyOf", "allOf", "$ref", "$defs", "definitions", "default", "format", "minItems"}
+        | {"pattern", "description", "title"}
+    ),
+    members=_ANTHROPIC_KEYS,
+    closed=True,
+    formats=frozenset(
+        {"date-time", "time", "date", "duration", "email", "hostname", "uri"}
+        | {"ipv4", "ipv6", "uuid"}
+    ),
+    min_items=frozenset({0, 1}),
+    recursion="none",
+    regular_patterns=True,
+)
+_GEMINI = Subset(
+    keywords=frozenset(
+        {"type", "title", "description", "format", "nullable", "enum", "items", "minItems"}
+        | {"maxItems", "properties", "required", "minProperties", "maxProperties", "minimum"}
+        | {"maximum", "minLength", "maxLength", "pattern", "example", "anyOf", "default"}
+        | {"propertyOrdering"}
+    ),
+    items=True,
+    booleans=False,
+    type_lists=False,
+    capitals=True,
+    typed=True,
+    members=re.compile("[a-zA-Z_][a-zA-Z0-9_]{0,63}"),
+    required_declared=True,
+    empty_objects=False,
+    texts_in_enum=True,
+    lone_any_of=True,
+    references="none",
+    recursion="none",
+)
+_GEMINI_JSON = Subset(
+    keywords=frozenset(
+        {"$id", "$defs", "$ref", "$anchor", "type", "format", "title", "description", "enum"}
+        | {"items", "prefixItems", "minItems", "maxItems", "minimum", "maximum", "anyOf"}
+        | {"oneOf", "properties", "additionalProperties", "required", "propertyOrdering"}
+    ),
+    references="alone",
+    recursion="optional",
+)
+_OLLAMA = Subset(
+    keywords=frozenset({"type", "properties", "required", "items", "enum", "anyOf", "description"}),
+    # What else stands at the root vanishes in the server.
+    at_root=frozenset({"type", "properties", "required", "items", "$defs"}),
+    booleans=False,
+    references="none",
+    recursion="none",
+)
+
+SUBSETS: dict[tuple[str, bool], Subset] = {
+    ("openai-chat", False): _OPENAI,
+    ("openai-chat", True): _OPENAI_STRICT,
+    ("openai-responses", False): _OPENAI,
+    ("openai-responses", True): _OPENAI_STRICT,
+    ("anthropic", False): _ANTHROPIC,
+    ("anthropic", True): _ANTHROPIC_STRICT,
+    ("gemini", False): _GEMINI,
+    ("gemini-json", False): _GEMINI_JSON,
+    # The models decide: those of Amazon take three keywords at the root (the guide to
+    # tools with Nova), those of Anthropic have rules for members.
+    ("bedrock", False): Subset(
+        at_root=frozenset({"type", "properties", "required"}), members=_ANTHROPIC_KEYS
+    ),
+    ("bedrock", True): _ANTHROPIC_STRICT,
+    ("mistral", False): Subset(not_at_root=frozenset()),
+    # The package's own helper closes every object, and does no more.
+    ("mistral", True): Subset(not_at_root=frozenset(), closed=True),
+    ("ollama", False): _OLLAMA,
+}
+"""By API, and whether it is asked to hold the model to the schema."""
