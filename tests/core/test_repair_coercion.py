@@ -10,7 +10,7 @@ from sidecheck_server.core.budget import Exhausted
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.repair.coercion import coerce
 from sidecheck_server.core.repair.words import Coercion
-from sidecheck_server.core.words import Change, ChangeRule
+from sidecheck_server.core.words import Change, ChangeRule, JsonValue
 
 INTEGER, NUMBER, BOOLEAN, STRING = (
     {"type": name} for name in ("integer", "number", "boolean", "string")
@@ -368,7 +368,7 @@ def test_a_deep_payload_of_a_recursive_schema_is_coerced(schema: Any, levels: in
 
 def test_short_texts_of_slow_numbers_are_paid_for() -> None:
     """Each of these numbers takes some thirty microseconds to read."""
-    texts = ["[" + "1e300," * 1000 + "0]"] * 15
+    texts: JsonValue = ["[" + "1e300," * 1000 + "0]"] * 15
     with pytest.raises(Exhausted):
         coerce(
             engine_for({"items": {"type": "array"}}),
