@@ -69,7 +69,7 @@ def to_restore(call: Any, *plans: bytes, **more: Any) -> v1.RestoreToolCallReque
 
 
 def tool_use(name: str = "read_file", arguments: Any = ARGUMENTS) -> dict[str, Any]:
-    """Return a call as Anthropic\'s API gives it."""
+    """Return a call as Anthropic's API gives it."""
     return {"type": "tool_use", "id": "toolu_1", "name": name, "input": arguments}
 
 
