@@ -20,6 +20,7 @@ from conversion_requests import (
     to_restore,
     tool_use,
 )
+from grpc_health.v1 import health_pb2, health_pb2_grpc
 from running import RunningServer
 from sidecheck.v1 import conversion_service_pb2 as v1
 from sidecheck.v1 import protocol_service_pb2, registry_service_pb2
@@ -166,6 +167,16 @@ def test_a_call_with_wrong_arguments_is_told_the_model(
     assert name in back.verdict.tool_error_text
     assert {"path": ""} == json.loads(back.call_params)["arguments"]
     assert "Input validation error: " in json.dumps(json.loads(told.message))
+
+
+def test_its_health_is_told(shared_server: RunningServer) -> None:
+    """By its name, like that of every service."""
+    with grpc.insecure_channel(shared_server.address) as channel:
+        asked = health_pb2.HealthCheckRequest(service="sidecheck.v1.ConversionService")
+        health: Any = health_pb2_grpc.HealthStub(channel)
+        status = health.Check(asked).status
+
+    assert health_pb2.HealthCheckResponse.SERVING == status
 
 
 def test_every_api_is_served(stub: Any) -> None:
