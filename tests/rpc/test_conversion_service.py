@@ -9,73 +9,32 @@ from typing import Any
 
 import grpc
 import pytest
+from conversion_requests import (
+    ARGUMENTS,
+    RESULT,
+    TOOL,
+    converted,
+    refused,
+    target,
+    to_convert,
+    to_restore,
+    tool_use,
+)
+from grpc_health.v1 import health_pb2, health_pb2_grpc
 from running import RunningServer
 from sidecheck.v1 import conversion_service_pb2 as v1
-from sidecheck.v1 import options_pb2, protocol_service_pb2, registry_service_pb2, target_pb2
+from sidecheck.v1 import protocol_service_pb2, registry_service_pb2
 from sidecheck.v1.conversion_service_pb2_grpc import ConversionServiceStub
 from sidecheck.v1.registry_service_pb2_grpc import RegistryServiceStub
-from wire import info_of, refusal_of
+from wire import info_of
 
 SECRET = "hunter2"
-TOOL: Any = {
-    "name": "read.file",
-    "description": "Reads a file.",
-    "inputSchema": {
-        "type": "object",
-        "properties": {
-            "path": {"type": "string", "minLength": 3},
-            "lines": {"type": "array", "items": {"type": "integer"}},
-        },
-        "required": ["path"],
-        "additionalProperties": False,
-    },
-    "outputSchema": {"type": "object", "required": ["text"]},
-}
-ARGUMENTS: Any = {"path": "/etc/motd", "lines": [1, 2]}
-RESULT: Any = {
-    "content": [{"type": "text", "text": '{"text": "hi"}'}],
-    "structuredContent": {"text": "hi"},
-}
 
 
 @pytest.fixture(scope="module")
 def stub(shared_server: RunningServer) -> Iterator[Any]:
     with grpc.insecure_channel(shared_server.address) as channel:
         yield ConversionServiceStub(channel)
-
-
-def target(tool: Any = TOOL) -> target_pb2.Target:
-    text = tool if isinstance(tool, bytes) else json.dumps(tool).encode()
-    return target_pb2.Target(inline_tool=target_pb2.InlineTool(json=text))
-
-
-def to_convert(*tools: Any, api: int = v1.MODEL_API_ANTHROPIC, **more: Any) -> Any:
-    sent = [v1.ToolToConvert(tool=target(tool)) for tool in tools]
-    return v1.ConvertToolsRequest(api=api, tools=sent, **more)  # type: ignore[arg-type]
-
-
-def converted(stub: Any, tool: Any = TOOL, **more: Any) -> v1.ConvertedTool:
-    [one] = stub.ConvertTools(to_convert(tool, **more)).conversions
-    assert one.HasField("converted"), one
-    found: v1.ConvertedTool = one.converted
-    return found
-
-
-def to_restore(call: Any, *plans: bytes, **more: Any) -> v1.RestoreToolCallRequest:
-    text = call if isinstance(call, bytes) else json.dumps(call).encode()
-    return v1.RestoreToolCallRequest(call=text, plans=plans, **{"tool": target(), **more})
-
-
-def tool_use(name: str = "read_file", arguments: Any = ARGUMENTS) -> dict[str, Any]:
-    return {"type": "tool_use", "id": "toolu_1", "name": name, "input": arguments}
-
-
-def refused(method: Any, request: Any) -> tuple[str, str]:
-    """Return the reason and the field or the bound of the refusal that answers *request*."""
-    with pytest.raises(grpc.RpcError) as caught:
-        method(request)
-    info = refusal_of(caught.value)
-    return info.reason, info.metadata.get("field") or info.metadata.get("bound") or ""
 
 
 def chat_call(name: str, arguments: Any) -> Any:
@@ -210,6 +169,16 @@ def test_a_call_with_wrong_arguments_is_told_the_model(
     assert "Input validation error: " in json.dumps(json.loads(told.message))
 
 
+def test_its_health_is_told(shared_server: RunningServer) -> None:
+    """By its name, like that of every service."""
+    with grpc.insecure_channel(shared_server.address) as channel:
+        asked = health_pb2.HealthCheckRequest(service="sidecheck.v1.ConversionService")
+        health: Any = health_pb2_grpc.HealthStub(channel)
+        status = health.Check(asked).status
+
+    assert health_pb2.HealthCheckResponse.SERVING == status
+
+
 def test_every_api_is_served(stub: Any) -> None:
     """A value of the enum that had no table would be a request that is never right."""
     known = {each for each in v1.ModelApi.values() if each}
@@ -311,109 +280,6 @@ def test_a_call_that_cannot_be_read_is_an_answer(
     assert back.verdict.tool_error_text
 
 
-@pytest.mark.parametrize(
-    ("call", "bound"),
-    [(b'{"input":' * 5_000, "payload_depth"), (tool_use("x" * (1 << 20)), "payload_bytes")],
-    ids=["deep", "large"],
-)
-def test_a_call_beyond_the_limits_of_payloads_is_refused(stub: Any, call: Any, bound: str) -> None:
-    """As a payload is."""
-    request = to_restore(call, converted(stub).plan)
-
-    assert ("LIMIT_EXCEEDED", bound) == refused(stub.RestoreToolCall, request)
-
-
-def with_api(**more: Any) -> Any:
-    return v1.ConvertToolsRequest(**{"api": v1.MODEL_API_ANTHROPIC, **more})
-
-
-CONVERT: Any = [
-    pytest.param(v1.ConvertToolsRequest(), ("INVALID_REQUEST", "api"), id="no API"),
-    pytest.param(with_api(api=99), ("INVALID_REQUEST", "api"), id="an unknown API"),
-    pytest.param(
-        with_api(options=v1.ConversionOptions(mode=9)),  # type: ignore[arg-type]
-        ("INVALID_REQUEST", "mode"),
-        id="an unknown mode",
-    ),
-    pytest.param(
-        with_api(options=v1.ConversionOptions(server_prefix=9)),  # type: ignore[arg-type]
-        ("INVALID_REQUEST", "server_prefix"),
-        id="an unknown prefix",
-    ),
-    pytest.param(with_api(servers=["?"]), ("INVALID_REQUEST", "servers"), id="an unknown server"),
-    pytest.param(
-        with_api(tools=[v1.ToolToConvert()] * 10_001),
-        ("LIMIT_EXCEEDED", "batch_items"),
-        id="10,001 tools",
-    ),
-    pytest.param(
-        with_api(servers=["?"] * 10_001), ("LIMIT_EXCEEDED", "batch_items"), id="10,001 servers"
-    ),
-]
-
-
-@pytest.mark.parametrize(("request_", "expected"), CONVERT)
-def test_tools_that_nobody_could_convert_are_refused(
-    stub: Any, request_: Any, expected: tuple[str, str]
-) -> None:
-    """With the field that is wrong."""
-    assert expected == refused(stub.ConvertTools, request_)
-
-
-def test_ten_thousand_tools_are_converted(stub: Any) -> None:
-    """As many as a request may have, each with its own name."""
-    tools = [{"name": f"t.{count % 9_999}", "inputSchema": {}} for count in range(10_000)]
-    response = stub.ConvertTools(to_convert(*tools))
-    names = {one.converted.name for one in response.conversions}
-
-    assert ("INVALID_REQUEST", "tools") == (
-        (info := info_of(response.conversions[0].refused)).reason,
-        info.metadata["field"],
-    )
-    assert (10_000, 10_000) == (len(response.conversions), len(names))
-
-
-LARGE = b'{"sidecheck_plan": 1, "more": "' + b"x" * (300 << 10) + b'"}'
-DEEP = b'{"sidecheck_plan": 1, "guide": ' + b'{"items":' * 5_000
-
-
-@pytest.mark.parametrize(
-    ("plans", "expected"),
-    [
-        ([], "INVALID_REQUEST"),
-        ([b""], "INVALID_PLAN"),
-        ([b"[]"], "INVALID_PLAN"),
-        ([DEEP], "LIMIT_EXCEEDED"),
-        ([LARGE], "LIMIT_EXCEEDED"),
-        ([b"{}"] * 10_001, "LIMIT_EXCEEDED"),
-    ],
-    ids=["none", "empty", "a list", "deep", "300 KiB", "10,001"],
-)
-def test_plans_that_are_none_are_refused(stub: Any, plans: list[bytes], expected: str) -> None:
-    """They come from outside."""
-    assert expected == refused(stub.RestoreToolCall, to_restore(tool_use(), *plans))[0]
-
-
-def test_a_plan_that_belongs_to_something_else_is_refused(stub: Any) -> None:
-    """To another call, or to another definition."""
-    plan = converted(stub).plan
-    other = target({**TOOL, "title": "?"})
-
-    assert "PLAN_MISMATCH" == refused(stub.RestoreToolCall, to_restore(tool_use("x"), plan))[0]
-    assert (
-        "PLAN_MISMATCH"
-        == refused(stub.RestoreToolCall, to_restore(tool_use(), plan, tool=other))[0]
-    )
-
-
-def test_options_that_do_not_exist_are_refused(stub: Any) -> None:
-    """Those of validation are the same here."""
-    options = options_pb2.ValidationOptions(coercion=9)  # type: ignore[arg-type]
-    request = to_restore(tool_use(), converted(stub).plan, options=options)
-
-    assert ("INVALID_REQUEST", "coercion") == refused(stub.RestoreToolCall, request)
-
-
 def test_an_invalid_result_is_told_as_a_failure(stub: Any) -> None:
     """The output schema of the tool is heeded; the verdict is on what was given."""
     result: Any = {"content": [], "structuredContent": {}}
@@ -426,34 +292,6 @@ def test_an_invalid_result_is_told_as_a_failure(stub: Any) -> None:
     assert ["REQUIRED"] == [found.code for found in told.verdict.violations if found.severity == 1]
     assert (False, True) == (told.verdict.valid, message["is_error"])
     assert "Output validation error: " in json.dumps(message["content"])
-
-
-RESULTS: Any = [
-    ({"api": 0}, ("INVALID_REQUEST", "api")),
-    ({"result": None}, ("INVALID_REQUEST", "result")),
-    ({"call_id": ""}, ("INVALID_REQUEST", "call_id")),
-    ({"api": v1.MODEL_API_GEMINI, "name": ""}, ("INVALID_REQUEST", "name")),
-    (
-        {"context": protocol_service_pb2.ProtocolContext(protocol_version="1")},
-        ("UNKNOWN_PROTOCOL_VERSION", ""),
-    ),
-]
-
-
-@pytest.mark.parametrize(("more", "expected"), RESULTS)
-def test_results_that_cannot_be_told_are_refused(
-    stub: Any, more: dict[str, Any], expected: tuple[str, str]
-) -> None:
-    """With what is missing."""
-    fields = {
-        "api": v1.MODEL_API_ANTHROPIC,
-        "result": protocol_service_pb2.ToolResult(json=json.dumps(RESULT).encode()),
-        "call_id": "toolu_1",
-        "name": "read_file",
-        **more,
-    }
-
-    assert expected == refused(stub.ConvertToolResult, v1.ConvertToolResultRequest(**fields))
 
 
 def test_the_log_has_counts_and_codes_and_no_values(server: RunningServer) -> None:

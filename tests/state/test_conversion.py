@@ -236,6 +236,15 @@ async def test_converted_tools_that_no_answer_could_hold_are_refused(registry: R
     assert "message_bytes" == caught.value.metadata["bound"]
 
 
+async def test_a_tool_whose_plan_would_be_too_large_costs_the_others_nothing(
+    converter: Converter,
+) -> None:
+    """A plan has the name of its tool, which may be as long as the definition."""
+    done = await converter.convert(asked(inline(tool("x" * 300_000)), inline(tool("a"))))
+
+    assert ["NOT_CONVERTIBLE", "a"] == [end for _, _, end in told(done)]
+
+
 async def test_forms_are_made_once(converter: Converter, long_work: LongWork) -> None:
     """Those that have none are not tried again either; another text is another definition."""
     padding = " " * 9000

@@ -105,16 +105,19 @@ class Converter:
         if asked.options.mode is Mode.STRICT_IF_LOSSLESS:
             forms, reasons = await self._within_request(tools, forms, asked)
         names = await _named(tools, asked)
-        made = []
+        made, whole = [], []
         for one, form, why_not in zip(tools, forms, reasons, strict=True):
-            outcome: ConvertedTool | Refusal = (
-                form
-                if isinstance(form, Refusal)
-                else converted(form, one.tool, names[one.tool], asked.api, why_not)
-            )
+            outcome: ConvertedTool | Refusal
+            if isinstance(form, Refusal):
+                outcome = form
+            else:
+                try:
+                    outcome = converted(form, one.tool, names[one.tool], asked.api, why_not)
+                    whole.append(form)
+                except Refusal as refusal:
+                    outcome = refusal
             made.append(Conversion(one.tool.server, one.tool.name, outcome))
             await asyncio.sleep(0)
-        whole = [form for form in forms if isinstance(form, Form)]
         return Conversions(tuple(made), request_problems(whole, asked.api))
 
     async def _found(self, asked: ToolsToConvert) -> list[_Found]:

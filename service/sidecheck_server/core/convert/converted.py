@@ -40,6 +40,9 @@ def converted(form: Form, tool: Named, name: str, api: Api, why_not: str = "") -
     """Return *form*, of *tool*, under the *name* that it has in *api*.
 
     *why_not* says why it is not strict beside other tools, if it would be without them.
+
+    Raises:
+        Refusal: as `plan_to_json`.
     """
     strict = bool(form.strict)
     plan = Plan(
