@@ -13,6 +13,7 @@ from agreement.known_differences import is_avoided
 from agreement.run import _payloads
 from agreement.schemas import Generated, generate_schema
 from compiling import LIMITS
+from core_convert import has_whole_doubles
 from sidecheck_server.core.convert.apis.api import Subset
 from sidecheck_server.core.convert.reading import read_parts
 from sidecheck_server.core.convert.record import Record
@@ -23,13 +24,6 @@ from sidecheck_server.core.schemas.keywords import Draft
 
 SCHEMAS = 250
 LATEST = EDITIONS[-1]
-
-
-def has_whole_doubles(value: Any) -> bool:
-    """Return whether *value* has a number like 1.0, which draft 4 takes for no integer."""
-    if isinstance(value, dict | list):
-        return any(map(has_whole_doubles, value.values() if isinstance(value, dict) else value))
-    return isinstance(value, float) and value.is_integer()
 
 
 def read_and_written(generated: Generated) -> tuple[Any, bool]:

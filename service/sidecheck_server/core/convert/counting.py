@@ -1,5 +1,6 @@
 """Counting: how large a schema is, in the terms of the limits of APIs."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from types import MappingProxyType
@@ -77,7 +78,7 @@ def beyond(counts: Counts, limits: SchemaLimits) -> str:
 
 
 def _length(value: Any) -> int:
-    return len(value) if isinstance(value, str) else len(str(value))
+    return len(value) if isinstance(value, str) else len(json.dumps(value))
 
 
 def _length_of_large(values: list[Any]) -> int:

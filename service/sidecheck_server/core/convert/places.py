@@ -46,7 +46,7 @@ class Places:
 
 def _links(top: JsonValue) -> dict[int, _Link]:
     found: dict[int, _Link] = {}
-    pending: list[Any] = [top]
+    pending: list[Any] = [top] if isinstance(top, dict | list) else []
     while pending:
         around = pending.pop()
         inside = around.items() if isinstance(around, dict) else enumerate(around)
@@ -58,6 +58,12 @@ def _links(top: JsonValue) -> dict[int, _Link]:
 
 
 def name_at(place: Place) -> str:
-    """Return what its author may call the definition at *place*, or ""."""
+    """Return what its author may call the definition at *place*, or "".
+
+    The last step of *place* may be a URI.
+    """
     last = place[-1] if place else ""
-    return last.rstrip("/#").rpartition("/")[2] if isinstance(last, str) else ""
+    if not isinstance(last, str):
+        return ""
+    is_uri = "://" in last or last.startswith("#/")
+    return last.rstrip("/#").rpartition("/")[2] if is_uri else last

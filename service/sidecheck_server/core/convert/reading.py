@@ -83,11 +83,18 @@ class _Reader(Reading):
         if not found.static:
             return None
         if not isinstance(found.target, dict):
-            return self.part(found.target, (*part.at, keyword))
+            return Part(
+                (*part.at, keyword), never=found.target is False, name=self._named(here, keyword)
+            )
         target = self.part(found.target, uri=found.resource.uri)
         if target.at != self.at:
             target.name = name_at(target.at)
         return target
+
+    @staticmethod
+    def _named(here: Subschema, keyword: str) -> str:
+        """Return the name of what *here* refers to, which is true or false."""
+        return name_at((str(here.schema[keyword]),))
 
     def _tell_unread(self, part: Part, here: Subschema) -> None:
         """Tell of the definitions in *here* that nothing refers to."""

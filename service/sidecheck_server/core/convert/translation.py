@@ -174,10 +174,7 @@ def _items(growing: _Growing, keyword: str, value: Any) -> None:
     if not isinstance(value, list):
         growing.body["items"] = growing.child(value, keyword)
         return
-    if value:
-        growing.body["prefixItems"] = [
-            growing.child(each, keyword, n) for n, each in enumerate(value)
-        ]
+    growing.body["prefixItems"] = [growing.child(each, keyword, n) for n, each in enumerate(value)]
     rest = growing.here.schema.get("additionalItems")
     if rest is not None and "additionalItems" in growing.here.dialect.keywords:
         growing.body["items"] = growing.child(rest, "additionalItems")

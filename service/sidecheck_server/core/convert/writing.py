@@ -14,6 +14,8 @@ _MOST = 20_000
 """Subschemas that are written, at most."""
 
 _LONGEST_NAME = 60
+_SHORT = 60
+"""Characters of a text that may be written twice."""
 
 
 def write_schema(root: Part, subset: Subset) -> dict[str, Any]:
@@ -135,12 +137,24 @@ def _names(root: Part) -> dict[int, tuple[Part, str]]:
     for part in reachable(root):
         for keyword, below in part.below():
             if below is not root and (
-                keyword == "$ref" or (id(below) in placed and not below.never)
+                keyword == "$ref" or (id(below) in placed and not _is_small(below))
             ):
                 found[id(below)] = below
             placed.add(id(below))
     taken: set[str] = set()
     return {key: (part, _unique(part, taken)) for key, part in found.items()}
+
+
+def _is_small(part: Part) -> bool:
+    """Return whether *part* may as well be written at each of its places."""
+    return part.never or (
+        not part.notes
+        and all(name == "$ref" or _is_short(value) for name, value in part.keywords.items())
+    )
+
+
+def _is_short(value: Any) -> bool:
+    return isinstance(value, int | float) or (isinstance(value, str) and len(value) <= _SHORT)
 
 
 def _unique(part: Part, taken: set[str]) -> str:

@@ -159,19 +159,10 @@ def _conditions(part: Part, fitting: Fitting) -> None:
     for keyword in ("not", "if", "contains", "propertyNames", "dependentSchemas"):
         if keyword not in part.keywords:
             continue
-        if keyword == "if" and not {"then", "else"} & part.keywords.keys():
-            _drop_bare_if(part, fitting)
-        elif not fitting.takes(keyword):
+        if not fitting.takes(keyword):
             leave_out(part, keyword, _NOT_TAKEN, fitting.record)
         elif not _stays(part, keyword, fitting):
             leave_out(part, keyword, _NOT_EXACT, fitting.record)
-
-
-def _drop_bare_if(part: Part, fitting: Fitting) -> None:
-    if not fitting.takes("if") or not stays_exact(part.keywords["if"], fitting):
-        del part.keywords["if"]
-        said = "says nothing without then and else"
-        fitting.record.tell(part, "if", Action.DROPPED, Direction.SAME, said)
 
 
 def _stays(part: Part, keyword: str, fitting: Fitting) -> bool:

@@ -25,11 +25,16 @@ def leave_out(part: Part, keyword: str, why: str, record: Record) -> None:
 
     More is admitted then, except beside ``unevaluated*``, which goes too.
     """
+    bare = keyword == "if" and not {"then", "else"} & part.keywords.keys()
     said = said_of(keyword, part.keywords)
     for name in GROUPS.get(keyword, (keyword,)):
         part.keywords.pop(name, None)
-    note(part, said)
-    record.tell(part, keyword, Action.DESCRIBED, Direction.WIDER, f"{why}; described: {said}")
+    if bare:
+        why = "says nothing without then and else"
+        record.tell(part, keyword, Action.DROPPED, Direction.SAME, why)
+    else:
+        note(part, said)
+        record.tell(part, keyword, Action.DESCRIBED, Direction.WIDER, f"{why}; described: {said}")
     if keyword in _IN_PLACE or keyword == "contains":
         free(part, record)
 

@@ -6,7 +6,6 @@ from types import MappingProxyType
 from typing import Any
 
 from sidecheck_server.core.convert.part import Part
-from sidecheck_server.core.convert.places import name_at
 
 __all__ = ["outline", "said_of"]
 
@@ -14,12 +13,13 @@ _LONGEST = 240
 _LONGEST_PHRASE = 600
 _DEEPEST = 6
 _WIDEST = 12
+_MOST = 200
 _LEFT_OUT = frozenset({"title", "description", "default", "examples", "readOnly", "writeOnly"})
 
 
 def outline(part: Part) -> str:
     """Return *part* as JSON text, or what fits of it into 240 characters."""
-    text = json.dumps(_short(part, 0), ensure_ascii=False)
+    text = json.dumps(_Shortening().short(part, 0), ensure_ascii=False)
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
@@ -80,17 +80,24 @@ _IN_WORDS = {
 }
 
 
-def _short(value: Any, depth: int) -> Any:
-    if depth > _DEEPEST:
-        return "…"
-    if isinstance(value, Part):
-        if value.never:
-            return False
-        if "$ref" in value.keywords:
-            return value.keywords["$ref"].name or name_at(value.keywords["$ref"].at) or "…"
-        value = {name: each for name, each in value.keywords.items() if name not in _LEFT_OUT}
-    if isinstance(value, dict):
-        return {name: _short(value[name], depth + 1) for name in list(value)[:_WIDEST]}
-    if isinstance(value, list):
-        return [_short(each, depth + 1) for each in value[:_WIDEST]]
-    return value[:_LONGEST] if isinstance(value, str) else value
+class _Shortening:
+    """One part in short: what references lead to stands in their place, for a while."""
+
+    def __init__(self) -> None:
+        self.left = _MOST
+
+    def short(self, value: Any, depth: int) -> Any:
+        self.left -= 1
+        if depth > _DEEPEST or self.left < 0:
+            return "…"
+        if isinstance(value, Part):
+            if value.never:
+                return False
+            if value.keywords.keys() - _LEFT_OUT == {"$ref"}:
+                return self.short(value.keywords["$ref"], depth + 1)
+            value = {name: each for name, each in value.keywords.items() if name not in _LEFT_OUT}
+        if isinstance(value, dict):
+            return {name: self.short(value[name], depth + 1) for name in list(value)[:_WIDEST]}
+        if isinstance(value, list):
+            return [self.short(each, depth + 1) for each in value[:_WIDEST]]
+        return value[:_LONGEST] if isinstance(value, str) else value

@@ -16,6 +16,9 @@ __all__ = ["WRAPPER", "at_root"]
 WRAPPER = "input"
 """The member that has the arguments, where these are wrapped."""
 
+_NAME = "root"
+"""The name of what was the root, where references lead to it."""
+
 _CONDITIONAL = frozenset(
     {"required", "dependentRequired", "dependentSchemas", "minProperties", "maxProperties"}
 )
@@ -63,6 +66,7 @@ def _apart(root: Part, subset: Subset) -> Part:
         for keyword, below in part.below()
     ):
         return root
+    root.name = root.name or _NAME
     return Part(root.at, dict(root.keywords), root.never, list(root.notes))
 
 
@@ -168,6 +172,7 @@ def _only_conditions(branch: Part) -> bool:
 
 
 def _wrapped(root: Part, record: Record) -> Part:
+    root.name = root.name or _NAME
     wrapper = Part(root.at, {"type": "object"})
     wrapper.keywords["properties"] = {WRAPPER: root}
     wrapper.keywords["required"] = [WRAPPER]

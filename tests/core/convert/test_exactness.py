@@ -1,0 +1,81 @@
+"""Whether a subset keeps a schema exactly, and whether payloads may change their form."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from core_convert import lacking, read
+from sidecheck_server.core.convert.apis.api import References, Subset
+from sidecheck_server.core.convert.fitting.exactness import may_encode, stays_exact
+from sidecheck_server.core.convert.fitting.fitting import Fitting
+
+STRING = {"type": "string"}
+LIST = {"type": ["string", "null"]}
+DEEP = {"items": {"$ref": "#/$defs/d"}, "$defs": {"d": {"minLength": 1}}}
+
+CASES: list[tuple[bool, Subset, Any]] = [
+    (True, Subset(), DEEP),
+    (False, lacking("minLength"), DEEP),
+    (True, lacking("format", "title"), {"format": "date", "title": "T"}),
+    (True, lacking("const"), {"const": 1}),
+    (False, lacking("const", "enum"), {"const": 1}),
+    (True, Subset(boolean_schemas=False), {"items": False}),
+    (False, lacking("not", boolean_schemas=False), {"items": False}),
+    (False, Subset(closed=True), {"type": "object"}),
+    (False, Subset(closed=True), {"minLength": 1}),
+    (False, Subset(all_required=True), {"type": "string", "required": ["a"]}),
+    (True, Subset(closed=True, all_required=True), STRING),
+    (False, Subset(typed=True), {"minLength": 1}),
+    (True, Subset(typed=True), {**STRING, "minLength": 1}),
+    (True, Subset(type_lists=True), LIST),
+    (False, Subset(type_lists=False), LIST),
+    (False, Subset(items=True), {"type": "array"}),
+    (True, Subset(enum_of_strings=True), {"enum": ["a"]}),
+    (False, Subset(enum_of_strings=True), {"enum": ["a", 1]}),
+    (True, Subset(min_items=frozenset({0, 1})), {"minItems": 1}),
+    (False, Subset(min_items=frozenset({0, 1})), {"minItems": 2}),
+    (False, Subset(empty_objects=False), {"type": "object"}),
+    (True, Subset(empty_objects=False), {"type": "object", "properties": {"a": STRING}}),
+    (True, Subset(), {"pattern": r"^[a-z]+\d{2}\.$"}),
+    (False, Subset(), {"pattern": r"^(?:a|b)"}),
+    (False, Subset(), {"patternProperties": {r"\p{L}": True}}),
+    (False, Subset(references=References.ALONE), {"items": {"$ref": "#", "minItems": 1}}),
+    (True, Subset(references=References.ALONE), {"items": {"$ref": "#", "title": "T"}}),
+]
+
+
+def fitting(schema: Any, subset: Subset, members: Mapping[str, str] | None = None) -> Fitting:
+    root, record = read(schema)
+    return Fitting(root, subset, members or {}, record)
+
+
+@pytest.mark.parametrize(("exact", "subset", "schema"), CASES)
+def test_exact_or_not(exact: bool, subset: Subset, schema: Any) -> None:
+    under_way = fitting(schema, subset)
+
+    assert stays_exact(under_way.root, under_way) is exact
+
+
+def test_what_was_widened_is_not_exact() -> None:
+    under_way = fitting(STRING, Subset())
+    under_way.root.notes.append("at least 3 characters")
+
+    assert not stays_exact(under_way.root, under_way)
+
+
+@pytest.mark.parametrize(
+    "subset", [Subset(closed=True), Subset(all_required=True), Subset(typed=True)]
+)
+def test_strict_subsets_may_encode(subset: Subset) -> None:
+    under_way = fitting(STRING, subset)
+
+    assert may_encode(under_way.root, under_way)
+
+
+def test_members_with_other_names_are_encoded() -> None:
+    schema = {"items": {"properties": {"a b": STRING}}}
+
+    for members, encoded in (({"a b": "a_b"}, True), ({"c d": "c_d"}, False), ({}, False)):
+        under_way = fitting(schema, Subset(), members)
+        assert may_encode(under_way.root, under_way) is encoded
+        assert stays_exact(under_way.root, under_way) is not encoded

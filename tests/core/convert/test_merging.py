@@ -1,0 +1,114 @@
+"""What several parts admit together, as one part, or that it cannot be said."""
+
+from typing import Any
+
+import pytest
+from core_convert import read, written
+from sidecheck_server.core.budget import Exhausted
+from sidecheck_server.core.convert.fitting.merging import merged
+
+CLOSED = {"properties": {"a": {}}, "additionalProperties": False}
+
+EXACT: list[tuple[list[Any], Any]] = [
+    ([{}, {"type": "string"}], {"type": "string"}),
+    ([{"type": ["string", "number"]}, {"type": ["integer", "null"]}], {"type": "integer"}),
+    ([{"type": "integer"}, {"type": "number"}], {"type": "integer"}),
+    ([{"type": "integer"}, {"type": "string"}], {"not": {}}),
+    ([True, False], {"not": {}}),
+    ([{"enum": [1, "a", None]}, {"enum": ["a", 1.0]}], {"enum": [1, "a"]}),
+    ([{"enum": [1, "a"]}, {"const": "a"}], {"const": "a"}),
+    ([{"enum": ["a"]}, {"const": "b"}], {"not": {}}),
+    ([{"const": True}, {"const": 1}], {"not": {}}),
+    ([{"const": {"a": [1]}}, {"const": {"a": [1.0]}}], {"const": {"a": [1]}}),
+    ([{"minimum": 1, "maximum": 9}, {"minimum": 3, "maximum": 10}], {"minimum": 3, "maximum": 9}),
+    ([{"multipleOf": 4}, {"multipleOf": 6}], {"multipleOf": 12}),
+    ([{"uniqueItems": False}, {"uniqueItems": True}], {"uniqueItems": True}),
+    ([{"required": ["a", "b"]}, {"required": ["b", "c"]}], {"required": ["a", "b", "c"]}),
+    (
+        [{"dependentRequired": {"a": ["b"]}}, {"dependentRequired": {"a": ["c"], "d": ["e"]}}],
+        {"dependentRequired": {"a": ["b", "c"], "d": ["e"]}},
+    ),
+    ([{"title": "A", "description": "x"}, {"title": "B"}], {"title": "A", "description": "x"}),
+    (
+        [{"properties": {"a": {"minimum": 1}}}, {"properties": {"a": {"maximum": 2}, "b": {}}}],
+        {"properties": {"a": {"minimum": 1, "maximum": 2}, "b": {}}},
+    ),
+    ([CLOSED, CLOSED], CLOSED),
+    ([CLOSED, {"properties": {"b": {}}}], CLOSED),
+    ([{"required": ["b"]}, CLOSED], {"required": ["b"], **CLOSED}),
+    (
+        [{"additionalProperties": {"minimum": 1}}, {"additionalProperties": {"maximum": 2}}],
+        {"additionalProperties": {"minimum": 1, "maximum": 2}},
+    ),
+    (
+        [{"additionalProperties": {"minimum": 1}}, {"properties": {"a": {"maximum": 2}}}],
+        {
+            "properties": {"a": {"minimum": 1, "maximum": 2}},
+            "additionalProperties": {"minimum": 1},
+        },
+    ),
+    (
+        [{"items": {"minimum": 1}}, {"items": {"maximum": 2}}],
+        {"items": {"minimum": 1, "maximum": 2}},
+    ),
+    ([{"anyOf": [{}]}, {"minimum": 1}], {"anyOf": [{}], "minimum": 1}),
+    ([{"allOf": [{"minimum": 1}, {"allOf": [{"maximum": 2}]}]}], {"minimum": 1, "maximum": 2}),
+    ([{"pattern": "a"}, {"pattern": "a"}], {"pattern": "a"}),
+]
+
+INEXACT: list[list[Any]] = [
+    [{"pattern": "a"}, {"pattern": "b"}],
+    [{"format": "date"}, {"format": "time"}],
+    [{"multipleOf": 0.5}, {"multipleOf": 2}],
+    [{"anyOf": [{}]}, {"anyOf": [{}]}],
+    [{"not": {}}, {"not": {}}],
+    [{"if": {}, "then": {}}, {"if": {}, "else": {}}],
+    [{"contains": {}}, {"contains": {}, "minContains": 2}],
+    [{"properties": {"a": {}}}, {"patternProperties": {"a": {}}}],
+    [{"prefixItems": [{}]}, {"items": {}}],
+    [{"unevaluatedProperties": False}, {"properties": {"a": {}}}],
+    [{"unevaluatedItems": False, "allOf": [{}]}],
+    [{"dependentSchemas": {"a": {}}}, {"dependentSchemas": {"a": {}}}],
+    [{"properties": {"a": {"pattern": "a"}}}, {"properties": {"a": {"pattern": "b"}}}],
+]
+
+
+def merge(schemas: list[Any]) -> Any:
+    root, record = read({"prefixItems": schemas})
+    found = merged(root.keywords["prefixItems"], record.budget)
+    return None if found is None else written(found)
+
+
+@pytest.mark.parametrize(("schemas", "expected"), EXACT)
+def test_merged(schemas: list[Any], expected: Any) -> None:
+    assert merge(schemas) == expected
+
+
+@pytest.mark.parametrize("schemas", INEXACT)
+def test_not_merged(schemas: list[Any]) -> None:
+    assert merge(schemas) is None
+
+
+def test_schemas_that_lead_to_each_other_without_end_are_not_merged() -> None:
+    schema: Any = {
+        "prefixItems": [{"$ref": "#/$defs/a"}, {"$ref": "#/$defs/b"}],
+        "$defs": {name: {"items": {"$ref": f"#/$defs/{name}"}} for name in ("a", "b")},
+    }
+    root, record = read(schema)
+
+    assert merged(root.keywords["prefixItems"], record.budget) is None
+
+
+def test_what_is_merged_stays_as_it_is() -> None:
+    schema: Any = {"prefixItems": [{"properties": {"a": {}}}, {"properties": {"b": {}}}]}
+    root, record = read(schema)
+
+    assert merged(root.keywords["prefixItems"], record.budget) is not None
+    assert written(root) == schema
+
+
+def test_merging_is_paid_for() -> None:
+    root, _ = read({"prefixItems": [{"minimum": 1}, {"maximum": 2}]})
+
+    with pytest.raises(Exhausted):
+        merged(root.keywords["prefixItems"], [60])

@@ -1,0 +1,218 @@
+"""References that are written out, cut, or left alone."""
+
+from typing import Any
+
+import pytest
+from core_convert import Told, lacking, read, ruled, told, written
+from sidecheck_server.core.convert.apis.api import References, Subset
+from sidecheck_server.core.convert.fitting.references import RULES, without_cycles, written_out
+from sidecheck_server.core.refusals import Reason, Refusal
+
+ALONE = Subset(references=References.ALONE)
+STRING = {"type": "string"}
+NODE = {"type": "object", "properties": {"next": {"$ref": "#/$defs/Node"}}}
+CUT = {"type": "object", "description": "(of the same form as Node)"}
+
+
+def cut(pointer: str) -> Told:
+    return (pointer, "$ref", "described", "wider")
+
+
+WRITTEN_OUT: list[tuple[str, Any, Any, list[Told]]] = [
+    (
+        "each has its own",
+        {"items": {"$ref": "#/$defs/s"}, "contains": {"$ref": "#/$defs/s"}, "$defs": {"s": STRING}},
+        {"items": STRING, "contains": STRING},
+        [],
+    ),
+    (
+        "what stands beside it counts first",
+        {"items": {"title": "I", "$ref": "#/$defs/s"}, "$defs": {"s": {**STRING, "title": "S"}}},
+        {"items": {**STRING, "title": "I"}},
+        [],
+    ),
+    (
+        "an assertion beside it",
+        {"items": {"minLength": 1, "$ref": "#/$defs/s"}, "$defs": {"s": STRING}},
+        {"items": {"minLength": 1, "allOf": [STRING]}},
+        [],
+    ),
+    (
+        "one that leads to another",
+        {"items": {"$ref": "#/$defs/a"}, "$defs": {"a": {"$ref": "#/$defs/s"}, "s": STRING}},
+        {"items": STRING},
+        [],
+    ),
+    (
+        "one to nothing",
+        {"items": {"$ref": "#/$defs/n"}, "$defs": {"n": False}},
+        {"items": False},
+        [],
+    ),
+    (
+        "one that leads back",
+        {"items": {"$ref": "#/$defs/Node"}, "$defs": {"Node": NODE}},
+        {"items": {"type": "object", "properties": {"next": CUT}}},
+        [cut("/in/$defs/Node/properties/next")],
+    ),
+    (
+        "one that leads back to the root",
+        {"items": {"$ref": "#"}},
+        {"items": {"description": "(of the same form as what it is a part of)"}},
+        [cut("/in/items")],
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("schema", "expected", "losses"),
+    [case[1:] for case in WRITTEN_OUT],
+    ids=[case[0] for case in WRITTEN_OUT],
+)
+def test_written_out(schema: Any, expected: Any, losses: list[Told]) -> None:
+    root, record = read(schema)
+
+    tree = written_out(root, record)
+
+    assert written(tree, Subset(references=References.NOWHERE)) == expected
+    assert told(record) == losses
+
+
+def test_long_chains_are_cut() -> None:
+    definitions: dict[str, Any] = {
+        f"d{n}": {"items": {"$ref": f"#/$defs/d{n + 1}"}} for n in range(500)
+    }
+    root, record = read({"items": {"$ref": "#/$defs/d0"}, "$defs": {**definitions, "d500": {}}})
+
+    schema = written(written_out(root, record), Subset(references=References.NOWHERE))
+
+    depth = 0
+    while "items" in schema:
+        schema, depth = schema["items"], depth + 1
+    assert depth == 101
+    assert schema == {"description": "(a d100)"}
+    assert told(record) == [cut("/in/$defs/d99/items")]
+
+
+def test_what_grows_without_measure_is_refused() -> None:
+    definitions: dict[str, Any] = {
+        f"d{n}": {"prefixItems": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(40)
+    }
+    root, record = read({"items": {"$ref": "#/$defs/d0"}, "$defs": {**definitions, "d40": {}}})
+
+    with pytest.raises(Refusal) as refusal:
+        written_out(root, record)
+
+    assert refusal.value.reason is Reason.LIMIT_EXCEEDED
+    assert refusal.value.metadata == {"bound": "subschemas", "limit": "20000"}
+
+
+CYCLES: list[tuple[str, Any, Any, list[Told]]] = [
+    (
+        "none",
+        {"items": {"$ref": "#/$defs/s"}, "contains": {"$ref": "#/$defs/s"}, "$defs": {"s": STRING}},
+        {"items": {"$ref": "#/$defs/s"}, "contains": {"$ref": "#/$defs/s"}, "$defs": {"s": STRING}},
+        [],
+    ),
+    (
+        "one",
+        {"items": {"$ref": "#/$defs/Node"}, "$defs": {"Node": NODE}},
+        {
+            "items": {"$ref": "#/$defs/Node"},
+            "$defs": {"Node": {"type": "object", "properties": {"next": CUT}}},
+        },
+        [cut("/in/$defs/Node/properties/next")],
+    ),
+    (
+        "one that is closed by what stands there",
+        {
+            "not": {"$ref": "#/properties/a/items"},
+            "properties": {
+                "a": {"type": "array", "items": {"contains": {"$ref": "#/properties/a"}}}
+            },
+        },
+        {
+            "not": {"$ref": "#/$defs/items"},
+            "properties": {"a": {"type": "array", "items": {"$ref": "#/$defs/items"}}},
+            "$defs": {
+                "items": {"contains": {"type": "array", "description": "(of the same form as a)"}}
+            },
+        },
+        [cut("/in/properties/a/items/contains")],
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("schema", "expected", "losses"),
+    [case[1:] for case in CYCLES],
+    ids=[case[0] for case in CYCLES],
+)
+def test_without_cycles(schema: Any, expected: Any, losses: list[Told]) -> None:
+    root, record = read(schema)
+
+    without_cycles(root, record)
+
+    assert written(root) == expected
+    assert told(record) == losses
+
+
+NEIGHBOURS: list[tuple[str, Subset, Any, Any, list[Told]]] = [
+    (
+        "none",
+        ALONE,
+        {"items": {"$ref": "#"}},
+        {"items": {"$ref": "#"}},
+        [],
+    ),
+    (
+        "annotations",
+        ALONE,
+        {"items": {"$ref": "#", "title": "T", "description": "d"}},
+        {"items": {"title": "T", "description": "d", "anyOf": [{"$ref": "#"}]}},
+        [("/in/items", "$ref", "rewritten", "same")],
+    ),
+    (
+        "annotations where there is no anyOf",
+        lacking("anyOf", references=References.ALONE),
+        {"items": {"$ref": "#", "title": "T"}},
+        {"items": {"$ref": "#"}},
+        [("/in/items", "title", "dropped", "same")],
+    ),
+    (
+        "assertions that can be merged",
+        ALONE,
+        {"items": {"$ref": "#/$defs/s", "minLength": 1}, "$defs": {"s": STRING}},
+        {"items": {"minLength": 1, "type": "string"}},
+        [("/in/items", "$ref", "rewritten", "same")],
+    ),
+    (
+        "assertions that cannot",
+        ALONE,
+        {"items": {"$ref": "#/$defs/s", "pattern": "a"}, "$defs": {"s": {"pattern": "b"}}},
+        {
+            "items": {
+                "description": '(also like {"pattern": "a"})',
+                "anyOf": [{"$ref": "#/$defs/s"}],
+            },
+            "$defs": {"s": {"pattern": "b"}},
+        },
+        [("/in/items", "pattern", "described", "wider")],
+    ),
+    (
+        "where they may stand",
+        Subset(),
+        {"items": {"$ref": "#", "minItems": 1}},
+        {"items": {"$ref": "#", "minItems": 1}},
+        [],
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("subset", "schema", "expected", "losses"),
+    [case[1:] for case in NEIGHBOURS],
+    ids=[case[0] for case in NEIGHBOURS],
+)
+def test_neighbours(subset: Subset, schema: Any, expected: Any, losses: list[Told]) -> None:
+    assert ruled(schema, subset, RULES) == (expected, losses)
