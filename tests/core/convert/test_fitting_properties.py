@@ -6,6 +6,7 @@ jsonschema judges by the original and by what came of it.
 
 import json
 from dataclasses import dataclass
+from random import Random
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from jsonschema import Draft202012Validator
 from sidecheck_server.core.convert.apis.api import Subset
 from sidecheck_server.core.convert.words import Direction
 
+from .decoding import decoded
 from .encoding import encoded
 from .parts import ALL_REQUIRED, CLOSED, SMALL, fitted
 
@@ -105,9 +107,9 @@ def objects(draw: st.DrawFn, pairs: st.SearchStrategy[Pair]) -> Pair:
 @st.composite
 def maps(draw: st.DrawFn, pairs: st.SearchStrategy[Pair]) -> Pair:
     each = draw(pairs)
-    payload = {name: each.payload for name in draw(st.lists(st.sampled_from(NAMES), unique=True))}
+    payload = dict.fromkeys(draw(st.lists(st.sampled_from(NAMES), unique=True)), each.payload)
     schema = {"type": "object", "additionalProperties": each.schema}
-    more = draw(
+    more: dict[str, Any] = draw(
         st.sampled_from([{}, {"minProperties": 1}, {"propertyNames": {"maxLength": 1}}, {"x": 1}])
     )
     return Pair({**schema, **more}, payload)
@@ -204,9 +206,51 @@ def test_what_is_valid_can_be_given(subset: Subset) -> None:
         judged += 1
         form = encoded(pair.payload, found.root, subset)
         Draft202012Validator.check_schema(found.schema)
-        assert Draft202012Validator(found.schema).is_valid(form), json.dumps(
-            {"from": pair.schema, "to": found.schema, "payload": pair.payload, "form": form}
-        )
+        told = {"from": pair.schema, "to": found.schema, "payload": pair.payload, "form": form}
+        assert Draft202012Validator(found.schema).is_valid(form), json.dumps(told)
+        readings = decoded(form, found.root, subset)
+        assert any(map(Draft202012Validator(pair.schema).is_valid, readings)), json.dumps(told)
+        if not any(loss.message.endswith("null is its default") for loss in found.losses):
+            assert pair.payload in readings, json.dumps(told)
 
     judge()
     assert judged > 50
+
+
+LEAVES: list[Any] = [None, True, 1, 4, 7.5, "x", "", "5", '{"a":1}', "null", [], {}]
+
+
+def changed(random: Random, form: Any) -> Any:
+    """Return *form* with some of its values replaced or left out."""
+    if random.random() < 0.25 or not isinstance(form, dict | list):
+        return random.choice(LEAVES) if random.random() < 0.5 else form
+    if isinstance(form, list):
+        return [changed(random, each) for each in form if random.random() < 0.9]
+    return {name: changed(random, each) for name, each in form.items() if random.random() < 0.9}
+
+
+@pytest.mark.parametrize("subset", [CLOSED, ALL_REQUIRED, SMALL], ids=["closed", "all", "small"])
+def test_what_is_given_is_valid_where_nothing_was_widened(subset: Subset) -> None:
+    judged = 0
+
+    @RANDOM
+    @given(roots(), st.integers(0, 2**32))
+    def judge(pair: Pair, seed: int) -> None:
+        nonlocal judged
+        found, random = fitted(pair.schema, subset), Random(seed)
+        # No schema says what the JSON text in a string is of.
+        texts = any("JSON object" in loss.message for loss in found.losses)
+        if texts or any(loss.direction is not Direction.SAME for loss in found.losses):
+            return
+        admits = Draft202012Validator(found.schema).is_valid
+        payload = encoded(pair.payload, found.root, subset)
+        for form in filter(admits, [changed(random, payload) for _ in range(10)]):
+            judged += 1
+            readings = decoded(form, found.root, subset)
+            told = {"from": pair.schema, "to": found.schema, "form": form, "read": readings}
+            valid = any(map(Draft202012Validator(pair.schema).is_valid, readings))
+            # A string that should hold JSON text, and does not, has no reading.
+            assert valid or not readings, json.dumps(told)
+
+    judge()
+    assert judged > 20

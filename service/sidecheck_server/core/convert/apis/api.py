@@ -49,7 +49,7 @@ class Patterns(Enum):
 
     #: Those that Python's ``re`` compiles.
     PYTHON = "python"
-    #: Of those, the ones without look-around and back-references.
+    #: Of those, the ones without look-around, back-references and word boundaries.
     REGULAR = "regular"
 
 

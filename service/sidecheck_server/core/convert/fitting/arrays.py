@@ -1,4 +1,4 @@
-"""Arrays: items, tuples and what they contain."""
+"""Arrays: items and tuples."""
 
 from sidecheck_server.core.convert.fitting.bounds import bound
 from sidecheck_server.core.convert.fitting.fitting import Fitting, Rule
@@ -56,26 +56,6 @@ def _called(part: Part) -> str:
     return " or ".join(types_of(part)) or "any value"
 
 
-def _contains(part: Part, fitting: Fitting) -> None:
-    """Describe what an array must contain where the subset does not ask."""
-    keywords = part.keywords
-    if "contains" not in keywords or all(
-        fitting.takes(each)
-        for each in ("contains", "minContains", "maxContains")
-        if each in keywords
-    ):
-        return
-    least, most = keywords.pop("minContains", 1), keywords.pop("maxContains", None)
-    form = _called(keywords["contains"])
-    said = f"contains at least {least} of: {form}" if least else ""
-    if most is not None:
-        said += f"{' and' if said else 'contains'} at most {most} of: {form}"
-    if said:
-        describe(part, fitting, "contains", said)
-    else:
-        del keywords["contains"]
-
-
 def _items(part: Part, fitting: Fitting) -> None:
     """Give every array items where the subset wants them."""
     keywords = part.keywords
@@ -89,6 +69,8 @@ def _items(part: Part, fitting: Fitting) -> None:
         bound(part, fitting)
     if "array" in types_of(part) and "items" not in keywords and fitting.subset.items:
         keywords["items"] = Part(part.at)
+        said = "it is said that items may be anything"
+        fitting.record.tell(part, "items", Action.REWRITTEN, Direction.SAME, said)
 
 
-RULES: tuple[Rule, ...] = (_tuple, _contains, _items)
+RULES: tuple[Rule, ...] = (_tuple, _items)

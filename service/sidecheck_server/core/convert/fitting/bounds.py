@@ -1,4 +1,7 @@
-"""Bounds: of numbers, and of how much there is of something."""
+"""Bounds: of numbers, strings and arrays.
+
+Those of objects are left over: a map that is given as a list keeps them as bounds of that.
+"""
 
 import math
 from typing import Any
@@ -10,9 +13,9 @@ from sidecheck_server.core.convert.fitting.types import types_of
 from sidecheck_server.core.convert.part import Part
 from sidecheck_server.core.convert.words import Action, Direction
 
-__all__ = ["BOUNDS", "RULES", "bound"]
+__all__ = ["RULES", "bound"]
 
-BOUNDS = (
+_BOUNDS = (
     "minimum",
     "maximum",
     "multipleOf",
@@ -21,16 +24,14 @@ BOUNDS = (
     "minItems",
     "maxItems",
     "uniqueItems",
-    "minProperties",
-    "maxProperties",
 )
-_SAYING_NOTHING = {"minLength": 0, "minItems": 0, "minProperties": 0, "uniqueItems": False}
+_SAYING_NOTHING = {"minLength": 0, "minItems": 0, "uniqueItems": False}
 
 
 def bound(part: Part, fitting: Fitting) -> None:
     """Describe the bounds that the subset does not have."""
     keywords = part.keywords
-    for keyword in [each for each in BOUNDS if each in keywords]:
+    for keyword in [each for each in _BOUNDS if each in keywords]:
         value = keywords[keyword]
         if _is_taken(keyword, value, fitting):
             continue

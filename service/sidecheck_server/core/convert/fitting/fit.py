@@ -22,8 +22,8 @@ __all__ = ["PASSES", "fit"]
 
 PASSES: tuple[tuple[Rule, ...], ...] = (
     combinators.RULES,
-    (*references.RULES, *nothing.RULES),
-    (*values.RULES, *arrays.RULES, *objects.RULES, *leftovers.RULES),
+    references.RULES,
+    (*values.RULES, *arrays.RULES, *objects.RULES, *nothing.RULES, *leftovers.RULES),
 )
 """Every rule, in order: the structure first, so that what is left has its final form.
 

@@ -9,7 +9,7 @@ from sidecheck_server.core.convert.part import Part
 
 __all__ = ["gather"]
 
-_VISIT = 20
+_VISIT = 80
 """Steps of looking at one part."""
 _DEEPEST = 64
 """Of what stands beside what stands beside an object."""

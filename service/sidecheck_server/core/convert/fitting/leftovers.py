@@ -32,8 +32,6 @@ def _rest(part: Part, fitting: Fitting) -> None:
             drop(part, fitting, keyword, "the API does not take it")
         elif _is_idle(part, keyword, value):
             drop(part, fitting, keyword, "it restricts nothing")
-        elif keyword == "additionalProperties" and value.never:
-            describe(part, fitting, keyword, "no other members")
         else:
             describe(part, fitting, keyword, phrase_of(keyword, value), Direction.WIDER)
 

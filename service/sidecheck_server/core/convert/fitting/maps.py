@@ -37,11 +37,11 @@ def encode_map(part: Part, fitting: Fitting) -> None:
 def _as_entries(part: Part, fitting: Fitting, values: Part) -> None:
     """Give the members of a map as a list of their names and values."""
     keywords, entries = part.keywords, Entries()
-    form = {entries.name: _name_of(part), entries.value: values}
+    form = {entries.name: Part(part.at, {"type": "string"}), entries.value: values}
     each = Part(part.at, {"type": "object", "properties": form, "required": list(form)})
     if fitting.takes("additionalProperties"):
         each.keywords["additionalProperties"] = Part(part.at, never=True)
-    for name in ("additionalProperties", "propertyNames", "properties"):
+    for name in ("additionalProperties", "properties"):
         keywords.pop(name, None)
     for name, bound_of_items in _BOUNDS.items():
         if name in keywords:
@@ -53,14 +53,6 @@ def _as_entries(part: Part, fitting: Fitting, values: Part) -> None:
     said = "a map is given as a list of names and values"
     fitting.record.tell(part, "additionalProperties", Action.ENCODED, Direction.SAME, said)
     bound(part, fitting)
-
-
-def _name_of(part: Part) -> Part:
-    """Return the form of names of members."""
-    names = part.keywords.get("propertyNames")
-    if names is None or names.never:
-        return Part(part.at, {"type": "string"})
-    return Part(names.at, {**names.keywords, "type": "string"}, notes=list(names.notes))
 
 
 def _wrap(root: Part, fitting: Fitting) -> None:

@@ -12,7 +12,7 @@ from sidecheck_server.core.convert.words import Action, Direction
 
 __all__ = ["declare_required", "drop_impossible", "drop_patterns", "rename"]
 
-_VISIT = 20
+_VISIT = 80
 """Steps of looking at one part."""
 
 

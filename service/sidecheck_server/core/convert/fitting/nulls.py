@@ -16,7 +16,7 @@ from sidecheck_server.core.convert.words import Action, Direction
 
 __all__ = ["Answer", "admits_null", "require_all"]
 
-_VISIT = 20
+_VISIT = 80
 """Steps of looking at one part."""
 _DEEPEST = 64
 """How far unions and references are followed."""

@@ -5,9 +5,13 @@ import warnings
 
 from sidecheck_server.core.budget import Budget, spend
 from sidecheck_server.core.convert.apis.api import Patterns
-from sidecheck_server.core.patterns import needs_backtracking
 
 __all__ = ["is_taken"]
+
+# What is not regular, outside of classes and of escaped characters.
+_IRREGULAR = re.compile(
+    r"(?P<found>\\[1-9bB]|\\k<|\(\?<?[=!])|\\.|\[(?:\\.|[^\]\\])*+\]", re.DOTALL
+)
 
 _PATTERN = 4_000
 """Steps of compiling a pattern with Python, for each that stands in a schema."""
@@ -23,10 +27,15 @@ def is_taken(pattern: str, patterns: Patterns, budget: Budget) -> bool:
     """
     wide = not pattern.isascii() or "\\u" in pattern
     spend(budget, _PATTERN + (_WIDE_CLASS * pattern.count("[") if wide else 0))
-    if patterns is Patterns.REGULAR and needs_backtracking(pattern):
+    if patterns is Patterns.REGULAR and _is_irregular(pattern):
         return False
     # Flags are not in ECMA-262 2018, and make Python look at every character of a class.
     return "(?i" not in pattern and _compiles(pattern)
+
+
+def _is_irregular(pattern: str) -> bool:
+    """Return whether *pattern* has look-around, back-references or word boundaries."""
+    return any(part["found"] for part in _IRREGULAR.finditer(pattern))
 
 
 def _compiles(pattern: str) -> bool:

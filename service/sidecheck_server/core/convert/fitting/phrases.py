@@ -20,7 +20,7 @@ _MOST_NAMES = 20
 def phrase_of(keyword: str, value: Any) -> str:
     """Return what *keyword* says with that *value*; subschemas are only hinted at."""
     phrase = _PHRASES.get(keyword)
-    said = _hint(keyword, value) if phrase is None else phrase(value)
+    said = _hint(keyword) if phrase is None else phrase(value)
     return said if len(said) <= _LONGEST else said[: _LONGEST - 1] + "…"
 
 
@@ -70,6 +70,11 @@ def _matching(members: Mapping[str, Any]) -> str:
     return f"members whose name matches {' or '.join(each)} have a form of their own"
 
 
+def _other_members(others: Part) -> str:
+    said = "" if others.never else _in_short(others)
+    return "no other members" if others.never else f"other members: {said or 'of a certain form'}"
+
+
 def _union(branches: list[Part]) -> str:
     each = [_in_short(branch) for branch in branches[:_MOST_NAMES]]
     said = "; or ".join(dict.fromkeys(filter(None, each)))
@@ -86,11 +91,12 @@ def _in_short(branch: Part) -> str:
     return ", ".join(phrase_of(each, keywords[each]) for each in simple)
 
 
-_NESTED = ("anyOf", "oneOf", "propertyNames")
+_NESTED = ("additionalProperties", "anyOf", "oneOf", "propertyNames")
 
 
 _PHRASES: Mapping[str, Callable[[Any], str]] = MappingProxyType(
     {
+        "additionalProperties": _other_members,
         "anyOf": _union,
         "const": lambda value: f"always {shown(value)}",
         "contains": lambda _: "contains an item of a certain form",
@@ -125,7 +131,5 @@ _PHRASES: Mapping[str, Callable[[Any], str]] = MappingProxyType(
 )
 
 
-def _hint(keyword: str, value: Any) -> str:
-    if isinstance(value, Part) and value.never:
-        return f"{keyword}: none"
+def _hint(keyword: str) -> str:
     return f"further conditions ({keyword})"

@@ -78,7 +78,10 @@ def _enum(part: Part, fitting: Fitting) -> None:
         possible = [
             value for value in keywords["enum"] if any(is_of(value, each) for each in stated)
         ]
-        keywords["enum"] = possible or keywords["enum"]
+        if possible and len(possible) < len(keywords["enum"]):
+            keywords["enum"] = possible
+            said = "values that the type refuses are left out"
+            fitting.record.tell(part, "enum", Action.REWRITTEN, Direction.SAME, said)
     if not fitting.takes("enum"):
         describe(part, fitting, "enum", phrase_of("enum", keywords["enum"]))
     elif fitting.subset.enum_of_strings:

@@ -1,0 +1,62 @@
+"""Payloads of a fitted schema in the form of the original: the inverse of `encoding`."""
+
+import json
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import islice, product
+from typing import Any
+
+from jsonschema import Draft202012Validator
+from sidecheck_server.core.convert.apis.api import Subset
+from sidecheck_server.core.convert.part import Part
+from sidecheck_server.core.convert.writing import write_schema
+
+__all__ = ["decoded"]
+
+_MOST = 32
+
+
+def decoded(form: Any, part: Part, subset: Subset) -> list[Any]:
+    """Return what *form*, which *part* admits, may mean: the first readings."""
+    return list(islice(_readings(form, part, subset), _MOST))
+
+
+def _readings(form: Any, part: Part, subset: Subset) -> Iterator[Any]:
+    undo, keywords = part.undo, part.keywords
+    if undo.wrapped:
+        yield from _readings(form[undo.wrapped], keywords["properties"][undo.wrapped], subset)
+    elif undo.json_text and isinstance(form, str):
+        yield from _of_json_text(form)
+    elif undo.entries and isinstance(form, list):
+        names = [each[undo.entries.name] for each in form]
+        value = keywords["items"].keywords["properties"][undo.entries.value]
+        each_read = [decoded(each[undo.entries.value], value, subset) for each in form]
+        yield from (dict(zip(names, values, strict=True)) for values in product(*each_read))
+    elif "$ref" in keywords:
+        yield from _readings(form, keywords["$ref"], subset)
+    elif "anyOf" in keywords:
+        for branch in keywords["anyOf"]:
+            if Draft202012Validator(write_schema(branch, subset)).is_valid(form):
+                yield from _readings(form, branch, subset)
+    elif isinstance(form, dict):
+        yield from _members(form, part, subset)
+    elif isinstance(form, list):
+        items = keywords.get("items", Part(()))
+        yield from map(list, product(*[decoded(each, items, subset) for each in form]))
+    else:
+        yield form
+
+
+def _of_json_text(form: str) -> Iterator[Any]:
+    with suppress(ValueError):
+        yield json.loads(form)
+
+
+def _members(form: dict[str, Any], part: Part, subset: Subset) -> Iterator[Any]:
+    undo, keywords = part.undo, part.keywords
+    declared = keywords.get("properties", {})
+    others = keywords.get("additionalProperties", Part(()))
+    kept = {k: v for k, v in form.items() if not (v is None and k in undo.nulls)}
+    members = [decoded(v, declared.get(k, others), subset) for k, v in kept.items()]
+    names = [undo.renamed.get(name, name) for name in kept]
+    yield from (dict(zip(names, values, strict=True)) for values in product(*members))

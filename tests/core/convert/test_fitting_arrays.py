@@ -1,0 +1,62 @@
+"""Fitting of arrays: items and tuples."""
+
+from typing import Any
+
+import pytest
+
+from .parts import SMALL, fitted_member, taking
+
+ARRAYS = taking("items", "anyOf", "minItems", "maxItems", items=True, boolean_schemas=False)
+A, B = {"type": "string"}, {"type": "integer"}
+TYPE = {"type": "array"}
+
+CASES: dict[str, tuple[Any, Any, list[tuple[str, str, str]]]] = {
+    "items are asked for": (TYPE, {**TYPE, "items": {}}, [("items", "rewritten", "same")]),
+    "of what may be null too": (
+        {"type": ["array", "null"]},
+        {"type": ["array", "null"], "items": {}},
+        [("items", "rewritten", "same")],
+    ),
+    "a tuple": (
+        {**TYPE, "prefixItems": [A, B]},
+        {**TYPE, "items": {}, "description": "(items in order: string, integer)"},
+        [("prefixItems", "described", "wider")],
+    ),
+    "a closed tuple": (
+        {**TYPE, "prefixItems": [A, B], "items": False},
+        {
+            **TYPE,
+            "items": {"anyOf": [A, B]},
+            "maxItems": 2,
+            "description": "(items in order: string, integer)",
+        },
+        [("prefixItems", "described", "wider")],
+    ),
+    "a tuple with others behind": (
+        {**TYPE, "prefixItems": [A], "items": B},
+        {**TYPE, "items": {"anyOf": [A, B]}, "description": "(items in order: string)"},
+        [("prefixItems", "described", "wider")],
+    ),
+    "a tuple of equal items that nothing is behind": (
+        {**TYPE, "prefixItems": [A, A], "maxItems": 2},
+        {**TYPE, "maxItems": 2, "items": A, "description": "(items in order: string, string)"},
+        [("prefixItems", "described", "wider")],
+    ),
+    "no items": (
+        {**TYPE, "items": False},
+        {**TYPE, "maxItems": 0, "items": {}},
+        [("items", "rewritten", "same"), ("items", "rewritten", "same")],
+    ),
+}
+
+
+@pytest.mark.parametrize(("schema", "expected", "told"), CASES.values(), ids=CASES)
+def test_arrays(schema: Any, expected: Any, told: list[tuple[str, str, str]]) -> None:
+    assert fitted_member(schema, ARRAYS) == (expected, told)
+
+
+def test_items_of_any_form_are_json_text_where_types_are_asked_for() -> None:
+    found, told = fitted_member(TYPE, SMALL)
+    text = {"type": "string", "description": "(any JSON value, as JSON text)"}
+    expected = [("", "encoded", "same"), ("items", "rewritten", "same")]
+    assert (found, told) == ({**TYPE, "items": text}, expected)

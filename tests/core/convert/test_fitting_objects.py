@@ -1,0 +1,265 @@
+"""Fitting of objects: members, maps, what is closed and required, and what stands beside."""
+
+from typing import Any
+
+import pytest
+from sidecheck_server.core.convert.apis.api import Subset
+from sidecheck_server.core.convert.part import Entries
+
+from .parts import ALL_REQUIRED, CLOSED, SMALL, fitted, fitted_member, taking
+
+A, B = {"type": "string"}, {"type": "integer"}
+TEXT = {"type": "string", "description": "(any JSON value, as JSON text)"}
+OBJECT_TEXT = {"type": "string", "description": "(any JSON object, as JSON text)"}
+LISTED = "(a list of members, each with its name and its value; no name twice)"
+CLOSING = ("additionalProperties", "rewritten", "narrower")
+AS_NULL = ("required", "encoded", "same")
+
+
+def closed(required: list[str] | None = None, **members: Any) -> dict[str, Any]:
+    """Return the schema of a closed object."""
+    named = {} if required is None else {"required": required}
+    return {"type": "object", "properties": members, **named, "additionalProperties": False}
+
+
+def entries(value: Any) -> dict[str, Any]:
+    """Return the schema of a map that is given as a list."""
+    each: dict[str, Any] = {
+        "type": "object",
+        "properties": {"name": A, "value": value},
+        "required": ["name", "value"],
+    }
+    return {
+        "type": "array",
+        "items": {**each, "additionalProperties": False},
+        "description": LISTED,
+    }
+
+
+CASES: dict[str, tuple[Subset, Any, Any, list[tuple[str, str, str]]]] = {
+    "a closed object stays": (CLOSED, closed(a=A), closed(a=A), []),
+    "an object that says nothing of others is closed": (
+        CLOSED,
+        {"type": "object", "properties": {"a": A}},
+        closed(a=A),
+        [CLOSING],
+    ),
+    "an object that is open is closed": (
+        CLOSED,
+        {"type": "object", "properties": {"a": A}, "additionalProperties": B},
+        closed(a=A),
+        [CLOSING],
+    ),
+    "a map is a list": (
+        CLOSED,
+        {"type": "object", "additionalProperties": B},
+        entries(B),
+        [("additionalProperties", "encoded", "same")],
+    ),
+    "a map of so many members": (
+        CLOSED,
+        {
+            "type": "object",
+            "additionalProperties": B,
+            "minProperties": 1,
+        },
+        {**entries(B), "minItems": 1},
+        [("additionalProperties", "encoded", "same")],
+    ),
+    "a map where maps are not taken": (
+        SMALL,
+        {"type": "object", "additionalProperties": B},
+        entries(B),
+        [("additionalProperties", "encoded", "same")],
+    ),
+    "an object of anything is text": (
+        CLOSED,
+        {"type": "object"},
+        OBJECT_TEXT,
+        [("", "encoded", "same")],
+    ),
+    "a nullable object of anything": (
+        CLOSED,
+        {"type": ["object", "null"], "additionalProperties": True},
+        {**OBJECT_TEXT, "type": ["string", "null"]},
+        [("", "encoded", "same"), ("additionalProperties", "dropped", "same")],
+    ),
+    "an empty object where there are none": (
+        SMALL,
+        {"type": "object", "additionalProperties": False},
+        {
+            "type": "string",
+            "description": "(no other members; an empty JSON object, as JSON text)",
+        },
+        [("", "encoded", "same"), ("additionalProperties", "described", "wider")],
+    ),
+    "any value is text": (CLOSED, {}, TEXT, [("", "encoded", "same")]),
+    "an object by its members alone": (
+        CLOSED,
+        {"properties": {"a": A}, "additionalProperties": False},
+        {
+            "anyOf": [
+                closed(a=A),
+                {"type": "string", "description": "(any other JSON value, as JSON text)"},
+            ]
+        },
+        [("type", "encoded", "same")],
+    ),
+    "patterns of names are a map": (
+        CLOSED,
+        {"type": "object", "patternProperties": {"^x": B}, "additionalProperties": False},
+        {
+            **entries(B),
+            "description": "(members whose name matches ^x have a form of their own; " + LISTED[1:],
+        },
+        [
+            ("additionalProperties", "encoded", "same"),
+            ("patternProperties", "described", "wider"),
+        ],
+    ),
+    "patterns and all others": (
+        taking("additionalProperties", "anyOf"),
+        {"type": "object", "patternProperties": {"^x": B}, "additionalProperties": A},
+        {
+            "type": "object",
+            "additionalProperties": {"anyOf": [B, A]},
+            "description": "(members whose name matches ^x have a form of their own)",
+        },
+        [("patternProperties", "described", "wider")],
+    ),
+    "patterns, and others are open": (
+        taking("additionalProperties", "anyOf"),
+        {"type": "object", "patternProperties": {"^x": B}},
+        {
+            "type": "object",
+            "description": "(members whose name matches ^x have a form of their own)",
+        },
+        [("patternProperties", "described", "wider")],
+    ),
+    "a member that admits nothing": (
+        CLOSED,
+        closed(a=A, b=False),
+        closed(a=A),
+        [("properties", "rewritten", "same")],
+    ),
+    "a member that admits nothing, of an open object": (
+        taking(boolean_schemas=False),
+        {"type": "object", "properties": {"a": A, "b": False}},
+        {"type": "object", "properties": {"a": A}, "description": '(never has "b")'},
+        [("properties", "described", "wider")],
+    ),
+    "a member that must be and cannot": (
+        CLOSED,
+        closed(["a", "b"], a=A, b=False),
+        {
+            **closed(["a"], a=A),
+            "description": '(never valid: "b" is required, and refused)',
+        },
+        [("required", "described", "wider")],
+    ),
+    "a required member is declared": (
+        CLOSED,
+        {"type": "object", "properties": {"a": A}, "required": ["b"]},
+        closed(["b"], a=A, b=TEXT),
+        [("", "encoded", "same"), CLOSING, ("required", "rewritten", "same")],
+    ),
+    "optional members may be null": (
+        ALL_REQUIRED,
+        closed(["a"], a=A, b=B, c={"enum": ["x"]}, d={"type": "array", "items": A}),
+        closed(
+            ["a", "b", "c", "d"],
+            a=A,
+            b={"type": ["integer", "null"]},
+            c={"enum": ["x", None], "type": ["string", "null"]},
+            d={"anyOf": [{"type": "array", "items": A}, {"type": "null"}]},
+        ),
+        [AS_NULL, AS_NULL, AS_NULL],
+    ),
+    "a union takes one more branch": (
+        ALL_REQUIRED,
+        closed(a={"anyOf": [A, B], "description": "d"}),
+        closed(["a"], a={"anyOf": [A, B, {"type": "null"}], "description": "d"}),
+        [AS_NULL],
+    ),
+    "null is the default": (
+        ALL_REQUIRED,
+        closed(a={"type": ["string", "null"], "default": None}),
+        closed(["a"], a={"type": ["string", "null"], "description": "(default: null)"}),
+        [("required", "rewritten", "same"), ("default", "described", "same")],
+    ),
+    "null means something": (
+        ALL_REQUIRED,
+        closed(a={"type": ["string", "null"]}),
+        closed(["a"], a={"type": ["string", "null"]}),
+        [("required", "rewritten", "narrower")],
+    ),
+    "what is said of a string goes into the branches beside it": (
+        CLOSED,
+        {"type": "string", "anyOf": [{"pattern": "^a"}, {"format": "email"}]},
+        {"anyOf": [{"type": "string", "pattern": "^a"}, {"type": "string", "format": "email"}]},
+        [("type", "rewritten", "same")],
+    ),
+}
+
+
+@pytest.mark.parametrize(("subset", "schema", "expected", "told"), CASES.values(), ids=CASES)
+def test_objects(
+    subset: Subset, schema: Any, expected: Any, told: list[tuple[str, str, str]]
+) -> None:
+    assert fitted_member(schema, subset) == (expected, told)
+
+
+def test_a_root_that_is_a_map_is_wrapped() -> None:
+    found = fitted({"type": "object", "additionalProperties": {"$ref": "#"}}, CLOSED)
+    again = {"$ref": "#/$defs/definition"}
+    assert found.schema == {
+        **closed(["input"], input=again),
+        "$defs": {"definition": entries(again)},
+    }
+    assert found.root.undo.wrapped == "input"
+    assert found.root.keywords["properties"]["input"].undo.entries == Entries()
+
+
+def test_a_root_without_members_is_closed() -> None:
+    found = fitted({"type": "object"}, CLOSED)
+    assert (found.schema, found.told) == (closed(), [CLOSING])
+
+
+def test_members_are_renamed_wherever_they_are_named() -> None:
+    schema: dict[str, Any] = {
+        "type": "object",
+        "properties": {"a b": A, "c": A},
+        "required": ["a b"],
+        "allOf": [{"required": ["d e"]}],
+        "propertyNames": {"maxLength": 3},
+    }
+    found = fitted(schema, Subset(), {"a b": "a_b", "d e": "d_e"})
+    assert found.schema["properties"] == {"a_b": A, "c": A}
+    assert found.schema["required"] == ["a_b", "d_e"]
+    assert found.root.undo.renamed == {"a_b": "a b", "d_e": "d e"}
+    assert ("propertyNames", "described", "wider") in found.told
+
+
+def test_a_schema_that_every_keyword_is_taken_of_stays_as_it_is() -> None:
+    schema: dict[str, Any] = {
+        "type": "object",
+        "properties": {"a": {"minLength": 1, "pattern": "^(?=a)"}, "b": True, "c": False},
+        "patternProperties": {"^x": {"enum": [1, {}]}},
+        "additionalProperties": {"const": None},
+        "required": ["z"],
+        "minProperties": 1,
+    }
+    found = fitted(schema, Subset())
+    assert (found.schema, found.told) == (
+        {**schema, "properties": {**schema["properties"], "b": {}}},
+        [],
+    )
+
+
+def test_what_describes_a_union_goes_to_its_first_branch_where_it_stands_alone() -> None:
+    subset = taking("anyOf", any_of_alone=True)
+    found, told = fitted_member(
+        {"anyOf": [{**A, "description": "a"}, B], "description": "d"}, subset
+    )
+    assert found == {"anyOf": [{"type": "string", "description": "d a"}, B]}
+    assert told == [("description", "rewritten", "same")]
