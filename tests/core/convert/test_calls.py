@@ -4,6 +4,9 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from json_texts import MUTATIONS
 from sidecheck_server.core.convert.apis.api import Api, RequestLimits, Subset
 from sidecheck_server.core.convert.calls import (
     call_error_text,
@@ -255,6 +258,11 @@ def test_a_call_beyond_a_bound_is_refused(key: ModelApi, call: Any, bound: str) 
     assert (Reason.LIMIT_EXCEEDED, bound) == (refused.value.reason, refused.value.metadata["bound"])
 
 
+def test_the_id_is_read_whatever_else_is_wrong() -> None:
+    """APIs want an answer to each call that they gave an id."""
+    assert "c1" == read(CHAT, {"id": "c1", "function": None}).id
+
+
 def test_many_violations_are_cut() -> None:
     """As with payloads, it is told that there are more."""
     keys = ",".join(f'"k{n}": 1, "k{n}": 2' for n in range(50))
@@ -302,6 +310,39 @@ def test_many_violations_are_cut() -> None:
 def test_the_model_is_told_of_its_arguments(key: ModelApi, call: Any, lines: list[str]) -> None:
     """In the words in which it is told of any arguments."""
     assert lines == call_error_text(read(key, call), tool="t").split("\n")
+
+
+@given(
+    st.sampled_from(list(ModelApi)),
+    st.sampled_from(
+        [
+            chat('{"a": [1]}'),
+            chat({"a": 1}),
+            responses('{"a": "b"}'),
+            tool_use({"a": {}}),
+            {"functionCall": GEMINI_CALL},
+            {"toolUse": BEDROCK_CALL},
+        ]
+    ),
+    st.lists(st.tuples(st.integers(0, 120), st.integers(0, 3), st.sampled_from([b"", *MUTATIONS]))),
+)
+@settings(max_examples=300, deadline=None)
+def test_whatever_is_sent_is_a_call_or_has_a_verdict(
+    key: ModelApi, call: Any, edits: list[tuple[int, int, bytes]]
+) -> None:
+    """What is valid has a name and arguments; what has none is told."""
+    text = json.dumps(call).encode()
+    for at, removed, put in edits:
+        text = text[:at] + put + text[at + removed :]
+    reason: Reason | None = None
+    try:
+        found = read(key, text, Limits(payload_depth=8))
+    except Refusal as refused:
+        reason = refused.reason
+    else:
+        assert found.verdict.valid is (found.name != "" and found.arguments is not None)
+        assert found.verdict.valid is (call_error_text(found) == "")
+    assert reason in {None, Reason.LIMIT_EXCEEDED}
 
 
 def plan(name: str = "t", api: ModelApi = CHAT) -> Plan:

@@ -298,10 +298,20 @@ def test_a_very_deep_schema_is_walked_without_recursion() -> None:
     assert guide_of(nested(1200)) is not None
 
 
-def test_a_guide_that_no_plan_has_room_for_is_refused() -> None:
+@pytest.mark.parametrize(
+    "root",
+    [
+        pytest.param(an_object(**{f"member_{n:05}": text() for n in range(5000)}), id="text"),
+        pytest.param(
+            part(properties={f"{n:x}": STRING for n in range(10_000)}, additionalProperties=text()),
+            id="guides",
+        ),
+    ],
+)
+def test_a_guide_that_no_plan_has_room_for_is_refused(root: Part) -> None:
     """A plan must be readable when it comes back."""
-    root = an_object(**{f"member_{n:05}": text() for n in range(5000)})
     with pytest.raises(Refusal) as refused:
         guide_of(root)
 
     assert Reason.NOT_CONVERTIBLE is refused.value.reason
+    assert {"bound": "plan", "limit": "131072"} == refused.value.metadata

@@ -76,6 +76,15 @@ def test_a_plan_is_a_json_object_that_tells_its_format() -> None:
     } == json.loads(plan_to_json(plan))
 
 
+def test_a_plan_that_could_not_be_read_is_not_written() -> None:
+    """The name of a tool may be nearly as long as its definition."""
+    plan = Plan(ModelApi.GEMINI, "n", "", "t" * (256 << 10), DIGEST, strict=False, guide=None)
+    with pytest.raises(Refusal) as refused:
+        plan_to_json(plan)
+
+    assert Reason.NOT_CONVERTIBLE is refused.value.reason
+
+
 LIST = {"any_of": [{"when": {}, "as": {"ref": "d0"}}]}
 
 

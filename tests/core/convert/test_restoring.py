@@ -1,5 +1,6 @@
 """Arguments come back in the form of the original, and nothing is dropped in silence."""
 
+import time
 from itertools import product
 from typing import Any
 
@@ -133,6 +134,13 @@ def read(
             {"wrapped": "input"}, {"input": 1}, 1, {"": UNWRAPPED}, id="wrapped no object"
         ),
         pytest.param(
+            {"wrapped": "a", "also": [{"wrapped": "b", "inner": TEXT}]},
+            {"a": "1"},
+            "1",
+            {"": UNWRAPPED},
+            id="wrapped as one guide says",
+        ),
+        pytest.param(
             {"ref": "d", "defs": {"d": {"nulls": ["a"], **members(b={"ref": "d"})}}},
             {"a": None, "b": {"a": None, "b": {"a": None}}},
             {"b": {"b": {}}},
@@ -264,6 +272,12 @@ STRINGS = branch(types=["string"])
             {"a": None, "b": None},
             [{"a": None}],
             id="required members tell",
+        ),
+        pytest.param(
+            union(branch({"nulls": ["a"]}, only=["a", "c"]), branch({"nulls": ["b"]})),
+            {"a": None, "b": None},
+            [{"a": None}],
+            id="as many members as can be but others",
         ),
         pytest.param(
             union(branch({"nulls": ["a"]}, only=["a"]), branch({"nulls": ["b"]}, required=["b"])),
@@ -402,6 +416,11 @@ DOUBLING = {
             {"items": TEXT}, ["[" * 100] * 10_000, id="ten thousand texts that are no JSON"
         ),
         pytest.param(
+            {"items": TEXT},
+            [f"[{','.join(['1e300'] * 1300)}]"] * 120,
+            id="texts of numbers that take long to read",
+        ),
+        pytest.param(
             members(**{"k" * 500_000: {"items": {"nulls": ["a"]}}}),
             {"k" * 500_000: [{"a": None}] * 10_000},
             id="ten thousand long pointers",
@@ -409,14 +428,27 @@ DOUBLING = {
     ],
 )
 def test_whatever_is_given_ends(guide: dict[str, Any], arguments: Any) -> None:
-    """The budget bounds all readings together, and tells when there is too much to do."""
+    """The budget bounds all readings together, and tells when there is too much to do.
+
+    Ten million steps are to take a quarter of a second; here they have eight times as long.
+    """
     budget = [Limits().steps]
+    started = time.process_time()
     try:
         made = len(list(readings(arguments, guide, budget)))
     except Exhausted:
         assert budget[0] < 0
     else:
         assert 1 <= made <= MOST_READINGS
+    assert time.process_time() - started < 2
+
+
+def test_references_that_double_cost_no_more_than_there_are() -> None:
+    """Each guide is followed once for each value, by whatever ways it is reached."""
+    row = {f"d{n}": {"also": [{"ref": f"d{n + 1}"}, {"ref": f"d{n + 1}"}]} for n in range(60)}
+    guide = {"ref": "d0", "defs": {**row, "d60": {"nulls": ["a"]}}}
+
+    assert [({}, {"/a": NULL})] == read(guide, {"a": None})
 
 
 def test_arguments_deeper_than_the_interpreter_goes_are_too_much() -> None:

@@ -22,7 +22,7 @@ _LOOKS, _LOOKS_IN_ALL = 512, 100_000
 """How many parts are looked at for one test, and for all of one guide."""
 
 _NAMES = 8
-"""How many names are looked through in the time of one part."""
+"""How many names, or entries of a list, are looked through in the time of one part."""
 
 _DEEPEST = 4
 """How many unions, one in the other, are looked into."""
@@ -82,7 +82,7 @@ class _Look:
             if id(part) in seen:
                 continue
             seen.add(id(part))
-            if not self.affords(1):
+            if not self.affords(1 + len(part.keywords.get("allOf", ())) // _NAMES):
                 return
             yield part
             pending += reversed(_listed(part, "allOf"))
@@ -114,19 +114,28 @@ class _Look:
         if values is not None:
             yield set().union(*map(types_of, values))
         for union in ("anyOf", "oneOf"):
-            branches = _listed(part, union)
-            if branches and depth:
-                below = [self.types(branch, depth - 1) for branch in branches]
-                known = [types for types in below if types is not None]
-                if len(known) == len(below):
-                    yield set().union(*known)
+            known = self._types_of_union(part, union, depth)
+            if known is not None:
+                yield known
+
+    def _types_of_union(self, part: Part, union: str, depth: int) -> set[str] | None:
+        count = len(part.keywords.get(union, ()))
+        if not count or not depth or not self.affords(count // _NAMES):
+            return None
+        known: set[str] = set()
+        for branch in _listed(part, union):
+            types = self.types(branch, depth - 1)
+            if types is None:
+                return None
+            known |= types
+        return known
 
     def constant_members(self, parts: list[Part]) -> dict[str, list[Any]]:
         """Return the members of objects that can be a few scalars only, and these."""
         found: dict[str, list[Any]] = {}
         for part in parts:
             for name, member in part.keywords.get("properties", {}).items():
-                values = self._constants(member, _DEEPEST)
+                values = self._constants(member, _DEEPEST) if self.left else None
                 if values is not None:
                     found.setdefault(name, values)
         return found
@@ -145,7 +154,7 @@ class _Look:
         return None
 
     def _constants_of_union(self, part: Part, depth: int) -> list[Any] | None:
-        branches = _listed(part, "anyOf") or _listed(part, "oneOf")
+        branches = part.keywords.get("anyOf") or part.keywords.get("oneOf")
         if not branches or len(branches) > MOST_CONSTANTS:
             return None
         found: list[Any] = []

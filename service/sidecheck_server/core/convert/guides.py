@@ -38,6 +38,9 @@ nest deeper than plans."""
 _LARGEST = Limits().schema_bytes // 2
 """The largest text of a guide, in bytes: a plan has more, and must be readable again."""
 
+_MOST = Limits().subschemas
+"""The most objects in a guide: a plan may have as many guides."""
+
 _UNIONS = ("anyOf", "oneOf")
 
 
@@ -51,10 +54,13 @@ def guide_of(root: Part) -> Guide | None:
     if id(root) not in leading:
         return None
     guide = _Guides(leading, shared).of(root)
-    if len(msgspec.json.encode(guide)) > _LARGEST:
+    text = msgspec.json.encode(guide)
+    # Every guide is an object, so there are no more of them.
+    if len(text) > _LARGEST or text.count(b"{") > _MOST:
         said = (
-            "turning calls back would take a plan that is too large: "
-            f"its guide has more than {_LARGEST:,} bytes"
+            "turning calls back would take a plan that is too large: its guide has "
+            f"{text.count(b'{'):,} objects and {len(text):,} bytes; at most {_MOST:,} and "
+            f"{_LARGEST:,} can be read again"
         )
         raise Refusal(Reason.NOT_CONVERTIBLE, said, {"bound": "plan", "limit": str(_LARGEST)})
     return guide

@@ -23,12 +23,16 @@ from sidecheck_server.core.convert.words import ModelApi
 from sidecheck_server.core.explain.values import kind_of, listed, quoted
 from sidecheck_server.core.limits import Limits, exceeded
 from sidecheck_server.core.payload import MalformedError, decode
+from sidecheck_server.core.refusals import Reason, Refusal
 from sidecheck_server.core.words import JsonValue
 
 __all__ = ["Plan", "plan_from_json", "plan_to_json"]
 
 _FORMAT = "sidecheck_plan"
 _VERSION = 1
+
+_LARGEST = Limits().schema_bytes
+"""The largest plan that is written, in bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +55,12 @@ class Plan:
 
 
 def plan_to_json(plan: Plan) -> bytes:
-    """Return *plan* as JSON text."""
+    """Return *plan* as JSON text.
+
+    Raises:
+        Refusal: NOT_CONVERTIBLE if it would be too large to be read again: names of tools
+            may be as long as their definitions.
+    """
     members = {
         _FORMAT: _VERSION,
         "api": plan.api,
@@ -62,7 +71,11 @@ def plan_to_json(plan: Plan) -> bytes:
         "strict": plan.strict,
         "guide": plan.guide,
     }
-    return msgspec.json.encode({name: each for name, each in members.items() if each is not None})
+    text = msgspec.json.encode({name: each for name, each in members.items() if each is not None})
+    if len(text) > _LARGEST:
+        said = f"the plan would have {len(text):,} bytes, more than the {_LARGEST:,} that are read"
+        raise Refusal(Reason.NOT_CONVERTIBLE, said, {"bound": "plan", "limit": str(_LARGEST)})
+    return text
 
 
 def plan_from_json(text: bytes, limits: Limits) -> Plan:

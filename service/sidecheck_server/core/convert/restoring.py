@@ -5,6 +5,7 @@ for the judge to say. Where several branches of a union fit a value there are se
 readings, of which the judge accepts one.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -30,13 +31,20 @@ _MOST_TRIED = 4 * MOST_READINGS
 
 _PAYLOAD_DEPTH = Limits().payload_depth
 
-# In steps: a value that a guide leads to, a guide of it, a change that is told, a text that
-# is decoded, and how many characters of one, or of a pointer, are read or written in a step.
+# In steps: a value that a guide leads to, a guide of it, a change that is told, a step of a
+# pointer, a text that is decoded, how many characters of one, or of a pointer, are read or
+# written in a step, and a number that is far from 1.
 _VALUE = 60
 _GUIDE = 20
 _CHANGE = 100
-_TEXT = 800
+_STEP = 4
+_TEXT = 250
 _CHARACTERS = 2
+_EXTREME = 1200
+
+_EXTREMES = re.compile(r"[0-9][eE][+-]?[0-9]{3}")
+"""What begins the exponents with which reading a number takes long (see `payload.decoding`):
+a payload may have many short texts of such numbers."""
 
 #: The steps to a value: those to what it stands in, and the last one.
 _Path: TypeAlias = Union[tuple["_Path", str | int], None]
@@ -233,6 +241,7 @@ class _Restoring:
     def _decoded(self, text: str, path: _Path, depth: int) -> JsonValue:
         """Return what the JSON *text* holds, or itself if it holds nothing."""
         spend(self._budget, _TEXT + len(text) // _CHARACTERS)
+        spend(self._budget, _EXTREME * len(_EXTREMES.findall(text)))
         try:
             encoded = text.encode("utf-8", "surrogatepass")
             value = decode(encoded, max_depth=self._max_depth - depth, most=1)
@@ -247,7 +256,7 @@ class _Restoring:
         steps: list[str | int] = []
         while path is not None:
             path, step = path
-            spend(self._budget, len(step) // _CHARACTERS if isinstance(step, str) else 1)
+            spend(self._budget, _STEP + (len(step) // _CHARACTERS if isinstance(step, str) else 0))
             steps.append(step)
         self.changes.append(Change(as_pointer(reversed(steps)), rule, "", said))
 

@@ -82,17 +82,16 @@ class _Call:
 
     def read(self) -> ModelCall:
         """Return the call as far as it can be read."""
-        name = called = ""
+        name = ""
         arguments: dict[str, JsonValue] | None = None
         # Whatever holds the name holds the arguments.
         holder = self._holder(self._form.name)
         if holder is not None:
-            called = self._text(self._form.id)
             name = self._name(holder)
             arguments = self._arguments(holder)
         return ModelCall(
             name,
-            called,
+            self._text(self._form.id),
             arguments,
             Verdict.listing(self._found, truncated=self._truncated),
             as_pointer((*self._above, *self._form.arguments)),
@@ -116,7 +115,7 @@ class _Call:
         return value
 
     def _text(self, place: tuple[str, ...]) -> str:
-        """Return the string at *place* of the call, an object, or ""."""
+        """Return the string at *place* of the call, or ""."""
         found: JsonValue = self._call
         for step in place:
             found = found.get(step) if isinstance(found, dict) else None
