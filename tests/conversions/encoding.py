@@ -150,6 +150,9 @@ class _Encoder:
             for name, each in sent.items()
         ]
         lacking = {name: None for each in guides for name in each.get("nulls", [])}
+        if any(name in lacking and each is None for name, each in sent.items()):
+            # It would be taken for one that lacks.
+            return
         for chosen in islice(product(*forms), _MOST):
             yield {**lacking, **dict(zip(sent, chosen, strict=True))}
 

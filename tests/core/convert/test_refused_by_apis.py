@@ -70,3 +70,39 @@ def test_what_is_null_twice_over_is_nullable_for_gemini() -> None:
     schema, _ = member({"anyOf": [{"type": "null"}, {"type": ["boolean", "null"]}]})
 
     assert {"type": "BOOLEAN", "nullable": True} == schema
+
+
+@pytest.mark.parametrize("api", [ModelApi.GEMINI, ModelApi.GEMINI_JSON])
+@pytest.mark.parametrize("schema", [{"type": "object"}, {"type": "object", "properties": {}}])
+def test_a_tool_that_takes_nothing_goes_without_a_schema(api: ModelApi, schema: Any) -> None:
+    found = form(schema, api)
+
+    assert None is found.parameters
+    assert all(loss.direction is Direction.SAME for loss in found.losses)
+
+
+def test_what_is_lost_with_a_schema_that_is_left_out_is_told() -> None:
+    found = form({"type": "object", "minProperties": 1}, ModelApi.GEMINI)
+
+    assert None is found.parameters
+    assert [("/inputSchema", "minProperties", Direction.WIDER)] == [
+        (loss.pointer, loss.keyword, loss.direction) for loss in found.losses
+    ]
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "object", "additionalProperties": {"type": "string"}},
+        {"type": "object", "required": ["a"]},
+    ],
+)
+def test_a_tool_that_takes_what_is_not_declared_has_a_schema(schema: Any) -> None:
+
+    assert schema == {
+        name: value
+        for name, value in json.loads(
+            form(schema, ModelApi.GEMINI_JSON).parameters or b"{}"
+        ).items()
+        if name != "properties"
+    }

@@ -1,5 +1,6 @@
 """Conversion of one definition to the form that an API takes."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -15,7 +16,7 @@ from sidecheck_server.core.convert.part import Part, copied, members_of
 from sidecheck_server.core.convert.presentation import Presentation, noted, presented
 from sidecheck_server.core.convert.reading import read_parts
 from sidecheck_server.core.convert.record import Record
-from sidecheck_server.core.convert.words import ConversionOptions, Loss, Mode
+from sidecheck_server.core.convert.words import Action, ConversionOptions, Direction, Loss, Mode
 from sidecheck_server.core.convert.writing import notes_of, write_schema
 from sidecheck_server.core.limits import Limits, exceeded
 from sidecheck_server.core.mcp.tools.definitions import ToolDefinition
@@ -104,8 +105,9 @@ def _form(
     losses: tuple[Loss, ...],
     why_not: str,
 ) -> Form:
-    takes_nothing = not fitted.schema.get("properties")
-    omits = api.omits_no_parameters and takes_nothing
+    omits = api.omits_no_parameters and _takes_nothing(fitted.schema)
+    if omits:
+        losses = (*losses, *_omitted(fitted.schema))
     return Form(
         tool=definition.name,
         definition_digest=definition.digest,
@@ -118,3 +120,17 @@ def _form(
         why_not_strict=why_not,
         counts=fitted.counts,
     )
+
+
+def _takes_nothing(schema: dict[str, Any]) -> bool:
+    """Return whether *schema* speaks of no members, declared, required or others."""
+    speaks = schema.get("properties") or schema.get("required")
+    return not speaks and not isinstance(schema.get("additionalProperties"), dict)
+
+
+def _omitted(schema: dict[str, Any]) -> Iterator[Loss]:
+    """Yield what is lost with *schema*, which takes nothing and is left out."""
+    for keyword in ("maxProperties", "minProperties"):
+        if keyword in schema:
+            said = "a tool that takes nothing goes without a schema"
+            yield Loss("/inputSchema", keyword, Action.DROPPED, Direction.WIDER, said)
