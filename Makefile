@@ -71,7 +71,7 @@ bench: setup
 # what its wheels are built with.
 lock: setup
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
-		--no-emit-package sidecheck --no-emit-index-url --group dev \
+		--no-emit-package sidecheck --no-emit-index-url --group dev --extra infer \
 		pyproject.toml clients/python/pyproject.toml -o requirements.lock
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
 		--no-emit-index-url --group demo -o clients/python/demo/requirements.lock

@@ -63,6 +63,10 @@ class Reason(StrEnum):
     PLAN_MISMATCH = "PLAN_MISMATCH"
     """A plan does not belong to the call, or to the tool."""
 
+    # The inference
+    SWITCHED_OFF = "SWITCHED_OFF"
+    """A setting of the server switches this off."""
+
     # The service
     WORKER_LOST = "WORKER_LOST"
     """The worker process died that was at it; trying again may succeed."""

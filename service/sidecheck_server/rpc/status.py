@@ -37,6 +37,7 @@ STATUS_CODES: Mapping[Reason, grpc.StatusCode] = MappingProxyType(
         Reason.NOT_CONVERTIBLE: grpc.StatusCode.FAILED_PRECONDITION,
         Reason.INVALID_PLAN: grpc.StatusCode.INVALID_ARGUMENT,
         Reason.PLAN_MISMATCH: grpc.StatusCode.FAILED_PRECONDITION,
+        Reason.SWITCHED_OFF: grpc.StatusCode.FAILED_PRECONDITION,
         Reason.WORKER_LOST: grpc.StatusCode.UNAVAILABLE,
         Reason.SHUTTING_DOWN: grpc.StatusCode.UNAVAILABLE,
     }

@@ -1642,6 +1642,222 @@ func (x *CheckToolResultResponse) GetAnswer() *CheckAnswer {
 	return nil
 }
 
+// What a tool returned, to be made a result.
+type NormalizeToolResultRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What is known of the peers. Only the protocol version counts.
+	Context *ProtocolContext `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
+	// How much the verdict tells.
+	Options *CheckOptions `protobuf:"bytes,2,opt,name=options,proto3" json:"options,omitempty"`
+	// What the tool returned. Exactly one must be set; nothing is guessed from the form of a
+	// value.
+	//
+	// Types that are valid to be assigned to Returned:
+	//
+	//	*NormalizeToolResultRequest_Value
+	//	*NormalizeToolResultRequest_Content
+	//	*NormalizeToolResultRequest_Result
+	//	*NormalizeToolResultRequest_Error
+	Returned isNormalizeToolResultRequest_Returned `protobuf_oneof:"returned"`
+	// The tool that returned it, whose output schema says what form the value has. If unset
+	// it has none.
+	Tool *Target `protobuf:"bytes,7,opt,name=tool,proto3" json:"tool,omitempty"`
+	// What the result must be. With `RESULT_PROFILE_TEXT` it has one text and `isError`
+	// alone.
+	Profile       ResultProfile `protobuf:"varint,8,opt,name=profile,proto3,enum=sidecheck.v1.ResultProfile" json:"profile,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *NormalizeToolResultRequest) Reset() {
+	*x = NormalizeToolResultRequest{}
+	mi := &file_sidecheck_v1_protocol_service_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *NormalizeToolResultRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*NormalizeToolResultRequest) ProtoMessage() {}
+
+func (x *NormalizeToolResultRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_sidecheck_v1_protocol_service_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use NormalizeToolResultRequest.ProtoReflect.Descriptor instead.
+func (*NormalizeToolResultRequest) Descriptor() ([]byte, []int) {
+	return file_sidecheck_v1_protocol_service_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *NormalizeToolResultRequest) GetContext() *ProtocolContext {
+	if x != nil {
+		return x.Context
+	}
+	return nil
+}
+
+func (x *NormalizeToolResultRequest) GetOptions() *CheckOptions {
+	if x != nil {
+		return x.Options
+	}
+	return nil
+}
+
+func (x *NormalizeToolResultRequest) GetReturned() isNormalizeToolResultRequest_Returned {
+	if x != nil {
+		return x.Returned
+	}
+	return nil
+}
+
+func (x *NormalizeToolResultRequest) GetValue() []byte {
+	if x != nil {
+		if x, ok := x.Returned.(*NormalizeToolResultRequest_Value); ok {
+			return x.Value
+		}
+	}
+	return nil
+}
+
+func (x *NormalizeToolResultRequest) GetContent() []byte {
+	if x != nil {
+		if x, ok := x.Returned.(*NormalizeToolResultRequest_Content); ok {
+			return x.Content
+		}
+	}
+	return nil
+}
+
+func (x *NormalizeToolResultRequest) GetResult() []byte {
+	if x != nil {
+		if x, ok := x.Returned.(*NormalizeToolResultRequest_Result); ok {
+			return x.Result
+		}
+	}
+	return nil
+}
+
+func (x *NormalizeToolResultRequest) GetError() string {
+	if x != nil {
+		if x, ok := x.Returned.(*NormalizeToolResultRequest_Error); ok {
+			return x.Error
+		}
+	}
+	return ""
+}
+
+func (x *NormalizeToolResultRequest) GetTool() *Target {
+	if x != nil {
+		return x.Tool
+	}
+	return nil
+}
+
+func (x *NormalizeToolResultRequest) GetProfile() ResultProfile {
+	if x != nil {
+		return x.Profile
+	}
+	return ResultProfile_RESULT_PROFILE_UNSPECIFIED
+}
+
+type isNormalizeToolResultRequest_Returned interface {
+	isNormalizeToolResultRequest_Returned()
+}
+
+type NormalizeToolResultRequest_Value struct {
+	// Data, as JSON text.
+	Value []byte `protobuf:"bytes,3,opt,name=value,proto3,oneof"`
+}
+
+type NormalizeToolResultRequest_Content struct {
+	// One content block or a list of them, as JSON text.
+	Content []byte `protobuf:"bytes,4,opt,name=content,proto3,oneof"`
+}
+
+type NormalizeToolResultRequest_Result struct {
+	// A whole `CallToolResult`, as JSON text.
+	Result []byte `protobuf:"bytes,5,opt,name=result,proto3,oneof"`
+}
+
+type NormalizeToolResultRequest_Error struct {
+	// What went wrong, for the model: the tool failed.
+	Error string `protobuf:"bytes,6,opt,name=error,proto3,oneof"`
+}
+
+func (*NormalizeToolResultRequest_Value) isNormalizeToolResultRequest_Returned() {}
+
+func (*NormalizeToolResultRequest_Content) isNormalizeToolResultRequest_Returned() {}
+
+func (*NormalizeToolResultRequest_Result) isNormalizeToolResultRequest_Returned() {}
+
+func (*NormalizeToolResultRequest_Error) isNormalizeToolResultRequest_Returned() {}
+
+// A result that conforms.
+type NormalizeToolResultResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The `CallToolResult`, as JSON text.
+	Result []byte `protobuf:"bytes,1,opt,name=result,proto3" json:"result,omitempty"`
+	// The verdict on what the tool returned. If it is invalid, `result` is the one that tells
+	// of it.
+	Verdict       *Verdict `protobuf:"bytes,2,opt,name=verdict,proto3" json:"verdict,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *NormalizeToolResultResponse) Reset() {
+	*x = NormalizeToolResultResponse{}
+	mi := &file_sidecheck_v1_protocol_service_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *NormalizeToolResultResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*NormalizeToolResultResponse) ProtoMessage() {}
+
+func (x *NormalizeToolResultResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_sidecheck_v1_protocol_service_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use NormalizeToolResultResponse.ProtoReflect.Descriptor instead.
+func (*NormalizeToolResultResponse) Descriptor() ([]byte, []int) {
+	return file_sidecheck_v1_protocol_service_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *NormalizeToolResultResponse) GetResult() []byte {
+	if x != nil {
+		return x.Result
+	}
+	return nil
+}
+
+func (x *NormalizeToolResultResponse) GetVerdict() *Verdict {
+	if x != nil {
+		return x.Verdict
+	}
+	return nil
+}
+
 // A message of the protocol.
 type ProtocolMessage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1660,7 +1876,7 @@ type ProtocolMessage struct {
 
 func (x *ProtocolMessage) Reset() {
 	*x = ProtocolMessage{}
-	mi := &file_sidecheck_v1_protocol_service_proto_msgTypes[24]
+	mi := &file_sidecheck_v1_protocol_service_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1672,7 +1888,7 @@ func (x *ProtocolMessage) String() string {
 func (*ProtocolMessage) ProtoMessage() {}
 
 func (x *ProtocolMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_sidecheck_v1_protocol_service_proto_msgTypes[24]
+	mi := &file_sidecheck_v1_protocol_service_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1685,7 +1901,7 @@ func (x *ProtocolMessage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProtocolMessage.ProtoReflect.Descriptor instead.
 func (*ProtocolMessage) Descriptor() ([]byte, []int) {
-	return file_sidecheck_v1_protocol_service_proto_rawDescGZIP(), []int{24}
+	return file_sidecheck_v1_protocol_service_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ProtocolMessage) GetJson() []byte {
@@ -1731,7 +1947,7 @@ type CheckMessageRequest struct {
 
 func (x *CheckMessageRequest) Reset() {
 	*x = CheckMessageRequest{}
-	mi := &file_sidecheck_v1_protocol_service_proto_msgTypes[25]
+	mi := &file_sidecheck_v1_protocol_service_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1743,7 +1959,7 @@ func (x *CheckMessageRequest) String() string {
 func (*CheckMessageRequest) ProtoMessage() {}
 
 func (x *CheckMessageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_sidecheck_v1_protocol_service_proto_msgTypes[25]
+	mi := &file_sidecheck_v1_protocol_service_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1756,7 +1972,7 @@ func (x *CheckMessageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckMessageRequest.ProtoReflect.Descriptor instead.
 func (*CheckMessageRequest) Descriptor() ([]byte, []int) {
-	return file_sidecheck_v1_protocol_service_proto_rawDescGZIP(), []int{25}
+	return file_sidecheck_v1_protocol_service_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *CheckMessageRequest) GetContext() *ProtocolContext {
@@ -1791,7 +2007,7 @@ type CheckMessageResponse struct {
 
 func (x *CheckMessageResponse) Reset() {
 	*x = CheckMessageResponse{}
-	mi := &file_sidecheck_v1_protocol_service_proto_msgTypes[26]
+	mi := &file_sidecheck_v1_protocol_service_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1803,7 +2019,7 @@ func (x *CheckMessageResponse) String() string {
 func (*CheckMessageResponse) ProtoMessage() {}
 
 func (x *CheckMessageResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_sidecheck_v1_protocol_service_proto_msgTypes[26]
+	mi := &file_sidecheck_v1_protocol_service_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1816,7 +2032,7 @@ func (x *CheckMessageResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckMessageResponse.ProtoReflect.Descriptor instead.
 func (*CheckMessageResponse) Descriptor() ([]byte, []int) {
-	return file_sidecheck_v1_protocol_service_proto_rawDescGZIP(), []int{26}
+	return file_sidecheck_v1_protocol_service_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *CheckMessageResponse) GetAnswer() *CheckAnswer {
@@ -1840,7 +2056,7 @@ type CheckAnswer struct {
 
 func (x *CheckAnswer) Reset() {
 	*x = CheckAnswer{}
-	mi := &file_sidecheck_v1_protocol_service_proto_msgTypes[27]
+	mi := &file_sidecheck_v1_protocol_service_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1852,7 +2068,7 @@ func (x *CheckAnswer) String() string {
 func (*CheckAnswer) ProtoMessage() {}
 
 func (x *CheckAnswer) ProtoReflect() protoreflect.Message {
-	mi := &file_sidecheck_v1_protocol_service_proto_msgTypes[27]
+	mi := &file_sidecheck_v1_protocol_service_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1865,7 +2081,7 @@ func (x *CheckAnswer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckAnswer.ProtoReflect.Descriptor instead.
 func (*CheckAnswer) Descriptor() ([]byte, []int) {
-	return file_sidecheck_v1_protocol_service_proto_rawDescGZIP(), []int{27}
+	return file_sidecheck_v1_protocol_service_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *CheckAnswer) GetVerdict() *Verdict {
@@ -1897,7 +2113,7 @@ type CheckBatchRequest struct {
 
 func (x *CheckBatchRequest) Reset() {
 	*x = CheckBatchRequest{}
-	mi := &file_sidecheck_v1_protocol_service_proto_msgTypes[28]
+	mi := &file_sidecheck_v1_protocol_service_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1909,7 +2125,7 @@ func (x *CheckBatchRequest) String() string {
 func (*CheckBatchRequest) ProtoMessage() {}
 
 func (x *CheckBatchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_sidecheck_v1_protocol_service_proto_msgTypes[28]
+	mi := &file_sidecheck_v1_protocol_service_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1922,7 +2138,7 @@ func (x *CheckBatchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckBatchRequest.ProtoReflect.Descriptor instead.
 func (*CheckBatchRequest) Descriptor() ([]byte, []int) {
-	return file_sidecheck_v1_protocol_service_proto_rawDescGZIP(), []int{28}
+	return file_sidecheck_v1_protocol_service_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *CheckBatchRequest) GetContext() *ProtocolContext {
@@ -1965,7 +2181,7 @@ type CheckItem struct {
 
 func (x *CheckItem) Reset() {
 	*x = CheckItem{}
-	mi := &file_sidecheck_v1_protocol_service_proto_msgTypes[29]
+	mi := &file_sidecheck_v1_protocol_service_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1977,7 +2193,7 @@ func (x *CheckItem) String() string {
 func (*CheckItem) ProtoMessage() {}
 
 func (x *CheckItem) ProtoReflect() protoreflect.Message {
-	mi := &file_sidecheck_v1_protocol_service_proto_msgTypes[29]
+	mi := &file_sidecheck_v1_protocol_service_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1990,7 +2206,7 @@ func (x *CheckItem) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckItem.ProtoReflect.Descriptor instead.
 func (*CheckItem) Descriptor() ([]byte, []int) {
-	return file_sidecheck_v1_protocol_service_proto_rawDescGZIP(), []int{29}
+	return file_sidecheck_v1_protocol_service_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *CheckItem) GetItem() isCheckItem_Item {
@@ -2095,7 +2311,7 @@ type CheckBatchResponse struct {
 
 func (x *CheckBatchResponse) Reset() {
 	*x = CheckBatchResponse{}
-	mi := &file_sidecheck_v1_protocol_service_proto_msgTypes[30]
+	mi := &file_sidecheck_v1_protocol_service_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2107,7 +2323,7 @@ func (x *CheckBatchResponse) String() string {
 func (*CheckBatchResponse) ProtoMessage() {}
 
 func (x *CheckBatchResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_sidecheck_v1_protocol_service_proto_msgTypes[30]
+	mi := &file_sidecheck_v1_protocol_service_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2120,7 +2336,7 @@ func (x *CheckBatchResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckBatchResponse.ProtoReflect.Descriptor instead.
 func (*CheckBatchResponse) Descriptor() ([]byte, []int) {
-	return file_sidecheck_v1_protocol_service_proto_rawDescGZIP(), []int{30}
+	return file_sidecheck_v1_protocol_service_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *CheckBatchResponse) GetOutcomes() []*CheckOutcome {
@@ -2146,7 +2362,7 @@ type CheckOutcome struct {
 
 func (x *CheckOutcome) Reset() {
 	*x = CheckOutcome{}
-	mi := &file_sidecheck_v1_protocol_service_proto_msgTypes[31]
+	mi := &file_sidecheck_v1_protocol_service_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2158,7 +2374,7 @@ func (x *CheckOutcome) String() string {
 func (*CheckOutcome) ProtoMessage() {}
 
 func (x *CheckOutcome) ProtoReflect() protoreflect.Message {
-	mi := &file_sidecheck_v1_protocol_service_proto_msgTypes[31]
+	mi := &file_sidecheck_v1_protocol_service_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2171,7 +2387,7 @@ func (x *CheckOutcome) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckOutcome.ProtoReflect.Descriptor instead.
 func (*CheckOutcome) Descriptor() ([]byte, []int) {
-	return file_sidecheck_v1_protocol_service_proto_rawDescGZIP(), []int{31}
+	return file_sidecheck_v1_protocol_service_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *CheckOutcome) GetOutcome() isCheckOutcome_Outcome {
@@ -2233,7 +2449,7 @@ type CheckSessionRequest struct {
 
 func (x *CheckSessionRequest) Reset() {
 	*x = CheckSessionRequest{}
-	mi := &file_sidecheck_v1_protocol_service_proto_msgTypes[32]
+	mi := &file_sidecheck_v1_protocol_service_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2245,7 +2461,7 @@ func (x *CheckSessionRequest) String() string {
 func (*CheckSessionRequest) ProtoMessage() {}
 
 func (x *CheckSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_sidecheck_v1_protocol_service_proto_msgTypes[32]
+	mi := &file_sidecheck_v1_protocol_service_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2258,7 +2474,7 @@ func (x *CheckSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckSessionRequest.ProtoReflect.Descriptor instead.
 func (*CheckSessionRequest) Descriptor() ([]byte, []int) {
-	return file_sidecheck_v1_protocol_service_proto_rawDescGZIP(), []int{32}
+	return file_sidecheck_v1_protocol_service_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *CheckSessionRequest) GetMessage() isCheckSessionRequest_Message {
@@ -2318,7 +2534,7 @@ type SessionDefaults struct {
 
 func (x *SessionDefaults) Reset() {
 	*x = SessionDefaults{}
-	mi := &file_sidecheck_v1_protocol_service_proto_msgTypes[33]
+	mi := &file_sidecheck_v1_protocol_service_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2330,7 +2546,7 @@ func (x *SessionDefaults) String() string {
 func (*SessionDefaults) ProtoMessage() {}
 
 func (x *SessionDefaults) ProtoReflect() protoreflect.Message {
-	mi := &file_sidecheck_v1_protocol_service_proto_msgTypes[33]
+	mi := &file_sidecheck_v1_protocol_service_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2343,7 +2559,7 @@ func (x *SessionDefaults) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionDefaults.ProtoReflect.Descriptor instead.
 func (*SessionDefaults) Descriptor() ([]byte, []int) {
-	return file_sidecheck_v1_protocol_service_proto_rawDescGZIP(), []int{33}
+	return file_sidecheck_v1_protocol_service_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *SessionDefaults) GetContext() *ProtocolContext {
@@ -2374,7 +2590,7 @@ type SessionItem struct {
 
 func (x *SessionItem) Reset() {
 	*x = SessionItem{}
-	mi := &file_sidecheck_v1_protocol_service_proto_msgTypes[34]
+	mi := &file_sidecheck_v1_protocol_service_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2386,7 +2602,7 @@ func (x *SessionItem) String() string {
 func (*SessionItem) ProtoMessage() {}
 
 func (x *SessionItem) ProtoReflect() protoreflect.Message {
-	mi := &file_sidecheck_v1_protocol_service_proto_msgTypes[34]
+	mi := &file_sidecheck_v1_protocol_service_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2399,7 +2615,7 @@ func (x *SessionItem) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionItem.ProtoReflect.Descriptor instead.
 func (*SessionItem) Descriptor() ([]byte, []int) {
-	return file_sidecheck_v1_protocol_service_proto_rawDescGZIP(), []int{34}
+	return file_sidecheck_v1_protocol_service_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *SessionItem) GetId() string {
@@ -2429,7 +2645,7 @@ type CheckSessionResponse struct {
 
 func (x *CheckSessionResponse) Reset() {
 	*x = CheckSessionResponse{}
-	mi := &file_sidecheck_v1_protocol_service_proto_msgTypes[35]
+	mi := &file_sidecheck_v1_protocol_service_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2441,7 +2657,7 @@ func (x *CheckSessionResponse) String() string {
 func (*CheckSessionResponse) ProtoMessage() {}
 
 func (x *CheckSessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_sidecheck_v1_protocol_service_proto_msgTypes[35]
+	mi := &file_sidecheck_v1_protocol_service_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2454,7 +2670,7 @@ func (x *CheckSessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckSessionResponse.ProtoReflect.Descriptor instead.
 func (*CheckSessionResponse) Descriptor() ([]byte, []int) {
-	return file_sidecheck_v1_protocol_service_proto_rawDescGZIP(), []int{35}
+	return file_sidecheck_v1_protocol_service_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *CheckSessionResponse) GetId() string {
@@ -2574,7 +2790,21 @@ const file_sidecheck_v1_protocol_service_proto_rawDesc = "" +
 	"\vtool_result\x18\x03 \x01(\v2\x18.sidecheck.v1.ToolResultR\n" +
 	"toolResult\"L\n" +
 	"\x17CheckToolResultResponse\x121\n" +
-	"\x06answer\x18\x01 \x01(\v2\x19.sidecheck.v1.CheckAnswerR\x06answer\"\x87\x01\n" +
+	"\x06answer\x18\x01 \x01(\v2\x19.sidecheck.v1.CheckAnswerR\x06answer\"\xde\x02\n" +
+	"\x1aNormalizeToolResultRequest\x127\n" +
+	"\acontext\x18\x01 \x01(\v2\x1d.sidecheck.v1.ProtocolContextR\acontext\x124\n" +
+	"\aoptions\x18\x02 \x01(\v2\x1a.sidecheck.v1.CheckOptionsR\aoptions\x12\x16\n" +
+	"\x05value\x18\x03 \x01(\fH\x00R\x05value\x12\x1a\n" +
+	"\acontent\x18\x04 \x01(\fH\x00R\acontent\x12\x18\n" +
+	"\x06result\x18\x05 \x01(\fH\x00R\x06result\x12\x16\n" +
+	"\x05error\x18\x06 \x01(\tH\x00R\x05error\x12(\n" +
+	"\x04tool\x18\a \x01(\v2\x14.sidecheck.v1.TargetR\x04tool\x125\n" +
+	"\aprofile\x18\b \x01(\x0e2\x1b.sidecheck.v1.ResultProfileR\aprofileB\n" +
+	"\n" +
+	"\breturned\"f\n" +
+	"\x1bNormalizeToolResultResponse\x12\x16\n" +
+	"\x06result\x18\x01 \x01(\fR\x06result\x12/\n" +
+	"\averdict\x18\x02 \x01(\v2\x15.sidecheck.v1.VerdictR\averdict\"\x87\x01\n" +
 	"\x0fProtocolMessage\x12\x12\n" +
 	"\x04json\x18\x01 \x01(\fR\x04json\x12,\n" +
 	"\x06sender\x18\x02 \x01(\x0e2\x14.sidecheck.v1.SenderR\x06sender\x12\x18\n" +
@@ -2627,7 +2857,7 @@ const file_sidecheck_v1_protocol_service_proto_rawDesc = "" +
 	"\x06Sender\x12\x16\n" +
 	"\x12SENDER_UNSPECIFIED\x10\x00\x12\x11\n" +
 	"\rSENDER_CLIENT\x10\x01\x12\x11\n" +
-	"\rSENDER_SERVER\x10\x022\xa2\a\n" +
+	"\rSENDER_SERVER\x10\x022\x8e\b\n" +
 	"\x0fProtocolService\x12L\n" +
 	"\tListRules\x12\x1e.sidecheck.v1.ListRulesRequest\x1a\x1f.sidecheck.v1.ListRulesResponse\x12[\n" +
 	"\x0eCheckToolNames\x12#.sidecheck.v1.CheckToolNamesRequest\x1a$.sidecheck.v1.CheckToolNamesResponse\x12O\n" +
@@ -2636,7 +2866,8 @@ const file_sidecheck_v1_protocol_service_proto_rawDesc = "" +
 	"\x10CheckElicitation\x12%.sidecheck.v1.CheckElicitationRequest\x1a&.sidecheck.v1.CheckElicitationResponse\x12s\n" +
 	"\x16CheckElicitationResult\x12+.sidecheck.v1.CheckElicitationResultRequest\x1a,.sidecheck.v1.CheckElicitationResultResponse\x12X\n" +
 	"\rCheckSampling\x12\".sidecheck.v1.CheckSamplingRequest\x1a#.sidecheck.v1.CheckSamplingResponse\x12^\n" +
-	"\x0fCheckToolResult\x12$.sidecheck.v1.CheckToolResultRequest\x1a%.sidecheck.v1.CheckToolResultResponse\x12U\n" +
+	"\x0fCheckToolResult\x12$.sidecheck.v1.CheckToolResultRequest\x1a%.sidecheck.v1.CheckToolResultResponse\x12j\n" +
+	"\x13NormalizeToolResult\x12(.sidecheck.v1.NormalizeToolResultRequest\x1a).sidecheck.v1.NormalizeToolResultResponse\x12U\n" +
 	"\fCheckMessage\x12!.sidecheck.v1.CheckMessageRequest\x1a\".sidecheck.v1.CheckMessageResponse\x12O\n" +
 	"\n" +
 	"CheckBatch\x12\x1f.sidecheck.v1.CheckBatchRequest\x1a .sidecheck.v1.CheckBatchResponse\x12Y\n" +
@@ -2656,7 +2887,7 @@ func file_sidecheck_v1_protocol_service_proto_rawDescGZIP() []byte {
 }
 
 var file_sidecheck_v1_protocol_service_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_sidecheck_v1_protocol_service_proto_msgTypes = make([]protoimpl.MessageInfo, 36)
+var file_sidecheck_v1_protocol_service_proto_msgTypes = make([]protoimpl.MessageInfo, 38)
 var file_sidecheck_v1_protocol_service_proto_goTypes = []any{
 	(ResultProfile)(0),                     // 0: sidecheck.v1.ResultProfile
 	(Sender)(0),                            // 1: sidecheck.v1.Sender
@@ -2685,108 +2916,117 @@ var file_sidecheck_v1_protocol_service_proto_goTypes = []any{
 	(*ToolResult)(nil),                     // 24: sidecheck.v1.ToolResult
 	(*CheckToolResultRequest)(nil),         // 25: sidecheck.v1.CheckToolResultRequest
 	(*CheckToolResultResponse)(nil),        // 26: sidecheck.v1.CheckToolResultResponse
-	(*ProtocolMessage)(nil),                // 27: sidecheck.v1.ProtocolMessage
-	(*CheckMessageRequest)(nil),            // 28: sidecheck.v1.CheckMessageRequest
-	(*CheckMessageResponse)(nil),           // 29: sidecheck.v1.CheckMessageResponse
-	(*CheckAnswer)(nil),                    // 30: sidecheck.v1.CheckAnswer
-	(*CheckBatchRequest)(nil),              // 31: sidecheck.v1.CheckBatchRequest
-	(*CheckItem)(nil),                      // 32: sidecheck.v1.CheckItem
-	(*CheckBatchResponse)(nil),             // 33: sidecheck.v1.CheckBatchResponse
-	(*CheckOutcome)(nil),                   // 34: sidecheck.v1.CheckOutcome
-	(*CheckSessionRequest)(nil),            // 35: sidecheck.v1.CheckSessionRequest
-	(*SessionDefaults)(nil),                // 36: sidecheck.v1.SessionDefaults
-	(*SessionItem)(nil),                    // 37: sidecheck.v1.SessionItem
-	(*CheckSessionResponse)(nil),           // 38: sidecheck.v1.CheckSessionResponse
-	(Severity)(0),                          // 39: sidecheck.v1.Severity
-	(*Verdict)(nil),                        // 40: sidecheck.v1.Verdict
-	(*InlineTool)(nil),                     // 41: sidecheck.v1.InlineTool
-	(*Document)(nil),                       // 42: sidecheck.v1.Document
-	(*Target)(nil),                         // 43: sidecheck.v1.Target
-	(*status.Status)(nil),                  // 44: google.rpc.Status
+	(*NormalizeToolResultRequest)(nil),     // 27: sidecheck.v1.NormalizeToolResultRequest
+	(*NormalizeToolResultResponse)(nil),    // 28: sidecheck.v1.NormalizeToolResultResponse
+	(*ProtocolMessage)(nil),                // 29: sidecheck.v1.ProtocolMessage
+	(*CheckMessageRequest)(nil),            // 30: sidecheck.v1.CheckMessageRequest
+	(*CheckMessageResponse)(nil),           // 31: sidecheck.v1.CheckMessageResponse
+	(*CheckAnswer)(nil),                    // 32: sidecheck.v1.CheckAnswer
+	(*CheckBatchRequest)(nil),              // 33: sidecheck.v1.CheckBatchRequest
+	(*CheckItem)(nil),                      // 34: sidecheck.v1.CheckItem
+	(*CheckBatchResponse)(nil),             // 35: sidecheck.v1.CheckBatchResponse
+	(*CheckOutcome)(nil),                   // 36: sidecheck.v1.CheckOutcome
+	(*CheckSessionRequest)(nil),            // 37: sidecheck.v1.CheckSessionRequest
+	(*SessionDefaults)(nil),                // 38: sidecheck.v1.SessionDefaults
+	(*SessionItem)(nil),                    // 39: sidecheck.v1.SessionItem
+	(*CheckSessionResponse)(nil),           // 40: sidecheck.v1.CheckSessionResponse
+	(Severity)(0),                          // 41: sidecheck.v1.Severity
+	(*Verdict)(nil),                        // 42: sidecheck.v1.Verdict
+	(*InlineTool)(nil),                     // 43: sidecheck.v1.InlineTool
+	(*Document)(nil),                       // 44: sidecheck.v1.Document
+	(*Target)(nil),                         // 45: sidecheck.v1.Target
+	(*status.Status)(nil),                  // 46: google.rpc.Status
 }
 var file_sidecheck_v1_protocol_service_proto_depIdxs = []int32{
-	39, // 0: sidecheck.v1.CheckOptions.least_severity:type_name -> sidecheck.v1.Severity
+	41, // 0: sidecheck.v1.CheckOptions.least_severity:type_name -> sidecheck.v1.Severity
 	7,  // 1: sidecheck.v1.ListRulesResponse.rules:type_name -> sidecheck.v1.Rule
-	39, // 2: sidecheck.v1.Rule.severity:type_name -> sidecheck.v1.Severity
+	41, // 2: sidecheck.v1.Rule.severity:type_name -> sidecheck.v1.Severity
 	3,  // 3: sidecheck.v1.CheckToolNamesRequest.context:type_name -> sidecheck.v1.ProtocolContext
 	4,  // 4: sidecheck.v1.CheckToolNamesRequest.options:type_name -> sidecheck.v1.CheckOptions
 	10, // 5: sidecheck.v1.CheckToolNamesResponse.outcomes:type_name -> sidecheck.v1.ToolNameOutcome
 	11, // 6: sidecheck.v1.CheckToolNamesResponse.collisions:type_name -> sidecheck.v1.NameCollision
-	40, // 7: sidecheck.v1.ToolNameOutcome.verdict:type_name -> sidecheck.v1.Verdict
+	42, // 7: sidecheck.v1.ToolNameOutcome.verdict:type_name -> sidecheck.v1.Verdict
 	3,  // 8: sidecheck.v1.CheckToolsRequest.context:type_name -> sidecheck.v1.ProtocolContext
 	4,  // 9: sidecheck.v1.CheckToolsRequest.options:type_name -> sidecheck.v1.CheckOptions
-	41, // 10: sidecheck.v1.CheckToolsRequest.tools:type_name -> sidecheck.v1.InlineTool
-	42, // 11: sidecheck.v1.CheckToolsRequest.documents:type_name -> sidecheck.v1.Document
+	43, // 10: sidecheck.v1.CheckToolsRequest.tools:type_name -> sidecheck.v1.InlineTool
+	44, // 11: sidecheck.v1.CheckToolsRequest.documents:type_name -> sidecheck.v1.Document
 	14, // 12: sidecheck.v1.CheckToolsResponse.outcomes:type_name -> sidecheck.v1.ToolOutcome
-	40, // 13: sidecheck.v1.CheckToolsResponse.listing:type_name -> sidecheck.v1.Verdict
+	42, // 13: sidecheck.v1.CheckToolsResponse.listing:type_name -> sidecheck.v1.Verdict
 	2,  // 14: sidecheck.v1.ToolOutcome.treatment:type_name -> sidecheck.v1.ToolOutcome.Treatment
-	40, // 15: sidecheck.v1.ToolOutcome.verdict:type_name -> sidecheck.v1.Verdict
+	42, // 15: sidecheck.v1.ToolOutcome.verdict:type_name -> sidecheck.v1.Verdict
 	3,  // 16: sidecheck.v1.CheckElicitationRequest.context:type_name -> sidecheck.v1.ProtocolContext
 	4,  // 17: sidecheck.v1.CheckElicitationRequest.options:type_name -> sidecheck.v1.CheckOptions
 	15, // 18: sidecheck.v1.CheckElicitationRequest.elicitation:type_name -> sidecheck.v1.Elicitation
-	30, // 19: sidecheck.v1.CheckElicitationResponse.answer:type_name -> sidecheck.v1.CheckAnswer
+	32, // 19: sidecheck.v1.CheckElicitationResponse.answer:type_name -> sidecheck.v1.CheckAnswer
 	3,  // 20: sidecheck.v1.CheckElicitationResultRequest.context:type_name -> sidecheck.v1.ProtocolContext
 	4,  // 21: sidecheck.v1.CheckElicitationResultRequest.options:type_name -> sidecheck.v1.CheckOptions
 	18, // 22: sidecheck.v1.CheckElicitationResultRequest.elicitation_result:type_name -> sidecheck.v1.ElicitationResult
-	30, // 23: sidecheck.v1.CheckElicitationResultResponse.answer:type_name -> sidecheck.v1.CheckAnswer
+	32, // 23: sidecheck.v1.CheckElicitationResultResponse.answer:type_name -> sidecheck.v1.CheckAnswer
 	3,  // 24: sidecheck.v1.CheckSamplingRequest.context:type_name -> sidecheck.v1.ProtocolContext
 	4,  // 25: sidecheck.v1.CheckSamplingRequest.options:type_name -> sidecheck.v1.CheckOptions
 	21, // 26: sidecheck.v1.CheckSamplingRequest.sampling:type_name -> sidecheck.v1.Sampling
-	30, // 27: sidecheck.v1.CheckSamplingResponse.answer:type_name -> sidecheck.v1.CheckAnswer
+	32, // 27: sidecheck.v1.CheckSamplingResponse.answer:type_name -> sidecheck.v1.CheckAnswer
 	0,  // 28: sidecheck.v1.ToolResult.profile:type_name -> sidecheck.v1.ResultProfile
-	43, // 29: sidecheck.v1.ToolResult.tool:type_name -> sidecheck.v1.Target
+	45, // 29: sidecheck.v1.ToolResult.tool:type_name -> sidecheck.v1.Target
 	3,  // 30: sidecheck.v1.CheckToolResultRequest.context:type_name -> sidecheck.v1.ProtocolContext
 	4,  // 31: sidecheck.v1.CheckToolResultRequest.options:type_name -> sidecheck.v1.CheckOptions
 	24, // 32: sidecheck.v1.CheckToolResultRequest.tool_result:type_name -> sidecheck.v1.ToolResult
-	30, // 33: sidecheck.v1.CheckToolResultResponse.answer:type_name -> sidecheck.v1.CheckAnswer
-	1,  // 34: sidecheck.v1.ProtocolMessage.sender:type_name -> sidecheck.v1.Sender
-	3,  // 35: sidecheck.v1.CheckMessageRequest.context:type_name -> sidecheck.v1.ProtocolContext
-	4,  // 36: sidecheck.v1.CheckMessageRequest.options:type_name -> sidecheck.v1.CheckOptions
-	27, // 37: sidecheck.v1.CheckMessageRequest.message:type_name -> sidecheck.v1.ProtocolMessage
-	30, // 38: sidecheck.v1.CheckMessageResponse.answer:type_name -> sidecheck.v1.CheckAnswer
-	40, // 39: sidecheck.v1.CheckAnswer.verdict:type_name -> sidecheck.v1.Verdict
-	3,  // 40: sidecheck.v1.CheckBatchRequest.context:type_name -> sidecheck.v1.ProtocolContext
-	4,  // 41: sidecheck.v1.CheckBatchRequest.options:type_name -> sidecheck.v1.CheckOptions
-	32, // 42: sidecheck.v1.CheckBatchRequest.items:type_name -> sidecheck.v1.CheckItem
-	15, // 43: sidecheck.v1.CheckItem.elicitation:type_name -> sidecheck.v1.Elicitation
-	18, // 44: sidecheck.v1.CheckItem.elicitation_result:type_name -> sidecheck.v1.ElicitationResult
-	21, // 45: sidecheck.v1.CheckItem.sampling:type_name -> sidecheck.v1.Sampling
-	24, // 46: sidecheck.v1.CheckItem.tool_result:type_name -> sidecheck.v1.ToolResult
-	27, // 47: sidecheck.v1.CheckItem.message:type_name -> sidecheck.v1.ProtocolMessage
-	34, // 48: sidecheck.v1.CheckBatchResponse.outcomes:type_name -> sidecheck.v1.CheckOutcome
-	30, // 49: sidecheck.v1.CheckOutcome.answer:type_name -> sidecheck.v1.CheckAnswer
-	44, // 50: sidecheck.v1.CheckOutcome.refusal:type_name -> google.rpc.Status
-	36, // 51: sidecheck.v1.CheckSessionRequest.defaults:type_name -> sidecheck.v1.SessionDefaults
-	37, // 52: sidecheck.v1.CheckSessionRequest.item:type_name -> sidecheck.v1.SessionItem
-	3,  // 53: sidecheck.v1.SessionDefaults.context:type_name -> sidecheck.v1.ProtocolContext
-	4,  // 54: sidecheck.v1.SessionDefaults.options:type_name -> sidecheck.v1.CheckOptions
-	27, // 55: sidecheck.v1.SessionItem.message:type_name -> sidecheck.v1.ProtocolMessage
-	34, // 56: sidecheck.v1.CheckSessionResponse.outcome:type_name -> sidecheck.v1.CheckOutcome
-	5,  // 57: sidecheck.v1.ProtocolService.ListRules:input_type -> sidecheck.v1.ListRulesRequest
-	8,  // 58: sidecheck.v1.ProtocolService.CheckToolNames:input_type -> sidecheck.v1.CheckToolNamesRequest
-	12, // 59: sidecheck.v1.ProtocolService.CheckTools:input_type -> sidecheck.v1.CheckToolsRequest
-	16, // 60: sidecheck.v1.ProtocolService.CheckElicitation:input_type -> sidecheck.v1.CheckElicitationRequest
-	19, // 61: sidecheck.v1.ProtocolService.CheckElicitationResult:input_type -> sidecheck.v1.CheckElicitationResultRequest
-	22, // 62: sidecheck.v1.ProtocolService.CheckSampling:input_type -> sidecheck.v1.CheckSamplingRequest
-	25, // 63: sidecheck.v1.ProtocolService.CheckToolResult:input_type -> sidecheck.v1.CheckToolResultRequest
-	28, // 64: sidecheck.v1.ProtocolService.CheckMessage:input_type -> sidecheck.v1.CheckMessageRequest
-	31, // 65: sidecheck.v1.ProtocolService.CheckBatch:input_type -> sidecheck.v1.CheckBatchRequest
-	35, // 66: sidecheck.v1.ProtocolService.CheckSession:input_type -> sidecheck.v1.CheckSessionRequest
-	6,  // 67: sidecheck.v1.ProtocolService.ListRules:output_type -> sidecheck.v1.ListRulesResponse
-	9,  // 68: sidecheck.v1.ProtocolService.CheckToolNames:output_type -> sidecheck.v1.CheckToolNamesResponse
-	13, // 69: sidecheck.v1.ProtocolService.CheckTools:output_type -> sidecheck.v1.CheckToolsResponse
-	17, // 70: sidecheck.v1.ProtocolService.CheckElicitation:output_type -> sidecheck.v1.CheckElicitationResponse
-	20, // 71: sidecheck.v1.ProtocolService.CheckElicitationResult:output_type -> sidecheck.v1.CheckElicitationResultResponse
-	23, // 72: sidecheck.v1.ProtocolService.CheckSampling:output_type -> sidecheck.v1.CheckSamplingResponse
-	26, // 73: sidecheck.v1.ProtocolService.CheckToolResult:output_type -> sidecheck.v1.CheckToolResultResponse
-	29, // 74: sidecheck.v1.ProtocolService.CheckMessage:output_type -> sidecheck.v1.CheckMessageResponse
-	33, // 75: sidecheck.v1.ProtocolService.CheckBatch:output_type -> sidecheck.v1.CheckBatchResponse
-	38, // 76: sidecheck.v1.ProtocolService.CheckSession:output_type -> sidecheck.v1.CheckSessionResponse
-	67, // [67:77] is the sub-list for method output_type
-	57, // [57:67] is the sub-list for method input_type
-	57, // [57:57] is the sub-list for extension type_name
-	57, // [57:57] is the sub-list for extension extendee
-	0,  // [0:57] is the sub-list for field type_name
+	32, // 33: sidecheck.v1.CheckToolResultResponse.answer:type_name -> sidecheck.v1.CheckAnswer
+	3,  // 34: sidecheck.v1.NormalizeToolResultRequest.context:type_name -> sidecheck.v1.ProtocolContext
+	4,  // 35: sidecheck.v1.NormalizeToolResultRequest.options:type_name -> sidecheck.v1.CheckOptions
+	45, // 36: sidecheck.v1.NormalizeToolResultRequest.tool:type_name -> sidecheck.v1.Target
+	0,  // 37: sidecheck.v1.NormalizeToolResultRequest.profile:type_name -> sidecheck.v1.ResultProfile
+	42, // 38: sidecheck.v1.NormalizeToolResultResponse.verdict:type_name -> sidecheck.v1.Verdict
+	1,  // 39: sidecheck.v1.ProtocolMessage.sender:type_name -> sidecheck.v1.Sender
+	3,  // 40: sidecheck.v1.CheckMessageRequest.context:type_name -> sidecheck.v1.ProtocolContext
+	4,  // 41: sidecheck.v1.CheckMessageRequest.options:type_name -> sidecheck.v1.CheckOptions
+	29, // 42: sidecheck.v1.CheckMessageRequest.message:type_name -> sidecheck.v1.ProtocolMessage
+	32, // 43: sidecheck.v1.CheckMessageResponse.answer:type_name -> sidecheck.v1.CheckAnswer
+	42, // 44: sidecheck.v1.CheckAnswer.verdict:type_name -> sidecheck.v1.Verdict
+	3,  // 45: sidecheck.v1.CheckBatchRequest.context:type_name -> sidecheck.v1.ProtocolContext
+	4,  // 46: sidecheck.v1.CheckBatchRequest.options:type_name -> sidecheck.v1.CheckOptions
+	34, // 47: sidecheck.v1.CheckBatchRequest.items:type_name -> sidecheck.v1.CheckItem
+	15, // 48: sidecheck.v1.CheckItem.elicitation:type_name -> sidecheck.v1.Elicitation
+	18, // 49: sidecheck.v1.CheckItem.elicitation_result:type_name -> sidecheck.v1.ElicitationResult
+	21, // 50: sidecheck.v1.CheckItem.sampling:type_name -> sidecheck.v1.Sampling
+	24, // 51: sidecheck.v1.CheckItem.tool_result:type_name -> sidecheck.v1.ToolResult
+	29, // 52: sidecheck.v1.CheckItem.message:type_name -> sidecheck.v1.ProtocolMessage
+	36, // 53: sidecheck.v1.CheckBatchResponse.outcomes:type_name -> sidecheck.v1.CheckOutcome
+	32, // 54: sidecheck.v1.CheckOutcome.answer:type_name -> sidecheck.v1.CheckAnswer
+	46, // 55: sidecheck.v1.CheckOutcome.refusal:type_name -> google.rpc.Status
+	38, // 56: sidecheck.v1.CheckSessionRequest.defaults:type_name -> sidecheck.v1.SessionDefaults
+	39, // 57: sidecheck.v1.CheckSessionRequest.item:type_name -> sidecheck.v1.SessionItem
+	3,  // 58: sidecheck.v1.SessionDefaults.context:type_name -> sidecheck.v1.ProtocolContext
+	4,  // 59: sidecheck.v1.SessionDefaults.options:type_name -> sidecheck.v1.CheckOptions
+	29, // 60: sidecheck.v1.SessionItem.message:type_name -> sidecheck.v1.ProtocolMessage
+	36, // 61: sidecheck.v1.CheckSessionResponse.outcome:type_name -> sidecheck.v1.CheckOutcome
+	5,  // 62: sidecheck.v1.ProtocolService.ListRules:input_type -> sidecheck.v1.ListRulesRequest
+	8,  // 63: sidecheck.v1.ProtocolService.CheckToolNames:input_type -> sidecheck.v1.CheckToolNamesRequest
+	12, // 64: sidecheck.v1.ProtocolService.CheckTools:input_type -> sidecheck.v1.CheckToolsRequest
+	16, // 65: sidecheck.v1.ProtocolService.CheckElicitation:input_type -> sidecheck.v1.CheckElicitationRequest
+	19, // 66: sidecheck.v1.ProtocolService.CheckElicitationResult:input_type -> sidecheck.v1.CheckElicitationResultRequest
+	22, // 67: sidecheck.v1.ProtocolService.CheckSampling:input_type -> sidecheck.v1.CheckSamplingRequest
+	25, // 68: sidecheck.v1.ProtocolService.CheckToolResult:input_type -> sidecheck.v1.CheckToolResultRequest
+	27, // 69: sidecheck.v1.ProtocolService.NormalizeToolResult:input_type -> sidecheck.v1.NormalizeToolResultRequest
+	30, // 70: sidecheck.v1.ProtocolService.CheckMessage:input_type -> sidecheck.v1.CheckMessageRequest
+	33, // 71: sidecheck.v1.ProtocolService.CheckBatch:input_type -> sidecheck.v1.CheckBatchRequest
+	37, // 72: sidecheck.v1.ProtocolService.CheckSession:input_type -> sidecheck.v1.CheckSessionRequest
+	6,  // 73: sidecheck.v1.ProtocolService.ListRules:output_type -> sidecheck.v1.ListRulesResponse
+	9,  // 74: sidecheck.v1.ProtocolService.CheckToolNames:output_type -> sidecheck.v1.CheckToolNamesResponse
+	13, // 75: sidecheck.v1.ProtocolService.CheckTools:output_type -> sidecheck.v1.CheckToolsResponse
+	17, // 76: sidecheck.v1.ProtocolService.CheckElicitation:output_type -> sidecheck.v1.CheckElicitationResponse
+	20, // 77: sidecheck.v1.ProtocolService.CheckElicitationResult:output_type -> sidecheck.v1.CheckElicitationResultResponse
+	23, // 78: sidecheck.v1.ProtocolService.CheckSampling:output_type -> sidecheck.v1.CheckSamplingResponse
+	26, // 79: sidecheck.v1.ProtocolService.CheckToolResult:output_type -> sidecheck.v1.CheckToolResultResponse
+	28, // 80: sidecheck.v1.ProtocolService.NormalizeToolResult:output_type -> sidecheck.v1.NormalizeToolResultResponse
+	31, // 81: sidecheck.v1.ProtocolService.CheckMessage:output_type -> sidecheck.v1.CheckMessageResponse
+	35, // 82: sidecheck.v1.ProtocolService.CheckBatch:output_type -> sidecheck.v1.CheckBatchResponse
+	40, // 83: sidecheck.v1.ProtocolService.CheckSession:output_type -> sidecheck.v1.CheckSessionResponse
+	73, // [73:84] is the sub-list for method output_type
+	62, // [62:73] is the sub-list for method input_type
+	62, // [62:62] is the sub-list for extension type_name
+	62, // [62:62] is the sub-list for extension extendee
+	0,  // [0:62] is the sub-list for field type_name
 }
 
 func init() { file_sidecheck_v1_protocol_service_proto_init() }
@@ -2797,18 +3037,24 @@ func file_sidecheck_v1_protocol_service_proto_init() {
 	file_sidecheck_v1_target_proto_init()
 	file_sidecheck_v1_verdict_proto_init()
 	file_sidecheck_v1_protocol_service_proto_msgTypes[0].OneofWrappers = []any{}
-	file_sidecheck_v1_protocol_service_proto_msgTypes[29].OneofWrappers = []any{
+	file_sidecheck_v1_protocol_service_proto_msgTypes[24].OneofWrappers = []any{
+		(*NormalizeToolResultRequest_Value)(nil),
+		(*NormalizeToolResultRequest_Content)(nil),
+		(*NormalizeToolResultRequest_Result)(nil),
+		(*NormalizeToolResultRequest_Error)(nil),
+	}
+	file_sidecheck_v1_protocol_service_proto_msgTypes[31].OneofWrappers = []any{
 		(*CheckItem_Elicitation)(nil),
 		(*CheckItem_ElicitationResult)(nil),
 		(*CheckItem_Sampling)(nil),
 		(*CheckItem_ToolResult)(nil),
 		(*CheckItem_Message)(nil),
 	}
-	file_sidecheck_v1_protocol_service_proto_msgTypes[31].OneofWrappers = []any{
+	file_sidecheck_v1_protocol_service_proto_msgTypes[33].OneofWrappers = []any{
 		(*CheckOutcome_Answer)(nil),
 		(*CheckOutcome_Refusal)(nil),
 	}
-	file_sidecheck_v1_protocol_service_proto_msgTypes[32].OneofWrappers = []any{
+	file_sidecheck_v1_protocol_service_proto_msgTypes[34].OneofWrappers = []any{
 		(*CheckSessionRequest_Defaults)(nil),
 		(*CheckSessionRequest_Item)(nil),
 	}
@@ -2818,7 +3064,7 @@ func file_sidecheck_v1_protocol_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_sidecheck_v1_protocol_service_proto_rawDesc), len(file_sidecheck_v1_protocol_service_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   36,
+			NumMessages:   38,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

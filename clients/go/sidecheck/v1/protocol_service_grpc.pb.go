@@ -26,6 +26,7 @@ const (
 	ProtocolService_CheckElicitationResult_FullMethodName = "/sidecheck.v1.ProtocolService/CheckElicitationResult"
 	ProtocolService_CheckSampling_FullMethodName          = "/sidecheck.v1.ProtocolService/CheckSampling"
 	ProtocolService_CheckToolResult_FullMethodName        = "/sidecheck.v1.ProtocolService/CheckToolResult"
+	ProtocolService_NormalizeToolResult_FullMethodName    = "/sidecheck.v1.ProtocolService/NormalizeToolResult"
 	ProtocolService_CheckMessage_FullMethodName           = "/sidecheck.v1.ProtocolService/CheckMessage"
 	ProtocolService_CheckBatch_FullMethodName             = "/sidecheck.v1.ProtocolService/CheckBatch"
 	ProtocolService_CheckSession_FullMethodName           = "/sidecheck.v1.ProtocolService/CheckSession"
@@ -59,6 +60,11 @@ type ProtocolServiceClient interface {
 	CheckSampling(ctx context.Context, in *CheckSamplingRequest, opts ...grpc.CallOption) (*CheckSamplingResponse, error)
 	// Checks a `CallToolResult`.
 	CheckToolResult(ctx context.Context, in *CheckToolResultRequest, opts ...grpc.CallOption) (*CheckToolResultResponse, error)
+	// Makes a `CallToolResult` of what a tool returned, as the protocol version wants it: in a
+	// box or not, as the tool's output schema says, with a text beside what is structured. The
+	// result is checked last; one that breaks its schema becomes one that says so, with
+	// `isError`.
+	NormalizeToolResult(ctx context.Context, in *NormalizeToolResultRequest, opts ...grpc.CallOption) (*NormalizeToolResultResponse, error)
 	// Checks one JSON-RPC message, or a JSON-RPC batch where the version has them.
 	CheckMessage(ctx context.Context, in *CheckMessageRequest, opts ...grpc.CallOption) (*CheckMessageResponse, error)
 	// Checks many things of several kinds and answers in the same order.
@@ -155,6 +161,16 @@ func (c *protocolServiceClient) CheckToolResult(ctx context.Context, in *CheckTo
 	return out, nil
 }
 
+func (c *protocolServiceClient) NormalizeToolResult(ctx context.Context, in *NormalizeToolResultRequest, opts ...grpc.CallOption) (*NormalizeToolResultResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(NormalizeToolResultResponse)
+	err := c.cc.Invoke(ctx, ProtocolService_NormalizeToolResult_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *protocolServiceClient) CheckMessage(ctx context.Context, in *CheckMessageRequest, opts ...grpc.CallOption) (*CheckMessageResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(CheckMessageResponse)
@@ -216,6 +232,11 @@ type ProtocolServiceServer interface {
 	CheckSampling(context.Context, *CheckSamplingRequest) (*CheckSamplingResponse, error)
 	// Checks a `CallToolResult`.
 	CheckToolResult(context.Context, *CheckToolResultRequest) (*CheckToolResultResponse, error)
+	// Makes a `CallToolResult` of what a tool returned, as the protocol version wants it: in a
+	// box or not, as the tool's output schema says, with a text beside what is structured. The
+	// result is checked last; one that breaks its schema becomes one that says so, with
+	// `isError`.
+	NormalizeToolResult(context.Context, *NormalizeToolResultRequest) (*NormalizeToolResultResponse, error)
 	// Checks one JSON-RPC message, or a JSON-RPC batch where the version has them.
 	CheckMessage(context.Context, *CheckMessageRequest) (*CheckMessageResponse, error)
 	// Checks many things of several kinds and answers in the same order.
@@ -262,6 +283,9 @@ func (UnimplementedProtocolServiceServer) CheckSampling(context.Context, *CheckS
 }
 func (UnimplementedProtocolServiceServer) CheckToolResult(context.Context, *CheckToolResultRequest) (*CheckToolResultResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method CheckToolResult not implemented")
+}
+func (UnimplementedProtocolServiceServer) NormalizeToolResult(context.Context, *NormalizeToolResultRequest) (*NormalizeToolResultResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method NormalizeToolResult not implemented")
 }
 func (UnimplementedProtocolServiceServer) CheckMessage(context.Context, *CheckMessageRequest) (*CheckMessageResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method CheckMessage not implemented")
@@ -419,6 +443,24 @@ func _ProtocolService_CheckToolResult_Handler(srv interface{}, ctx context.Conte
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ProtocolService_NormalizeToolResult_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(NormalizeToolResultRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ProtocolServiceServer).NormalizeToolResult(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ProtocolService_NormalizeToolResult_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ProtocolServiceServer).NormalizeToolResult(ctx, req.(*NormalizeToolResultRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _ProtocolService_CheckMessage_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(CheckMessageRequest)
 	if err := dec(in); err != nil {
@@ -496,6 +538,10 @@ var ProtocolService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "CheckToolResult",
 			Handler:    _ProtocolService_CheckToolResult_Handler,
+		},
+		{
+			MethodName: "NormalizeToolResult",
+			Handler:    _ProtocolService_NormalizeToolResult_Handler,
 		},
 		{
 			MethodName: "CheckMessage",

@@ -258,6 +258,34 @@ class CheckToolResultResponse(_message.Message):
     answer: CheckAnswer
     def __init__(self, answer: _Optional[_Union[CheckAnswer, _Mapping]] = ...) -> None: ...
 
+class NormalizeToolResultRequest(_message.Message):
+    __slots__ = ("context", "options", "value", "content", "result", "error", "tool", "profile")
+    CONTEXT_FIELD_NUMBER: _ClassVar[int]
+    OPTIONS_FIELD_NUMBER: _ClassVar[int]
+    VALUE_FIELD_NUMBER: _ClassVar[int]
+    CONTENT_FIELD_NUMBER: _ClassVar[int]
+    RESULT_FIELD_NUMBER: _ClassVar[int]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    TOOL_FIELD_NUMBER: _ClassVar[int]
+    PROFILE_FIELD_NUMBER: _ClassVar[int]
+    context: ProtocolContext
+    options: CheckOptions
+    value: bytes
+    content: bytes
+    result: bytes
+    error: str
+    tool: _target_pb2.Target
+    profile: ResultProfile
+    def __init__(self, context: _Optional[_Union[ProtocolContext, _Mapping]] = ..., options: _Optional[_Union[CheckOptions, _Mapping]] = ..., value: _Optional[bytes] = ..., content: _Optional[bytes] = ..., result: _Optional[bytes] = ..., error: _Optional[str] = ..., tool: _Optional[_Union[_target_pb2.Target, _Mapping]] = ..., profile: _Optional[_Union[ResultProfile, str]] = ...) -> None: ...
+
+class NormalizeToolResultResponse(_message.Message):
+    __slots__ = ("result", "verdict")
+    RESULT_FIELD_NUMBER: _ClassVar[int]
+    VERDICT_FIELD_NUMBER: _ClassVar[int]
+    result: bytes
+    verdict: _verdict_pb2.Verdict
+    def __init__(self, result: _Optional[bytes] = ..., verdict: _Optional[_Union[_verdict_pb2.Verdict, _Mapping]] = ...) -> None: ...
+
 class ProtocolMessage(_message.Message):
     __slots__ = ("json", "sender", "answers", "request")
     JSON_FIELD_NUMBER: _ClassVar[int]

@@ -77,6 +77,11 @@ class ProtocolServiceStub(object):
                 request_serializer=sidecheck_dot_v1_dot_protocol__service__pb2.CheckToolResultRequest.SerializeToString,
                 response_deserializer=sidecheck_dot_v1_dot_protocol__service__pb2.CheckToolResultResponse.FromString,
                 _registered_method=True)
+        self.NormalizeToolResult = channel.unary_unary(
+                '/sidecheck.v1.ProtocolService/NormalizeToolResult',
+                request_serializer=sidecheck_dot_v1_dot_protocol__service__pb2.NormalizeToolResultRequest.SerializeToString,
+                response_deserializer=sidecheck_dot_v1_dot_protocol__service__pb2.NormalizeToolResultResponse.FromString,
+                _registered_method=True)
         self.CheckMessage = channel.unary_unary(
                 '/sidecheck.v1.ProtocolService/CheckMessage',
                 request_serializer=sidecheck_dot_v1_dot_protocol__service__pb2.CheckMessageRequest.SerializeToString,
@@ -155,6 +160,16 @@ class ProtocolServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def NormalizeToolResult(self, request, context):
+        """Makes a `CallToolResult` of what a tool returned, as the protocol version wants it: in a
+        box or not, as the tool's output schema says, with a text beside what is structured. The
+        result is checked last; one that breaks its schema becomes one that says so, with
+        `isError`.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def CheckMessage(self, request, context):
         """Checks one JSON-RPC message, or a JSON-RPC batch where the version has them.
         """
@@ -223,6 +238,11 @@ def add_ProtocolServiceServicer_to_server(servicer, server):
                     servicer.CheckToolResult,
                     request_deserializer=sidecheck_dot_v1_dot_protocol__service__pb2.CheckToolResultRequest.FromString,
                     response_serializer=sidecheck_dot_v1_dot_protocol__service__pb2.CheckToolResultResponse.SerializeToString,
+            ),
+            'NormalizeToolResult': grpc.unary_unary_rpc_method_handler(
+                    servicer.NormalizeToolResult,
+                    request_deserializer=sidecheck_dot_v1_dot_protocol__service__pb2.NormalizeToolResultRequest.FromString,
+                    response_serializer=sidecheck_dot_v1_dot_protocol__service__pb2.NormalizeToolResultResponse.SerializeToString,
             ),
             'CheckMessage': grpc.unary_unary_rpc_method_handler(
                     servicer.CheckMessage,
@@ -437,6 +457,33 @@ class ProtocolService(object):
             '/sidecheck.v1.ProtocolService/CheckToolResult',
             sidecheck_dot_v1_dot_protocol__service__pb2.CheckToolResultRequest.SerializeToString,
             sidecheck_dot_v1_dot_protocol__service__pb2.CheckToolResultResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def NormalizeToolResult(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/sidecheck.v1.ProtocolService/NormalizeToolResult',
+            sidecheck_dot_v1_dot_protocol__service__pb2.NormalizeToolResultRequest.SerializeToString,
+            sidecheck_dot_v1_dot_protocol__service__pb2.NormalizeToolResultResponse.FromString,
             options,
             channel_credentials,
             insecure,

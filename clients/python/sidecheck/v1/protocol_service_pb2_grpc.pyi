@@ -57,6 +57,12 @@ class ProtocolServiceStub:
     """Checks the `params` of a `sampling/createMessage` request, with its whole history."""
     CheckToolResult: _grpc.UnaryUnaryMultiCallable[_protocol_service_pb2.CheckToolResultRequest, _protocol_service_pb2.CheckToolResultResponse]
     """Checks a `CallToolResult`."""
+    NormalizeToolResult: _grpc.UnaryUnaryMultiCallable[_protocol_service_pb2.NormalizeToolResultRequest, _protocol_service_pb2.NormalizeToolResultResponse]
+    """Makes a `CallToolResult` of what a tool returned, as the protocol version wants it: in a
+    box or not, as the tool's output schema says, with a text beside what is structured. The
+    result is checked last; one that breaks its schema becomes one that says so, with
+    `isError`.
+    """
     CheckMessage: _grpc.UnaryUnaryMultiCallable[_protocol_service_pb2.CheckMessageRequest, _protocol_service_pb2.CheckMessageResponse]
     """Checks one JSON-RPC message, or a JSON-RPC batch where the version has them."""
     CheckBatch: _grpc.UnaryUnaryMultiCallable[_protocol_service_pb2.CheckBatchRequest, _protocol_service_pb2.CheckBatchResponse]
@@ -105,6 +111,12 @@ class ProtocolServiceAsyncStub(ProtocolServiceStub):
     """Checks the `params` of a `sampling/createMessage` request, with its whole history."""
     CheckToolResult: _aio.UnaryUnaryMultiCallable[_protocol_service_pb2.CheckToolResultRequest, _protocol_service_pb2.CheckToolResultResponse]  # type: ignore[assignment]
     """Checks a `CallToolResult`."""
+    NormalizeToolResult: _aio.UnaryUnaryMultiCallable[_protocol_service_pb2.NormalizeToolResultRequest, _protocol_service_pb2.NormalizeToolResultResponse]  # type: ignore[assignment]
+    """Makes a `CallToolResult` of what a tool returned, as the protocol version wants it: in a
+    box or not, as the tool's output schema says, with a text beside what is structured. The
+    result is checked last; one that breaks its schema becomes one that says so, with
+    `isError`.
+    """
     CheckMessage: _aio.UnaryUnaryMultiCallable[_protocol_service_pb2.CheckMessageRequest, _protocol_service_pb2.CheckMessageResponse]  # type: ignore[assignment]
     """Checks one JSON-RPC message, or a JSON-RPC batch where the version has them."""
     CheckBatch: _aio.UnaryUnaryMultiCallable[_protocol_service_pb2.CheckBatchRequest, _protocol_service_pb2.CheckBatchResponse]  # type: ignore[assignment]
@@ -192,6 +204,18 @@ class ProtocolServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_protocol_service_pb2.CheckToolResultResponse, _abc.Awaitable[_protocol_service_pb2.CheckToolResultResponse]]:
         """Checks a `CallToolResult`."""
+
+    @_abc_1.abstractmethod
+    def NormalizeToolResult(
+        self,
+        request: _protocol_service_pb2.NormalizeToolResultRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_protocol_service_pb2.NormalizeToolResultResponse, _abc.Awaitable[_protocol_service_pb2.NormalizeToolResultResponse]]:
+        """Makes a `CallToolResult` of what a tool returned, as the protocol version wants it: in a
+        box or not, as the tool's output schema says, with a text beside what is structured. The
+        result is checked last; one that breaks its schema becomes one that says so, with
+        `isError`.
+        """
 
     @_abc_1.abstractmethod
     def CheckMessage(

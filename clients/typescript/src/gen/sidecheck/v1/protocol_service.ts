@@ -443,6 +443,59 @@ export interface CheckToolResultResponse {
   answer: CheckAnswer | undefined;
 }
 
+/** What a tool returned, to be made a result. */
+export interface NormalizeToolResultRequest {
+  /** What is known of the peers. Only the protocol version counts. */
+  context:
+    | ProtocolContext
+    | undefined;
+  /** How much the verdict tells. */
+  options:
+    | CheckOptions
+    | undefined;
+  /**
+   * What the tool returned. Exactly one must be set; nothing is guessed from the form of a
+   * value.
+   */
+  returned:
+    | //
+    /** Data, as JSON text. */
+    { $case: "value"; value: Buffer }
+    | //
+    /** One content block or a list of them, as JSON text. */
+    { $case: "content"; value: Buffer }
+    | //
+    /** A whole `CallToolResult`, as JSON text. */
+    { $case: "result"; value: Buffer }
+    | //
+    /** What went wrong, for the model: the tool failed. */
+    { $case: "error"; value: string }
+    | undefined;
+  /**
+   * The tool that returned it, whose output schema says what form the value has. If unset
+   * it has none.
+   */
+  tool:
+    | Target
+    | undefined;
+  /**
+   * What the result must be. With `RESULT_PROFILE_TEXT` it has one text and `isError`
+   * alone.
+   */
+  profile: ResultProfile;
+}
+
+/** A result that conforms. */
+export interface NormalizeToolResultResponse {
+  /** The `CallToolResult`, as JSON text. */
+  result: Buffer;
+  /**
+   * The verdict on what the tool returned. If it is invalid, `result` is the one that tells
+   * of it.
+   */
+  verdict: Verdict | undefined;
+}
+
 /** A message of the protocol. */
 export interface ProtocolMessage {
   /** The message, as JSON text. */
@@ -2975,6 +3028,304 @@ export const CheckToolResultResponse: MessageFns<CheckToolResultResponse> = {
   },
 };
 
+function createBaseNormalizeToolResultRequest(): NormalizeToolResultRequest {
+  return { context: undefined, options: undefined, returned: undefined, tool: undefined, profile: 0 };
+}
+
+export const NormalizeToolResultRequest: MessageFns<NormalizeToolResultRequest> = {
+  encode(message: NormalizeToolResultRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.context !== undefined) {
+      ProtocolContext.encode(message.context, writer.uint32(10).fork()).join();
+    }
+    if (message.options !== undefined) {
+      CheckOptions.encode(message.options, writer.uint32(18).fork()).join();
+    }
+    switch (message.returned?.$case) {
+      case "value":
+        writer.uint32(26).bytes(message.returned.value);
+        break;
+      case "content":
+        writer.uint32(34).bytes(message.returned.value);
+        break;
+      case "result":
+        writer.uint32(42).bytes(message.returned.value);
+        break;
+      case "error":
+        writer.uint32(50).string(message.returned.value);
+        break;
+    }
+    if (message.tool !== undefined) {
+      Target.encode(message.tool, writer.uint32(58).fork()).join();
+    }
+    if (message.profile !== 0) {
+      writer.uint32(64).int32(message.profile);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): NormalizeToolResultRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseNormalizeToolResultRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.context = ProtocolContext.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.options = CheckOptions.decode(reader, reader.uint32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.returned = { $case: "value", value: Buffer.from(reader.bytes()) };
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.returned = { $case: "content", value: Buffer.from(reader.bytes()) };
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.returned = { $case: "result", value: Buffer.from(reader.bytes()) };
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.returned = { $case: "error", value: reader.string() };
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.tool = Target.decode(reader, reader.uint32());
+            continue;
+          }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.profile = reader.int32() as any;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): NormalizeToolResultRequest {
+    return {
+      context: isSet(object.context) ? ProtocolContext.fromJSON(object.context) : undefined,
+      options: isSet(object.options) ? CheckOptions.fromJSON(object.options) : undefined,
+      returned: isSet(object.value)
+        ? { $case: "value", value: Buffer.from(bytesFromBase64(object.value)) }
+        : isSet(object.content)
+        ? { $case: "content", value: Buffer.from(bytesFromBase64(object.content)) }
+        : isSet(object.result)
+        ? { $case: "result", value: Buffer.from(bytesFromBase64(object.result)) }
+        : isSet(object.error)
+        ? { $case: "error", value: globalThis.String(object.error) }
+        : undefined,
+      tool: isSet(object.tool) ? Target.fromJSON(object.tool) : undefined,
+      profile: isSet(object.profile) ? resultProfileFromJSON(object.profile) : 0,
+    };
+  },
+
+  toJSON(message: NormalizeToolResultRequest): unknown {
+    const obj: any = {};
+    if (message.context !== undefined) {
+      obj.context = ProtocolContext.toJSON(message.context);
+    }
+    if (message.options !== undefined) {
+      obj.options = CheckOptions.toJSON(message.options);
+    }
+    if (message.returned?.$case === "value") {
+      obj.value = base64FromBytes(message.returned.value);
+    } else if (message.returned?.$case === "content") {
+      obj.content = base64FromBytes(message.returned.value);
+    } else if (message.returned?.$case === "result") {
+      obj.result = base64FromBytes(message.returned.value);
+    } else if (message.returned?.$case === "error") {
+      obj.error = message.returned.value;
+    }
+    if (message.tool !== undefined) {
+      obj.tool = Target.toJSON(message.tool);
+    }
+    if (message.profile !== 0) {
+      obj.profile = resultProfileToJSON(message.profile);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<NormalizeToolResultRequest>, I>>(base?: I): NormalizeToolResultRequest {
+    return NormalizeToolResultRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<NormalizeToolResultRequest>, I>>(object: I): NormalizeToolResultRequest {
+    const message = createBaseNormalizeToolResultRequest();
+    message.context = (object.context !== undefined && object.context !== null)
+      ? ProtocolContext.fromPartial(object.context)
+      : undefined;
+    message.options = (object.options !== undefined && object.options !== null)
+      ? CheckOptions.fromPartial(object.options)
+      : undefined;
+    switch (object.returned?.$case) {
+      case "value": {
+        if (object.returned?.value !== undefined && object.returned?.value !== null) {
+          message.returned = { $case: "value", value: object.returned.value };
+        }
+        break;
+      }
+      case "content": {
+        if (object.returned?.value !== undefined && object.returned?.value !== null) {
+          message.returned = { $case: "content", value: object.returned.value };
+        }
+        break;
+      }
+      case "result": {
+        if (object.returned?.value !== undefined && object.returned?.value !== null) {
+          message.returned = { $case: "result", value: object.returned.value };
+        }
+        break;
+      }
+      case "error": {
+        if (object.returned?.value !== undefined && object.returned?.value !== null) {
+          message.returned = { $case: "error", value: object.returned.value };
+        }
+        break;
+      }
+    }
+    message.tool = (object.tool !== undefined && object.tool !== null) ? Target.fromPartial(object.tool) : undefined;
+    message.profile = object.profile ?? 0;
+    return message;
+  },
+};
+
+function createBaseNormalizeToolResultResponse(): NormalizeToolResultResponse {
+  return { result: Buffer.alloc(0), verdict: undefined };
+}
+
+export const NormalizeToolResultResponse: MessageFns<NormalizeToolResultResponse> = {
+  encode(message: NormalizeToolResultResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.result.length !== 0) {
+      writer.uint32(10).bytes(message.result);
+    }
+    if (message.verdict !== undefined) {
+      Verdict.encode(message.verdict, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): NormalizeToolResultResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseNormalizeToolResultResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.result = Buffer.from(reader.bytes());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.verdict = Verdict.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): NormalizeToolResultResponse {
+    return {
+      result: isSet(object.result) ? Buffer.from(bytesFromBase64(object.result)) : Buffer.alloc(0),
+      verdict: isSet(object.verdict) ? Verdict.fromJSON(object.verdict) : undefined,
+    };
+  },
+
+  toJSON(message: NormalizeToolResultResponse): unknown {
+    const obj: any = {};
+    if (message.result.length !== 0) {
+      obj.result = base64FromBytes(message.result);
+    }
+    if (message.verdict !== undefined) {
+      obj.verdict = Verdict.toJSON(message.verdict);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<NormalizeToolResultResponse>, I>>(base?: I): NormalizeToolResultResponse {
+    return NormalizeToolResultResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<NormalizeToolResultResponse>, I>>(object: I): NormalizeToolResultResponse {
+    const message = createBaseNormalizeToolResultResponse();
+    message.result = object.result ?? Buffer.alloc(0);
+    message.verdict = (object.verdict !== undefined && object.verdict !== null)
+      ? Verdict.fromPartial(object.verdict)
+      : undefined;
+    return message;
+  },
+};
+
 function createBaseProtocolMessage(): ProtocolMessage {
   return { json: Buffer.alloc(0), sender: 0, answers: "", request: Buffer.alloc(0) };
 }
@@ -4259,6 +4610,23 @@ export const ProtocolServiceService = {
       Buffer.from(CheckToolResultResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): CheckToolResultResponse => CheckToolResultResponse.decode(value),
   },
+  /**
+   * Makes a `CallToolResult` of what a tool returned, as the protocol version wants it: in a
+   * box or not, as the tool's output schema says, with a text beside what is structured. The
+   * result is checked last; one that breaks its schema becomes one that says so, with
+   * `isError`.
+   */
+  normalizeToolResult: {
+    path: "/sidecheck.v1.ProtocolService/NormalizeToolResult" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: NormalizeToolResultRequest): Buffer =>
+      Buffer.from(NormalizeToolResultRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): NormalizeToolResultRequest => NormalizeToolResultRequest.decode(value),
+    responseSerialize: (value: NormalizeToolResultResponse): Buffer =>
+      Buffer.from(NormalizeToolResultResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): NormalizeToolResultResponse => NormalizeToolResultResponse.decode(value),
+  },
   /** Checks one JSON-RPC message, or a JSON-RPC batch where the version has them. */
   checkMessage: {
     path: "/sidecheck.v1.ProtocolService/CheckMessage" as const,
@@ -4325,6 +4693,13 @@ export interface ProtocolServiceServer extends UntypedServiceImplementation {
   checkSampling: handleUnaryCall<CheckSamplingRequest, CheckSamplingResponse>;
   /** Checks a `CallToolResult`. */
   checkToolResult: handleUnaryCall<CheckToolResultRequest, CheckToolResultResponse>;
+  /**
+   * Makes a `CallToolResult` of what a tool returned, as the protocol version wants it: in a
+   * box or not, as the tool's output schema says, with a text beside what is structured. The
+   * result is checked last; one that breaks its schema becomes one that says so, with
+   * `isError`.
+   */
+  normalizeToolResult: handleUnaryCall<NormalizeToolResultRequest, NormalizeToolResultResponse>;
   /** Checks one JSON-RPC message, or a JSON-RPC batch where the version has them. */
   checkMessage: handleUnaryCall<CheckMessageRequest, CheckMessageResponse>;
   /**
@@ -4462,6 +4837,27 @@ export interface ProtocolServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: CheckToolResultResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * Makes a `CallToolResult` of what a tool returned, as the protocol version wants it: in a
+   * box or not, as the tool's output schema says, with a text beside what is structured. The
+   * result is checked last; one that breaks its schema becomes one that says so, with
+   * `isError`.
+   */
+  normalizeToolResult(
+    request: NormalizeToolResultRequest,
+    callback: (error: ServiceError | null, response: NormalizeToolResultResponse) => void,
+  ): ClientUnaryCall;
+  normalizeToolResult(
+    request: NormalizeToolResultRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: NormalizeToolResultResponse) => void,
+  ): ClientUnaryCall;
+  normalizeToolResult(
+    request: NormalizeToolResultRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: NormalizeToolResultResponse) => void,
   ): ClientUnaryCall;
   /** Checks one JSON-RPC message, or a JSON-RPC batch where the version has them. */
   checkMessage(

@@ -1,0 +1,93 @@
+from sidecheck.v1 import target_pb2 as _target_pb2
+from sidecheck.v1 import verdict_pb2 as _verdict_pb2
+from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class OnUnsupported(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    ON_UNSUPPORTED_UNSPECIFIED: _ClassVar[OnUnsupported]
+    ON_UNSUPPORTED_REFUSE: _ClassVar[OnUnsupported]
+    ON_UNSUPPORTED_ADMIT_ANYTHING: _ClassVar[OnUnsupported]
+ON_UNSUPPORTED_UNSPECIFIED: OnUnsupported
+ON_UNSUPPORTED_REFUSE: OnUnsupported
+ON_UNSUPPORTED_ADMIT_ANYTHING: OnUnsupported
+
+class InferToolsRequest(_message.Message):
+    __slots__ = ("source", "functions", "on_unsupported", "injected_types", "injected_parameters")
+    SOURCE_FIELD_NUMBER: _ClassVar[int]
+    FUNCTIONS_FIELD_NUMBER: _ClassVar[int]
+    ON_UNSUPPORTED_FIELD_NUMBER: _ClassVar[int]
+    INJECTED_TYPES_FIELD_NUMBER: _ClassVar[int]
+    INJECTED_PARAMETERS_FIELD_NUMBER: _ClassVar[int]
+    source: bytes
+    functions: _containers.RepeatedScalarFieldContainer[str]
+    on_unsupported: OnUnsupported
+    injected_types: _containers.RepeatedScalarFieldContainer[str]
+    injected_parameters: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, source: _Optional[bytes] = ..., functions: _Optional[_Iterable[str]] = ..., on_unsupported: _Optional[_Union[OnUnsupported, str]] = ..., injected_types: _Optional[_Iterable[str]] = ..., injected_parameters: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class InferToolsResponse(_message.Message):
+    __slots__ = ("tools", "diagnostics")
+    TOOLS_FIELD_NUMBER: _ClassVar[int]
+    DIAGNOSTICS_FIELD_NUMBER: _ClassVar[int]
+    tools: _containers.RepeatedCompositeFieldContainer[InferredTool]
+    diagnostics: _containers.RepeatedCompositeFieldContainer[Diagnostic]
+    def __init__(self, tools: _Optional[_Iterable[_Union[InferredTool, _Mapping]]] = ..., diagnostics: _Optional[_Iterable[_Union[Diagnostic, _Mapping]]] = ...) -> None: ...
+
+class InferredTool(_message.Message):
+    __slots__ = ("json", "function", "line", "definition_digest")
+    JSON_FIELD_NUMBER: _ClassVar[int]
+    FUNCTION_FIELD_NUMBER: _ClassVar[int]
+    LINE_FIELD_NUMBER: _ClassVar[int]
+    DEFINITION_DIGEST_FIELD_NUMBER: _ClassVar[int]
+    json: bytes
+    function: str
+    line: int
+    definition_digest: str
+    def __init__(self, json: _Optional[bytes] = ..., function: _Optional[str] = ..., line: _Optional[int] = ..., definition_digest: _Optional[str] = ...) -> None: ...
+
+class Diagnostic(_message.Message):
+    __slots__ = ("code", "severity", "message", "line", "column", "end_line", "end_column", "function", "parameter")
+    CODE_FIELD_NUMBER: _ClassVar[int]
+    SEVERITY_FIELD_NUMBER: _ClassVar[int]
+    MESSAGE_FIELD_NUMBER: _ClassVar[int]
+    LINE_FIELD_NUMBER: _ClassVar[int]
+    COLUMN_FIELD_NUMBER: _ClassVar[int]
+    END_LINE_FIELD_NUMBER: _ClassVar[int]
+    END_COLUMN_FIELD_NUMBER: _ClassVar[int]
+    FUNCTION_FIELD_NUMBER: _ClassVar[int]
+    PARAMETER_FIELD_NUMBER: _ClassVar[int]
+    code: str
+    severity: _verdict_pb2.Severity
+    message: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    function: str
+    parameter: str
+    def __init__(self, code: _Optional[str] = ..., severity: _Optional[_Union[_verdict_pb2.Severity, str]] = ..., message: _Optional[str] = ..., line: _Optional[int] = ..., column: _Optional[int] = ..., end_line: _Optional[int] = ..., end_column: _Optional[int] = ..., function: _Optional[str] = ..., parameter: _Optional[str] = ...) -> None: ...
+
+class ProjectToolRequest(_message.Message):
+    __slots__ = ("tool", "protocol_version")
+    TOOL_FIELD_NUMBER: _ClassVar[int]
+    PROTOCOL_VERSION_FIELD_NUMBER: _ClassVar[int]
+    tool: _target_pb2.Target
+    protocol_version: str
+    def __init__(self, tool: _Optional[_Union[_target_pb2.Target, _Mapping]] = ..., protocol_version: _Optional[str] = ...) -> None: ...
+
+class ProjectToolResponse(_message.Message):
+    __slots__ = ("json", "box", "left_out")
+    JSON_FIELD_NUMBER: _ClassVar[int]
+    BOX_FIELD_NUMBER: _ClassVar[int]
+    LEFT_OUT_FIELD_NUMBER: _ClassVar[int]
+    json: bytes
+    box: str
+    left_out: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, json: _Optional[bytes] = ..., box: _Optional[str] = ..., left_out: _Optional[_Iterable[str]] = ...) -> None: ...

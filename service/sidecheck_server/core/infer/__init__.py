@@ -1,0 +1,1 @@
+"""Inference: tool definitions from Python source text, which is parsed and never run."""
