@@ -226,7 +226,9 @@ const (
 	Loss_ACTION_DESCRIBED Loss_Action = 2
 	// It is said in another form.
 	Loss_ACTION_REWRITTEN Loss_Action = 3
-	// Payloads have another form there; the plan turns them back.
+	// Payloads have another form there; the plan turns them back. What has not that form,
+	// for example a string that should hold JSON text and does not, is found out when the
+	// call comes back.
 	Loss_ACTION_ENCODED Loss_Action = 4
 	// It is left out.
 	Loss_ACTION_DROPPED Loss_Action = 5

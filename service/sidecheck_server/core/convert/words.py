@@ -64,7 +64,9 @@ class Action(StrEnum):
     DESCRIBED = "described"
     #: It is said in another form.
     REWRITTEN = "rewritten"
-    #: Payloads have another form there; the plan turns them back.
+    #: Payloads have another form there; the plan turns them back. What has not that form,
+    #: for example a string that should hold JSON text and does not, is found out when the
+    #: call comes back.
     ENCODED = "encoded"
     DROPPED = "dropped"
 

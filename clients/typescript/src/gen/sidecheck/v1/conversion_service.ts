@@ -341,7 +341,11 @@ export enum Loss_Action {
   ACTION_DESCRIBED = 2,
   /** ACTION_REWRITTEN - It is said in another form. */
   ACTION_REWRITTEN = 3,
-  /** ACTION_ENCODED - Payloads have another form there; the plan turns them back. */
+  /**
+   * ACTION_ENCODED - Payloads have another form there; the plan turns them back. What has not that form,
+   * for example a string that should hold JSON text and does not, is found out when the
+   * call comes back.
+   */
   ACTION_ENCODED = 4,
   /** ACTION_DROPPED - It is left out. */
   ACTION_DROPPED = 5,
