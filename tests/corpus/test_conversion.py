@@ -88,11 +88,15 @@ def test_names_do_not_depend_on_the_order_of_tools(api: ModelApi) -> None:
         assert len(set(names.values())) == len(tools)
 
 
-@pytest.mark.parametrize(("api", "way"), ROWS)
+# The schemas of these are those of OpenAI's Chat Completions.
+ALIKE = {ModelApi.OPENAI_RESPONSES, ModelApi.MISTRAL}
+
+
+@pytest.mark.parametrize(("api", "way"), [row for row in ROWS if row[0] not in ALIKE])
 def test_arguments_of_real_tools_come_back_as_they_were(api: ModelApi, way: str) -> None:
     """Recorded ones, and random ones of each schema."""
     found = []
-    for subject in (*sample(SAMPLE)[::2], *called()[:: len(called()) // 60]):
+    for subject in (*sample(SAMPLE)[::3], *called()[:: len(called()) // 40]):
         result = _outcome(subject, api, way)
         if isinstance(result, Made):
             original = subject.tool["inputSchema"]
