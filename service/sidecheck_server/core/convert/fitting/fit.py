@@ -7,6 +7,7 @@ from sidecheck_server.core.convert.apis.api import References, Subset
 from sidecheck_server.core.convert.fitting import (
     arrays,
     combinators,
+    first_members,
     leftovers,
     nothing,
     objects,
@@ -24,11 +25,14 @@ PASSES: tuple[tuple[Rule, ...], ...] = (
     combinators.RULES,
     references.RULES,
     (*values.RULES, *arrays.RULES, *objects.RULES, *nothing.RULES, *leftovers.RULES),
+    first_members.ARRANGING,
+    first_members.CHECKING,
 )
 """Every rule, in order: the structure first, so that what is left has its final form.
 
 Each pass goes over all parts before the next begins. What is merged must not have been
-encoded yet, and references lead to parts that were seen before.
+encoded yet, and references lead to parts that were seen before. First members are
+arranged last, when all are declared.
 """
 
 _PART = 200
@@ -40,6 +44,7 @@ def fit(root: Part, subset: Subset, members: Mapping[str, str], record: Record) 
 
     Raises:
         Exhausted: the budget of *record* is spent.
+        Refusal: NOT_CONVERTIBLE.
     """
     if subset.references is References.NOWHERE:
         root = references.written_out(root, record)
