@@ -87,8 +87,9 @@ class ConversionOptions:
 class ToolToConvert:
     """A tool to convert, with the server that offers it."""
 
-    #: The tool: registered, by the digest of its definition, or sent along.
-    tool: Target
+    #: The tool: registered, by the digest of its definition, or sent along; bare JSON is
+    #: a definition.
+    tool: Target | ToolJson
     #: The server, for the tool's name. "" means the one that it is registered for.
     server: str = ""
 
