@@ -267,6 +267,12 @@ def test_a_call_that_cannot_be_read_has_no_name(
             chat("{}") | {"input": {}},
             id="a call of another API",
         ),
+        pytest.param(
+            "expected the name of the tool that is called, found an empty string",
+            ANTHROPIC,
+            tool_use({}) | {"name": ""},
+            id="a call without a name",
+        ),
     ],
 )
 def test_what_is_no_call_is_told_what_one_is(said: str, key: ModelApi, call: Any) -> None:
