@@ -244,6 +244,43 @@ def test_a_call_that_cannot_be_read_has_no_name(
 
 
 @pytest.mark.parametrize(
+    ("said", "key", "call"),
+    [
+        pytest.param(
+            'the member "function" is missing; the plan is for an API, whose call is an element '
+            "of `tool_calls`",
+            CHAT,
+            {"choices": [{"message": {"tool_calls": [chat("{}")]}}]},
+            id="a whole answer",
+        ),
+        pytest.param(
+            "expected an object, found an array of 1 item; the plan is for an API, whose call is "
+            "an element of `tool_calls`",
+            CHAT,
+            [chat("{}")],
+            id="all calls",
+        ),
+        pytest.param(
+            "expected the name of the tool that is called, found nothing; the plan is for an "
+            "API, whose call is a `tool_use` block",
+            ANTHROPIC,
+            chat("{}") | {"input": {}},
+            id="a call of another API",
+        ),
+        pytest.param(
+            "expected the name of the tool that is called, found an empty string",
+            ANTHROPIC,
+            tool_use({}) | {"name": ""},
+            id="a call without a name",
+        ),
+    ],
+)
+def test_what_is_no_call_is_told_what_one_is(said: str, key: ModelApi, call: Any) -> None:
+    """Whoever sent it has another thing in hand, or the plan of another API."""
+    assert [said] == [each.message for each in read(key, call).verdict.violations]
+
+
+@pytest.mark.parametrize(
     ("key", "call", "bound"),
     [
         pytest.param(CHAT, b" " * 1001, "payload_bytes", id="too large"),

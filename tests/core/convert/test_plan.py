@@ -99,6 +99,13 @@ LIST = {"any_of": [{"when": {}, "as": {"ref": "d0"}}]}
         pytest.param(
             b"{}", "", "PLAN_MEMBER_MISSING", 'needs the member "sidecheck_plan"', id="no version"
         ),
+        pytest.param(
+            b'{"tools": []}',
+            "",
+            "PLAN_MEMBER_MISSING",
+            "give what a conversion made as it is",
+            id="another document",
+        ),
         *[
             pytest.param(
                 text(**{name: ...}), "", "PLAN_MEMBER_MISSING", f'"{name}"', id=f"no {name}"

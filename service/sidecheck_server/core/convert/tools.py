@@ -68,7 +68,10 @@ class _Fitted:
     def why_not(self, *, assume_closed: bool) -> str:
         """Return why this is not as good as the original, or ""."""
         loss = self._record.against_strict(assume_closed=assume_closed)
-        return self.beyond or ("" if loss is None else f"{loss.message} (at {loss.pointer})")
+        if self.beyond or loss is None:
+            return self.beyond
+        advice = "; with assume_closed that does not count" if loss in self._record.closings else ""
+        return f"{loss.message} (at {loss.pointer}){advice}"
 
 
 def _chosen(root: Part, api: Api, options: ConversionOptions, read: Record) -> tuple[_Fitted, str]:
@@ -85,7 +88,8 @@ def _chosen(root: Part, api: Api, options: ConversionOptions, read: Record) -> t
     elif options.mode is not Mode.COMPATIBLE:
         why_not = f"{api.in_words} cannot be asked to hold a model to a schema"
         if options.mode is Mode.STRICT:
-            raise Refusal(Reason.NOT_CONVERTIBLE, why_not, {"api": api.key})
+            said = f"{why_not}; the modes compatible and strict_if_lossless do not ask for that"
+            raise Refusal(Reason.NOT_CONVERTIBLE, said, {"api": api.key})
     compatible = _Fitted(root, api, api.compatible, read)
     _refuse_beyond(compatible, api)
     return compatible, why_not

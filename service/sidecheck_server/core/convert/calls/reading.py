@@ -102,17 +102,26 @@ class _Call:
         value, at = self._call, self._above
         for step in (*place[:-1], None):
             if not isinstance(value, dict):
-                said = f"expected an object, a call of a tool, found {kind_of(value)}"
+                said = f"expected an object, found {kind_of(value)}{self._wanted(at)}"
                 self._tell(at, "CALL_NOT_AN_OBJECT", said)
                 return None
             if step is not None:
                 if step not in value:
-                    said = f'the member "{step}" is missing, which has what is called'
+                    said = f'the member "{step}" is missing{self._wanted(at)}'
                     self._tell(at, "CALL_NAME_MISSING", said)
                     return None
                 value, at = value[step], (*at, step)
         assert isinstance(value, dict), "it was looked at last"
         return value
+
+    def _wanted(self, at: tuple[str, ...]) -> str:
+        """Return what a call is, if what is wrong *at* a place is the whole.
+
+        It is then another thing, or the call of another API.
+        """
+        if at:
+            return ""
+        return f"; the plan is for {self._api.in_words}, whose call is {self._form.in_words}"
 
     def _text(self, place: tuple[str, ...]) -> str:
         """Return the string at *place* of the call, or ""."""
@@ -127,9 +136,10 @@ class _Call:
         if isinstance(name, str) and name:
             return name
         found = kind_of(name) if key in holder else "nothing"
-        said = f"expected the name of the tool that is called, found {found}"
-        at = self._form.name if key in holder else self._form.name[:-1]
-        self._tell((*self._above, *at), "CALL_NAME_MISSING", said)
+        within = self._form.name if key in holder else self._form.name[:-1]
+        at = (*self._above, *within)
+        said = f"expected the name of the tool that is called, found {found}{self._wanted(at)}"
+        self._tell(at, "CALL_NAME_MISSING", said)
         return ""
 
     def _arguments(self, holder: dict[str, JsonValue]) -> dict[str, JsonValue] | None:
