@@ -123,7 +123,7 @@ def test_json_is_one_object() -> None:
     """With all that text says, and the plans."""
     loss = {"tool": "search.flights", "keyword": "", "direction": "same"}
     found = told("--to", "openai-chat", "tools.json")
-    plans = found.pop("plans")
+    plans = found.pop("plan")
 
     assert {
         "tools": [CONVERTED, PINGED],
@@ -157,7 +157,7 @@ def test_plans_go_to_a_file(folder: Path) -> None:
     assert [("gemini", "air", "search.flights")] == [
         (plan["api"], plan["server"], plan["tool"]) for plan in plans
     ]
-    assert plans == told("--to", "gemini", "--server", "air", "search.json")["plans"]
+    assert plans == told("--to", "gemini", "--server", "air", "search.json")["plan"]
 
 
 def functions(tools: Any) -> list[Any]:

@@ -66,7 +66,7 @@ def _object(done: Conversions) -> dict[str, Any]:
             for name, loss in _losses(done)
         ],
         "not_strict": [{"tool": name, "reason": why_not} for name, why_not in _not_strict(done)],
-        "plans": _plans(done),
+        "plan": _plans(done),
         "request": {
             "valid": done.request.valid,
             "violations": [_problem(found) for found in done.request.violations],
