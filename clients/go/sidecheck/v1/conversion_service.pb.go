@@ -110,7 +110,8 @@ const (
 	// For each tool whose strict form admits neither more nor less than the original, once
 	// the plan is applied; the others as with `CONVERSION_MODE_COMPATIBLE`.
 	ConversionMode_CONVERSION_MODE_STRICT_IF_LOSSLESS ConversionMode = 2
-	// For every tool, or it is refused. Narrows where that is the only way, and says so.
+	// For every tool, or it is refused with `NOT_CONVERTIBLE`, as all are for Gemini and
+	// Ollama, which cannot be asked. Narrows where that is the only way, and says so.
 	ConversionMode_CONVERSION_MODE_STRICT ConversionMode = 3
 )
 
@@ -157,7 +158,7 @@ func (ConversionMode) EnumDescriptor() ([]byte, []int) {
 	return file_sidecheck_v1_conversion_service_proto_rawDescGZIP(), []int{1}
 }
 
-// When names of tools begin with the name of their server.
+// When names of tools begin with the name of their server and `__`.
 type ServerPrefix int32
 
 const (
@@ -347,6 +348,7 @@ type ConversionOptions struct {
 	ServerPrefix ServerPrefix `protobuf:"varint,2,opt,name=server_prefix,json=serverPrefix,proto3,enum=sidecheck.v1.ServerPrefix" json:"server_prefix,omitempty"`
 	// Whether an object that declares members and says nothing of others counts as closed,
 	// so that closing it is no reason against a strict form. It is told all the same.
+	// Without this, `CONVERSION_MODE_STRICT_IF_LOSSLESS` makes few tools strict.
 	AssumeClosed bool `protobuf:"varint,3,opt,name=assume_closed,json=assumeClosed,proto3" json:"assume_closed,omitempty"`
 	// The longest description of a tool, in characters; a longer one is cut, and told. 0
 	// means what the API takes.
@@ -725,7 +727,8 @@ type ConvertedTool struct {
 	// Whether it asks the API to hold the model to the schema.
 	Strict bool `protobuf:"varint,3,opt,name=strict,proto3" json:"strict,omitempty"`
 	// What `RestoreToolCall` needs, as JSON text. It may be kept or sent anywhere, and has
-	// no values of payloads in it.
+	// no values of payloads in it. It is of this definition alone: if that changes, the
+	// tool is converted again.
 	Plan []byte `protobuf:"bytes,4,opt,name=plan,proto3" json:"plan,omitempty"`
 	// Everything that is not as in the original, ordered by pointer.
 	Losses []*Loss `protobuf:"bytes,5,rep,name=losses,proto3" json:"losses,omitempty"`
@@ -810,7 +813,8 @@ func (x *ConvertedTool) GetWhyNotStrict() string {
 // One thing that is not as in the original.
 type Loss struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Where in the definition, as a JSON Pointer, for example `/inputSchema/properties/a`.
+	// Where in the definition, as a JSON Pointer, for example `/inputSchema/properties/a`;
+	// of a result, where in that.
 	Pointer string `protobuf:"bytes,1,opt,name=pointer,proto3" json:"pointer,omitempty"`
 	// The keyword, or the member of the definition; empty where the place says it all.
 	Keyword string `protobuf:"bytes,2,opt,name=keyword,proto3" json:"keyword,omitempty"`
@@ -892,13 +896,16 @@ func (x *Loss) GetMessage() string {
 // A model's call to restore.
 type RestoreToolCallRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The call as the API gave it, as JSON text: an element of `tool_calls`, a
-	// `function_call` item, a `tool_use` block, a `functionCall` or `toolUse` part.
+	// The call as the API of the plan gave it, as JSON text: an element of `tool_calls`, a
+	// `function_call` item, a `tool_use` block, a `functionCall` or `toolUse` part, or what
+	// is in that part; not the whole answer.
 	Call []byte `protobuf:"bytes,1,opt,name=call,proto3" json:"call,omitempty"`
 	// The plan of the tool that was called, or those of all tools of the request: the call
-	// says which is meant. At most `Limits.batch_items`.
+	// says which is meant. All are of one API, and no two of one name. At most
+	// `Limits.batch_items`.
 	Plans [][]byte `protobuf:"bytes,2,rep,name=plans,proto3" json:"plans,omitempty"`
-	// The original tool. If unset, the registered definition that the plan names.
+	// The original tool, with the definition that was converted. If unset, the registered
+	// definition that the plan names.
 	Tool *Target `protobuf:"bytes,3,opt,name=tool,proto3" json:"tool,omitempty"`
 	// How the arguments are judged. Strings that hold the JSON text of an object or an
 	// array, where the schema demands one, are decoded in any case.
@@ -1067,11 +1074,11 @@ type ConvertToolResultRequest struct {
 	Api ModelApi `protobuf:"varint,1,opt,name=api,proto3,enum=sidecheck.v1.ModelApi" json:"api,omitempty"`
 	// The `CallToolResult`, and the tool that gave it.
 	Result *ToolResult `protobuf:"bytes,2,opt,name=result,proto3" json:"result,omitempty"`
-	// The id that the API gave the call. Refused with `INVALID_REQUEST` if the API needs it
-	// and it is empty.
+	// The id that the API gave the call. Refused with `INVALID_REQUEST` if it is empty and
+	// the API needs it, as all but Gemini and Ollama do.
 	CallId string `protobuf:"bytes,3,opt,name=call_id,json=callId,proto3" json:"call_id,omitempty"`
-	// The name that the model knows the tool by. Refused with `INVALID_REQUEST` if the API
-	// needs it and it is empty.
+	// The name that the model knows the tool by, as in the call. Refused with
+	// `INVALID_REQUEST` if it is empty and the API needs it, as Gemini and Ollama do.
 	Name string `protobuf:"bytes,4,opt,name=name,proto3" json:"name,omitempty"`
 	// What is known of the peers.
 	Context *ProtocolContext `protobuf:"bytes,5,opt,name=context,proto3" json:"context,omitempty"`
@@ -1156,7 +1163,12 @@ func (x *ConvertToolResultRequest) GetOptions() *CheckOptions {
 // A result as the API has it.
 type ConvertToolResultResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The message or the item that tells the model, as JSON text.
+	// What tells the model, as JSON text: a message with the role `tool` for OpenAI's Chat
+	// Completions, Mistral and Ollama; a `function_call_output` item for OpenAI's Responses;
+	// for Anthropic a `tool_result` block, for Bedrock a `toolResult` block and for Gemini a
+	// `functionResponse` part, which go into one message of the user with those of the
+	// other calls. Media are in base64, as in the body of a request: a client that encodes
+	// bytes itself, such as those of AWS, is given them decoded.
 	Message []byte `protobuf:"bytes,1,opt,name=message,proto3" json:"message,omitempty"`
 	// What the API cannot be told. Pointers lead into the result.
 	Losses []*Loss `protobuf:"bytes,2,rep,name=losses,proto3" json:"losses,omitempty"`
