@@ -9,6 +9,7 @@ from sidecheck_server.core.convert.fitting import (
     combinators,
     leftovers,
     nothing,
+    nullable,
     objects,
     references,
     values,
@@ -21,7 +22,7 @@ from sidecheck_server.core.convert.record import Record
 __all__ = ["PASSES", "fit"]
 
 PASSES: tuple[tuple[Rule, ...], ...] = (
-    combinators.RULES,
+    (*combinators.RULES, *nullable.RULES),
     references.RULES,
     (*values.RULES, *arrays.RULES, *objects.RULES, *nothing.RULES, *leftovers.RULES),
 )
