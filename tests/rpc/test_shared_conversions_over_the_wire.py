@@ -23,9 +23,9 @@ def stub(shared_server: RunningServer) -> Iterator[Any]:
 @pytest.mark.parametrize("case", CONVERSIONS)
 def test_a_server_converts_as_the_case_wants(case: dict[str, Any], stub: Any) -> None:
     request = v1.ConvertToolsRequest(
-        api=v1.ModelApi.Value(f"MODEL_API_{_constant(case['api'])}"),
+        api=f"MODEL_API_{_constant(case['api'])}",
         options=v1.ConversionOptions(
-            mode=v1.ConversionMode.Value(f"CONVERSION_MODE_{_constant(case['mode'])}"),
+            mode=f"CONVERSION_MODE_{_constant(case['mode'])}",
             **case.get("options", {}),
         ),
         tools=[v1.ToolToConvert(tool=target(tool_of(case)))],
@@ -85,5 +85,5 @@ def _restored(response: v1.RestoreToolCallResponse) -> dict[str, Any]:
         "valid": verdict.valid,
         "violations": [[each.instance_pointer, each.code] for each in verdict.violations],
         "tool_error_text": verdict.tool_error_text,
-        "changes": [[each.pointer, each.rule] for each in response.changes],
+        "changes": [[each.instance_pointer, each.code] for each in response.changes],
     }

@@ -131,6 +131,8 @@ def _spread(part: Part, branches: list[Part], fitting: Fitting) -> None:
             part, "anyOf", "it cannot be held apart from what is said beside it", fitting.record
         )
         return
+    for branch, both in zip(branches, found, strict=True):
+        both.at = branch.at
     beside = {name: value for name, value in part.keywords.items() if name in ANNOTATIONS}
     part.keywords = {**beside, "anyOf": found}
     said = "what is said beside its branches is said in each of them"
