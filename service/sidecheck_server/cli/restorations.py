@@ -22,6 +22,7 @@ from sidecheck_server.core.convert.calls import (
     common_api,
     read_call,
     refuse_mismatch,
+    with_known_names,
 )
 from sidecheck_server.core.convert.plan import Plan, plan_from_json
 from sidecheck_server.core.convert.restoring import readings
@@ -123,8 +124,8 @@ def _restored(
         said = call_error_text(call, tool=plan.name)
         return Restored(*known, "", call.verdict, source, "", (), said)
     meant = _meant(call, plan, definition)
-    # The model is told of the tool by the name that it knows.
-    said = tool_error_text(meant.verdict, tool=plan.name)
+    # The model is told of the tool and of its members by the names that it knows.
+    said = tool_error_text(with_known_names(meant.verdict, plan.guide), tool=plan.name)
     arguments = json.loads(meant.text)
     if not isinstance(arguments, dict):
         printed = Source("arguments", in_json(arguments).encode())

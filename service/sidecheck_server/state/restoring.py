@@ -15,6 +15,7 @@ from sidecheck_server.core.convert.calls import (
     common_api,
     read_call,
     refuse_mismatch,
+    with_known_names,
 )
 from sidecheck_server.core.convert.plan import Plan, plan_from_json
 from sidecheck_server.core.convert.restoring import readings
@@ -64,7 +65,8 @@ class RestoredCall:
     #: The ``params`` of the ``tools/call``, or b"" if the arguments are not an object.
     params: bytes
     #: The verdict on the arguments, or on a call that cannot be read, and that on what of
-    #: it are the arguments. The tool has the name there that the model knows.
+    #: it are the arguments, as the model is told: tool and members have the names there that
+    #: it knows.
     whole: WholeVerdict
     #: What was done to the arguments.
     changes: tuple[Change, ...] = ()
@@ -136,6 +138,7 @@ class Restorer:
                 standard.definition_digest,
                 standard.schema_digest,
                 standard.enforced,
+                part=with_known_names(meant.verdict, plan.guide),
             ),
             changes=meant.changes,
         )

@@ -13,11 +13,11 @@ from sidecheck_server.core.convert.forms import Form
 from sidecheck_server.core.convert.guides import Guide, guide_of
 from sidecheck_server.core.convert.names import member_names
 from sidecheck_server.core.convert.part import Part, copied, members_of
-from sidecheck_server.core.convert.presentation import Presentation, noted, presented
+from sidecheck_server.core.convert.presentation import noted, presented
 from sidecheck_server.core.convert.reading import read_parts
 from sidecheck_server.core.convert.record import Record
 from sidecheck_server.core.convert.words import Action, ConversionOptions, Direction, Loss, Mode
-from sidecheck_server.core.convert.writing import notes_of, write_schema
+from sidecheck_server.core.convert.writing import described, notes_of, write_schema
 from sidecheck_server.core.limits import Limits, exceeded
 from sidecheck_server.core.mcp.tools.definitions import ToolDefinition
 from sidecheck_server.core.refusals import Reason, Refusal
@@ -42,9 +42,21 @@ def form_of(
         fitted, why_not = _chosen(root, api, options, read)
     except (Exhausted, RecursionError):
         raise exceeded("steps", limits.steps, "converting the tool takes too long") from None
-    shown = noted(shown, fitted.apart, api, options)
-    losses = (*shown.losses, *fitted.losses)
-    return _form(definition, api, shown, fitted, losses, why_not)
+    omits = api.omits_no_parameters and _takes_nothing(fitted.schema)
+    shown = noted(shown, fitted.text if omits else fitted.apart, api, options)
+    losses = (*shown.losses, *fitted.losses, *(_omitted(fitted.schema) if omits else ()))
+    return Form(
+        tool=definition.name,
+        definition_digest=definition.digest,
+        description=shown.description,
+        parameters=None if omits else msgspec.json.encode(fitted.schema),
+        output_schema=shown.output_schema,
+        strict=None if api.strict is None else fitted.strict,
+        guide=fitted.guide,
+        losses=losses,
+        why_not_strict=why_not,
+        counts=fitted.counts,
+    )
 
 
 class _Fitted:
@@ -63,6 +75,8 @@ class _Fitted:
         self.losses = record.in_order()
         #: What is said of the whole where the root cannot have a description.
         self.apart = notes_of(fitted) if "description" in subset.not_at_root else ""
+        #: What is said of the whole where it is left out.
+        self.text = described(fitted)
         self._record = record
 
     def why_not(self, *, assume_closed: bool) -> str:
@@ -101,31 +115,6 @@ def _refuse_beyond(fitted: _Fitted, api: Api) -> None:
         raise Refusal(Reason.NOT_CONVERTIBLE, said, {"api": api.key})
 
 
-def _form(
-    definition: ToolDefinition,
-    api: Api,
-    shown: Presentation,
-    fitted: _Fitted,
-    losses: tuple[Loss, ...],
-    why_not: str,
-) -> Form:
-    omits = api.omits_no_parameters and _takes_nothing(fitted.schema)
-    if omits:
-        losses = (*losses, *_omitted(fitted.schema))
-    return Form(
-        tool=definition.name,
-        definition_digest=definition.digest,
-        description=shown.description,
-        parameters=None if omits else msgspec.json.encode(fitted.schema),
-        output_schema=shown.output_schema,
-        strict=None if api.strict is None else fitted.strict,
-        guide=fitted.guide,
-        losses=losses,
-        why_not_strict=why_not,
-        counts=fitted.counts,
-    )
-
-
 def _takes_nothing(schema: dict[str, Any]) -> bool:
     """Return whether *schema* speaks of no members, declared, required or others."""
     speaks = schema.get("properties") or schema.get("required")
@@ -134,7 +123,7 @@ def _takes_nothing(schema: dict[str, Any]) -> bool:
 
 def _omitted(schema: dict[str, Any]) -> Iterator[Loss]:
     """Yield what is lost with *schema*, which takes nothing and is left out."""
-    for keyword in ("maxProperties", "minProperties"):
+    for keyword in ("additionalProperties", "maxProperties", "minProperties"):
         if keyword in schema:
             said = "a tool that takes nothing goes without a schema"
             yield Loss("/inputSchema", keyword, Action.DROPPED, Direction.WIDER, said)

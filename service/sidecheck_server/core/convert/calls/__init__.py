@@ -2,6 +2,7 @@
 
 from sidecheck_server.core.convert.calls.reading import ModelCall, call_error_text, read_call
 from sidecheck_server.core.convert.calls.restore import chosen_plan, common_api, refuse_mismatch
+from sidecheck_server.core.convert.calls.told_names import with_known_names
 
 __all__ = [
     "ModelCall",
@@ -10,4 +11,5 @@ __all__ = [
     "common_api",
     "read_call",
     "refuse_mismatch",
+    "with_known_names",
 ]

@@ -105,12 +105,15 @@ def _any_of(part: Part, fitting: Fitting) -> None:
             fitting.record.tell(part, "anyOf", Action.REWRITTEN, Direction.SAME, said)
         else:
             leave_out(part, "anyOf", _NOT_TAKEN, fitting.record)
-    elif fitting.subset.closed or fitting.subset.all_required:
+    elif fitting.subset.closed or fitting.subset.all_required or fitting.subset.any_of_alone:
         _spread(part, branches, fitting)
 
 
 def _spread(part: Part, branches: list[Part], fitting: Fitting) -> None:
-    """Say in each branch what is said beside them: objects will be closed each on its own."""
+    """Say in each branch what is said beside them.
+
+    Objects will be closed each on its own, or the union may have no neighbours.
+    """
     asserted = part.keywords.keys() - ANNOTATIONS.keys() - {"anyOf", "contentSchema"}
     of_objects = not asserted.isdisjoint(OF_OBJECTS) or any(
         not OF_OBJECTS.isdisjoint(each.keywords) for each in branches
@@ -122,10 +125,14 @@ def _spread(part: Part, branches: list[Part], fitting: Fitting) -> None:
     whole = [merged([around, each], fitting.record.budget) for each in branches] if declares else []
     found = [each for each in whole if each is not None]
     if not found or len(found) < len(branches):
+        if fitting.subset.any_of_alone:
+            return  # What stands there is seen to where one of them is left alone.
         leave_out(
             part, "anyOf", "it cannot be held apart from what is said beside it", fitting.record
         )
         return
+    for branch, both in zip(branches, found, strict=True):
+        both.at = branch.at
     beside = {name: value for name, value in part.keywords.items() if name in ANNOTATIONS}
     part.keywords = {**beside, "anyOf": found}
     said = "what is said beside its branches is said in each of them"

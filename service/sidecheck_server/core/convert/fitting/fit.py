@@ -10,6 +10,7 @@ from sidecheck_server.core.convert.fitting import (
     first_members,
     leftovers,
     nothing,
+    nullable,
     objects,
     references,
     values,
@@ -22,7 +23,7 @@ from sidecheck_server.core.convert.record import Record
 __all__ = ["PASSES", "fit"]
 
 PASSES: tuple[tuple[Rule, ...], ...] = (
-    combinators.RULES,
+    (*combinators.RULES, *nullable.RULES),
     references.RULES,
     (*values.RULES, *arrays.RULES, *objects.RULES, *nothing.RULES, *leftovers.RULES),
     first_members.ARRANGING,

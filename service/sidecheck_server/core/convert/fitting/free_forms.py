@@ -7,7 +7,7 @@ from sidecheck_server.core.convert.fitting.types import ANNOTATIONS, SPEAKS_OF, 
 from sidecheck_server.core.convert.part import Part
 from sidecheck_server.core.convert.words import Action, Direction
 
-__all__ = ["as_json_text", "describe_rest", "is_free"]
+__all__ = ["as_json_text", "describe_rest", "is_free", "restricts_nothing"]
 
 
 def is_free(part: Part) -> bool:
@@ -38,7 +38,7 @@ def describe_rest(part: Part, fitting: Fitting, but: set[str]) -> None:
         if keyword in but or (keyword in ANNOTATIONS and keyword not in _OF_FORM):
             continue
         direction = Direction.SAME if keyword in ANNOTATIONS else Direction.WIDER
-        if _says_nothing(value):
+        if restricts_nothing(keyword, value):
             drop(part, fitting, keyword, "it restricts nothing")
         else:
             describe(part, fitting, keyword, phrase_of(keyword, value), direction)
@@ -47,6 +47,16 @@ def describe_rest(part: Part, fitting: Fitting, but: set[str]) -> None:
 _OF_FORM = {"default", "examples", *SPEAKS_OF}
 
 
-def _says_nothing(value: object) -> bool:
-    """Return whether *value* restricts nothing in any keyword that objects and arrays have."""
-    return value in ({}, [], False, 0) or (isinstance(value, Part) and is_free(value))
+_NOT_IF_FREE = ("not", "if", "contains")
+"""Keywords that say something even of a schema that admits everything."""
+_NOT_IF_ZERO = ("uniqueItems", "minLength", "minItems", "minProperties")
+"""Keywords that say nothing with false or zero; of bounds above, zero says much."""
+
+
+def restricts_nothing(keyword: str, value: object) -> bool:
+    """Return whether *keyword* with that *value* admits everything."""
+    if isinstance(value, Part):
+        return is_free(value) and keyword not in _NOT_IF_FREE
+    if keyword in _NOT_IF_ZERO:
+        return not value
+    return value in ({}, []) and keyword != "enum"

@@ -65,7 +65,9 @@ def _wrap(root: Part, fitting: Fitting) -> None:
         if each.keywords.get("$ref") is root:
             each.keywords["$ref"] = inner
     root.keywords = {"type": "object", **about, "properties": {_INPUT: inner}, "required": [_INPUT]}
-    root.keywords["additionalProperties"] = Part(root.at, never=True)
+    if fitting.subset.closed:
+        # It is not the author's object: nothing is lost where it is closed.
+        root.keywords["additionalProperties"] = Part(root.at, never=True)
     root.notes = []
     root.undo.wrapped = _INPUT
     said = f"the arguments are given as the member {_INPUT}: the API takes declared members only"

@@ -25,6 +25,10 @@ def rename(part: Part, fitting: Fitting) -> None:
     if not found:
         return
     part.undo.renamed.update((names[name], name) for name in found)
+    for name in found:
+        keyword = "properties" if name in keywords.get("properties", ()) else "required"
+        said = f"the API refuses the name of {shown(name)}, which is called {shown(names[name])}"
+        fitting.record.tell(part, keyword, Action.ENCODED, Direction.SAME, said)
     for keyword in ("properties", "dependentSchemas", "dependentRequired"):
         if keyword in keywords:
             each = keywords[keyword].items()
@@ -81,7 +85,10 @@ def drop_patterns(part: Part, fitting: Fitting) -> None:
     if not patterns or _are_taken(patterns, part, fitting):
         return
     others: Part | None = keywords.get("additionalProperties")
-    describe(part, fitting, "patternProperties", phrase_of("patternProperties", patterns))
+    said = phrase_of("patternProperties", patterns)
+    if others is not None and others.never:
+        said += ", and others that are not declared are refused"
+    describe(part, fitting, "patternProperties", said)
     if others is None and not fitting.subset.closed:
         return
     if others is None:

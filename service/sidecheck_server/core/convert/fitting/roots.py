@@ -47,7 +47,7 @@ def at_root(root: Part, subset: Subset, record: Record) -> Part:
     for keyword in ("anyOf", "oneOf", "allOf"):
         if keyword in root.keywords and _refuses(keyword, subset):
             wraps = not _settled(root, keyword, subset, record) or wraps
-    result = _wrapped(root, record) if wraps else root
+    result = _wrapped(root, subset, record) if wraps else root
     for keyword in [each for each in result.keywords if each in subset.not_at_root]:
         if keyword in result.keywords and keyword not in _GROUPED:
             _leave_out(result, keyword, record)
@@ -171,11 +171,14 @@ def _only_conditions(branch: Part) -> bool:
     return asserted <= _CONDITIONAL and all(map(_only_conditions, inside))
 
 
-def _wrapped(root: Part, record: Record) -> Part:
+def _wrapped(root: Part, subset: Subset, record: Record) -> Part:
     root.name = root.name or _NAME
     wrapper = Part(root.at, {"type": "object"})
     wrapper.keywords["properties"] = {WRAPPER: root}
     wrapper.keywords["required"] = [WRAPPER]
+    if subset.closed:
+        # It is not the author's object: nothing is lost where it is closed.
+        wrapper.keywords["additionalProperties"] = Part(root.at, never=True)
     wrapper.undo.wrapped = WRAPPER
     said = f"the API takes no union at the root: the arguments are the member {WRAPPER!r}"
     record.tell(wrapper, "", Action.ENCODED, Direction.SAME, said)

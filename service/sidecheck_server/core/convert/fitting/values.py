@@ -50,7 +50,8 @@ def _texts(part: Part, fitting: Fitting) -> None:
     """Give values that an enum cannot have, objects and arrays, as their JSON text."""
     keywords = part.keywords
     values = keywords.get("enum", [])
-    if not fitting.subset.closed or all(map(_is_plain, values)):
+    texts_only = fitting.subset.closed or fitting.subset.enum_of_strings
+    if not texts_only or all(map(_is_plain, values)):
         return
     kept = {each: keywords[each] for each in keywords if _says_nothing_of_values(each)}
     lost = [each for each in keywords if each not in kept and each not in ("enum", "type")]
