@@ -73,7 +73,6 @@ def _told(result: v1.ConvertedTool) -> dict[str, Any]:
         ],
         "strict": result.strict,
         "name": result.name,
-        "why_not_strict": result.why_not_strict,
     }
 
 

@@ -22,6 +22,8 @@ def described(keyword: str, pointer: str = "/in") -> Told:
 KIND_A = {"type": "object", "properties": {"k": {"const": "a"}}, "required": ["k"]}
 KIND_B = {"type": "object", "properties": {"k": {"enum": ["b", "c"]}}, "required": ["k"]}
 
+IS_A, IS_B = ({"properties": {"k": {"const": value}}} for value in "ab")
+
 HAS_A: Any = {"type": "object", "properties": {"a": STRING}, "required": ["a"]}
 HAS_B: Any = {"type": "object", "properties": {"b": STRING}, "required": ["b"]}
 MORE_THAN_B: Any = {
@@ -110,6 +112,13 @@ CASES: list[tuple[str, Subset, Any, Any, list[Told]]] = [
         lacking("oneOf"),
         {"oneOf": [HAS_A, {**HAS_B, "additionalProperties": False}]},
         {"anyOf": [HAS_A, {**HAS_B, "additionalProperties": False}]},
+        [rewritten("oneOf")],
+    ),
+    (
+        "oneOf told apart with what is beside it",
+        lacking("oneOf"),
+        {"type": "object", "required": ["k"], "oneOf": [IS_A, IS_B]},
+        {"type": "object", "required": ["k"], "anyOf": [IS_A, IS_B]},
         [rewritten("oneOf")],
     ),
     (

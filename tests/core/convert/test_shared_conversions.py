@@ -48,5 +48,4 @@ def _told(result: ConvertedTool) -> dict[str, Any]:
         ],
         "strict": result.strict,
         "name": result.name,
-        "why_not_strict": result.why_not_strict,
     }

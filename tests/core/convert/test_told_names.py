@@ -1,5 +1,7 @@
 """What a model is told has the names of members that it knows."""
 
+from dataclasses import replace
+
 import pytest
 from sidecheck_server.core.convert.calls import with_known_names
 from sidecheck_server.core.convert.guides import Guide
@@ -44,6 +46,13 @@ def test_a_value_that_was_found_is_no_name() -> None:
     given = verdict("/a b", 'expected an integer, found the string "a b"')
     told = verdict("/a_b", 'expected an integer, found the string "a b"')
     assert told == with_known_names(given, RENAMED)
+
+
+def test_a_value_that_is_wanted_is_no_name() -> None:
+    [found] = verdict("/a b", 'expected "a b" or "c", found the string "d"').violations
+    [told] = verdict("/a_b", 'expected "a b" or "c", found the string "d"').violations
+    given = Verdict((replace(found, keyword="enum"),))
+    assert Verdict((replace(told, keyword="enum"),)) == with_known_names(given, RENAMED)
 
 
 @pytest.mark.parametrize("guide", [None, {"nulls": ["a b"]}, {"members": {"renamed": {}}}])

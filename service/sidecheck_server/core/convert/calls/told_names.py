@@ -13,6 +13,9 @@ __all__ = ["with_known_names"]
 # What is quoted in a message, but for the values that it says were found.
 _QUOTED = re.compile(r'(?<!the string )"(?:[^"\\]|\\.)*"')
 
+_OF_VALUES = ("const", "enum")
+"""Keywords whose messages quote values that are wanted."""
+
 
 def with_known_names(verdict: Verdict, guide: Guide | None) -> Verdict:
     """Return *verdict*, on arguments restored by *guide*, with the names that the model knows.
@@ -35,7 +38,7 @@ def with_known_names(verdict: Verdict, guide: Guide | None) -> Verdict:
             instance_pointer="/".join(
                 steps.get(step, step) for step in each.instance_pointer.split("/")
             ),
-            message=_QUOTED.sub(said, each.message),
+            message=each.message if each.keyword in _OF_VALUES else _QUOTED.sub(said, each.message),
         )
         for each in verdict.violations
     ]

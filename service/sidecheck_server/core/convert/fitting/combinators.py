@@ -79,7 +79,7 @@ def _one_of(part: Part, fitting: Fitting) -> None:
     if "anyOf" in part.keywords or not fitting.takes("anyOf"):
         leave_out(part, "oneOf", _NOT_TAKEN, fitting.record)
         return
-    same = len(branches) == 1 or exclusive(branches)
+    same = len(branches) == 1 or exclusive(branches, part)
     part.keywords = {
         "anyOf" if keyword == "oneOf" else keyword: value
         for keyword, value in part.keywords.items()

@@ -11,6 +11,7 @@ from sidecheck_server.core.words import JsonValue
 
 __all__ = ["exclusive"]
 
+_AROUND = ("type", "required")
 _MOST = 30
 """Parts that are looked at for one branch."""
 
@@ -34,14 +35,20 @@ class _Cover:
         self.types = own if self.types is None else self.types & own
 
 
-def exclusive(branches: Sequence[Part]) -> bool:
+def exclusive(branches: Sequence[Part], beside: Part) -> bool:
     """Return whether it is certain that no value is admitted by two of *branches*.
 
+    Of what is said *beside* them the types count, and which members there must be.
     It is where their types differ, or their values, or the values of a member that each
     object must have, or where of any two objects one must have a member that the other
     must not have.
     """
-    covers = [_cover(branch) for branch in branches if not branch.never]
+    around = {name: beside.keywords[name] for name in _AROUND if name in beside.keywords}
+    covers = [
+        _cover(Part(branch.at, {**around, "allOf": [branch]}))
+        for branch in branches
+        if not branch.never
+    ]
     if any(cover.types is None for cover in covers):
         return False
     for name in {name for cover in covers for name in cover.types or ()}:
