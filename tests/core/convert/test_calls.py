@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from json_texts import MUTATIONS
 from sidecheck_server.core.convert.apis.api import Api, RequestLimits, Subset
 from sidecheck_server.core.convert.calls import (
-    call_error_text,
     chosen_plan,
     common_api,
     read_call,
@@ -21,6 +20,7 @@ from sidecheck_server.core.convert.words import ModelApi
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.name_grammars import NameGrammar
 from sidecheck_server.core.refusals import Reason, Refusal
+from sidecheck_server.core.tool_error_text import tool_error_text
 from sidecheck_server.core.words import Verdict
 
 CHAT, RESPONSES, ANTHROPIC = ModelApi.OPENAI_CHAT, ModelApi.OPENAI_RESPONSES, ModelApi.ANTHROPIC
@@ -309,7 +309,8 @@ def test_many_violations_are_cut() -> None:
 )
 def test_the_model_is_told_of_its_arguments(key: ModelApi, call: Any, lines: list[str]) -> None:
     """In the words in which it is told of any arguments."""
-    assert lines == call_error_text(read(key, call), tool="t").split("\n")
+    told = read(key, call).verdict_on_arguments
+    assert lines == tool_error_text(told, tool="t").split("\n")
 
 
 @given(
@@ -341,7 +342,7 @@ def test_whatever_is_sent_is_a_call_or_has_a_verdict(
         reason = refused.reason
     else:
         assert found.verdict.valid is (found.name != "" and found.arguments is not None)
-        assert found.verdict.valid is (call_error_text(found) == "")
+        assert found.verdict.valid is found.verdict_on_arguments.valid
     assert reason in {None, Reason.LIMIT_EXCEEDED}
 
 
