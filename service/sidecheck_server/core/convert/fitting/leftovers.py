@@ -5,7 +5,6 @@ from typing import Any
 
 from sidecheck_server.core.convert.fitting.fitting import Fitting, Rule
 from sidecheck_server.core.convert.fitting.free_forms import as_json_text, is_free
-from sidecheck_server.core.convert.fitting.phrases import phrase_of
 from sidecheck_server.core.convert.fitting.telling import describe, drop
 from sidecheck_server.core.convert.fitting.types import ANNOTATIONS, SPEAKS_OF, says_no_type
 from sidecheck_server.core.convert.part import Part
@@ -27,13 +26,15 @@ _IDLE_WITHOUT = {"then": "if", "else": "if", "minContains": "contains", "maxCont
 def _rest(part: Part, fitting: Fitting) -> None:
     """Leave out what the subset does not take; what asserts something is described."""
     for keyword in [each for each in part.keywords if not _is_taken(each, fitting)]:
+        if keyword not in part.keywords:
+            continue  # It went along with another one.
         value = part.keywords[keyword]
         if keyword not in _ASSERTIONS:
-            drop(part, fitting, keyword, "the API does not take it")
+            drop(part, fitting.record, keyword, "the API does not take it")
         elif _is_idle(part, keyword, value):
-            drop(part, fitting, keyword, "it restricts nothing")
+            drop(part, fitting.record, keyword, "it restricts nothing")
         else:
-            describe(part, fitting, keyword, phrase_of(keyword, value), Direction.WIDER)
+            describe(part, fitting.record, keyword)
 
 
 def _is_taken(keyword: str, fitting: Fitting) -> bool:

@@ -4,9 +4,9 @@ from typing import Any
 
 from sidecheck_server.core.budget import spend
 from sidecheck_server.core.convert.fitting.fitting import Fitting
+from sidecheck_server.core.convert.fitting.outlines import shown
 from sidecheck_server.core.convert.fitting.patterns import is_taken
-from sidecheck_server.core.convert.fitting.phrases import phrase_of
-from sidecheck_server.core.convert.fitting.telling import describe, drop, shown
+from sidecheck_server.core.convert.fitting.telling import describe, drop
 from sidecheck_server.core.convert.part import Part
 from sidecheck_server.core.convert.words import Action, Direction
 
@@ -38,8 +38,7 @@ def rename(part: Part, fitting: Fitting) -> None:
         }
     if "propertyNames" in keywords:
         # It judges names as they are in the original.
-        said = phrase_of("propertyNames", keywords["propertyNames"])
-        describe(part, fitting, "propertyNames", said)
+        describe(part, fitting.record, "propertyNames")
 
 
 def _declared(part: Part, fitting: Fitting) -> dict[str, None]:
@@ -81,7 +80,7 @@ def drop_patterns(part: Part, fitting: Fitting) -> None:
     if not patterns or _are_taken(patterns, part, fitting):
         return
     others: Part | None = keywords.get("additionalProperties")
-    describe(part, fitting, "patternProperties", phrase_of("patternProperties", patterns))
+    describe(part, fitting.record, "patternProperties")
     if others is None and not fitting.subset.closed:
         return
     if others is None:
@@ -156,4 +155,4 @@ def declare_required(part: Part, fitting: Fitting) -> None:
         said = f"{shown(name)}, which is required, is declared"
         fitting.record.tell(part, "required", Action.REWRITTEN, Direction.SAME, said)
     if not keywords["required"]:
-        drop(part, fitting, "required", "what it names is refused", Direction.WIDER)
+        drop(part, fitting.record, "required", "what it names is refused", Direction.WIDER)

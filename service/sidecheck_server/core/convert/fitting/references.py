@@ -3,9 +3,9 @@
 from sidecheck_server.core.budget import spend
 from sidecheck_server.core.convert.apis.api import References
 from sidecheck_server.core.convert.fitting.fitting import Fitting, Rule
-from sidecheck_server.core.convert.fitting.leaving_out import note
 from sidecheck_server.core.convert.fitting.merging import merged, without
 from sidecheck_server.core.convert.fitting.outlines import outline
+from sidecheck_server.core.convert.fitting.telling import note
 from sidecheck_server.core.convert.part import Part
 from sidecheck_server.core.convert.record import Record
 from sidecheck_server.core.convert.translation import ANNOTATIONS
