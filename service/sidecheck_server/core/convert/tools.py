@@ -68,7 +68,15 @@ class _Fitted:
     def why_not(self, *, assume_closed: bool) -> str:
         """Return why this is not as good as the original, or ""."""
         loss = self._record.against_strict(assume_closed=assume_closed)
-        return self.beyond or ("" if loss is None else f"{loss.message} (at {loss.pointer})")
+        return self.beyond or ("" if loss is None else f"{_as_reason(loss)} (at {loss.pointer})")
+
+
+def _as_reason(loss: Loss) -> str:
+    """Return what the API cannot be told for which there is that *loss*."""
+    if loss.direction is Direction.NARROWER:
+        return loss.message
+    what = loss.keyword or "its schema"
+    return f"{what} cannot be said{' exactly' if loss.action is Action.REWRITTEN else ''}"
 
 
 def _chosen(root: Part, api: Api, options: ConversionOptions, read: Record) -> tuple[_Fitted, str]:
