@@ -10,6 +10,7 @@ from sidecheck_server.core.convert.tools import form_of
 from sidecheck_server.core.convert.words import ConversionOptions, Mode, ModelApi
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.tools.definitions import read_tool
+from sidecheck_server.core.refusals import Reason, Refusal
 
 LIMITS = Limits()
 CHAT = APIS[ModelApi.OPENAI_CHAT]
@@ -59,3 +60,28 @@ def test_why_a_tool_is_not_strict_is_said_plainly(schema: Any, expected: str) ->
     found = form(schema)
 
     assert (expected == "", expected) == (found.strict, found.why_not_strict)
+
+
+#: Members whose names alone make the way back from null longer than a plan may be.
+LONG: Any = {**CLOSED, "properties": {f"{n}" + "x" * 3_000: {"type": "string"} for n in range(50)}}
+#: More members than Chat Completions takes in a strict schema.
+MANY: Any = {**CLOSED, "properties": {f"m{n}": {"type": "null"} for n in range(5_001)}}
+
+
+@pytest.mark.parametrize(
+    ("schema", "expected"),
+    [
+        pytest.param(LONG, "turning calls back would take a plan that is too large", id="a plan"),
+        pytest.param(MANY, "5,001 members, of all objects together", id="members"),
+    ],
+)
+def test_a_strict_form_that_would_be_refused_is_not_made(schema: Any, expected: str) -> None:
+    """The compatible one is, where strictness is only preferred."""
+    found = form(schema)
+
+    assert (False, None) == (found.strict, found.guide)
+    assert expected in found.why_not_strict
+    assert form(schema, Mode.COMPATIBLE).parameters == found.parameters
+    with pytest.raises(Refusal, match=expected) as caught:
+        form(schema, Mode.STRICT)
+    assert Reason.NOT_CONVERTIBLE is caught.value.reason

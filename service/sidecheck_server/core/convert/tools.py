@@ -57,6 +57,7 @@ class _Fitted:
         # Fitting changes parts; another subset may have to be tried.
         fitted = fit(copied(root), subset, renamed, record)
         self.counts: Counts = counts_of(fitted)
+        #: Which limit of the API it is beyond, or "".
         self.beyond = beyond(self.counts, subset.limits)
         self.schema: dict[str, Any] = write_schema(fitted, subset)
         self.guide: Guide | None = guide_of(fitted)
@@ -68,7 +69,7 @@ class _Fitted:
     def why_not(self, *, assume_closed: bool) -> str:
         """Return why this is not as good as the original, or ""."""
         loss = self._record.against_strict(assume_closed=assume_closed)
-        return self.beyond or ("" if loss is None else f"{_as_reason(loss)} (at {loss.pointer})")
+        return "" if loss is None else f"{_as_reason(loss)} (at {loss.pointer})"
 
 
 def _as_reason(loss: Loss) -> str:
@@ -80,29 +81,41 @@ def _as_reason(loss: Loss) -> str:
 
 
 def _chosen(root: Part, api: Api, options: ConversionOptions, read: Record) -> tuple[_Fitted, str]:
-    """Return the schema in the subset that the mode asks for, and why it is not strict."""
-    why_not = ""
-    if options.mode is not Mode.COMPATIBLE and api.strict is not None:
-        strict = _Fitted(root, api, api.strict, read)
+    """Return the schema in the subset that the mode asks for, and why it is not strict.
+
+    Where strictness is only preferred, what refuses it is such a reason.
+    """
+    if options.mode is Mode.COMPATIBLE:
+        return _fitted(root, api, api.compatible, read), ""
+    try:
+        strict = _strict(root, api, read)
+    except Refusal as refusal:
         if options.mode is Mode.STRICT:
-            _refuse_beyond(strict, api)
+            raise
+        why_not = refusal.message
+    else:
+        if options.mode is Mode.STRICT:
             return strict, ""
         why_not = strict.why_not(assume_closed=options.assume_closed)
         if not why_not:
             return strict, ""
-    elif options.mode is not Mode.COMPATIBLE:
-        why_not = f"{api.in_words} cannot be asked to hold a model to a schema"
-        if options.mode is Mode.STRICT:
-            raise Refusal(Reason.NOT_CONVERTIBLE, why_not, {"api": api.key})
-    compatible = _Fitted(root, api, api.compatible, read)
-    _refuse_beyond(compatible, api)
-    return compatible, why_not
+    return _fitted(root, api, api.compatible, read), why_not
 
 
-def _refuse_beyond(fitted: _Fitted, api: Api) -> None:
+def _strict(root: Part, api: Api, read: Record) -> _Fitted:
+    if api.strict is None:
+        said = f"{api.in_words} cannot be asked to hold a model to a schema"
+        raise Refusal(Reason.NOT_CONVERTIBLE, said, {"api": api.key})
+    return _fitted(root, api, api.strict, read)
+
+
+def _fitted(root: Part, api: Api, subset: Subset, read: Record) -> _Fitted:
+    """Return the schema in *subset*, which is one of *api*, or refuse it."""
+    fitted = _Fitted(root, api, subset, read)
     if fitted.beyond:
         said = f"the schema is larger than {api.in_words} takes: {fitted.beyond}"
         raise Refusal(Reason.NOT_CONVERTIBLE, said, {"api": api.key})
+    return fitted
 
 
 def _form(
