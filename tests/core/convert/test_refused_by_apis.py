@@ -72,6 +72,34 @@ def test_what_is_null_twice_over_is_nullable_for_gemini() -> None:
     assert {"type": "BOOLEAN", "nullable": True} == schema
 
 
+@pytest.mark.parametrize(
+    ("branches", "expected"),
+    [
+        (
+            [{"type": "string", "format": "uri"}, {"type": "null"}],
+            {"nullable": True, "type": "STRING", "description": "D (format: uri)"},
+        ),
+        (
+            [{"type": "null"}, {"type": "string", "description": "E"}],
+            {"nullable": True, "type": "STRING", "description": "D E"},
+        ),
+        (
+            [{"type": "null"}, {"anyOf": [{"type": "string"}, {"type": "integer"}]}],
+            {
+                "nullable": True,
+                "anyOf": [{"type": "STRING", "description": "D"}, {"type": "INTEGER"}],
+            },
+        ),
+    ],
+    ids=["with a note", "with a description", "a union itself"],
+)
+def test_what_may_be_null_beside_one_form_has_that_form_for_gemini(
+    branches: Any, expected: Any
+) -> None:
+    """Whatever describes it: a union may have no neighbours."""
+    assert expected == member({"description": "D", "anyOf": branches})[0]
+
+
 @pytest.mark.parametrize("api", [ModelApi.GEMINI, ModelApi.GEMINI_JSON])
 @pytest.mark.parametrize("schema", [{"type": "object"}, {"type": "object", "properties": {}}])
 def test_a_tool_that_takes_nothing_goes_without_a_schema(api: ModelApi, schema: Any) -> None:

@@ -58,18 +58,22 @@ def _any_value(part: Part, fitting: Fitting) -> None:
 
 
 def _union_alone(part: Part, fitting: Fitting) -> None:
-    """Move what describes a union to its first branch, where it may have no neighbours."""
+    """Move what describes a union to its first branch, where it may have no neighbours.
+
+    That is the first beside null, which is no branch where it is only a mark.
+    """
     keywords = part.keywords
     if not fitting.subset.any_of_alone or "anyOf" not in keywords:
         return
-    first, *others = keywords["anyOf"]
+    branches: list[Part] = keywords["anyOf"]
+    first = next((each for each in branches if each.keywords != {"type": "null"}), branches[0])
     described = keywords.pop("description", "")
     if not (described or part.notes) or first.never:
         return
     own = first.keywords.get("description", "")
     texts = {"description": f"{described} {own}".strip()} if described or own else {}
     copy = replace(first, keywords={**first.keywords, **texts}, notes=[*part.notes, *first.notes])
-    part.keywords = {**keywords, "anyOf": [copy, *others]}
+    part.keywords = {**keywords, "anyOf": [copy if each is first else each for each in branches]}
     part.notes = []
     said = "it is said in the first branch of the union"
     fitting.record.tell(part, "description", Action.REWRITTEN, Direction.SAME, said)
