@@ -41,7 +41,7 @@ def _any_of(part: Part, branches: list[Part]) -> Part:
 
 
 def _same(one: Part, two: Part) -> bool:
-    return not list(one.below()) and one.keywords == two.keywords and one.notes == two.notes
+    return not one.parts() and one.keywords == two.keywords and one.notes == two.notes
 
 
 def _in_order(prefix: list[Part]) -> str:

@@ -67,4 +67,4 @@ def _apply(rules: tuple[Rule, ...], fitting: Fitting) -> None:
         kept.append(part)
         for rule in rules:
             rule(part, fitting)
-        pending.extend(below for _, below in part.below())
+        pending += part.parts()
