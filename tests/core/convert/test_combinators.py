@@ -66,7 +66,7 @@ CASES: list[tuple[str, Subset, Any, Any, list[Told]]] = [
         "unevaluatedProperties beside what may or may not evaluate",
         lacking("unevaluatedProperties"),
         {"anyOf": [A, NULL], "unevaluatedProperties": False},
-        {"anyOf": [A, NULL], "description": "(other members are like nothing)"},
+        {"anyOf": [A, NULL], "description": "(no other members)"},
         [described("unevaluatedProperties")],
     ),
     (

@@ -36,8 +36,9 @@ encoded yet, and references lead to parts that were seen before. First members a
 arranged last, when all are declared.
 """
 
-_PART = 200
-"""Steps of one pass over one part."""
+# In steps: one part in one pass, and one rule of that.
+_PART = 30
+_RULE = 10
 
 
 def fit(root: Part, subset: Subset, members: Mapping[str, str], record: Record) -> Part:
@@ -68,9 +69,9 @@ def _apply(rules: tuple[Rule, ...], fitting: Fitting) -> None:
         part = pending.pop()
         if id(part) in seen:
             continue
-        spend(fitting.record.budget, _PART)
+        spend(fitting.record.budget, _PART + _RULE * len(rules))
         seen.add(id(part))
         kept.append(part)
         for rule in rules:
             rule(part, fitting)
-        pending.extend(below for _, below in part.below())
+        pending += part.parts()

@@ -1,7 +1,6 @@
 """Free forms: values of any form, which an API takes only as their JSON text."""
 
 from sidecheck_server.core.convert.fitting.fitting import Fitting
-from sidecheck_server.core.convert.fitting.phrases import phrase_of
 from sidecheck_server.core.convert.fitting.telling import describe, drop
 from sidecheck_server.core.convert.fitting.types import ANNOTATIONS, SPEAKS_OF, or_null, types_of
 from sidecheck_server.core.convert.part import Part
@@ -37,11 +36,13 @@ def describe_rest(part: Part, fitting: Fitting, but: set[str]) -> None:
     for keyword, value in list(part.keywords.items()):
         if keyword in but or (keyword in ANNOTATIONS and keyword not in _OF_FORM):
             continue
+        if keyword not in part.keywords:
+            continue  # It went along with another one.
         direction = Direction.SAME if keyword in ANNOTATIONS else Direction.WIDER
         if restricts_nothing(keyword, value):
-            drop(part, fitting, keyword, "it restricts nothing")
+            drop(part, fitting.record, keyword, "it restricts nothing")
         else:
-            describe(part, fitting, keyword, phrase_of(keyword, value), direction)
+            describe(part, fitting.record, keyword, direction=direction)
 
 
 _OF_FORM = {"default", "examples", *SPEAKS_OF}

@@ -2,9 +2,9 @@
 
 from sidecheck_server.core.convert.apis.api import References, Subset
 from sidecheck_server.core.convert.fitting.combinators import become
-from sidecheck_server.core.convert.fitting.leaving_out import GROUPS, free, leave_out, note
 from sidecheck_server.core.convert.fitting.merging import merged, without
 from sidecheck_server.core.convert.fitting.outlines import outline
+from sidecheck_server.core.convert.fitting.telling import GROUPS, describe, free, note
 from sidecheck_server.core.convert.part import Part, reachable
 from sidecheck_server.core.convert.record import Record
 from sidecheck_server.core.convert.translation import ANNOTATIONS
@@ -125,7 +125,7 @@ def _without_union(root: Part, keyword: str, subset: Subset, record: Record) -> 
     taken = subset.keywords is None or "anyOf" in subset.keywords
     if taken and not all(map(_only_conditions, root.keywords[keyword])):
         return False
-    leave_out(root, keyword, _NOT_HERE, record)
+    describe(root, record, keyword, why=_NOT_HERE)
     return True
 
 
@@ -190,7 +190,7 @@ def _leave_out(root: Part, keyword: str, record: Record) -> None:
         del root.keywords[keyword]
         record.tell(root, keyword, Action.DROPPED, Direction.SAME, _NOT_HERE)
     else:
-        leave_out(root, keyword, _NOT_HERE, record)
+        describe(root, record, keyword, why=_NOT_HERE)
 
 
 def _say_object(root: Part, record: Record) -> None:

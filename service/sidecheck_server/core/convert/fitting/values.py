@@ -4,9 +4,10 @@ from typing import Any
 
 from sidecheck_server.core.convert.fitting import bounds, neighbours, types
 from sidecheck_server.core.convert.fitting.fitting import Fitting, Rule
+from sidecheck_server.core.convert.fitting.outlines import json_text
 from sidecheck_server.core.convert.fitting.patterns import is_taken
 from sidecheck_server.core.convert.fitting.phrases import phrase_of
-from sidecheck_server.core.convert.fitting.telling import describe, drop, json_text
+from sidecheck_server.core.convert.fitting.telling import describe, drop
 from sidecheck_server.core.convert.fitting.types import SPEAKS_OF, is_of, types_of
 from sidecheck_server.core.convert.part import Part
 from sidecheck_server.core.convert.words import Action, Direction
@@ -31,7 +32,7 @@ def _constant(part: Part, fitting: Fitting) -> None:
     both = "enum" in keywords
     listed = not both or any(json_equal(value, each) for each in keywords["enum"])
     if not listed:
-        drop(part, fitting, "const", "the enum beside it does not have it", Direction.WIDER)
+        drop(part, fitting.record, "const", "the enum beside it does not have it", Direction.WIDER)
         return
     part.keywords = {
         ("enum" if keyword == "const" else keyword): [value] if keyword == "const" else each
@@ -56,7 +57,7 @@ def _texts(part: Part, fitting: Fitting) -> None:
     kept = {each: keywords[each] for each in keywords if _says_nothing_of_values(each)}
     lost = [each for each in keywords if each not in kept and each not in ("enum", "type")]
     for keyword in lost:
-        drop(part, fitting, keyword, "the enum beside it is given", Direction.WIDER)
+        drop(part, fitting.record, keyword, "the enum beside it is given", Direction.WIDER)
     part.keywords = {"type": "string", **kept, "enum": [json_text(each) for each in values]}
     part.undo.json_text = True
     part.notes.append("JSON text")
@@ -84,7 +85,7 @@ def _enum(part: Part, fitting: Fitting) -> None:
             said = "values that the type refuses are left out"
             fitting.record.tell(part, "enum", Action.REWRITTEN, Direction.SAME, said)
     if not fitting.takes("enum"):
-        describe(part, fitting, "enum", phrase_of("enum", keywords["enum"]))
+        describe(part, fitting.record, "enum")
     elif fitting.subset.enum_of_strings:
         _enum_of_strings(part, fitting, stated)
 
@@ -96,9 +97,9 @@ def _enum_of_strings(part: Part, fitting: Fitting, stated: list[str]) -> None:
     if strings and only_null_beside and (len(strings) == len(values) or fitting.subset.nullable):
         return
     if len(stated) == 1 and len(values) >= _SMALL_TYPES.get(stated[0], len(values) + 1):
-        drop(part, fitting, "enum", "it lists every value of the type")
+        drop(part, fitting.record, "enum", "it lists every value of the type")
         return
-    describe(part, fitting, "enum", phrase_of("enum", values))
+    describe(part, fitting.record, "enum")
 
 
 def _of_other_types(part: Part, fitting: Fitting) -> None:
@@ -107,7 +108,7 @@ def _of_other_types(part: Part, fitting: Fitting) -> None:
     if not fitting.subset.keywords_by_type or len(stated) != 1:
         return
     for keyword in [each for each in part.keywords if SPEAKS_OF.get(each, *stated) not in stated]:
-        drop(part, fitting, keyword, "it says nothing of values of the type")
+        drop(part, fitting.record, keyword, "it says nothing of values of the type")
 
 
 def _format(part: Part, fitting: Fitting) -> None:
@@ -115,7 +116,7 @@ def _format(part: Part, fitting: Fitting) -> None:
     value, formats = part.keywords.get("format"), fitting.subset.formats
     if value is None or (fitting.takes("format") and (formats is None or value in formats)):
         return
-    describe(part, fitting, "format", phrase_of("format", value), Direction.SAME)
+    describe(part, fitting.record, "format", direction=Direction.SAME)
 
 
 def _pattern(part: Part, fitting: Fitting) -> None:
@@ -125,22 +126,21 @@ def _pattern(part: Part, fitting: Fitting) -> None:
         return
     taken = fitting.takes("pattern")
     if not (taken and is_taken(value, fitting.subset.patterns, fitting.record.budget)):
-        describe(part, fitting, "pattern", phrase_of("pattern", value))
+        describe(part, fitting.record, "pattern")
 
 
 def _default(part: Part, fitting: Fitting) -> None:
     """Describe defaults and short examples where they are not taken."""
     keywords = part.keywords
     if "default" in keywords and not fitting.takes("default"):
-        said = phrase_of("default", keywords["default"])
-        describe(part, fitting, "default", said, Direction.SAME)
+        describe(part, fitting.record, "default", direction=Direction.SAME)
     if "examples" in keywords and not fitting.takes("examples"):
         values = keywords["examples"]
-        said = phrase_of("examples", values)
+        said = phrase_of("examples", keywords)
         if values and len(said) <= _LONGEST_EXAMPLES:
-            describe(part, fitting, "examples", said, Direction.SAME)
+            describe(part, fitting.record, "examples", said, direction=Direction.SAME)
         else:
-            drop(part, fitting, "examples", "the API does not take examples")
+            drop(part, fitting.record, "examples", "the API does not take examples")
 
 
 RULES: tuple[Rule, ...] = (
