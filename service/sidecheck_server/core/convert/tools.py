@@ -32,7 +32,8 @@ def form_of(
 
     Raises:
         Refusal: NOT_CONVERTIBLE if the API takes nothing that it could be turned into in
-            the mode asked for; LIMIT_EXCEEDED; as `admission.admit` for its input schema.
+            the mode asked for; LIMIT_EXCEEDED, also if it would have more text than a
+            message may; as `admission.admit` for its input schema.
     """
     budget = [limits.steps]
     try:
@@ -44,7 +45,11 @@ def form_of(
         raise exceeded("steps", limits.steps, "converting the tool takes too long") from None
     shown = noted(shown, fitted.apart, api, options)
     losses = (*shown.losses, *fitted.losses)
-    return _form(definition, api, shown, fitted, losses, why_not)
+    form = _form(definition, api, shown, fitted, losses, why_not)
+    if form.length > limits.message_bytes:
+        # What many references lead to is written as often.
+        raise exceeded("message_bytes", limits.message_bytes, "the converted tool", form.length)
+    return form
 
 
 class _Fitted:
