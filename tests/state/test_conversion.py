@@ -196,13 +196,29 @@ async def test_converted_tools_that_no_answer_could_hold_are_refused(registry: R
     converter = Converter(
         validator_of(registry, limits), registry, Forms(long_work, limits), limits
     )
-    large = tool("a", description="x") | {
-        "inputSchema": {"type": "object", "properties": {"x" * 1000: {"type": "string"}}}
-    }
+    several = [inline(_with_a_member_of(600, name)) for name in "abc"]
     with pytest.raises(Refusal) as caught:
-        await converter.convert(asked(inline(large)))
+        await converter.convert(asked(*several))
 
     assert "message_bytes" == caught.value.metadata["bound"]
+
+
+async def test_a_converted_tool_that_no_answer_could_hold_costs_the_others_nothing(
+    registry: Registry,
+) -> None:
+    """What it is converted to may be many times as large as its definition."""
+    limits = replace(LIMITS, message_bytes=1000)
+    forms = Forms(LongWork(limits), limits)
+    converter = Converter(validator_of(registry, limits), registry, forms, limits)
+    done = await converter.convert(asked(inline(_with_a_member_of(1000, "a")), inline(tool("b"))))
+
+    assert ["LIMIT_EXCEEDED", "b"] == [end for _, _, end in told(done)]
+
+
+def _with_a_member_of(length: int, name: str) -> dict[str, Any]:
+    """Return a tool that has a member with a name of that *length*."""
+    member = {"x" * length: {"type": "string"}}
+    return tool(name) | {"inputSchema": {"type": "object", "properties": member}}
 
 
 async def test_a_tool_whose_plan_would_be_too_large_costs_the_others_nothing(

@@ -114,6 +114,8 @@ class Converter:
             raise exceeded("batch_items", most, "the tools", len(asked.tools))
         found = []
         for tool in asked.tools:
+            if not isinstance(tool.target, Refusal):
+                await self._validator.read_ahead(tool.target)
             found.append(self._one(tool))
             # Reading holds the loop; other calls have their turn in between.
             await asyncio.sleep(0)
@@ -166,8 +168,6 @@ class Converter:
     async def _form(
         self, one: Found[InlineTool], api: Api, options: ConversionOptions
     ) -> Form | Refusal:
-        # Converting holds the loop; other calls have their turn in between.
-        await asyncio.sleep(0)
         if isinstance(one.definition, Refusal):
             return one.definition
         try:

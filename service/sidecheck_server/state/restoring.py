@@ -35,7 +35,7 @@ __all__ = ["CallToRestore", "RestoredCall", "Restorer"]
 
 _BYTES_AT_ONCE = 8 << 10
 """The largest call whose arguments are written again in the event loop, if nothing is to be
-turned back in them: a few milliseconds."""
+turned back in them, and the largest plan that is read there: a few milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +97,8 @@ class Restorer:
         plan = chosen_plan(plans, call)
         if plan is None:
             return RestoredCall("", "", call.id, b"", _unreadable(call))
+        if asked.target is not None:
+            await self._validator.read_ahead(asked.target)
         target, found = self._found(asked.target, plan)
         refuse_mismatch(plan, found.digest)
         if call.arguments is None or not call.verdict.valid:
@@ -130,9 +132,12 @@ class Restorer:
 
     async def _read_plans(self, texts: Sequence[bytes]) -> AsyncIterator[Plan]:
         for text in texts:
-            yield plan_from_json(text, self._limits)
             # Reading holds the loop; other calls have their turn in between.
-            await asyncio.sleep(0)
+            if len(text) > _BYTES_AT_ONCE:
+                yield await asyncio.to_thread(plan_from_json, text, self._limits)
+            else:
+                yield plan_from_json(text, self._limits)
+                await asyncio.sleep(0)
 
     def _found(self, target: Target | None, plan: Plan) -> tuple[Target, FoundTool]:
         """Return what to judge under, and the definition of the tool that it is."""

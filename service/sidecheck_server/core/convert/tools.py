@@ -33,7 +33,8 @@ def form_of(
 
     Raises:
         Refusal: NOT_CONVERTIBLE if the API takes nothing that it could be turned into in
-            the mode asked for; LIMIT_EXCEEDED; as `admission.admit` for its input schema.
+            the mode asked for; LIMIT_EXCEEDED, also if it would have more text than a
+            message may; as `admission.admit` for its input schema.
     """
     try:
         read = Record([limits.steps])
@@ -45,7 +46,7 @@ def form_of(
     omits = api.omits_no_parameters and _takes_nothing(fitted.schema)
     shown = noted(shown, fitted.text if omits else fitted.apart, api, options)
     losses = (*shown.losses, *fitted.losses, *(_omitted(fitted.schema) if omits else ()))
-    return Form(
+    form = Form(
         tool=definition.name,
         definition_digest=definition.digest,
         description=shown.description,
@@ -57,6 +58,10 @@ def form_of(
         why_not_strict=why_not,
         counts=fitted.counts,
     )
+    if form.length > limits.message_bytes:
+        # What many references lead to is written as often.
+        raise exceeded("message_bytes", limits.message_bytes, "the converted tool", form.length)
+    return form
 
 
 @dataclass(frozen=True, slots=True)

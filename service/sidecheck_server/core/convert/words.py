@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 __all__ = ["Action", "ConversionOptions", "Direction", "Loss", "Mode", "ModelApi", "ServerPrefix"]
 
@@ -81,8 +82,7 @@ class Direction(StrEnum):
     NARROWER = "narrower"
 
 
-@dataclass(frozen=True, slots=True)
-class Loss:
+class Loss(NamedTuple):
     """One thing that is not as in the original."""
 
     #: Where in the definition, as a JSON Pointer.

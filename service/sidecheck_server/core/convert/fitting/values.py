@@ -93,7 +93,7 @@ def _enum(part: Part, fitting: Fitting) -> None:
 def _enum_of_strings(part: Part, fitting: Fitting, stated: list[str]) -> None:
     values = part.keywords["enum"]
     strings = [value for value in values if isinstance(value, str) and value]
-    only_null_beside = all(value is None or value in strings for value in values)
+    only_null_beside = len(strings) + sum(value is None for value in values) == len(values)
     if strings and only_null_beside and (len(strings) == len(values) or fitting.subset.nullable):
         return
     if len(stated) == 1 and len(values) >= _SMALL_TYPES.get(stated[0], len(values) + 1):
