@@ -99,7 +99,8 @@ def test_registered_tools_are_converted_and_called_by_name(server: RunningServer
         call.ClearField("tool")
         back = stub.RestoreToolCall(call)
 
-        assert ("files", "read.file", True) == (back.server, back.tool, back.verdict.valid)
+        told = (back.server, back.tool, back.name, back.verdict.valid)
+        assert ("files", "read.file", "read_file", True) == told
         named = registry_service_pb2.DeleteToolsRequest(server="files", names=["read.file"])
         registry.DeleteTools(named)
         assert "UNKNOWN_DEFINITION" == refused(stub.RestoreToolCall, call)[0]

@@ -162,6 +162,8 @@ class RestoredCall:
     #: What was done to the arguments beside renaming. Pointers lead into those that the
     #: model sent.
     changes: tuple[Change, ...] = ()
+    #: The name that the model knows the tool by, which `convert_result` wants, or "".
+    name: str = ""
 
     @property
     def arguments(self) -> dict[str, Any] | None:

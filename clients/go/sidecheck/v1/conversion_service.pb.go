@@ -990,7 +990,10 @@ type RestoreToolCallResponse struct {
 	Verdict *Verdict `protobuf:"bytes,5,opt,name=verdict,proto3" json:"verdict,omitempty"`
 	// What was done to the arguments beside renaming. Pointers lead into those that the
 	// model sent; of changes that the schema asked for, into those that the plan made of them.
-	Changes       []*Change `protobuf:"bytes,6,rep,name=changes,proto3" json:"changes,omitempty"`
+	Changes []*Change `protobuf:"bytes,6,rep,name=changes,proto3" json:"changes,omitempty"`
+	// The name that the model knows the tool by, which `ConvertToolResultRequest.name` wants.
+	// Empty if it cannot be read.
+	Name          string `protobuf:"bytes,7,opt,name=name,proto3" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1065,6 +1068,13 @@ func (x *RestoreToolCallResponse) GetChanges() []*Change {
 		return x.Changes
 	}
 	return nil
+}
+
+func (x *RestoreToolCallResponse) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
 }
 
 // A result to convert.
@@ -1286,7 +1296,7 @@ const file_sidecheck_v1_conversion_service_proto_rawDesc = "" +
 	"\x04call\x18\x01 \x01(\fR\x04call\x12\x14\n" +
 	"\x05plans\x18\x02 \x03(\fR\x05plans\x12(\n" +
 	"\x04tool\x18\x03 \x01(\v2\x14.sidecheck.v1.TargetR\x04tool\x129\n" +
-	"\aoptions\x18\x04 \x01(\v2\x1f.sidecheck.v1.ValidationOptionsR\aoptions\"\xe0\x01\n" +
+	"\aoptions\x18\x04 \x01(\v2\x1f.sidecheck.v1.ValidationOptionsR\aoptions\"\xf4\x01\n" +
 	"\x17RestoreToolCallResponse\x12\x16\n" +
 	"\x06server\x18\x01 \x01(\tR\x06server\x12\x12\n" +
 	"\x04tool\x18\x02 \x01(\tR\x04tool\x12\x17\n" +
@@ -1294,7 +1304,8 @@ const file_sidecheck_v1_conversion_service_proto_rawDesc = "" +
 	"\vcall_params\x18\x04 \x01(\fR\n" +
 	"callParams\x12/\n" +
 	"\averdict\x18\x05 \x01(\v2\x15.sidecheck.v1.VerdictR\averdict\x12.\n" +
-	"\achanges\x18\x06 \x03(\v2\x14.sidecheck.v1.ChangeR\achanges\"\x92\x02\n" +
+	"\achanges\x18\x06 \x03(\v2\x14.sidecheck.v1.ChangeR\achanges\x12\x12\n" +
+	"\x04name\x18\a \x01(\tR\x04name\"\x92\x02\n" +
 	"\x18ConvertToolResultRequest\x12(\n" +
 	"\x03api\x18\x01 \x01(\x0e2\x16.sidecheck.v1.ModelApiR\x03api\x120\n" +
 	"\x06result\x18\x02 \x01(\v2\x18.sidecheck.v1.ToolResultR\x06result\x12\x17\n" +

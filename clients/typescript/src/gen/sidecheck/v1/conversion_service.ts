@@ -511,6 +511,11 @@ export interface RestoreToolCallResponse {
    * model sent; of changes that the schema asked for, into those that the plan made of them.
    */
   changes: Change[];
+  /**
+   * The name that the model knows the tool by, which `ConvertToolResultRequest.name` wants.
+   * Empty if it cannot be read.
+   */
+  name: string;
 }
 
 /** A result to convert. */
@@ -1539,7 +1544,7 @@ export const RestoreToolCallRequest: MessageFns<RestoreToolCallRequest> = {
 };
 
 function createBaseRestoreToolCallResponse(): RestoreToolCallResponse {
-  return { server: "", tool: "", callId: "", callParams: Buffer.alloc(0), verdict: undefined, changes: [] };
+  return { server: "", tool: "", callId: "", callParams: Buffer.alloc(0), verdict: undefined, changes: [], name: "" };
 }
 
 export const RestoreToolCallResponse: MessageFns<RestoreToolCallResponse> = {
@@ -1561,6 +1566,9 @@ export const RestoreToolCallResponse: MessageFns<RestoreToolCallResponse> = {
     }
     for (const v of message.changes) {
       Change.encode(v!, writer.uint32(50).fork()).join();
+    }
+    if (message.name !== "") {
+      writer.uint32(58).string(message.name);
     }
     return writer;
   },
@@ -1626,6 +1634,14 @@ export const RestoreToolCallResponse: MessageFns<RestoreToolCallResponse> = {
             message.changes.push(Change.decode(reader, reader.uint32()));
             continue;
           }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1654,6 +1670,7 @@ export const RestoreToolCallResponse: MessageFns<RestoreToolCallResponse> = {
         : Buffer.alloc(0),
       verdict: isSet(object.verdict) ? Verdict.fromJSON(object.verdict) : undefined,
       changes: globalThis.Array.isArray(object?.changes) ? object.changes.map((e: any) => Change.fromJSON(e)) : [],
+      name: isSet(object.name) ? globalThis.String(object.name) : "",
     };
   },
 
@@ -1677,6 +1694,9 @@ export const RestoreToolCallResponse: MessageFns<RestoreToolCallResponse> = {
     if (message.changes?.length) {
       obj.changes = message.changes.map((e) => Change.toJSON(e));
     }
+    if (message.name !== "") {
+      obj.name = message.name;
+    }
     return obj;
   },
 
@@ -1693,6 +1713,7 @@ export const RestoreToolCallResponse: MessageFns<RestoreToolCallResponse> = {
       ? Verdict.fromPartial(object.verdict)
       : undefined;
     message.changes = object.changes?.map((e) => Change.fromPartial(e)) || [];
+    message.name = object.name ?? "";
     return message;
   },
 };
