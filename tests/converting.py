@@ -4,21 +4,31 @@ import json
 from typing import Any
 
 from sidecheck_server.core.convert.apis import APIS
+from sidecheck_server.core.convert.converted import ConvertedTool
 from sidecheck_server.core.convert.forms import Form
 from sidecheck_server.core.convert.tools import form_of
 from sidecheck_server.core.convert.words import ConversionOptions, ModelApi
 from sidecheck_server.core.judge import judge
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.tools.definitions import read_tool
+from sidecheck_server.core.refusals import Refusal
 from sidecheck_server.core.schemas.compilation import Artifact, compile_source
 from sidecheck_server.core.schemas.source import SchemaSource
 from sidecheck_server.core.words import Document, Verdict
 from sidecheck_server.registry import Registry
+from sidecheck_server.state.conversion import Conversions, ToolsToConvert, ToolToConvert
 from sidecheck_server.state.schemas import CompiledSchemas
-from sidecheck_server.state.targets import InlineTool
+from sidecheck_server.state.targets import InlineTool, Target
 from sidecheck_server.state.validation import Validator
 
-__all__ = ["LongWork", "inline", "validator_of"]
+__all__ = ["LongWork", "asked", "converted", "inline", "told", "tool", "validator_of"]
+
+CHAT = APIS[ModelApi.OPENAI_CHAT]
+CLOSED: Any = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
+
+
+def tool(name: str, **more: Any) -> dict[str, Any]:
+    return {"name": name, "inputSchema": CLOSED, **more}
 
 
 def inline(tool: Any, *documents: Document) -> InlineTool:
@@ -61,3 +71,25 @@ def validator_of(
 
     schemas = CompiledSchemas(compile_, limits, 100, 100)
     return Validator(registry, schemas, judge_, limits, report_only)
+
+
+def asked(*targets: Target | Refusal, api: Any = CHAT, **more: Any) -> ToolsToConvert:
+    tools = tuple(ToolToConvert(target) for target in targets)
+    given = {"options": ConversionOptions(), "tools": tools, **more}
+    return ToolsToConvert(api, **given)
+
+
+def told(done: Conversions) -> list[tuple[str, str, str]]:
+    """Return the server and name of each tool, and its name in the API or why it has none."""
+    return [
+        (
+            one.server,
+            one.name,
+            one.outcome.reason.value if isinstance(one.outcome, Refusal) else one.outcome.name,
+        )
+        for one in done.tools
+    ]
+
+
+def converted(done: Conversions) -> list[ConvertedTool]:
+    return [one.outcome for one in done.tools if isinstance(one.outcome, ConvertedTool)]

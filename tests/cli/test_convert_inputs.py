@@ -40,6 +40,13 @@ def test_of_tools_with_one_name_the_last_counts() -> None:
     assert 1 == result.exit_code
 
 
+def test_a_tool_without_a_name_is_told_by_its_file() -> None:
+    """Nothing else is known of it."""
+    Path("nameless.json").write_text('{"type": "function", "function": {"name": "ping"}}')
+
+    assert "nameless.json: refused: INVALID_TOOL: " in run("--to", "gemini", "nameless.json").stderr
+
+
 def test_documents_may_be_brought() -> None:
     """For references out of a schema."""
     schema = {"type": "object", "properties": {"a": {"$ref": "https://example.com/a"}}}
@@ -72,6 +79,11 @@ WRONG = [
         ("--to", "gemini", "--plan-out", "none/plans.json", "ping.json"),
         "cannot write none/plans.json: No such file or directory",
         id="no such folder",
+    ),
+    pytest.param(
+        ("--to", "gemini", "--plan-out", "-", "ping.json"),
+        "--plan-out is a file: standard output has the tools",
+        id="plans to standard output",
     ),
     pytest.param(
         ("--to", "gemini", "-", "-", "--document", "u", "-"),

@@ -157,7 +157,8 @@ WRONG = [
     ),
     pytest.param(
         (*WITH_PLANS, "--tools", "other.json", "good.json"),
-        'PLAN_MISMATCH: the plan of "search.flights" is of another definition',
+        'PLAN_MISMATCH: the plan of "search.flights" is of another definition than the one given: '
+        "give the one that was converted, or convert this one",
         id="another definition",
     ),
     pytest.param(

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 SCHEMA = {"properties": {"count": {"type": "integer"}}, "additionalProperties": False}
+CLOSED = {**SCHEMA, "type": "object"}
 PAYLOAD = '{\n\t"count": "three",\n  "日本": 1\n}\n'
 STYLES = re.compile(r"\x1b\[[0-9;]*m")
 SEEN = """\
@@ -79,6 +80,35 @@ def test_no_row_is_wider_than_the_terminal(folder: Path, on_terminal: Any, colum
     shown = [rows[rows.index(mark) - 1] for mark in marks]
     assert all(row.endswith("...") for row in shown)
     assert 4 == len(marks)
+
+
+@pytest.mark.parametrize("columns", [40, 80])
+def test_losses_too_wide_for_columns_stand_below_their_tool(
+    folder: Path, on_terminal: Any, columns: int
+) -> None:
+    """Two rows for each: where, and what."""
+    tool = {"name": "git_status", "description": "d", "title": "t", "inputSchema": CLOSED}
+    (folder / "tool.json").write_text(json.dumps(tool))
+    _, said = on_terminal(
+        "convert", "--to", "openai-chat", "--mode", "strict", "tool.json", columns=columns
+    )
+    rows = STYLES.sub("", said).splitlines()
+
+    assert columns >= max(map(len, rows[rows.index("git_status") :]))
+    assert [
+        "git_status",
+        "  /inputSchema required: encoded, same",
+        '    the optional member "count" must be',
+    ] == [row[:39] for row in rows[rows.index("git_status") :][:3]]
+
+
+def test_losses_that_fit_the_terminal_are_columns(folder: Path, on_terminal: Any) -> None:
+    """One row for each."""
+    tool = {"name": "git_status", "description": "d", "title": "t", "inputSchema": CLOSED}
+    (folder / "tool.json").write_text(json.dumps(tool))
+    _, said = on_terminal("convert", "--to", "openai-chat", "tool.json", columns=120)
+
+    assert "TOOL        PLACE   KEYWORD  ACTION   DIRECTION  WHAT\n" in STYLES.sub("", said)
 
 
 def test_long_work_shows_a_bar_that_goes_away(folder: Path, on_terminal: Any) -> None:

@@ -63,6 +63,11 @@ def inline(json: bytes, *documents: target_pb.Document) -> target_pb.Target:
             ToolToConvert(ToolDefinition(b"{}"), "git"),
             id="with its server",
         ),
+        pytest.param(
+            conversion_pb.ToolToConvert(tool=inline(b"{}"), server="git"),
+            ToolToConvert({}, "git"),
+            id="an object with its server",
+        ),
     ],
 )
 def test_tools_become_messages(expected: conversion_pb.ToolToConvert, given: Convertible) -> None:
@@ -203,6 +208,18 @@ WRONG: list[Any] = [
         "the mode is one of 'compatible', 'strict_if_lossless', 'strict', not 'lax'",
         lambda: requests.options(ConversionOptions(mode=cast("Any", "lax"))),
         id="a mode that there is not",
+    ),
+    pytest.param(
+        TypeError,
+        "options are ConversionOptions, not a Mode",
+        lambda: requests.options(cast("Any", Mode.STRICT)),
+        id="a mode for options",
+    ),
+    pytest.param(
+        TypeError,
+        "plans are those of `ConvertedTools.plans`, not a NoneType",
+        lambda: requests.call_request("{}", cast("Any", None), None, None),
+        id="no plans",
     ),
     pytest.param(
         TypeError,

@@ -128,6 +128,7 @@ def test_calls_are_translated_whole(expected: Any, text: bytes) -> None:
             server="s",
             tool="n",
             call_id="c",
+            name="m",
             call_params=text,
             verdict=FOUND,
             changes=[
@@ -143,6 +144,7 @@ def test_calls_are_translated_whole(expected: Any, text: bytes) -> None:
             server="s",
             tool="n",
             call_id="c",
+            name="m",
             call_params=JsonText(text),
             verdict=VERDICT,
             changes=(Change(pointer="/a", code="NULL_REMOVED", schema_pointer="/s", message="m"),),

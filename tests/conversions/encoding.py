@@ -145,14 +145,18 @@ class _Encoder:
             original: name for each in guides for name, original in each.get("renamed", {}).items()
         }
         sent = {names.get(name, name): each for name, each in value.items()}
+        lacking = {name: None for each in guides for name in each.get("nulls", [])}
         forms = [
-            list(self.forms(each, [found for guide in guides for found in _member(guide, name)]))
+            [
+                form
+                for form in self.forms(
+                    each, [found for guide in guides for found in _member(guide, name)]
+                )
+                # It would be taken for one that lacks.
+                if not (name in lacking and form is None)
+            ]
             for name, each in sent.items()
         ]
-        lacking = {name: None for each in guides for name in each.get("nulls", [])}
-        if any(name in lacking and each is None for name, each in sent.items()):
-            # It would be taken for one that lacks.
-            return
         for chosen in islice(product(*forms), _MOST):
             yield {**lacking, **dict(zip(sent, chosen, strict=True))}
 

@@ -65,7 +65,7 @@ def _named(tool: dict[str, Any]) -> dict[str, Any]:
 def sample(size: int) -> tuple[Subject, ...]:
     """Return about *size* tools, the same each time: the largest, odd ones and others."""
     by_size = sorted(subjects(), key=lambda each: (-len(_text(each)), each.name))
-    chosen = dict.fromkeys([*by_size[:2], *by_size[8 : size // 10]])
+    chosen = dict.fromkeys([*by_size[:1], *by_size[8 : size // 10]])
     for keyword in _ODD:
         having = [each for each in by_size if f'"{keyword}": ' in _text(each)]
         chosen |= dict.fromkeys(having[:: max(len(having) // 4, 1)][: size // 30 + 1])

@@ -18,11 +18,15 @@ from sidecheck_server.core.refusals import Reason, Refusal
 SAMPLE = 150
 LEAST = 0.95
 
+# The schemas of these are those of OpenAI's Chat Completions, or of Anthropic's Messages.
+ALIKE = {ModelApi.OPENAI_RESPONSES, ModelApi.MISTRAL, ModelApi.BEDROCK}
+
 ROWS = [
     (api, way)
     for api in ModelApi
     for way in WAYS
     if APIS[api].strict is not None or WAYS[way].mode is Mode.COMPATIBLE
+    if api not in ALIKE or WAYS[way].mode is not Mode.STRICT_IF_LOSSLESS
 ]
 
 
@@ -71,7 +75,7 @@ def test_what_is_converted_is_what_the_provider_types(api: ModelApi, way: str) -
 
 @pytest.mark.parametrize(("api", "way"), ROWS)
 def test_conversion_gives_the_same_bytes_each_time(api: ModelApi, way: str) -> None:
-    for subject, each in conversions(api, way)[::3]:
+    for subject, each in conversions(api, way)[::10]:
         again = made(defined(subject.tool), api, WAYS[way])
         assert (each.json, each.form) == (again.json, again.form)
 
@@ -88,16 +92,16 @@ def test_names_do_not_depend_on_the_order_of_tools(api: ModelApi) -> None:
         assert len(set(names.values())) == len(tools)
 
 
-@pytest.mark.parametrize(("api", "way"), ROWS)
+@pytest.mark.parametrize(("api", "way"), [row for row in ROWS if row[0] not in ALIKE])
 def test_arguments_of_real_tools_come_back_as_they_were(api: ModelApi, way: str) -> None:
     """Recorded ones, and random ones of each schema."""
     found = []
-    for subject in (*sample(SAMPLE)[::2], *called()[:: len(called()) // 60]):
+    for subject in (*sample(SAMPLE)[::5], *called()[:: len(called()) // 20]):
         result = _outcome(subject, api, way)
         if isinstance(result, Made):
             original = subject.tool["inputSchema"]
             trip = Trip(original, result, oracle(original))
-            told = list(trip.faults(list(subject.calls), Random(subject.name), 2))
+            told = list(trip.faults(list(subject.calls), Random(subject.name), 1))
             found += [(subject.name, subject.tool["name"], str(fault)) for fault in told[:1]]
 
     assert [] == found

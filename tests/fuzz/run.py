@@ -130,12 +130,13 @@ class Run:
 
     def _examine_log(self, sent: list[Exchange]) -> list[Finding]:
         findings = []
+        left = {one.path for one in sent if one.ending is Ending.CANCELLED}
         for entry in self._server.log():
             serials = marks_in(entry.encode())
             if serials:
                 senders = [one for one in sent if one.serial in serials] or sent
                 findings.append(Finding("logged what was sent", entry.strip(), senders))
-            wrong = unexpected(entry)
+            wrong = unexpected(entry, left)
             if wrong is not None:
                 findings.append(Finding("logged as an error", wrong, sent))
         return findings

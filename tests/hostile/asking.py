@@ -6,8 +6,9 @@ An answer is one of
 - ``{"status": …}``: a status of gRPC's own, without a reason;
 - ``{"verdict": "valid"}``, or ``{"verdict": "invalid", "codes": […]}`` with each code once,
   and ``"truncated": true`` if it is;
-- ``{"outcomes": {…}}``: how many items of a batch, or tools of a registration, got which of
-  these, in few words;
+- ``{"outcomes": {…}}``: how many items of a batch, or tools of a registration or a
+  conversion, got which of these, in few words; with ``codes`` if a request of all tools that
+  were converted has something wrong;
 - ``{"answered": true}`` for what is neither;
 - ``{"unanswered": …}``: the time was up, or the server was gone.
 """
@@ -23,6 +24,7 @@ from google.rpc.error_details_pb2 import ErrorInfo
 from google.rpc.status_pb2 import Status
 from hostile.building import build
 from sidecheck.v1 import (
+    conversion_service_pb2,
     info_service_pb2,
     options_pb2,
     protocol_service_pb2,
@@ -31,6 +33,9 @@ from sidecheck.v1 import (
     validation_service_pb2,
     verdict_pb2,
 )
+from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.mcp.tools.definitions import read_tool
+from sidecheck_server.core.refusals import Refusal
 
 __all__ = ["Question", "answer_of", "question_of", "refusal_answer"]
 
@@ -47,6 +52,9 @@ _RESPONSES: Mapping[str, type[Message]] = {
     "ProtocolService/CheckToolNames": protocol_service_pb2.CheckToolNamesResponse,
     "ProtocolService/CheckTools": protocol_service_pb2.CheckToolsResponse,
     "ProtocolService/CheckSession": protocol_service_pb2.CheckSessionResponse,
+    "ConversionService/ConvertTools": conversion_service_pb2.ConvertToolsResponse,
+    "ConversionService/RestoreToolCall": conversion_service_pb2.RestoreToolCallResponse,
+    "ConversionService/ConvertToolResult": conversion_service_pb2.ConvertToolResultResponse,
     "InfoService/GetServerInfo": info_service_pb2.GetServerInfoResponse,
 }
 
@@ -74,6 +82,12 @@ def question_of(
         return Question(asks["call"], asker.text(asks["message"]))
     if "register" in asks:
         return Question("RegistryService/RegisterTools", asker.registration(asks["register"]))
+    if "convert" in asks:
+        return Question("ConversionService/ConvertTools", asker.conversion(asks["convert"]))
+    if "restore" in asks:
+        return Question("ConversionService/RestoreToolCall", asker.restoring(asks["restore"]))
+    if "tell" in asks:
+        return Question("ConversionService/ConvertToolResult", asker.telling(asks["tell"]))
     if "items" in asks:
         batch = validation_service_pb2.ValidateBatchRequest(items=asker.items(asks["items"]))
         return Question("ValidationService/ValidateBatch", batch.SerializeToString())
@@ -122,19 +136,67 @@ class _Asker:
         ]
 
     def registration(self, asks: Mapping[str, Any]) -> bytes:
-        tools = [
-            target_pb2.InlineTool(
-                json=self.text(one["tool"]) + self._space,
-                documents=[
-                    target_pb2.Document(uri=document["uri"], json=self.text(document["json"]))
-                    for document in one.get("documents", ())
-                ],
-            )
-            for one in _each(asks["tools"])
-        ]
+        tools = list(map(self._tool, _each(asks["tools"])))
         return registry_service_pb2.RegisterToolsRequest(
             server=asks["server"], tools=tools, **asks.get("how", {})
         ).SerializeToString()
+
+    def conversion(self, asks: Mapping[str, Any]) -> bytes:
+        tools = [
+            conversion_service_pb2.ToolToConvert(
+                tool=target_pb2.Target(inline_tool=self._tool(one)),
+                server=self.text(one.get("server", "")).decode(),
+            )
+            for one in _each(asks["tools"])
+        ]
+        return conversion_service_pb2.ConvertToolsRequest(
+            api=_api(asks),
+            tools=tools,
+            servers=asks.get("servers", ()),
+            options=conversion_service_pb2.ConversionOptions(**asks.get("how", {})),
+        ).SerializeToString()
+
+    def restoring(self, asks: Mapping[str, Any]) -> bytes:
+        tool = self._tool(asks)
+        plans = [
+            self.text(one["plan"]).replace(b"<digest>", _digest_of(tool).encode())
+            for one in _each(asks["plans"])
+        ]
+        return conversion_service_pb2.RestoreToolCallRequest(
+            call=self.text(asks["call"]), plans=plans, tool=target_pb2.Target(inline_tool=tool)
+        ).SerializeToString()
+
+    def telling(self, asks: Mapping[str, Any]) -> bytes:
+        result = protocol_service_pb2.ToolResult(
+            json=self.text(asks["result"]) + self._space, profile=asks.get("profile", 0)
+        )
+        if "tool" in asks:
+            result.tool.CopyFrom(target_pb2.Target(inline_tool=self._tool(asks)))
+        return conversion_service_pb2.ConvertToolResultRequest(
+            api=_api(asks), result=result, call_id=asks.get("call_id", "c1"), name="called"
+        ).SerializeToString()
+
+    def _tool(self, asks: Mapping[str, Any]) -> Any:
+        documents = [
+            target_pb2.Document(uri=document["uri"], json=self.text(document["json"]))
+            for document in asks.get("documents", ())
+        ]
+        return target_pb2.InlineTool(
+            json=self.text(asks["tool"]) + self._space, documents=documents
+        )
+
+
+def _api(asks: Mapping[str, Any]) -> Any:
+    """Return the API, which has in a case the name that it has in a plan."""
+    return "MODEL_API_" + asks["api"].upper().replace("-", "_")
+
+
+def _digest_of(tool: Any) -> str:
+    """Return the digest of the definition *tool*, as a plan has it, or "" of what is none."""
+    try:
+        return read_tool(tool.json, (), Limits()).digest
+    except Refusal:
+        return ""
 
 
 def _each(parts: Iterable[Mapping[str, Any]]) -> Iterable[Mapping[str, Any]]:
@@ -144,10 +206,13 @@ def _each(parts: Iterable[Mapping[str, Any]]) -> Iterable[Mapping[str, Any]]:
             yield part
             continue
         once = {key: value for key, value in part.items() if key != "times"}
-        texts = [key for key in ("uri", "json", "schema", "tool", "payload") if key in once]
+        texts = [key for key in _TEXTS if key in once]
         built = {key: _split_turns(once[key], part["times"]) for key in texts}
         for turn in range(part["times"]):
             yield {**once, **{key: {"hex": built[key](turn).hex()} for key in texts}}
+
+
+_TEXTS = ("uri", "json", "schema", "tool", "payload", "plan", "server")
 
 
 def _split_turns(text: Any, times: int) -> Callable[[int], bytes]:
@@ -168,6 +233,12 @@ def answer_of(method: str, response: bytes) -> tuple[dict[str, Any], Any]:
         return _verdict(message.verdict), message
     if isinstance(message, protocol_service_pb2.CheckSessionResponse):
         return _checked(message.outcome), message
+    if isinstance(message, conversion_service_pb2.ConvertToolsResponse):
+        codes = sorted({found.code for found in message.request.violations})
+        told = _counted(map(_converted, message.conversions))
+        return {**told, **({"codes": codes} if codes else {})}, message
+    if "verdict" in message.DESCRIPTOR.fields_by_name:
+        return _verdict(message.verdict), message
     if "answer" in message.DESCRIPTOR.fields_by_name:
         return _verdict(message.answer.verdict), message
     if isinstance(message, validation_service_pb2.ValidateBatchResponse):
@@ -220,6 +291,12 @@ def _outcome(outcome: validation_service_pb2.ValidateOutcome) -> str:
         return " ".join(_refusal(outcome.refusal).values())
     told = _verdict(outcome.verdict)
     return " ".join([told["verdict"], *told.get("codes", ()), *["…"] * ("truncated" in told)])
+
+
+def _converted(conversion: conversion_service_pb2.ToolConversion) -> str:
+    if conversion.WhichOneof("outcome") == "refused":
+        return " ".join(_refusal(conversion.refused).values())
+    return "converted"
 
 
 def _registered(outcome: registry_service_pb2.RegistrationOutcome) -> str:

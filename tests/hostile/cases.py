@@ -7,6 +7,11 @@ these forms, and says what is right to ``expect``. All texts are written as `bui
   ``json``, perhaps ``times``), ``default_dialect``, ``options``, and ``side``.
 - ``items``: a batch of such validations, each perhaps ``times`` many.
 - ``register``: definitions (``tool``, perhaps ``documents`` and ``times``) for ``server``.
+- ``convert``: definitions (as with ``register``, each perhaps of a ``server``) for an ``api``,
+  perhaps with ``servers`` and, as ``how``, options.
+- ``restore``: a ``call`` of a ``tool`` by ``plans`` (``plan``, perhaps ``times``), in which
+  ``<digest>`` stands for the tool's.
+- ``tell``: a ``result`` for an ``api``, perhaps of a ``tool`` or with a ``profile``.
 - ``call`` of a method, with ``message``: the bytes of a request that need not be one.
 
 What stands in a list ``times`` many has its turn as ``<n>`` in its texts.
@@ -48,7 +53,7 @@ class Case:
     @property
     def is_many(self) -> bool:
         """Whether it asks for many judgements at once."""
-        return "items" in self.asks or "register" in self.asks
+        return not self.asks.keys().isdisjoint(("items", "register", "convert"))
 
 
 def families() -> list[str]:

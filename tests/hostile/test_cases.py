@@ -77,6 +77,7 @@ def test_each_case_expects_one_answer() -> None:
         {"verdict", "codes"},
         {"verdict", "codes", "truncated"},
         {"outcomes"},
+        {"outcomes", "codes"},
         {"answered"},
     ]
     reasons = {reason.value for reason in Reason}

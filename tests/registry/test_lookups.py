@@ -50,23 +50,17 @@ def test_a_digest_stands_for_its_oldest_text(registry: Registry) -> None:
     registry.register("z", [first], keep=None)
     registry.register("b", [second], keep=None)
     registry.register("a", [third], keep=None)
-    answers = [registry.definition("a:1")]
+    answers = [registry.bound_to("a:1")]
     for server in ("z", "b", "a"):
         registry.delete(server, None)
-        answers.append(registry.definition("a:1"))
+        answers.append(registry.bound_to("a:1"))
 
-    assert [first, second, third, None] == answers
-
-
-def test_a_digest_leads_to_the_server_that_bound_it_first(registry: Registry) -> None:
-    """Whose definition is the one that the digest stands for."""
-    registry.register("z", [define("a", text="[1]")], keep=None)
-    registry.register("b", [define("a", text="[2]")], keep=None)
-    first = registry.bound_to("a:1")
-    registry.delete("z", None)
-
-    assert Binding("z", define("a", text="[1]"), 1) == first
-    assert Binding("b", define("a", text="[2]"), 2) == registry.bound_to("a:1")
+    assert [
+        Binding("z", first, 1),
+        Binding("b", second, 2),
+        Binding("a", third, 3),
+        None,
+    ] == answers
     assert registry.bound_to("a:2") is None
 
 
@@ -75,13 +69,13 @@ def test_a_definition_lasts_as_long_as_a_name_is_bound_to_it(registry: Registry)
     registry.register("s", [define("a", inputs="in", outputs="out")], keep=None)
     registry.register("t", [define("a", inputs="in", outputs="out")], keep=None)
     registry.delete("s", ["a"])
-    assert define("a", inputs="in", outputs="out") == registry.definition("a:1")
+    assert Binding("t", define("a", inputs="in", outputs="out"), 2) == registry.bound_to("a:1")
 
     registry.register("t", [define("a", "2", inputs="other")], keep=None)
-    assert registry.definition("a:1") is None
+    assert registry.bound_to("a:1") is None
     assert registry.schema("in") is None
     assert registry.schema("out") is None
-    assert define("a", "2", inputs="other") == registry.definition("a:2")
+    assert Binding("t", define("a", "2", inputs="other"), 4) == registry.bound_to("a:2")
 
 
 def test_a_schema_leads_to_the_oldest_definition_that_has_it(registry: Registry) -> None:

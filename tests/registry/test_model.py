@@ -107,11 +107,11 @@ class InMemory(RuleBasedStateMachine):
     @invariant()
     def agree(self) -> None:
         oldest = sorted(self.model.values(), key=lambda b: (b.revision, b.server, b.name))
-        by_digest: dict[str, Definition] = {}
+        by_digest: dict[str, Binding] = {}
         by_schema: dict[str, tuple[Definition, str]] = {}
         for binding in oldest:
             definition = binding.definition
-            by_digest.setdefault(definition.digest, definition)
+            by_digest.setdefault(definition.digest, binding)
             by_schema.setdefault(definition.input_schema_digest, (definition, "input"))
             if definition.output_schema_digest:
                 by_schema.setdefault(definition.output_schema_digest, (definition, "output"))
@@ -122,7 +122,7 @@ class InMemory(RuleBasedStateMachine):
         assert [self.model.get(key) for key in keys] == [registry.find(*key) for key in keys]
         digests = [f"{name}:{content}" for name in NAMES for content in range(len(SCHEMAS))]
         assert [by_digest.get(digest) for digest in digests] == [
-            registry.definition(digest) for digest in digests
+            registry.bound_to(digest) for digest in digests
         ]
         assert [by_schema.get(digest) for digest in "xyz"] == [
             registry.schema(digest) for digest in "xyz"

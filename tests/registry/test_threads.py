@@ -49,7 +49,7 @@ def test_a_reader_sees_whole_transactions(tmp_path: Path) -> None:
         writing.result()
 
         assert {(20, 1)} == set(seen)
-        assert registry.definition("t0:9") is not None
+        assert registry.bound_to("t0:9") is not None
 
 
 def test_a_reader_does_not_wait_for_a_writer() -> None:

@@ -6,9 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from converting import LongWork, inline, validator_of
+from converting import LongWork, asked, converted, inline, told, tool, validator_of
 from sidecheck_server.core.convert.apis import APIS
-from sidecheck_server.core.convert.converted import ConvertedTool
 from sidecheck_server.core.convert.words import ConversionOptions, Mode, ModelApi, ServerPrefix
 from sidecheck_server.core.digests import digest_of
 from sidecheck_server.core.limits import Limits
@@ -18,22 +17,14 @@ from sidecheck_server.registry import Registry
 from sidecheck_server.registry.definitions import Definition
 from sidecheck_server.registry.sqlite import open_registry
 from sidecheck_server.state.conversion import (
-    Conversions,
     Converter,
-    ToolsToConvert,
     ToolToConvert,
 )
 from sidecheck_server.state.forms import Forms
-from sidecheck_server.state.targets import DefinitionDigest, RegisteredTool, SchemaDigest, Target
+from sidecheck_server.state.targets import DefinitionDigest, RegisteredTool, SchemaDigest
 
 LIMITS = Limits(batch_items=30)
 ANTHROPIC = APIS[ModelApi.ANTHROPIC]
-CHAT = APIS[ModelApi.OPENAI_CHAT]
-CLOSED: Any = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
-
-
-def tool(name: str, **more: Any) -> dict[str, Any]:
-    return {"name": name, "inputSchema": CLOSED, **more}
 
 
 def registered(name: str) -> Definition:
@@ -60,28 +51,6 @@ def long_work() -> LongWork:
 def converter(registry: Registry, long_work: LongWork) -> Converter:
     forms = Forms(long_work, LIMITS)
     return Converter(validator_of(registry, LIMITS), registry, forms, LIMITS)
-
-
-def asked(*targets: Target | Refusal, api: Any = CHAT, **more: Any) -> ToolsToConvert:
-    tools = tuple(ToolToConvert(target) for target in targets)
-    given = {"options": ConversionOptions(), "tools": tools, **more}
-    return ToolsToConvert(api, **given)
-
-
-def told(done: Conversions) -> list[tuple[str, str, str]]:
-    """Return the server and name of each tool, and its name in the API or why it has none."""
-    return [
-        (
-            one.server,
-            one.name,
-            one.outcome.reason.value if isinstance(one.outcome, Refusal) else one.outcome.name,
-        )
-        for one in done.tools
-    ]
-
-
-def converted(done: Conversions) -> list[ConvertedTool]:
-    return [one.outcome for one in done.tools if isinstance(one.outcome, ConvertedTool)]
 
 
 async def test_tools_are_converted_however_they_are_named(converter: Converter) -> None:
@@ -227,13 +196,29 @@ async def test_converted_tools_that_no_answer_could_hold_are_refused(registry: R
     converter = Converter(
         validator_of(registry, limits), registry, Forms(long_work, limits), limits
     )
-    large = tool("a", description="x") | {
-        "inputSchema": {"type": "object", "properties": {"x" * 1000: {"type": "string"}}}
-    }
+    several = [inline(_with_a_member_of(600, name)) for name in "abc"]
     with pytest.raises(Refusal) as caught:
-        await converter.convert(asked(inline(large)))
+        await converter.convert(asked(*several))
 
     assert "message_bytes" == caught.value.metadata["bound"]
+
+
+async def test_a_converted_tool_that_no_answer_could_hold_costs_the_others_nothing(
+    registry: Registry,
+) -> None:
+    """What it is converted to may be many times as large as its definition."""
+    limits = replace(LIMITS, message_bytes=1000)
+    forms = Forms(LongWork(limits), limits)
+    converter = Converter(validator_of(registry, limits), registry, forms, limits)
+    done = await converter.convert(asked(inline(_with_a_member_of(1000, "a")), inline(tool("b"))))
+
+    assert ["LIMIT_EXCEEDED", "b"] == [end for _, _, end in told(done)]
+
+
+def _with_a_member_of(length: int, name: str) -> dict[str, Any]:
+    """Return a tool that has a member with a name of that *length*."""
+    member = {"x" * length: {"type": "string"}}
+    return tool(name) | {"inputSchema": {"type": "object", "properties": member}}
 
 
 async def test_a_tool_whose_plan_would_be_too_large_costs_the_others_nothing(
@@ -243,67 +228,6 @@ async def test_a_tool_whose_plan_would_be_too_large_costs_the_others_nothing(
     done = await converter.convert(asked(inline(tool("x" * 300_000)), inline(tool("a"))))
 
     assert ["NOT_CONVERTIBLE", "a"] == [end for _, _, end in told(done)]
-
-
-async def test_forms_are_made_once(converter: Converter, long_work: LongWork) -> None:
-    """Those that have none are not tried again either; another text is another definition."""
-    padding = " " * 9000
-    large = inline((json.dumps(tool("large")) + padding).encode())
-    broken = tool("broken") | {"inputSchema": {"type": "object", "$ref": "urn:nowhere"}}
-    no = inline((json.dumps(broken) + padding).encode())
-    first = await converter.convert(asked(large, no))
-    again = await converter.convert(asked(no, large))
-
-    assert ["large", "broken"] == long_work.done
-    assert [one.outcome for one in first.tools] == [one.outcome for one in again.tools][::-1]
-    await converter.convert(asked(large, api=ANTHROPIC))
-    await converter.convert(asked(large, options=ConversionOptions(assume_closed=True)))
-    await converter.convert(asked(inline(large.json + b" ")))
-    assert ["large", "broken", "large", "large", "large"] == long_work.done
-    await converter.convert(
-        asked(large, options=ConversionOptions(server_prefix=ServerPrefix.NEVER))
-    )
-    assert 5 == len(long_work.done)
-
-
-async def test_definitions_of_one_digest_keep_their_own_order(converter: Converter) -> None:
-    """Models are shown the order of members, which digests do not tell."""
-    one, other = {"x": {"type": "string"}, "y": {}}, {"y": {}, "x": {"type": "string"}}
-    orders = []
-    for members in (one, other):
-        sent = tool("a") | {"inputSchema": {"type": "object", "properties": members}}
-        [found] = converted(await converter.convert(asked(inline(sent))))
-        orders.append(list(json.loads(found.json)["function"]["parameters"]["properties"]))
-
-    assert [["x", "y"], ["y", "x"]] == orders
-
-
-async def test_what_may_pass_is_tried_again(registry: Registry) -> None:
-    """A worker that died says nothing of the tool."""
-    tries = []
-
-    async def die(text: bytes, *_: Any) -> Any:
-        tries.append(text)
-        raise Refusal(Reason.WORKER_LOST, "died")
-
-    converter = Converter(validator_of(registry, LIMITS), registry, Forms(die, LIMITS), LIMITS)
-    large = inline((json.dumps(tool("large")) + " " * 9000).encode())
-    outcomes = [told(await converter.convert(asked(large))) for _ in range(2)]
-
-    assert [[("", "large", "WORKER_LOST")]] * 2 == outcomes
-    assert 2 == len(tries)
-
-
-async def test_what_takes_too_many_steps_at_once_is_left_to_a_worker(registry: Registry) -> None:
-    """However small it is."""
-    limits = replace(LIMITS, steps_at_once=10)
-    long_work = LongWork(limits)
-    converter = Converter(
-        validator_of(registry, limits), registry, Forms(long_work, limits), limits
-    )
-    done = await converter.convert(asked(inline(tool("a"))))
-
-    assert ([("", "a", "a")], ["a"]) == (told(done), long_work.done)
 
 
 async def test_as_many_tools_are_strict_as_the_api_takes_together(converter: Converter) -> None:

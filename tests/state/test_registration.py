@@ -16,7 +16,7 @@ from sidecheck_server.core.schemas.compilation import Artifact, compile_source
 from sidecheck_server.core.schemas.source import SchemaSource
 from sidecheck_server.core.words import Document, Severity, Violation
 from sidecheck_server.registry import Registry, RegistryUnusable
-from sidecheck_server.registry.definitions import Action, Definition
+from sidecheck_server.registry.definitions import Action, Binding, Definition
 from sidecheck_server.registry.sqlite import open_registry
 from sidecheck_server.state.registration import (
     OnChange,
@@ -129,7 +129,7 @@ async def test_documents_belong_to_the_definition(registry: Registry) -> None:
     got = await registrar(registry).register(Registration("s", (text,)))
 
     assert defined(one, document) == got.outcomes[0].definition
-    assert defined(one, document) == registry.definition(got.outcomes[0].digest)
+    assert Binding("s", defined(one, document), 1) == registry.bound_to(got.outcomes[0].digest)
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,8 @@ class ConversionClient:
         item, a ``tool_use`` block, a ``functionCall`` or ``toolUse`` part. *plans* is the
         plan of the tool, or those of all tools of the request. *tool* is the original; if
         it is None, the registered definition that the plan names. A call that cannot be
-        read is an answer: an invalid verdict.
+        read is an answer: an invalid verdict. Refused with ``PLAN_MISMATCH`` is a call by
+        a name that no plan is of, and a plan of another definition than that of *tool*.
         """
         conversation = self._conversations.call(call, plans, tool, options, timeout)
         return await self._connection.hold(conversation)
@@ -87,7 +88,8 @@ class ConversionClient:
         """Turn a ``CallToolResult`` into the message that tells the model, and check it.
 
         *call_id* is the id that the API gave the call, *name* the name that the model
-        knows the tool by; an API that needs one of them refuses to go without. *tool* and
+        knows the tool by, as in the call; Gemini and Ollama need the name, and all others
+        the id. *tool* and
         *profile* are as in `ToolResult`.
         """
         given = ToolResult(result, profile, tool)

@@ -79,7 +79,8 @@ class Converted:
     #: Whether it asks the API to hold the model to the schema.
     strict: bool
     #: What `restore_call` needs, as JSON text. It may be kept or sent anywhere, and has
-    #: no values of payloads in it.
+    #: no values of payloads in it. It is of this definition alone: if that changes, the
+    #: tool is converted again.
     plan: JsonText
     #: Everything that is not as in the original, ordered by pointer.
     losses: tuple[Loss, ...] = ()
@@ -161,6 +162,8 @@ class RestoredCall:
     #: What was done to the arguments beside renaming. Pointers lead into those that the
     #: model sent.
     changes: tuple[Change, ...] = ()
+    #: The name that the model knows the tool by, which `convert_result` wants, or "".
+    name: str = ""
 
     @property
     def arguments(self) -> dict[str, Any] | None:
@@ -173,8 +176,9 @@ class RestoredCall:
 class ConvertedResult:
     """A result as an API has it."""
 
-    #: The message or the item that tells the model. If the verdict is invalid, it tells of
-    #: a failure.
+    #: What tells the model: a message, an item for Responses, or for Anthropic, Bedrock and
+    #: Gemini a part of one message of the user. Media are in base64; botocore encodes bytes
+    #: itself and is given them decoded. If the verdict is invalid, it tells of a failure.
     message: JsonText
     #: The verdict on the result.
     verdict: Verdict

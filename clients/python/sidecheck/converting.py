@@ -50,12 +50,13 @@ class Mode(StrEnum):
     #: For each tool whose strict form admits neither more nor less than the original, once
     #: the plan is applied; the others as with `COMPATIBLE`.
     STRICT_IF_LOSSLESS = "strict_if_lossless"
-    #: For every tool, or it is refused. Narrows where that is the only way, and says so.
+    #: For every tool, or it is refused, as all are for Gemini and Ollama, which cannot be
+    #: asked. Narrows where that is the only way, and says so.
     STRICT = "strict"
 
 
 class ServerPrefix(StrEnum):
-    """When names of tools begin with the name of their server."""
+    """When names of tools begin with the name of their server and ``__``."""
 
     #: Where the request has tools of several servers.
     AUTOMATIC = "automatic"
@@ -74,7 +75,8 @@ class ConversionOptions:
     #: When names begin with the server's.
     server_prefix: ServerPrefix = ServerPrefix.AUTOMATIC
     #: Whether an object that declares members and says nothing of others counts as
-    #: closed, so that closing it is no reason against a strict form.
+    #: closed, so that closing it is no reason against a strict form. Without this,
+    #: `STRICT_IF_LOSSLESS` makes few tools strict.
     assume_closed: bool = False
     #: The longest description of a tool, in characters; a longer one is cut, and told. 0
     #: means what the API takes.
@@ -87,8 +89,9 @@ class ConversionOptions:
 class ToolToConvert:
     """A tool to convert, with the server that offers it."""
 
-    #: The tool: registered, by the digest of its definition, or sent along.
-    tool: Target
+    #: The tool: registered, by the digest of its definition, or sent along; bare JSON is
+    #: a definition.
+    tool: Target | ToolJson
     #: The server, for the tool's name. "" means the one that it is registered for.
     server: str = ""
 

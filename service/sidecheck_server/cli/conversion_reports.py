@@ -8,7 +8,7 @@ from typing import Any
 from sidecheck_server.cli.conversions import Conversions
 from sidecheck_server.cli.files import write_output
 from sidecheck_server.cli.reports import STYLES, counted, in_json
-from sidecheck_server.cli.rows import Part, Row, printable, write_rows
+from sidecheck_server.cli.rows import Part, Row, is_terminal, page_width, printable, write_rows
 from sidecheck_server.cli.tables import table
 from sidecheck_server.core.convert.converted import ConvertedTool
 from sidecheck_server.core.convert.shapes.tools import assembled
@@ -85,6 +85,21 @@ def _problem(found: Violation) -> dict[str, str]:
 
 
 def _rows(done: Conversions) -> Iterator[Row]:
+    yield from _loss_rows(done)
+    for file, name, refusal in _refused(done):
+        said = f"{refusal.reason.value}: {refusal.message}"
+        yield _told(": ".join(filter(None, (file, name))), ("refused", "bold red"), said)
+    for name, why_not in _not_strict(done):
+        yield _told(name, ("not strict", "bold yellow"), why_not)
+    for found in done.request.violations:
+        severity = (found.severity.value, STYLES[found.severity])
+        at = f" (at {found.instance_pointer})" if found.instance_pointer else ""
+        yield _told("the request", severity, f"{found.code}: {found.message}{at}")
+    yield Row(((_summary(done), "bold"),))
+
+
+def _loss_rows(done: Conversions) -> Iterator[Row]:
+    """Yield a row for each loss, in columns; two, below their tool, where those are too wide."""
     lines = [
         (
             name,
@@ -96,18 +111,22 @@ def _rows(done: Conversions) -> Iterator[Row]:
         )
         for name, loss in _losses(done)
     ]
-    if lines:
-        yield from table([_HEADING, *lines], _STYLES)
-    for file, name, refusal in _refused(done):
-        said = f"{refusal.reason.value}: {refusal.message}"
-        yield _told(" ".join(filter(None, (f"{file}:", name))), ("refused", "bold red"), said)
-    for name, why_not in _not_strict(done):
-        yield _told(name, ("not strict", "bold yellow"), why_not)
-    for found in done.request.violations:
-        severity = (found.severity.value, STYLES[found.severity])
-        at = f" (at {found.instance_pointer})" if found.instance_pointer else ""
-        yield _told("the request", severity, f"{found.code}: {found.message}{at}")
-    yield Row(((_summary(done), "bold"),))
+    if not lines:
+        return
+    rows = list(table([_HEADING, *lines], _STYLES))
+    width = page_width(aside=True)
+    if not is_terminal(aside=True) or all(len(row.plain) <= width for row in rows):
+        yield from rows
+        return
+    above = None
+    for line in lines:
+        name, place, keyword, action, direction, said = map(printable, line)
+        if name != above:
+            yield Row(((name, "bold"),))
+        where = " ".join(filter(None, (place, keyword)))
+        yield Row(((f"{where}: ", "cyan"), (f"{action}, ", ""), (direction, "bold")), indent=2)
+        yield Row(((said, ""),), indent=4)
+        above = name
 
 
 def _told(what: str, word: Part, said: str) -> Row:

@@ -1,27 +1,21 @@
 """Conversions of files of tool definitions, offline: each tool is converted or refused."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from sidecheck_server.cli.listings import list_or_exit
 from sidecheck_server.cli.progress import with_progress
 from sidecheck_server.core.convert.apis import APIS
 from sidecheck_server.core.convert.apis.api import Api
-from sidecheck_server.core.convert.converted import ConvertedTool, converted
+from sidecheck_server.core.convert.converted import ConvertedTool
 from sidecheck_server.core.convert.forms import Form
-from sidecheck_server.core.convert.names import Named, tool_names
-from sidecheck_server.core.convert.requests import reasons_against_strict, request_problems
+from sidecheck_server.core.convert.names import Named
+from sidecheck_server.core.convert.together import Found, Together
 from sidecheck_server.core.convert.tools import form_of
-from sidecheck_server.core.convert.words import ConversionOptions, Mode, ModelApi
+from sidecheck_server.core.convert.words import ConversionOptions, ModelApi
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.tools.definitions import (
-    ToolDefinition,
-    decoded_tool,
-    name_of,
-    read_tool,
-)
-from sidecheck_server.core.payload import MalformedError
-from sidecheck_server.core.refusals import Reason, Refusal
+from sidecheck_server.core.mcp.tools.definitions import ToolDefinition, read_tool, told_name
+from sidecheck_server.core.refusals import Refusal
 from sidecheck_server.core.words import Document, Verdict
 
 __all__ = ["Conversion", "Conversions", "convert_files"]
@@ -62,15 +56,6 @@ class Conversions:
         return [outcome for outcome in outcomes if isinstance(outcome, ConvertedTool)]
 
 
-@dataclass(frozen=True, slots=True)
-class _Read:
-    """A definition of a file, or why it is none."""
-
-    file: str
-    tool: Named
-    definition: ToolDefinition | Refusal
-
-
 def convert_files(
     texts: Sequence[tuple[str, bytes]],
     key: ModelApi,
@@ -84,80 +69,39 @@ def convert_files(
         click.ClickException: a file lists no tools; the command exits with 2.
     """
     api = APIS[key]
-    tools = _without_doubles([one for text in texts for one in _read(*text, server, documents)])
+    read = [(file, one) for file, text in texts for one in _read(file, text, server, documents)]
+    together = Together([one for _, one in read], api, options)
+    tools = together.tools
     forms = [_form(one, api, options) for one in with_progress(tools, len(tools), "Converting")]
-    reasons = [""] * len(tools)
-    if options.mode is Mode.STRICT_IF_LOSSLESS:
-        reasons = _reasons(forms, api)
-        compatible = replace(options, mode=Mode.COMPATIBLE)
-        forms = [
-            _form(one, api, compatible) if why_not else form
-            for one, form, why_not in zip(tools, forms, reasons, strict=True)
-        ]
-    named = [one.tool for one in tools if isinstance(one.definition, ToolDefinition)]
-    names = dict(zip(named, tool_names(named, api.names, options.server_prefix), strict=True))
-    done = [
-        Conversion(
-            one.file,
-            one.tool.name,
-            form
-            if isinstance(form, Refusal)
-            else converted(form, one.tool, names[one.tool], api, why_not),
-        )
+    reasons = together.against_strict(forms)
+    forms = [
+        _form(one, api, together.fallback) if why_not else form
         for one, form, why_not in zip(tools, forms, reasons, strict=True)
     ]
-    return Conversions(api, tuple(done), request_problems(_made(forms), api))
+    outcomes = list(together.outcomes(forms, together.names(), reasons))
+    done = (
+        Conversion(file, one.tool.name, outcome)
+        for (file, one), outcome in zip(read, outcomes, strict=True)
+    )
+    return Conversions(api, tuple(done), together.problems(forms, outcomes))
 
 
-def _read(file: str, text: bytes, server: str, documents: tuple[Document, ...]) -> Iterator[_Read]:
+def _read(
+    file: str, text: bytes, server: str, documents: tuple[Document, ...]
+) -> Iterator[Found[ToolDefinition]]:
     for tool in list_or_exit(file, text, _LIMITS):
         try:
             definition = read_tool(tool.json, documents, _LIMITS)
         except Refusal as refusal:
-            yield _Read(file, Named(server, _name(tool.json)), refusal)
+            yield Found(Named(server, told_name(tool.json, _LIMITS)), refusal)
         else:
-            yield _Read(file, Named(server, definition.name), definition)
+            yield Found(Named(server, definition.name), definition)
 
 
-def _name(text: bytes) -> str:
-    try:
-        return name_of(decoded_tool(text, _LIMITS))
-    except (MalformedError, Refusal):
-        return ""
-
-
-def _without_doubles(tools: Sequence[_Read]) -> list[_Read]:
-    """Return *tools* with a refusal of each that has the name of a later one."""
-    last = {
-        one.tool: place
-        for place, one in enumerate(tools)
-        if isinstance(one.definition, ToolDefinition)
-    }
-    return [
-        one if last.get(one.tool, place) <= place else replace(one, definition=_double(one.tool))
-        for place, one in enumerate(tools)
-    ]
-
-
-def _double(tool: Named) -> Refusal:
-    said = f"a tool after it has the name {tool.name[:128]!r} too; the last one counts"
-    return Refusal(Reason.INVALID_REQUEST, said, {"tool": tool.name[:128]})
-
-
-def _form(one: _Read, api: Api, options: ConversionOptions) -> Form | Refusal:
+def _form(one: Found[ToolDefinition], api: Api, options: ConversionOptions) -> Form | Refusal:
     if isinstance(one.definition, Refusal):
         return one.definition
     try:
         return form_of(one.definition, api, options, _LIMITS)
     except Refusal as refusal:
         return refusal
-
-
-def _made(forms: Sequence[Form | Refusal]) -> list[Form]:
-    return [form for form in forms if isinstance(form, Form)]
-
-
-def _reasons(forms: Sequence[Form | Refusal], api: Api) -> list[str]:
-    """Return why each must not be strict beside those before it, or ""."""
-    found = iter(reasons_against_strict(_made(forms), api))
-    return [next(found) if isinstance(form, Form) else "" for form in forms]

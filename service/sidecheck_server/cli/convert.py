@@ -52,7 +52,8 @@ _MODES = {mode.value.replace("_", "-"): mode for mode in Mode}
 @click.option(
     "--assume-closed",
     is_flag=True,
-    help="An object that declares members takes no others, unless it says so.",
+    help="An object that declares members takes no others, unless it says so; many tools "
+    "are strict only then.",
 )
 @click.option(
     "--description-length",
@@ -70,7 +71,8 @@ _MODES = {mode.value.replace("_", "-"): mode for mode in Mode}
     "--plan-out",
     type=click.Path(dir_okay=False),
     metavar="FILE",
-    help="Write there what `sidecheck restore` needs, as a JSON array.",
+    help="Write there what `sidecheck restore` needs, as a JSON array; not -, since standard "
+    "output has the tools.",
 )
 @click.pass_context
 def convert(
@@ -96,10 +98,14 @@ def convert(
 
     Exits with 0 if all were converted, with 1 if some were refused or the request is
     beyond a limit of the API, and with 2 if the command is wrong or a file cannot be
-    read or lists no tools.
+    read or is none of these.
     """
     if [*files, *(file for _, file in documents)].count("-") > 1:
         raise click.UsageError("standard input (-) can be read only once")
+    if plan_out == "-":
+        raise click.UsageError(
+            "--plan-out is a file: standard output has the tools, and in JSON the plans too"
+        )
     if server_prefix == ServerPrefix.ALWAYS and not server:
         raise click.UsageError("--server-prefix always needs --server")
     brought = read_documents(documents)

@@ -12,25 +12,23 @@ from sidecheck_server.cli.findings import Source
 from sidecheck_server.cli.listings import list_or_exit
 from sidecheck_server.cli.reports import in_json
 from sidecheck_server.cli.rows import printable
-from sidecheck_server.core.budget import Exhausted
 from sidecheck_server.core.compiled import CompiledSchema
 from sidecheck_server.core.convert.apis import APIS
 from sidecheck_server.core.convert.calls import (
+    Meaning,
+    Meant,
     ModelCall,
-    call_error_text,
     chosen_plan,
     common_api,
     read_call,
     refuse_mismatch,
+    with_known_names,
 )
 from sidecheck_server.core.convert.plan import Plan, plan_from_json
-from sidecheck_server.core.convert.restoring import readings
 from sidecheck_server.core.judge import Judging, judge
-from sidecheck_server.core.limits import Limits, exceeded
+from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.tools.definitions import ToolDefinition, read_tool
 from sidecheck_server.core.refusals import Reason, Refusal
-from sidecheck_server.core.repair.repairing import text_of
-from sidecheck_server.core.repair.words import Coercion, Repairs
 from sidecheck_server.core.schemas.compilation import compile_source
 from sidecheck_server.core.tool_error_text import tool_error_text
 from sidecheck_server.core.words import Change, Document, Verdict
@@ -38,7 +36,6 @@ from sidecheck_server.core.words import Change, Document, Verdict
 __all__ = ["Restored", "restore_call"]
 
 _LIMITS = Limits()
-_DECODING = Judging(repairs=Repairs(coercion=Coercion.JSON_STRINGS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,17 +55,6 @@ class Restored:
     at: str
     changes: tuple[Change, ...]
     tool_error_text: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Meant:
-    """What arguments may mean."""
-
-    #: The JSON text of the arguments.
-    text: bytes
-    verdict: Verdict
-    #: What was done to those that the model sent.
-    changes: tuple[Change, ...]
 
 
 class _Unusable(click.ClickException):
@@ -116,16 +102,17 @@ def _restored(
     call = read_call(source.text, APIS[common_api(plans)], _LIMITS)
     plan = chosen_plan(plans, call)
     if plan is None:
-        return Restored("", "", call.id, "", call.verdict, source, "", (), call_error_text(call))
+        said = tool_error_text(call.verdict_on_arguments)
+        return Restored("", "", call.id, "", call.verdict, source, "", (), said)
     definition = _original(plan, tools, documents)
     known = (plan.server, plan.tool, call.id)
     if call.arguments is None or not call.verdict.valid:
-        said = call_error_text(call, tool=plan.name)
+        said = tool_error_text(call.verdict_on_arguments, tool=plan.name)
         return Restored(*known, "", call.verdict, source, "", (), said)
     meant = _meant(call, plan, definition)
-    # The model is told of the tool by the name that it knows.
-    said = tool_error_text(meant.verdict, tool=plan.name)
-    arguments = json.loads(meant.text)
+    # The model is told of the tool and of its members by the names that it knows.
+    said = tool_error_text(with_known_names(meant.verdict, plan.guide), tool=plan.name)
+    arguments = json.loads(meant.payload)
     if not isinstance(arguments, dict):
         printed = Source("arguments", in_json(arguments).encode())
         return Restored(*known, "", meant.verdict, printed, "", meant.changes, said)
@@ -155,27 +142,12 @@ def _original(
     raise Refusal(Reason.PLAN_MISMATCH, said, {"tool": plan.tool[:128]})
 
 
-def _meant(call: ModelCall, plan: Plan, definition: ToolDefinition) -> _Meant:
-    """Return what the arguments of *call* mean: of several things the first that is valid.
-
-    Or else the first that is once strings are decoded where an object or an array is
-    demanded; or else the first of all.
-    """
+def _meant(call: ModelCall, plan: Plan, definition: ToolDefinition) -> Meant:
+    """Return what the arguments of *call* mean."""
     schema = definition.input
     compiled = CompiledSchema(schema, compile_source(schema, _LIMITS), _LIMITS)
-    budget = [_LIMITS.steps]
-    found: list[_Meant] = []
-    try:
-        for reading in readings(call.arguments, plan.guide, budget):
-            text = text_of(reading.value, _LIMITS, budget)
-            one = _Meant(text, judge(compiled, text, Judging()), reading.changes)
-            if one.verdict.valid:
-                return one
-            found.append(one)
-    except Exhausted:
-        raise exceeded("steps", _LIMITS.steps, "restoring the call takes too long") from None
-    for one in found:
-        repair = judge(compiled, one.text, _DECODING).repair
-        if repair is not None and repair.verdict.valid:
-            return _Meant(repair.payload, repair.verdict, (*one.changes, *repair.changes))
-    return found[0]
+    meaning = Meaning(call, plan, Judging(), _LIMITS)
+    step = meaning.after(None)
+    while not isinstance(step, Meant):
+        step = meaning.after(judge(compiled, step.payload, step.how))
+    return step

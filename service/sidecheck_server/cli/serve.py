@@ -91,6 +91,7 @@ def serve(
 
 async def _serve(settings: "Settings", preload: "Sequence[Registration]") -> None:
     import asyncio  # noqa: PLC0415
+    import gc  # noqa: PLC0415
     import signal  # noqa: PLC0415
 
     from sidecheck_server.log import configure_log  # noqa: PLC0415
@@ -105,6 +106,9 @@ async def _serve(settings: "Settings", preload: "Sequence[Registration]") -> Non
         loop.add_signal_handler(number, stop.set)
     try:
         async with running_service(settings, preload):
+            # What is there by now stays: to walk it again each time that the garbage of
+            # requests is looked for would hold all of them for a tenth of a second.
+            gc.freeze()
             await stop.wait()
     except (AddressInUseError, RegistryInUse, RegistryUnusable) as error:
         raise click.ClickException(str(error)) from None

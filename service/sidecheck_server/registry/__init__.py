@@ -47,15 +47,12 @@ class Registry(Protocol):
     def find(self, server: str, name: str) -> Binding | None:
         """Return the binding of *name* in the namespace of *server*, if there is one."""
 
-    def definition(self, digest: str) -> Definition | None:
-        """Return the definition of *digest*, if a name is bound to it.
-
-        If several texts of that digest are registered, it is that of the binding
-        that is oldest by revision, then by server and name.
-        """
-
     def bound_to(self, digest: str) -> Binding | None:
-        """Return the binding whose definition `definition` returns, if there is one."""
+        """Return the binding of the definition of *digest*, if a name is bound to it.
+
+        If several texts of that digest are registered, it is the binding that is oldest
+        by revision, then by server and name.
+        """
 
     def schema(self, digest: str) -> tuple[Definition, Literal["input", "output"]] | None:
         """Return a bound definition with a schema of *digest*, and which schema it is.

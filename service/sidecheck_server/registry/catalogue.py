@@ -113,11 +113,6 @@ class Catalogue:
         namespace = self.namespaces.get(server)
         return None if namespace is None else namespace.bindings.get(name)
 
-    def definition(self, digest: str) -> Definition | None:
-        """Return the definition of *digest* that was bound first, if any is bound."""
-        oldest = self.definitions.get(digest)
-        return None if oldest is None else oldest.definition
-
     def schema(self, digest: str) -> tuple[Definition, Literal["input", "output"]] | None:
         """Return the first bound definition with a schema of *digest*, and which it is."""
         oldest = self.schemas.get(digest)

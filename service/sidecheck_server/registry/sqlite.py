@@ -47,9 +47,6 @@ class _SqliteRegistry:
     def find(self, server: str, name: str) -> Binding | None:
         return self._catalogue.find(server, name)
 
-    def definition(self, digest: str) -> Definition | None:
-        return self._catalogue.definition(digest)
-
     def bound_to(self, digest: str) -> Binding | None:
         return self._catalogue.definitions.get(digest)
 

@@ -77,6 +77,7 @@ async def answer_restored(
         call_params=restored.params,
         verdict=answer_to_arguments(restored.whole, asked),
         changes=changes_to_wire(restored.changes),
+        name=restored.whole.tool,
     )
     refuse_large_answer(response, limits)
     return response

@@ -3,17 +3,16 @@
 import asyncio
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from sidecheck_server.core.convert.apis.api import Api
-from sidecheck_server.core.convert.converted import ConvertedTool, converted
+from sidecheck_server.core.convert.converted import ConvertedTool
 from sidecheck_server.core.convert.forms import Form
-from sidecheck_server.core.convert.names import Named, tool_names
-from sidecheck_server.core.convert.requests import reasons_against_strict, request_problems
-from sidecheck_server.core.convert.words import ConversionOptions, Mode
+from sidecheck_server.core.convert.names import Named
+from sidecheck_server.core.convert.together import Found, Together
+from sidecheck_server.core.convert.words import ConversionOptions
 from sidecheck_server.core.limits import Limits, exceeded
-from sidecheck_server.core.mcp.tools.definitions import decoded_tool, name_of
-from sidecheck_server.core.payload import MalformedError
+from sidecheck_server.core.mcp.tools.definitions import told_name
 from sidecheck_server.core.refusals import Reason, Refusal
 from sidecheck_server.core.words import Verdict
 from sidecheck_server.registry import Registry
@@ -70,14 +69,6 @@ class Conversions:
     request: Verdict
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """A tool of the request, with its definition or why there is none."""
-
-    tool: Named
-    definition: InlineTool | Refusal
-
-
 class Converter:
     """Converts tools."""
 
@@ -92,40 +83,39 @@ class Converter:
     async def convert(self, asked: ToolsToConvert) -> Conversions:
         """Return what becomes of each tool, and what is wrong with all of them together.
 
-        Names are given to all tools that were found, whether they can be converted or not,
-        so that they are the same for every mode.
-
         Raises:
             Refusal: LIMIT_EXCEEDED for more than ``batch_items`` tools, or if they have
                 more text than an answer may; INVALID_REQUEST for a server without tools.
         """
-        tools = _without_doubles(await self._found(asked))
-        forms = await self._all_forms(tools, asked.api, asked.options)
-        reasons = [""] * len(tools)
-        if asked.options.mode is Mode.STRICT_IF_LOSSLESS:
-            forms, reasons = await self._within_request(tools, forms, asked)
-        names = await _named(tools, asked)
-        made, whole = [], []
-        for one, form, why_not in zip(tools, forms, reasons, strict=True):
-            outcome: ConvertedTool | Refusal
-            if isinstance(form, Refusal):
-                outcome = form
-            else:
-                try:
-                    outcome = converted(form, one.tool, names[one.tool], asked.api, why_not)
-                    whole.append(form)
-                except Refusal as refusal:
-                    outcome = refusal
-            made.append(Conversion(one.tool.server, one.tool.name, outcome))
+        together = Together(await self._found(asked), asked.api, asked.options)
+        tools = together.tools
+        forms = await self._forms_of(tools, asked.api, asked.options)
+        reasons = together.against_strict(forms)
+        beyond = [one for one, why_not in zip(tools, reasons, strict=True) if why_not]
+        again = iter(await self._forms_of(beyond, asked.api, together.fallback))
+        forms = [
+            next(again) if why_not else form for form, why_not in zip(forms, reasons, strict=True)
+        ]
+        # Many names take longer than a moment.
+        names = together.names() if len(tools) <= _FEW else await asyncio.to_thread(together.names)
+        outcomes = []
+        for outcome in together.outcomes(forms, names, reasons):
+            outcomes.append(outcome)
             await asyncio.sleep(0)
-        return Conversions(tuple(made), request_problems(whole, asked.api))
+        done = (
+            Conversion(one.tool.server, one.tool.name, outcome)
+            for one, outcome in zip(tools, outcomes, strict=True)
+        )
+        return Conversions(tuple(done), together.problems(forms, outcomes))
 
-    async def _found(self, asked: ToolsToConvert) -> list[_Found]:
+    async def _found(self, asked: ToolsToConvert) -> list[Found[InlineTool]]:
         most = self._limits.batch_items
         if len(asked.tools) > most:
             raise exceeded("batch_items", most, "the tools", len(asked.tools))
         found = []
         for tool in asked.tools:
+            if not isinstance(tool.target, Refusal):
+                await self._validator.read_ahead(tool.target)
             found.append(self._one(tool))
             # Reading holds the loop; other calls have their turn in between.
             await asyncio.sleep(0)
@@ -139,33 +129,30 @@ class Converter:
             if more or len(bindings) > left:
                 raise exceeded("batch_items", most, "the tools, with those of servers")
             several = map(found_tool, bindings)
-            found += [_Found(Named(one.server, one.name), one.definition) for one in several]
+            found += [Found(Named(one.server, one.name), one.definition) for one in several]
         return found
 
-    def _one(self, asked: ToolToConvert) -> _Found:
+    def _one(self, asked: ToolToConvert) -> Found[InlineTool]:
         target = asked.target
         if isinstance(target, Refusal):
-            return _Found(Named(asked.server, ""), target)
+            return Found(Named(asked.server, ""), target)
         try:
             found = self._validator.definition(target)
         except Refusal as refusal:
             server, name = self._names_of(target)
-            return _Found(Named(asked.server or server, name), refusal)
-        return _Found(Named(asked.server or found.server, found.name), found.definition)
+            return Found(Named(asked.server or server, name), refusal)
+        return Found(Named(asked.server or found.server, found.name), found.definition)
 
     def _names_of(self, target: Target) -> tuple[str, str]:
         """Return the server and the name that *target* tells of a tool that was not found."""
         if isinstance(target, RegisteredTool):
             return target.server, target.name
         if isinstance(target, InlineTool):
-            try:
-                return "", name_of(decoded_tool(target.json, self._limits))
-            except (MalformedError, Refusal):
-                pass
+            return "", told_name(target.json, self._limits)
         return "", ""
 
-    async def _all_forms(
-        self, tools: Sequence[_Found], api: Api, options: ConversionOptions
+    async def _forms_of(
+        self, tools: Sequence[Found[InlineTool]], api: Api, options: ConversionOptions
     ) -> list[Form | Refusal]:
         forms: list[Form | Refusal] = []
         length, most = 0, self._limits.message_bytes
@@ -178,61 +165,12 @@ class Converter:
                 raise exceeded("message_bytes", most, "the converted tools")
         return forms
 
-    async def _form(self, one: _Found, api: Api, options: ConversionOptions) -> Form | Refusal:
-        # Converting holds the loop; other calls have their turn in between.
-        await asyncio.sleep(0)
+    async def _form(
+        self, one: Found[InlineTool], api: Api, options: ConversionOptions
+    ) -> Form | Refusal:
         if isinstance(one.definition, Refusal):
             return one.definition
         try:
             return await self._forms.form(one.definition, api, options)
         except Refusal as refusal:
             return refusal
-
-    async def _within_request(
-        self, tools: Sequence[_Found], forms: Sequence[Form | Refusal], asked: ToolsToConvert
-    ) -> tuple[list[Form | Refusal], list[str]]:
-        """Return *forms* with those compatible that may not be strict beside the others.
-
-        And why they may not, or "", for each.
-        """
-        whole = [form for form in forms if isinstance(form, Form)]
-        found = iter(reasons_against_strict(whole, asked.api))
-        reasons = [next(found) if isinstance(form, Form) else "" for form in forms]
-        options = replace(asked.options, mode=Mode.COMPATIBLE)
-        beyond = [one for one, why_not in zip(tools, reasons, strict=True) if why_not]
-        again = iter(await self._all_forms(beyond, asked.api, options))
-        kept = [
-            next(again) if why_not else form for form, why_not in zip(forms, reasons, strict=True)
-        ]
-        return kept, reasons
-
-
-def _without_doubles(tools: Sequence[_Found]) -> list[_Found]:
-    """Return *tools* with a refusal of each that has the server and name of a later one."""
-    last = {
-        one.tool: place
-        for place, one in enumerate(tools)
-        if not isinstance(one.definition, Refusal)
-    }
-    return [
-        one if last.get(one.tool, place) <= place else _Found(one.tool, _double(one))
-        for place, one in enumerate(tools)
-    ]
-
-
-def _double(one: _Found) -> Refusal:
-    if isinstance(one.definition, Refusal):
-        return one.definition
-    said = f"another tool of the request has the name {one.tool.name[:128]!r} too; the last counts"
-    return Refusal(Reason.INVALID_REQUEST, said, {"field": "tools", "tool": one.tool.name[:128]})
-
-
-async def _named(tools: Sequence[_Found], asked: ToolsToConvert) -> dict[Named, str]:
-    """Return the names in the API of all tools that were found."""
-    named = [one.tool for one in tools if not isinstance(one.definition, Refusal)]
-    arguments = (named, asked.api.names, asked.options.server_prefix)
-    if len(named) <= _FEW:
-        names = tool_names(*arguments)
-    else:
-        names = await asyncio.to_thread(tool_names, *arguments)
-    return dict(zip(named, names, strict=True))

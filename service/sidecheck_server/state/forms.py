@@ -1,5 +1,6 @@
 """Forms of definitions: converted at once or by a worker, and kept."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from copy import copy
@@ -33,6 +34,10 @@ _KEPT_BYTES = 64 << 20
 
 _LEAST_WEIGHT = 1 << 10
 """What a form takes beside its text."""
+_LOSS_WEIGHT = 200
+"""What a loss takes beside its text."""
+_GUIDE_WEIGHT = 4
+"""How many times the length of its JSON text a guide takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +61,8 @@ class Forms:
         self._convert_long = convert_long
         self._limits = limits
         self._at_once = replace(limits, steps=min(limits.steps, limits.steps_at_once))
+        # What the event loop has to do for many tools of many requests is done one by one.
+        self._turn = asyncio.Lock()
         self._kept: LRUCache[_Key, _Kept] = LRUCache(_KEPT_BYTES, getsizeof=_weight)
 
     async def form(self, definition: InlineTool, api: Api, options: ConversionOptions) -> Form:
@@ -78,7 +85,10 @@ class Forms:
     async def _made(self, key: _Key, api: Api) -> Form | Refusal:
         definition, options = key.definition, key.options
         try:
-            found: Form | Refusal | None = self._made_at_once(definition, api, options)
+            async with self._turn:
+                # Converting holds the loop; other calls have their turn in between.
+                await asyncio.sleep(0)
+                found: Form | Refusal | None = self._made_at_once(definition, api, options)
             if found is None:
                 found = await self._convert_long(
                     definition.json, definition.documents, api.key, options
@@ -114,7 +124,8 @@ def _size_of(found: Form | Refusal) -> int:
     if isinstance(found, Refusal):
         return _LEAST_WEIGHT + sum(problem.length for problem in found.problems)
     guide = b"" if found.guide is None else msgspec.json.encode(found.guide)
-    return _LEAST_WEIGHT + found.length + len(guide)
+    beside = _LOSS_WEIGHT * len(found.losses) + _GUIDE_WEIGHT * len(guide)
+    return _LEAST_WEIGHT + found.length + beside
 
 
 def _weight(kept: _Kept) -> int:

@@ -1,30 +1,29 @@
 """Restoring of the calls that models make: turned back by a plan, and judged."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
 
 import msgspec
 
-from sidecheck_server.core.budget import Exhausted
 from sidecheck_server.core.convert.apis import APIS
 from sidecheck_server.core.convert.apis.api import Api
 from sidecheck_server.core.convert.calls import (
+    Meaning,
+    Meant,
     ModelCall,
     chosen_plan,
     common_api,
     read_call,
     refuse_mismatch,
+    with_known_names,
 )
 from sidecheck_server.core.convert.plan import Plan, plan_from_json
-from sidecheck_server.core.convert.restoring import readings
 from sidecheck_server.core.judge import Judging
-from sidecheck_server.core.limits import Limits, exceeded
+from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.calls.members import is_object
 from sidecheck_server.core.mcp.calls.params import ARGUMENTS
 from sidecheck_server.core.refusals import Reason, Refusal
-from sidecheck_server.core.repair.repairing import text_of
-from sidecheck_server.core.repair.words import Coercion, Repairs
 from sidecheck_server.core.words import Change, Verdict
 from sidecheck_server.registry import Registry
 from sidecheck_server.state.calls import WholeVerdict
@@ -36,7 +35,7 @@ __all__ = ["CallToRestore", "RestoredCall", "Restorer"]
 
 _BYTES_AT_ONCE = 8 << 10
 """The largest call whose arguments are written again in the event loop, if nothing is to be
-turned back in them: a few milliseconds."""
+turned back in them, and the largest plan that is read there: a few milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,29 +63,11 @@ class RestoredCall:
     #: The ``params`` of the ``tools/call``, or b"" if the arguments are not an object.
     params: bytes
     #: The verdict on the arguments, or on a call that cannot be read, and that on what of
-    #: it are the arguments. The tool has the name there that the model knows.
+    #: it are the arguments, as the model is told: tool and members have the names there that
+    #: it knows.
     whole: WholeVerdict
     #: What was done to the arguments.
     changes: tuple[Change, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class _Meant:
-    """What arguments may mean, and how that is judged."""
-
-    #: The JSON text.
-    payload: bytes
-    #: What was done to them by the plan.
-    changes: tuple[Change, ...]
-    verdict: Verdict
-
-    @property
-    def repaired(self) -> "_Meant | None":
-        """What is valid after repairs, if this is not."""
-        repair = self.verdict.repair
-        if self.verdict.valid or repair is None or not repair.verdict.valid:
-            return None
-        return _Meant(repair.payload, (*self.changes, *repair.changes), repair.verdict)
 
 
 class Restorer:
@@ -116,6 +97,8 @@ class Restorer:
         plan = chosen_plan(plans, call)
         if plan is None:
             return RestoredCall("", "", call.id, b"", _unreadable(call))
+        if asked.target is not None:
+            await self._validator.read_ahead(asked.target)
         target, found = self._found(asked.target, plan)
         refuse_mismatch(plan, found.digest)
         if call.arguments is None or not call.verdict.valid:
@@ -136,6 +119,7 @@ class Restorer:
                 standard.definition_digest,
                 standard.schema_digest,
                 standard.enforced,
+                part=with_known_names(meant.verdict, plan.guide),
             ),
             changes=meant.changes,
         )
@@ -148,9 +132,12 @@ class Restorer:
 
     async def _read_plans(self, texts: Sequence[bytes]) -> AsyncIterator[Plan]:
         for text in texts:
-            yield plan_from_json(text, self._limits)
             # Reading holds the loop; other calls have their turn in between.
-            await asyncio.sleep(0)
+            if len(text) > _BYTES_AT_ONCE:
+                yield await asyncio.to_thread(plan_from_json, text, self._limits)
+            else:
+                yield plan_from_json(text, self._limits)
+                await asyncio.sleep(0)
 
     def _found(self, target: Target | None, plan: Plan) -> tuple[Target, FoundTool]:
         """Return what to judge under, and the definition of the tool that it is."""
@@ -174,64 +161,26 @@ class Restorer:
 
     async def _meant(
         self, call: ModelCall, length: int, plan: Plan, standard: Standard, how: Judging
-    ) -> _Meant:
-        """Return what the arguments of *call* mean, of at most 16 things that they can.
-
-        The call has *length* bytes.
-        """
-        found: list[_Meant] = []
+    ) -> Meant:
+        """Return what the arguments of *call*, which has *length* bytes, mean."""
+        meaning = Meaning(call, plan, how, self._limits)
         at_once = plan.guide is None and length <= _BYTES_AT_ONCE
-        async for payload, changes in self._texts(call, plan, at_once=at_once):
-            verdict = await self._validator.judge(standard, payload, how, allow)
-            one = _Meant(payload, changes, verdict)
-            if verdict.valid:
-                return one
-            found.append(one)
-        repairs = how.repairs or Repairs()
-        if repairs.coercion is Coercion.NONE:
-            repairs = replace(repairs, coercion=Coercion.JSON_STRINGS)
-        how = replace(how, repairs=repairs)
-        for one in found:
-            verdict = await self._validator.judge(standard, one.payload, how, allow)
-            repaired = replace(one, verdict=verdict).repaired
-            if repaired is not None:
-                return repaired
-        return found[0]
-
-    async def _texts(
-        self, call: ModelCall, plan: Plan, *, at_once: bool
-    ) -> AsyncIterator[tuple[bytes, tuple[Change, ...]]]:
-        """Yield the JSON texts of what arguments can mean, and what was done to each."""
-        texts = self._texts_one_by_one(call, plan)
+        verdict: Verdict | None = None
         while True:
             # What a guide asks for may take longer than a moment.
-            text = next(texts, None) if at_once else await asyncio.to_thread(next, texts, None)
-            if text is None:
-                return
-            yield text
-
-    def _texts_one_by_one(
-        self, call: ModelCall, plan: Plan
-    ) -> Iterator[tuple[bytes, tuple[Change, ...]]]:
-        limits = self._limits
-        budget = [limits.steps]
-        depth = limits.payload_depth
-        try:
-            for one in readings(call.arguments, plan.guide, budget, max_depth=depth):
-                yield text_of(one.value, limits, budget), one.changes
-        except Exhausted:
-            said = "turning the arguments back takes too long"
-            raise exceeded("steps", limits.steps, said) from None
+            step = (
+                meaning.after(verdict)
+                if at_once
+                else await asyncio.to_thread(meaning.after, verdict)
+            )
+            if isinstance(step, Meant):
+                return step
+            verdict = await self._validator.judge(standard, step.payload, step.how, allow)
 
 
 def _unreadable(call: ModelCall, name: str = "", digest: str = "") -> WholeVerdict:
     # The model is told of its arguments, and knows nothing of what is around them.
-    told = [
-        replace(each, instance_pointer=each.instance_pointer.removeprefix(call.arguments_at))
-        for each in call.verdict.violations
-    ]
-    part = Verdict.listing(told, truncated=call.verdict.truncated)
-    return WholeVerdict(call.verdict, name, digest, part=part, malformed=True)
+    return WholeVerdict(call.verdict, name, digest, part=call.verdict_on_arguments, malformed=True)
 
 
 def _params(tool: str, arguments: bytes) -> bytes:

@@ -39,8 +39,9 @@ class ResultChecker:
             Refusal: the target names a bare schema, or is unknown or broken; or the
                 check exceeds a limit, or its worker died.
         """
-        tool = None if target is None else self._validator.tool(target)
-        if tool is not None:
+        if target is not None:
+            await self._validator.read_ahead(target)
+            tool = self._validator.tool(target)
             subject = replace(subject, has_output_schema=bool(tool.output_digest))
         checked = await self._checker.check(Asked(subject, context, how), take_long)
         if checked.part is not None and target is not None:

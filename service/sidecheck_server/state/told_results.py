@@ -4,13 +4,12 @@ import asyncio
 from dataclasses import dataclass
 from typing import Any
 
-import msgspec
-
 from sidecheck_server.core.convert.apis.api import Api
 from sidecheck_server.core.convert.results import result_message
 from sidecheck_server.core.convert.words import Loss
 from sidecheck_server.core.mcp.calls.replies import reply_to_result
 from sidecheck_server.core.mcp.subjects import Asked, ToolResult
+from sidecheck_server.core.payload import decode
 from sidecheck_server.core.words import Verdict
 from sidecheck_server.state.results import ResultChecker
 from sidecheck_server.state.targets import Target
@@ -78,5 +77,7 @@ class ResultConverter:
 
 
 def _message(text: bytes, one: ResultToTell) -> tuple[bytes, tuple[Loss, ...]]:
-    result: dict[str, Any] = msgspec.json.decode(text)
+    # It was checked, so it is an object, and nests no deeper than it may. Read in another
+    # way, numbers such as 1e300 would hold the interpreter for seconds.
+    result: Any = decode(text, max_depth=len(text))
     return result_message(result, one.api, one.call_id, one.name)

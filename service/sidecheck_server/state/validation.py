@@ -3,8 +3,6 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
-from cachetools import LRUCache
-
 from sidecheck_server.core.compiled import CompiledSchema
 from sidecheck_server.core.judge import Judging, judge_at_once, not_explained
 from sidecheck_server.core.limits import Limits
@@ -14,6 +12,7 @@ from sidecheck_server.core.schemas.source import SchemaSource
 from sidecheck_server.core.words import Verdict
 from sidecheck_server.registry import Registry
 from sidecheck_server.registry.definitions import Binding, Definition
+from sidecheck_server.state.inline_tools import InlineTools
 from sidecheck_server.state.schemas import CompiledSchemas
 from sidecheck_server.state.targets import (
     DefinitionDigest,
@@ -30,9 +29,6 @@ JudgeLong = Callable[[CompiledSchema, bytes, Judging], Awaitable[Verdict]]
 
 _KILLED = frozenset({"judgement_seconds", "worker_bytes"})
 """The bounds at which a worker is killed, or gives up."""
-
-_INLINE_TOOLS_BYTES = 64 << 20
-"""How much text the tools may have together that were sent along and stay read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +92,7 @@ class Validator:
         self._judge_long = judge_long
         self._limits = limits
         self._report_only = report_only
-        self._inline_tools: LRUCache[InlineTool, ToolDefinition] = LRUCache(
-            _INLINE_TOOLS_BYTES, getsizeof=_size
-        )
+        self._inline_tools = InlineTools(limits)
 
     async def find(self, target: Target, side: Side, *, assert_formats: bool) -> Standard:
         """Return what *target* names.
@@ -110,7 +104,8 @@ class Validator:
             source = replace(target, assert_formats=assert_formats)
             return Standard(await self._schemas.inline(source))
         if isinstance(target, InlineTool):
-            tool = self._read(target)
+            await self._inline_tools.read_ahead(target)
+            tool = self._inline_tools.read(target)
             source = replace(_side(tool, side), assert_formats=assert_formats)
             return Standard(await self._schemas.inline(source), tool.digest, tool.name)
         definition, side = self._find(target, side)
@@ -119,6 +114,11 @@ class Validator:
             return Standard(compiled)
         return Standard(compiled, definition.digest, definition.name, self._enforces(target))
 
+    async def read_ahead(self, target: Target) -> None:
+        """Read a large definition that was sent along, so that the next need not wait for it."""
+        if isinstance(target, InlineTool):
+            await self._inline_tools.read_ahead(target)
+
     def tool(self, target: Target) -> KnownTool:
         """Return the tool that *target* names.
 
@@ -126,7 +126,7 @@ class Validator:
             Refusal: INVALID_REQUEST if it names a bare schema; or it is unknown or broken.
         """
         if isinstance(target, InlineTool):
-            tool = self._read(target)
+            tool = self._inline_tools.read(target)
             return KnownTool(tool.digest, tool.name, tool.output_digest or "")
         if isinstance(target, SchemaSource | SchemaDigest):
             said = "a whole call or result is judged under a tool, not under a bare schema"
@@ -142,7 +142,7 @@ class Validator:
             Refusal: as `tool`.
         """
         if isinstance(target, InlineTool):
-            tool = self._read(target)
+            tool = self._inline_tools.read(target)
             return FoundTool("", tool.name, tool.digest, target)
         if isinstance(target, SchemaSource | SchemaDigest):
             said = "a tool is asked for, and a bare schema is none"
@@ -195,13 +195,6 @@ class Validator:
 
     def _enforces(self, target: Target) -> bool:
         return not (isinstance(target, RegisteredTool) and target.server in self._report_only)
-
-    def _read(self, target: InlineTool) -> ToolDefinition:
-        tool = self._inline_tools.get(target)
-        if tool is None:
-            tool = read_tool(target.json, target.documents, self._limits)
-            self._inline_tools[target] = tool
-        return tool
 
     def _find(
         self, target: RegisteredTool | DefinitionDigest | SchemaDigest, side: Side
@@ -259,12 +252,6 @@ def found_tool(binding: Binding) -> FoundTool:
     found = binding.definition
     definition = InlineTool(found.json, found.documents)
     return FoundTool(binding.server, found.name, found.digest, definition)
-
-
-def _size(tool: ToolDefinition) -> int:
-    schemas = (tool.input, tool.output)
-    texts = [tool.json, *(schema.json for schema in schemas if schema is not None)]
-    return sum(map(len, texts)) + sum(len(document.json) for document in tool.input.documents)
 
 
 def _side(tool: ToolDefinition, side: Side) -> SchemaSource:

@@ -7,72 +7,26 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from json_texts import MUTATIONS
-from sidecheck_server.core.convert.apis.api import Api, RequestLimits, Subset
-from sidecheck_server.core.convert.calls import (
-    call_error_text,
-    chosen_plan,
-    common_api,
-    read_call,
-    refuse_mismatch,
+from model_calls import (
+    ANTHROPIC,
+    BEDROCK,
+    BEDROCK_CALL,
+    CHAT,
+    GEMINI,
+    GEMINI_CALL,
+    GEMINI_JSON,
+    MISTRAL,
+    OLLAMA,
+    RESPONSES,
+    chat,
+    read,
+    responses,
+    tool_use,
 )
-from sidecheck_server.core.convert.calls.reading import ModelCall
-from sidecheck_server.core.convert.plan import Plan
 from sidecheck_server.core.convert.words import ModelApi
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.name_grammars import NameGrammar
 from sidecheck_server.core.refusals import Reason, Refusal
 from sidecheck_server.core.words import Verdict
-
-CHAT, RESPONSES, ANTHROPIC = ModelApi.OPENAI_CHAT, ModelApi.OPENAI_RESPONSES, ModelApi.ANTHROPIC
-GEMINI, GEMINI_JSON, BEDROCK = ModelApi.GEMINI, ModelApi.GEMINI_JSON, ModelApi.BEDROCK
-MISTRAL, OLLAMA = ModelApi.MISTRAL, ModelApi.OLLAMA
-LIMITS = Limits()
-TWICE = "the object has this key more than once; readers would disagree which one counts"
-GRAMMAR = NameGrammar(64, "A-Za-z0-9_-", "letters, digits, underscores and dashes")
-
-
-def api_of(key: ModelApi) -> Api:
-    """Return as much of an API as calls need."""
-    return Api(
-        key=key,
-        in_words="an API",
-        names=GRAMMAR,
-        members=None,
-        compatible=Subset(),
-        strict=None,
-        request=RequestLimits(),
-        sources=(),
-        arguments_may_lack=key in {GEMINI, GEMINI_JSON},
-    )
-
-
-def read(key: ModelApi, call: Any, limits: Limits = LIMITS) -> ModelCall:
-    text = call if isinstance(call, bytes) else json.dumps(call).encode()
-    return read_call(text, api_of(key), limits)
-
-
-def chat(arguments: Any, **more: Any) -> dict[str, Any]:
-    function = {"name": "t", "arguments": arguments}
-    return {"id": "c1", "type": "function", "function": function, **more}
-
-
-def responses(arguments: Any, **more: Any) -> dict[str, Any]:
-    return {
-        "type": "function_call",
-        "id": "fc_1",
-        "call_id": "c1",
-        "name": "t",
-        "arguments": arguments,
-        **more,
-    }
-
-
-def tool_use(value: Any, **more: Any) -> dict[str, Any]:
-    return {"type": "tool_use", "id": "c1", "name": "t", "input": value, **more}
-
-
-GEMINI_CALL = {"id": "c1", "name": "t", "args": {"a": 1}}
-BEDROCK_CALL = {"toolUseId": "c1", "name": "t", "input": {"a": 1}}
 
 
 @pytest.mark.parametrize(
@@ -244,6 +198,43 @@ def test_a_call_that_cannot_be_read_has_no_name(
 
 
 @pytest.mark.parametrize(
+    ("said", "key", "call"),
+    [
+        pytest.param(
+            'the member "function" is missing; the plan is for an API, whose call is an element '
+            "of `tool_calls`",
+            CHAT,
+            {"choices": [{"message": {"tool_calls": [chat("{}")]}}]},
+            id="a whole answer",
+        ),
+        pytest.param(
+            "expected an object, found an array of 1 item; the plan is for an API, whose call is "
+            "an element of `tool_calls`",
+            CHAT,
+            [chat("{}")],
+            id="all calls",
+        ),
+        pytest.param(
+            "expected the name of the tool that is called, found nothing; the plan is for an "
+            "API, whose call is a `tool_use` block",
+            ANTHROPIC,
+            chat("{}") | {"input": {}},
+            id="a call of another API",
+        ),
+        pytest.param(
+            "expected the name of the tool that is called, found an empty string",
+            ANTHROPIC,
+            tool_use({}) | {"name": ""},
+            id="a call without a name",
+        ),
+    ],
+)
+def test_what_is_no_call_is_told_what_one_is(said: str, key: ModelApi, call: Any) -> None:
+    """Whoever sent it has another thing in hand, or the plan of another API."""
+    assert [said] == [each.message for each in read(key, call).verdict.violations]
+
+
+@pytest.mark.parametrize(
     ("key", "call", "bound"),
     [
         pytest.param(CHAT, b" " * 1001, "payload_bytes", id="too large"),
@@ -269,47 +260,6 @@ def test_many_violations_are_cut() -> None:
     verdict = read(CHAT, chat(f"{{{keys}}}")).verdict
 
     assert (20, True) == (len(verdict.violations), verdict.truncated)
-
-
-@pytest.mark.parametrize(
-    ("key", "call", "lines"),
-    [
-        pytest.param(CHAT, chat("{}"), [""], id="nothing is wrong"),
-        pytest.param(
-            CHAT,
-            chat('{"b": {"a": 1, "a": 2}}'),
-            [
-                "The arguments of the call to t cannot be read as JSON:",
-                f"- b.a: {TWICE}",
-                "Call the tool again with arguments that are one well-formed JSON object.",
-            ],
-            id="a key twice",
-        ),
-        pytest.param(
-            RESPONSES,
-            responses(""),
-            [
-                "The arguments of the call to t cannot be read as JSON:",
-                "- not JSON: it is empty",
-                "Call the tool again with arguments that are one well-formed JSON object.",
-            ],
-            id="empty",
-        ),
-        pytest.param(
-            GEMINI,
-            {"functionCall": {"name": "t", "args": []}},
-            [
-                "The arguments of the call to t are not valid:",
-                "- expected an object, found an empty array",
-                "Correct the arguments and call the tool again.",
-            ],
-            id="an array",
-        ),
-    ],
-)
-def test_the_model_is_told_of_its_arguments(key: ModelApi, call: Any, lines: list[str]) -> None:
-    """In the words in which it is told of any arguments."""
-    assert lines == call_error_text(read(key, call), tool="t").split("\n")
 
 
 @given(
@@ -341,76 +291,5 @@ def test_whatever_is_sent_is_a_call_or_has_a_verdict(
         reason = refused.reason
     else:
         assert found.verdict.valid is (found.name != "" and found.arguments is not None)
-        assert found.verdict.valid is (call_error_text(found) == "")
+        assert found.verdict.valid is found.verdict_on_arguments.valid
     assert reason in {None, Reason.LIMIT_EXCEEDED}
-
-
-def plan(name: str = "t", api: ModelApi = CHAT) -> Plan:
-    return Plan(api, name, "s", "tool", "sha256:" + "0" * 64, strict=False, guide=None)
-
-
-def call_of(name: str) -> ModelCall:
-    return ModelCall(name, "", {}, Verdict(), "")
-
-
-def test_the_plan_is_the_one_of_the_tool_that_is_called() -> None:
-    plans = [plan("a"), plan("b")]
-
-    assert plans[1] is chosen_plan(plans, call_of("b"))
-    assert CHAT is common_api(plans)
-
-
-def test_a_call_without_a_name_belongs_to_the_only_plan() -> None:
-    """Of several it is not known which."""
-    only = plan("a")
-
-    assert only is chosen_plan([only], call_of(""))
-    assert None is chosen_plan([only, plan("b")], call_of(""))
-
-
-@pytest.mark.parametrize(
-    ("plans", "reason", "metadata", "said"),
-    [
-        pytest.param(
-            [], Reason.INVALID_REQUEST, {"field": "plans"}, "there is no plan", id="no plans"
-        ),
-        pytest.param(
-            [plan(), plan("u", ANTHROPIC)],
-            Reason.INVALID_REQUEST,
-            {"field": "plans"},
-            "openai-chat and anthropic",
-            id="plans of several APIs",
-        ),
-        pytest.param(
-            [plan("x"), plan("x")], Reason.INVALID_PLAN, {"name": "x"}, '"x"', id="two of one name"
-        ),
-        pytest.param(
-            [plan("get_files"), plan("x")],
-            Reason.PLAN_MISMATCH,
-            {"name": "get_file"},
-            '"get_file"; is it "get_files"?',
-            id="none of that name",
-        ),
-    ],
-)
-def test_plans_that_do_not_fit_are_refused(
-    plans: list[Plan], reason: Reason, metadata: dict[str, str], said: str
-) -> None:
-    with pytest.raises(Refusal) as refused:
-        chosen_plan(plans, call_of("get_file"))
-
-    assert (reason, metadata) == (refused.value.reason, refused.value.metadata)
-    assert said in refused.value.message
-
-
-def test_a_plan_of_another_definition_is_refused() -> None:
-    """The tool has changed since it was converted."""
-    made = plan()
-    refuse_mismatch(made, made.definition_digest)
-
-    with pytest.raises(Refusal) as refused:
-        refuse_mismatch(made, "sha256:" + "1" * 64)
-    assert Reason.PLAN_MISMATCH is refused.value.reason
-    assert {"planned": made.definition_digest, "found": "sha256:" + "1" * 64} == (
-        refused.value.metadata
-    )

@@ -22,6 +22,16 @@ def described(keyword: str, pointer: str = "/in") -> Told:
 KIND_A = {"type": "object", "properties": {"k": {"const": "a"}}, "required": ["k"]}
 KIND_B = {"type": "object", "properties": {"k": {"enum": ["b", "c"]}}, "required": ["k"]}
 
+IS_A, IS_B = ({"properties": {"k": {"const": value}}} for value in "ab")
+
+HAS_A: Any = {"type": "object", "properties": {"a": STRING}, "required": ["a"]}
+HAS_B: Any = {"type": "object", "properties": {"b": STRING}, "required": ["b"]}
+MORE_THAN_B: Any = {
+    **HAS_B,
+    "patternProperties": {"^a": STRING},
+    "additionalProperties": False,
+}
+
 CASES: list[tuple[str, Subset, Any, Any, list[Told]]] = [
     ("all is taken", Subset(), {"allOf": [A], "not": NULL}, {"allOf": [A], "not": NULL}, []),
     (
@@ -56,7 +66,7 @@ CASES: list[tuple[str, Subset, Any, Any, list[Told]]] = [
         "unevaluatedProperties beside what may or may not evaluate",
         lacking("unevaluatedProperties"),
         {"anyOf": [A, NULL], "unevaluatedProperties": False},
-        {"anyOf": [A, NULL], "description": "(other members are like nothing)"},
+        {"anyOf": [A, NULL], "description": "(no other members)"},
         [described("unevaluatedProperties")],
     ),
     (
@@ -95,6 +105,34 @@ CASES: list[tuple[str, Subset, Any, Any, list[Told]]] = [
             "anyOf": [KIND_A, {**KIND_B, "required": []}],
             "description": "(only one of the alternatives)",
         },
+        [rewritten("oneOf", "wider")],
+    ),
+    (
+        "oneOf told apart by which members there must be, and must not",
+        lacking("oneOf"),
+        {"oneOf": [HAS_A, {**HAS_B, "additionalProperties": False}]},
+        {"anyOf": [HAS_A, {**HAS_B, "additionalProperties": False}]},
+        [rewritten("oneOf")],
+    ),
+    (
+        "oneOf told apart with what is beside it",
+        lacking("oneOf"),
+        {"type": "object", "required": ["k"], "oneOf": [IS_A, IS_B]},
+        {"type": "object", "required": ["k"], "anyOf": [IS_A, IS_B]},
+        [rewritten("oneOf")],
+    ),
+    (
+        "oneOf of objects that may be both",
+        lacking("oneOf"),
+        {"oneOf": [HAS_A, HAS_B]},
+        {"anyOf": [HAS_A, HAS_B], "description": "(only one of the alternatives)"},
+        [rewritten("oneOf", "wider")],
+    ),
+    (
+        "oneOf of objects of which a pattern allows more",
+        lacking("oneOf"),
+        {"oneOf": [HAS_A, MORE_THAN_B]},
+        {"anyOf": [HAS_A, MORE_THAN_B], "description": "(only one of the alternatives)"},
         [rewritten("oneOf", "wider")],
     ),
     (

@@ -14,7 +14,7 @@ from sidecheck_server.core.convert.words import Action, Direction, Loss, ModelAp
 API = APIS[ModelApi.ANTHROPIC]
 COUNTS = Counts(0, 1, 0, 0, 0, 0, 0)
 DROPPED = Loss("/inputSchema", "title", Action.DROPPED, Direction.SAME, "?")
-LAST = replace(DROPPED, pointer="/title")
+LAST = DROPPED._replace(pointer="/title")
 GUIDE: Any = {"nulls": ["a"]}
 FORM = Form(
     tool="a.b",

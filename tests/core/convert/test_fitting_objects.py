@@ -110,7 +110,8 @@ CASES: dict[str, tuple[Subset, Any, Any, list[tuple[str, str, str]]]] = {
         {"type": "object", "patternProperties": {"^x": B}, "additionalProperties": False},
         {
             **entries(B),
-            "description": "(members whose name matches ^x have a form of their own; " + LISTED[1:],
+            "description": "(members whose name matches ^x have a form of their own, and others "
+            "that are not declared are refused; " + LISTED[1:],
         },
         [
             ("additionalProperties", "encoded", "same"),

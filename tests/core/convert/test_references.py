@@ -52,14 +52,68 @@ WRITTEN_OUT: list[tuple[str, Any, Any, list[Told]]] = [
     (
         "one that leads back",
         {"items": {"$ref": "#/$defs/Node"}, "$defs": {"Node": NODE}},
-        {"items": {"type": "object", "properties": {"next": CUT}}},
+        {
+            "items": {
+                "type": "object",
+                "properties": {
+                    "next": {
+                        "type": "object",
+                        "description": "(of the same form as an item of the whole)",
+                    }
+                },
+            }
+        },
         [cut("/in/$defs/Node/properties/next")],
     ),
     (
         "one that leads back to the root",
         {"items": {"$ref": "#"}},
-        {"items": {"description": "(of the same form as what it is a part of)"}},
+        {"items": {"description": "(of the same form as the whole)"}},
         [cut("/in/items")],
+    ),
+    (
+        "one that leads back to a member",
+        {
+            "properties": {"tree": {"$ref": "#/$defs/Node"}},
+            "$defs": {"Node": {"anyOf": [{"items": {"$ref": "#/$defs/Node"}}, NODE]}},
+        },
+        {
+            "properties": {
+                "tree": {
+                    "anyOf": [
+                        {"items": {"description": '(of the same form as "tree")'}},
+                        {
+                            "type": "object",
+                            "properties": {"next": {"description": '(of the same form as "tree")'}},
+                        },
+                    ]
+                }
+            }
+        },
+        [cut("/in/$defs/Node/anyOf/0/items"), cut("/in/$defs/Node/anyOf/1/properties/next")],
+    ),
+    (
+        "one that leads back to a member of a map",
+        {
+            "properties": {"trees": {"additionalProperties": {"$ref": "#/$defs/Node"}}},
+            "$defs": {"Node": NODE},
+        },
+        {
+            "properties": {
+                "trees": {
+                    "additionalProperties": {
+                        "type": "object",
+                        "properties": {
+                            "next": {
+                                "type": "object",
+                                "description": '(of the same form as a member of "trees")',
+                            }
+                        },
+                    }
+                }
+            }
+        },
+        [cut("/in/$defs/Node/properties/next")],
     ),
 ]
 

@@ -47,7 +47,7 @@ def test_an_enum_with_an_empty_string_is_described_for_gemini() -> None:
 @pytest.mark.parametrize(
     ("api", "note"),
     [
-        (ModelApi.BEDROCK, '(like {"minProperties": 1})'),
+        (ModelApi.BEDROCK, "(at least 1 member)"),
         (ModelApi.OLLAMA, "(at least 1 member)"),
     ],
 )
@@ -70,6 +70,34 @@ def test_what_is_null_twice_over_is_nullable_for_gemini() -> None:
     schema, _ = member({"anyOf": [{"type": "null"}, {"type": ["boolean", "null"]}]})
 
     assert {"type": "BOOLEAN", "nullable": True} == schema
+
+
+@pytest.mark.parametrize(
+    ("branches", "expected"),
+    [
+        (
+            [{"type": "string", "format": "uri"}, {"type": "null"}],
+            {"nullable": True, "type": "STRING", "description": "D (format: uri)"},
+        ),
+        (
+            [{"type": "null"}, {"type": "string", "description": "E"}],
+            {"nullable": True, "type": "STRING", "description": "D E"},
+        ),
+        (
+            [{"type": "null"}, {"anyOf": [{"type": "string"}, {"type": "integer"}]}],
+            {
+                "nullable": True,
+                "anyOf": [{"type": "STRING", "description": "D"}, {"type": "INTEGER"}],
+            },
+        ),
+    ],
+    ids=["with a note", "with a description", "a union itself"],
+)
+def test_what_may_be_null_beside_one_form_has_that_form_for_gemini(
+    branches: Any, expected: Any
+) -> None:
+    """Whatever describes it: a union may have no neighbours."""
+    assert expected == member({"description": "D", "anyOf": branches})[0]
 
 
 @pytest.mark.parametrize("api", [ModelApi.GEMINI, ModelApi.GEMINI_JSON])

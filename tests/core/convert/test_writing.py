@@ -79,6 +79,12 @@ CASES: list[tuple[str, Subset, Any, Any]] = [
         {"anyOf": [{"type": "STRING", "title": "S"}], "title": "T", "nullable": True},
     ),
     (
+        "nullable, from a union in a union",
+        OPENAPI,
+        {"anyOf": [NULL, {"anyOf": [{"type": "string"}, {"type": "integer"}]}]},
+        {"nullable": True, "anyOf": [{"type": "STRING"}, {"type": "INTEGER"}]},
+    ),
+    (
         "nullable, from one branch of three",
         OPENAPI,
         {"anyOf": [{"type": "string"}, {"type": "integer"}, NULL]},

@@ -110,7 +110,8 @@ const (
 	// For each tool whose strict form admits neither more nor less than the original, once
 	// the plan is applied; the others as with `CONVERSION_MODE_COMPATIBLE`.
 	ConversionMode_CONVERSION_MODE_STRICT_IF_LOSSLESS ConversionMode = 2
-	// For every tool, or it is refused. Narrows where that is the only way, and says so.
+	// For every tool, or it is refused with `NOT_CONVERTIBLE`, as all are for Gemini and
+	// Ollama, which cannot be asked. Narrows where that is the only way, and says so.
 	ConversionMode_CONVERSION_MODE_STRICT ConversionMode = 3
 )
 
@@ -157,7 +158,7 @@ func (ConversionMode) EnumDescriptor() ([]byte, []int) {
 	return file_sidecheck_v1_conversion_service_proto_rawDescGZIP(), []int{1}
 }
 
-// When names of tools begin with the name of their server.
+// When names of tools begin with the name of their server and `__`.
 type ServerPrefix int32
 
 const (
@@ -226,7 +227,9 @@ const (
 	Loss_ACTION_DESCRIBED Loss_Action = 2
 	// It is said in another form.
 	Loss_ACTION_REWRITTEN Loss_Action = 3
-	// Payloads have another form there; the plan turns them back.
+	// Payloads have another form there; the plan turns them back. What has not that form,
+	// for example a string that should hold JSON text and does not, is found out when the
+	// call comes back.
 	Loss_ACTION_ENCODED Loss_Action = 4
 	// It is left out.
 	Loss_ACTION_DROPPED Loss_Action = 5
@@ -345,6 +348,7 @@ type ConversionOptions struct {
 	ServerPrefix ServerPrefix `protobuf:"varint,2,opt,name=server_prefix,json=serverPrefix,proto3,enum=sidecheck.v1.ServerPrefix" json:"server_prefix,omitempty"`
 	// Whether an object that declares members and says nothing of others counts as closed,
 	// so that closing it is no reason against a strict form. It is told all the same.
+	// Without this, `CONVERSION_MODE_STRICT_IF_LOSSLESS` makes few tools strict.
 	AssumeClosed bool `protobuf:"varint,3,opt,name=assume_closed,json=assumeClosed,proto3" json:"assume_closed,omitempty"`
 	// The longest description of a tool, in characters; a longer one is cut, and told. 0
 	// means what the API takes.
@@ -723,7 +727,8 @@ type ConvertedTool struct {
 	// Whether it asks the API to hold the model to the schema.
 	Strict bool `protobuf:"varint,3,opt,name=strict,proto3" json:"strict,omitempty"`
 	// What `RestoreToolCall` needs, as JSON text. It may be kept or sent anywhere, and has
-	// no values of payloads in it.
+	// no values of payloads in it. It is of this definition alone: if that changes, the
+	// tool is converted again.
 	Plan []byte `protobuf:"bytes,4,opt,name=plan,proto3" json:"plan,omitempty"`
 	// Everything that is not as in the original, ordered by pointer.
 	Losses []*Loss `protobuf:"bytes,5,rep,name=losses,proto3" json:"losses,omitempty"`
@@ -808,7 +813,8 @@ func (x *ConvertedTool) GetWhyNotStrict() string {
 // One thing that is not as in the original.
 type Loss struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Where in the definition, as a JSON Pointer, for example `/inputSchema/properties/a`.
+	// Where in the definition, as a JSON Pointer, for example `/inputSchema/properties/a`;
+	// of a result, where in that.
 	Pointer string `protobuf:"bytes,1,opt,name=pointer,proto3" json:"pointer,omitempty"`
 	// The keyword, or the member of the definition; empty where the place says it all.
 	Keyword string `protobuf:"bytes,2,opt,name=keyword,proto3" json:"keyword,omitempty"`
@@ -890,13 +896,16 @@ func (x *Loss) GetMessage() string {
 // A model's call to restore.
 type RestoreToolCallRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The call as the API gave it, as JSON text: an element of `tool_calls`, a
-	// `function_call` item, a `tool_use` block, a `functionCall` or `toolUse` part.
+	// The call as the API of the plan gave it, as JSON text: an element of `tool_calls`, a
+	// `function_call` item, a `tool_use` block, a `functionCall` or `toolUse` part, or what
+	// is in that part; not the whole answer.
 	Call []byte `protobuf:"bytes,1,opt,name=call,proto3" json:"call,omitempty"`
 	// The plan of the tool that was called, or those of all tools of the request: the call
-	// says which is meant. At most `Limits.batch_items`.
+	// says which is meant. All are of one API, and no two of one name. At most
+	// `Limits.batch_items`.
 	Plans [][]byte `protobuf:"bytes,2,rep,name=plans,proto3" json:"plans,omitempty"`
-	// The original tool. If unset, the registered definition that the plan names.
+	// The original tool, with the definition that was converted. If unset, the registered
+	// definition that the plan names.
 	Tool *Target `protobuf:"bytes,3,opt,name=tool,proto3" json:"tool,omitempty"`
 	// How the arguments are judged. Strings that hold the JSON text of an object or an
 	// array, where the schema demands one, are decoded in any case.
@@ -981,7 +990,10 @@ type RestoreToolCallResponse struct {
 	Verdict *Verdict `protobuf:"bytes,5,opt,name=verdict,proto3" json:"verdict,omitempty"`
 	// What was done to the arguments beside renaming. Pointers lead into those that the
 	// model sent; of changes that the schema asked for, into those that the plan made of them.
-	Changes       []*Change `protobuf:"bytes,6,rep,name=changes,proto3" json:"changes,omitempty"`
+	Changes []*Change `protobuf:"bytes,6,rep,name=changes,proto3" json:"changes,omitempty"`
+	// The name that the model knows the tool by, which `ConvertToolResultRequest.name` wants.
+	// Empty if it cannot be read.
+	Name          string `protobuf:"bytes,7,opt,name=name,proto3" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1058,6 +1070,13 @@ func (x *RestoreToolCallResponse) GetChanges() []*Change {
 	return nil
 }
 
+func (x *RestoreToolCallResponse) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
 // A result to convert.
 type ConvertToolResultRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1065,11 +1084,11 @@ type ConvertToolResultRequest struct {
 	Api ModelApi `protobuf:"varint,1,opt,name=api,proto3,enum=sidecheck.v1.ModelApi" json:"api,omitempty"`
 	// The `CallToolResult`, and the tool that gave it.
 	Result *ToolResult `protobuf:"bytes,2,opt,name=result,proto3" json:"result,omitempty"`
-	// The id that the API gave the call. Refused with `INVALID_REQUEST` if the API needs it
-	// and it is empty.
+	// The id that the API gave the call. Refused with `INVALID_REQUEST` if it is empty and
+	// the API needs it, as all but Gemini and Ollama do.
 	CallId string `protobuf:"bytes,3,opt,name=call_id,json=callId,proto3" json:"call_id,omitempty"`
-	// The name that the model knows the tool by. Refused with `INVALID_REQUEST` if the API
-	// needs it and it is empty.
+	// The name that the model knows the tool by, as in the call. Refused with
+	// `INVALID_REQUEST` if it is empty and the API needs it, as Gemini and Ollama do.
 	Name string `protobuf:"bytes,4,opt,name=name,proto3" json:"name,omitempty"`
 	// What is known of the peers.
 	Context *ProtocolContext `protobuf:"bytes,5,opt,name=context,proto3" json:"context,omitempty"`
@@ -1154,7 +1173,12 @@ func (x *ConvertToolResultRequest) GetOptions() *CheckOptions {
 // A result as the API has it.
 type ConvertToolResultResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The message or the item that tells the model, as JSON text.
+	// What tells the model, as JSON text: a message with the role `tool` for OpenAI's Chat
+	// Completions, Mistral and Ollama; a `function_call_output` item for OpenAI's Responses;
+	// for Anthropic a `tool_result` block, for Bedrock a `toolResult` block and for Gemini a
+	// `functionResponse` part, which go into one message of the user with those of the
+	// other calls. Media are in base64, as in the body of a request: a client that encodes
+	// bytes itself, such as those of AWS, is given them decoded.
 	Message []byte `protobuf:"bytes,1,opt,name=message,proto3" json:"message,omitempty"`
 	// What the API cannot be told. Pointers lead into the result.
 	Losses []*Loss `protobuf:"bytes,2,rep,name=losses,proto3" json:"losses,omitempty"`
@@ -1272,7 +1296,7 @@ const file_sidecheck_v1_conversion_service_proto_rawDesc = "" +
 	"\x04call\x18\x01 \x01(\fR\x04call\x12\x14\n" +
 	"\x05plans\x18\x02 \x03(\fR\x05plans\x12(\n" +
 	"\x04tool\x18\x03 \x01(\v2\x14.sidecheck.v1.TargetR\x04tool\x129\n" +
-	"\aoptions\x18\x04 \x01(\v2\x1f.sidecheck.v1.ValidationOptionsR\aoptions\"\xe0\x01\n" +
+	"\aoptions\x18\x04 \x01(\v2\x1f.sidecheck.v1.ValidationOptionsR\aoptions\"\xf4\x01\n" +
 	"\x17RestoreToolCallResponse\x12\x16\n" +
 	"\x06server\x18\x01 \x01(\tR\x06server\x12\x12\n" +
 	"\x04tool\x18\x02 \x01(\tR\x04tool\x12\x17\n" +
@@ -1280,7 +1304,8 @@ const file_sidecheck_v1_conversion_service_proto_rawDesc = "" +
 	"\vcall_params\x18\x04 \x01(\fR\n" +
 	"callParams\x12/\n" +
 	"\averdict\x18\x05 \x01(\v2\x15.sidecheck.v1.VerdictR\averdict\x12.\n" +
-	"\achanges\x18\x06 \x03(\v2\x14.sidecheck.v1.ChangeR\achanges\"\x92\x02\n" +
+	"\achanges\x18\x06 \x03(\v2\x14.sidecheck.v1.ChangeR\achanges\x12\x12\n" +
+	"\x04name\x18\a \x01(\tR\x04name\"\x92\x02\n" +
 	"\x18ConvertToolResultRequest\x12(\n" +
 	"\x03api\x18\x01 \x01(\x0e2\x16.sidecheck.v1.ModelApiR\x03api\x120\n" +
 	"\x06result\x18\x02 \x01(\v2\x18.sidecheck.v1.ToolResultR\x06result\x12\x17\n" +

@@ -40,10 +40,10 @@ type ConversionServiceClient interface {
 	ConvertTools(ctx context.Context, in *ConvertToolsRequest, opts ...grpc.CallOption) (*ConvertToolsResponse, error)
 	// Turns the call that a model made into the `params` of a `tools/call`, and judges its
 	// arguments under the original input schema. A call that cannot be read is an answer:
-	// an invalid verdict. Refuses with `PLAN_MISMATCH` a plan that does not belong to the
-	// call or to the tool.
+	// an invalid verdict. Refuses with `PLAN_MISMATCH` a call by a name that no plan is of,
+	// and a plan of another definition than that of the tool.
 	RestoreToolCall(ctx context.Context, in *RestoreToolCallRequest, opts ...grpc.CallOption) (*RestoreToolCallResponse, error)
-	// Turns a `CallToolResult` into the message that tells the model. In place of an
+	// Turns the `CallToolResult` of a call into what tells the model. In place of an
 	// invalid result the model is told that the tool failed.
 	ConvertToolResult(ctx context.Context, in *ConvertToolResultRequest, opts ...grpc.CallOption) (*ConvertToolResultResponse, error)
 }
@@ -102,10 +102,10 @@ type ConversionServiceServer interface {
 	ConvertTools(context.Context, *ConvertToolsRequest) (*ConvertToolsResponse, error)
 	// Turns the call that a model made into the `params` of a `tools/call`, and judges its
 	// arguments under the original input schema. A call that cannot be read is an answer:
-	// an invalid verdict. Refuses with `PLAN_MISMATCH` a plan that does not belong to the
-	// call or to the tool.
+	// an invalid verdict. Refuses with `PLAN_MISMATCH` a call by a name that no plan is of,
+	// and a plan of another definition than that of the tool.
 	RestoreToolCall(context.Context, *RestoreToolCallRequest) (*RestoreToolCallResponse, error)
-	// Turns a `CallToolResult` into the message that tells the model. In place of an
+	// Turns the `CallToolResult` of a call into what tells the model. In place of an
 	// invalid result the model is told that the tool failed.
 	ConvertToolResult(context.Context, *ConvertToolResultRequest) (*ConvertToolResultResponse, error)
 	mustEmbedUnimplementedConversionServiceServer()

@@ -176,20 +176,22 @@ class RestoreToolCallRequest(_message.Message):
     def __init__(self, call: _Optional[bytes] = ..., plans: _Optional[_Iterable[bytes]] = ..., tool: _Optional[_Union[_target_pb2.Target, _Mapping]] = ..., options: _Optional[_Union[_options_pb2.ValidationOptions, _Mapping]] = ...) -> None: ...
 
 class RestoreToolCallResponse(_message.Message):
-    __slots__ = ("server", "tool", "call_id", "call_params", "verdict", "changes")
+    __slots__ = ("server", "tool", "call_id", "call_params", "verdict", "changes", "name")
     SERVER_FIELD_NUMBER: _ClassVar[int]
     TOOL_FIELD_NUMBER: _ClassVar[int]
     CALL_ID_FIELD_NUMBER: _ClassVar[int]
     CALL_PARAMS_FIELD_NUMBER: _ClassVar[int]
     VERDICT_FIELD_NUMBER: _ClassVar[int]
     CHANGES_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
     server: str
     tool: str
     call_id: str
     call_params: bytes
     verdict: _verdict_pb2.Verdict
     changes: _containers.RepeatedCompositeFieldContainer[_verdict_pb2.Change]
-    def __init__(self, server: _Optional[str] = ..., tool: _Optional[str] = ..., call_id: _Optional[str] = ..., call_params: _Optional[bytes] = ..., verdict: _Optional[_Union[_verdict_pb2.Verdict, _Mapping]] = ..., changes: _Optional[_Iterable[_Union[_verdict_pb2.Change, _Mapping]]] = ...) -> None: ...
+    name: str
+    def __init__(self, server: _Optional[str] = ..., tool: _Optional[str] = ..., call_id: _Optional[str] = ..., call_params: _Optional[bytes] = ..., verdict: _Optional[_Union[_verdict_pb2.Verdict, _Mapping]] = ..., changes: _Optional[_Iterable[_Union[_verdict_pb2.Change, _Mapping]]] = ..., name: _Optional[str] = ...) -> None: ...
 
 class ConvertToolResultRequest(_message.Message):
     __slots__ = ("api", "result", "call_id", "name", "context", "options")

@@ -77,15 +77,15 @@ class ConversionServiceServicer(object):
     def RestoreToolCall(self, request, context):
         """Turns the call that a model made into the `params` of a `tools/call`, and judges its
         arguments under the original input schema. A call that cannot be read is an answer:
-        an invalid verdict. Refuses with `PLAN_MISMATCH` a plan that does not belong to the
-        call or to the tool.
+        an invalid verdict. Refuses with `PLAN_MISMATCH` a call by a name that no plan is of,
+        and a plan of another definition than that of the tool.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ConvertToolResult(self, request, context):
-        """Turns a `CallToolResult` into the message that tells the model. In place of an
+        """Turns the `CallToolResult` of a call into what tells the model. In place of an
         invalid result the model is told that the tool failed.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)

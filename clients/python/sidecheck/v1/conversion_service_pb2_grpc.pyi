@@ -46,11 +46,11 @@ class ConversionServiceStub:
     RestoreToolCall: _grpc.UnaryUnaryMultiCallable[_conversion_service_pb2.RestoreToolCallRequest, _conversion_service_pb2.RestoreToolCallResponse]
     """Turns the call that a model made into the `params` of a `tools/call`, and judges its
     arguments under the original input schema. A call that cannot be read is an answer:
-    an invalid verdict. Refuses with `PLAN_MISMATCH` a plan that does not belong to the
-    call or to the tool.
+    an invalid verdict. Refuses with `PLAN_MISMATCH` a call by a name that no plan is of,
+    and a plan of another definition than that of the tool.
     """
     ConvertToolResult: _grpc.UnaryUnaryMultiCallable[_conversion_service_pb2.ConvertToolResultRequest, _conversion_service_pb2.ConvertToolResultResponse]
-    """Turns a `CallToolResult` into the message that tells the model. In place of an
+    """Turns the `CallToolResult` of a call into what tells the model. In place of an
     invalid result the model is told that the tool failed.
     """
 
@@ -72,11 +72,11 @@ class ConversionServiceAsyncStub(ConversionServiceStub):
     RestoreToolCall: _aio.UnaryUnaryMultiCallable[_conversion_service_pb2.RestoreToolCallRequest, _conversion_service_pb2.RestoreToolCallResponse]  # type: ignore[assignment]
     """Turns the call that a model made into the `params` of a `tools/call`, and judges its
     arguments under the original input schema. A call that cannot be read is an answer:
-    an invalid verdict. Refuses with `PLAN_MISMATCH` a plan that does not belong to the
-    call or to the tool.
+    an invalid verdict. Refuses with `PLAN_MISMATCH` a call by a name that no plan is of,
+    and a plan of another definition than that of the tool.
     """
     ConvertToolResult: _aio.UnaryUnaryMultiCallable[_conversion_service_pb2.ConvertToolResultRequest, _conversion_service_pb2.ConvertToolResultResponse]  # type: ignore[assignment]
-    """Turns a `CallToolResult` into the message that tells the model. In place of an
+    """Turns the `CallToolResult` of a call into what tells the model. In place of an
     invalid result the model is told that the tool failed.
     """
 
@@ -107,8 +107,8 @@ class ConversionServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_conversion_service_pb2.RestoreToolCallResponse, _abc.Awaitable[_conversion_service_pb2.RestoreToolCallResponse]]:
         """Turns the call that a model made into the `params` of a `tools/call`, and judges its
         arguments under the original input schema. A call that cannot be read is an answer:
-        an invalid verdict. Refuses with `PLAN_MISMATCH` a plan that does not belong to the
-        call or to the tool.
+        an invalid verdict. Refuses with `PLAN_MISMATCH` a call by a name that no plan is of,
+        and a plan of another definition than that of the tool.
         """
 
     @_abc_1.abstractmethod
@@ -117,7 +117,7 @@ class ConversionServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _conversion_service_pb2.ConvertToolResultRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_conversion_service_pb2.ConvertToolResultResponse, _abc.Awaitable[_conversion_service_pb2.ConvertToolResultResponse]]:
-        """Turns a `CallToolResult` into the message that tells the model. In place of an
+        """Turns the `CallToolResult` of a call into what tells the model. In place of an
         invalid result the model is told that the tool failed.
         """
 

@@ -30,6 +30,8 @@ def options(value: ConversionOptions | None) -> conversion_pb.ConversionOptions 
     """Translate options; none stays none, and means the server's defaults."""
     if value is None:
         return None
+    if not isinstance(value, ConversionOptions):
+        raise TypeError(f"options are ConversionOptions, not a {type(value).__name__}")
     return conversion_pb.ConversionOptions(
         mode=label("mode", value.mode, MODES),
         server_prefix=label("server prefix", value.server_prefix, PREFIXES),
@@ -41,11 +43,9 @@ def options(value: ConversionOptions | None) -> conversion_pb.ConversionOptions 
 
 def tool(given: Convertible) -> conversion_pb.ToolToConvert:
     """Translate a tool to convert; bare JSON is a definition."""
-    if isinstance(given, ToolToConvert):
-        return conversion_pb.ToolToConvert(tool=requests.target(given.tool), server=given.server)
-    if isinstance(given, bytes | str | Mapping):
-        given = ToolDefinition(given)
-    return conversion_pb.ToolToConvert(tool=requests.target(given))
+    one = given if isinstance(given, ToolToConvert) else ToolToConvert(given)
+    found = ToolDefinition(one.tool) if isinstance(one.tool, bytes | str | Mapping) else one.tool
+    return conversion_pb.ToolToConvert(tool=requests.target(found), server=one.server)
 
 
 def tools_request(
@@ -77,8 +77,14 @@ def call_request(
     original: Target | None,
     how: Options | None,
 ) -> conversion_pb.RestoreToolCallRequest:
-    """Return the request to turn a call back; one plan stands for a list of it."""
+    """Return the request to turn a call back; one plan stands for a list of it.
+
+    Raises:
+        TypeError: What stands for the plans is neither one nor several.
+    """
     several = [plans] if isinstance(plans, bytes | str | Mapping) else plans
+    if not isinstance(several, Iterable):
+        raise TypeError(f"plans are those of `ConvertedTools.plans`, not a {type(plans).__name__}")
     return conversion_pb.RestoreToolCallRequest(
         call=protocol_text(call),
         plans=[protocol_text(plan) for plan in several],

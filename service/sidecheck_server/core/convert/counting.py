@@ -38,7 +38,8 @@ def counts_of(root: Part) -> Counts:
     the longest way on which no part comes twice.
     """
     parts = reachable(root)
-    targets = {id(each): each for part in parts for name, each in part.below() if name == "$ref"}
+    references = [part.keywords["$ref"] for part in parts if "$ref" in part.keywords]
+    targets = {id(each): each for each in references}
     objects = [part.keywords for part in parts if "properties" in part.keywords]
     members = [member for each in objects for member in each["properties"].items()]
     enums = [part.keywords["enum"] for part in parts if "enum" in part.keywords]
@@ -99,18 +100,18 @@ def _depth(root: Part) -> int:
     """
     depths: dict[int, int] = {}
     above = {id(root)}
-    stack = [(root, [below for _, below in root.below()])]
+    stack = [(root, root.parts())]
     while stack:
         part, rest = stack[-1]
         if rest:
             below = rest.pop()
             if id(below) not in depths and id(below) not in above:
                 above.add(id(below))
-                stack.append((below, [each for _, each in below.below()]))
+                stack.append((below, below.parts()))
             continue
         stack.pop()
         above.discard(id(part))
-        within = max((depths.get(id(each), 0) for _, each in part.below()), default=0)
+        within = max((depths.get(id(each), 0) for each in part.parts()), default=0)
         depths[id(part)] = within + _is_level(part)
     return depths[id(root)]
 

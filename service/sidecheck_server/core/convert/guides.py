@@ -22,7 +22,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from sidecheck_server.core.convert.branch_tests import Tests
-from sidecheck_server.core.convert.part import Part, Undo
+from sidecheck_server.core.convert.part import Part, Undo, reachable
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.refusals import Reason, Refusal
 
@@ -50,6 +50,8 @@ def guide_of(root: Part) -> Guide | None:
     Raises:
         Refusal: NOT_CONVERTIBLE if it would be larger than a plan may be.
     """
+    if all(part.undo == _NOTHING for part in reachable(root)):
+        return None
     leading, shared = _leading(root)
     if id(root) not in leading:
         return None

@@ -66,19 +66,32 @@ class Part:
         """Where it stands, as a JSON Pointer into the definition."""
         return as_pointer(self.at)
 
+    def parts(self) -> list["Part"]:
+        """Return the parts that it holds; what ``$ref`` leads to is one of them."""
+        found: list[Part] = []
+        for value in self.keywords.values():
+            if isinstance(value, _HOLDING):
+                found += _parts_in(value)
+        return found
+
     def below(self) -> Iterator[tuple[str, "Part"]]:
         """Yield the parts that it holds, with the keyword of each; ``$ref`` is one of them."""
         for keyword, value in self.keywords.items():
-            if isinstance(value, Part):
-                yield keyword, value
-            elif isinstance(value, list):
-                for item in value:
-                    if isinstance(item, Part):
-                        yield keyword, item
-            elif isinstance(value, dict):
-                for item in value.values():
-                    if isinstance(item, Part):
-                        yield keyword, item
+            if isinstance(value, _HOLDING):
+                for part in _parts_in(value):
+                    yield keyword, part
+
+
+_HOLDING = (Part, list, dict)
+"""What the value of a keyword is, if there are parts in it."""
+
+
+def _parts_in(value: Any) -> list[Part]:
+    """Return the parts that the *value* of a keyword is, or lists, or has by name."""
+    if isinstance(value, Part):
+        return [value]
+    items = value.values() if isinstance(value, dict) else value
+    return [item for item in items if isinstance(item, Part)]
 
 
 def reachable(root: Part) -> list[Part]:
@@ -89,7 +102,7 @@ def reachable(root: Part) -> list[Part]:
         part = pending.pop()
         if id(part) not in found:
             found[id(part)] = part
-            pending.extend(reversed([below for _, below in part.below()]))
+            pending.extend(reversed(part.parts()))
     return list(found.values())
 
 

@@ -112,9 +112,11 @@ def _checked(value: JsonValue) -> dict[str, Any]:
     """Return the members of *value*, a plan whose guide is not checked yet."""
     expect(value, dict, "an object, a plan", ())
     assert isinstance(value, dict), "it was expected to be one"
-    # Of another version nothing else is known.
-    if _FORMAT in value:
-        _version(value[_FORMAT], _FORMAT)
+    # Of another version, or of what was never a plan, nothing else is known.
+    if _FORMAT not in value:
+        said = f"a plan needs the member {quoted(_FORMAT)}: give what a conversion made as it is"
+        raise invalid_plan((), "PLAN_MEMBER_MISSING", said)
+    _version(value[_FORMAT], _FORMAT)
     check_members(value, _MEMBERS, _REQUIRED, "a plan", ())
     for name, member in value.items():
         _MEMBERS[name](member, name)

@@ -16,6 +16,9 @@ __all__ = ["Presentation", "noted", "presented"]
 _TAKEN = ("name", "inputSchema", "description")
 """The members of a definition that have a place of their own in every API."""
 
+_LONGEST_NOTE = 200
+"""Characters of a note that a loss tells."""
+
 
 @dataclass(frozen=True, slots=True)
 class Presentation:
@@ -62,8 +65,12 @@ def noted(shown: Presentation, note: str, api: Api, options: ConversionOptions) 
     """Return *shown* with a *note* on the schema after its description, if there is room."""
     described = f"{shown.description} {note}".strip()
     longest = _longest(api, options)
-    if not note or (longest is not None and len(described) > longest):
+    if not note or note == shown.description:
         return shown
+    if longest is not None and len(described) > longest:
+        said = f"no room is left to tell the model of the schema: {note[:_LONGEST_NOTE]}"
+        left_out = _loss(("inputSchema",), Action.DROPPED, said)
+        return replace(shown, losses=(*shown.losses, left_out))
     return replace(shown, description=described)
 
 

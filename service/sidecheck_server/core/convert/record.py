@@ -37,7 +37,7 @@ class Record:
 
     def tell_closed(self, part: Part) -> None:
         """Note that the object at *part*, which says nothing of other members, was closed."""
-        said = "members that are not declared were open by default, and cannot be given"
+        said = "members that are not declared were admitted by default, and cannot be given"
         self.tell(part, "additionalProperties", Action.REWRITTEN, Direction.NARROWER, said)
         self.closings.add(self.losses[-1])
 

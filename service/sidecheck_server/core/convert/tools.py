@@ -1,6 +1,7 @@
 """Conversion of one definition to the form that an API takes."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -13,11 +14,11 @@ from sidecheck_server.core.convert.forms import Form
 from sidecheck_server.core.convert.guides import Guide, guide_of
 from sidecheck_server.core.convert.names import member_names
 from sidecheck_server.core.convert.part import Part, copied, members_of
-from sidecheck_server.core.convert.presentation import Presentation, noted, presented
+from sidecheck_server.core.convert.presentation import noted, presented
 from sidecheck_server.core.convert.reading import read_parts
 from sidecheck_server.core.convert.record import Record
 from sidecheck_server.core.convert.words import Action, ConversionOptions, Direction, Loss, Mode
-from sidecheck_server.core.convert.writing import notes_of, write_schema
+from sidecheck_server.core.convert.writing import described, notes_of, write_schema
 from sidecheck_server.core.limits import Limits, exceeded
 from sidecheck_server.core.mcp.tools.definitions import ToolDefinition
 from sidecheck_server.core.refusals import Reason, Refusal
@@ -32,83 +33,20 @@ def form_of(
 
     Raises:
         Refusal: NOT_CONVERTIBLE if the API takes nothing that it could be turned into in
-            the mode asked for; LIMIT_EXCEEDED; as `admission.admit` for its input schema.
+            the mode asked for; LIMIT_EXCEEDED, also if it would have more text than a
+            message may; as `admission.admit` for its input schema.
     """
-    budget = [limits.steps]
     try:
-        read = Record(budget)
+        read = Record([limits.steps])
         root = read_parts(definition.input, ("inputSchema",), read, limits)
         shown = presented(definition, api, options, limits)
-        fitted, why_not = _chosen(root, api, options, read)
+        fitted, why_not = _chosen(_Read(root, read.losses, limits.steps), api, options)
     except (Exhausted, RecursionError):
         raise exceeded("steps", limits.steps, "converting the tool takes too long") from None
-    shown = noted(shown, fitted.apart, api, options)
-    losses = (*shown.losses, *fitted.losses)
-    return _form(definition, api, shown, fitted, losses, why_not)
-
-
-class _Fitted:
-    """A schema in one of the subsets of an API."""
-
-    def __init__(self, root: Part, api: Api, subset: Subset, read: Record) -> None:
-        self.strict = subset is api.strict
-        record = Record(read.budget, list(read.losses))
-        renamed = {} if api.members is None else member_names(members_of(root), api.members)
-        # Fitting changes parts; another subset may have to be tried.
-        fitted = fit(copied(root), subset, renamed, record)
-        self.counts: Counts = counts_of(fitted)
-        self.beyond = beyond(self.counts, subset.limits)
-        self.schema: dict[str, Any] = write_schema(fitted, subset)
-        self.guide: Guide | None = guide_of(fitted)
-        self.losses = record.in_order()
-        #: What is said of the whole where the root cannot have a description.
-        self.apart = notes_of(fitted) if "description" in subset.not_at_root else ""
-        self._record = record
-
-    def why_not(self, *, assume_closed: bool) -> str:
-        """Return why this is not as good as the original, or ""."""
-        loss = self._record.against_strict(assume_closed=assume_closed)
-        return self.beyond or ("" if loss is None else f"{loss.message} (at {loss.pointer})")
-
-
-def _chosen(root: Part, api: Api, options: ConversionOptions, read: Record) -> tuple[_Fitted, str]:
-    """Return the schema in the subset that the mode asks for, and why it is not strict."""
-    why_not = ""
-    if options.mode is not Mode.COMPATIBLE and api.strict is not None:
-        strict = _Fitted(root, api, api.strict, read)
-        if options.mode is Mode.STRICT:
-            _refuse_beyond(strict, api)
-            return strict, ""
-        why_not = strict.why_not(assume_closed=options.assume_closed)
-        if not why_not:
-            return strict, ""
-    elif options.mode is not Mode.COMPATIBLE:
-        why_not = f"{api.in_words} cannot be asked to hold a model to a schema"
-        if options.mode is Mode.STRICT:
-            raise Refusal(Reason.NOT_CONVERTIBLE, why_not, {"api": api.key})
-    compatible = _Fitted(root, api, api.compatible, read)
-    _refuse_beyond(compatible, api)
-    return compatible, why_not
-
-
-def _refuse_beyond(fitted: _Fitted, api: Api) -> None:
-    if fitted.beyond:
-        said = f"the schema is larger than {api.in_words} takes: {fitted.beyond}"
-        raise Refusal(Reason.NOT_CONVERTIBLE, said, {"api": api.key})
-
-
-def _form(
-    definition: ToolDefinition,
-    api: Api,
-    shown: Presentation,
-    fitted: _Fitted,
-    losses: tuple[Loss, ...],
-    why_not: str,
-) -> Form:
     omits = api.omits_no_parameters and _takes_nothing(fitted.schema)
-    if omits:
-        losses = (*losses, *_omitted(fitted.schema))
-    return Form(
+    shown = noted(shown, fitted.text if omits else fitted.apart, api, options)
+    losses = (*shown.losses, *fitted.losses, *(_omitted(fitted.schema) if omits else ()))
+    form = Form(
         tool=definition.name,
         definition_digest=definition.digest,
         description=shown.description,
@@ -120,6 +58,103 @@ def _form(
         why_not_strict=why_not,
         counts=fitted.counts,
     )
+    if form.length > limits.message_bytes:
+        # What many references lead to is written as often.
+        raise exceeded("message_bytes", limits.message_bytes, "the converted tool", form.length)
+    return form
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A schema that was read, to be fitted to a subset or to one after the other."""
+
+    root: Part
+    losses: list[Loss]
+    #: How many steps fitting it to one subset may take.
+    steps: int
+
+
+class _Fitted:
+    """A schema in one of the subsets of an API."""
+
+    def __init__(self, read: _Read, api: Api, subset: Subset) -> None:
+        self.strict = subset is api.strict
+        record = Record([read.steps], list(read.losses))
+        renamed = {} if api.members is None else member_names(members_of(read.root), api.members)
+        # Fitting changes parts.
+        fitted = fit(copied(read.root), subset, renamed, record)
+        self.counts: Counts = counts_of(fitted)
+        #: Which limit of the API it is beyond, or "".
+        self.beyond = beyond(self.counts, subset.limits)
+        self.schema: dict[str, Any] = write_schema(fitted, subset)
+        self.guide: Guide | None = guide_of(fitted)
+        self.losses = record.in_order()
+        #: What is said of the whole where the root cannot have a description.
+        self.apart = notes_of(fitted) if "description" in subset.not_at_root else ""
+        #: What is said of the whole where it is left out.
+        self.text = described(fitted)
+        self._record = record
+
+    def why_not(self, *, assume_closed: bool) -> str:
+        """Return why this is not as good as the original, or ""."""
+        loss = self._record.against_strict(assume_closed=assume_closed)
+        if loss is None:
+            return ""
+        advice = "; with assume_closed that does not count" if loss in self._record.closings else ""
+        return f"{_as_reason(loss)} (at {loss.pointer}){advice}"
+
+
+def _as_reason(loss: Loss) -> str:
+    """Return what the API cannot be told for which there is that *loss*."""
+    if loss.direction is Direction.NARROWER:
+        return loss.message
+    what = loss.keyword or "its schema"
+    return f"{what} cannot be said{' exactly' if loss.action is Action.REWRITTEN else ''}"
+
+
+def _chosen(read: _Read, api: Api, options: ConversionOptions) -> tuple[_Fitted, str]:
+    """Return the schema in the subset that the mode asks for, and why it is not strict.
+
+    Where strictness is only preferred, what refuses it is such a reason.
+    """
+    if options.mode is Mode.COMPATIBLE:
+        return _fitted(read, api, api.compatible), ""
+    try:
+        strict = _strict(read, api)
+    except Refusal as refusal:
+        if options.mode is Mode.STRICT:
+            raise _with_advice(refusal, api) from None
+        why_not = refusal.message
+    else:
+        if options.mode is Mode.STRICT:
+            return strict, ""
+        why_not = strict.why_not(assume_closed=options.assume_closed)
+        if not why_not:
+            return strict, ""
+    return _fitted(read, api, api.compatible), why_not
+
+
+def _with_advice(refusal: Refusal, api: Api) -> Refusal:
+    if api.strict is not None:
+        return refusal
+    said = f"{refusal.message}; the modes compatible and strict_if_lossless do not ask for that"
+    return Refusal(refusal.reason, said, refusal.metadata)
+
+
+def _strict(read: _Read, api: Api) -> _Fitted:
+    if api.strict is None:
+        said = f"{api.in_words} cannot be asked to hold a model to a schema"
+        raise Refusal(Reason.NOT_CONVERTIBLE, said, {"api": api.key})
+    return _fitted(read, api, api.strict)
+
+
+def _fitted(read: _Read, api: Api, subset: Subset) -> _Fitted:
+    """Return the schema in *subset*, which is one of *api*, or refuse it."""
+    fitted = _Fitted(read, api, subset)
+    if fitted.beyond:
+        said = f"the schema is larger than {api.in_words} takes: {fitted.beyond}"
+        raise Refusal(Reason.NOT_CONVERTIBLE, said, {"api": api.key})
+    return fitted
 
 
 def _takes_nothing(schema: dict[str, Any]) -> bool:
@@ -130,7 +165,7 @@ def _takes_nothing(schema: dict[str, Any]) -> bool:
 
 def _omitted(schema: dict[str, Any]) -> Iterator[Loss]:
     """Yield what is lost with *schema*, which takes nothing and is left out."""
-    for keyword in ("maxProperties", "minProperties"):
+    for keyword in ("additionalProperties", "maxProperties", "minProperties"):
         if keyword in schema:
             said = "a tool that takes nothing goes without a schema"
             yield Loss("/inputSchema", keyword, Action.DROPPED, Direction.WIDER, said)

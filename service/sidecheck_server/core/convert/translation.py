@@ -93,7 +93,7 @@ def translate(part: Part, here: Subschema, reading: Reading) -> dict[str, Any]:
     """Return the keywords of *part*, which is read from *here*; tell what is left out."""
     growing = _Growing(part, here, reading)
     dialect = here.dialect
-    alone = dialect.reference_hides_siblings and "$ref" in here.schema
+    alone = "$ref" in here.schema and dialect.reference_hides_siblings
     for keyword, value in here.schema.items():
         if keyword in _DEFINITIONS and isinstance(value, dict):
             continue  # Read where something refers to them.

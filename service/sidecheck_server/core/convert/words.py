@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 __all__ = ["Action", "ConversionOptions", "Direction", "Loss", "Mode", "ModelApi", "ServerPrefix"]
 
@@ -64,7 +65,9 @@ class Action(StrEnum):
     DESCRIBED = "described"
     #: It is said in another form.
     REWRITTEN = "rewritten"
-    #: Payloads have another form there; the plan turns them back.
+    #: Payloads have another form there; the plan turns them back. What has not that form,
+    #: for example a string that should hold JSON text and does not, is found out when the
+    #: call comes back.
     ENCODED = "encoded"
     DROPPED = "dropped"
 
@@ -79,8 +82,7 @@ class Direction(StrEnum):
     NARROWER = "narrower"
 
 
-@dataclass(frozen=True, slots=True)
-class Loss:
+class Loss(NamedTuple):
     """One thing that is not as in the original."""
 
     #: Where in the definition, as a JSON Pointer.

@@ -71,17 +71,41 @@ class _Writer:
         if part.never:
             into["not"] = {}
             return
-        body = dict(part.keywords)
-        if part.notes and self.describes(part):
-            body["description"] = described(part)
+        body = self.said_by(part)
         if self.subset.nullable:
-            _say_nullable(body)
+            self.say_nullable(body)
             if body.get("nullable") and self.subset.enum_of_strings and "enum" in body:
                 body["enum"] = [each for each in body["enum"] if each is not None]
         if "$ref" in body:
             self.refer(body)
         for keyword, value in body.items():
             into[keyword] = self.value(keyword, value)
+
+    def said_by(self, part: Part) -> dict[str, Any]:
+        """Return the keywords of *part*, and what is noted of it as its description."""
+        body = dict(part.keywords)
+        if part.notes and self.describes(part):
+            body["description"] = described(part)
+        return body
+
+    def say_nullable(self, body: dict[str, Any]) -> None:
+        """Say ``nullable: true`` in the place of the type null (OpenAPI 3.0.3, Schema Object)."""
+        branches = [each for each in body.get("anyOf", ()) if each.keywords != {"type": "null"}]
+        if branches and len(branches) < len(body["anyOf"]):
+            body["nullable"] = True
+            body["anyOf"] = branches
+            only = self.said_by(branches[0])
+            alone = len(branches) == 1 and not branches[0].never and "$ref" not in only
+            beside = body.keys() - {"anyOf"}
+            if alone and beside.isdisjoint(only):
+                del body["anyOf"]
+                body.update(only)
+        # After the union: its only branch may have a list of types.
+        stated = body.get("type")
+        if isinstance(stated, list) and "null" in stated:
+            others = [each for each in stated if each != "null"]
+            body["type"] = others[0] if len(others) == 1 else others or "null"
+            body["nullable"] = True
 
     def refer(self, body: dict[str, Any]) -> None:
         """Keep *body*, which has a reference, to how that may stand."""
@@ -170,23 +194,3 @@ def _unique(part: Part, taken: set[str]) -> str:
 
 def _words(at: tuple[str | int, ...]) -> Iterator[str]:
     return (each for each in reversed(at) if isinstance(each, str))
-
-
-def _say_nullable(body: dict[str, Any]) -> None:
-    """Say ``nullable: true`` in the place of the type null (OpenAPI 3.0.3, Schema Object)."""
-    branches = [each for each in body.get("anyOf", ()) if each.keywords != {"type": "null"}]
-    if branches and len(branches) < len(body["anyOf"]):
-        body["nullable"] = True
-        only = branches[0]
-        alone = len(branches) == 1 and not (only.never or only.notes or "$ref" in only.keywords)
-        if alone and not only.keywords.keys() & body.keys():
-            del body["anyOf"]
-            body.update(only.keywords)
-        else:
-            body["anyOf"] = branches
-    # After the union: its only branch may have a list of types.
-    stated = body.get("type")
-    if isinstance(stated, list) and "null" in stated:
-        others = [each for each in stated if each != "null"]
-        body["type"] = others[0] if len(others) == 1 else others or "null"
-        body["nullable"] = True

@@ -30,7 +30,7 @@ class Patterns:
         Raises:
             Refusal: INVALID_PATTERN, UNSUPPORTED_PATTERN or LIMIT_EXCEEDED.
         """
-        if here.dialect.reference_hides_siblings and "$ref" in here.schema:
+        if "$ref" in here.schema and here.dialect.reference_hides_siblings:
             return
         in_force = here.dialect.keywords
         members = here.schema.get("patternProperties")

@@ -55,7 +55,7 @@ def contradictions(survey: Survey, limits: Limits, budget: Budget) -> Iterator[C
 
 
 def _hides(here: Subschema) -> bool:
-    return here.dialect.reference_hides_siblings and "$ref" in here.schema
+    return "$ref" in here.schema and here.dialect.reference_hides_siblings
 
 
 def _value(here: Subschema, keyword: str) -> Any:

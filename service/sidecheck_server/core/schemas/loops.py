@@ -49,7 +49,7 @@ def _successors(here: Subschema, survey: Survey) -> Iterator[int]:
         reference = survey.references.get((id(here.schema), keyword))
         if reference is not None and id(reference.target) in survey.reached:
             yield id(reference.target)
-    if here.dialect.reference_hides_siblings and "$ref" in here.schema:
+    if "$ref" in here.schema and here.dialect.reference_hides_siblings:
         return
     for path, value in subschemas(here.schema, here.dialect.draft):
         # Without `if`, nothing applies them (draft-07 validation, section 6.6).

@@ -72,7 +72,7 @@ class _Lowering:
         return self.body(self.survey.reached[id(schema)], depth)
 
     def body(self, here: Subschema, depth: int) -> Canonical:
-        if here.dialect.reference_hides_siblings and "$ref" in here.schema:
+        if "$ref" in here.schema and here.dialect.reference_hides_siblings:
             return self.reference(here, "$ref")
         out = Growing(here, depth)
         for keyword in here.schema:

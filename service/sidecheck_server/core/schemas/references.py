@@ -130,7 +130,7 @@ class _Surveyor:
             stack.extend(self.children(here))
 
     def children(self, here: Subschema) -> Iterator[Subschema]:
-        if here.dialect.reference_hides_siblings and "$ref" in here.schema:
+        if "$ref" in here.schema and here.dialect.reference_hides_siblings:
             return
         for path, value in subschemas(here.schema, here.dialect.draft):
             if isinstance(value, dict):

@@ -104,7 +104,7 @@ def _refused_defaults(
 
 def _has_default(here: Subschema) -> bool:
     schema = here.schema
-    return "default" in schema and not (here.dialect.reference_hides_siblings and "$ref" in schema)
+    return "default" in schema and not ("$ref" in schema and here.dialect.reference_hides_siblings)
 
 
 def _is_static(admitted: Admitted) -> bool:

@@ -205,7 +205,7 @@ def _refuse_another(known: JsonValue, other: JsonValue, what: str, name: str) ->
 
 def _identifier(schema: JsonValue, dialect: Dialect) -> str | None:
     """Return the URI that *schema* gives itself, relative to the one around it."""
-    if not isinstance(schema, dict) or (dialect.reference_hides_siblings and "$ref" in schema):
+    if not isinstance(schema, dict) or ("$ref" in schema and dialect.reference_hides_siblings):
         return None
     identifier = schema.get(dialect.id_keyword)
     if not isinstance(identifier, str):

@@ -82,7 +82,7 @@ def _beside(here: Subschema, survey: Survey, keyword: str) -> Iterator[tuple[Sub
         if id(beside.schema) in seen:
             continue
         seen.add(id(beside.schema))
-        if beside.dialect.reference_hides_siblings and "$ref" in beside.schema:
+        if "$ref" in beside.schema and beside.dialect.reference_hides_siblings:
             in_force: Set[str] = {"$ref"}
         else:
             in_force = beside.schema.keys() & beside.dialect.keywords

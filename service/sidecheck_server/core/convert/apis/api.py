@@ -109,6 +109,9 @@ class Subset:
     #: The values of ``minItems``; None is any.
     min_items: frozenset[int] | None = None
     patterns: Patterns = Patterns.PYTHON
+    #: Whether the objects of a union must begin with members of different names, or of
+    #: different values if each can have but one.
+    first_members_differ: bool = False
     #: Whether every object must have ``additionalProperties: false``.
     closed: bool = False
     #: Whether every member must be required.

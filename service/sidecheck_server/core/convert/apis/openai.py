@@ -66,6 +66,7 @@ STRICT = Subset(
         }
     ),
     patterns=Patterns.REGULAR,
+    first_members_differ=True,
     closed=True,
     all_required=True,
     limits=SchemaLimits(
@@ -108,6 +109,11 @@ _SOURCES = (
     Source(
         "strict: references stand alone",
         "https://github.com/camel-ai/camel/issues/3001 (the error of the API)",
+        "2026-11-22",
+    ),
+    Source(
+        "strict: the objects of a union begin with different members",
+        "https://github.com/openai/openai-python/issues/2193 (the error of the API)",
         "2026-11-22",
     ),
     Source(

@@ -1,13 +1,17 @@
-"""Calls that models make: read as each API gives them, and put to the tool that is meant."""
+"""Calls that models make: read as each API gives them, put to the tool that is meant, judged."""
 
-from sidecheck_server.core.convert.calls.reading import ModelCall, call_error_text, read_call
+from sidecheck_server.core.convert.calls.meaning import Meaning, Meant
+from sidecheck_server.core.convert.calls.reading import ModelCall, read_call
 from sidecheck_server.core.convert.calls.restore import chosen_plan, common_api, refuse_mismatch
+from sidecheck_server.core.convert.calls.told_names import with_known_names
 
 __all__ = [
+    "Meaning",
+    "Meant",
     "ModelCall",
-    "call_error_text",
     "chosen_plan",
     "common_api",
     "read_call",
     "refuse_mismatch",
+    "with_known_names",
 ]

@@ -39,26 +39,38 @@ class CallForm:
     id: tuple[str, ...]
     arguments: tuple[str, ...]
     arguments_are: Arguments
+    #: What it is, for a person.
+    in_words: str
     #: The member, by any of its names, that may have the whole call in it.
     wrappers: tuple[str, ...] = ()
 
 
 _FUNCTION, _NAME = "function", ("function", "name")
-_CHAT = CallForm(_NAME, ("id",), (_FUNCTION, "arguments"), Arguments.EITHER)
+_ELEMENT = "an element of `tool_calls`"
+_CHAT = CallForm(_NAME, ("id",), (_FUNCTION, "arguments"), Arguments.EITHER, _ELEMENT)
 _GEMINI = CallForm(
-    ("name",), ("id",), ("args",), Arguments.OBJECT, ("functionCall", "function_call")
+    ("name",),
+    ("id",),
+    ("args",),
+    Arguments.OBJECT,
+    "a `functionCall` part",
+    ("functionCall", "function_call"),
 )
 
 FORMS: Mapping[ModelApi, CallForm] = {
     ModelApi.OPENAI_CHAT: _CHAT,
-    ModelApi.OPENAI_RESPONSES: CallForm(("name",), ("call_id",), ("arguments",), Arguments.TEXT),
-    ModelApi.ANTHROPIC: CallForm(("name",), ("id",), ("input",), Arguments.OBJECT),
+    ModelApi.OPENAI_RESPONSES: CallForm(
+        ("name",), ("call_id",), ("arguments",), Arguments.TEXT, "a `function_call` item"
+    ),
+    ModelApi.ANTHROPIC: CallForm(
+        ("name",), ("id",), ("input",), Arguments.OBJECT, "a `tool_use` block"
+    ),
     ModelApi.GEMINI: _GEMINI,
     ModelApi.GEMINI_JSON: _GEMINI,
     ModelApi.BEDROCK: CallForm(
-        ("name",), ("toolUseId",), ("input",), Arguments.OBJECT, ("toolUse",)
+        ("name",), ("toolUseId",), ("input",), Arguments.OBJECT, "a `toolUse` part", ("toolUse",)
     ),
     ModelApi.MISTRAL: _CHAT,
-    ModelApi.OLLAMA: CallForm(_NAME, ("id",), (_FUNCTION, "arguments"), Arguments.OBJECT),
+    ModelApi.OLLAMA: CallForm(_NAME, ("id",), (_FUNCTION, "arguments"), Arguments.OBJECT, _ELEMENT),
 }
 """The form of calls of each API."""

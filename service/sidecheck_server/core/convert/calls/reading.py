@@ -7,10 +7,9 @@ from sidecheck_server.core.convert.calls.forms import FORMS, Arguments
 from sidecheck_server.core.explain.values import kind_of
 from sidecheck_server.core.limits import Limits, exceeded
 from sidecheck_server.core.payload import MalformedError, decode
-from sidecheck_server.core.tool_error_text import tool_error_text
 from sidecheck_server.core.words import JsonValue, Verdict, Violation, as_pointer
 
-__all__ = ["ModelCall", "call_error_text", "read_call"]
+__all__ = ["ModelCall", "read_call"]
 
 _AROUND_ARGUMENTS = 2
 """How many objects stand around the arguments in a call."""
@@ -31,6 +30,15 @@ class ModelCall:
     #: Where the arguments stand, as a JSON Pointer into the call.
     arguments_at: str
 
+    @property
+    def verdict_on_arguments(self) -> Verdict:
+        """What is wrong with the call, its arguments as if they were judged by themselves."""
+        told = [
+            replace(each, instance_pointer=each.instance_pointer.removeprefix(self.arguments_at))
+            for each in self.verdict.violations
+        ]
+        return Verdict.listing(told, truncated=self.verdict.truncated)
+
 
 def read_call(text: bytes, api: Api, limits: Limits, *, most: int = 20) -> ModelCall:
     """Return the call whose JSON *text* is given, in the form of *api*.
@@ -49,18 +57,6 @@ def read_call(text: bytes, api: Api, limits: Limits, *, most: int = 20) -> Model
     except MalformedError as error:
         return ModelCall("", "", None, _as_verdict(error, ""), "")
     return _Call(value, api, limits, most).read()
-
-
-def call_error_text(call: ModelCall, *, tool: str | None = None) -> str:
-    """Return what to tell the model that made *call*, or "" if nothing is wrong with it.
-
-    What is wrong with its arguments is said as if they were judged by themselves.
-    """
-    told = [
-        replace(each, instance_pointer=each.instance_pointer.removeprefix(call.arguments_at))
-        for each in call.verdict.violations
-    ]
-    return tool_error_text(Verdict.listing(told, truncated=call.verdict.truncated), tool=tool)
 
 
 class _Call:
@@ -102,17 +98,26 @@ class _Call:
         value, at = self._call, self._above
         for step in (*place[:-1], None):
             if not isinstance(value, dict):
-                said = f"expected an object, a call of a tool, found {kind_of(value)}"
+                said = f"expected an object, found {kind_of(value)}{self._wanted(at)}"
                 self._tell(at, "CALL_NOT_AN_OBJECT", said)
                 return None
             if step is not None:
                 if step not in value:
-                    said = f'the member "{step}" is missing, which has what is called'
+                    said = f'the member "{step}" is missing{self._wanted(at)}'
                     self._tell(at, "CALL_NAME_MISSING", said)
                     return None
                 value, at = value[step], (*at, step)
         assert isinstance(value, dict), "it was looked at last"
         return value
+
+    def _wanted(self, at: tuple[str, ...]) -> str:
+        """Return what a call is, if what is wrong *at* a place is the whole.
+
+        It is then another thing, or the call of another API.
+        """
+        if at:
+            return ""
+        return f"; the plan is for {self._api.in_words}, whose call is {self._form.in_words}"
 
     def _text(self, place: tuple[str, ...]) -> str:
         """Return the string at *place* of the call, or ""."""
@@ -127,9 +132,10 @@ class _Call:
         if isinstance(name, str) and name:
             return name
         found = kind_of(name) if key in holder else "nothing"
-        said = f"expected the name of the tool that is called, found {found}"
-        at = self._form.name if key in holder else self._form.name[:-1]
-        self._tell((*self._above, *at), "CALL_NAME_MISSING", said)
+        within = self._form.name if key in holder else self._form.name[:-1]
+        at = (*self._above, *within)
+        said = f"expected the name of the tool that is called, found {found}{self._wanted(at)}"
+        self._tell(at, "CALL_NAME_MISSING", said)
         return ""
 
     def _arguments(self, holder: dict[str, JsonValue]) -> dict[str, JsonValue] | None:

@@ -68,6 +68,7 @@ def refuse_mismatch(plan: Plan, definition_digest: str) -> None:
     if plan.definition_digest != definition_digest:
         raise Refusal(
             Reason.PLAN_MISMATCH,
-            f"the plan of {quoted(plan.tool)} is of another definition of it; convert it again",
+            f"the plan of {quoted(plan.tool)} is of another definition than the one given: give "
+            "the one that was converted, or convert this one",
             {"planned": plan.definition_digest, "found": definition_digest},
         )

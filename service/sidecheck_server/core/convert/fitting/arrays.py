@@ -24,7 +24,7 @@ def _tuple(part: Part, fitting: Fitting) -> None:
         prefix = [*prefix, Part(part.at) if rest is None else rest]
     branches = [each for each in prefix if not each.never]
     keywords["items"] = _any_of(part, branches)
-    describe(part, fitting, "prefixItems", _in_order(keywords["prefixItems"]))
+    describe(part, fitting.record, "prefixItems", _in_order(keywords["prefixItems"]))
     bound(part, fitting)
 
 
@@ -41,7 +41,7 @@ def _any_of(part: Part, branches: list[Part]) -> Part:
 
 
 def _same(one: Part, two: Part) -> bool:
-    return not list(one.below()) and one.keywords == two.keywords and one.notes == two.notes
+    return not one.parts() and one.keywords == two.keywords and one.notes == two.notes
 
 
 def _in_order(prefix: list[Part]) -> str:

@@ -36,9 +36,9 @@ def bound(part: Part, fitting: Fitting) -> None:
         if _is_taken(keyword, value, fitting):
             continue
         if keyword in _SAYING_NOTHING and value == _SAYING_NOTHING[keyword]:
-            drop(part, fitting, keyword, "it restricts nothing")
+            drop(part, fitting.record, keyword, "it restricts nothing")
         else:
-            describe(part, fitting, keyword, phrase_of(keyword, value))
+            describe(part, fitting.record, keyword)
 
 
 def _is_taken(keyword: str, value: Any, fitting: Fitting) -> bool:
@@ -61,7 +61,7 @@ def _included(part: Part, fitting: Fitting, exclusive: str, inclusive: str) -> N
     tighter = max if lower else min
     whole = set(types_of(part)) - {"null"} == {"integer"}
     if not fitting.takes(inclusive):
-        describe(part, fitting, exclusive, phrase_of(exclusive, limit))
+        describe(part, fitting.record, exclusive)
         return
     least = limit if not whole else math.floor(limit) + 1 if lower else math.ceil(limit) - 1
     exact = whole or (inclusive in keywords and tighter(keywords[inclusive], limit) != limit)
@@ -76,7 +76,7 @@ def _included(part: Part, fitting: Fitting, exclusive: str, inclusive: str) -> N
         said = f"it is said as {inclusive}"
         fitting.record.tell(part, exclusive, Action.REWRITTEN, Direction.SAME, said)
     else:
-        describe(part, fitting, exclusive, phrase_of(exclusive, limit))
+        describe(part, fitting.record, exclusive, phrase_of(exclusive, keywords))
 
 
 RULES: tuple[Rule, ...] = (_exclusive, bound)

@@ -16,7 +16,7 @@ def close(part: Part, fitting: Fitting) -> None:
     others: Part | None = keywords.get("additionalProperties")
     if not fitting.subset.closed:
         if fitting.subset.typed and others is not None and is_free(others):
-            drop(part, fitting, "additionalProperties", "it restricts nothing")
+            drop(part, fitting.record, "additionalProperties", "it restricts nothing")
         return
     if "object" not in types_of(part):
         return

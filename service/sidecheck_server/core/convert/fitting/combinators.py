@@ -3,9 +3,9 @@
 from sidecheck_server.core.convert.fitting.exactness import OF_OBJECTS, may_encode, stays_exact
 from sidecheck_server.core.convert.fitting.exclusion import exclusive
 from sidecheck_server.core.convert.fitting.fitting import Fitting, Rule
-from sidecheck_server.core.convert.fitting.leaving_out import free, leave_out, note
 from sidecheck_server.core.convert.fitting.merging import merged, without
 from sidecheck_server.core.convert.fitting.outlines import outline
+from sidecheck_server.core.convert.fitting.telling import describe, free, note
 from sidecheck_server.core.convert.part import Part
 from sidecheck_server.core.convert.translation import ANNOTATIONS
 from sidecheck_server.core.convert.words import Action, Direction
@@ -64,7 +64,7 @@ def _unevaluated(part: Part, fitting: Fitting) -> None:
             continue
         elif any(name in part.keywords for name in _IN_PLACE):
             why = _NOT_EXACT if fitting.takes(keyword) else _NOT_TAKEN
-            leave_out(part, keyword, why, record)
+            describe(part, record, keyword, why=why)
         else:
             part.keywords[plain] = part.keywords.pop(keyword)
             record.tell(part, keyword, Action.REWRITTEN, Direction.SAME, f"said by {plain}")
@@ -77,9 +77,9 @@ def _one_of(part: Part, fitting: Fitting) -> None:
     if fitting.takes("oneOf") and all(stays_exact(each, fitting) for each in branches):
         return
     if "anyOf" in part.keywords or not fitting.takes("anyOf"):
-        leave_out(part, "oneOf", _NOT_TAKEN, fitting.record)
+        describe(part, fitting.record, "oneOf", why=_NOT_TAKEN)
         return
-    same = len(branches) == 1 or exclusive(branches)
+    same = len(branches) == 1 or exclusive(branches, part)
     part.keywords = {
         "anyOf" if keyword == "oneOf" else keyword: value
         for keyword, value in part.keywords.items()
@@ -104,13 +104,16 @@ def _any_of(part: Part, fitting: Fitting) -> None:
             said = "its only branch is merged into what is around"
             fitting.record.tell(part, "anyOf", Action.REWRITTEN, Direction.SAME, said)
         else:
-            leave_out(part, "anyOf", _NOT_TAKEN, fitting.record)
-    elif fitting.subset.closed or fitting.subset.all_required:
+            describe(part, fitting.record, "anyOf", why=_NOT_TAKEN)
+    elif fitting.subset.closed or fitting.subset.all_required or fitting.subset.any_of_alone:
         _spread(part, branches, fitting)
 
 
 def _spread(part: Part, branches: list[Part], fitting: Fitting) -> None:
-    """Say in each branch what is said beside them: objects will be closed each on its own."""
+    """Say in each branch what is said beside them.
+
+    Objects will be closed each on its own, or the union may have no neighbours.
+    """
     asserted = part.keywords.keys() - ANNOTATIONS.keys() - {"anyOf", "contentSchema"}
     of_objects = not asserted.isdisjoint(OF_OBJECTS) or any(
         not OF_OBJECTS.isdisjoint(each.keywords) for each in branches
@@ -122,10 +125,13 @@ def _spread(part: Part, branches: list[Part], fitting: Fitting) -> None:
     whole = [merged([around, each], fitting.record.budget) for each in branches] if declares else []
     found = [each for each in whole if each is not None]
     if not found or len(found) < len(branches):
-        leave_out(
-            part, "anyOf", "it cannot be held apart from what is said beside it", fitting.record
-        )
+        if fitting.subset.any_of_alone:
+            return  # What stands there is seen to where one of them is left alone.
+        why = "it cannot be held apart from what is said beside it"
+        describe(part, fitting.record, "anyOf", why=why)
         return
+    for branch, both in zip(branches, found, strict=True):
+        both.at = branch.at
     beside = {name: value for name, value in part.keywords.items() if name in ANNOTATIONS}
     part.keywords = {**beside, "anyOf": found}
     said = "what is said beside its branches is said in each of them"
@@ -160,9 +166,9 @@ def _conditions(part: Part, fitting: Fitting) -> None:
         if keyword not in part.keywords:
             continue
         if not fitting.takes(keyword):
-            leave_out(part, keyword, _NOT_TAKEN, fitting.record)
+            describe(part, fitting.record, keyword, why=_NOT_TAKEN)
         elif not _stays(part, keyword, fitting):
-            leave_out(part, keyword, _NOT_EXACT, fitting.record)
+            describe(part, fitting.record, keyword, why=_NOT_EXACT)
 
 
 def _stays(part: Part, keyword: str, fitting: Fitting) -> bool:
@@ -197,9 +203,9 @@ def _dependent_required(part: Part, fitting: Fitting) -> None:
     if not any(needs.values()):
         del part.keywords["dependentRequired"]
     elif not fitting.takes("dependentRequired"):
-        leave_out(part, "dependentRequired", _NOT_TAKEN, fitting.record)
+        describe(part, fitting.record, "dependentRequired", why=_NOT_TAKEN)
     elif not _names_stay(names, fitting):
-        leave_out(part, "dependentRequired", _NOT_EXACT, fitting.record)
+        describe(part, fitting.record, "dependentRequired", why=_NOT_EXACT)
 
 
 RULES: tuple[Rule, ...] = (

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any
 
 from sidecheck_server.core.convert.fitting.spelling import spelled
@@ -10,6 +11,7 @@ from sidecheck_server.core.words import JsonValue
 
 __all__ = ["exclusive"]
 
+_AROUND = ("type", "required")
 _MOST = 30
 """Parts that are looked at for one branch."""
 
@@ -25,24 +27,35 @@ class _Cover:
     required: set[str] = field(default_factory=set)
     #: The values, spelled, that a member has where there is one.
     constants: dict[str, set[str]] = field(default_factory=dict)
+    #: The only members that an object may have; None if it may have others.
+    declared: set[str] | None = None
 
     def allow(self, types: Iterable[str]) -> None:
         own = {"number" if name == "integer" else name for name in types}
         self.types = own if self.types is None else self.types & own
 
 
-def exclusive(branches: Sequence[Part]) -> bool:
+def exclusive(branches: Sequence[Part], beside: Part) -> bool:
     """Return whether it is certain that no value is admitted by two of *branches*.
 
+    Of what is said *beside* them the types count, and which members there must be.
     It is where their types differ, or their values, or the values of a member that each
-    object must have.
+    object must have, or where of any two objects one must have a member that the other
+    must not have.
     """
-    covers = [_cover(branch) for branch in branches if not branch.never]
+    around = {name: beside.keywords[name] for name in _AROUND if name in beside.keywords}
+    covers = [
+        _cover(Part(branch.at, {**around, "allOf": [branch]}))
+        for branch in branches
+        if not branch.never
+    ]
     if any(cover.types is None for cover in covers):
         return False
     for name in {name for cover in covers for name in cover.types or ()}:
         group = [cover for cover in covers if name in (cover.types or ())]
-        if len(group) > 1 and not (_told_by_value(group) or _told_by_member(name, group)):
+        if len(group) > 1 and not (
+            _told_by_value(group) or _told_by_member(name, group) or _told_by_names(name, group)
+        ):
             return False
     return True
 
@@ -56,6 +69,17 @@ def _told_by_member(type_: str, group: Sequence[_Cover]) -> bool:
     return type_ == "object" and any(
         _disjoint([cover.constants[name] for cover in group]) for name in names
     )
+
+
+def _told_by_names(type_: str, group: Sequence[_Cover]) -> bool:
+    if type_ != "object" or len(group) > _MOST:
+        return False
+    return all(_lacks(one, two) or _lacks(two, one) for one, two in combinations(group, 2))
+
+
+def _lacks(one: _Cover, two: _Cover) -> bool:
+    """Return whether *two* must have a member that *one* must not have."""
+    return one.declared is not None and not two.required <= one.declared
 
 
 def _disjoint(sets: Sequence[set[str] | None]) -> bool:
@@ -80,6 +104,9 @@ def _cover(branch: Part) -> _Cover:
             own = set(map(spelled, values))
             cover.values = own if cover.values is None else cover.values & own
         cover.required.update(keywords.get("required", ()))
+        others: Part | None = keywords.get("additionalProperties")
+        if others is not None and others.never and "patternProperties" not in keywords:
+            cover.declared = set(keywords.get("properties", ()))
         for name, member in keywords.get("properties", {}).items():
             found = _values(member)
             if found is not None:

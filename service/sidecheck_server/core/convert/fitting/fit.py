@@ -7,8 +7,10 @@ from sidecheck_server.core.convert.apis.api import References, Subset
 from sidecheck_server.core.convert.fitting import (
     arrays,
     combinators,
+    first_members,
     leftovers,
     nothing,
+    nullable,
     objects,
     references,
     values,
@@ -21,18 +23,22 @@ from sidecheck_server.core.convert.record import Record
 __all__ = ["PASSES", "fit"]
 
 PASSES: tuple[tuple[Rule, ...], ...] = (
-    combinators.RULES,
+    (*combinators.RULES, *nullable.RULES),
     references.RULES,
     (*values.RULES, *arrays.RULES, *objects.RULES, *nothing.RULES, *leftovers.RULES),
+    first_members.ARRANGING,
+    first_members.CHECKING,
 )
 """Every rule, in order: the structure first, so that what is left has its final form.
 
 Each pass goes over all parts before the next begins. What is merged must not have been
-encoded yet, and references lead to parts that were seen before.
+encoded yet, and references lead to parts that were seen before. First members are
+arranged last, when all are declared.
 """
 
-_PART = 200
-"""Steps of one pass over one part."""
+# In steps: one part in one pass, and one rule of that.
+_PART = 30
+_RULE = 10
 
 
 def fit(root: Part, subset: Subset, members: Mapping[str, str], record: Record) -> Part:
@@ -40,6 +46,7 @@ def fit(root: Part, subset: Subset, members: Mapping[str, str], record: Record) 
 
     Raises:
         Exhausted: the budget of *record* is spent.
+        Refusal: NOT_CONVERTIBLE.
     """
     if subset.references is References.NOWHERE:
         root = references.written_out(root, record)
@@ -62,9 +69,9 @@ def _apply(rules: tuple[Rule, ...], fitting: Fitting) -> None:
         part = pending.pop()
         if id(part) in seen:
             continue
-        spend(fitting.record.budget, _PART)
+        spend(fitting.record.budget, _PART + _RULE * len(rules))
         seen.add(id(part))
         kept.append(part)
         for rule in rules:
             rule(part, fitting)
-        pending.extend(below for _, below in part.below())
+        pending += part.parts()

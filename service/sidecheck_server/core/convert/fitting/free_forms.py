@@ -1,13 +1,12 @@
 """Free forms: values of any form, which an API takes only as their JSON text."""
 
 from sidecheck_server.core.convert.fitting.fitting import Fitting
-from sidecheck_server.core.convert.fitting.phrases import phrase_of
 from sidecheck_server.core.convert.fitting.telling import describe, drop
 from sidecheck_server.core.convert.fitting.types import ANNOTATIONS, SPEAKS_OF, or_null, types_of
 from sidecheck_server.core.convert.part import Part
 from sidecheck_server.core.convert.words import Action, Direction
 
-__all__ = ["as_json_text", "describe_rest", "is_free"]
+__all__ = ["as_json_text", "describe_rest", "is_free", "restricts_nothing"]
 
 
 def is_free(part: Part) -> bool:
@@ -37,16 +36,28 @@ def describe_rest(part: Part, fitting: Fitting, but: set[str]) -> None:
     for keyword, value in list(part.keywords.items()):
         if keyword in but or (keyword in ANNOTATIONS and keyword not in _OF_FORM):
             continue
+        if keyword not in part.keywords:
+            continue  # It went along with another one.
         direction = Direction.SAME if keyword in ANNOTATIONS else Direction.WIDER
-        if _says_nothing(value):
-            drop(part, fitting, keyword, "it restricts nothing")
+        if restricts_nothing(keyword, value):
+            drop(part, fitting.record, keyword, "it restricts nothing")
         else:
-            describe(part, fitting, keyword, phrase_of(keyword, value), direction)
+            describe(part, fitting.record, keyword, direction=direction)
 
 
 _OF_FORM = {"default", "examples", *SPEAKS_OF}
 
 
-def _says_nothing(value: object) -> bool:
-    """Return whether *value* restricts nothing in any keyword that objects and arrays have."""
-    return value in ({}, [], False, 0) or (isinstance(value, Part) and is_free(value))
+_NOT_IF_FREE = ("not", "if", "contains")
+"""Keywords that say something even of a schema that admits everything."""
+_NOT_IF_ZERO = ("uniqueItems", "minLength", "minItems", "minProperties")
+"""Keywords that say nothing with false or zero; of bounds above, zero says much."""
+
+
+def restricts_nothing(keyword: str, value: object) -> bool:
+    """Return whether *keyword* with that *value* admits everything."""
+    if isinstance(value, Part):
+        return is_free(value) and keyword not in _NOT_IF_FREE
+    if keyword in _NOT_IF_ZERO:
+        return not value
+    return value in ({}, []) and keyword != "enum"

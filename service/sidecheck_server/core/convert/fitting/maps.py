@@ -5,6 +5,7 @@ from typing import Any
 from sidecheck_server.core.convert.fitting.bounds import bound
 from sidecheck_server.core.convert.fitting.fitting import Fitting
 from sidecheck_server.core.convert.fitting.free_forms import as_json_text, describe_rest, is_free
+from sidecheck_server.core.convert.fitting.roots import WRAPPER
 from sidecheck_server.core.convert.fitting.types import or_null, types_of
 from sidecheck_server.core.convert.part import Entries, Part, reachable
 from sidecheck_server.core.convert.words import Action, Direction
@@ -12,8 +13,6 @@ from sidecheck_server.core.convert.words import Action, Direction
 __all__ = ["encode_map"]
 
 _BOUNDS = {"minProperties": "minItems", "maxProperties": "maxItems"}
-_INPUT = "input"
-"""The one member of a root that was wrapped."""
 
 
 def encode_map(part: Part, fitting: Fitting) -> None:
@@ -64,9 +63,16 @@ def _wrap(root: Part, fitting: Fitting) -> None:
     for each in reachable(inner):
         if each.keywords.get("$ref") is root:
             each.keywords["$ref"] = inner
-    root.keywords = {"type": "object", **about, "properties": {_INPUT: inner}, "required": [_INPUT]}
-    root.keywords["additionalProperties"] = Part(root.at, never=True)
+    root.keywords = {
+        "type": "object",
+        **about,
+        "properties": {WRAPPER: inner},
+        "required": [WRAPPER],
+    }
+    if fitting.takes("additionalProperties"):
+        # It is not the author's object: nothing is lost where it is closed.
+        root.keywords["additionalProperties"] = Part(root.at, never=True)
     root.notes = []
-    root.undo.wrapped = _INPUT
-    said = f"the arguments are given as the member {_INPUT}: the API takes declared members only"
+    root.undo.wrapped = WRAPPER
+    said = f"the arguments are given as the member {WRAPPER}: the API takes declared members only"
     fitting.record.tell(root, "", Action.ENCODED, Direction.SAME, said)

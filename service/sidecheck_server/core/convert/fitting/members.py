@@ -4,9 +4,10 @@ from typing import Any
 
 from sidecheck_server.core.budget import spend
 from sidecheck_server.core.convert.fitting.fitting import Fitting
+from sidecheck_server.core.convert.fitting.outlines import shown
 from sidecheck_server.core.convert.fitting.patterns import is_taken
 from sidecheck_server.core.convert.fitting.phrases import phrase_of
-from sidecheck_server.core.convert.fitting.telling import describe, drop, shown
+from sidecheck_server.core.convert.fitting.telling import describe, drop
 from sidecheck_server.core.convert.part import Part
 from sidecheck_server.core.convert.words import Action, Direction
 
@@ -25,6 +26,10 @@ def rename(part: Part, fitting: Fitting) -> None:
     if not found:
         return
     part.undo.renamed.update((names[name], name) for name in found)
+    for name in found:
+        keyword = "properties" if name in keywords.get("properties", ()) else "required"
+        said = f"the API refuses the name of {shown(name)}, which is called {shown(names[name])}"
+        fitting.record.tell(part, keyword, Action.ENCODED, Direction.SAME, said)
     for keyword in ("properties", "dependentSchemas", "dependentRequired"):
         if keyword in keywords:
             each = keywords[keyword].items()
@@ -38,8 +43,7 @@ def rename(part: Part, fitting: Fitting) -> None:
         }
     if "propertyNames" in keywords:
         # It judges names as they are in the original.
-        said = phrase_of("propertyNames", keywords["propertyNames"])
-        describe(part, fitting, "propertyNames", said)
+        describe(part, fitting.record, "propertyNames")
 
 
 def _declared(part: Part, fitting: Fitting) -> dict[str, None]:
@@ -81,7 +85,10 @@ def drop_patterns(part: Part, fitting: Fitting) -> None:
     if not patterns or _are_taken(patterns, part, fitting):
         return
     others: Part | None = keywords.get("additionalProperties")
-    describe(part, fitting, "patternProperties", phrase_of("patternProperties", patterns))
+    said = phrase_of("patternProperties", keywords)
+    if others is not None and others.never:
+        said += ", and others that are not declared are refused"
+    describe(part, fitting.record, "patternProperties", said)
     if others is None and not fitting.subset.closed:
         return
     if others is None:
@@ -156,4 +163,4 @@ def declare_required(part: Part, fitting: Fitting) -> None:
         said = f"{shown(name)}, which is required, is declared"
         fitting.record.tell(part, "required", Action.REWRITTEN, Direction.SAME, said)
     if not keywords["required"]:
-        drop(part, fitting, "required", "what it names is refused", Direction.WIDER)
+        drop(part, fitting.record, "required", "what it names is refused", Direction.WIDER)

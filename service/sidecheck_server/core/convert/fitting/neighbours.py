@@ -8,7 +8,6 @@ from typing import Any
 
 from sidecheck_server.core.convert.fitting.fitting import Fitting, Rule
 from sidecheck_server.core.convert.fitting.gathering import gather
-from sidecheck_server.core.convert.fitting.phrases import phrase_of
 from sidecheck_server.core.convert.fitting.telling import describe, drop
 from sidecheck_server.core.convert.fitting.types import (
     ANNOTATIONS,
@@ -72,9 +71,9 @@ def _silence(part: Part, fitting: Fitting, keywords: list[str]) -> None:
         value = part.keywords[keyword]
         if isinstance(value, Part) or keyword in ("allOf", "dependentSchemas"):
             said = "what it says of members stands here; the rest is left out"
-            drop(part, fitting, keyword, said, Direction.WIDER)
+            drop(part, fitting.record, keyword, said, Direction.WIDER)
         else:
-            describe(part, fitting, keyword, phrase_of(keyword, value))
+            describe(part, fitting.record, keyword)
 
 
 def _only_branch(part: Part, fitting: Fitting) -> None:
@@ -104,11 +103,11 @@ def _of_simple(part: Part, fitting: Fitting, voice: str, own: dict[str, Any]) ->
         _silence(part, fitting, [voice])
     else:
         there = types_of(part.keywords["$ref"])
-        for keyword, value in own.items():
+        for keyword in own:
             if keyword == "type" and there and common_types(there, types_of(part)) == there:
                 part.keywords.pop(keyword)
             else:
-                describe(part, fitting, keyword, phrase_of(keyword, value))
+                describe(part, fitting.record, keyword)
 
 
 def _distributed(part: Part, voice: str, own: dict[str, Any]) -> Direction:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from sidecheck_server.core.convert.fitting.fitting import Fitting, Rule
-from sidecheck_server.core.convert.fitting.leaving_out import note
+from sidecheck_server.core.convert.fitting.telling import note
 from sidecheck_server.core.convert.part import Part
 from sidecheck_server.core.convert.words import Action, Direction
 

@@ -4,7 +4,7 @@ from enum import Enum
 
 from sidecheck_server.core.budget import spend
 from sidecheck_server.core.convert.fitting.fitting import Fitting
-from sidecheck_server.core.convert.fitting.telling import shown
+from sidecheck_server.core.convert.fitting.outlines import shown
 from sidecheck_server.core.convert.fitting.types import (
     ANNOTATIONS,
     says_no_type,

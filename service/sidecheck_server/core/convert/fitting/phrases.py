@@ -4,23 +4,32 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from sidecheck_server.core.convert.fitting.telling import shown
+from sidecheck_server.core.convert.fitting.outlines import outline, shown
 from sidecheck_server.core.convert.part import Part
 
 __all__ = ["phrase_of"]
 
-_LONGEST = 500
+_LONGEST = 600
 """Characters of a phrase."""
 _LONGEST_TEXT = 200
 """Characters of a text in a phrase."""
 _MOST_NAMES = 20
 """Names that one phrase lists."""
+_MOST_PARTS = 12
+"""Subschemas that one phrase outlines."""
 
 
-def phrase_of(keyword: str, value: Any) -> str:
-    """Return what *keyword* says with that *value*; subschemas are only hinted at."""
-    phrase = _PHRASES.get(keyword)
-    said = _hint(keyword) if phrase is None else phrase(value)
+def phrase_of(keyword: str, keywords: Mapping[str, Any]) -> str:
+    """Return what *keyword* of *keywords* says with those that go along with it.
+
+    It has at most 600 characters; subschemas are outlined.
+    """
+    if keyword in _GROUPS:
+        said = _GROUPS[keyword](keywords)
+    elif keyword in _PHRASES:
+        said = _PHRASES[keyword](keywords[keyword])
+    else:
+        said = f"like {outline(Part((), {keyword: keywords[keyword]}))}"
     return said if len(said) <= _LONGEST else said[: _LONGEST - 1] + "…"
 
 
@@ -47,20 +56,6 @@ def _of_type(stated: str | list[str]) -> str:
     return stated if isinstance(stated, str) else " or ".join(stated)
 
 
-def _dependent(needs: Mapping[str, list[str]]) -> str:
-    each = [f"{shown(name)} needs {_names(needed)}" for name, needed in needs.items() if needed]
-    return "; ".join(each[:_MOST_NAMES])
-
-
-def _of_names(names: Part) -> str:
-    said = [
-        phrase_of(keyword, value)
-        for keyword, value in names.keywords.items()
-        if keyword in _PHRASES and keyword != "propertyNames"
-    ]
-    return f"names of members: {', '.join(said)}" if said else "names of members are restricted"
-
-
 def _text(pattern: str) -> str:
     return pattern if len(pattern) <= _LONGEST_TEXT else pattern[: _LONGEST_TEXT - 1] + "…"
 
@@ -70,66 +65,84 @@ def _matching(members: Mapping[str, Any]) -> str:
     return f"members whose name matches {' or '.join(each)} have a form of their own"
 
 
-def _other_members(others: Part) -> str:
-    said = "" if others.never else _in_short(others)
-    return "no other members" if others.never else f"other members: {said or 'of a certain form'}"
+def _like(form: str) -> Callable[[Part], str]:
+    return lambda part: f"{form} {_outlined(part)}"
 
 
-def _union(branches: list[Part]) -> str:
-    each = [_in_short(branch) for branch in branches[:_MOST_NAMES]]
-    said = "; or ".join(dict.fromkeys(filter(None, each)))
-    return f"either {said}" if said else "further conditions of which one must hold"
+def _others(what: str) -> Callable[[Part], str]:
+    return lambda part: (
+        f"no other {what}" if part.never else f"other {what} are like {outline(part)}"
+    )
 
 
-def _in_short(branch: Part) -> str:
-    keywords = branch.keywords
-    for keyword in ("title", "description"):
-        if isinstance(keywords.get(keyword), str):
-            text: str = keywords[keyword]
-            return _text(text)
-    simple = (each for each in keywords if each in _PHRASES and each not in _NESTED)
-    return ", ".join(phrase_of(each, keywords[each]) for each in simple)
+def _union(form: str) -> Callable[[list[Part]], str]:
+    return lambda branches: f"{form} {' or '.join(map(_outlined, branches[:_MOST_PARTS]))}"
 
 
-_NESTED = ("additionalProperties", "anyOf", "oneOf", "propertyNames")
+def _outlined(part: Part) -> str:
+    return "nothing" if part.never else outline(part)
+
+
+def _needed(needs: Mapping[str, list[str]]) -> str:
+    listed = list(needs.items())[:_MOST_PARTS]
+    return "; ".join(f"{name} needs {', '.join(names[:_MOST_NAMES])}" for name, names in listed)
+
+
+def _depending(schemas: Mapping[str, Part]) -> str:
+    listed = list(schemas.items())[:_MOST_PARTS]
+    return "; ".join(f"with {name}: {outline(each)}" for name, each in listed)
 
 
 _PHRASES: Mapping[str, Callable[[Any], str]] = MappingProxyType(
     {
-        "additionalProperties": _other_members,
-        "anyOf": _union,
-        "const": lambda value: f"always {shown(value)}",
-        "contains": lambda _: "contains an item of a certain form",
+        "additionalProperties": _others("members"),
+        "anyOf": _union("like one of"),
+        "const": _with("always {}"),
         "contentEncoding": _with("encoded as {}"),
         "contentMediaType": _with("holds {}"),
         "default": _with("default: {}"),
-        "dependentRequired": _dependent,
+        "dependentRequired": _needed,
+        "dependentSchemas": _depending,
         "enum": _one_of,
         "examples": lambda values: f"for example {_names(values)}",
         "exclusiveMaximum": _with("less than {}"),
         "exclusiveMinimum": _with("greater than {}"),
         "format": lambda value: f"format: {value}",
-        "maxContains": _counted("at most {} of that form", "item"),
         "maximum": _with("at most {}"),
         "maxItems": _counted("at most {}", "item"),
         "maxLength": _counted("at most {}", "character"),
         "maxProperties": _counted("at most {}", "member"),
-        "minContains": _counted("at least {} of that form", "item"),
         "minimum": _with("at least {}"),
         "minItems": _counted("at least {}", "item"),
         "minLength": _counted("at least {}", "character"),
         "minProperties": _counted("at least {}", "member"),
         "multipleOf": _with("a multiple of {}"),
-        "oneOf": _union,
+        "not": _like("not like"),
+        "oneOf": _union("like exactly one of"),
         "pattern": lambda value: f"matches {_text(value)}",
         "patternProperties": _matching,
-        "propertyNames": _of_names,
+        "propertyNames": _like("names of members are like"),
         "required": lambda names: f"must have {_names(names)}",
         "type": _of_type,
+        "unevaluatedItems": _others("items"),
+        "unevaluatedProperties": _others("members"),
         "uniqueItems": lambda _: "no two items are equal",
     }
 )
 
 
-def _hint(keyword: str) -> str:
-    return f"further conditions ({keyword})"
+def _conditional(keywords: Mapping[str, Any]) -> str:
+    cases = [f"{name} {outline(keywords[name])}" for name in ("then", "else") if name in keywords]
+    return f"if {outline(keywords['if'])}, {', '.join(cases)}"
+
+
+def _contained(keywords: Mapping[str, Any]) -> str:
+    least, most = keywords.get("minContains", 1), keywords.get("maxContains")
+    often = f"at least {least}" if most is None else f"{least} to {most}"
+    return f"{often} of the items are like {outline(keywords['contains'])}"
+
+
+_GROUPS: Mapping[str, Callable[[Mapping[str, Any]], str]] = MappingProxyType(
+    {"if": _conditional, "contains": _contained}
+)
+"""What keywords say together with others."""

@@ -3,9 +3,9 @@
 from sidecheck_server.core.budget import spend
 from sidecheck_server.core.convert.apis.api import References
 from sidecheck_server.core.convert.fitting.fitting import Fitting, Rule
-from sidecheck_server.core.convert.fitting.leaving_out import note
 from sidecheck_server.core.convert.fitting.merging import merged, without
-from sidecheck_server.core.convert.fitting.outlines import outline
+from sidecheck_server.core.convert.fitting.outlines import outline, shown
+from sidecheck_server.core.convert.fitting.telling import note
 from sidecheck_server.core.convert.part import Part
 from sidecheck_server.core.convert.record import Record
 from sidecheck_server.core.convert.translation import ANNOTATIONS
@@ -19,6 +19,15 @@ _MOST = 20_000
 """Parts of a schema with its references written out, at most."""
 _DEEPEST = 100
 """Parts above one in whose place a reference is still written out."""
+
+_LONGEST = 60
+"""Characters after which what is around is no longer named more exactly."""
+
+_IN_WORDS = {
+    **dict.fromkeys(("items", "prefixItems", "contains"), "an item of "),
+    **dict.fromkeys(("additionalProperties", "patternProperties"), "a member of "),
+}
+"""What stands under a keyword, in the words of who reads the schema."""
 
 _AGAIN = "the API takes no schema that leads back to itself, so that its form is left open"
 _DEEP = "it is nested too deep to be written out, so that its form is left open"
@@ -39,23 +48,39 @@ def written_out(root: Part, record: Record) -> Part:
 class _Copy:
     """A part that is to be copied, with those in whose copies it stands."""
 
-    __slots__ = ("above", "depth", "into", "originals")
+    __slots__ = ("above", "depth", "into", "keyword", "name", "originals")
 
-    def __init__(self, original: Part, into: Part, above: "_Copy | None") -> None:
+    def __init__(
+        self, original: Part, into: Part, above: "_Copy | None", keyword: str, name: str
+    ) -> None:
         #: One, and what its reference leads to, and so on.
         self.originals = [original]
         self.into = into
         self.above = above
         self.depth: int = 0 if above is None else above.depth + 1
+        #: Where it stands in what is above; the name is "" where the keyword has no names.
+        self.keyword = keyword
+        self.name = name
 
-    def stands_in(self, part: Part) -> bool:
-        """Return whether this is in a copy of *part*, or is one."""
+    def around(self, part: Part) -> "_Copy | None":
+        """Return the copy of *part* in which this is, or that it is."""
         here: _Copy | None = self
         while here is not None:
             if any(each is part for each in here.originals):
-                return True
+                return here
             here = here.above
-        return False
+        return None
+
+    def in_words(self) -> str:
+        """Return what it is called by those who do not know the names of definitions."""
+        said = ""
+        here = self
+        while here.above is not None and len(said) < _LONGEST:
+            if here.keyword == "properties":
+                return said + shown(here.name)
+            said += _IN_WORDS.get(here.keyword, "")
+            here = here.above
+        return f"{said}the whole"
 
 
 class _WritingOut:
@@ -65,18 +90,18 @@ class _WritingOut:
         self.pending: list[_Copy] = []
 
     def tree(self, root: Part) -> Part:
-        result = self.copy(root, None)
+        result = self.copy(root, None, "", "")
         while self.pending:
             self.fill(self.pending.pop())
         return result
 
-    def copy(self, part: Part, above: _Copy | None) -> Part:
+    def copy(self, part: Part, above: _Copy | None, keyword: str, name: str) -> Part:
         self.count += 1
         if self.count > _MOST:
             said = "the schema with its references written out has too many subschemas"
             raise exceeded("subschemas", _MOST, said)
         copied = Part(part.at, {}, part.never, list(part.notes))
-        self.pending.append(_Copy(part, copied, above))
+        self.pending.append(_Copy(part, copied, above, keyword, name))
         return copied
 
     def fill(self, here: _Copy) -> None:
@@ -85,9 +110,14 @@ class _WritingOut:
         keywords = dict(part.keywords)
         while "$ref" in keywords:
             target: Part = keywords.pop("$ref")
-            if here.depth > _DEEPEST or here.stands_in(target):
-                _cut(into, keywords, target, _AGAIN if here.depth <= _DEEPEST else _DEEP)
-                self.tell_cut(into, here)
+            around = here.around(target)
+            if around is not None:
+                _cut(into, keywords, target, f"of the same form as {around.in_words()}")
+                self.record.tell(into, "$ref", Action.DESCRIBED, Direction.WIDER, _AGAIN)
+                break
+            if here.depth > _DEEPEST:
+                _cut(into, keywords, target, f"a {target.name}")
+                self.record.tell(into, "$ref", Action.DESCRIBED, Direction.WIDER, _DEEP)
                 break
             if keywords.keys() - ANNOTATIONS.keys():
                 keywords["allOf"] = [target, *keywords.get("allOf", ())]
@@ -98,33 +128,31 @@ class _WritingOut:
             into.at = into.at if keywords else target.at
             keywords = {**target.keywords, **keywords}
         for keyword, value in keywords.items():
-            into.keywords[keyword] = self.value(value, here)
+            into.keywords[keyword] = self.value(value, here, keyword)
 
-    def tell_cut(self, into: Part, here: _Copy) -> None:
-        why = _AGAIN if here.depth <= _DEEPEST else _DEEP
-        self.record.tell(into, "$ref", Action.DESCRIBED, Direction.WIDER, why)
-
-    def value(self, value: object, here: _Copy) -> object:
+    def value(self, value: object, here: _Copy, keyword: str) -> object:
         if isinstance(value, Part):
-            return self.copy(value, here)
+            return self.copy(value, here, keyword, "")
         if isinstance(value, list):
-            return [self.copy(each, here) if isinstance(each, Part) else each for each in value]
+            return [
+                self.copy(each, here, keyword, "") if isinstance(each, Part) else each
+                for each in value
+            ]
         if isinstance(value, dict):
             return {
-                name: self.copy(each, here) if isinstance(each, Part) else each
+                name: self.copy(each, here, keyword, name) if isinstance(each, Part) else each
                 for name, each in value.items()
             }
         return value
 
 
-def _cut(into: Part, keywords: dict[str, object], target: Part, why: str) -> None:
-    """Have *into* say of *target* what can be said without it."""
+def _cut(into: Part, keywords: dict[str, object], target: Part, said: str) -> None:
+    """Have *into* say of *target* what can be *said* without it."""
     if "type" in target.keywords and "type" not in keywords:
         keywords["type"] = target.keywords["type"]
     for name in ("unevaluatedProperties", "unevaluatedItems"):
         keywords.pop(name, None)
-    name = target.name or "what it is a part of"
-    note(into, f"of the same form as {name}" if why == _AGAIN else f"a {name}")
+    note(into, said)
 
 
 def without_cycles(root: Part, record: Record) -> None:
@@ -154,14 +182,15 @@ def without_cycles(root: Part, record: Record) -> None:
 
 
 def _open(part: Part, keyword: str, below: Part, record: Record) -> None:
-    """Cut the way from *part* to *below*."""
+    """Cut the way from *part* to *below*, which has its name where references lead to it."""
+    said = f"of the same form as {below.name or 'the whole'}"
     if keyword == "$ref":
         del part.keywords["$ref"]
-        _cut(part, part.keywords, below, _AGAIN)
+        _cut(part, part.keywords, below, said)
         record.tell(part, "$ref", Action.DESCRIBED, Direction.WIDER, _AGAIN)
         return
     stub = Part(below.at)
-    _cut(stub, stub.keywords, below, _AGAIN)
+    _cut(stub, stub.keywords, below, said)
     record.tell(stub, "", Action.DESCRIBED, Direction.WIDER, _AGAIN)
     value = part.keywords[keyword]
     if isinstance(value, Part):

@@ -2,9 +2,9 @@
 
 from sidecheck_server.core.convert.apis.api import References, Subset
 from sidecheck_server.core.convert.fitting.combinators import become
-from sidecheck_server.core.convert.fitting.leaving_out import GROUPS, free, leave_out, note
 from sidecheck_server.core.convert.fitting.merging import merged, without
 from sidecheck_server.core.convert.fitting.outlines import outline
+from sidecheck_server.core.convert.fitting.telling import GROUPS, describe, free, note
 from sidecheck_server.core.convert.part import Part, reachable
 from sidecheck_server.core.convert.record import Record
 from sidecheck_server.core.convert.translation import ANNOTATIONS
@@ -47,7 +47,7 @@ def at_root(root: Part, subset: Subset, record: Record) -> Part:
     for keyword in ("anyOf", "oneOf", "allOf"):
         if keyword in root.keywords and _refuses(keyword, subset):
             wraps = not _settled(root, keyword, subset, record) or wraps
-    result = _wrapped(root, record) if wraps else root
+    result = _wrapped(root, subset, record) if wraps else root
     for keyword in [each for each in result.keywords if each in subset.not_at_root]:
         if keyword in result.keywords and keyword not in _GROUPED:
             _leave_out(result, keyword, record)
@@ -125,7 +125,7 @@ def _without_union(root: Part, keyword: str, subset: Subset, record: Record) -> 
     taken = subset.keywords is None or "anyOf" in subset.keywords
     if taken and not all(map(_only_conditions, root.keywords[keyword])):
         return False
-    leave_out(root, keyword, _NOT_HERE, record)
+    describe(root, record, keyword, why=_NOT_HERE)
     return True
 
 
@@ -171,11 +171,14 @@ def _only_conditions(branch: Part) -> bool:
     return asserted <= _CONDITIONAL and all(map(_only_conditions, inside))
 
 
-def _wrapped(root: Part, record: Record) -> Part:
+def _wrapped(root: Part, subset: Subset, record: Record) -> Part:
     root.name = root.name or _NAME
     wrapper = Part(root.at, {"type": "object"})
     wrapper.keywords["properties"] = {WRAPPER: root}
     wrapper.keywords["required"] = [WRAPPER]
+    if subset.closed:
+        # It is not the author's object: nothing is lost where it is closed.
+        wrapper.keywords["additionalProperties"] = Part(root.at, never=True)
     wrapper.undo.wrapped = WRAPPER
     said = f"the API takes no union at the root: the arguments are the member {WRAPPER!r}"
     record.tell(wrapper, "", Action.ENCODED, Direction.SAME, said)
@@ -187,7 +190,7 @@ def _leave_out(root: Part, keyword: str, record: Record) -> None:
         del root.keywords[keyword]
         record.tell(root, keyword, Action.DROPPED, Direction.SAME, _NOT_HERE)
     else:
-        leave_out(root, keyword, _NOT_HERE, record)
+        describe(root, record, keyword, why=_NOT_HERE)
 
 
 def _say_object(root: Part, record: Record) -> None:

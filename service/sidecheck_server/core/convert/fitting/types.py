@@ -225,9 +225,9 @@ def _typed(part: Part, fitting: Fitting) -> None:
         # A string of its own could not be told from one that is the JSON text of another value.
         types.remove("string")
         for keyword in [each for each in part.keywords if SPEAKS_OF.get(each) == "string"]:
-            said = f"if it is a string: {phrase_of(keyword, part.keywords[keyword])}"
+            said = f"if it is a string: {phrase_of(keyword, part.keywords)}"
             direction = Direction.SAME if keyword in ANNOTATIONS else Direction.WIDER
-            describe(part, fitting, keyword, said, direction)
+            describe(part, fitting.record, keyword, said, direction=direction)
     if types:
         rest = Part(part.at, {"type": "string"}, notes=[_REST])
         rest.undo.json_text = True

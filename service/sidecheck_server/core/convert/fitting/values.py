@@ -4,9 +4,10 @@ from typing import Any
 
 from sidecheck_server.core.convert.fitting import bounds, neighbours, types
 from sidecheck_server.core.convert.fitting.fitting import Fitting, Rule
+from sidecheck_server.core.convert.fitting.outlines import json_text
 from sidecheck_server.core.convert.fitting.patterns import is_taken
 from sidecheck_server.core.convert.fitting.phrases import phrase_of
-from sidecheck_server.core.convert.fitting.telling import describe, drop, json_text
+from sidecheck_server.core.convert.fitting.telling import describe, drop
 from sidecheck_server.core.convert.fitting.types import SPEAKS_OF, is_of, types_of
 from sidecheck_server.core.convert.part import Part
 from sidecheck_server.core.convert.words import Action, Direction
@@ -31,7 +32,7 @@ def _constant(part: Part, fitting: Fitting) -> None:
     both = "enum" in keywords
     listed = not both or any(json_equal(value, each) for each in keywords["enum"])
     if not listed:
-        drop(part, fitting, "const", "the enum beside it does not have it", Direction.WIDER)
+        drop(part, fitting.record, "const", "the enum beside it does not have it", Direction.WIDER)
         return
     part.keywords = {
         ("enum" if keyword == "const" else keyword): [value] if keyword == "const" else each
@@ -50,12 +51,13 @@ def _texts(part: Part, fitting: Fitting) -> None:
     """Give values that an enum cannot have, objects and arrays, as their JSON text."""
     keywords = part.keywords
     values = keywords.get("enum", [])
-    if not fitting.subset.closed or all(map(_is_plain, values)):
+    texts_only = fitting.subset.closed or fitting.subset.enum_of_strings
+    if not texts_only or all(map(_is_plain, values)):
         return
     kept = {each: keywords[each] for each in keywords if _says_nothing_of_values(each)}
     lost = [each for each in keywords if each not in kept and each not in ("enum", "type")]
     for keyword in lost:
-        drop(part, fitting, keyword, "the enum beside it is given", Direction.WIDER)
+        drop(part, fitting.record, keyword, "the enum beside it is given", Direction.WIDER)
     part.keywords = {"type": "string", **kept, "enum": [json_text(each) for each in values]}
     part.undo.json_text = True
     part.notes.append("JSON text")
@@ -83,7 +85,7 @@ def _enum(part: Part, fitting: Fitting) -> None:
             said = "values that the type refuses are left out"
             fitting.record.tell(part, "enum", Action.REWRITTEN, Direction.SAME, said)
     if not fitting.takes("enum"):
-        describe(part, fitting, "enum", phrase_of("enum", keywords["enum"]))
+        describe(part, fitting.record, "enum")
     elif fitting.subset.enum_of_strings:
         _enum_of_strings(part, fitting, stated)
 
@@ -91,13 +93,13 @@ def _enum(part: Part, fitting: Fitting) -> None:
 def _enum_of_strings(part: Part, fitting: Fitting, stated: list[str]) -> None:
     values = part.keywords["enum"]
     strings = [value for value in values if isinstance(value, str) and value]
-    only_null_beside = all(value is None or value in strings for value in values)
+    only_null_beside = len(strings) + sum(value is None for value in values) == len(values)
     if strings and only_null_beside and (len(strings) == len(values) or fitting.subset.nullable):
         return
     if len(stated) == 1 and len(values) >= _SMALL_TYPES.get(stated[0], len(values) + 1):
-        drop(part, fitting, "enum", "it lists every value of the type")
+        drop(part, fitting.record, "enum", "it lists every value of the type")
         return
-    describe(part, fitting, "enum", phrase_of("enum", values))
+    describe(part, fitting.record, "enum")
 
 
 def _of_other_types(part: Part, fitting: Fitting) -> None:
@@ -106,7 +108,7 @@ def _of_other_types(part: Part, fitting: Fitting) -> None:
     if not fitting.subset.keywords_by_type or len(stated) != 1:
         return
     for keyword in [each for each in part.keywords if SPEAKS_OF.get(each, *stated) not in stated]:
-        drop(part, fitting, keyword, "it says nothing of values of the type")
+        drop(part, fitting.record, keyword, "it says nothing of values of the type")
 
 
 def _format(part: Part, fitting: Fitting) -> None:
@@ -114,7 +116,7 @@ def _format(part: Part, fitting: Fitting) -> None:
     value, formats = part.keywords.get("format"), fitting.subset.formats
     if value is None or (fitting.takes("format") and (formats is None or value in formats)):
         return
-    describe(part, fitting, "format", phrase_of("format", value), Direction.SAME)
+    describe(part, fitting.record, "format", direction=Direction.SAME)
 
 
 def _pattern(part: Part, fitting: Fitting) -> None:
@@ -124,22 +126,21 @@ def _pattern(part: Part, fitting: Fitting) -> None:
         return
     taken = fitting.takes("pattern")
     if not (taken and is_taken(value, fitting.subset.patterns, fitting.record.budget)):
-        describe(part, fitting, "pattern", phrase_of("pattern", value))
+        describe(part, fitting.record, "pattern")
 
 
 def _default(part: Part, fitting: Fitting) -> None:
     """Describe defaults and short examples where they are not taken."""
     keywords = part.keywords
     if "default" in keywords and not fitting.takes("default"):
-        said = phrase_of("default", keywords["default"])
-        describe(part, fitting, "default", said, Direction.SAME)
+        describe(part, fitting.record, "default", direction=Direction.SAME)
     if "examples" in keywords and not fitting.takes("examples"):
         values = keywords["examples"]
-        said = phrase_of("examples", values)
+        said = phrase_of("examples", keywords)
         if values and len(said) <= _LONGEST_EXAMPLES:
-            describe(part, fitting, "examples", said, Direction.SAME)
+            describe(part, fitting.record, "examples", said, direction=Direction.SAME)
         else:
-            drop(part, fitting, "examples", "the API does not take examples")
+            drop(part, fitting.record, "examples", "the API does not take examples")
 
 
 RULES: tuple[Rule, ...] = (

@@ -42,12 +42,14 @@ def _parameters(form: Form) -> msgspec.Raw:
     return _TAKES_NOTHING if form.parameters is None else msgspec.Raw(form.parameters)
 
 
-def _function(name: str, form: Form) -> dict[str, Any]:
-    """Return the members that functions have in most APIs; none is null in any of them."""
-    function: dict[str, Any] = {"name": name}
-    if form.description:
-        function["description"] = form.description
-    function["parameters"] = _parameters(form)
+def _introduced(name: str, form: Form) -> dict[str, Any]:
+    """Return the members that introduce a tool in every API; none is null in any of them."""
+    return {"name": name, "description": form.description} if form.description else {"name": name}
+
+
+def _function(name: str, form: Form, member: str = "parameters") -> dict[str, Any]:
+    """Return *form* with its schema as that *member*."""
+    function = {**_introduced(name, form), member: _parameters(form)}
     if form.strict is not None:
         function["strict"] = form.strict
     return function
@@ -65,20 +67,12 @@ def _responses(name: str, form: Form) -> dict[str, Any]:
 
 
 def _anthropic(name: str, form: Form) -> dict[str, Any]:
-    tool: dict[str, Any] = {"name": name}
-    if form.description:
-        tool["description"] = form.description
-    tool["input_schema"] = _parameters(form)
-    if form.strict is not None:
-        tool["strict"] = form.strict
-    return tool
+    return _function(name, form, "input_schema")
 
 
 def _gemini(member: str) -> _Shape:
     def declaration(name: str, form: Form) -> dict[str, Any]:
-        function: dict[str, Any] = {"name": name}
-        if form.description:
-            function["description"] = form.description
+        function = _introduced(name, form)
         if form.parameters is not None:
             function[member] = msgspec.Raw(form.parameters)
         return function
@@ -87,9 +81,8 @@ def _gemini(member: str) -> _Shape:
 
 
 def _bedrock(name: str, form: Form) -> dict[str, Any]:
-    tool = _anthropic(name, form)
-    tool["inputSchema"] = {"json": tool.pop("input_schema")}
-    return {"toolSpec": tool}
+    tool = _function(name, form, "inputSchema")
+    return {"toolSpec": {**tool, "inputSchema": {"json": tool["inputSchema"]}}}
 
 
 _SHAPES: Mapping[ModelApi, _Shape] = MappingProxyType(

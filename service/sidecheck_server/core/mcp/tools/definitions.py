@@ -19,6 +19,7 @@ __all__ = [
     "name_of",
     "read_tool",
     "refuse_too_large_tool",
+    "told_name",
 ]
 
 _CLAUSE = "MCP, server/tools: Tool"
@@ -125,6 +126,14 @@ def name_of(tool: JsonValue) -> str:
     """Return the name of *tool*, or "" if it has none."""
     name = tool.get("name") if isinstance(tool, dict) else None
     return name if isinstance(name, str) else ""
+
+
+def told_name(text: bytes, limits: Limits) -> str:
+    """Return the name that *text* tells of a tool, or "" if it tells none or cannot be read."""
+    try:
+        return name_of(decoded_tool(text, limits))
+    except (MalformedError, Refusal):
+        return ""
 
 
 def _source(schema: JsonValue, documents: tuple[Document, ...]) -> SchemaSource:

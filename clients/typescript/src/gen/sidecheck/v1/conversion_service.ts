@@ -124,7 +124,10 @@ export enum ConversionMode {
    * the plan is applied; the others as with `CONVERSION_MODE_COMPATIBLE`.
    */
   CONVERSION_MODE_STRICT_IF_LOSSLESS = 2,
-  /** CONVERSION_MODE_STRICT - For every tool, or it is refused. Narrows where that is the only way, and says so. */
+  /**
+   * CONVERSION_MODE_STRICT - For every tool, or it is refused with `NOT_CONVERTIBLE`, as all are for Gemini and
+   * Ollama, which cannot be asked. Narrows where that is the only way, and says so.
+   */
   CONVERSION_MODE_STRICT = 3,
   UNRECOGNIZED = -1,
 }
@@ -166,7 +169,7 @@ export function conversionModeToJSON(object: ConversionMode): string {
   }
 }
 
-/** When names of tools begin with the name of their server. */
+/** When names of tools begin with the name of their server and `__`. */
 export enum ServerPrefix {
   /** SERVER_PREFIX_UNSPECIFIED - Means `SERVER_PREFIX_AUTOMATIC`. */
   SERVER_PREFIX_UNSPECIFIED = 0,
@@ -225,6 +228,7 @@ export interface ConversionOptions {
   /**
    * Whether an object that declares members and says nothing of others counts as closed,
    * so that closing it is no reason against a strict form. It is told all the same.
+   * Without this, `CONVERSION_MODE_STRICT_IF_LOSSLESS` makes few tools strict.
    */
   assumeClosed: boolean;
   /**
@@ -308,7 +312,8 @@ export interface ConvertedTool {
   strict: boolean;
   /**
    * What `RestoreToolCall` needs, as JSON text. It may be kept or sent anywhere, and has
-   * no values of payloads in it.
+   * no values of payloads in it. It is of this definition alone: if that changes, the
+   * tool is converted again.
    */
   plan: Buffer;
   /** Everything that is not as in the original, ordered by pointer. */
@@ -319,7 +324,10 @@ export interface ConvertedTool {
 
 /** One thing that is not as in the original. */
 export interface Loss {
-  /** Where in the definition, as a JSON Pointer, for example `/inputSchema/properties/a`. */
+  /**
+   * Where in the definition, as a JSON Pointer, for example `/inputSchema/properties/a`;
+   * of a result, where in that.
+   */
   pointer: string;
   /** The keyword, or the member of the definition; empty where the place says it all. */
   keyword: string;
@@ -341,7 +349,11 @@ export enum Loss_Action {
   ACTION_DESCRIBED = 2,
   /** ACTION_REWRITTEN - It is said in another form. */
   ACTION_REWRITTEN = 3,
-  /** ACTION_ENCODED - Payloads have another form there; the plan turns them back. */
+  /**
+   * ACTION_ENCODED - Payloads have another form there; the plan turns them back. What has not that form,
+   * for example a string that should hold JSON text and does not, is found out when the
+   * call comes back.
+   */
   ACTION_ENCODED = 4,
   /** ACTION_DROPPED - It is left out. */
   ACTION_DROPPED = 5,
@@ -448,16 +460,21 @@ export function loss_DirectionToJSON(object: Loss_Direction): string {
 /** A model's call to restore. */
 export interface RestoreToolCallRequest {
   /**
-   * The call as the API gave it, as JSON text: an element of `tool_calls`, a
-   * `function_call` item, a `tool_use` block, a `functionCall` or `toolUse` part.
+   * The call as the API of the plan gave it, as JSON text: an element of `tool_calls`, a
+   * `function_call` item, a `tool_use` block, a `functionCall` or `toolUse` part, or what
+   * is in that part; not the whole answer.
    */
   call: Buffer;
   /**
    * The plan of the tool that was called, or those of all tools of the request: the call
-   * says which is meant. At most `Limits.batch_items`.
+   * says which is meant. All are of one API, and no two of one name. At most
+   * `Limits.batch_items`.
    */
   plans: Buffer[];
-  /** The original tool. If unset, the registered definition that the plan names. */
+  /**
+   * The original tool, with the definition that was converted. If unset, the registered
+   * definition that the plan names.
+   */
   tool:
     | Target
     | undefined;
@@ -494,6 +511,11 @@ export interface RestoreToolCallResponse {
    * model sent; of changes that the schema asked for, into those that the plan made of them.
    */
   changes: Change[];
+  /**
+   * The name that the model knows the tool by, which `ConvertToolResultRequest.name` wants.
+   * Empty if it cannot be read.
+   */
+  name: string;
 }
 
 /** A result to convert. */
@@ -505,13 +527,13 @@ export interface ConvertToolResultRequest {
     | ToolResult
     | undefined;
   /**
-   * The id that the API gave the call. Refused with `INVALID_REQUEST` if the API needs it
-   * and it is empty.
+   * The id that the API gave the call. Refused with `INVALID_REQUEST` if it is empty and
+   * the API needs it, as all but Gemini and Ollama do.
    */
   callId: string;
   /**
-   * The name that the model knows the tool by. Refused with `INVALID_REQUEST` if the API
-   * needs it and it is empty.
+   * The name that the model knows the tool by, as in the call. Refused with
+   * `INVALID_REQUEST` if it is empty and the API needs it, as Gemini and Ollama do.
    */
   name: string;
   /** What is known of the peers. */
@@ -524,7 +546,14 @@ export interface ConvertToolResultRequest {
 
 /** A result as the API has it. */
 export interface ConvertToolResultResponse {
-  /** The message or the item that tells the model, as JSON text. */
+  /**
+   * What tells the model, as JSON text: a message with the role `tool` for OpenAI's Chat
+   * Completions, Mistral and Ollama; a `function_call_output` item for OpenAI's Responses;
+   * for Anthropic a `tool_result` block, for Bedrock a `toolResult` block and for Gemini a
+   * `functionResponse` part, which go into one message of the user with those of the
+   * other calls. Media are in base64, as in the body of a request: a client that encodes
+   * bytes itself, such as those of AWS, is given them decoded.
+   */
   message: Buffer;
   /** What the API cannot be told. Pointers lead into the result. */
   losses: Loss[];
@@ -1515,7 +1544,7 @@ export const RestoreToolCallRequest: MessageFns<RestoreToolCallRequest> = {
 };
 
 function createBaseRestoreToolCallResponse(): RestoreToolCallResponse {
-  return { server: "", tool: "", callId: "", callParams: Buffer.alloc(0), verdict: undefined, changes: [] };
+  return { server: "", tool: "", callId: "", callParams: Buffer.alloc(0), verdict: undefined, changes: [], name: "" };
 }
 
 export const RestoreToolCallResponse: MessageFns<RestoreToolCallResponse> = {
@@ -1537,6 +1566,9 @@ export const RestoreToolCallResponse: MessageFns<RestoreToolCallResponse> = {
     }
     for (const v of message.changes) {
       Change.encode(v!, writer.uint32(50).fork()).join();
+    }
+    if (message.name !== "") {
+      writer.uint32(58).string(message.name);
     }
     return writer;
   },
@@ -1602,6 +1634,14 @@ export const RestoreToolCallResponse: MessageFns<RestoreToolCallResponse> = {
             message.changes.push(Change.decode(reader, reader.uint32()));
             continue;
           }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1630,6 +1670,7 @@ export const RestoreToolCallResponse: MessageFns<RestoreToolCallResponse> = {
         : Buffer.alloc(0),
       verdict: isSet(object.verdict) ? Verdict.fromJSON(object.verdict) : undefined,
       changes: globalThis.Array.isArray(object?.changes) ? object.changes.map((e: any) => Change.fromJSON(e)) : [],
+      name: isSet(object.name) ? globalThis.String(object.name) : "",
     };
   },
 
@@ -1653,6 +1694,9 @@ export const RestoreToolCallResponse: MessageFns<RestoreToolCallResponse> = {
     if (message.changes?.length) {
       obj.changes = message.changes.map((e) => Change.toJSON(e));
     }
+    if (message.name !== "") {
+      obj.name = message.name;
+    }
     return obj;
   },
 
@@ -1669,6 +1713,7 @@ export const RestoreToolCallResponse: MessageFns<RestoreToolCallResponse> = {
       ? Verdict.fromPartial(object.verdict)
       : undefined;
     message.changes = object.changes?.map((e) => Change.fromPartial(e)) || [];
+    message.name = object.name ?? "";
     return message;
   },
 };
@@ -1962,8 +2007,8 @@ export const ConversionServiceService = {
   /**
    * Turns the call that a model made into the `params` of a `tools/call`, and judges its
    * arguments under the original input schema. A call that cannot be read is an answer:
-   * an invalid verdict. Refuses with `PLAN_MISMATCH` a plan that does not belong to the
-   * call or to the tool.
+   * an invalid verdict. Refuses with `PLAN_MISMATCH` a call by a name that no plan is of,
+   * and a plan of another definition than that of the tool.
    */
   restoreToolCall: {
     path: "/sidecheck.v1.ConversionService/RestoreToolCall" as const,
@@ -1977,7 +2022,7 @@ export const ConversionServiceService = {
     responseDeserialize: (value: Buffer): RestoreToolCallResponse => RestoreToolCallResponse.decode(value),
   },
   /**
-   * Turns a `CallToolResult` into the message that tells the model. In place of an
+   * Turns the `CallToolResult` of a call into what tells the model. In place of an
    * invalid result the model is told that the tool failed.
    */
   convertToolResult: {
@@ -2002,12 +2047,12 @@ export interface ConversionServiceServer extends UntypedServiceImplementation {
   /**
    * Turns the call that a model made into the `params` of a `tools/call`, and judges its
    * arguments under the original input schema. A call that cannot be read is an answer:
-   * an invalid verdict. Refuses with `PLAN_MISMATCH` a plan that does not belong to the
-   * call or to the tool.
+   * an invalid verdict. Refuses with `PLAN_MISMATCH` a call by a name that no plan is of,
+   * and a plan of another definition than that of the tool.
    */
   restoreToolCall: handleUnaryCall<RestoreToolCallRequest, RestoreToolCallResponse>;
   /**
-   * Turns a `CallToolResult` into the message that tells the model. In place of an
+   * Turns the `CallToolResult` of a call into what tells the model. In place of an
    * invalid result the model is told that the tool failed.
    */
   convertToolResult: handleUnaryCall<ConvertToolResultRequest, ConvertToolResultResponse>;
@@ -2036,8 +2081,8 @@ export interface ConversionServiceClient extends Client {
   /**
    * Turns the call that a model made into the `params` of a `tools/call`, and judges its
    * arguments under the original input schema. A call that cannot be read is an answer:
-   * an invalid verdict. Refuses with `PLAN_MISMATCH` a plan that does not belong to the
-   * call or to the tool.
+   * an invalid verdict. Refuses with `PLAN_MISMATCH` a call by a name that no plan is of,
+   * and a plan of another definition than that of the tool.
    */
   restoreToolCall(
     request: RestoreToolCallRequest,
@@ -2055,7 +2100,7 @@ export interface ConversionServiceClient extends Client {
     callback: (error: ServiceError | null, response: RestoreToolCallResponse) => void,
   ): ClientUnaryCall;
   /**
-   * Turns a `CallToolResult` into the message that tells the model. In place of an
+   * Turns the `CallToolResult` of a call into what tells the model. In place of an
    * invalid result the model is told that the tool failed.
    */
   convertToolResult(

@@ -1,0 +1,59 @@
+"""What the model that made a call is told of it."""
+
+from typing import Any
+
+import pytest
+from model_calls import (
+    CHAT,
+    GEMINI,
+    RESPONSES,
+    chat,
+    read,
+    responses,
+)
+from sidecheck_server.core.convert.words import ModelApi
+from sidecheck_server.core.tool_error_text import tool_error_text
+
+TWICE = "the object has this key more than once; readers would disagree which one counts"
+
+
+@pytest.mark.parametrize(
+    ("key", "call", "lines"),
+    [
+        pytest.param(CHAT, chat("{}"), [""], id="nothing is wrong"),
+        pytest.param(
+            CHAT,
+            chat('{"b": {"a": 1, "a": 2}}'),
+            [
+                "The arguments of the call to t cannot be read as JSON:",
+                f"- b.a: {TWICE}",
+                "Call the tool again with arguments that are one well-formed JSON object.",
+            ],
+            id="a key twice",
+        ),
+        pytest.param(
+            RESPONSES,
+            responses(""),
+            [
+                "The arguments of the call to t cannot be read as JSON:",
+                "- not JSON: it is empty",
+                "Call the tool again with arguments that are one well-formed JSON object.",
+            ],
+            id="empty",
+        ),
+        pytest.param(
+            GEMINI,
+            {"functionCall": {"name": "t", "args": []}},
+            [
+                "The arguments of the call to t are not valid:",
+                "- expected an object, found an empty array",
+                "Correct the arguments and call the tool again.",
+            ],
+            id="an array",
+        ),
+    ],
+)
+def test_the_model_is_told_of_its_arguments(key: ModelApi, call: Any, lines: list[str]) -> None:
+    """In the words in which it is told of any arguments."""
+    told = read(key, call).verdict_on_arguments
+    assert lines == tool_error_text(told, tool="t").split("\n")
