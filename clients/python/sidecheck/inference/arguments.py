@@ -102,18 +102,20 @@ def _packed(inputs: Inputs, given: Mapping[str, Any]) -> dict[str, Any]:
     """Put what no parameter is called by under `FURTHER`, where it is judged together."""
     if inputs.signature.further is None:
         return dict(given)
+    # What the server fills in stays outside, where it is unknown.
     known = {one.wire for one in inputs.signature.arguments}
+    known |= {one.name for one in inputs.signature.injections}
     payload = {name: value for name, value in given.items() if name in known}
     return {**payload, FURTHER: {n: v for n, v in given.items() if n not in known}}
 
 
 def _unknown(inputs: Inputs, payload: dict[str, Any]) -> tuple[ArgumentViolation, ...]:
-    known = {one.wire for one in inputs.signature.arguments} | {FURTHER}
-    if inputs.signature.further is None:
-        known.discard(FURTHER)
+    known = {one.wire for one in inputs.signature.arguments}
+    if inputs.signature.further is not None:
+        known.add(FURTHER)
     unknown = (name for name in payload if name not in known)
     return tuple(
-        ArgumentViolation(_pointer((name,)), "no argument is called so")
+        ArgumentViolation(f"/{_escaped(name)}", "no argument is called so")
         for name in islice(unknown, _MOST)
     )
 
@@ -191,8 +193,11 @@ def _replaced(value: Any, path: _Path, leaf: Any) -> Any:
 
 
 def _pointer(path: _Path) -> str:
-    steps = [str(step).replace("~", "~0").replace("/", "~1") for step in path if step != FURTHER]
-    return "".join(f"/{step}" for step in steps)
+    return "".join(f"/{_escaped(step)}" for step in path if step != FURTHER)
+
+
+def _escaped(step: str | int) -> str:
+    return str(step).replace("~", "~0").replace("/", "~1")
 
 
 def _kind(value: Any) -> str:

@@ -23,6 +23,8 @@ def docs_of(docstring: str | None) -> Docs:
     if not docstring:
         return Docs()
     written = griffe.Docstring(inspect.cleandoc(docstring))
+    # What tells the styles apart wants the line after a section's first, if only its end.
+    written.value += "\n"
     style, _ = griffe.infer_docstring_style(written)
     if style is None:
         return Docs(written.value.strip())

@@ -92,7 +92,9 @@ class FunctionTool:
             values = self.judged(arguments).values
         else:
             injected = {one.name for one in injections}
-            values = {name: one for name, one in arguments.items() if name not in injected}
+            names = {one.wire: one.name for one in self._inferred.signature.arguments}
+            renamed = {names.get(name, name): one for name, one in arguments.items()}
+            values = {name: one for name, one in renamed.items() if name not in injected}
             for name, maker in self._makers.items():
                 if name not in values:
                     values[name] = maker.get_default(call_default_factory=True)

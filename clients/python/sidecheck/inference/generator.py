@@ -2,12 +2,11 @@
 
 from typing import Any
 
+import pydantic
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue, JsonSchemaWarningKind
 from pydantic_core import core_schema
 
 __all__ = ["GENERATOR", "NotDescribed", "ToolSchema", "tidied"]
-
-import pydantic
 
 #: What wrote the schemas, and its version: another one may write them differently.
 GENERATOR = f"pydantic {pydantic.VERSION}"
@@ -53,9 +52,17 @@ class ToolSchema(GenerateJsonSchema):
         """Write a typed dictionary without its name as the title."""
         return _untitled(super().typed_dict_schema(schema), schema.get("cls"))
 
-    def enum_schema(self, schema: core_schema.EnumSchema) -> JsonSchemaValue:
-        """Write an enumeration without its name as the title."""
-        return _untitled(super().enum_schema(schema), schema["cls"])
+    def generate_inner(self, schema: Any) -> JsonSchemaValue:
+        """Write an enumeration without its name as the title.
+
+        pydantic puts that in after the method that writes enumerations.
+        """
+        written = super().generate_inner(schema)
+        if schema["type"] == "enum":
+            reference = written.get("$ref")
+            definition = self.get_schema_from_definitions(reference) if reference else written
+            _untitled(definition or {}, schema["cls"])
+        return written
 
 
 def _untitled(written: JsonSchemaValue, cls: Any) -> JsonSchemaValue:

@@ -1,5 +1,6 @@
 """The definition of a tool out of a function."""
 
+import inspect
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -72,6 +73,7 @@ def infer(target: Callable[..., Any], options: Options, frame: types.FrameType |
                 raise
             told.append(placed.warning(error.code, "return", error.diagnostic.message))
         output_schema = outputs.schema if outputs else None
+    places = {one: at for at, one in enumerate(inspect.signature(target).parameters)}
     config = ToolConfig(
         name=name,
         description=docs.text if options.description is None else options.description,
@@ -87,7 +89,7 @@ def infer(target: Callable[..., Any], options: Options, frame: types.FrameType |
         max_attempts=options.max_attempts,
         cache_ttl=options.cache_ttl,
         validate=options.validate,
-        diagnostics=tuple(told),
+        diagnostics=tuple(sorted(told, key=lambda one: places.get(one.parameter, len(places)))),
         fingerprint="",
         generator=GENERATOR,
     )

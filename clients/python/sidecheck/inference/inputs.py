@@ -1,5 +1,6 @@
 """Arguments: their schema, and the adapter that makes Python values of them."""
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import GenericAlias
@@ -10,7 +11,7 @@ from pydantic import TypeAdapter
 from pydantic.errors import PydanticUndefinedAnnotation, PydanticUserError
 from pydantic_core import PydanticSerializationError, ValidationError
 
-from sidecheck.inference.errors import Diagnostic
+from sidecheck.inference.errors import Diagnostic, InferenceError
 from sidecheck.inference.generator import ToolSchema, tidied
 from sidecheck.inference.places import Placed
 from sidecheck.inference.signatures import MISSING, Argument, Signature
@@ -62,7 +63,7 @@ def described(
         unresolved = isinstance(error, PydanticUndefinedAnnotation | NameError) or (
             isinstance(error, PydanticUserError) and error.code == "class-not-fully-defined"
         )
-        reason = str(error).split("\n", 1)[0].rstrip(".")
+        reason = str(error).partition("\n")[0].partition(". ")[0].rstrip(".")
         what = "be defined or imported first" if unresolved else "be of a type that JSON has"
         raise placed.error(
             "UNRESOLVED_NAME" if unresolved else "UNSUPPORTED_TYPE",
@@ -87,21 +88,19 @@ def inputs_of(
     for one in every:
         annotation: Any = one.annotation
         try:
-            adapter, _ = described(annotation, "validation", placed, one.name)
-        except TypeError as error:
+            adapter, _ = described(_form({one.name: annotation}), "validation", placed, one.name)
+        except InferenceError as error:
             if not admit_anything:
                 raise
-            told.append(placed.warning("UNSUPPORTED_TYPE", one.name, str(error)))
-            annotation, adapter = Any, TypeAdapter(Any)
+            told.append(placed.warning(error.code, one.name, error.diagnostic.message))
+            annotation = Any
+            adapter = TypeAdapter(_form({one.name: Any}))
         if one is signature.further:
             fields[FURTHER] = NotRequired[GenericAlias(dict, (str, annotation))]
             continue
         fields[one.name] = (Required if one.required else NotRequired)[annotation]
         defaults[one.wire] = _default(one, adapter, told.append, placed)
-    # Without a configuration, which classes in it would take over: what is not known is
-    # found before.
-    form = _typed_dict("_Arguments_of_the_tool", fields)
-    adapter, schema = described(form, "validation", placed, "")
+    adapter, schema = described(_form(fields), "validation", placed, "")
     schema = tidied(schema)
     properties = schema.setdefault("properties", {})
     schema["additionalProperties"] = False
@@ -118,13 +117,22 @@ def inputs_of(
     return Inputs(signature, adapter, schema), told
 
 
+def _form(fields: dict[str, Any]) -> Any:
+    """Return a class of dictionaries with *fields*.
+
+    It has no configuration, which classes in it would take over: what is not known is
+    found before it judges.
+    """
+    return _typed_dict("_Arguments_of_the_tool", fields)
+
+
 def _default(
     one: Argument, adapter: TypeAdapter[Any], tell: Callable[[Diagnostic], None], placed: Placed
 ) -> dict[str, Any]:
     """Return ``default`` as JSON, if it has one that JSON and its type admit."""
     if one.default is MISSING:
         return {}
-    if one.default is None and not _admits(adapter, b"null"):
+    if one.default is None and not _admits(adapter, one.wire, None):
         tell(
             placed.warning(
                 "IMPLICIT_OPTIONAL",
@@ -135,9 +143,11 @@ def _default(
         )
         return {}
     try:
-        value = adapter.dump_python(one.default, mode="json", by_alias=True, warnings="none")
-        value = copied({"default": value}, "")["default"]
-        if _admits(adapter, TypeAdapter(Any).dump_json(value)):
+        given = {one.name: one.default}
+        # By alias, for what is in it; so it stands under an alias itself.
+        written = adapter.dump_python(given, mode="json", by_alias=True, warnings="none")
+        (value,) = copied(written, "").values()
+        if _admits(adapter, one.wire, value):
             return {"default": value}
     except (PydanticSerializationError, NotJson, TypeError, ValueError, RecursionError):
         pass
@@ -152,9 +162,9 @@ def _default(
     return {}
 
 
-def _admits(adapter: TypeAdapter[Any], text: bytes) -> bool:
+def _admits(adapter: TypeAdapter[Any], wire: str, value: Any) -> bool:
     try:
-        adapter.validate_json(text, strict=True)
+        adapter.validate_json(json.dumps({wire: value}), strict=True)
     except ValidationError:
         return False
     return True

@@ -30,7 +30,7 @@ _CONTENT: Final = frozenset(
         "TextContent",
     }
 )
-_NOTHING: Final = (MISSING, None, types.NoneType, Any, object, Never, NoReturn, bytes)
+_NOTHING: Final = (MISSING, None, types.NoneType, Any, object, Never, NoReturn)
 _SEQUENCES: Final = frozenset(
     {list, tuple, set, frozenset, Sequence, Collection, Iterable, AbstractSet}
 )
@@ -65,8 +65,8 @@ class Outputs:
 def outputs_of(annotation: Any, placed: Placed) -> Outputs | None:
     """Return the results of type *annotation*, or None if there is nothing to say of them.
 
-    That is so for nothing and for anything, for the protocol's own content, for ``bytes``
-    and for sequences of anything, which may hold content.
+    That is so for nothing and for anything, for the protocol's own content and ``bytes``,
+    also as parts of others, and for sequences of anything, which may hold content.
 
     Raises:
         InferenceError: The type cannot be described.
@@ -74,11 +74,12 @@ def outputs_of(annotation: Any, placed: Placed) -> Outputs | None:
     # By identity: not every annotation can be hashed.
     if any(annotation is one for one in _NOTHING):
         return None
-    if any(getattr(underlying(one), "__name__", "") in _CONTENT for one in contained(annotation)):
+    parts = [underlying(one) for one in contained(annotation)]
+    if any(one is bytes or getattr(one, "__name__", "") in _CONTENT for one in parts):
         return None
     origin, given = get_origin(annotation) or annotation, get_args(annotation)
     anything = all(one is Any or one is object or one is Ellipsis for one in given)
     if anything and any(origin is one for one in _SEQUENCES):
         return None
     adapter, schema = described(annotation, "serialization", placed, "return")
-    return Outputs(adapter, tidied(schema))
+    return Outputs(adapter, tidied(schema)) if schema else None
