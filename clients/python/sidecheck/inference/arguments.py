@@ -50,10 +50,12 @@ def valid_arguments(tool: str, inputs: Inputs, given: Mapping[str, Any]) -> Vali
     Raises:
         InvalidArguments: They are not what the tool takes, or no JSON.
     """
+    if not isinstance(given, Mapping):
+        raise InvalidArguments(tool, (ArgumentViolation("", "must be an object"),))
     try:
-        payload: dict[str, Any] = copied(_packed(inputs, given), "")
+        payload = _packed(inputs, copied(dict(given), "arguments"))
     except NotJson as error:
-        raise InvalidArguments(tool, (ArgumentViolation("", str(error).strip()),)) from None
+        raise InvalidArguments(tool, (ArgumentViolation("", str(error)),)) from None
     unknown = _unknown(inputs, payload)
     try:
         values = _unpacked(_judged(inputs, payload))

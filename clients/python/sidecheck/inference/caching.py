@@ -1,5 +1,6 @@
 """Results that are kept for a while, by the arguments of the call."""
 
+import inspect
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
@@ -55,14 +56,17 @@ class Cache:
         return len(self._kept)
 
 
-def key_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Hashable:
+def key_of(signature: inspect.Signature, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Hashable:
     """Return what tells calls apart, or None if their arguments cannot be.
 
-    Values count with their types: 1, 1.0 and True are three. An object that can be
-    hashed stands for itself, and is held as long as the result.
+    It does not matter how an argument is given, or whether it is the default. Values
+    count with their types: 1, 1.0 and True are three. An object that can be hashed
+    stands for itself, and is held as long as the result.
     """
     try:
-        return _frozen(args, 0), _frozen(kwargs, 0)
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        return _frozen(bound.arguments, 0)
     except (TypeError, RecursionError):
         return None
 

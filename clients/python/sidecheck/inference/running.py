@@ -1,6 +1,7 @@
 """How the function of a tool is run: tried again, and its results kept."""
 
 import functools
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -63,10 +64,11 @@ def _cached(function: Callable[..., Any], options: Options) -> Callable[..., Any
     if not options.cache_ttl:
         return function
     cache = Cache(options.cache_ttl, options.cache_size, options.clock)
+    signature = inspect.signature(function)
 
     @functools.wraps(function)
     def cached(*args: Any, **kwargs: Any) -> Any:
-        key = key_of(args, kwargs)
+        key = key_of(signature, args, kwargs)
         if (result := cache.get(key)) is MISS:
             result = function(*args, **kwargs)
             cache.put(key, result)
@@ -79,10 +81,11 @@ def _cached_async(function: Callable[..., Any], options: Options) -> Callable[..
     if not options.cache_ttl:
         return function
     cache = Cache(options.cache_ttl, options.cache_size, options.clock)
+    signature = inspect.signature(function)
 
     @functools.wraps(function)
     async def cached(*args: Any, **kwargs: Any) -> Any:
-        key = key_of(args, kwargs)
+        key = key_of(signature, args, kwargs)
         if (result := cache.get(key)) is MISS:
             result = await function(*args, **kwargs)
             cache.put(key, result)
