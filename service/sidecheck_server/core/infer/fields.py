@@ -1,0 +1,273 @@
+"""What is said beside a type: `Field(...)`, and the metadata of `Annotated`."""
+
+import ast
+from dataclasses import dataclass, field
+from typing import Any
+
+from sidecheck_server.core.infer.complaints import Code, Complaint
+from sidecheck_server.core.infer.known import Kind
+from sidecheck_server.core.infer.literals import Literals
+from sidecheck_server.core.infer.scopes import Known, Scope
+
+__all__ = [
+    "INJECTING",
+    "Constraint",
+    "Info",
+    "called_name",
+    "constrain",
+    "read_default",
+    "read_metadata",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """One bound, by pydantic's name."""
+
+    name: str
+    value: Any
+    node: ast.expr
+
+
+@dataclass(slots=True)
+class Info:
+    """Everything that is said beside one type."""
+
+    constraints: list[Constraint] = field(default_factory=list)
+    #: What stands in the schema as it is: title, description, examples, and more.
+    members: dict[str, Any] = field(default_factory=dict)
+    #: A text that is all by itself in the metadata.
+    text: str = ""
+    #: The expression of the default, and where its names are looked up.
+    default: tuple[ast.expr, Scope] | None = None
+    #: Whether a function makes the default, so that it is not known.
+    has_factory: bool = False
+    alias: str | None = None
+    validation_alias: str | None = None
+    serialization_alias: str | None = None
+    exclude: bool = False
+    keyword_only: bool | None = None
+    discriminator: str = ""
+    #: What Required and NotRequired say.
+    required: bool | None = None
+    #: Whether the value is injected, which is what `Depends(...)` means.
+    injected: bool = False
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is said that matters for the schema."""
+        return not (self.constraints or self.members or self.discriminator)
+
+    def name(self, plain: str, *, written: bool) -> str:
+        """Return the name under which a field called *plain* is read, or is *written*."""
+        chosen = self.serialization_alias if written else self.validation_alias
+        return chosen or self.alias or plain
+
+
+CONSTRAINTS = frozenset({"ge", "gt", "le", "lt", "max_length", "min_length", "multiple_of"})
+_MEMBERS = frozenset({"deprecated", "description", "examples", "title"})
+# What pydantic checks, or does, without telling it in a schema.
+_UNTOLD = frozenset(
+    {
+        "allow_inf_nan", "alias_priority", "ascii_only", "coerce_numbers_to_str",
+        "decimal_places", "fail_fast", "frozen", "hash", "init", "max_digits", "metadata",
+        "repr", "strict", "strip_whitespace", "to_lower", "to_upper", "union_mode",
+        "validate_default", "compare",
+    }
+)  # fmt: skip
+_ALIASES = frozenset({"alias", "serialization_alias", "validation_alias"})
+_FIELDS = frozenset({"pydantic.Field", "dataclasses.field"})
+# The classes of annotated_types, and what their arguments are.
+_BOUNDS = {
+    "Ge": ("ge",),
+    "Gt": ("gt",),
+    "Interval": ("gt", "ge", "lt", "le"),
+    "Le": ("le",),
+    "Len": ("min_length", "max_length"),
+    "Lt": ("lt",),
+    "MaxLen": ("max_length",),
+    "MinLen": ("min_length",),
+    "MultipleOf": ("multiple_of",),
+}
+INJECTING = frozenset({"CurrentContext", "Depends", "InjectedToolArg", "Resolve"})
+
+
+def read_default(node: ast.expr, scope: Scope, info: Info, literals: Literals) -> None:
+    """Add to *info* what stands after the ``=`` of a field or a parameter."""
+    if isinstance(node, ast.Call):
+        name = called_name(node, scope)
+        if name in _FIELDS:
+            _read_field(node, scope, info, literals)
+            return
+        if name.rpartition(".")[2] in INJECTING:
+            info.injected = True
+            return
+    info.default = (node, scope)
+
+
+def read_metadata(node: ast.expr, scope: Scope, info: Info, literals: Literals) -> None:
+    """Add to *info* one of the metadata of `Annotated`; what nobody knows means nothing."""
+    if isinstance(node, ast.Constant):
+        if isinstance(node.value, str):
+            info.text = literals.text(node, scope)
+        return
+    name = called_name(node, scope)
+    module, _, last = name.rpartition(".")
+    if last in INJECTING:
+        info.injected = True
+    elif name == "pydantic.Field" and isinstance(node, ast.Call):
+        _read_field(node, scope, info, literals)
+    elif module == "annotated_types" and last in _BOUNDS and isinstance(node, ast.Call):
+        for bound, value in _arguments(node, _BOUNDS[last]):
+            _constrain(bound, value, scope, info, literals)
+    elif name == "pydantic.StringConstraints" and isinstance(node, ast.Call):
+        for keyword in node.keywords:
+            _keyword(keyword, scope, info, literals)
+    elif module == "pydantic" and last in _CHANGING:
+        raise Complaint(
+            Code.UNSUPPORTED_TYPE, f"{last} may change the schema, and is not run", node
+        )
+
+
+# Metadata of pydantic that decides the schema, by what it calls or in a way of its own.
+_CHANGING = frozenset(
+    {
+        "Discriminator", "EncodedBytes", "EncodedStr", "GetPydanticSchema", "PlainSerializer",
+        "PlainValidator", "Tag", "WithJsonSchema", "WrapSerializer", "WrapValidator",
+    }
+)  # fmt: skip
+
+
+def called_name(node: ast.expr, scope: Scope) -> str:
+    """Return the dotted name of what *node* calls, or is; "" if that is none that is known.
+
+    Of a name that the text does not explain, it is the name as it is written.
+    """
+    called = node.func if isinstance(node, ast.Call) else node
+    if not isinstance(called, ast.Name | ast.Attribute):
+        return ""
+    try:
+        found = scope.meaning(called)
+    except Complaint:
+        return called.id if isinstance(called, ast.Name) else called.attr
+    if isinstance(found, Known):
+        return found.name
+    return getattr(found, "name", "")
+
+
+def _arguments(node: ast.Call, names: tuple[str, ...]) -> list[tuple[str, ast.expr]]:
+    given = list(zip(names, node.args, strict=False))
+    return given + [(each.arg, each.value) for each in node.keywords if each.arg in names]
+
+
+def _read_field(node: ast.Call, scope: Scope, info: Info, literals: Literals) -> None:
+    if len(node.args) > 1 or any(isinstance(each, ast.Starred) for each in node.args):
+        raise Complaint(Code.UNSUPPORTED_SYNTAX, "only the default may stand by position", node)
+    for given in node.args:
+        info.default = (given, scope)
+        info.has_factory = False
+    for keyword in node.keywords:
+        _keyword(keyword, scope, info, literals)
+
+
+def _keyword(keyword: ast.keyword, scope: Scope, info: Info, literals: Literals) -> None:
+    name, node = keyword.arg, keyword.value
+    literals.meter.node()
+    if name == "default":
+        info.default, info.has_factory = (node, scope), False
+    elif name == "default_factory":
+        info.default, info.has_factory = None, True
+    elif name in _UNTOLD or (isinstance(node, ast.Constant) and node.value is None):
+        pass
+    elif name in CONSTRAINTS or name == "pattern":
+        _constrain(name, node, scope, info, literals)
+    elif name in _MEMBERS:
+        info.members[name] = literals.read(node, scope)
+    elif name in _ALIASES:
+        setattr(info, name, literals.text(node, scope))
+    elif name == "json_schema_extra":
+        extra = literals.read(node, scope)
+        if not isinstance(extra, dict):
+            raise Complaint(Code.UNSUPPORTED_SYNTAX, "json_schema_extra must be a dict", node)
+        info.members |= extra
+    elif name == "exclude":
+        info.exclude = literals.read(node, scope) is True
+    elif name == "kw_only":
+        info.keyword_only = literals.read(node, scope) is True
+    elif name == "discriminator":
+        info.discriminator = literals.text(node, scope)
+    else:
+        raise Complaint(
+            Code.UNSUPPORTED_SYNTAX,
+            f"what {name or 'a dictionary of keywords'} does to the schema is not known here",
+            node,
+        )
+
+
+def _constrain(name: str, node: ast.expr, scope: Scope, info: Info, literals: Literals) -> None:
+    try:
+        value = literals.read(node, scope)
+    except Complaint:
+        # Bounds of dates and times are values that only code makes; no schema tells them.
+        value = None
+    if value is not None or not isinstance(node, ast.Constant):
+        info.constraints.append(Constraint(name, value, node))
+
+
+_NUMBER = {
+    "ge": "minimum",
+    "gt": "exclusiveMinimum",
+    "le": "maximum",
+    "lt": "exclusiveMaximum",
+    "multiple_of": "multipleOf",
+}
+_STRING = {"min_length": "minLength", "max_length": "maxLength", "pattern": "pattern"}
+_ARRAY = {"min_length": "minItems", "max_length": "maxItems"}
+_OBJECT = {"min_length": "minProperties", "max_length": "maxProperties"}
+_KEYWORDS: dict[Kind, dict[str, str]] = {
+    Kind.NUMBER: _NUMBER,
+    Kind.INTEGER: _NUMBER,
+    Kind.STRING: _STRING,
+    Kind.ARRAY: _ARRAY,
+    Kind.OBJECT: _OBJECT,
+    Kind.URL: {"max_length": "maxLength"},
+}
+# What pydantic puts beside a type that does not have the bound: lengths are those of texts,
+# and the others have their own names, which no validator heeds.
+_BESIDE = {"min_length": "minLength", "max_length": "maxLength"}
+
+
+def constrain(schema: dict[str, Any], kind: Kind, constraint: Constraint) -> None:
+    """Write *constraint* into the *schema* of a type of that kind, as pydantic does.
+
+    Raises:
+        Complaint: its value is no literal, or the type cannot have it.
+    """
+    name, value, node = constraint.name, constraint.value, constraint.node
+    if kind is Kind.TIME and name in _NUMBER:
+        return
+    if value is None:
+        raise Complaint(Code.UNSUPPORTED_SYNTAX, f"{name} must be a literal: nothing is run", node)
+    _check(name, value, kind, node)
+    if kind is Kind.DECIMAL and name in _NUMBER:
+        for branch in schema.get("anyOf", ())[:1]:
+            branch[_NUMBER[name]] = value
+        return
+    keyword = _KEYWORDS.get(kind, {}).get(name) or _BESIDE.get(name, name)
+    schema[keyword] = int(value) if kind is Kind.INTEGER and name in _NUMBER else value
+
+
+def _check(name: str, value: Any, kind: Kind, node: ast.expr) -> None:
+    if name == "pattern":
+        right = isinstance(value, str) and kind is Kind.STRING
+        wanted = "a text, beside a type that is text"
+    elif name in _ARRAY:
+        right = type(value) is int and value >= 0
+        wanted = "an integer from 0"
+    else:
+        right = type(value) in (int, float)
+        if kind is Kind.INTEGER:
+            right = right and float(value).is_integer()
+        wanted = "an integer, as the type is" if kind is Kind.INTEGER else "a number"
+    if not right:
+        raise Complaint(Code.UNSUPPORTED_TYPE, f"{name} must be {wanted}", node)

@@ -1,0 +1,89 @@
+"""Injection: the parameters that a server gives, and that are no arguments."""
+
+import ast
+
+from sidecheck_server.core.infer.complaints import Complaint
+from sidecheck_server.core.infer.fields import INJECTING, called_name
+from sidecheck_server.core.infer.known import INJECTED_TYPES
+from sidecheck_server.core.infer.parsing import parse_expression
+from sidecheck_server.core.infer.scopes import Class, Scope
+from sidecheck_server.core.infer.words import InferenceOptions
+
+__all__ = ["is_injected"]
+
+# Injected only where things are wired by their types.
+_WIRED = frozenset({"ConfigPaths", "Settings"})
+_MOST_PARTS = 100
+
+
+def is_injected(
+    node: ast.arg,
+    default: ast.expr | None,
+    scope: Scope,
+    options: InferenceOptions,
+    *,
+    autowire: bool,
+) -> bool:
+    """Whether the parameter *node* is given by the server.
+
+    It is by what makes its default, `Depends(...)` and the like; by what `Annotated` says
+    besides; or by its type, alone or in a union.
+    """
+    if isinstance(default, ast.Call) and _last(called_name(default, scope)) in INJECTING:
+        return True
+    known = INJECTED_TYPES if autowire else INJECTED_TYPES - _WIRED
+    return node.annotation is not None and any(
+        _is_injecting(part, scope, known, options.injected_types)
+        for part in _parts(node.annotation)
+    )
+
+
+def _is_injecting(
+    part: ast.expr, scope: Scope, known: frozenset[str], asked: tuple[str, ...]
+) -> bool:
+    if isinstance(part, ast.Call):
+        return _last(called_name(part, scope)) in INJECTING
+    name = part.id if isinstance(part, ast.Name) else getattr(part, "attr", "")
+    if name in asked:
+        return True
+    return name in known and not _is_class(part, scope)
+
+
+def _is_class(part: ast.expr, scope: Scope) -> bool:
+    """Whether the text itself defines *part*, so that it means what the text says."""
+    try:
+        return isinstance(scope.meaning(part), Class)
+    except Complaint:
+        return False
+
+
+def _parts(annotation: ast.expr) -> list[ast.expr]:
+    """Return the types that stand in a union, or in `Annotated`, and what is said besides."""
+    found: list[ast.expr] = []
+    waiting = [annotation]
+    while waiting and len(found) < _MOST_PARTS:
+        node = waiting.pop()
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            try:
+                waiting.append(parse_expression(node))
+            except Complaint:
+                continue
+        elif isinstance(node, ast.BinOp):
+            waiting += [node.left, node.right]
+        elif isinstance(node, ast.Subscript):
+            name = (
+                node.value.id
+                if isinstance(node.value, ast.Name)
+                else getattr(node.value, "attr", "")
+            )
+            found.append(node.value)
+            if name in ("Annotated", "Optional", "Union"):
+                inner = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+                waiting += inner
+        elif isinstance(node, ast.Name | ast.Attribute | ast.Call):
+            found.append(node)
+    return found
+
+
+def _last(name: str) -> str:
+    return name.rpartition(".")[2]
