@@ -304,7 +304,7 @@ DEFAULTS = [
 ]
 
 # Results of which a client learns nothing: they have no output schema.
-_SAYING_NOTHING = ({}, {"type": "null"})
+_SAYING_NOTHING: tuple[dict[str, Any], ...] = ({}, {"type": "null"})
 _EACH = [(each, "") for each in TYPES] + [(each, f" = {default}") for each, default in DEFAULTS]
 _SOURCE = PRELUDE + "".join(
     f"\n@tool\ndef f{number}(a: {annotation}{default}) -> {annotation}: ...\n"
