@@ -53,8 +53,10 @@ def infer(
     The text is parsed and never run; - reads standard input. What it alone does not
     tell, such as a type that is imported from another file, is an error, and the tool is
     left out. Output schemas are in their natural form, whose root may be anything, as
-    protocol version 2026-07-28 admits it. Standard output gets the definitions, as a JSON array; standard error what
-    is wrong, and where. In JSON both are one object on standard output.
+    protocol version 2026-07-28 admits it.
+
+    Standard output gets the definitions, as a JSON array; standard error what is wrong,
+    and where. In JSON both are one object on standard output.
 
     Exits with 0 if all were inferred, with 1 if something has an error, and with 2 if the
     command is wrong, or the file cannot be read or is too large.
