@@ -65,6 +65,13 @@ def test_what_is_injected_is_no_argument(want: list[str], parameters: str) -> No
     assert want == list(found["inputSchema"]["properties"])
 
 
+def test_a_decorator_names_what_is_injected() -> None:
+    """Parameters by text, types by name."""
+    source = "@tool(injected=['user', db.Session])\ndef f(a: int, user: X, s: Session): ..."
+
+    assert ["a"] == list(definition(source)["inputSchema"]["properties"])
+
+
 def test_a_type_of_the_text_is_no_context() -> None:
     """If it is a class of data."""
     source = (
