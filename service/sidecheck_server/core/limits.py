@@ -70,6 +70,9 @@ class Limits:
     allow_backtracking: bool = False
     #: The largest code generated for a schema, in characters.
     code_length: int = 2_000_000
+    #: The largest source text that definitions are inferred from, in bytes. Parsing that
+    #: many takes an eighth of a second at worst.
+    source_bytes: int = 64 << 10
 
 
 def exceeded(bound: str, limit: int, what: str, found: int | None = None) -> Refusal:
