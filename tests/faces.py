@@ -7,6 +7,7 @@ from typing import Any, Self, cast
 from sidecheck import (
     BlockingClient,
     BlockingConversionClient,
+    BlockingInferenceClient,
     BlockingProtocolClient,
     Client,
     Rule,
@@ -29,7 +30,11 @@ class Threaded:
     """A blocking client whose methods can be awaited."""
 
     def __init__(
-        self, client: BlockingClient | BlockingConversionClient | BlockingProtocolClient
+        self,
+        client: BlockingClient
+        | BlockingConversionClient
+        | BlockingInferenceClient
+        | BlockingProtocolClient,
     ) -> None:
         self._client: Any = client
 
@@ -40,6 +45,10 @@ class Threaded:
     @property
     def conversion(self) -> "Threaded":
         return Threaded(self._client.conversion)
+
+    @property
+    def inference(self) -> "Threaded":
+        return Threaded(self._client.inference)
 
     async def __aenter__(self) -> Self:
         return self

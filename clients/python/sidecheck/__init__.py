@@ -7,7 +7,9 @@ every payload, valid or not, and raise `Refused` where none could be judged.
 from sidecheck.absence import OnUnavailable
 from sidecheck.blocking import BlockingClient
 from sidecheck.blocking_conversion import BlockingConversionClient
+from sidecheck.blocking_inference import BlockingInferenceClient
 from sidecheck.blocking_protocol import BlockingProtocolClient
+from sidecheck.boxes import BoxMismatch, NoValue, unbox
 from sidecheck.checks import (
     CheckItem,
     CheckOptions,
@@ -54,6 +56,7 @@ from sidecheck.findings import (
     ToolOutcome,
     Treatment,
 )
+from sidecheck.inference_client import InferenceClient
 from sidecheck.info import Engine, Limits, ServerInfo
 from sidecheck.items import (
     ABSENT,
@@ -70,6 +73,7 @@ from sidecheck.options import Coercion, Detail, OnUnknownTool, Options, UnknownA
 from sidecheck.protocol import ProtocolClient
 from sidecheck.refusals import Refused, StreamEnded, StreamUnavailable, Unavailable
 from sidecheck.repairs import Change, Repair
+from sidecheck.returned import NormalizedResult, ProjectedTool
 from sidecheck.sessions import BlockingSession, Session
 from sidecheck.streams import BlockingStream, Stream
 from sidecheck.targets import (
@@ -97,10 +101,12 @@ __all__ = [
     "Arguments",
     "BlockingClient",
     "BlockingConversionClient",
+    "BlockingInferenceClient",
     "BlockingProtocolClient",
     "BlockingSession",
     "BlockingStream",
     "BlockingValidator",
+    "BoxMismatch",
     "CallParams",
     "CallResult",
     "Change",
@@ -128,6 +134,7 @@ __all__ = [
     "Elicitation",
     "ElicitationResult",
     "Engine",
+    "InferenceClient",
     "InvalidPayload",
     "Item",
     "JsonText",
@@ -139,6 +146,8 @@ __all__ = [
     "Mode",
     "ModelApi",
     "NameCollision",
+    "NoValue",
+    "NormalizedResult",
     "OnChange",
     "OnUnavailable",
     "OnUnknownTool",
@@ -147,6 +156,7 @@ __all__ = [
     "Payload",
     "Peers",
     "PlanJson",
+    "ProjectedTool",
     "ProtocolClient",
     "ProtocolJson",
     "ProtocolMessage",
@@ -186,4 +196,5 @@ __all__ = [
     "Validator",
     "Verdict",
     "Violation",
+    "unbox",
 ]

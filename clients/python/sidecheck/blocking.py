@@ -4,11 +4,13 @@ from collections.abc import Iterable, Iterator
 
 from sidecheck.absence import OnUnavailable
 from sidecheck.blocking_conversion import BlockingConversionClient
+from sidecheck.blocking_inference import BlockingInferenceClient
 from sidecheck.blocking_protocol import BlockingProtocolClient
 from sidecheck.connections import BlockingConnection
 from sidecheck.conversations import Conversations
 from sidecheck.conversion_conversations import ConversionConversations
 from sidecheck.exchanges import PAYLOADS
+from sidecheck.inference_conversations import InferenceConversations
 from sidecheck.info import ServerInfo
 from sidecheck.items import Item
 from sidecheck.options import Options
@@ -48,6 +50,13 @@ class BlockingClient(BlockingValidator):
         """What turns tools, calls and results into the forms of providers' APIs, and back."""
         talk = ConversionConversations(self._conversations)
         return BlockingConversionClient(self._connection, talk)
+
+    @property
+    def inference(self) -> BlockingInferenceClient:
+        """What gives definitions the forms that protocol versions want."""
+        return BlockingInferenceClient(
+            self._connection, InferenceConversations(self._conversations)
+        )
 
     def validate_batch(
         self,

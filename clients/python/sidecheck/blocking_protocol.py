@@ -20,7 +20,9 @@ from sidecheck.connections import BlockingConnection
 from sidecheck.exchanges import SESSION
 from sidecheck.findings import CheckAnswer, CheckedNames, CheckedTools, CheckOutcome, Rule
 from sidecheck.forms import Form, asked
+from sidecheck.items import ABSENT, Absent
 from sidecheck.protocol_conversations import ProtocolConversations
+from sidecheck.returned import NormalizedResult, Returned
 from sidecheck.sessions import BlockingSession
 from sidecheck.streams import OUTSTANDING
 from sidecheck.targets import Document, Target, ToolDefinition, ToolJson
@@ -116,6 +118,26 @@ class BlockingProtocolClient:
     ) -> CheckAnswer:
         """Check a ``CallToolResult``; see `ProtocolClient.check_tool_result`."""
         return self._check(ToolResult(result, profile, tool), peers, options, timeout)
+
+    def normalize_tool_result(  # noqa: PLR0913 - the fields of the request.
+        self,
+        value: Any = ABSENT,
+        *,
+        content: Any = ABSENT,
+        result: Any = ABSENT,
+        error: str | BaseException | Absent = ABSENT,
+        tool: Target | None = None,
+        profile: ResultProfile = "specification",
+        peers: Peers | None = None,
+        options: CheckOptions | None = None,
+        timeout: float | None = None,
+    ) -> NormalizedResult:
+        """Make a result of what a tool returned; see `ProtocolClient.normalize_tool_result`."""
+        returned = Returned(
+            value=value, content=content, result=result, error=error, tool=tool, profile=profile
+        )
+        conversation = self._conversations.normalize(returned, peers, options, timeout)
+        return self._connection.hold(conversation)
 
     def check_message(
         self,

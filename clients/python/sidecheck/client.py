@@ -10,6 +10,8 @@ from sidecheck.conversations import Conversations
 from sidecheck.conversion import ConversionClient
 from sidecheck.conversion_conversations import ConversionConversations
 from sidecheck.exchanges import PAYLOADS
+from sidecheck.inference_client import InferenceClient
+from sidecheck.inference_conversations import InferenceConversations
 from sidecheck.info import ServerInfo
 from sidecheck.items import Item
 from sidecheck.options import Options
@@ -57,6 +59,11 @@ class Client(Validator):
     def conversion(self) -> ConversionClient:
         """What turns tools, calls and results into the forms of providers' APIs, and back."""
         return ConversionClient(self._connection, ConversionConversations(self._conversations))
+
+    @property
+    def inference(self) -> InferenceClient:
+        """What gives definitions the forms that protocol versions want."""
+        return InferenceClient(self._connection, InferenceConversations(self._conversations))
 
     async def validate_batch(
         self,

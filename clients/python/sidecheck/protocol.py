@@ -22,7 +22,9 @@ from sidecheck.connections import Connection
 from sidecheck.exchanges import SESSION
 from sidecheck.findings import CheckAnswer, CheckedNames, CheckedTools, CheckOutcome, Rule
 from sidecheck.forms import Form, asked
+from sidecheck.items import ABSENT, Absent
 from sidecheck.protocol_conversations import ProtocolConversations
+from sidecheck.returned import NormalizedResult, Returned
 from sidecheck.sessions import Session
 from sidecheck.streams import OUTSTANDING
 from sidecheck.targets import Document, Target, ToolDefinition, ToolJson
@@ -151,6 +153,43 @@ class ProtocolClient:
     ) -> CheckAnswer:
         """Check a ``CallToolResult``; see `ToolResult`."""
         return await self._check(ToolResult(result, profile, tool), peers, options, timeout)
+
+    async def normalize_tool_result(  # noqa: PLR0913 - the fields of the request.
+        self,
+        value: Any = ABSENT,
+        *,
+        content: Any = ABSENT,
+        result: Any = ABSENT,
+        error: str | BaseException | Absent = ABSENT,
+        tool: Target | None = None,
+        profile: ResultProfile = "specification",
+        peers: Peers | None = None,
+        options: CheckOptions | None = None,
+        timeout: float | None = None,
+    ) -> NormalizedResult:
+        """Make a ``CallToolResult`` of what a tool returned, as the protocol version wants it.
+
+        Give exactly one of four; nothing is guessed from the form of a value:
+
+        * *value*: data. A `JsonText` is JSON text; any other value is one of Python, as
+          `sidecheck.json_values.json_value` turns it: a ``str`` is text, ``bytes`` become
+          Base64.
+        * *content*: one content block or a list of them, as JSON, JSON text, or objects of
+          an SDK.
+        * *result*: a whole result, likewise; its structured content is as the tool's
+          definition has it.
+        * *error*: what went wrong, as text or an exception.
+
+        The result is checked last: in place of one that breaks the protocol, or the output
+        schema of *tool*, stands one with ``isError`` that says where. Of *peers* only the
+        protocol version counts. Where no server answers, `Unavailable` is raised, whatever
+        the client's ``on_unavailable`` says.
+        """
+        returned = Returned(
+            value=value, content=content, result=result, error=error, tool=tool, profile=profile
+        )
+        conversation = self._conversations.normalize(returned, peers, options, timeout)
+        return await self._connection.hold(conversation)
 
     async def check_message(
         self,

@@ -12,11 +12,14 @@ from sidecheck.checks import (
 from sidecheck.conversations import Conversation, Conversations
 from sidecheck.exchanges import SESSION, Exchange
 from sidecheck.findings import CheckAnswer, CheckedNames, CheckedTools, CheckOutcome, Rule
+from sidecheck.returned import NormalizedResult, Returned
 from sidecheck.targets import Document, ToolDefinition, ToolJson
 from sidecheck.verdicts import Verdict
 from sidecheck.wire import protocol_requests as requests
 from sidecheck.wire import protocol_responses as responses
 from sidecheck.wire import rpcs
+from sidecheck.wire.returned_requests import normalization_request
+from sidecheck.wire.returned_responses import normalized
 
 __all__ = ["ProtocolConversations"]
 
@@ -87,6 +90,18 @@ class ProtocolConversations:
         rpc, request = requests.check_request(item, peers, options)
         read = responses.answer
         return (yield from self._ground.judged(rpc, request, read, unchecked, timeout))
+
+    def normalize(
+        self,
+        returned: Returned,
+        peers: Peers | None,
+        options: CheckOptions | None,
+        timeout: float | None,
+    ) -> Conversation[NormalizedResult]:
+        """Have a result made; nobody can make it up where no server answers."""
+        request = normalization_request(returned, peers, options)
+        response = yield from self._ground.ask(rpcs.NORMALIZE_TOOL_RESULT, request, timeout)
+        return normalized(response)
 
     def batch(
         self,

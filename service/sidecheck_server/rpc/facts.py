@@ -24,6 +24,10 @@ _CHECKS = (
     protocol_service_pb2.CheckToolResultResponse,
     protocol_service_pb2.CheckMessageResponse,
 )
+_RESULTS = (
+    conversion_service_pb2.ConvertToolResultResponse,
+    protocol_service_pb2.NormalizeToolResultResponse,
+)
 
 
 def facts_of(response: Any) -> tuple[int, dict[str, Any]]:
@@ -47,7 +51,7 @@ def facts_of(response: Any) -> tuple[int, dict[str, Any]]:
         return _conversions(response)
     if isinstance(response, conversion_service_pb2.RestoreToolCallResponse):
         return _verdict(response.verdict)
-    if isinstance(response, conversion_service_pb2.ConvertToolResultResponse):
+    if isinstance(response, _RESULTS):
         return _check(response.verdict)
     return logging.DEBUG, {}
 

@@ -24,6 +24,8 @@ from sidecheck.v1.protocol_service_pb2 import (
     CheckToolsResponse,
     ListRulesRequest,
     ListRulesResponse,
+    NormalizeToolResultRequest,
+    NormalizeToolResultResponse,
 )
 from sidecheck.v1.protocol_service_pb2_grpc import ProtocolServiceServicer
 
@@ -31,7 +33,14 @@ from sidecheck_server.core.limits import Limits, exceeded
 from sidecheck_server.rpc.answering import answering
 from sidecheck_server.rpc.batches import Batch, Turn, refuse_large_answer
 from sidecheck_server.rpc.checks import Checks
-from sidecheck_server.rpc.convert import Sent, Terms, nothing_to_check, terms_from_wire
+from sidecheck_server.rpc.convert import (
+    Sent,
+    Terms,
+    normalized_to_wire,
+    nothing_to_check,
+    terms_from_wire,
+    to_normalize_from_wire,
+)
 from sidecheck_server.rpc.door import Door
 from sidecheck_server.rpc.facts import Told
 from sidecheck_server.rpc.methods import Unreadable
@@ -40,6 +49,7 @@ from sidecheck_server.rpc.rules import rules_on_page
 from sidecheck_server.rpc.sessions import Conversation
 from sidecheck_server.rpc.streams import Streams, answering_stream
 from sidecheck_server.rpc.tools import answer_tools
+from sidecheck_server.state.normalization import Normalizer
 from sidecheck_server.state.protocol import Checker
 from sidecheck_server.state.results import ResultChecker
 from sidecheck_server.state.tools import ToolsChecker
@@ -54,6 +64,7 @@ class ProtocolServicer(ProtocolServiceServicer):
         self,
         checker: Checker,
         results: ResultChecker,
+        normalizer: Normalizer,
         limits: Limits,
         door: Door,
         streams: Streams,
@@ -63,6 +74,7 @@ class ProtocolServicer(ProtocolServiceServicer):
         self._checker = checker
         self._tools = ToolsChecker(checker, limits)
         self._checks = Checks(checker, results)
+        self._normalizer = normalizer
         self._limits = limits
 
     @answering
@@ -113,6 +125,16 @@ class ProtocolServicer(ProtocolServiceServicer):
         """Check the result of a tool."""
         sent, terms = self._read(request, "tool_result")
         return CheckToolResultResponse(answer=await self._checks.answer(sent, terms))
+
+    @answering
+    async def NormalizeToolResult(  # noqa: N802
+        self, request: NormalizeToolResultRequest
+    ) -> NormalizeToolResultResponse:
+        """Make a result of what a tool returned."""
+        one = to_normalize_from_wire(request, self._limits)
+        response = normalized_to_wire(await self._normalizer.normalize(one))
+        refuse_large_answer(response, self._limits)
+        return response
 
     @answering
     async def CheckMessage(  # noqa: N802

@@ -8,6 +8,7 @@ import structlog
 from grpc_health.v1 import health
 from sidecheck.v1 import (
     conversion_service_pb2,
+    inference_service_pb2,
     info_service_pb2,
     protocol_service_pb2,
     registry_service_pb2,
@@ -18,6 +19,7 @@ from sidecheck_server.registry import Registry
 from sidecheck_server.rpc.conversion import ConversionServicer
 from sidecheck_server.rpc.door import Door
 from sidecheck_server.rpc.health import HealthServicer
+from sidecheck_server.rpc.inference import InferenceServicer
 from sidecheck_server.rpc.info import InfoServicer
 from sidecheck_server.rpc.methods import add_service
 from sidecheck_server.rpc.protocol import ProtocolServicer
@@ -29,6 +31,8 @@ from sidecheck_server.rpc.validation import ValidationServicer
 from sidecheck_server.settings import Settings
 from sidecheck_server.state.calls import ToolCalls
 from sidecheck_server.state.conversion import Converter
+from sidecheck_server.state.normalization import Normalizer
+from sidecheck_server.state.projection import Projector
 from sidecheck_server.state.protocol import Checker
 from sidecheck_server.state.registration import Registrar
 from sidecheck_server.state.restoring import Restorer
@@ -41,9 +45,10 @@ __all__ = ["Server"]
 _VALIDATION = validation_service_pb2.DESCRIPTOR.services_by_name["ValidationService"]
 _PROTOCOL = protocol_service_pb2.DESCRIPTOR.services_by_name["ProtocolService"]
 _CONVERSION = conversion_service_pb2.DESCRIPTOR.services_by_name["ConversionService"]
+_INFERENCE = inference_service_pb2.DESCRIPTOR.services_by_name["InferenceService"]
 _REGISTRY = registry_service_pb2.DESCRIPTOR.services_by_name["RegistryService"]
 _INFO = info_service_pb2.DESCRIPTOR.services_by_name["InfoService"]
-_ALL = (_VALIDATION, _PROTOCOL, _CONVERSION, _REGISTRY, _INFO)
+_ALL = (_VALIDATION, _PROTOCOL, _CONVERSION, _INFERENCE, _REGISTRY, _INFO)
 _SERVICES = tuple(each.full_name for each in _ALL)
 _log = structlog.get_logger("sidecheck.server")
 
@@ -82,7 +87,9 @@ class Server:
         )
         add_service(server, _VALIDATION, validation)
         results = ResultChecker(checker, validator)
-        protocol = ProtocolServicer(checker, results, limits, self._door, self._streams)
+        projector = Projector(validator, limits)
+        normalizer = Normalizer(validator, projector, results, limits)
+        protocol = ProtocolServicer(checker, results, normalizer, limits, self._door, self._streams)
         add_service(server, _PROTOCOL, protocol)
         conversion = ConversionServicer(
             converter,
@@ -92,6 +99,8 @@ class Server:
             self._door,
         )
         add_service(server, _CONVERSION, conversion)
+        inference = InferenceServicer(projector, limits, self._door)  # type: ignore[abstract]
+        add_service(server, _INFERENCE, inference)
         add_service(server, _REGISTRY, RegistryServicer(registrar, registry, limits, self._door))
         add_service(server, _INFO, InfoServicer(registry, limits, self._door))
         add_health(server, self._health)

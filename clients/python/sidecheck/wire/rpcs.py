@@ -6,6 +6,7 @@ from typing import Final, Generic, TypeVar
 from google.protobuf.message import Message
 
 from sidecheck.v1 import conversion_service_pb2 as conversion_pb
+from sidecheck.v1 import inference_service_pb2 as inference_pb
 from sidecheck.v1 import info_service_pb2 as info_pb
 from sidecheck.v1 import protocol_service_pb2 as protocol_pb
 from sidecheck.v1 import registry_service_pb2 as registry_pb
@@ -28,6 +29,8 @@ __all__ = [
     "GET_TOOL",
     "LIST_RULES",
     "LIST_TOOLS",
+    "NORMALIZE_TOOL_RESULT",
+    "PROJECT_TOOL",
     "REGISTER_TOOLS",
     "RESTORE_TOOL_CALL",
     "SERVICES",
@@ -61,10 +64,11 @@ VALIDATION: Final = "sidecheck.v1.ValidationService"
 REGISTRY: Final = "sidecheck.v1.RegistryService"
 PROTOCOL: Final = "sidecheck.v1.ProtocolService"
 CONVERSION: Final = "sidecheck.v1.ConversionService"
+INFERENCE: Final = "sidecheck.v1.InferenceService"
 INFO: Final = "sidecheck.v1.InfoService"
 
 #: The full names of all services that a client calls.
-SERVICES: Final = (VALIDATION, REGISTRY, PROTOCOL, CONVERSION, INFO)
+SERVICES: Final = (VALIDATION, REGISTRY, PROTOCOL, CONVERSION, INFERENCE, INFO)
 
 VALIDATE: Final = Rpc(
     VALIDATION, "Validate", validation_pb.ValidateRequest, validation_pb.ValidateResponse
@@ -136,6 +140,12 @@ CHECK_TOOL_RESULT: Final = Rpc(
     protocol_pb.CheckToolResultRequest,
     protocol_pb.CheckToolResultResponse,
 )
+NORMALIZE_TOOL_RESULT: Final = Rpc(
+    PROTOCOL,
+    "NormalizeToolResult",
+    protocol_pb.NormalizeToolResultRequest,
+    protocol_pb.NormalizeToolResultResponse,
+)
 CHECK_MESSAGE: Final = Rpc(
     PROTOCOL,
     "CheckMessage",
@@ -171,6 +181,12 @@ CONVERT_TOOL_RESULT: Final = Rpc(
     "ConvertToolResult",
     conversion_pb.ConvertToolResultRequest,
     conversion_pb.ConvertToolResultResponse,
+)
+PROJECT_TOOL: Final = Rpc(
+    INFERENCE,
+    "ProjectTool",
+    inference_pb.ProjectToolRequest,
+    inference_pb.ProjectToolResponse,
 )
 GET_SERVER_INFO: Final = Rpc(
     INFO, "GetServerInfo", info_pb.GetServerInfoRequest, info_pb.GetServerInfoResponse

@@ -21,7 +21,7 @@ from sidecheck_server.core.schemas.keywords import subschemas
 from sidecheck_server.core.schemas.published import PUBLISHED
 from sidecheck_server.core.words import JsonValue
 
-__all__ = ["DialectOf", "Resource", "Resources", "UnresolvableError"]
+__all__ = ["DialectOf", "Resource", "Resources", "UnresolvableError", "identifier_of"]
 
 DialectOf = Callable[[JsonValue, Dialect], Dialect]
 """Tells the dialect that a resource declares, given the one around it."""
@@ -70,7 +70,7 @@ class Resources:
         self._by_uri: dict[str, Resource] = {}
         self._by_contents: dict[int, Resource] = {}
         self._root_is_read = False
-        self.root = Resource(_identifier(root, dialect) or "", root, dialect)
+        self.root = Resource(identifier_of(root, dialect) or "", root, dialect)
 
     def rooted_at(self, schema: JsonValue) -> Resource | None:
         """Return the resource whose contents *schema* is."""
@@ -141,7 +141,7 @@ class Resources:
 
     def _read(self, uri: str, contents: JsonValue) -> None:
         dialect = self._dialect_of(contents, self.root.dialect)
-        identifier = _identifier(contents, dialect)
+        identifier = identifier_of(contents, dialect)
         resource = Resource(_joined(uri, identifier or "") or uri, contents, dialect)
         self._by_uri.setdefault(uri, resource)
         self._add(resource)
@@ -177,7 +177,7 @@ class Resources:
             return around
         # A $schema counts at the root of a resource only (2020-12 core, section 8.1.1).
         dialect = self._dialect_of(schema, around.dialect)
-        identifier = _identifier(schema, dialect)
+        identifier = identifier_of(schema, dialect)
         uri = _joined(around.uri, identifier) if identifier else None
         if uri is None:
             return around
@@ -203,7 +203,7 @@ def _refuse_another(known: JsonValue, other: JsonValue, what: str, name: str) ->
         )
 
 
-def _identifier(schema: JsonValue, dialect: Dialect) -> str | None:
+def identifier_of(schema: JsonValue, dialect: Dialect) -> str | None:
     """Return the URI that *schema* gives itself, relative to the one around it."""
     if not isinstance(schema, dict) or (dialect.reference_hides_siblings and "$ref" in schema):
         return None

@@ -12,7 +12,7 @@ from sidecheck_server.core.budget import Budget, spend
 from sidecheck_server.core.schemas.dialects import DEFAULT_DIALECT, DIALECTS
 from sidecheck_server.core.schemas.keywords import Draft, subschemas
 
-__all__ = ["Standing", "mentions", "standing_in"]
+__all__ = ["Standing", "draft_of", "mentions", "standing_in"]
 
 #: The way from the root of a schema to a part: keys and indexes.
 Path: TypeAlias = tuple[str | int, ...]
@@ -45,7 +45,7 @@ def standing_in(schema: Any, budget: Budget) -> Iterator[Standing]:
     """
     if not isinstance(schema, dict):
         return
-    draft = _draft(schema)
+    draft = draft_of(schema)
     stack = [Standing(schema, (), by_properties=True)]
     while stack:
         here = stack.pop()
@@ -82,7 +82,8 @@ def mentions(schema: Any, keyword: str, budget: Budget) -> bool:
     return False
 
 
-def _draft(schema: dict[str, Any]) -> Draft:
+def draft_of(schema: dict[str, Any]) -> Draft:
+    """Return the draft that *schema* declares at its root; an unknown dialect counts as 2020-12."""
     declared = schema.get("$schema")
     uri = declared.removesuffix("#") if isinstance(declared, str) else ""
     return DIALECTS.get(uri, DEFAULT_DIALECT).draft

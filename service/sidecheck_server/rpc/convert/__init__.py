@@ -15,6 +15,12 @@ from sidecheck_server.rpc.convert.conversions import (
     tools_to_convert_from_wire,
 )
 from sidecheck_server.rpc.convert.limits import limits_to_wire
+from sidecheck_server.rpc.convert.normalizing import (
+    normalized_to_wire,
+    projected_to_wire,
+    to_normalize_from_wire,
+    to_project_from_wire,
+)
 from sidecheck_server.rpc.convert.options import Asked, options_from_wire
 from sidecheck_server.rpc.convert.registrations import (
     outcome_to_wire,
@@ -53,9 +59,11 @@ __all__ = [
     "limits_to_wire",
     "losses_to_wire",
     "name_to_wire",
+    "normalized_to_wire",
     "nothing_to_check",
     "options_from_wire",
     "outcome_to_wire",
+    "projected_to_wire",
     "registration_from_wire",
     "result_to_tell_from_wire",
     "rule_to_wire",
@@ -64,6 +72,8 @@ __all__ = [
     "skipped_to_wire",
     "target_from_wire",
     "terms_from_wire",
+    "to_normalize_from_wire",
+    "to_project_from_wire",
     "tool_outcome_to_wire",
     "tool_to_wire",
     "tools_from_wire",

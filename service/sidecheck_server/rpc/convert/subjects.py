@@ -22,7 +22,13 @@ from sidecheck_server.core.refusals import Reason, Refusal
 from sidecheck_server.rpc.convert.terms import Terms
 from sidecheck_server.rpc.convert.values import no_such_value
 
-__all__ = ["Sent", "asked_from_wire", "nothing_to_check", "sender_from_wire"]
+__all__ = [
+    "Sent",
+    "asked_from_wire",
+    "nothing_to_check",
+    "profile_from_wire",
+    "sender_from_wire",
+]
 
 #: What a request, or an item of one, may ask to be checked.
 Sent: TypeAlias = (
@@ -77,11 +83,19 @@ def nothing_to_check(field: str) -> Refusal:
     return Refusal(Reason.INVALID_REQUEST, f"the request has no {field} to check", {"field": field})
 
 
-def _tool_result(sent: wire.ToolResult) -> ToolResult:
-    profile = _PROFILES.get(sent.profile)
-    if profile is None:
+def profile_from_wire(profile: int) -> ResultProfile:
+    """Return what a result must be.
+
+    Raises:
+        Refusal: INVALID_REQUEST for an enum value that does not exist.
+    """
+    if profile not in _PROFILES:
         raise no_such_value("profile")
-    return ToolResult(sent.json, profile)
+    return _PROFILES[profile]
+
+
+def _tool_result(sent: wire.ToolResult) -> ToolResult:
+    return ToolResult(sent.json, profile_from_wire(sent.profile))
 
 
 _SUBJECTS: Mapping[type, Callable[[Any], Subject]] = MappingProxyType(

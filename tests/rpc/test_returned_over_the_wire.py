@@ -1,0 +1,200 @@
+"""Projection and normalisation, through a real server: the shared cases, and what is refused."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import grpc
+import pytest
+from returned_cases import PROJECTION, RESULTS, text_of
+from running import RunningServer
+from sidecheck.v1 import inference_service_pb2 as inference_pb
+from sidecheck.v1 import protocol_service_pb2 as protocol_pb
+from sidecheck.v1 import registry_service_pb2 as registry_pb
+from sidecheck.v1 import target_pb2, verdict_pb2
+from sidecheck.v1.inference_service_pb2_grpc import InferenceServiceStub
+from sidecheck.v1.protocol_service_pb2_grpc import ProtocolServiceStub
+from sidecheck.v1.registry_service_pb2_grpc import RegistryServiceStub
+from wire import refusal_of
+
+PROFILES = {
+    "specification": protocol_pb.RESULT_PROFILE_SPECIFICATION,
+    "text": protocol_pb.RESULT_PROFILE_TEXT,
+}
+LIST = {
+    "name": "list",
+    "inputSchema": {"type": "object"},
+    "outputSchema": {"type": "array", "items": {"type": "integer"}},
+}
+
+
+@pytest.fixture(scope="module")
+def channel(shared_server: RunningServer) -> Iterator[grpc.Channel]:
+    with grpc.insecure_channel(shared_server.address) as connected:
+        yield connected
+
+
+def inline(tool: Any) -> target_pb2.Target:
+    return target_pb2.Target(inline_tool=target_pb2.InlineTool(json=text_of(tool)))
+
+
+def to_normalize(case: dict[str, Any]) -> protocol_pb.NormalizeToolResultRequest:
+    [(kind, value)] = case["returned"].items()
+    return protocol_pb.NormalizeToolResultRequest(
+        context=protocol_pb.ProtocolContext(protocol_version=case["version"]),
+        tool=inline(case["tool"]) if "tool" in case else None,
+        profile=PROFILES[case.get("profile", "specification")],
+        **{kind: value if kind == "error" else text_of(value)},
+    )
+
+
+@pytest.mark.parametrize("case", PROJECTION)
+def test_definitions_have_the_form_that_the_case_wants(
+    case: dict[str, Any], channel: grpc.Channel
+) -> None:
+    """As in the core."""
+    got = InferenceServiceStub(channel).ProjectTool(
+        inference_pb.ProjectToolRequest(tool=inline(case["tool"]), protocol_version=case["version"])
+    )
+
+    want = case["want"]
+    assert want == {
+        "tool": json.loads(got.json),
+        "box": got.box,
+        "left_out": list(got.left_out),
+    }
+
+
+@pytest.mark.parametrize("case", RESULTS)
+def test_results_are_made_as_the_case_wants(case: dict[str, Any], channel: grpc.Channel) -> None:
+    """As in the core; and what breaks its schema becomes an error."""
+    got = ProtocolServiceStub(channel).NormalizeToolResult(to_normalize(case))
+    want, result = case["want"], json.loads(got.result)
+    errors = [
+        found.code
+        for found in got.verdict.violations
+        if found.severity == verdict_pb2.SEVERITY_ERROR
+    ]
+
+    assert (want["valid"], want.get("codes", [])) == (got.verdict.valid, errors)
+    assert want["result"] in (result, None)
+    assert want["valid"] or result["isError"] is True
+
+
+def test_a_registered_tool_is_found_by_any_of_its_names(channel: grpc.Channel) -> None:
+    """By name and by the digest of its definition."""
+    registry: Any = RegistryServiceStub(channel)
+    done = registry.RegisterTools(
+        registry_pb.RegisterToolsRequest(
+            server="boxes",
+            tools=[target_pb2.InlineTool(json=text_of(LIST))],
+            protocol_version="2026-07-28",
+        )
+    )
+    digest = done.outcomes[0].definition_digest
+    targets = [
+        target_pb2.Target(registered_tool=target_pb2.RegisteredTool(server="boxes", name="list")),
+        target_pb2.Target(definition_digest=digest),
+    ]
+    try:
+        boxes = [
+            InferenceServiceStub(channel)
+            .ProjectTool(inference_pb.ProjectToolRequest(tool=target))
+            .box
+            for target in targets
+        ]
+        results = [
+            json.loads(
+                ProtocolServiceStub(channel)
+                .NormalizeToolResult(
+                    protocol_pb.NormalizeToolResultRequest(tool=target, value=b"[1]")
+                )
+                .result
+            )
+            for target in targets
+        ]
+    finally:
+        registry.DeleteTools(registry_pb.DeleteToolsRequest(server="boxes", names=["list"]))
+
+    assert ["result"] * 2 == boxes
+    assert [{"result": [1]}] * 2 == [result["structuredContent"] for result in results]
+
+
+def test_documents_are_those_of_the_box_too(channel: grpc.Channel) -> None:
+    """What a schema refers to is found from within the box."""
+    tool = {**LIST, "outputSchema": {"type": "array", "items": {"$ref": "https://example.com/n"}}}
+    target = inline(tool)
+    target.inline_tool.documents.add(uri="https://example.com/n", json=b'{"type": "integer"}')
+    stub: Any = ProtocolServiceStub(channel)
+    valid = [
+        stub.NormalizeToolResult(
+            protocol_pb.NormalizeToolResultRequest(tool=target, value=value)
+        ).verdict.valid
+        for value in (b"[1]", b'["1"]')
+    ]
+
+    assert [True, False] == valid
+
+
+def test_what_is_not_json_is_an_answer(channel: grpc.Channel) -> None:
+    """With a result that says so, in both profiles."""
+    stub: Any = ProtocolServiceStub(channel)
+    answers = [
+        stub.NormalizeToolResult(
+            protocol_pb.NormalizeToolResultRequest(value=b"[NaN]", profile=profile)
+        )
+        for profile in PROFILES.values()
+    ]
+
+    assert [["PAYLOAD_NOT_JSON"]] * 2 == [
+        [found.code for found in answer.verdict.violations] for answer in answers
+    ]
+    assert [True] * 2 == [json.loads(answer.result)["isError"] for answer in answers]
+
+
+SCHEMA = target_pb2.Target(inline_schema=target_pb2.InlineSchema(json=b"{}"))
+
+
+@pytest.mark.parametrize(
+    ("reason", "request_"),
+    [
+        ("INVALID_REQUEST", inference_pb.ProjectToolRequest()),
+        ("INVALID_REQUEST", inference_pb.ProjectToolRequest(tool=target_pb2.Target())),
+        ("INVALID_REQUEST", inference_pb.ProjectToolRequest(tool=SCHEMA)),
+        ("INVALID_TOOL", inference_pb.ProjectToolRequest(tool=inline([]))),
+        (
+            "UNKNOWN_TOOL",
+            inference_pb.ProjectToolRequest(
+                tool=target_pb2.Target(
+                    registered_tool=target_pb2.RegisteredTool(server="x", name="y")
+                )
+            ),
+        ),
+        (
+            "UNKNOWN_PROTOCOL_VERSION",
+            inference_pb.ProjectToolRequest(tool=inline(LIST), protocol_version="1999-01-01"),
+        ),
+        ("INVALID_REQUEST", protocol_pb.NormalizeToolResultRequest()),
+        ("INVALID_REQUEST", protocol_pb.NormalizeToolResultRequest(value=b"1", tool=SCHEMA)),
+        ("INVALID_REQUEST", protocol_pb.NormalizeToolResultRequest(value=b"1", profile=9)),  # type: ignore[arg-type]
+        (
+            "UNKNOWN_PROTOCOL_VERSION",
+            protocol_pb.NormalizeToolResultRequest(
+                value=b"1", context=protocol_pb.ProtocolContext(protocol_version="x")
+            ),
+        ),
+        ("LIMIT_EXCEEDED", protocol_pb.NormalizeToolResultRequest(value=b"[" * 1000 + b"]" * 1000)),
+        ("LIMIT_EXCEEDED", protocol_pb.NormalizeToolResultRequest(value=b" " * (1 << 20) + b"1")),
+    ],
+)
+def test_what_cannot_be_done_is_refused(reason: str, request_: Any, channel: grpc.Channel) -> None:
+    """With the reason."""
+    call: Any = (
+        InferenceServiceStub(channel).ProjectTool
+        if isinstance(request_, inference_pb.ProjectToolRequest)
+        else ProtocolServiceStub(channel).NormalizeToolResult
+    )
+    with pytest.raises(grpc.RpcError) as error:
+        call(request_)
+
+    assert reason == refusal_of(error.value).reason
