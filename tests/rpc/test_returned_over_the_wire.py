@@ -40,11 +40,12 @@ def inline(tool: Any) -> target_pb2.Target:
 
 def to_normalize(case: dict[str, Any]) -> protocol_pb.NormalizeToolResultRequest:
     [(kind, value)] = case["returned"].items()
+    returned: dict[str, Any] = {kind: value if kind == "error" else text_of(value)}
     return protocol_pb.NormalizeToolResultRequest(
         context=protocol_pb.ProtocolContext(protocol_version=case["version"]),
         tool=inline(case["tool"]) if "tool" in case else None,
         profile=PROFILES[case.get("profile", "specification")],
-        **{kind: value if kind == "error" else text_of(value)},
+        **returned,
     )
 
 

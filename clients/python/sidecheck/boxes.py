@@ -34,8 +34,8 @@ def box_of(output_schema: Mapping[str, Any]) -> str:
     Raises:
         BoxMismatch: The mark names no member, or one that the schema has not.
     """
-    mark = next((name for name in (MARK, FASTMCP_MARK) if output_schema.get(name)), "")
-    if not mark:
+    mark = MARK if output_schema.get(MARK) not in (None, False) else FASTMCP_MARK
+    if mark == FASTMCP_MARK and not output_schema.get(FASTMCP_MARK):
         return ""
     field: Any = RESULT
     if mark == MARK:

@@ -46,6 +46,7 @@ def test_the_texts_of_other_members_are_kept() -> None:
     ("said", "more"),
     [
         ("names no member", {"x-dedalus-box": True}),
+        ("names no member", {"x-dedalus-box": {}}),
         ("names no member", {"x-dedalus-box": {"field": ""}}),
         ("names no member", {"x-dedalus-box": {"field": 1}}),
         ("which properties has not", {"x-dedalus-box": {"field": "value"}}),

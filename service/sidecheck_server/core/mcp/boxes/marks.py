@@ -35,10 +35,9 @@ def box_of(schema: Mapping[str, Any]) -> str:
         Refusal: INVALID_TOOL if it is marked and is no box: an object with that member, and
             nothing else.
     """
-    marked = [name for name in (MARK, _FASTMCP) if schema.get(name)]
-    if not marked:
+    mark = MARK if schema.get(MARK) not in (None, False) else _FASTMCP
+    if mark == _FASTMCP and not schema.get(_FASTMCP):
         return ""
-    mark = marked[0]
     field: Any = FIELD
     if mark == MARK:
         said = schema[MARK]

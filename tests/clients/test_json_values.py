@@ -1,0 +1,122 @@
+"""Python values as JSON."""
+
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
+from enum import Enum, IntEnum
+from pathlib import PurePosixPath
+from typing import Any, NamedTuple
+from uuid import UUID
+
+import pytest
+from pydantic import BaseModel, Field
+from pydantic.dataclasses import dataclass as pydantic_dataclass
+from sidecheck.json_copies import NotJson
+from sidecheck.json_values import json_value
+
+
+class Colour(Enum):
+    RED = "red"
+
+
+class Rank(IntEnum):
+    LOW = 1
+
+
+class Pair(NamedTuple):
+    a: int
+    b: str
+
+
+@dataclass
+class Point:
+    x: int
+    inner: Any = None
+    seen: list[date] = field(default_factory=list)
+
+
+class Model(BaseModel):
+    at: datetime
+    size: int = Field(serialization_alias="Size")
+
+
+@pydantic_dataclass
+class Checked:
+    raw: timedelta
+
+
+MOMENT = datetime(2026, 7, 28, 12, 30, tzinfo=UTC)
+ID = UUID(int=1)
+
+
+@pytest.mark.parametrize(
+    ("expected", "value"),
+    [
+        (None, None),
+        (True, True),
+        (2**70, 2**70),
+        (1.5, 1.5),
+        ("a", "a"),
+        ([1, [2]], (1, [2])),
+        ([1, "b"], Pair(1, "b")),
+        ({"a": {"b": 1}}, OrderedDict(a={"b": 1})),
+        ("red", Colour.RED),
+        (1, Rank.LOW),
+        (
+            {"x": 1, "inner": {"x": 2, "inner": None, "seen": []}, "seen": ["2026-07-28"]},
+            Point(1, Point(2), [date(2026, 7, 28)]),
+        ),
+        ({"at": "2026-07-28T12:30:00Z", "Size": 3}, Model(at=MOMENT, size=3)),
+        ({"raw": "PT1S"}, Checked(timedelta(seconds=1))),
+        ("aGk=", b"hi"),
+        ("aGk=", bytearray(b"hi")),
+        ("aGk=", memoryview(b"hi")),
+        ("2026-07-28T12:30:00+00:00", MOMENT),
+        ("2026-07-28", MOMENT.date()),
+        ("12:30:00", time(12, 30)),
+        ("P1DT1.5S", timedelta(days=1, seconds=1, milliseconds=500)),
+        ("-P0DT2S", timedelta(seconds=-2)),
+        ("1.10", Decimal("1.10")),
+        ("00000000-0000-0000-0000-000000000001", ID),
+        ("a/b", PurePosixPath("a/b")),
+        (["a", "b", "c"], {"c", "a", "b"}),
+        ([1, 10, 2], frozenset({10, 2, 1})),
+        (
+            {"2": "a", "null": "b", "true": "c", "red": "d", "2026-07-28": "e"},
+            {2: "a", None: "b", True: "c", Colour.RED: "d", MOMENT.date(): "e"},
+        ),
+    ],
+)
+def test_values_become_what_they_are_commonly_written_as(expected: Any, value: Any) -> None:
+    """By their types."""
+    assert expected == json_value(value)
+
+
+def within_itself() -> Any:
+    value: list[Any] = []
+    value.append(value)
+    return value
+
+
+@pytest.mark.parametrize(
+    ("message", "value"),
+    [
+        ("the value is NaN or infinite, which JSON cannot express", float("nan")),
+        ("/a/0 is NaN or infinite, which JSON cannot express", {"a": [float("inf")]}),
+        ("/0 is NaN or infinite, which JSON cannot express", [Decimal("NaN")]),
+        ("/a~1b is of type object, which has no form in JSON", {"a/b": object()}),
+        ("the value is of type type, which has no form in JSON", Point),
+        ("the value is of type generator, which has no form in JSON", (n for n in [1])),
+        ("the value has two members that are called '1' in JSON", {1: "a", "1": "b"}),
+        ("the value has a name of type tuple, which JSON cannot express", {(1, 2): "a"}),
+        ("/0/0/0 nests deeper than 200, which no JSON here may", within_itself()),
+        ("/inner is of type complex, which has no form in JSON", Point(1, 1j)),
+    ],
+)
+def test_what_json_cannot_express_is_told(message: str, value: Any) -> None:
+    """With the place and the reason."""
+    with pytest.raises(NotJson) as error:
+        json_value(value)
+
+    assert message == str(error.value)

@@ -1,0 +1,142 @@
+"""The Python client has definitions projected and results made, with both of its faces."""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from mcp.types import CallToolResult, ImageContent, TextContent, Tool
+from pydantic import TypeAdapter
+from returned_cases import PROJECTION, RESULTS
+from sidecheck import Client, JsonText, Peers, Refused, ToolDefinition, unbox
+
+LIST: dict[str, Any] = {
+    "name": "list",
+    "inputSchema": {"type": "object"},
+    "outputSchema": {"type": "array", "items": {"type": "object"}},
+}
+OLD = Peers("2025-06-18")
+
+
+@dataclass
+class Point:
+    x: int
+
+
+async def test_a_definition_is_projected(client: Client) -> None:
+    """In whatever form it is given."""
+    given: list[Any] = [LIST, json.dumps(LIST), ToolDefinition(LIST)]
+    done = [await client.inference.project_tool(tool, "2025-03-26") for tool in given]
+    boxed = await client.inference.project_tool(LIST)
+
+    assert [(("outputSchema",), "")] * 3 == [(one.left_out, one.box) for one in done]
+    assert {"name": "list", "inputSchema": {"type": "object"}} == done[0].definition
+    assert ("result", ["result"]) == (boxed.box, boxed.definition["outputSchema"]["required"])
+
+
+async def test_a_python_value_becomes_a_result_and_comes_out_again(client: Client) -> None:
+    """Boxed where the version wants it."""
+    listed = (await client.inference.project_tool(LIST, "2025-06-18")).definition
+    made = await client.protocol.normalize_tool_result(
+        [Point(1)], tool=ToolDefinition(LIST), peers=OLD
+    )
+
+    assert made.verdict.valid
+    assert {"result": [{"x": 1}]} == made.result.value["structuredContent"]
+    assert [{"x": 1}] == unbox(made.result.value, tool=listed)
+
+
+@pytest.mark.parametrize(
+    ("expected", "given"),
+    [
+        ({"content": [{"type": "text", "text": "[1]"}]}, {"value": "[1]"}),
+        ({"content": [{"type": "text", "text": "[1]"}]}, {"value": JsonText(b"[1]")}),
+        ({"content": [{"type": "text", "text": "aGk="}]}, {"value": b"hi"}),
+        ({"content": []}, {"value": None}),
+        (
+            {"content": [{"type": "image", "data": "AA==", "mimeType": "image/png"}]},
+            {"content": [ImageContent(type="image", data="AA==", mime_type="image/png")]},
+        ),
+        ({"content": [{"type": "text", "text": "a"}]}, {"content": '{"type":"text","text":"a"}'}),
+        (
+            {"content": [{"type": "text", "text": "a"}], "isError": False},
+            {"result": CallToolResult(content=[TextContent(type="text", text="a")])},
+        ),
+        ({"content": [{"type": "text", "text": "no"}], "isError": True}, {"error": "no"}),
+        (
+            {"content": [{"type": "text", "text": "no"}], "isError": True},
+            {"error": ValueError("no")},
+        ),
+        (
+            {"content": [{"type": "text", "text": "KeyError"}], "isError": True},
+            {"error": KeyError()},
+        ),
+    ],
+)
+async def test_what_a_tool_returned_is_told_by_its_name(
+    expected: Any, given: dict[str, Any], client: Client
+) -> None:
+    """A value, content, a whole result or an error."""
+    made = await client.protocol.normalize_tool_result(**given, peers=OLD)
+
+    assert expected == made.result.value
+
+
+async def test_what_breaks_the_schema_is_an_answer(client: Client) -> None:
+    """The result says so, and so does the verdict."""
+    made = await client.protocol.normalize_tool_result(
+        [1], tool=ToolDefinition(LIST), profile="text", peers=OLD
+    )
+
+    assert ["/structuredContent/result/0"] == [
+        found.instance_pointer for found in made.verdict.violations
+    ]
+    assert made.result.value["isError"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "given"),
+    [
+        (ValueError, {}),
+        (ValueError, {"value": 1, "content": []}),
+        (ValueError, {"value": float("nan")}),
+        (ValueError, {"value": object()}),
+        (TypeError, {"error": 1}),
+        (ValueError, {"value": 1, "profile": "other"}),
+    ],
+)
+async def test_what_cannot_be_asked_is_an_error(
+    kind: type[Exception], given: dict[str, Any], client: Client
+) -> None:
+    """Before anything is sent."""
+    with pytest.raises(kind):
+        await client.protocol.normalize_tool_result(**given)
+
+
+async def test_refusals_are_raised(client: Client) -> None:
+    """With their reason."""
+    with pytest.raises(Refused) as refused:
+        await client.inference.project_tool(LIST, "1999-01-01")
+
+    assert "UNKNOWN_PROTOCOL_VERSION" == refused.value.reason
+
+
+@pytest.mark.parametrize("case", PROJECTION)
+def test_the_python_sdk_takes_projected_definitions(case: dict[str, Any]) -> None:
+    """As what a server lists."""
+    wanted = case["want"]["tool"]
+    tool = Tool.model_validate(wanted)
+
+    assert wanted.get("outputSchema") == tool.output_schema
+
+
+@pytest.mark.parametrize("case", [each for each in RESULTS if each.values[0]["want"]["result"]])
+def test_the_python_sdk_takes_made_results(case: dict[str, Any]) -> None:
+    """As what a tool gave: and reads in them what was meant."""
+    wanted = case["want"]["result"]
+    result = TypeAdapter(CallToolResult).validate_python(wanted)
+
+    assert (wanted.get("structuredContent"), wanted.get("isError", False)) == (
+        result.structured_content,
+        result.is_error,
+    )
