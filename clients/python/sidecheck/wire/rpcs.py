@@ -27,6 +27,7 @@ __all__ = [
     "DELETE_TOOLS",
     "GET_SERVER_INFO",
     "GET_TOOL",
+    "INFER_TOOLS",
     "LIST_RULES",
     "LIST_TOOLS",
     "NORMALIZE_TOOL_RESULT",
@@ -181,6 +182,12 @@ CONVERT_TOOL_RESULT: Final = Rpc(
     "ConvertToolResult",
     conversion_pb.ConvertToolResultRequest,
     conversion_pb.ConvertToolResultResponse,
+)
+INFER_TOOLS: Final = Rpc(
+    INFERENCE,
+    "InferTools",
+    inference_pb.InferToolsRequest,
+    inference_pb.InferToolsResponse,
 )
 PROJECT_TOOL: Final = Rpc(
     INFERENCE,
