@@ -13,6 +13,7 @@ from typing import Any
 from fuzz.conversions import ConversionWriter
 from fuzz.materials import Material, Sample
 from fuzz.questions import Asker
+from fuzz.returning import ReturnedWriter
 from fuzz.texts import changed_text, mark_of
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import Message
@@ -57,6 +58,7 @@ class Writer:
         self._conversions = ConversionWriter(
             random, material.sayings, self._mark, self._tool, self._payload
         )
+        self._returned = ReturnedWriter(random, self._schema, self._payload, self._add_documents)
         #: The full names of the fields that were set.
         self.fields: set[str] = set()
 
@@ -82,8 +84,7 @@ class Writer:
             target.inline_tool.json = self._tool()
             documents = target.inline_tool.documents
         if documents is not None:
-            for uri, text in self._sample.documents:
-                documents.add(uri=uri, json=text)
+            self._add_documents(documents)
         if kind < 0.15 or kind >= 0.75:
             self._of_tool(message.subject)
         else:
@@ -121,6 +122,10 @@ class Writer:
         """Return a request of ConversionService, whose parts belong together."""
         return self._conversions.request(descriptor)
 
+    def returned(self, descriptor: Descriptor) -> Message:
+        """Return a request about what a tool returned, or to project its definition."""
+        return self._returned.request(descriptor)
+
     def registration(self, descriptor: Descriptor) -> Message:
         """Return a request to register a tool that is most often in order."""
         message: Any = GetMessageClass(descriptor)()
@@ -128,8 +133,7 @@ class Writer:
         name = json.dumps(self._random.choice(_NAMES)).encode()
         tool = message.tools.add()
         tool.json = b'{"name": ' + name + b', "inputSchema": ' + self._sample.schema + b"}"
-        for uri, text in self._sample.documents:
-            tool.documents.add(uri=uri, json=text)
+        self._add_documents(tool.documents)
         return message  # type: ignore[no-any-return]
 
     def _message(self, descriptor: Descriptor, depth: int) -> Message:
@@ -205,6 +209,10 @@ class Writer:
             "ProtocolContext": self._asker.capabilities,
         }
         return written.get(owner, self._payload)()
+
+    def _add_documents(self, documents: Any) -> None:
+        for uri, text in self._sample.documents:
+            documents.add(uri=uri, json=text)
 
     def _schema(self) -> bytes:
         if self._random.random() < 0.3:

@@ -16,6 +16,7 @@ from fuzz.materials import Material
 from fuzz.messages import SERVERS, Writer
 from fuzz.properties import Finding, examine_outcome
 from fuzz.questions import SERVICE
+from fuzz.returning import NORMALIZE, PROJECT, examine_returned
 from fuzz.rpcs import RPCS, Rpc, rpc_named
 from fuzz.spoiling import spoilt
 from fuzz.texts import marks_in
@@ -113,6 +114,7 @@ class Run:
             findings += examine_judgement(self._caller, exchange, outcome)
         elif exchange.path.startswith(SERVICE):
             findings += examine_answer(self._caller, exchange, outcome)
+            findings += examine_returned(self._caller, exchange, outcome)
         elif exchange.path.startswith(CONVERSION):
             findings += examine_conversion(self._caller, exchange, outcome)
         return findings
@@ -173,6 +175,8 @@ class Run:
         sound = random.random() < 0.7
         if sound and rpc.path == VALIDATE:
             message = writer.judgement(rpc.request)
+        elif sound and rpc.path in (NORMALIZE, PROJECT):
+            message = writer.returned(rpc.request)
         elif sound and rpc.path.startswith(SERVICE):
             message = writer.question(rpc.request)
         elif sound and rpc.path.startswith(CONVERSION):

@@ -1,0 +1,109 @@
+"""What tools returned, and definitions for versions: requests whose parts belong together.
+
+A result that was made holds before the check of results, under the definition in the form
+for its version: whatever was returned, and however wrong it was.
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+import grpc
+from fuzz.exchanges import Caller, Exchange, Outcome
+from fuzz.properties import Finding
+from google.protobuf.descriptor import Descriptor
+from google.protobuf.message import DecodeError, Message
+from google.protobuf.message_factory import GetMessageClass
+from sidecheck.v1 import inference_service_pb2 as inference_pb
+from sidecheck.v1 import protocol_service_pb2 as v1
+from sidecheck_server.core.mcp.versions import VERSIONS
+
+__all__ = ["NORMALIZE", "PROJECT", "ReturnedWriter", "examine_returned"]
+
+NORMALIZE = "/sidecheck.v1.ProtocolService/NormalizeToolResult"
+PROJECT = "/sidecheck.v1.InferenceService/ProjectTool"
+_CHECK = "/sidecheck.v1.ProtocolService/CheckToolResult"
+_BLOCK = b'{"type": "text", "text": "a"}'
+
+
+class ReturnedWriter:
+    """Writes the requests of one exchange; *schema* and *payload* make texts that go together."""
+
+    def __init__(
+        self,
+        random: Random,
+        schema: Callable[[], bytes],
+        payload: Callable[[], bytes],
+        documents: Callable[[Any], None],
+    ) -> None:
+        self._random = random
+        self._schema = schema
+        self._payload = payload
+        self._documents = documents
+
+    def request(self, descriptor: Descriptor) -> Message:
+        """Return a request of that type."""
+        made: Any = GetMessageClass(descriptor)()
+        random = self._random
+        if random.random() < 0.9:
+            tool = made.tool.inline_tool
+            tool.json = b'{"name": "t", "inputSchema": {"type": "object"}, "outputSchema": '
+            tool.json += self._schema() + b', "title": "T", "icons": []}'
+            self._documents(tool.documents)
+        version = random.choice(VERSIONS)
+        if descriptor.name == "ProjectToolRequest":
+            made.protocol_version = version
+            return made  # type: ignore[no-any-return]
+        made.context.protocol_version = version
+        made.options.hide_values = random.random() < 0.3
+        made.profile = random.choice((0, 1, 2))
+        payload = self._payload()
+        match random.randrange(6):
+            case 0 | 1 | 2:
+                made.value = payload
+            case 3:
+                made.result = b'{"content": [' + _BLOCK + b'], "structuredContent": '
+                made.result += payload + b"}"
+            case 4:
+                made.content = random.choice((_BLOCK, b"[" + _BLOCK + b"]", payload))
+            case _:
+                made.error = "It broke."
+        return made  # type: ignore[no-any-return]
+
+
+def examine_returned(caller: Caller, exchange: Exchange, outcome: Outcome) -> Iterator[Finding]:
+    """Yield in what the result that *outcome* brings does not hold."""
+    if exchange.path != NORMALIZE or outcome.code is not grpc.StatusCode.OK:
+        return
+    try:
+        request = v1.NormalizeToolResultRequest.FromString(exchange.messages[0])
+    except DecodeError:
+        return
+    made = v1.NormalizeToolResultResponse.FromString(outcome.responses[0])
+    is_error = json.loads(made.result).get("isError") is True
+    if not (made.verdict.valid or is_error):
+        yield Finding("invalid and no error", made.result.decode(), [exchange])
+    check = v1.CheckToolResultRequest(context=request.context)
+    check.tool_result.json = made.result
+    check.tool_result.profile = request.profile
+    if request.tool.WhichOneof("target") == "inline_tool" and request.profile != 2:
+        asked = inference_pb.ProjectToolRequest(
+            tool=request.tool, protocol_version=request.context.protocol_version
+        )
+        path, message = PROJECT, asked.SerializeToString()
+        projected = caller.send(replace(exchange, path=path, messages=(message,)))
+        if projected.code is not grpc.StatusCode.OK:
+            return
+        form = inference_pb.ProjectToolResponse.FromString(projected.responses[0])
+        check.tool_result.tool.inline_tool.json = form.json
+        documents = request.tool.inline_tool.documents
+        check.tool_result.tool.inline_tool.documents.extend(documents)
+    other = replace(exchange, path=_CHECK, messages=(check.SerializeToString(),))
+    checked = caller.send(other)
+    if checked.code is not grpc.StatusCode.OK:
+        return
+    verdict = v1.CheckToolResultResponse.FromString(checked.responses[0]).answer.verdict
+    if not verdict.valid:
+        yield Finding("made a result that does not hold", str(verdict), [exchange, other])
