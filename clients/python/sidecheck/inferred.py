@@ -19,12 +19,12 @@ class Source:
     """Python source text, and how its tools are inferred.
 
     Raises:
-        TypeError: Names are one string instead of several.
+        TypeError: The text is none, or names are one string instead of several.
     """
 
     #: The text; ``bytes`` are UTF-8.
     text: str | bytes
-    #: The functions, by name, of a method ``Class.method``. None means those with a decorator
+    #: The functions, by name, of a method ``Class.method``. () means those with a decorator
     #: called ``tool``, or, if there is none, the public functions of the module.
     functions: Sequence[str] = ()
     on_unsupported: OnUnsupported = "refuse"
@@ -34,6 +34,8 @@ class Source:
     injected_parameters: Sequence[str] = ()
 
     def __post_init__(self) -> None:
+        if not isinstance(self.text, str | bytes):
+            raise TypeError(f"a source is str or bytes, not {type(self.text).__name__}")
         for name in ("functions", "injected_types", "injected_parameters"):
             # One name would be taken for those of its letters.
             if isinstance(getattr(self, name), str | bytes):
