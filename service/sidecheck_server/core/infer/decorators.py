@@ -35,6 +35,8 @@ class Said:
     output_schema: dict[str, Any] | None = None
     #: Parameters that are injected, by name.
     injected: set[str] = field(default_factory=set)
+    #: Types whose parameters are injected, by name.
+    injected_types: set[str] = field(default_factory=set)
     #: Whether settings are injected by their types.
     autowire: bool = True
 
@@ -86,6 +88,8 @@ def _read(name: str, node: ast.expr, scope: Scope, literals: Literals, said: Sai
         setattr(said, name, _dictionary(node, scope, literals))
     elif name == "autowire":
         said.autowire = _boolean(node, scope, literals)
+    elif name == "injected":
+        _add_injected(node, scope, literals, said)
     elif name == "**":
         raise Complaint(Code.UNSUPPORTED_SYNTAX, "its keywords are not written out", node)
     else:
@@ -101,6 +105,17 @@ def _injected(name: str, node: ast.expr, scope: Scope, literals: Literals) -> se
         # A setting called git.path is given as git_path.
         return {each.replace(".", "_") for each in names or () if isinstance(each, str)}
     return set()
+
+
+def _add_injected(node: ast.expr, scope: Scope, literals: Literals, said: Said) -> None:
+    """Add the names of parameters, and the types, that a list has."""
+    if not isinstance(node, ast.List | ast.Tuple | ast.Set):
+        raise Complaint(Code.UNSUPPORTED_SYNTAX, "this must be a list", node)
+    for each in node.elts:
+        if isinstance(each, ast.Name | ast.Attribute):
+            said.injected_types.add(each.id if isinstance(each, ast.Name) else each.attr)
+        else:
+            said.injected.add(literals.text(each, scope))
 
 
 def _dictionary(node: ast.expr, scope: Scope, literals: Literals) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Injection: the parameters that a server gives, and that are no arguments."""
 
 import ast
+from collections.abc import Collection
 
 from sidecheck_server.core.infer.bounds import Meter
 from sidecheck_server.core.infer.complaints import Complaint
@@ -9,7 +10,6 @@ from sidecheck_server.core.infer.known import INJECTED_TYPES
 from sidecheck_server.core.infer.members import kind_of
 from sidecheck_server.core.infer.parsing import parse_expression
 from sidecheck_server.core.infer.scopes import Class, Scope
-from sidecheck_server.core.infer.words import InferenceOptions
 
 __all__ = ["is_injected"]
 
@@ -22,7 +22,7 @@ def is_injected(
     node: ast.arg,
     default: ast.expr | None,
     scope: Scope,
-    options: InferenceOptions,
+    asked: Collection[str],
     meter: Meter,
     *,
     autowire: bool,
@@ -30,14 +30,13 @@ def is_injected(
     """Whether the parameter *node* is given by the server.
 
     It is by what makes its default, `Depends(...)` and the like; by what `Annotated` says
-    besides; or by its type, alone or in a union.
+    besides; or by its type, alone or in a union: one that is known, or that is *asked* for.
     """
     if isinstance(default, ast.Call) and _last(called_name(default, scope)) in INJECTING:
         return True
     known = INJECTED_TYPES if autowire else INJECTED_TYPES - _WIRED
     return node.annotation is not None and any(
-        _is_injecting(part, scope, known, options.injected_types, meter)
-        for part in _parts(node.annotation)
+        _is_injecting(part, scope, known, asked, meter) for part in _parts(node.annotation)
     )
 
 
@@ -45,7 +44,7 @@ def _is_injecting(
     part: ast.expr,
     scope: Scope,
     known: frozenset[str],
-    asked: tuple[str, ...],
+    asked: Collection[str],
     meter: Meter,
 ) -> bool:
     if isinstance(part, ast.Call):
