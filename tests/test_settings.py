@@ -23,6 +23,7 @@ DEFAULTS = {
     "drain_seconds": 0.0,
     "grace_seconds": 10.0,
     "reflection": True,
+    "inference": True,
     "log_level": "info",
     "log_format": "auto",
     "limits": dataclasses.asdict(Limits()),

@@ -12,6 +12,8 @@ import psutil
 import pytest
 import pytest_asyncio
 from sidecheck_server.core.compiled import CompiledSchema
+from sidecheck_server.core.infer.inferring import infer_tools
+from sidecheck_server.core.infer.words import InferenceOptions
 from sidecheck_server.core.judge import Judging, judge
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.context import Context
@@ -219,3 +221,15 @@ async def test_a_worker_checks_and_refuses_as_the_core_does(workers: Workers) ->
     with pytest.raises(Refusal) as refusal:
         await workers.check(Asked(ToolJson(b"[" * 1000)))
     assert refusal.value.metadata["bound"] == "schema_depth"
+
+
+async def test_a_worker_infers_and_refuses_as_the_core_does(workers: Workers) -> None:
+    """All of it comes back: definitions, places, and the bound."""
+    source = b"def f(a: int) -> list[int]: ...\ndef g(b): ...\ndef h(c: Unknown): ..."
+    options = InferenceOptions(functions=("f", "g", "h", "i"))
+    expected = infer_tools(source, options, LIMITS)
+    assert (2, 3) == (len(expected.tools), len(expected.diagnostics))
+    assert expected == await workers.infer(source, options)
+    with pytest.raises(Refusal) as refusal:
+        await workers.infer(b" " * 65_537, options)
+    assert "source_bytes" == refusal.value.metadata["bound"]

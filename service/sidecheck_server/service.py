@@ -10,6 +10,7 @@ from sidecheck_server.rpc.server import Server
 from sidecheck_server.settings import Settings
 from sidecheck_server.state.conversion import Converter
 from sidecheck_server.state.forms import Forms
+from sidecheck_server.state.inference import Inferrer
 from sidecheck_server.state.protocol import Checker
 from sidecheck_server.state.registration import Registrar, Registration
 from sidecheck_server.state.schemas import CompiledSchemas
@@ -56,7 +57,8 @@ async def running_service(
             )
             forms = Forms(workers.convert, limits)
             converter = Converter(validator, registry, forms, limits)
-            server = Server(settings, registry, validator, checker, registrar, converter)
+            inferrer = Inferrer(workers.infer, limits, allowed=settings.inference)
+            server = Server(settings, registry, validator, checker, registrar, converter, inferrer)
             await server.start()
             try:
                 server.ready()

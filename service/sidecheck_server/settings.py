@@ -103,6 +103,9 @@ class Settings(BaseSettings):
         ),
     ] = 10.0
     reflection: Annotated[bool, Field(description="Whether to serve gRPC reflection.")] = True
+    inference: Annotated[
+        bool, Field(description="Whether to infer tools from source text, which is never run.")
+    ] = True
     log_level: Annotated[
         Literal["debug", "info", "warning", "error"], Field(description="What to log.")
     ] = "info"

@@ -24,7 +24,7 @@ from sidecheck_server.cli.serve import serve
 from sidecheck_server.settings import Settings
 
 HINT = "create it, or name a file in a folder that does"
-IN_WORDS = {"registry": "in memory", "reflection": "yes"}
+IN_WORDS = {"registry": "in memory", "reflection": "yes", "inference": "yes"}
 OTHERS = {"config": None, "tools": (), "tools_server": ()}
 FLAGS = [flag for flag in serve.params if flag.name not in OTHERS]
 REQUEST = validation_service_pb2.ValidateRequest(

@@ -14,6 +14,7 @@ from fuzz.conversions import ConversionWriter
 from fuzz.materials import Material, Sample
 from fuzz.questions import Asker
 from fuzz.returning import ReturnedWriter
+from fuzz.sources import SourceWriter
 from fuzz.texts import changed_text, mark_of
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import Message
@@ -59,6 +60,7 @@ class Writer:
             random, material.sayings, self._mark, self._tool, self._payload
         )
         self._returned = ReturnedWriter(random, self._schema, self._payload, self._add_documents)
+        self._sources = SourceWriter(random, self._mark)
         #: The full names of the fields that were set.
         self.fields: set[str] = set()
 
@@ -125,6 +127,10 @@ class Writer:
     def returned(self, descriptor: Descriptor) -> Message:
         """Return a request about what a tool returned, or to project its definition."""
         return self._returned.request(descriptor)
+
+    def source(self) -> Message:
+        """Return a request to infer tools."""
+        return self._sources.request()
 
     def registration(self, descriptor: Descriptor) -> Message:
         """Return a request to register a tool that is most often in order."""
@@ -206,6 +212,7 @@ class Writer:
             "ToolResult": lambda: self._asker.text("tool_result"),
             "ProtocolMessage": lambda: self._asker.text("message"),
             "CheckToolsRequest": lambda: self._asker.text("listing"),
+            "InferToolsRequest": self._sources.text,
             "ProtocolContext": self._asker.capabilities,
         }
         return written.get(owner, self._payload)()

@@ -18,6 +18,7 @@ from fuzz.properties import Finding, examine_outcome
 from fuzz.questions import SERVICE
 from fuzz.returning import NORMALIZE, PROJECT, examine_returned
 from fuzz.rpcs import RPCS, Rpc, rpc_named
+from fuzz.sources import INFER, examine_inferred
 from fuzz.spoiling import spoilt
 from fuzz.texts import marks_in
 from fuzz.watched import WatchedServer, unexpected
@@ -117,6 +118,8 @@ class Run:
             findings += examine_returned(self._caller, exchange, outcome)
         elif exchange.path.startswith(CONVERSION):
             findings += examine_conversion(self._caller, exchange, outcome)
+        elif exchange.path == INFER:
+            findings += examine_inferred(self._caller, exchange, outcome)
         return findings
 
     def look(self) -> None:
@@ -178,6 +181,8 @@ class Run:
             message = writer.judgement(rpc.request)
         elif sound and rpc.path in (NORMALIZE, PROJECT):
             message = writer.returned(rpc.request)
+        elif sound and rpc.path == INFER:
+            message = writer.source()
         elif sound and rpc.path.startswith(SERVICE):
             message = writer.question(rpc.request)
         elif sound and rpc.path.startswith(CONVERSION):

@@ -7,6 +7,7 @@ import pytest
 from google.rpc.status_pb2 import Status
 from sidecheck.v1 import (
     conversion_service_pb2,
+    inference_service_pb2,
     info_service_pb2,
     protocol_service_pb2,
     registry_service_pb2,
@@ -146,6 +147,31 @@ CASES = [
         ),
         (logging.INFO, {"outcome": "invalid", "violations": 1, "codes": ["TYPE"]}),
         id="an invalid result",
+    ),
+    pytest.param(
+        inference_service_pb2.InferToolsResponse(
+            tools=[
+                inference_service_pb2.InferredTool(json=SECRET.encode(), function=SECRET),
+                inference_service_pb2.InferredTool(json=SECRET.encode(), function=SECRET),
+            ],
+            diagnostics=[
+                inference_service_pb2.Diagnostic(
+                    code=code, severity=severity, message=SECRET, function=SECRET, parameter=SECRET
+                )
+                for code, severity in (("B", "SEVERITY_ERROR"), ("A", "SEVERITY_WARNING")) * 2
+            ],
+        ),
+        (logging.INFO, {"tools": 2, "errors": 2, "codes": ["A", "B"]}),
+        id="an inference with errors",
+    ),
+    pytest.param(
+        inference_service_pb2.InferToolsResponse(
+            diagnostics=[
+                inference_service_pb2.Diagnostic(code="A", severity="SEVERITY_WARNING"),
+            ]
+        ),
+        (logging.DEBUG, {"tools": 0, "errors": 0, "codes": ["A"]}),
+        id="an inference with a warning",
     ),
     pytest.param(
         protocol_service_pb2.CheckMessageResponse(

@@ -57,6 +57,7 @@ from sidecheck.findings import (
     Treatment,
 )
 from sidecheck.inference_client import InferenceClient
+from sidecheck.inferred import Diagnostic, Inferred, InferredTool, OnUnsupported
 from sidecheck.info import Engine, Limits, ServerInfo
 from sidecheck.items import (
     ABSENT,
@@ -129,12 +130,15 @@ __all__ = [
     "DefinitionDigest",
     "Deletion",
     "Detail",
+    "Diagnostic",
     "Direction",
     "Document",
     "Elicitation",
     "ElicitationResult",
     "Engine",
     "InferenceClient",
+    "Inferred",
+    "InferredTool",
     "InvalidPayload",
     "Item",
     "JsonText",
@@ -151,6 +155,7 @@ __all__ = [
     "OnChange",
     "OnUnavailable",
     "OnUnknownTool",
+    "OnUnsupported",
     "Options",
     "Outcome",
     "Payload",

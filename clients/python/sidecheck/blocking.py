@@ -55,7 +55,7 @@ class BlockingClient(BlockingValidator):
 
     @property
     def inference(self) -> BlockingInferenceClient:
-        """What gives definitions the forms that protocol versions want."""
+        """What infers definitions, and gives them the forms that protocol versions want."""
         return BlockingInferenceClient(
             self._connection, InferenceConversations(self._conversations)
         )

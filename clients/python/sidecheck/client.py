@@ -64,7 +64,7 @@ class Client(Validator):
 
     @property
     def inference(self) -> InferenceClient:
-        """What gives definitions the forms that protocol versions want."""
+        """What infers definitions, and gives them the forms that protocol versions want."""
         return InferenceClient(self._connection, InferenceConversations(self._conversations))
 
     async def validate_batch(

@@ -1,9 +1,12 @@
-"""Definitions in the forms for protocol versions, asynchronously."""
+"""Definitions from source text and in the forms for protocol versions, asynchronously."""
 
 # ruff: noqa: ASYNC109  (a timeout here is the deadline that the call carries to the server)
 
+from collections.abc import Sequence
+
 from sidecheck.connections import Connection
 from sidecheck.inference_conversations import InferenceConversations
+from sidecheck.inferred import Inferred, OnUnsupported, Source
 from sidecheck.returned import ProjectedTool
 from sidecheck.targets import Target, ToolJson
 
@@ -11,7 +14,7 @@ __all__ = ["InferenceClient"]
 
 
 class InferenceClient:
-    """Gives definitions the forms that protocol versions want: `Client.inference`.
+    """Infers definitions, and gives them other forms: `Client.inference`.
 
     *timeout* is the deadline in seconds and stands for the client's own.
 
@@ -25,6 +28,34 @@ class InferenceClient:
     def __init__(self, connection: Connection, conversations: InferenceConversations) -> None:
         self._connection = connection
         self._conversations = conversations
+
+    async def infer_tools(
+        self,
+        source: str | bytes,
+        *,
+        functions: Sequence[str] = (),
+        on_unsupported: OnUnsupported = "refuse",
+        injected_types: Sequence[str] = (),
+        injected_parameters: Sequence[str] = (),
+        timeout: float | None = None,
+    ) -> Inferred:
+        """Return the definitions of the tools in *source*, Python that is parsed and never run.
+
+        *functions* are those that are tools, by name, of a method ``Class.method``; without
+        them those with a decorator called ``tool`` are, or, if there is none, the public
+        functions of the module. Parameters of *injected_types* (beside ``Context`` and the
+        like) and *injected_parameters* are no arguments. What the text alone does not tell
+        is a diagnostic: a tool with an error is not among those that are returned, unless
+        *on_unsupported* is ``"admit_anything"``.
+        """
+        text = Source(
+            text=source,
+            functions=functions,
+            on_unsupported=on_unsupported,
+            injected_types=injected_types,
+            injected_parameters=injected_parameters,
+        )
+        return await self._connection.hold(self._conversations.infer(text, timeout))
 
     async def project_tool(
         self, tool: Target | ToolJson, protocol_version: str = "", *, timeout: float | None = None

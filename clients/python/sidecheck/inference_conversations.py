@@ -5,11 +5,12 @@ client's ``on_unavailable`` says.
 """
 
 from sidecheck.conversations import Conversation, Conversations
+from sidecheck.inferred import Inferred, Source
 from sidecheck.returned import ProjectedTool
 from sidecheck.targets import Target, ToolJson
+from sidecheck.wire import inference_requests, inference_responses, rpcs
 from sidecheck.wire import returned_requests as requests
 from sidecheck.wire import returned_responses as responses
-from sidecheck.wire import rpcs
 
 __all__ = ["InferenceConversations"]
 
@@ -19,6 +20,12 @@ class InferenceConversations:
 
     def __init__(self, ground: Conversations) -> None:
         self._ground = ground
+
+    def infer(self, source: Source, timeout: float | None) -> Conversation[Inferred]:
+        """Have the tools of a text inferred."""
+        request = inference_requests.inference_request(source)
+        response = yield from self._ground.ask(rpcs.INFER_TOOLS, request, timeout)
+        return inference_responses.inferred(response)
 
     def project(
         self, tool: Target | ToolJson, protocol_version: str, timeout: float | None

@@ -52,6 +52,11 @@ __all__ = ["serve"]
     "--reflection/--no-reflection", default=None, help="Serve gRPC reflection.  [default: yes]"
 )
 @click.option(
+    "--inference/--no-inference",
+    default=None,
+    help="Infer tools from source text, never run.  [default: yes]",
+)
+@click.option(
     "--log-level",
     type=click.Choice(["debug", "info", "warning", "error"]),
     help="What to log.  [default: info]",

@@ -1,11 +1,13 @@
 """What the log says of an answered call: outcomes and counts, never content."""
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
 from sidecheck.v1 import (
     conversion_service_pb2,
+    inference_service_pb2,
     protocol_service_pb2,
     registry_service_pb2,
     validation_service_pb2,
@@ -17,46 +19,19 @@ from sidecheck_server.core.judge import DISAGREEMENT
 __all__ = ["Tally", "Told", "facts_of"]
 
 _Outcome: TypeAlias = validation_service_pb2.ValidateOutcome | protocol_service_pb2.CheckOutcome
-_CHECKS = (
-    protocol_service_pb2.CheckElicitationResponse,
-    protocol_service_pb2.CheckElicitationResultResponse,
-    protocol_service_pb2.CheckSamplingResponse,
-    protocol_service_pb2.CheckToolResultResponse,
-    protocol_service_pb2.CheckMessageResponse,
-)
-_RESULTS = (
-    conversion_service_pb2.ConvertToolResultResponse,
-    protocol_service_pb2.NormalizeToolResultResponse,
-)
+_Facts: TypeAlias = tuple[int, dict[str, Any]]
 
 
-def facts_of(response: Any) -> tuple[int, dict[str, Any]]:
+def facts_of(response: Any) -> _Facts:
     """Return the level at which an answer is logged, and its facts.
 
     Valid calls are at debug: there are many of them, and nothing to see.
     """
-    if isinstance(response, validation_service_pb2.ValidateResponse):
-        return _verdict(response.verdict)
-    if isinstance(response, registry_service_pb2.RegisterToolsResponse):
-        return _registration(response)
-    if isinstance(response, registry_service_pb2.DeleteToolsResponse):
-        return logging.INFO, {"deleted": len(response.deleted)}
-    if isinstance(response, _CHECKS):
-        return _check(response.answer.verdict)
-    if isinstance(response, protocol_service_pb2.CheckToolNamesResponse):
-        return _verdicts("names", [one.verdict for one in response.outcomes])
-    if isinstance(response, protocol_service_pb2.CheckToolsResponse):
-        return _verdicts("tools", [one.verdict for one in response.outcomes])
-    if isinstance(response, conversion_service_pb2.ConvertToolsResponse):
-        return _conversions(response)
-    if isinstance(response, conversion_service_pb2.RestoreToolCallResponse):
-        return _verdict(response.verdict)
-    if isinstance(response, _RESULTS):
-        return _check(response.verdict)
-    return logging.DEBUG, {}
+    told = _FACTS.get(type(response))
+    return (logging.DEBUG, {}) if told is None else told(response)
 
 
-def _check(verdict: verdict_pb2.Verdict) -> tuple[int, dict[str, Any]]:
+def _check(verdict: verdict_pb2.Verdict) -> _Facts:
     """Tell of one verdict by rules: warnings and advice are of interest too."""
     codes = _codes([verdict])
     outcome = "valid" if verdict.valid else "invalid"
@@ -67,7 +42,7 @@ def _check(verdict: verdict_pb2.Verdict) -> tuple[int, dict[str, Any]]:
     return level, {"outcome": outcome, "violations": len(verdict.violations), "codes": codes}
 
 
-def _verdicts(noun: str, verdicts: Iterable[verdict_pb2.Verdict]) -> tuple[int, dict[str, Any]]:
+def _verdicts(noun: str, verdicts: Iterable[verdict_pb2.Verdict]) -> _Facts:
     verdicts = list(verdicts)
     invalid = sum(not verdict.valid for verdict in verdicts)
     codes = _codes(verdicts)
@@ -80,7 +55,7 @@ def _codes(verdicts: Iterable[verdict_pb2.Verdict]) -> list[str]:
     return sorted({found.code for verdict in verdicts for found in verdict.violations})
 
 
-def _verdict(verdict: verdict_pb2.Verdict) -> tuple[int, dict[str, Any]]:
+def _verdict(verdict: verdict_pb2.Verdict) -> _Facts:
     if verdict.valid:
         return logging.DEBUG, {"outcome": "valid"}
     codes = _codes([verdict])
@@ -96,12 +71,19 @@ def _verdict(verdict: verdict_pb2.Verdict) -> tuple[int, dict[str, Any]]:
 
 def _conversions(
     response: conversion_service_pb2.ConvertToolsResponse,
-) -> tuple[int, dict[str, Any]]:
+) -> _Facts:
     refused = sum(one.HasField("refused") for one in response.conversions)
     strict = sum(one.converted.strict for one in response.conversions)
     codes = _codes([response.request])
     counts = {"tools": len(response.conversions), "refused": refused, "strict": strict}
     return logging.INFO if refused or codes else logging.DEBUG, {**counts, "codes": codes}
+
+
+def _inferred(response: inference_service_pb2.InferToolsResponse) -> _Facts:
+    codes = sorted({found.code for found in response.diagnostics})
+    errors = sum(found.severity == verdict_pb2.SEVERITY_ERROR for found in response.diagnostics)
+    counts = {"tools": len(response.tools), "errors": errors}
+    return logging.INFO if errors else logging.DEBUG, {**counts, "codes": codes}
 
 
 class Told(NamedTuple):
@@ -141,7 +123,7 @@ class Tally:
             if any(found.code == DISAGREEMENT for found in verdict.violations):
                 self._disagreeing.add(verdict.schema_digest)
 
-    def told(self) -> tuple[int, dict[str, Any]]:
+    def told(self) -> _Facts:
         """Return the level at which they are logged, and the counts."""
         counts: dict[str, Any] = {
             "items": self._items,
@@ -155,7 +137,7 @@ class Tally:
 
 def _registration(
     response: registry_service_pb2.RegisterToolsResponse,
-) -> tuple[int, dict[str, Any]]:
+) -> _Facts:
     refused = sum(
         one.action == registry_service_pb2.RegistrationOutcome.ACTION_REFUSED
         for one in response.outcomes
@@ -166,3 +148,48 @@ def _registration(
         "removed": len(response.removed),
         "revision": response.registry_revision,
     }
+
+
+def _deletion(response: registry_service_pb2.DeleteToolsResponse) -> _Facts:
+    return logging.INFO, {"deleted": len(response.deleted)}
+
+
+def _names(response: protocol_service_pb2.CheckToolNamesResponse) -> _Facts:
+    return _verdicts("names", [one.verdict for one in response.outcomes])
+
+
+def _tools(response: protocol_service_pb2.CheckToolsResponse) -> _Facts:
+    return _verdicts("tools", [one.verdict for one in response.outcomes])
+
+
+def _judged(response: Any) -> _Facts:
+    return _verdict(response.verdict)
+
+
+def _answered(response: Any) -> _Facts:
+    return _check(response.answer.verdict)
+
+
+def _checked(response: Any) -> _Facts:
+    return _check(response.verdict)
+
+
+_FACTS: Mapping[type, Callable[[Any], _Facts]] = MappingProxyType(
+    {
+        validation_service_pb2.ValidateResponse: _judged,
+        registry_service_pb2.RegisterToolsResponse: _registration,
+        registry_service_pb2.DeleteToolsResponse: _deletion,
+        protocol_service_pb2.CheckElicitationResponse: _answered,
+        protocol_service_pb2.CheckElicitationResultResponse: _answered,
+        protocol_service_pb2.CheckSamplingResponse: _answered,
+        protocol_service_pb2.CheckToolResultResponse: _answered,
+        protocol_service_pb2.CheckMessageResponse: _answered,
+        protocol_service_pb2.CheckToolNamesResponse: _names,
+        protocol_service_pb2.CheckToolsResponse: _tools,
+        protocol_service_pb2.NormalizeToolResultResponse: _checked,
+        conversion_service_pb2.ConvertToolsResponse: _conversions,
+        conversion_service_pb2.RestoreToolCallResponse: _judged,
+        conversion_service_pb2.ConvertToolResultResponse: _checked,
+        inference_service_pb2.InferToolsResponse: _inferred,
+    }
+)

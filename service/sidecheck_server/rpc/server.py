@@ -31,6 +31,7 @@ from sidecheck_server.rpc.validation import ValidationServicer
 from sidecheck_server.settings import Settings
 from sidecheck_server.state.calls import ToolCalls
 from sidecheck_server.state.conversion import Converter
+from sidecheck_server.state.inference import Inferrer
 from sidecheck_server.state.normalization import Normalizer
 from sidecheck_server.state.projection import Projector
 from sidecheck_server.state.protocol import Checker
@@ -64,6 +65,7 @@ class Server:
         checker: Checker,
         registrar: Registrar,
         converter: Converter,
+        inferrer: Inferrer,
     ) -> None:
         limits = settings.limits
         self._settings = settings
@@ -99,7 +101,7 @@ class Server:
             self._door,
         )
         add_service(server, _CONVERSION, conversion)
-        inference = InferenceServicer(projector, limits, self._door)  # type: ignore[abstract]
+        inference = InferenceServicer(inferrer, projector, limits, self._door)
         add_service(server, _INFERENCE, inference)
         add_service(server, _REGISTRY, RegistryServicer(registrar, registry, limits, self._door))
         add_service(server, _INFO, InfoServicer(registry, limits, self._door))

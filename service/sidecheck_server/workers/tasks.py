@@ -13,6 +13,8 @@ from sidecheck_server.core.convert.apis import APIS
 from sidecheck_server.core.convert.forms import Form
 from sidecheck_server.core.convert.tools import form_of
 from sidecheck_server.core.convert.words import ConversionOptions, ModelApi
+from sidecheck_server.core.infer.inferring import infer_tools
+from sidecheck_server.core.infer.words import InferenceOptions, Inferred
 from sidecheck_server.core.judge import Judging, judge
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.check import Checked, check
@@ -24,7 +26,7 @@ from sidecheck_server.core.schemas.compilation import Artifact, compile_source
 from sidecheck_server.core.schemas.source import SchemaSource
 from sidecheck_server.core.words import Document, Verdict
 
-__all__ = ["check_here", "compile_here", "convert_here", "judge_here", "prepare"]
+__all__ = ["check_here", "compile_here", "convert_here", "infer_here", "judge_here", "prepare"]
 
 _NICENESS = 10
 """The server goes first: what it does itself takes a moment, and many wait for it."""
@@ -95,6 +97,14 @@ def convert_here(
     """Convert the tool definition of that *text*; the form has no name as yet."""
     try:
         return form_of(read_tool(text, documents, limits), APIS[api], options, limits)
+    except Refusal as refusal:
+        return refusal
+
+
+def infer_here(source: bytes, options: InferenceOptions, limits: Limits) -> Inferred | Refusal:
+    """Infer the definitions of the tools in *source*."""
+    try:
+        return infer_tools(source, options, limits)
     except Refusal as refusal:
         return refusal
 

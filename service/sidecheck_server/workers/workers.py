@@ -8,6 +8,7 @@ from typing import TypeVar
 from sidecheck_server.core.compiled import CompiledSchema
 from sidecheck_server.core.convert.forms import Form
 from sidecheck_server.core.convert.words import ConversionOptions, ModelApi
+from sidecheck_server.core.infer.words import InferenceOptions, Inferred
 from sidecheck_server.core.judge import Judging
 from sidecheck_server.core.limits import Limits, exceeded
 from sidecheck_server.core.mcp.check import Checked
@@ -21,6 +22,7 @@ from sidecheck_server.workers.tasks import (
     check_here,
     compile_here,
     convert_here,
+    infer_here,
     judge_here,
     prepare,
 )
@@ -104,6 +106,17 @@ class Workers:
         """
         what, bound = "converting the tool", "compile_seconds"
         task = (convert_here, text, documents, api, options, self._limits)
+        return await self._run(what, bound, _do_nothing, *task)
+
+    async def infer(self, source: bytes, options: InferenceOptions) -> Inferred:
+        """Infer the definitions of the tools in *source* in a worker.
+
+        Raises:
+            Refusal: as `infer_tools`; LIMIT_EXCEEDED if it took too long or too much
+                memory; WORKER_LOST if the worker died.
+        """
+        what, bound = "reading the source text", "compile_seconds"
+        task = (infer_here, source, options, self._limits)
         return await self._run(what, bound, _do_nothing, *task)
 
     async def _run(

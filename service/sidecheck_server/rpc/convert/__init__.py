@@ -14,6 +14,7 @@ from sidecheck_server.rpc.convert.conversions import (
     result_to_tell_from_wire,
     tools_to_convert_from_wire,
 )
+from sidecheck_server.rpc.convert.inference import inferred_to_wire, to_infer_from_wire
 from sidecheck_server.rpc.convert.limits import limits_to_wire
 from sidecheck_server.rpc.convert.normalizing import (
     normalized_to_wire,
@@ -56,6 +57,7 @@ __all__ = [
     "checked_to_wire",
     "collision_to_wire",
     "converted_to_wire",
+    "inferred_to_wire",
     "limits_to_wire",
     "losses_to_wire",
     "name_to_wire",
@@ -72,6 +74,7 @@ __all__ = [
     "skipped_to_wire",
     "target_from_wire",
     "terms_from_wire",
+    "to_infer_from_wire",
     "to_normalize_from_wire",
     "to_project_from_wire",
     "tool_outcome_to_wire",

@@ -1,0 +1,108 @@
+"""Writes source texts to infer tools from; the same text gets the same answer, the core's."""
+
+import json
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+
+import grpc
+from fuzz.exchanges import Caller, Exchange, Outcome
+from fuzz.judgements import SUDDEN, reason_in
+from fuzz.properties import Finding
+from google.protobuf.message import DecodeError
+from google.rpc.status_pb2 import Status
+from inference_sources import SOURCES
+from shared_material import REPOSITORY
+from sidecheck.v1 import inference_service_pb2 as v1
+from sidecheck_server.core.infer.inferring import infer_tools
+from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.refusals import Reason, Refusal
+from sidecheck_server.rpc.convert import inferred_to_wire, to_infer_from_wire
+
+__all__ = ["INFER", "SourceWriter", "examine_inferred"]
+
+INFER = "/sidecheck.v1.InferenceService/InferTools"
+_LIMITS = Limits()
+_FOLDER = REPOSITORY / "tests" / "cases" / "infer"
+_TEXTS = (
+    *SOURCES.values(),
+    *(
+        case["source"].encode()
+        for path in sorted(_FOLDER.glob("*.json"))
+        for case in json.loads(path.read_text())["cases"]
+        for _ in range(4)  # so that most are in order
+    ),
+)
+_PIECES = (
+    *("(", ")", "[", "]", ":", ",", '"', "'", "\\", "\n", "\n    ", "\t", "#", "@tool\n", "= None"),
+    *(" | None", "list[", "Annotated[int, ", "*", "/, ", "**", "self, ", "lambda: ", "...", "0x"),
+    *("f'{", "class A(", "def f(a: ", " -> ", "from . import ", "\0", "\ufeff", "\ud800", "ö"),
+)
+_LONGEST = _LIMITS.source_bytes - 100
+_NAMES = ("f", "A.f", "get", "x", "Context", "")
+
+
+class SourceWriter:
+    """Writes the requests of one exchange."""
+
+    def __init__(self, random: Random, mark: str) -> None:
+        self._random = random
+        self._mark = mark
+
+    def request(self) -> v1.InferToolsRequest:
+        """Return a request whose text is most often Python."""
+        random = self._random
+        made = v1.InferToolsRequest(source=self.text())
+        made.on_unsupported = random.choice((0, 1, 2))  # type: ignore[assignment]
+        for names in (made.functions, made.injected_types, made.injected_parameters):
+            if random.random() < 0.2:
+                names.extend(random.choices((*_NAMES, self._mark), k=random.randint(1, 3)))
+        return made
+
+    def text(self) -> bytes:
+        """Return a source text, most often changed in a few places."""
+        random = self._random
+        text: bytes = random.choice(_TEXTS)[:_LONGEST]
+        for _ in range(random.choice((0, 0, 1, 2, 8))):
+            text = self._changed(text)
+        return text
+
+    def _changed(self, text: bytes) -> bytes:
+        random = self._random
+        start = random.randint(0, len(text))
+        end = min(start + random.choice((0, 1, 3, 20)), len(text))
+        piece = random.choice((*_PIECES, self._mark, f'"""{self._mark}"""'))
+        kept = piece.encode("utf-8", "surrogatepass")
+        if random.random() < 0.2:
+            kept = text[start:end] * random.choice((2, 100))
+        return text[:start] + kept + text[end:]
+
+
+def examine_inferred(caller: Caller, exchange: Exchange, outcome: Outcome) -> Iterator[Finding]:
+    """Yield in what *outcome* differs from the next answer, and from what the core says."""
+    try:
+        request = v1.InferToolsRequest.FromString(exchange.messages[0])
+    except DecodeError:
+        return
+    first = _answer(outcome)
+    if first is None or first in SUDDEN:
+        return
+    again = _answer(caller.send(exchange))
+    if again is not None and again not in SUDDEN and again != first:
+        yield Finding("inferred otherwise when asked again", f"{first}\n{again}", [exchange])
+    try:
+        core: Any = inferred_to_wire(infer_tools(*to_infer_from_wire(request), _LIMITS))
+    except Refusal as refusal:
+        core = refusal.reason.value
+    except Exception as error:  # noqa: BLE001  (any is what is looked for)
+        core = f"raised {type(error).__name__}: {error}"
+    # Bounds that only the server has: of seconds, of memory and of an answer.
+    if core != first and first != Reason.LIMIT_EXCEEDED.value:
+        yield Finding("the core infers something else", f"{first}\n{core}", [exchange])
+
+
+def _answer(outcome: Outcome) -> Any:
+    """Return the response, or the reason of the refusal; None if it is gRPC's own."""
+    if outcome.code is not grpc.StatusCode.OK or not outcome.responses:
+        return reason_in(Status.FromString(outcome.status)) if outcome.status else None
+    return v1.InferToolsResponse.FromString(outcome.responses[0])
