@@ -5,7 +5,8 @@ import sys
 
 import pytest
 
-WITHOUT = "import sys; sys.modules.update(jsonschema=None, pydantic=None);"
+EXTRAS = ["griffe", "jsonschema", "pydantic", "stamina"]
+WITHOUT = f"import sys; EXTRAS = {EXTRAS}; sys.modules.update(dict.fromkeys(EXTRAS));"
 
 
 def ends(code: str) -> tuple[int, str]:
@@ -22,7 +23,7 @@ def ends(code: str) -> tuple[int, str]:
 
 @pytest.mark.parametrize("module", ["", ".testing", ".tool_results", ".text_contract"])
 def test_the_client_works_without_its_extras(module: str) -> None:
-    """Neither pydantic nor jsonschema is imported before it is needed."""
+    """None of what they are for is imported before it is needed."""
     assert (0, "") == ends(f"import sidecheck{module}")
 
 
@@ -36,6 +37,9 @@ def test_the_client_works_without_its_extras(module: str) -> None:
         ),
         pytest.param(
             "pip install sidecheck[pydantic]", "from sidecheck import elicitation", id="forms"
+        ),
+        pytest.param(
+            "pip install sidecheck[infer]", "from sidecheck.inference import tool", id="tools"
         ),
         pytest.param(
             "pip install sidecheck[pydantic]",

@@ -1,6 +1,7 @@
 """The blocking client."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from sidecheck.absence import OnUnavailable
 from sidecheck.blocking_conversion import BlockingConversionClient
@@ -14,7 +15,8 @@ from sidecheck.items import Item
 from sidecheck.options import Options
 from sidecheck.protocol_conversations import ProtocolConversations
 from sidecheck.streams import OUTSTANDING, BlockingStream
-from sidecheck.targets import Target, ToolDefinition, ToolJson
+from sidecheck.targets import Target
+from sidecheck.tool_functions import Registrable, listed
 from sidecheck.tools import Deletion, OnChange, Registration, Tool
 from sidecheck.validators import BlockingValidator
 from sidecheck.verdicts import Verdict
@@ -77,8 +79,8 @@ class BlockingClient(BlockingValidator):
     def register(
         self,
         server: str,
-        tools: Iterable[ToolDefinition | ToolJson],
-        *,
+        tools: Iterable[Registrable] | Callable[..., Any],
+        *functions: Callable[..., Any],
         replace: bool = False,
         on_change: OnChange = "accept",
         validate_only: bool = False,
@@ -89,7 +91,7 @@ class BlockingClient(BlockingValidator):
         return self._connection.hold(
             self._conversations.register(
                 server,
-                tools,
+                listed(tools, functions),
                 replace=replace,
                 on_change=on_change,
                 validate_only=validate_only,

@@ -2,7 +2,8 @@
 
 # ruff: noqa: ASYNC109  (a timeout here is the deadline that the call carries to the server)
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
+from typing import Any
 
 from sidecheck.absence import OnUnavailable
 from sidecheck.connections import Connection
@@ -16,7 +17,8 @@ from sidecheck.options import Options
 from sidecheck.protocol import ProtocolClient
 from sidecheck.protocol_conversations import ProtocolConversations
 from sidecheck.streams import OUTSTANDING, Stream
-from sidecheck.targets import Target, ToolDefinition, ToolJson
+from sidecheck.targets import Target
+from sidecheck.tool_functions import Registrable, listed
 from sidecheck.tools import Deletion, OnChange, Registration, Tool
 from sidecheck.validators import Validator
 from sidecheck.verdicts import Verdict
@@ -90,8 +92,8 @@ class Client(Validator):
     async def register(
         self,
         server: str,
-        tools: Iterable[ToolDefinition | ToolJson],
-        *,
+        tools: Iterable[Registrable] | Callable[..., Any],
+        *functions: Callable[..., Any],
         replace: bool = False,
         on_change: OnChange = "accept",
         validate_only: bool = False,
@@ -101,8 +103,9 @@ class Client(Validator):
         """Register the tools of *server*, or with *validate_only* tell what would happen.
 
         A tool is a definition as in a ``tools/list`` answer, or a `ToolDefinition` where
-        documents come with it. They are checked by the rules of *protocol_version*, or of
-        the server's default.
+        documents come with it, or a function that is a tool (`sidecheck.inference.tool`);
+        functions may also stand by themselves: ``register("weather", add, subtract)``. They
+        are checked by the rules of *protocol_version*, or of the server's default.
 
         With *replace* they are the whole set: other tools of the server are removed.
         Tools that one message cannot hold go in several, and *timeout* is the
@@ -112,11 +115,12 @@ class Client(Validator):
             Refused: The registration as a whole was refused.
             ValueError: A tool, or a replacement as a whole, does not fit into a
                 message; nothing was sent.
+            TypeError: A function is no tool.
         """
         return await self._connection.hold(
             self._conversations.register(
                 server,
-                tools,
+                listed(tools, functions),
                 replace=replace,
                 on_change=on_change,
                 validate_only=validate_only,

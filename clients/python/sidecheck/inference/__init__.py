@@ -1,0 +1,62 @@
+"""Tools from functions: definitions inferred from signatures, and calls by them.
+
+`tool` makes a tool of a function. Its schemas are what its annotations mean, as pydantic
+writes them, and what cannot be told is an `InferenceError`, not a schema that admits
+anything. Needs pydantic, griffelib and stamina: ``pip install sidecheck[infer]``.
+"""
+
+# isort: off
+from sidecheck.inference import requirements as requirements  # says what to install
+
+# isort: on
+from sidecheck.inference.arguments import ArgumentChange, ValidArguments
+from sidecheck.inference.calls import (
+    acall_tool,
+    call_tool,
+    dump_result,
+    get_script_config,
+    tool_config,
+    tool_definition,
+    validate_arguments,
+)
+from sidecheck.inference.configs import ToolConfig
+from sidecheck.inference.errors import (
+    ArgumentViolation,
+    Diagnostic,
+    InferenceError,
+    InvalidArguments,
+)
+from sidecheck.inference.injection import (
+    Injected,
+    NotProvided,
+    Resources,
+    SettingSource,
+    injectable,
+)
+from sidecheck.inference.outputs import InvalidResult
+from sidecheck.inference.tool import infer_tool, tool
+
+__all__ = [
+    "ArgumentChange",
+    "ArgumentViolation",
+    "Diagnostic",
+    "InferenceError",
+    "Injected",
+    "InvalidArguments",
+    "InvalidResult",
+    "NotProvided",
+    "Resources",
+    "SettingSource",
+    "ToolConfig",
+    "ValidArguments",
+    "acall_tool",
+    "call_tool",
+    "dump_result",
+    "get_script_config",
+    "infer_tool",
+    "injectable",
+    "tool",
+    "tool_config",
+    "tool_definition",
+    "validate_arguments",
+]

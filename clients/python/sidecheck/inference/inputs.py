@@ -1,0 +1,170 @@
+"""Arguments: their schema, and the adapter that makes Python values of them."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import GenericAlias
+from typing import Any, Final, NotRequired, Required
+
+import typing_extensions
+from pydantic import TypeAdapter
+from pydantic.errors import PydanticUndefinedAnnotation, PydanticUserError
+from pydantic_core import PydanticSerializationError, ValidationError
+
+from sidecheck.inference.errors import Diagnostic, InferenceError
+from sidecheck.inference.generator import ToolSchema, tidied
+from sidecheck.inference.places import Placed
+from sidecheck.inference.signatures import MISSING, Argument, Signature
+from sidecheck.json_copies import NotJson, copied
+
+__all__ = ["FURTHER", "Inputs", "described", "inputs_of"]
+
+#: The member under which further arguments are judged. No parameter can be called so.
+FURTHER: Final = "**"
+
+# Called with names that are not known before.
+_typed_dict: Any = typing_extensions.TypedDict
+
+#: What pydantic raises for a type that it cannot describe.
+_NOT_DESCRIBED = (
+    PydanticUserError,
+    AttributeError,
+    ImportError,
+    KeyError,
+    NameError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """The arguments of a tool."""
+
+    signature: Signature
+    #: Makes a dictionary of values by parameter of one by name in JSON.
+    adapter: TypeAdapter[dict[str, Any]]
+    schema: dict[str, Any]
+
+
+def described(
+    annotation: Any, mode: Any, placed: Placed, parameter: str
+) -> tuple[TypeAdapter[Any], dict[str, Any]]:
+    """Return the adapter and the schema of a type.
+
+    Raises:
+        InferenceError: pydantic has none.
+    """
+    try:
+        adapter: TypeAdapter[Any] = TypeAdapter(annotation)
+        return adapter, adapter.json_schema(mode=mode, schema_generator=ToolSchema)
+    except _NOT_DESCRIBED as error:
+        unresolved = isinstance(error, PydanticUndefinedAnnotation | NameError) or (
+            isinstance(error, PydanticUserError) and error.code == "class-not-fully-defined"
+        )
+        reason = str(error).partition("\n")[0].partition(". ")[0].rstrip(".")
+        what = "be defined or imported first" if unresolved else "be of a type that JSON has"
+        raise placed.error(
+            "UNRESOLVED_NAME" if unresolved else "UNSUPPORTED_TYPE",
+            parameter,
+            f"it has no JSON Schema: {reason}; it would have to {what},"
+            " or have its schema given to the decorator",
+        ) from error
+
+
+def inputs_of(
+    signature: Signature, texts: dict[str, str], placed: Placed, *, admit_anything: bool
+) -> tuple[Inputs, list[Diagnostic]]:
+    """Return the arguments of *signature*, described by *texts* where nothing nearer does.
+
+    Raises:
+        InferenceError: A type cannot be described, and not *admit_anything*.
+    """
+    told: list[Diagnostic] = []
+    fields: dict[str, Any] = {}
+    defaults: dict[str, dict[str, Any]] = {}
+    every = [*signature.arguments, *([signature.further] if signature.further else [])]
+    for one in every:
+        annotation: Any = one.annotation
+        try:
+            adapter, _ = described(_form({one.name: annotation}), "validation", placed, one.name)
+        except InferenceError as error:
+            if not admit_anything:
+                raise
+            told.append(placed.warning(error.code, one.name, error.diagnostic.message))
+            annotation = Any
+            adapter = TypeAdapter(_form({one.name: Any}))
+        if one is signature.further:
+            fields[FURTHER] = NotRequired[GenericAlias(dict, (str, annotation))]
+            continue
+        fields[one.name] = (Required if one.required else NotRequired)[annotation]
+        defaults[one.wire] = _default(one, adapter, told.append, placed)
+    adapter, schema = described(_form(fields), "validation", placed, "")
+    schema = tidied(schema)
+    properties = schema.setdefault("properties", {})
+    schema["additionalProperties"] = False
+    if FURTHER in properties:
+        further = properties.pop(FURTHER)
+        schema["additionalProperties"] = further.get("additionalProperties", True)
+    for one in signature.arguments:
+        entry = properties[one.wire]
+        entry.pop("default", None)
+        entry.update(defaults[one.wire])
+        text = one.text or texts.get(one.name, "")
+        if text and "description" not in entry:
+            entry["description"] = text
+    return Inputs(signature, adapter, schema), told
+
+
+def _form(fields: dict[str, Any]) -> Any:
+    """Return a class of dictionaries with *fields*.
+
+    It has no configuration, which classes in it would take over: what is not known is
+    found before it judges.
+    """
+    return _typed_dict("_Arguments_of_the_tool", fields)
+
+
+def _default(
+    one: Argument, adapter: TypeAdapter[Any], tell: Callable[[Diagnostic], None], placed: Placed
+) -> dict[str, Any]:
+    """Return ``default`` as JSON, if it has one that JSON and its type admit."""
+    if one.default is MISSING:
+        return {}
+    if one.default is None and not _admits(adapter, one.wire, None):
+        tell(
+            placed.warning(
+                "IMPLICIT_OPTIONAL",
+                one.name,
+                "its default is None, which its type does not admit, so the schema has no"
+                " default: annotate it with '... | None' if a call may give null",
+            )
+        )
+        return {}
+    try:
+        given = {one.name: one.default}
+        # By alias, for what is in it; so it stands under an alias itself.
+        written = adapter.dump_python(given, mode="json", by_alias=True, warnings="none")
+        (value,) = copied(written, "").values()
+        if _admits(adapter, one.wire, value):
+            return {"default": value}
+    except (PydanticSerializationError, NotJson, TypeError, ValueError, RecursionError):
+        pass
+    tell(
+        placed.warning(
+            "DEFAULT_NOT_JSON",
+            one.name,
+            f"its default, of type {type(one.default).__name__}, cannot be told as JSON that"
+            " its type admits, so the schema has none: give one that can, or none",
+        )
+    )
+    return {}
+
+
+def _admits(adapter: TypeAdapter[Any], wire: str, value: Any) -> bool:
+    try:
+        adapter.validate_json(json.dumps({wire: value}), strict=True)
+    except ValidationError:
+        return False
+    return True

@@ -1,0 +1,85 @@
+"""Results: their schema in its natural form, and the adapter that writes them as JSON."""
+
+import types
+from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from typing import Any, Final, Never, NoReturn, get_args, get_origin
+
+from pydantic import TypeAdapter
+from pydantic_core import PydanticSerializationError
+
+from sidecheck.inference.annotations import contained, underlying
+from sidecheck.inference.generator import tidied
+from sidecheck.inference.inputs import described
+from sidecheck.inference.places import Placed
+from sidecheck.inference.signatures import MISSING
+from sidecheck.json_copies import NotJson, copied
+
+__all__ = ["InvalidResult", "Outputs", "outputs_of"]
+
+#: The protocol's own content: a result of these is content and no data.
+_CONTENT: Final = frozenset(
+    {
+        "AudioContent",
+        "CallToolResult",
+        "EmbeddedResource",
+        "ImageContent",
+        "ResourceLink",
+        "ServerResult",
+        "TextContent",
+    }
+)
+_NOTHING: Final = (MISSING, None, types.NoneType, Any, object, Never, NoReturn)
+_SEQUENCES: Final = frozenset(
+    {list, tuple, set, frozenset, Sequence, Collection, Iterable, AbstractSet}
+)
+
+
+class InvalidResult(ValueError):
+    """A tool returned what its own schema does not admit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outputs:
+    """The results of a tool."""
+
+    adapter: TypeAdapter[Any]
+    #: The schema in its natural form: its root may be anything.
+    schema: dict[str, Any]
+
+    def dump(self, value: Any) -> Any:
+        """Return *value* as JSON, by the schema: aliases and all.
+
+        Raises:
+            InvalidResult: It is not of the type that the function is annotated with, or
+                has no form in JSON.
+        """
+        try:
+            written = self.adapter.dump_python(value, mode="json", by_alias=True, warnings="error")
+            return copied({"result": written}, "")["result"]
+        except (PydanticSerializationError, NotJson, RecursionError) as error:
+            raise InvalidResult(f"the result is not what the schema admits: {error}") from error
+
+
+def outputs_of(annotation: Any, placed: Placed) -> Outputs | None:
+    """Return the results of type *annotation*, or None if there is nothing to say of them.
+
+    That is so for nothing and for anything, for the protocol's own content and ``bytes``,
+    also as parts of others, and for sequences of anything, which may hold content.
+
+    Raises:
+        InferenceError: The type cannot be described.
+    """
+    # By identity: not every annotation can be hashed.
+    if any(annotation is one for one in _NOTHING):
+        return None
+    parts = [underlying(one) for one in contained(annotation)]
+    if any(one is bytes or getattr(one, "__name__", "") in _CONTENT for one in parts):
+        return None
+    origin, given = get_origin(annotation) or annotation, get_args(annotation)
+    anything = all(one is Any or one is object or one is Ellipsis for one in given)
+    if anything and any(origin is one for one in _SEQUENCES):
+        return None
+    adapter, schema = described(annotation, "serialization", placed, "return")
+    return Outputs(adapter, tidied(schema)) if schema else None

@@ -1,0 +1,290 @@
+"""Calls with the arguments of a request: judged as JSON, handed over as Python values."""
+
+import datetime as dt
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+from pydantic import BaseModel, Field
+from sidecheck.inference import (
+    ArgumentChange,
+    InvalidArguments,
+    acall_tool,
+    call_tool,
+    dump_result,
+    infer_tool,
+    tool,
+    tool_definition,
+    validate_arguments,
+)
+from sidecheck.inference.outputs import InvalidResult
+
+
+class Colour(Enum):
+    RED = "red"
+
+
+@dataclass
+class Point:
+    x: int
+    y: int = 0
+
+
+class Shape(BaseModel):
+    points: list[Point] = Field(alias="at")
+    note: str | None = None
+
+
+def taking(annotation: Any) -> Any:
+    """Return a tool that gives back its one argument."""
+
+    def echo(x: Any) -> Any:
+        return x
+
+    echo.__annotations__["x"] = annotation
+    return infer_tool(echo, validate=True)
+
+
+@pytest.mark.parametrize(
+    ("expected", "annotation", "sent"),
+    [
+        (5, int, 5),
+        (5, int, 5.0),
+        (1.0, float, 1),
+        ("5", str, "5"),
+        (dt.date(2020, 1, 2), dt.date, "2020-01-02"),
+        (Decimal("1.5"), Decimal, "1.5"),
+        (Path("a"), Path, "a"),
+        (UUID(int=1), UUID, "00000000-0000-0000-0000-000000000001"),
+        (Colour.RED, Colour, "red"),
+        (Point(1), Point, {"x": 1}),
+        ({1, 2}, set[int], [1, 2]),
+        ((1, "a"), tuple[int, str], [1, "a"]),
+        ({1: "a"}, dict[int, str], {"1": "a"}),
+        (Shape(at=[Point(1, 2)]), Shape, {"at": [{"x": 1, "y": 2}]}),
+        ([Point(1)], Sequence[Point], [{"x": 1}]),
+    ],
+)
+def test_arguments_become_what_the_function_takes(
+    expected: Any, annotation: Any, sent: Any
+) -> None:
+    got = call_tool(taking(annotation), {"x": sent})
+    assert (expected, type(expected)) == (got, type(got))
+
+
+@pytest.mark.parametrize(
+    ("expected", "annotation", "sent"),
+    [
+        ([("/x", "Input should be a valid integer")], int, "five"),
+        ([("/x", "Input should be a valid integer")], int, True),
+        ([("/x", "Input should be a valid integer")], int, '"5"'),
+        ([("/x", "Input should be a valid boolean")], bool, 1),
+        ([("/x", "Input should be a valid string")], str, 5),
+        ([("/x/1", "Input should be a valid integer")], list[int], [1, None]),
+        ([("/x/at/0", "'x' is required")], Shape, {"at": [{}]}),
+        ([("/x/a~1b", "Input should be a valid integer")], dict[str, int], {"a/b": "?"}),
+        ([("/x", "Input should be 'a'")], Literal["a"], "b"),
+        (
+            [("/x", "Input should be a valid integer"), ("/x", "Input should be a valid array")],
+            int | list[int],
+            "?",
+        ),
+        ([("", "/arguments/x is NaN or infinite, which JSON cannot express")], float, float("nan")),
+        ([("", "/arguments/x is of type Point, which JSON cannot express")], Point, Point(1)),
+    ],
+)
+def test_what_the_function_does_not_take_is_told_by_place(
+    expected: list[tuple[str, str]], annotation: Any, sent: Any
+) -> None:
+    with pytest.raises(InvalidArguments) as caught:
+        call_tool(taking(annotation), {"x": sent})
+    assert expected == [(one.pointer, one.message) for one in caught.value.violations]
+
+
+def test_arguments_are_those_of_the_signature() -> None:
+    with pytest.raises(InvalidArguments) as caught:
+        call_tool(taking(int), {"y/": 1})
+    assert (
+        "Invalid arguments for tool 'echo':\n"
+        "- arguments: 'x' is required\n"
+        "- /y~1: no argument is called so"
+    ) == str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("expected", "read_as", "annotation", "sent"),
+    [
+        (5, "number", int, "5"),
+        (True, "boolean", bool, "true"),
+        ([1], "array", list[int], "[1]"),
+        (Point(1), "object", Point, '{"x": 1}'),
+        ([1], "array", int | list[int], "[1]"),
+        (None, "null", int | None, "null"),
+    ],
+)
+def test_a_string_is_read_as_json_where_it_is_invalid(
+    expected: Any, read_as: str, annotation: Any, sent: str
+) -> None:
+    """And told of."""
+    got = validate_arguments(taking(annotation), {"x": sent})
+    assert ({"x": expected}, (ArgumentChange("/x", read_as),)) == (got.values, got.changes)
+
+
+@pytest.mark.parametrize(
+    ("annotation", "sent"),
+    [
+        (str, "[1]"),
+        (str | None, "null"),
+        (str | None, '["0x"]'),
+        (str | list[str], '["a"]'),
+        (str | int, "5"),
+        (Any, '{"x": 1}'),
+        (Annotated[str, Field(pattern="5")], "5"),
+        (dict[str, str], {"a": "true"}),
+    ],
+)
+def test_a_valid_string_stays_as_it_is(annotation: Any, sent: Any) -> None:
+    got = validate_arguments(taking(annotation), {"x": sent})
+    assert ({"x": sent}, ()) == (got.values, got.changes)
+
+
+@tool(validate=True)
+def order(
+    item: Annotated[str, Field(alias="$item")],
+    count: int = Field(2, ge=1, description="how many"),
+    tags: list[str] = Field(default_factory=list),  # noqa: B008  (what is tested)
+    **notes: int,
+) -> dict[str, Any]:
+    """Order it."""
+    return {"item": item, "count": count, "tags": tags, "notes": notes}
+
+
+def told(item: str, count: int = 2, tags: Any = (), **notes: int) -> dict[str, Any]:
+    """Return what `order` says of its arguments."""
+    return {"item": item, "count": count, "tags": list(tags), "notes": notes}
+
+
+@pytest.mark.parametrize(
+    ("expected", "sent"),
+    [
+        (told("a"), {"$item": "a"}),
+        (told("a", 5, ["b"]), {"$item": "a", "count": 5, "tags": ["b"]}),
+        (told("a", left=1), {"$item": "a", "left": 1}),
+        (told("a", left=1), {"$item": "a", "left": "1"}),
+    ],
+)
+def test_fields_make_defaults_and_further_arguments_have_a_type(
+    expected: Any, sent: dict[str, Any]
+) -> None:
+    assert expected == call_tool(order, sent)
+
+
+def test_fields_make_defaults_where_nothing_is_judged() -> None:
+    @tool
+    def plain(a: int = Field(3), b: Annotated[int, Field(alias="B")] = 4) -> tuple[int, int]:
+        return a, b
+
+    assert [(3, 4), (1, 4)] == [plain(), plain(1)]
+    assert [(3, 4), (3, 5)] == [call_tool(plain, {}), call_tool(plain, {"B": 5})]
+
+
+def test_a_call_in_python_is_judged_too() -> None:
+    assert told("a", 3, left=1) == order("a", 3, left=1)
+    assert told("a") == order(item="a")
+    with pytest.raises(InvalidArguments) as caught:
+        order("a", 0, left="x")  # type: ignore[arg-type]
+    assert ["/count", "/left"] == [one.pointer for one in caught.value.violations]
+    with pytest.raises(TypeError, match="missing a required argument: 'item'"):
+        order()  # type: ignore[call-arg]
+
+
+def test_values_stay_unjudged_unless_asked() -> None:
+    @tool
+    def echo(x: int) -> Any:
+        return x
+
+    assert "5" == call_tool(echo, {"x": "5"})
+    with pytest.raises(TypeError, match="unexpected keyword argument 'y'"):
+        call_tool(echo, {"y": 1})
+    with pytest.raises(InvalidArguments):
+        validate_arguments(echo, {"x": "?"})
+
+
+async def test_coroutine_functions_are_awaited() -> None:
+    @tool(validate=True)
+    async def later(x: int) -> int:
+        return x + 1
+
+    assert 2 == await later(1)
+    assert 3 == await acall_tool(later, {"x": "2"})
+    assert told("a") == await acall_tool(order, {"$item": "a"})
+    with pytest.raises(TypeError, match="await acall_tool"):
+        call_tool(later, {"x": 1})
+
+
+def test_results_are_written_by_their_schema() -> None:
+    @tool
+    def shape() -> Shape:
+        return Shape(at=[Point(1, 2)])
+
+    assert {"at": [{"x": 1, "y": 2}], "note": None} == dump_result(shape, shape())
+    with pytest.raises(InvalidResult):
+        dump_result(shape, {"points": []})
+    with pytest.raises(InvalidResult):
+        dump_result(half, half())
+
+
+@tool
+def half() -> float:
+    """Return what JSON cannot express."""
+    return float("nan")
+
+
+SCALARS = st.sampled_from([int, float, bool, str, None, Colour, dt.date, Literal["a", 1], Point])
+ANNOTATIONS = st.recursive(
+    SCALARS,
+    lambda inner: st.one_of(
+        inner.map(lambda one: list[one]),  # type: ignore[valid-type]
+        inner.map(lambda one: dict[str, one]),  # type: ignore[valid-type]
+        st.tuples(inner, inner).map(lambda two: two[0] | two[1] if two[0] is not None else two[1]),
+        st.tuples(inner, inner).map(lambda two: tuple[two[0], two[1]]),  # type: ignore[valid-type]
+    ),
+    max_leaves=4,
+)
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-5, 5)
+    | st.sampled_from([1.5, "red", "2020-01-01", "a", "", "[1]", "5"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["x", "y", "z"]), inner, max_size=3)
+    ),
+    max_leaves=5,
+)
+
+
+@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@given(ANNOTATIONS, st.lists(JSON, min_size=1, max_size=8))
+def test_the_schema_and_the_judgement_agree(annotation: Any, values: list[Any]) -> None:
+    """What the one admits the other takes unchanged, and the other way round."""
+    made = taking(annotation)
+    schema = tool_definition(made)["inputSchema"]
+    Draft202012Validator.check_schema(schema)
+    checker = Draft202012Validator(schema, format_checker=Draft202012Validator.FORMAT_CHECKER)
+    for value in values:
+        sent = json.loads(json.dumps({"x": value}))
+        try:
+            taken = not validate_arguments(made, sent).changes
+        except InvalidArguments:
+            taken = False
+        assert checker.is_valid(sent) == taken, (schema, sent)

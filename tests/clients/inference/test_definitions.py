@@ -1,0 +1,443 @@
+"""What functions become: schemas, descriptions, and what is told beside them."""
+
+import datetime as dt
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple, TypedDict
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel, ConfigDict, Field, computed_field
+from sidecheck.inference import (
+    get_script_config,
+    infer_tool,
+    tool,
+    tool_config,
+    tool_definition,
+)
+from sidecheck.inference.fingerprints import fingerprint_of
+from sidecheck_server.core.digests import digest_of
+from typing_extensions import Doc
+
+NULL = {"type": "null"}
+STRING = {"type": "string"}
+INTEGER = {"type": "integer"}
+
+
+class Colour(Enum):
+    """What paint has."""
+
+    RED = "red"
+    BLUE = "blue"
+
+
+class Size(Enum):
+    S = 1
+
+
+class Tree(BaseModel):
+    title: str
+    kids: list["Tree"] = []
+
+
+class Book(BaseModel):
+    model_config = ConfigDict(title="A book", extra="forbid")
+    name: str = Field(alias="bookName", title="Name of the book")
+    pages: int = Field(serialization_alias="pageCount")
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def long(self) -> bool:
+        return self.pages > 300
+
+
+class Old(TypedDict, total=False):
+    name: str
+    others: "list[Old]"
+
+
+class Point(NamedTuple):
+    x: int
+    y: int
+
+
+@dataclass
+class TextContent:
+    text: str
+
+
+def arguments_of(function: Callable[..., Any], **options: Any) -> Any:
+    """Return the properties that a function's arguments become."""
+    return tool_definition(infer_tool(function, **options))["inputSchema"]["properties"]
+
+
+def told_of(function: Callable[..., Any], **options: Any) -> list[tuple[str, str]]:
+    """Return the codes that are told of a function, with the parameters."""
+    config = tool_config(infer_tool(function, **options))
+    return [(one.code, one.parameter) for one in config.diagnostics]
+
+
+def annotated(annotation: Any, default: Any = ...) -> Callable[..., Any]:
+    """Return a function with one parameter ``x``."""
+
+    def without(x: Any) -> None: ...
+
+    def defaulted(x: Any = default) -> None: ...
+
+    function = without if default is ... else defaulted
+    function.__annotations__["x"] = annotation
+    return function
+
+
+@pytest.mark.parametrize(
+    ("expected", "annotation"),
+    [
+        (INTEGER, int),
+        ({}, Any),
+        ({"type": "object", "additionalProperties": True}, dict),
+        ({"type": "array", "items": STRING}, Sequence[str]),
+        ({"type": "array", "items": INTEGER, "uniqueItems": True}, set[int]),
+        ({"type": "string", "format": "date-time"}, dt.datetime),
+        ({"type": "string", "format": "path"}, Path),
+        ({"type": "string", "const": "a"}, Literal["a"]),
+        ({"enum": ["a", 2]}, Literal["a", 2]),
+        ({"anyOf": [INTEGER, NULL]}, int | None),
+        ({"anyOf": [INTEGER, STRING]}, int | str),
+        ({"$ref": "#/$defs/Colour"}, Colour),
+        ({**INTEGER, "minimum": 1, "title": "N"}, Annotated[int, Field(ge=1, title="N")]),
+        ({**INTEGER, "description": "how many"}, Annotated[int, "how many"]),
+        ({**INTEGER, "description": "how many"}, Annotated[int, Doc("how many")]),
+        (
+            {**INTEGER, "description": "field"},
+            Annotated[int, "text", Field(description="field")],
+        ),
+        (
+            {**INTEGER, "examples": [{"title": "x"}]},
+            Annotated[int, Field(examples=[{"title": "x"}])],
+        ),
+    ],
+)
+def test_a_parameter_is_described_by_its_type(expected: Any, annotation: Any) -> None:
+    assert {"x": expected} == arguments_of(annotated(annotation))
+
+
+@pytest.mark.parametrize(
+    ("expected", "told", "annotation", "default"),
+    [
+        (3, [], int, 3),
+        ("red", [], Colour, Colour.RED),
+        ("2020-01-01", [], dt.date, dt.date(2020, 1, 1)),
+        ([], [], set[int], set()),
+        ([1, 2], [], tuple[int, ...], (1, 2)),
+        ("1.50", [], Decimal, Decimal("1.50")),
+        (None, [], int | None, None),
+        ({"title": "oak", "kids": []}, [], Tree, Tree(title="oak")),
+        ({"title": "x", "$ref": 5}, [], dict[str, Any], {"title": "x", "$ref": 5}),
+        (..., ["DEFAULT_NOT_JSON"], Any, object()),
+        (..., ["DEFAULT_NOT_JSON"], float, float("inf")),
+        (..., ["DEFAULT_NOT_JSON"], int, "5"),
+        (..., ["IMPLICIT_OPTIONAL"], int, None),
+        (..., ["IMPLICIT_OPTIONAL"], list[str], None),
+        (4, [], int, Field(4, description="d")),
+        (..., [], list[int], Field(default_factory=list)),
+    ],
+)
+def test_a_default_is_told_as_json_or_left_out(
+    expected: Any, told: list[str], annotation: Any, default: Any
+) -> None:
+    made = infer_tool(annotated(annotation, default))
+    schema = tool_definition(made)["inputSchema"]
+    assert expected == schema["properties"]["x"].get("default", ...)
+    assert "required" not in schema
+    assert told == [one.code for one in tool_config(made).diagnostics]
+
+
+def test_parameters_may_be_called_as_keywords_are() -> None:
+    """Nothing in a schema is taken for what it is not."""
+
+    def awkward(
+        title: str,
+        type: int,  # noqa: A002
+        properties: int,
+        default: int,
+        required: int,
+        schema: int,
+        json: int,
+        copy: int,
+        model_config: int,
+        ref: Annotated[int, Field(alias="$ref")],
+        _x: int = 1,
+    ) -> None: ...
+
+    schema = tool_definition(infer_tool(awkward))["inputSchema"]
+    names = ["title", "type", "properties", "default", "required", "schema", "json", "copy"]
+    names += ["model_config", "$ref", "_x"]
+    assert names == list(schema["properties"])
+    assert names[:-1] == schema["required"]
+    assert STRING == schema["properties"]["title"]
+
+
+def test_an_unannotated_parameter_admits_anything_and_is_told_of() -> None:
+    def loose(x, *, y=3): ...  # type: ignore[no-untyped-def]
+
+    assert {"x": {}, "y": {"default": 3}} == arguments_of(loose)
+    assert [("MISSING_ANNOTATION", "x"), ("MISSING_ANNOTATION", "y")] == told_of(loose)
+
+
+def test_recursion_keeps_its_definition_and_an_inlined_root() -> None:
+    def grow(tree: Tree, old: Old | None = None) -> Tree:
+        return tree
+
+    definition = tool_definition(infer_tool(grow))
+    tree = {
+        "type": "object",
+        "properties": {
+            "title": STRING,
+            "kids": {"type": "array", "items": {"$ref": "#/$defs/Tree"}, "default": []},
+        },
+        "required": ["title"],
+    }
+    old = {
+        "type": "object",
+        "properties": {
+            "name": STRING,
+            "others": {"type": "array", "items": {"$ref": "#/$defs/Old"}},
+        },
+    }
+    assert {"Old": old, "Tree": tree} == definition["inputSchema"]["$defs"]
+    assert {**tree, "$defs": {"Tree": tree}} == definition["outputSchema"]
+
+
+def test_results_are_described_as_they_are_written() -> None:
+    """By alias, with what is computed; what the author called things stays."""
+
+    def read(book: Book) -> Book:
+        return book
+
+    definition = tool_definition(infer_tool(read))
+    name = {**STRING, "title": "Name of the book"}
+    closed = {"type": "object", "title": "A book", "additionalProperties": False}
+    assert {
+        **closed,
+        "properties": {"bookName": name, "pages": INTEGER},
+        "required": ["bookName", "pages"],
+    } == definition["inputSchema"]["$defs"]["Book"]
+    assert {
+        **closed,
+        "properties": {
+            "bookName": name,
+            "pageCount": INTEGER,
+            "long": {"type": "boolean", "readOnly": True},
+        },
+        "required": ["bookName", "pageCount", "long"],
+    } == definition["outputSchema"]
+
+
+@pytest.mark.parametrize(
+    ("expected", "annotation"),
+    [
+        (None, None),
+        (None, Any),
+        (None, bytes),
+        (None, list),
+        (None, list[Any]),
+        (None, tuple[Any, ...]),
+        (None, TextContent),
+        (None, list[TextContent]),
+        (None, str | TextContent),
+        (None, dict[str, bytes]),
+        (STRING, str),
+        ({"type": "string", "enum": ["red", "blue"], "description": "What paint has."}, Colour),
+        ({"type": "integer", "enum": [1]}, Size),
+        ({"type": "object", "additionalProperties": True}, dict[str, Any]),
+        ({"type": "array", "items": INTEGER}, list[int]),
+        (
+            {"type": "array", "prefixItems": [INTEGER, INTEGER], "minItems": 2, "maxItems": 2},
+            Point,
+        ),
+    ],
+)
+def test_a_result_is_described_unless_it_is_content(expected: Any, annotation: Any) -> None:
+    def give() -> None: ...
+
+    give.__annotations__["return"] = annotation
+    assert expected == tool_definition(infer_tool(give)).get("outputSchema")
+
+
+GOOGLE = """Say it.
+
+    And more of it.
+
+    Args:
+        x: What to say,
+            at length.
+        *y: Another.
+
+    Returns:
+        It.
+    """
+NUMPY = """Say it.
+
+    And more of it.
+
+    Parameters
+    ----------
+    x : int
+        What to say,
+        at length.
+    y : int
+        Another.
+    """
+SPHINX = """Say it.
+
+    And more of it.
+
+    :param x: What to say,
+        at length.
+    :param y: Another."""
+
+
+@pytest.mark.parametrize("docstring", [GOOGLE, NUMPY, SPHINX])
+def test_docstrings_describe_the_tool_and_its_parameters(docstring: str) -> None:
+    def say(x: int, y: Annotated[int, "nearer"]) -> None: ...
+
+    say.__doc__ = docstring
+    definition = tool_definition(infer_tool(say))
+    assert "Say it.\n\nAnd more of it." == definition["description"]
+    told = {
+        n: " ".join(x["description"].split())
+        for n, x in definition["inputSchema"]["properties"].items()
+    }
+    assert {"x": "What to say, at length.", "y": "nearer"} == told
+
+
+class Shop:
+    """Somewhere."""
+
+    def sell(self, item: str) -> int:
+        return len(item)
+
+    def __call__(self, item: str) -> int:
+        """Sell it."""
+        return len(item)
+
+    @tool
+    def lend(self, item: str) -> int:
+        return len(item)
+
+    @tool()
+    @staticmethod
+    def close(now: bool) -> bool:
+        return now
+
+    @tool()
+    @classmethod
+    def open(cls, now: bool) -> bool:
+        return now
+
+
+def power(base: int, exponent: int) -> int:
+    return base * exponent
+
+
+def passed_on(function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        return function(*args, **kwargs)
+
+    return wrapper
+
+
+@pytest.mark.parametrize(
+    ("expected", "target"),
+    [
+        (("power", {"base": INTEGER, "exponent": INTEGER}), power),
+        (("power", {"base": INTEGER, "exponent": INTEGER}), passed_on(power)),
+        (("power", {"exponent": INTEGER}), functools.partial(power, 2)),
+        (
+            ("power", {"base": INTEGER, "exponent": {**INTEGER, "default": 2}}),
+            functools.partial(power, exponent=2),
+        ),
+        (("sell", {"item": STRING}), Shop().sell),
+        (("sell", {"item": STRING}), Shop.sell),
+        (("Shop", {"item": STRING}), Shop()),
+        (("sell", {"item": STRING}), functools.partial(Shop().sell)),
+    ],
+)
+def test_whatever_can_be_called_can_be_a_tool(expected: Any, target: Any) -> None:
+    definition = tool_definition(infer_tool(target))
+    name, properties = definition["name"], definition["inputSchema"]["properties"]
+    assert expected == (name, properties)
+
+
+@pytest.mark.parametrize(
+    ("expected", "function"),
+    [
+        ({"item": STRING}, Shop().lend),
+        ({"item": STRING}, Shop.lend),
+        ({"now": {"type": "boolean"}}, Shop.close),
+        ({"now": {"type": "boolean"}}, Shop.open),
+    ],
+)
+def test_methods_are_decorated_in_their_class(expected: Any, function: Any) -> None:
+    assert expected == tool_definition(function)["inputSchema"]["properties"]
+
+
+def test_names_are_looked_up_where_the_tool_is_made() -> None:
+    class Local(BaseModel):
+        n: int
+
+    class Holder:
+        Inner = Local
+
+        @tool
+        def use(self, one: "Local", other: "Inner") -> "Local | None":  # type: ignore[valid-type]
+            return one
+
+    assert {"one", "other"} == set(tool_definition(Holder.use)["inputSchema"]["properties"])
+
+
+def test_a_definition_stays_what_it_was() -> None:
+    """Copies may be changed, and the digest is that by which the service knows it."""
+
+    @tool(cache_ttl=2.5, category="sums", read_only=False)
+    def add(a: int, b: float = 1e-7) -> int:
+        return a
+
+    first, config = tool_definition(add), get_script_config(add)
+    tool_definition(add)["inputSchema"].clear()
+    config["input_schema"].clear()
+    assert first == tool_definition(add)
+    assert digest_of(first) == tool_config(add).fingerprint
+    assert ("sums", {"readOnlyHint": False}, 2.5) == (
+        config["category"],
+        config["annotations"],
+        config["cache_ttl"],
+    )
+
+
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(VALUES)
+def test_fingerprints_are_the_digests_of_the_service(value: Any) -> None:
+    try:
+        expected = digest_of(value)
+    except UnicodeEncodeError:
+        with pytest.raises(UnicodeEncodeError):
+            fingerprint_of(value)
+        return
+    assert expected == fingerprint_of(value)
