@@ -83,39 +83,38 @@ class Types:
         What is said on the way is added to *info*, from the inside to the outside.
         """
         said: list[tuple[ast.expr, Scope]] = []
-        while True:
+        under: tuple[ast.expr, Scope] | None = (node, scope)
+        while under is not None:
+            node, scope = under
             self.meter.deep(depth, node)
             self.meter.node()
             depth += 1
-            if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                self.meter.node(node.value)
-                node = parse_expression(node)
-            elif isinstance(node, ast.Name | ast.Attribute):
-                found = scope.meaning(node)
-                if not isinstance(found, Alias):
-                    break
-                node, scope = found.value, found.scope
-            elif isinstance(node, ast.Subscript):
-                head = self.known(node.value, scope)
-                if head == "typing.Annotated" and isinstance(node.slice, ast.Tuple):
-                    said[:0] = [(each, scope) for each in node.slice.elts[1:]]
-                    node = node.slice.elts[0]
-                elif head in _QUALIFIERS:
-                    if info.required is None:
-                        info.required = _QUALIFIERS[head]
-                    node = node.slice
-                else:
-                    break
-            elif isinstance(node, ast.Call) and self.known(node.func, scope) == "typing.NewType":
-                if len(node.args) != 2 or node.keywords:
-                    break
-                node = node.args[1]
-            else:
-                break
+            under = self._under(node, scope, info, said)
         for each, where in said:
             self.meter.node()
             read_metadata(each, where, info, self.literals)
         return node, scope, depth
+
+    def _under(
+        self, node: ast.expr, scope: Scope, info: Info, said: list[tuple[ast.expr, Scope]]
+    ) -> tuple[ast.expr, Scope] | None:
+        """Return what *node* is around of, and its scope; None if it is the type itself."""
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            self.meter.node(node.value)
+            return parse_expression(node), scope
+        if isinstance(node, ast.Name | ast.Attribute):
+            found = scope.meaning(node)
+            return (found.value, found.scope) if isinstance(found, Alias) else None
+        if isinstance(node, ast.Subscript):
+            head = self.known(node.value, scope)
+            if head == "typing.Annotated" and isinstance(node.slice, ast.Tuple):
+                said[:0] = [(each, scope) for each in node.slice.elts[1:]]
+                return node.slice.elts[0], scope
+            if head in _QUALIFIERS:
+                info.required = _QUALIFIERS[head] if info.required is None else info.required
+                return node.slice, scope
+        makes_new = isinstance(node, ast.Call) and self.known(node.func, scope) == "typing.NewType"
+        return (node.args[1], scope) if makes_new and len(node.args) == 2 else None
 
     def known(self, node: ast.expr, scope: Scope) -> str:
         """Return the dotted name of a known *node*, or ""."""
@@ -168,6 +167,8 @@ class Types:
             if self.written and name in WRITTEN:
                 schema = WRITTEN[name]
             return Form(copy.deepcopy(schema), kind)
+        if name == "pydantic.JsonValue":
+            return self.classes.anything("JsonValue")
         if name in SEQUENCES or name in TUPLES:
             return Form({"type": "array", "items": {}}, Kind.ARRAY)
         if name in SETS:
@@ -189,18 +190,8 @@ class Types:
             return Form(self._literal(self._values(given, scope, depth)))
         if name in TUPLES:
             return self._tuple(given, scope, depth)
-        if name in SEQUENCES and len(given) == 1:
-            items = self.schema(given[0], scope, depth)
-            return Form({"type": "array", "items": items}, Kind.ARRAY)
-        if name in SETS and len(given) == 1:
-            items = self.schema(given[0], scope, depth)
-            return Form({"type": "array", "items": items, "uniqueItems": True}, Kind.ARRAY)
-        if name in MAPPINGS and len(given) == 2:
-            keys, values = (self.schema(each, scope, depth) for each in given)
-            return Form(_mapping(keys, values), Kind.OBJECT)
-        if name == "collections.Counter" and len(given) == 1:
-            keys = self.schema(given[0], scope, depth)
-            return Form(_mapping(keys, {"type": "integer"}), Kind.OBJECT)
+        if (container := self._container(name, given, scope, depth)) is not None:
+            return container
         if name == "re.Pattern":
             return self._plain(name, node)
         if name == "pydantic.Json" and len(given) == 1:
@@ -218,14 +209,27 @@ class Types:
             node,
         )
 
+    def _container(self, name: str, given: list[ast.expr], scope: Scope, depth: int) -> Form | None:
+        """Return the type of what holds values of one type; None if *name* is none."""
+        if (name in SEQUENCES or name in SETS) and len(given) == 1:
+            schema: dict[str, Any] = {"type": "array", "items": self.schema(given[0], scope, depth)}
+            return Form(schema | ({"uniqueItems": True} if name in SETS else {}), Kind.ARRAY)
+        if name in MAPPINGS and len(given) == 2:
+            keys, values = (self.schema(each, scope, depth) for each in given)
+            return Form(_mapping(keys, values), Kind.OBJECT)
+        if name == "collections.Counter" and len(given) == 1:
+            keys = self.schema(given[0], scope, depth)
+            return Form(_mapping(keys, {"type": "integer"}), Kind.OBJECT)
+        return None
+
     def _union(self, given: list[ast.expr], scope: Scope, depth: int, info: Info) -> Form:
         leaves = leaves_of(self, given, scope, depth)
         forms = [self.field(leaf, where, deep) for leaf, where, deep in leaves if leaf is not None]
         # A type that is named twice is there once.
         each: dict[str, Form] = {}
         for form, said in forms:
-            form = form if said.is_empty else Form(form.finished() | said.members)
-            each.setdefault(repr(form.finished()), form)
+            whole = Form(form.finished() | said.members) if said.members else form
+            each.setdefault(repr(whole.finished()), whole)
         if not each:
             return Form(dict(NULL))
         schemas = [form.finished() for form in each.values()]

@@ -23,6 +23,8 @@ class Bounds:
     classes: int = 200
     #: The most fields of a class, members of an enumeration and parameters of a function.
     fields: int = 200
+    #: The longest name of a function, with those of what it is inside of.
+    name_length: int = 1000
     #: The most tools of a text.
     tools: int = 1000
     #: The size of all definitions together, in bytes.

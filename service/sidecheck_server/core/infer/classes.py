@@ -29,7 +29,7 @@ _NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9.\-_]")
 class _Entry:
     """A class that a schema refers to."""
 
-    subject: Class | tuple[ast.Call, Scope]
+    subject: Class | tuple[ast.Call, Scope] | None
     schema: dict[str, Any] | None = None
     #: Why it has none.
     failure: Complaint | IsContent | None = None
@@ -58,6 +58,12 @@ class Classes:
             return None
         name = self._types.literals.text(node.args[0], scope)
         return self._reference(node, name, (node, scope))
+
+    def anything(self, name: str) -> Form:
+        """Return the reference to a definition *name* that admits anything."""
+        self._entries.setdefault(name, _Entry(None, {}))
+        self.referred.add(name)
+        return Form({"$ref": f"#/$defs/{name}"})
 
     def definition(self, name: str) -> dict[str, Any]:
         """Return the definition *name*; {} if there is none, or if it is being read.
@@ -113,7 +119,7 @@ class Classes:
         try:
             if isinstance(entry.subject, Class):
                 entry.schema = read_class(self._types, entry.subject)
-            else:
+            elif entry.subject is not None:
                 entry.schema = read_functional(self._types, *entry.subject)
         except (Complaint, IsContent) as failure:
             entry.failure = failure

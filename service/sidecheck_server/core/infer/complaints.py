@@ -9,6 +9,10 @@ from sidecheck_server.core.words import Severity
 
 __all__ = ["Code", "Complaint", "Complaints"]
 
+# Names out of the text are in messages, and may be as long as the text.
+_LONGEST = 500
+_MOST = 1000
+
 
 class Code(StrEnum):
     """What a diagnostic is about."""
@@ -60,6 +64,8 @@ class Complaints:
     #: The function and the parameter that are being read.
     function: str = ""
     parameter: str = ""
+    #: How many errors there were, listed or not.
+    errors: int = 0
 
     def add(self, complaint: Complaint, severity: Severity = Severity.ERROR) -> None:
         """List *complaint*."""
@@ -67,13 +73,17 @@ class Complaints:
 
     def place(self, code: Code, message: str, at: Place, severity: Severity) -> None:
         """List what is wrong *at* a place."""
+        self.errors += severity is Severity.ERROR
+        if len(self.found) > _MOST:
+            return
+        if len(self.found) == _MOST:
+            code, severity, at = Code.TOO_LARGE, Severity.ERROR, Place()
+            message = f"more than {_MOST:,} diagnostics; the others are not listed"
+        elif len(message) > _LONGEST:
+            message = f"{message[:_LONGEST]}..."
         told = Diagnostic(code.value, severity, message, at, self.function, self.parameter)
         if told not in self.found[-8:]:  # one fault of a class may be met for each use of it
             self.found.append(told)
-
-    def has_errors_since(self, count: int) -> bool:
-        """Whether one of those after the first *count* is an error."""
-        return any(one.severity is Severity.ERROR for one in self.found[count:])
 
     def ordered(self) -> tuple[Diagnostic, ...]:
         """Return all by line and column."""

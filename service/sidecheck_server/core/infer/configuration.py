@@ -42,7 +42,8 @@ _UNTOLD = frozenset(
         "populate_by_name", "protected_namespaces", "regex_engine", "revalidate_instances",
         "str_strip_whitespace", "str_to_lower", "str_to_upper", "strict", "use_enum_values",
         "validate_assignment", "validate_by_alias", "validate_by_name", "validate_default",
-        "validate_return", "validation_error_cause", "cache_strings", "allow_population_by_field_name",
+        "validate_return", "validation_error_cause", "cache_strings",
+        "allow_population_by_field_name",
         "serialize_by_alias", "ignored_types", "plugin_settings",
     }
 )  # fmt: skip

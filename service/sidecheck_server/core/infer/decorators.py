@@ -83,21 +83,30 @@ def _read(name: str, node: ast.expr, scope: Scope, literals: Literals, said: Sai
     elif name == "annotations":
         said.annotations |= _annotations(node, scope, literals)
     elif name in ("input_schema", "output_schema"):
-        schema = literals.read(node, scope)
-        if not isinstance(schema, dict):
-            raise Complaint(Code.UNSUPPORTED_SYNTAX, "a schema must be a dict", node)
-        setattr(said, name, schema)
-    elif name == "inject_root":
-        if _boolean(node, scope, literals):
-            said.injected.add("project_root")
-    elif name == "inject_settings":
-        names = literals.read(node, scope)
-        if isinstance(names, list):
-            said.injected |= {each for each in names if isinstance(each, str)}
+        setattr(said, name, _dictionary(node, scope, literals))
     elif name == "autowire":
         said.autowire = _boolean(node, scope, literals)
     elif name == "**":
         raise Complaint(Code.UNSUPPORTED_SYNTAX, "its keywords are not written out", node)
+    else:
+        said.injected |= _injected(name, node, scope, literals)
+
+
+def _injected(name: str, node: ast.expr, scope: Scope, literals: Literals) -> set[str]:
+    """Return the parameters that are injected because of the argument *name*."""
+    if name == "inject_root" and _boolean(node, scope, literals):
+        return {"project_root"}
+    if name == "inject_settings":
+        names = literals.read(node, scope)
+        return {each for each in names if isinstance(each, str)} if names else set()
+    return set()
+
+
+def _dictionary(node: ast.expr, scope: Scope, literals: Literals) -> dict[str, Any]:
+    found = literals.read(node, scope)
+    if not isinstance(found, dict):
+        raise Complaint(Code.UNSUPPORTED_SYNTAX, "this must be a dict", node)
+    return found
 
 
 def _boolean(node: ast.expr, scope: Scope, literals: Literals) -> bool:
@@ -116,9 +125,7 @@ def _annotations(node: ast.expr, scope: Scope, literals: Literals) -> dict[str, 
             if each.arg is not None
         }
     else:
-        found = literals.read(node, scope)
-        if not isinstance(found, dict):
-            raise Complaint(Code.UNSUPPORTED_SYNTAX, "annotations must be a dict", node)
+        found = _dictionary(node, scope, literals)
     return {
         _HINTS_IN_ANNOTATIONS.get(name, name): value
         for name, value in found.items()

@@ -7,9 +7,10 @@ from typing import Any
 from sidecheck_server.core.infer.complaints import Code, Complaint
 from sidecheck_server.core.infer.known import Kind
 from sidecheck_server.core.infer.literals import Literals
-from sidecheck_server.core.infer.scopes import Known, Scope
+from sidecheck_server.core.infer.scopes import Class, Foreign, Known, Meaning, Scope
 
 __all__ = [
+    "DECIDING",
     "INJECTING",
     "Constraint",
     "Info",
@@ -46,7 +47,7 @@ class Info:
     validation_alias: str | None = None
     serialization_alias: str | None = None
     exclude: bool = False
-    keyword_only: bool | None = None
+    kw_only: bool = False
     discriminator: str = ""
     #: What Required and NotRequired say.
     required: bool | None = None
@@ -64,7 +65,9 @@ class Info:
         return chosen or self.alias or plain
 
 
-CONSTRAINTS = frozenset({"ge", "gt", "le", "lt", "max_length", "min_length", "multiple_of"})
+CONSTRAINTS = frozenset(
+    {"ge", "gt", "le", "lt", "max_length", "min_length", "multiple_of", "pattern"}
+)
 _MEMBERS = frozenset({"deprecated", "description", "examples", "title"})
 # What pydantic checks, or does, without telling it in a schema.
 _UNTOLD = frozenset(
@@ -75,7 +78,8 @@ _UNTOLD = frozenset(
         "validate_default", "compare",
     }
 )  # fmt: skip
-_ALIASES = frozenset({"alias", "serialization_alias", "validation_alias"})
+_TEXTS = frozenset({"alias", "discriminator", "serialization_alias", "validation_alias"})
+_SWITCHES = frozenset({"exclude", "kw_only"})
 _FIELDS = frozenset({"pydantic.Field", "dataclasses.field"})
 # The classes of annotated_types, and what their arguments are.
 _BOUNDS = {
@@ -89,6 +93,8 @@ _BOUNDS = {
     "MinLen": ("min_length",),
     "MultipleOf": ("multiple_of",),
 }
+#: Methods by which a class tells pydantic its schema.
+DECIDING = frozenset({"__get_pydantic_core_schema__", "__get_pydantic_json_schema__"})
 INJECTING = frozenset({"CurrentContext", "Depends", "InjectedToolArg", "Resolve"})
 
 
@@ -96,7 +102,8 @@ def read_default(node: ast.expr, scope: Scope, info: Info, literals: Literals) -
     """Add to *info* what stands after the ``=`` of a field or a parameter."""
     if isinstance(node, ast.Call):
         name = called_name(node, scope)
-        if name in _FIELDS:
+        if name in _FIELDS or name.rpartition(".")[2] in ("Field", "field"):
+            _look_up(node, scope)
             _read_field(node, scope, info, literals)
             return
         if name.rpartition(".")[2] in INJECTING:
@@ -123,7 +130,7 @@ def read_metadata(node: ast.expr, scope: Scope, info: Info, literals: Literals) 
     elif name == "pydantic.StringConstraints" and isinstance(node, ast.Call):
         for keyword in node.keywords:
             _keyword(keyword, scope, info, literals)
-    elif module == "pydantic" and last in _CHANGING:
+    elif (module == "pydantic" and last in _CHANGING) or _decides(node, scope):
         raise Complaint(
             Code.UNSUPPORTED_TYPE, f"{last} may change the schema, and is not run", node
         )
@@ -136,6 +143,33 @@ _CHANGING = frozenset(
         "PlainValidator", "Tag", "WithJsonSchema", "WrapSerializer", "WrapValidator",
     }
 )  # fmt: skip
+
+
+def _look_up(node: ast.expr, scope: Scope) -> Meaning | None:
+    """Return what *node* calls, or is; None if it is no name.
+
+    Raises:
+        Complaint: what it does to the schema is not known here.
+    """
+    called = node.func if isinstance(node, ast.Call) else node
+    if not isinstance(called, ast.Name | ast.Attribute):
+        return None
+    found = scope.meaning(called)
+    if isinstance(found, Foreign):
+        raise Complaint(
+            Code.UNRESOLVED_NAME,
+            f"{found.name} is defined elsewhere, and what it does to the schema is not known here",
+            node,
+        )
+    return found
+
+
+def _decides(node: ast.expr, scope: Scope) -> bool:
+    """Whether *node* is of a class that tells pydantic the schema by code of its own."""
+    found = _look_up(node, scope)
+    return isinstance(found, Class) and any(
+        isinstance(each, ast.FunctionDef) and each.name in DECIDING for each in found.node.body
+    )
 
 
 def called_name(node: ast.expr, scope: Scope) -> str:
@@ -179,29 +213,28 @@ def _keyword(keyword: ast.keyword, scope: Scope, info: Info, literals: Literals)
         info.default, info.has_factory = None, True
     elif name in _UNTOLD or (isinstance(node, ast.Constant) and node.value is None):
         pass
-    elif name in CONSTRAINTS or name == "pattern":
+    elif name in CONSTRAINTS:
         _constrain(name, node, scope, info, literals)
-    elif name in _MEMBERS:
-        info.members[name] = literals.read(node, scope)
-    elif name in _ALIASES:
+    elif name in _TEXTS:
         setattr(info, name, literals.text(node, scope))
-    elif name == "json_schema_extra":
-        extra = literals.read(node, scope)
-        if not isinstance(extra, dict):
-            raise Complaint(Code.UNSUPPORTED_SYNTAX, "json_schema_extra must be a dict", node)
-        info.members |= extra
-    elif name == "exclude":
-        info.exclude = literals.read(node, scope) is True
-    elif name == "kw_only":
-        info.keyword_only = literals.read(node, scope) is True
-    elif name == "discriminator":
-        info.discriminator = literals.text(node, scope)
+    elif name in _SWITCHES:
+        setattr(info, name, literals.read(node, scope) is True)
     else:
+        info.members |= _members(name, node, scope, literals)
+
+
+def _members(name: str | None, node: ast.expr, scope: Scope, literals: Literals) -> dict[str, Any]:
+    """Return what the argument *name* of a field puts into the schema as it is."""
+    if name in _MEMBERS:
+        return {name: literals.read(node, scope)}
+    extra = literals.read(node, scope) if name == "json_schema_extra" else None
+    if not isinstance(extra, dict):
         raise Complaint(
             Code.UNSUPPORTED_SYNTAX,
             f"what {name or 'a dictionary of keywords'} does to the schema is not known here",
             node,
         )
+    return extra
 
 
 def _constrain(name: str, node: ast.expr, scope: Scope, info: Info, literals: Literals) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sidecheck_server.core.infer.bounds import Meter
 from sidecheck_server.core.infer.complaints import Code, Complaint
 from sidecheck_server.core.infer.enumerations import ENUMERATIONS
-from sidecheck_server.core.infer.fields import Info, called_name
+from sidecheck_server.core.infer.fields import DECIDING, Info, called_name
 from sidecheck_server.core.infer.scopes import Class, Foreign, Known, Scope
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def _kind_by(base: ast.expr, subject: Class, meter: Meter, generation: int) -> l
             base,
         )
     raise Complaint(
-        Code.UNSUPPORTED_TYPE, f"classes with the base {ast.unparse(base)} are not read", base
+        Code.UNSUPPORTED_TYPE, f"classes with the base {ast.unparse(named)} are not read", base
     )
 
 
@@ -236,7 +236,7 @@ class Reader:
 
     def _check_method(self, method: ast.FunctionDef | ast.AsyncFunctionDef, subject: Class) -> None:
         """Complain of a method that decides the schema."""
-        if method.name in ("__get_pydantic_core_schema__", "__get_pydantic_json_schema__"):
+        if method.name in DECIDING:
             raise Complaint(
                 Code.UNSUPPORTED_TYPE, f"{method.name} decides the schema, and is not run", method
             )

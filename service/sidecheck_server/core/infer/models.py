@@ -26,6 +26,10 @@ def read_class(types: "Types", subject: Class) -> dict[str, Any]:
     kind = kind_of(subject, types.meter)
     if kind is ClassKind.ENUMERATION:
         values = list(members_of(subject, types.literals).values())
+        if not values:
+            raise Complaint(
+                Code.UNSUPPORTED_TYPE, "an enumeration without members admits nothing", subject.node
+            )
         return described(types, subject, enumerated(values, one=False))
     declared = Reader(types, kind).fields(subject)
     if kind is ClassKind.NAMED_TUPLE:
@@ -57,6 +61,9 @@ def read_functional(types: "Types", node: ast.Call, scope: Scope) -> dict[str, A
 def described(types: "Types", subject: Class, schema: dict[str, Any]) -> dict[str, Any]:
     """Return *schema* with the docstring of the class, if it has one."""
     text = types.literals.docstring(subject.node)
+    # What Python itself puts there describes nothing.
+    if text == "An enumeration." or text.startswith(f"{subject.node.name}("):
+        return schema
     return {"description": text} | schema if text else schema
 
 

@@ -74,7 +74,8 @@ def _parse(text: str, mode: str) -> ast.AST:
         with warnings.catch_warnings():
             # The parser warns of escapes and of comparisons by `is`, which are nobody's here.
             warnings.simplefilter("ignore")
-            return ast.parse(text, mode=mode)
+            # Of an error, Python looks for the line in the file of that name: there is none.
+            return ast.parse(text, "", mode)
     except SyntaxError as error:
         raise Complaint(
             Code.SYNTAX_ERROR, f"this is not Python: {error.msg}", _where(text, error)

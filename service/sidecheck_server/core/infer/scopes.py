@@ -87,7 +87,6 @@ class Scope:
     node: ast.Module | ast.ClassDef | _Definition
     outer: "Scope | None" = None
     _bound: dict[str, list[Meaning]] | None = None
-    _stars: list[str] = field(default_factory=list)
     _within: dict[ast.AST, "Scope"] = field(default_factory=dict)
 
     def within(self, node: ast.ClassDef | _Definition) -> "Scope":
@@ -139,7 +138,7 @@ class Scope:
                 if len(found) > 1:
                     raise Complaint(
                         Code.UNRESOLVED_NAME,
-                        f"{name} is bound {len(found)} times, and the text alone does not tell "
+                        f"{name} is bound more than once, and the text alone does not tell "
                         "which of them holds here; bind it once",
                         node,
                     )
@@ -186,7 +185,8 @@ class Scope:
     def _add(self, name: str, meaning: Meaning) -> None:
         assert self._bound is not None
         found = self._bound.setdefault(name, [])
-        if meaning not in found:
+        # Two are enough to tell that it is not known which.
+        if len(found) < 2 and meaning not in found:
             found.append(meaning)
 
     def _import(self, node: ast.Import | ast.ImportFrom) -> None:

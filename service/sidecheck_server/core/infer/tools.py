@@ -36,12 +36,21 @@ class Tools:
 
     def infer(self, found: Found) -> InferredTool | None:
         """Return the tool that *found* is; None if a complaint says why it is none."""
-        before = len(self._complaints.found)
-        self._complaints.function, self._complaints.parameter = found.name, ""
+        before = self._complaints.errors
+        bounds = self._meter.bounds
+        self._complaints.function = found.name[: bounds.name_length]
+        self._complaints.parameter = ""
         self._meter.begin()
         try:
+            if len(found.name) > bounds.name_length:
+                raise Complaint(
+                    Code.TOO_LARGE,
+                    f"a name of more than {bounds.name_length:,} characters",
+                    found.node,
+                )
+            self._check_size(found)
             definition = self._definition(found)
-            if self._complaints.has_errors_since(before):
+            if self._complaints.errors > before:
                 return None
             return self._tool(found, definition)
         except Complaint as complaint:
@@ -71,6 +80,11 @@ class Tools:
             )
         text = json.dumps(definition, ensure_ascii=False, separators=(",", ":")).encode()
         self._bytes += len(text)
+        self._check_size(found)
+        self._names.add(name)
+        return InferredTool(text, found.name, found.node.lineno, digest_of(definition))
+
+    def _check_size(self, found: Found) -> None:
         if self._bytes > self._meter.bounds.definitions_bytes:
             raise Complaint(
                 Code.TOO_LARGE,
@@ -78,8 +92,6 @@ class Tools:
                 f"{self._meter.bounds.definitions_bytes:,} bytes together",
                 found.node,
             )
-        self._names.add(name)
-        return InferredTool(text, found.name, found.node.lineno, digest_of(definition))
 
     def _definition(self, found: Found) -> dict[str, Any]:
         said = self._said(found)
