@@ -441,3 +441,18 @@ def test_fingerprints_are_the_digests_of_the_service(value: Any) -> None:
             fingerprint_of(value)
         return
     assert expected == fingerprint_of(value)
+
+
+def test_the_order_of_a_union_is_the_function_s_own() -> None:
+    """Whatever equal types others have."""
+
+    def one(x: int | str, *, y: int | str = 1, **z: int | str) -> None: ...
+    def other(x: str | int, *, y: str | int = 1, **z: str | int) -> None: ...
+
+    for function, wanted in ((one, [INTEGER, STRING]), (other, [STRING, INTEGER])):
+        schema = tool_definition(infer_tool(function))["inputSchema"]
+        assert [wanted] * 3 == [
+            schema["properties"]["x"]["anyOf"],
+            schema["properties"]["y"]["anyOf"],
+            schema["additionalProperties"]["anyOf"],
+        ]

@@ -71,7 +71,8 @@ class Scope:
         if origin is None or origin is Literal or not given:
             return annotation
         if origin is Annotated:
-            return Annotated[(self._modern(given[0]), *annotation.__metadata__)]
+            bare = self._modern(given[0])
+            return annotation if bare is given[0] else Annotated[(bare, *given[1:])]
         inner = tuple(self._modern(one) if _is_type(one) else one for one in given)
         if all(one is other for one, other in zip(given, inner, strict=True)):
             return annotation

@@ -2,9 +2,10 @@
 
 import json
 from collections.abc import Callable
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from types import GenericAlias
-from typing import Any, Final, NotRequired, Required
+from typing import Any, Final
 
 import typing_extensions
 from pydantic import TypeAdapter
@@ -84,6 +85,7 @@ def inputs_of(
     told: list[Diagnostic] = []
     fields: dict[str, Any] = {}
     defaults: dict[str, dict[str, Any]] = {}
+    required = {one.name for one in signature.arguments if one.required}
     every = [*signature.arguments, *([signature.further] if signature.further else [])]
     for one in every:
         annotation: Any = one.annotation
@@ -96,11 +98,11 @@ def inputs_of(
             annotation = Any
             adapter = TypeAdapter(_form({one.name: Any}))
         if one is signature.further:
-            fields[FURTHER] = NotRequired[GenericAlias(dict, (str, annotation))]
+            fields[FURTHER] = GenericAlias(dict, (str, annotation))
             continue
-        fields[one.name] = (Required if one.required else NotRequired)[annotation]
+        fields[one.name] = annotation
         defaults[one.wire] = _default(one, adapter, told.append, placed)
-    adapter, schema = described(_form(fields), "validation", placed, "")
+    adapter, schema = described(_form(fields, required), "validation", placed, "")
     schema = tidied(schema)
     properties = schema.setdefault("properties", {})
     schema["additionalProperties"] = False
@@ -117,13 +119,17 @@ def inputs_of(
     return Inputs(signature, adapter, schema), told
 
 
-def _form(fields: dict[str, Any]) -> Any:
-    """Return a class of dictionaries with *fields*.
+def _form(fields: dict[str, Any], required: AbstractSet[str] = frozenset()) -> Any:
+    """Return a class of dictionaries with *fields*, of which those *required* must be there.
 
     It has no configuration, which classes in it would take over: what is not known is
-    found before it judges.
+    found before it judges. ``Required[T]`` is not used: typing remembers such types by
+    what is equal, and ``int | str`` equals ``str | int``, whichever came first.
     """
-    return _typed_dict("_Arguments_of_the_tool", fields)
+    form = _typed_dict("_Arguments_of_the_tool", fields)
+    form.__required_keys__ = frozenset(required)
+    form.__optional_keys__ = frozenset(fields) - required
+    return form
 
 
 def _default(

@@ -1,0 +1,66 @@
+"""Functions that are tools, registered with a real server."""
+
+import pytest
+from faces import FACES, connect
+from pydantic import BaseModel
+from running import RunningServer
+from sidecheck import Action, Client, RegisteredTool
+from sidecheck.inference import tool, tool_config
+from weather import FORECAST
+
+
+class Report(BaseModel):
+    """What the weather was."""
+
+    celsius: float
+
+
+@tool
+def read_report(city: str, days: int = 1) -> Report:
+    """Read a report."""
+    return Report(celsius=len(city) * days)
+
+
+@tool(name="drop_report", destructive=True)
+async def drop(city: str) -> None:
+    """Drop a report."""
+
+
+@pytest.fixture(params=FACES)
+async def client(request: pytest.FixtureRequest, shared_server: RunningServer) -> Client:
+    return connect(request.param, shared_server.address, timeout=10)
+
+
+async def test_functions_are_registered_beside_definitions(client: Client) -> None:
+    """In the list or by themselves, and known by the fingerprints that they have here."""
+    async with client:
+        try:
+            mixed = await client.register("functions", [FORECAST, read_report], drop)
+            alone = await client.register("functions", read_report, drop)
+            assert [Action.CREATED] * 3 == [one.action for one in mixed.outcomes]
+            assert [Action.UNCHANGED] * 2 == [one.action for one in alone.outcomes]
+            registered = {one.name: one async for one in client.list("functions")}
+            assert {
+                "read_report": tool_config(read_report).fingerprint,
+                "drop_report": tool_config(drop).fingerprint,
+            } == {
+                name: one.definition_digest
+                for name, one in registered.items()
+                if name != "get_forecast"
+            }
+            verdict = await client.validate(
+                RegisteredTool("functions", "read_report"), {"city": 5, "week": 1}
+            )
+            assert ["/city", "/week"] == [one.instance_pointer for one in verdict.violations]
+        finally:
+            await client.delete_all("functions")
+
+
+async def test_a_function_that_is_no_tool_is_not_registered(client: Client) -> None:
+    async with client:
+        with pytest.raises(TypeError, match=r"helper is a function but no tool"):
+            await client.register("functions", [read_report, helper])
+
+
+def helper() -> None:
+    """Be no tool."""
