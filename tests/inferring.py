@@ -8,6 +8,8 @@ import json
 import sys
 import types
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any, get_type_hints
 
 import typing_extensions
@@ -18,7 +20,7 @@ from sidecheck_server.core.infer.inferring import infer_tools
 from sidecheck_server.core.infer.words import InferenceOptions, Inferred
 from sidecheck_server.core.limits import Limits
 
-__all__ = ["by_pydantic", "codes", "definition", "infer"]
+__all__ = ["by_pydantic", "codes", "definition", "infer", "running"]
 
 
 def infer(source: str | bytes, **options: Any) -> Inferred:
@@ -57,28 +59,32 @@ def _without_titles(schema: dict[str, Any], classes: set[str]) -> dict[str, Any]
     return schema
 
 
-def by_pydantic(source: str, function: str = "f") -> tuple[dict[str, Any], Any]:
-    """Return the schemas of the input and of the output of *function*, by running *source*."""
+@contextmanager
+def running(source: str) -> Iterator[types.ModuleType]:
+    """Run *source*, as a module that can be found by its name as long as it is needed."""
     module = types.ModuleType("source_of_a_test")
     sys.modules[module.__name__] = module
     try:
         exec(compile(source, module.__name__, "exec"), module.__dict__)
-        found = getattr(module, function)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            hints = get_type_hints(found, include_extras=True)
-            output = hints.pop("return", Any)
-            returned = TypeAdapter(output).json_schema(
-                mode="serialization", schema_generator=_Untitled
-            )
-            fields = {
-                parameter.name: _field(hints.get(parameter.name, Any), parameter.default)
-                for parameter in inspect.signature(found).parameters.values()
-            }
-            arguments = typing_extensions.TypedDict("Arguments", fields)  # type: ignore[misc]
-            taken = TypeAdapter(arguments).json_schema(schema_generator=_Untitled)
+        yield module
     finally:
         del sys.modules[module.__name__]
+
+
+def by_pydantic(module: types.ModuleType, function: str) -> tuple[dict[str, Any], Any]:
+    """Return the schemas of the input and of the output of *function*."""
+    found = getattr(module, function)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        hints = get_type_hints(found, include_extras=True)
+        output = hints.pop("return", Any)
+        returned = TypeAdapter(output).json_schema(mode="serialization", schema_generator=_Untitled)
+        fields = {
+            parameter.name: _field(hints.get(parameter.name, Any), parameter.default)
+            for parameter in inspect.signature(found).parameters.values()
+        }
+        arguments = typing_extensions.TypedDict("Arguments", fields)  # type: ignore[misc]
+        taken = TypeAdapter(arguments).json_schema(schema_generator=_Untitled)
     classes = {name for each in vars(module).values() if (name := getattr(each, "__name__", ""))}
     return (
         _without_titles(taken, {"Arguments"} | classes) | {"additionalProperties": False},

@@ -7,6 +7,7 @@ from sidecheck_server.cli.check import check
 from sidecheck_server.cli.completion import completion
 from sidecheck_server.cli.convert import convert
 from sidecheck_server.cli.healthcheck import healthcheck
+from sidecheck_server.cli.infer import infer
 from sidecheck_server.cli.info import info
 from sidecheck_server.cli.lint_messages import lint_messages
 from sidecheck_server.cli.options import examples
@@ -26,6 +27,7 @@ __all__ = ["sidecheck"]
         "sidecheck lint-messages session.jsonl",
         "sidecheck validate --tools tools.json --tool git_log call.json",
         "sidecheck convert --to anthropic tools.json",
+        "sidecheck infer server.py",
         "sidecheck serve --tools tools.json",
     ),
 )
@@ -39,6 +41,7 @@ for _command in (
     completion,
     convert,
     healthcheck,
+    infer,
     info,
     lint_messages,
     restore,

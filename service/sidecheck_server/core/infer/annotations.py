@@ -36,6 +36,9 @@ _QUALIFIERS = {
     "typing.ReadOnly": None,
 }
 
+# Types of results that tell a client nothing, or hold what has no place in JSON.
+_SAYING_NOTHING = frozenset({"builtins.bytes", "typing.Never", "typing.NoReturn"})
+
 
 class Types:
     """Reads the types of one text, as they are read, or as they are *written*.
@@ -113,8 +116,10 @@ class Types:
             if head in _QUALIFIERS:
                 info.required = _QUALIFIERS[head] if info.required is None else info.required
                 return node.slice, scope
-        makes_new = isinstance(node, ast.Call) and self.known(node.func, scope) == "typing.NewType"
-        return (node.args[1], scope) if makes_new and len(node.args) == 2 else None
+        if not isinstance(node, ast.Call) or len(node.args) != 2:
+            return None
+        makes_new = self.known(node.func, scope) == "typing.NewType"
+        return (node.args[1], scope) if makes_new else None
 
     def known(self, node: ast.expr, scope: Scope) -> str:
         """Return the dotted name of a known *node*, or ""."""
@@ -162,6 +167,8 @@ class Types:
         )
 
     def _plain(self, name: str, node: ast.expr) -> Form:
+        if self.written and name in _SAYING_NOTHING and not self.classes.is_reading:
+            raise IsContent
         if name in SIMPLE:
             schema, kind = SIMPLE[name]
             if self.written and name in WRITTEN:

@@ -48,6 +48,11 @@ class Classes:
         #: The definitions that what is being read refers to.
         self.referred: set[str] = set()
 
+    @property
+    def is_reading(self) -> bool:
+        """Whether a class is being read."""
+        return self._reading > 0
+
     def form(self, subject: Class) -> Form:
         """Return the reference to a class."""
         return self._reference(subject.node, subject.node.name, subject)

@@ -98,7 +98,8 @@ def _injected(name: str, node: ast.expr, scope: Scope, literals: Literals) -> se
         return {"project_root"}
     if name == "inject_settings":
         names = literals.read(node, scope)
-        return {each for each in names if isinstance(each, str)} if names else set()
+        # A setting called git.path is given as git_path.
+        return {each.replace(".", "_") for each in names or () if isinstance(each, str)}
     return set()
 
 

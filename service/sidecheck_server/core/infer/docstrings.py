@@ -22,33 +22,27 @@ class Described:
     parameters: dict[str, str] = field(default_factory=dict)
 
 
-_STYLES = (griffe.Parser.google, griffe.Parser.numpy, griffe.Parser.sphinx)
-
-
 def read_docstring(text: str, names: Collection[str], longest: int) -> Described:
     """Return what the docstring *text* says of the parameters *names*.
 
-    The style is the one in which it describes the most of them, and of equals the one in
-    which it has the most sections; Google's comes before NumPy's and Sphinx's. Of a text
-    of more than *longest* characters no sections are read.
+    Its style is found by its sections. Of a text of more than *longest* characters no
+    sections are read.
     """
     text = text.strip()
     if not text or len(text) > longest:
         return Described(text)
-    best = Described(text)
-    most = (0, 1)
-    for style in _STYLES:
-        described, sections = _read(text, style, names)
-        if (len(described.parameters), sections) > most:
-            best, most = described, (len(described.parameters), sections)
-    return best
-
-
-def _read(text: str, style: griffe.Parser, names: Collection[str]) -> tuple[Described, int]:
+    written = griffe.Docstring(text)
+    # What tells the styles apart wants the line after a section's first, if only its end.
+    written.value += "\n"
     try:
-        sections = griffe.parse(griffe.Docstring(text), style, warnings=False)
-    except (ValueError, RecursionError, MemoryError):  # of what it takes for types
-        return Described(text), 0
+        style, _ = griffe.infer_docstring_style(written)
+        if style is None:
+            return Described(text)
+        sections = griffe.parse(written, style, warnings=False)
+    except (LookupError, MemoryError, RecursionError, ValueError):
+        # It looks beyond the last line of a section without any, and compiles what it takes
+        # for types, though to a tree alone. Such a text is a description as it is.
+        return Described(text)
     texts: list[str] = []
     parameters: dict[str, str] = {}
     for section in sections:
@@ -62,4 +56,4 @@ def _read(text: str, style: griffe.Parser, names: Collection[str]) -> tuple[Desc
                 name = each.name.lstrip("*")
                 if name in names and each.description:
                     parameters.setdefault(name, each.description.strip())
-    return Described("\n\n".join(filter(None, texts)), parameters), len(sections)
+    return Described("\n\n".join(filter(None, texts)), parameters)

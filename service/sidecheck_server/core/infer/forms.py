@@ -12,7 +12,7 @@ NULL = {"type": "null"}
 
 
 class IsContent(Exception):
-    """The type is, or holds, a result of MCP, and has no output schema."""
+    """The type is, or holds, content and no data, and has no output schema."""
 
 
 @dataclass(slots=True)

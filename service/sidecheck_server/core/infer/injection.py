@@ -2,9 +2,11 @@
 
 import ast
 
+from sidecheck_server.core.infer.bounds import Meter
 from sidecheck_server.core.infer.complaints import Complaint
 from sidecheck_server.core.infer.fields import INJECTING, called_name
 from sidecheck_server.core.infer.known import INJECTED_TYPES
+from sidecheck_server.core.infer.members import kind_of
 from sidecheck_server.core.infer.parsing import parse_expression
 from sidecheck_server.core.infer.scopes import Class, Scope
 from sidecheck_server.core.infer.words import InferenceOptions
@@ -21,6 +23,7 @@ def is_injected(
     default: ast.expr | None,
     scope: Scope,
     options: InferenceOptions,
+    meter: Meter,
     *,
     autowire: bool,
 ) -> bool:
@@ -33,26 +36,31 @@ def is_injected(
         return True
     known = INJECTED_TYPES if autowire else INJECTED_TYPES - _WIRED
     return node.annotation is not None and any(
-        _is_injecting(part, scope, known, options.injected_types)
+        _is_injecting(part, scope, known, options.injected_types, meter)
         for part in _parts(node.annotation)
     )
 
 
 def _is_injecting(
-    part: ast.expr, scope: Scope, known: frozenset[str], asked: tuple[str, ...]
+    part: ast.expr,
+    scope: Scope,
+    known: frozenset[str],
+    asked: tuple[str, ...],
+    meter: Meter,
 ) -> bool:
     if isinstance(part, ast.Call):
         return _last(called_name(part, scope)) in INJECTING
     name = part.id if isinstance(part, ast.Name) else getattr(part, "attr", "")
     if name in asked:
         return True
-    return name in known and not _is_class(part, scope)
+    return name in known and not _is_data(part, scope, meter)
 
 
-def _is_class(part: ast.expr, scope: Scope) -> bool:
-    """Whether the text itself defines *part*, so that it means what the text says."""
+def _is_data(part: ast.expr, scope: Scope, meter: Meter) -> bool:
+    """Whether the text itself defines *part*, and as a class that has a schema."""
     try:
-        return isinstance(scope.meaning(part), Class)
+        found = scope.meaning(part)
+        return isinstance(found, Class) and bool(kind_of(found, meter))
     except Complaint:
         return False
 

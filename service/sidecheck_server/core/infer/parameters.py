@@ -37,7 +37,9 @@ class Parameters:
             for node, default in _with_defaults(found)
             if node.arg not in said.injected
             and node.arg not in options.injected_parameters
-            and not is_injected(node, default, found.scope, options, autowire=said.autowire)
+            and not is_injected(
+                node, default, found.scope, options, types.meter, autowire=said.autowire
+            )
         ]
         bound = types.meter.bounds.fields
         if len(self._given) > bound:

@@ -42,12 +42,6 @@ class Tools:
         self._complaints.parameter = ""
         self._meter.begin()
         try:
-            if len(found.name) > bounds.name_length:
-                raise Complaint(
-                    Code.TOO_LARGE,
-                    f"a name of more than {bounds.name_length:,} characters",
-                    found.node,
-                )
             self._check_size(found)
             definition = self._definition(found)
             if self._complaints.errors > before:
@@ -85,6 +79,11 @@ class Tools:
         return InferredTool(text, found.name, found.node.lineno, digest_of(definition))
 
     def _check_size(self, found: Found) -> None:
+        longest = self._meter.bounds.name_length
+        if len(found.name) > longest:
+            raise Complaint(
+                Code.TOO_LARGE, f"a name of more than {longest:,} characters", found.node
+            )
         if self._bytes > self._meter.bounds.definitions_bytes:
             raise Complaint(
                 Code.TOO_LARGE,

@@ -1,0 +1,28 @@
+"""The shared cases of inference: a source, the definitions in it, and what is amiss."""
+
+import json
+from typing import Any
+
+import pytest
+from inferring import infer
+from shared_material import REPOSITORY
+from sidecheck_server.core.digests import digest_of
+
+CASES = [
+    pytest.param(case, id=case["name"])
+    for path in sorted((REPOSITORY / "tests" / "cases" / "infer").glob("*.json"))
+    for case in json.loads(path.read_text())["cases"]
+]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_case(case: dict[str, Any]) -> None:
+    """Member by member, the order of members included."""
+    found = infer(case["source"])
+
+    want = case["want"]
+    assert json.dumps(want["tools"]) == json.dumps([json.loads(one.json) for one in found.tools])
+    assert want["diagnostics"] == [
+        [one.code, one.place.line, one.place.column] for one in found.diagnostics
+    ]
+    assert [digest_of(one) for one in want["tools"]] == [one.digest for one in found.tools]
