@@ -27,6 +27,7 @@ from typing_extensions import Doc
 NULL = {"type": "null"}
 STRING = {"type": "string"}
 INTEGER = {"type": "integer"}
+INTEGER_FIELD = {"type": "object", "properties": {"width": INTEGER}, "required": ["width"]}
 
 
 class Colour(Enum):
@@ -69,6 +70,15 @@ class Point(NamedTuple):
 @dataclass
 class TextContent:
     text: str
+
+
+# Beside a function, a class of this name would be what it says.
+TextContent.__module__ = "mcp_types"
+
+
+@dataclass
+class ImageContent:
+    width: int
 
 
 def arguments_of(function: Callable[..., Any], **options: Any) -> Any:
@@ -251,6 +261,8 @@ def test_results_are_described_as_they_are_written() -> None:
         (None, list[TextContent]),
         (None, str | TextContent),
         (None, dict[str, bytes]),
+        (None, Annotated[list, "x"]),
+        (INTEGER_FIELD, ImageContent),
         (STRING, str),
         ({"type": "string", "enum": ["red", "blue"], "description": "What paint has."}, Colour),
         ({"type": "integer", "enum": [1]}, Size),
@@ -402,6 +414,15 @@ def test_names_are_looked_up_where_the_tool_is_made() -> None:
     assert {"one", "other"} == set(tool_definition(Holder.use)["inputSchema"]["properties"])
 
 
+def paint(x: "Colour", y: "int") -> None: ...
+
+
+def test_who_makes_a_tool_of_a_function_does_not_change_its_names() -> None:
+    Colour = int = str  # noqa: A001, N806, F841  (what is not looked up)
+    properties = tool_definition(infer_tool(paint))["inputSchema"]["properties"]
+    assert {"x": {"$ref": "#/$defs/Colour"}, "y": INTEGER} == properties
+
+
 def test_a_definition_stays_what_it_was() -> None:
     """Copies may be changed, and the digest is that by which the service knows it."""
 
@@ -412,6 +433,7 @@ def test_a_definition_stays_what_it_was() -> None:
     first, config = tool_definition(add), get_script_config(add)
     tool_definition(add)["inputSchema"].clear()
     config["input_schema"].clear()
+    tool_config(add).annotations.clear()
     assert first == tool_definition(add)
     assert digest_of(first) == tool_config(add).fingerprint
     assert ("sums", {"readOnlyHint": False}, 2.5) == (

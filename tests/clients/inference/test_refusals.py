@@ -42,6 +42,10 @@ def calls(a: Callable[[int], int]) -> int:
     raise NotImplementedError
 
 
+def classes(a: type[int]) -> int:
+    raise NotImplementedError
+
+
 def gives(a: int) -> Thing:
     raise NotImplementedError
 
@@ -52,7 +56,7 @@ def gives_unknown(a: int) -> "list[Nowhere]":  # type: ignore[name-defined]  # n
 
 LINES = {
     one.__name__: one.__code__.co_firstlineno
-    for one in (several, by_place, unknown, broken, opaque, calls, gives, gives_unknown)
+    for one in (several, by_place, unknown, broken, opaque, calls, classes, gives, gives_unknown)
 }
 
 
@@ -65,6 +69,7 @@ LINES = {
         (("UNSUPPORTED_SYNTAX", "a"), broken),
         (("UNSUPPORTED_TYPE", "a"), opaque),
         (("UNSUPPORTED_TYPE", "a"), calls),
+        (("UNSUPPORTED_TYPE", "a"), classes),
         (("UNSUPPORTED_TYPE", "return"), gives),
         (("UNRESOLVED_NAME", "return"), gives_unknown),
     ],
@@ -95,7 +100,7 @@ def test_a_parameter_is_placed_on_its_own_line() -> None:
     assert here + 8 == caught.value.line
 
 
-@pytest.mark.parametrize("function", [unknown, opaque, calls, gives, gives_unknown])
+@pytest.mark.parametrize("function", [unknown, opaque, calls, classes, gives, gives_unknown])
 def test_anything_is_admitted_only_on_request(function: Callable[..., Any]) -> None:
     """And it is told."""
     made = infer_tool(function, on_unsupported="any")

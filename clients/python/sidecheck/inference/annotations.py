@@ -1,5 +1,6 @@
 """Annotations as types: names looked up where the function was written."""
 
+import builtins
 import functools
 import inspect
 import sys
@@ -40,11 +41,17 @@ class Scope:
     def of(cls, function: Callable[..., Any], frame: types.FrameType | None) -> "Scope":
         """Return the scope of *function*, made a tool in *frame*."""
         innermost = inspect.unwrap(function)
+        module = getattr(innermost, "__globals__", {})
         names: dict[str, Any] = {}
         for one in reversed(list(_frames(frame))):
             names.update(one.f_locals)
+        # A frame that did not define the function only adds to the names of its module.
+        inside = "." in getattr(innermost, "__qualname__", "")
+        if frame is not None and not (inside and frame.f_globals is module):
+            names = {name: one for name, one in names.items() if name not in module}
+            names = {name: one for name, one in names.items() if not hasattr(builtins, name)}
         names.update(_closure(innermost))
-        return cls(getattr(innermost, "__globals__", {}), names)
+        return cls(module, names)
 
     def resolve(self, annotation: Any) -> Any:
         """Return the type that *annotation* means, with all its metadata.

@@ -3,7 +3,7 @@
 import copy
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 from sidecheck.inference.arguments import ValidArguments
@@ -32,26 +32,24 @@ def tool_definition(function: Callable[..., Any]) -> dict[str, Any]:
 
 
 def tool_config(function: Callable[..., Any]) -> ToolConfig:
-    """Return what a tool is and how it is called.
+    """Return what a tool is and how it is called, a copy.
 
     Raises:
         TypeError: It is no tool.
     """
-    return tool_of(function).config
+    config = tool_of(function).config
+    parts = ("annotations", "input_schema", "output_schema")
+    return replace(config, **{name: copy.deepcopy(getattr(config, name)) for name in parts})
 
 
 def get_script_config(function: Callable[..., Any]) -> dict[str, Any]:
-    """Return a copy of what `tool_config` does, as a dictionary.
+    """Return what `tool_config` does, as a dictionary.
 
     Raises:
         TypeError: It is no tool.
     """
     config = tool_config(function)
-    told = {one.name: getattr(config, one.name) for one in fields(config)}
-    return {
-        name: copy.deepcopy(value) if isinstance(value, dict) else value
-        for name, value in told.items()
-    }
+    return {one.name: getattr(config, one.name) for one in fields(config)}
 
 
 def validate_arguments(

@@ -40,6 +40,10 @@ class ToolSchema(GenerateJsonSchema):
         if kind == "skipped-choice":
             raise NotDescribed(detail)
 
+    def is_subclass_schema(self, schema: core_schema.IsSubclassSchema) -> JsonSchemaValue:
+        """Raise `NotDescribed`: JSON has no classes, and pydantic would admit anything."""
+        raise NotDescribed(f"JSON has no classes, so no type[{schema['cls'].__name__}]")
+
     def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
         """Write a model without its name as the title."""
         return _untitled(super().model_schema(schema), schema["cls"])

@@ -45,7 +45,8 @@ def infer(target: Callable[..., Any], options: Options, frame: types.FrameType |
     qualified = getattr(function, "__qualname__", type(target).__qualname__)
     placed = Placed(function, qualified)
     name = options.name or _name_of(target, function)
-    docs = docs_of(getattr(target, "__doc__", None) if target is function else function.__doc__)
+    places = {one: at for at, one in enumerate(inspect.signature(target).parameters)}
+    docs = docs_of(function.__doc__, places)
     anything = options.on_unsupported == "any"
     told: list[Diagnostic] = []
 
@@ -73,7 +74,6 @@ def infer(target: Callable[..., Any], options: Options, frame: types.FrameType |
                 raise
             told.append(placed.warning(error.code, "return", error.diagnostic.message))
         output_schema = outputs.schema if outputs else None
-    places = {one: at for at, one in enumerate(inspect.signature(target).parameters)}
     config = ToolConfig(
         name=name,
         description=docs.text if options.description is None else options.description,

@@ -21,7 +21,19 @@ __all__ = [
 T = TypeVar("T")
 
 #: Classes that are known by name: what frameworks call the context of a request.
-_CONTEXTS: Final = frozenset({"Context", "RunContext", "RunContextWrapper"})
+_CONTEXTS: Final = frozenset(
+    {
+        "AgentContext",
+        "Context",
+        "Request",
+        "RunContext",
+        "RunContextWrapper",
+        "ServerSession",
+        "ToolContext",
+    }
+)
+#: What frameworks call their marks of such parameters.
+_MARKS: Final = frozenset({"CurrentContext", "Depends", "InjectedToolArg", "Resolve"})
 #: Classes that autowiring knows by name, registered or not.
 _WIRED: Final = frozenset({"Settings", "ConfigPaths"})
 _ROOT: Final = "project_root"
@@ -127,7 +139,7 @@ class Injections:
     def of(self, parameter: inspect.Parameter, scope: Scope) -> Injection | None:
         """Return how *parameter* is filled in, or None if it is an argument."""
         name, default = parameter.name, parameter.default
-        optional = default is not inspect.Parameter.empty and not isinstance(default, _Marker)
+        optional = default is not inspect.Parameter.empty and not _is_mark(default)
         if name in self._by_setting:
             return Injection(name, SettingSource, self._by_setting[name], optional)
         try:
@@ -140,23 +152,20 @@ class Injections:
             return Injection(name, Path, "", optional)
         if (
             name in self.injected
-            or isinstance(default, _Marker)
-            or default is _Marker
+            or _is_mark(default)
             or _is_marked(annotation)
             or (self._wires(known) if annotation is not None else _is_context(parameter))
         ):
-            return Injection(name, known, "", optional and default is not _Marker)
+            return Injection(name, known, "", optional)
         return None
 
     def _wires(self, wanted: type) -> bool:
         given = tuple(one for one in self.injected if isinstance(one, type))
-        if wanted.__name__ in _CONTEXTS and not _is_data(wanted):
-            return True
         if wanted in given:
             return True
-        if not self.autowire:
-            return False
-        return wanted.__name__ in _WIRED or any(one in _providers for one in _mro(wanted))
+        if wanted.__name__ in (_CONTEXTS | _WIRED if self.autowire else _CONTEXTS):
+            return not _is_data(wanted)
+        return self.autowire and any(one in _providers for one in _mro(wanted))
 
 
 def _mro(wanted: type) -> Iterable[type]:
@@ -164,8 +173,10 @@ def _mro(wanted: type) -> Iterable[type]:
 
 
 def _is_data(wanted: type) -> bool:
-    """Say whether a class called as a context is a caller's: one whose fields are data."""
-    framework = wanted.__module__.partition(".")[0] in {"fastmcp", "mcp"}
+    """Say whether a class that is called as a context is a caller's: its fields are data."""
+    framework = wanted.__module__.partition(".")[0] in {"fastmcp", "mcp"} or any(
+        one.__name__ == "BaseSettings" for one in _mro(wanted)
+    )
     described = ("__pydantic_fields__", "__dataclass_fields__", "__required_keys__")
     return not framework and any(hasattr(wanted, one) for one in described)
 
@@ -184,4 +195,9 @@ def _is_context(parameter: inspect.Parameter) -> bool:
 def _is_marked(annotation: Any) -> bool:
     if get_origin(annotation) is not Annotated:
         return False
-    return any(one is _Marker or isinstance(one, _Marker) for one in get_args(annotation)[1:])
+    return any(_is_mark(one) for one in get_args(annotation)[1:])
+
+
+def _is_mark(value: Any) -> bool:
+    kind = value if isinstance(value, type) else type(value)
+    return kind is _Marker or kind.__name__.lstrip("_") in _MARKS

@@ -4,7 +4,7 @@ import types
 from collections.abc import Collection, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import Any, Final, Never, NoReturn, get_args, get_origin
+from typing import Annotated, Any, Final, Never, NoReturn, get_args, get_origin
 
 from pydantic import TypeAdapter
 from pydantic_core import PydanticSerializationError
@@ -71,15 +71,28 @@ def outputs_of(annotation: Any, placed: Placed) -> Outputs | None:
     Raises:
         InferenceError: The type cannot be described.
     """
+    bare = annotation
+    while get_origin(bare) is Annotated:
+        bare = get_args(bare)[0]
     # By identity: not every annotation can be hashed.
-    if any(annotation is one for one in _NOTHING):
+    if any(bare is one for one in _NOTHING):
         return None
     parts = [underlying(one) for one in contained(annotation)]
-    if any(one is bytes or getattr(one, "__name__", "") in _CONTENT for one in parts):
+    if any(one is bytes or _is_content(one, placed) for one in parts):
         return None
-    origin, given = get_origin(annotation) or annotation, get_args(annotation)
+    origin, given = get_origin(bare) or bare, get_args(bare)
     anything = all(one is Any or one is object or one is Ellipsis for one in given)
     if anything and any(origin is one for one in _SEQUENCES):
         return None
     adapter, schema = described(annotation, "serialization", placed, "return")
     return Outputs(adapter, tidied(schema)) if schema else None
+
+
+def _is_content(one: Any, placed: Placed) -> bool:
+    """Say whether a class is the protocol's content: one called so, but not a function's own.
+
+    What stands beside the function in its module means what it says there.
+    """
+    if getattr(one, "__name__", "") not in _CONTENT:
+        return False
+    return bool(one.__module__ != getattr(placed.function, "__module__", None))
