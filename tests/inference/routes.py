@@ -9,6 +9,7 @@ from types import ModuleType
 from typing import Any
 
 import rfc8785
+from pydantic.errors import PydanticSchemaGenerationError
 from sidecheck.inference import InferenceError, tool_config, tool_definition
 from sidecheck.tool_functions import ATTRIBUTE
 from sidecheck_server.core.infer.inferring import infer_tools
@@ -61,6 +62,9 @@ def by_running(source: str) -> Said:
         return Said(tuple(tool_definition(one) for one in made), tuple(sorted(told)))
     except InferenceError as error:
         return Said((), (error.code,))
+    except PydanticSchemaGenerationError:
+        # A model with a field that has no schema is no class in the first place.
+        return Said((), ("UNSUPPORTED_TYPE",))
     finally:
         del sys.modules[name], linecache.cache[file]
 

@@ -6,7 +6,7 @@ from inference.types_of import Writer, Written
 __all__ = ["sources"]
 
 _IMPORTS = """\
-from collections import OrderedDict, defaultdict, deque
+from collections import OrderedDict, deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta

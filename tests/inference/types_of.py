@@ -151,7 +151,7 @@ class Writer:
         return Written(f"tuple[{', '.join(one.text for one in parts)}]")
 
     def _map(self, depth: int) -> Written:
-        head = self.one_of(("dict", "Dict", "Mapping", "OrderedDict", "defaultdict"))
+        head = self.one_of(("dict", "Dict", "Mapping", "OrderedDict"))
         key = self._simple(("str", "str", "int", "UUID"))
         text = key.text
         if self.chance(15):
@@ -232,7 +232,7 @@ class Writer:
             lines.insert(0, "    '''Choices of a kind.'''")
         self.statements.append("\n".join([f"class {name}({base}):", *lines]))
         if self.chance(20):
-            return Written(f"Literal[{name}.M0]", (f"{name}.M0",), hashed=True)
+            return Written(f"Literal[{name}.M0]", hashed=True)
         return Written(name, (f"{name}.M0",), hashed=True)
 
     # Classes

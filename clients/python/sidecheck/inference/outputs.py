@@ -1,6 +1,7 @@
 """Results: their schema in its natural form, and the adapter that writes them as JSON."""
 
 import types
+from collections import deque
 from collections.abc import Collection, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -32,7 +33,7 @@ _CONTENT: Final = frozenset(
 )
 _NOTHING: Final = (MISSING, None, types.NoneType, Any, object, Never, NoReturn)
 _SEQUENCES: Final = frozenset(
-    {list, tuple, set, frozenset, Sequence, Collection, Iterable, AbstractSet}
+    {list, tuple, set, frozenset, deque, Sequence, Collection, Iterable, AbstractSet}
 )
 
 
@@ -81,8 +82,9 @@ def outputs_of(annotation: Any, placed: Placed) -> Outputs | None:
     if any(one is bytes or _is_content(one, placed) for one in parts):
         return None
     origin, given = get_origin(bare) or bare, get_args(bare)
+    # Of what, if not of anything, tuple[()] says: of nothing.
     anything = all(one is Any or one is object or one is Ellipsis for one in given)
-    if anything and any(origin is one for one in _SEQUENCES):
+    if anything and bare != tuple[()] and any(origin is one for one in _SEQUENCES):
         return None
     adapter, schema = described(annotation, "serialization", placed, "return")
     return Outputs(adapter, tidied(schema)) if schema else None

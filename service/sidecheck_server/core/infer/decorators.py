@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sidecheck_server.core.infer.complaints import Code, Complaint, Complaints
+from sidecheck_server.core.infer.fields import called_name
 from sidecheck_server.core.infer.literals import Literals
 from sidecheck_server.core.infer.scopes import Scope
 from sidecheck_server.core.words import Severity
@@ -35,6 +36,8 @@ class Said:
     output_schema: dict[str, Any] | None = None
     #: Parameters that are injected, by name.
     injected: set[str] = field(default_factory=set)
+    #: Types whose parameters are injected, by name.
+    injected_types: set[str] = field(default_factory=set)
     #: Whether settings are injected by their types.
     autowire: bool = True
 
@@ -51,6 +54,7 @@ def read_decorator(
 ) -> Said:
     """Return what *decorator* says in literals; of what else it says, there are warnings."""
     said = Said()
+    ours = _is_ours(decorator, scope)
     for name, node in _arguments(decorator):
         try:
             _read(name, node, scope, literals, said)
@@ -61,7 +65,16 @@ def read_decorator(
                 node,
             )
             complaints.add(warned, Severity.WARNING)
+    if ours and said.title:
+        said.annotations = {"title": said.title, **said.annotations}
+        said.title = ""
     return said
+
+
+def _is_ours(decorator: ast.expr, scope: Scope) -> bool:
+    """Whether the title that *decorator* gives is one of the annotations, not the tool's own."""
+    name = called_name(decorator, scope)
+    return name.startswith("sidecheck.") or name.rpartition(".")[2] == "skill_command"
 
 
 def _arguments(decorator: ast.expr) -> Iterator[tuple[str, ast.expr]]:
@@ -86,6 +99,8 @@ def _read(name: str, node: ast.expr, scope: Scope, literals: Literals, said: Sai
         setattr(said, name, _dictionary(node, scope, literals))
     elif name == "autowire":
         said.autowire = _boolean(node, scope, literals)
+    elif name == "injected":
+        _add_injected(node, scope, literals, said)
     elif name == "**":
         raise Complaint(Code.UNSUPPORTED_SYNTAX, "its keywords are not written out", node)
     else:
@@ -101,6 +116,20 @@ def _injected(name: str, node: ast.expr, scope: Scope, literals: Literals) -> se
         # A setting called git.path is given as git_path.
         return {each.replace(".", "_") for each in names or () if isinstance(each, str)}
     return set()
+
+
+def _add_injected(node: ast.expr, scope: Scope, literals: Literals, said: Said) -> None:
+    """Add the parameters, as texts, and the types, as names, in a list of both."""
+    if not isinstance(node, ast.List | ast.Tuple | ast.Set):
+        raise Complaint(Code.UNSUPPORTED_SYNTAX, "this must be written out as a list", node)
+    for each in node.elts:
+        literals.meter.node()
+        if isinstance(each, ast.Name):
+            said.injected_types.add(each.id)
+        elif isinstance(each, ast.Attribute):
+            said.injected_types.add(each.attr)
+        else:
+            said.injected.add(literals.text(each, scope))
 
 
 def _dictionary(node: ast.expr, scope: Scope, literals: Literals) -> dict[str, Any]:

@@ -95,7 +95,7 @@ _BOUNDS = {
 }
 #: Methods by which a class tells pydantic its schema.
 DECIDING = frozenset({"__get_pydantic_core_schema__", "__get_pydantic_json_schema__"})
-INJECTING = frozenset({"CurrentContext", "Depends", "InjectedToolArg", "Resolve"})
+INJECTING = frozenset({"CurrentContext", "Depends", "Injected", "InjectedToolArg", "Resolve"})
 
 
 def read_default(node: ast.expr, scope: Scope, info: Info, literals: Literals) -> None:

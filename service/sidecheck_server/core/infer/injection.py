@@ -9,7 +9,6 @@ from sidecheck_server.core.infer.known import INJECTED_TYPES
 from sidecheck_server.core.infer.members import kind_of
 from sidecheck_server.core.infer.parsing import parse_expression
 from sidecheck_server.core.infer.scopes import Class, Scope
-from sidecheck_server.core.infer.words import InferenceOptions
 
 __all__ = ["is_injected"]
 
@@ -22,7 +21,7 @@ def is_injected(
     node: ast.arg,
     default: ast.expr | None,
     scope: Scope,
-    options: InferenceOptions,
+    injected_types: tuple[str, ...],
     meter: Meter,
     *,
     autowire: bool,
@@ -30,14 +29,13 @@ def is_injected(
     """Whether the parameter *node* is given by the server.
 
     It is by what makes its default, `Depends(...)` and the like; by what `Annotated` says
-    besides; or by its type, alone or in a union.
+    besides; or by its type, alone or in a union, which may be one of *injected_types*.
     """
     if isinstance(default, ast.Call) and _last(called_name(default, scope)) in INJECTING:
         return True
     known = INJECTED_TYPES if autowire else INJECTED_TYPES - _WIRED
     return node.annotation is not None and any(
-        _is_injecting(part, scope, known, options.injected_types, meter)
-        for part in _parts(node.annotation)
+        _is_injecting(part, scope, known, injected_types, meter) for part in _parts(node.annotation)
     )
 
 
@@ -51,7 +49,7 @@ def _is_injecting(
     if isinstance(part, ast.Call):
         return _last(called_name(part, scope)) in INJECTING
     name = part.id if isinstance(part, ast.Name) else getattr(part, "attr", "")
-    if name in asked:
+    if name in asked or name in INJECTING:
         return True
     return name in known and not _is_data(part, scope, meter)
 
