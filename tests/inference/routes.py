@@ -29,9 +29,15 @@ class Said:
     codes: tuple[str, ...]
 
     @property
-    def canonical(self) -> tuple[Any, ...]:
-        """Return all in a form that is the same for what means the same."""
-        return tuple(rfc8785.dumps(in_order(one)) for one in self.definitions), self.codes
+    def canonical(self) -> tuple[bytes, ...]:
+        """The definitions in a form that is the same for what means the same."""
+        return tuple(rfc8785.dumps(in_order(one)) for one in self.definitions)
+
+    def agrees(self, other: "Said") -> bool:
+        """Whether *other*, which may tell of more errors than the first, says the same."""
+        if not self.definitions and not other.definitions:
+            return set(self.codes) <= set(other.codes)
+        return (self.canonical, self.codes) == (other.canonical, other.codes)
 
 
 def in_order(value: Any) -> Any:

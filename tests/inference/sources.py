@@ -7,7 +7,7 @@ __all__ = ["sources"]
 
 _IMPORTS = """\
 from collections import OrderedDict, deque
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -80,9 +80,7 @@ def sources(draw: st.DrawFn) -> str:
     listed = [*positional, *named]
     if fault.startswith("**"):
         listed.append(fault)
-    elif fault.startswith("*"):
-        listed.insert(0, fault)
-    elif fault.endswith("/"):
+    elif fault.startswith("*") or fault.endswith("/"):
         listed.insert(0, fault)
     elif fault:
         listed.insert(len(positional) if "=" in fault else 0, fault)
@@ -112,7 +110,9 @@ def _parameter(writer: Writer, name: str) -> tuple[str, bool]:
 
 
 def _with_field(writer: Writer, name: str, found: Written, default: str) -> tuple[str, bool]:
-    words = writer.field_words(found.kind)
+    # A default that is out of bounds is left out when the function is there to be called,
+    # and is kept by the text route, which judges nothing.
+    words = writer.field_words("" if default else found.kind)
     if default and writer.chance(50):
         return f"{name}: {found.text} = Field(default={default}, {words})", False
     if default:

@@ -132,7 +132,7 @@ class Writer:
         return Written(name, _SIMPLE[name], name, name in _HASHED)
 
     def _array(self, depth: int) -> Written:
-        head = self.one_of(("list", "List", "Sequence", "Collection", "set", "frozenset", "deque"))
+        head = self.one_of(("list", "List", "Sequence", "set", "frozenset", "deque"))
         if head in {"set", "frozenset"}:
             inner = self._simple(_HASHED)
             return Written(f"{head}[{inner.text}]")
@@ -243,9 +243,12 @@ class Writer:
         head, lines = self._head(kind, name), []
         if self.chance(40):
             lines.append("    '''Things of a kind.\n\n    More on them.\n    '''")
-        if kind == "model" and self.chance(20):
-            lines.append(f"    model_config = ConfigDict({self.one_of(_CONFIGS)})")
         fields = [self._field(kind, depth) for _ in range(self.one_of((1, 2, 3)))]
+        # Dataclasses and dictionaries take over the configuration of the first model that
+        # they are met in; the text route has them as they are written.
+        plain = not any("@dataclass" in one or "(TypedDict" in one for one in self.statements)
+        if kind == "model" and self.chance(20) and plain:
+            lines.append(f"    model_config = ConfigDict({self.one_of(_CONFIGS)})")
         if self.chance(25):
             fields.append((f"Optional['{name}']", "None" if kind != "typed" else ""))
         if self.chance(10):
