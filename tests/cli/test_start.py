@@ -30,6 +30,7 @@ ENGINES = {"jsonschema", "fastjsonschema", "re2", "msgspec", "referencing"}
         ),
         pytest.param(["rules"], HEAVY - {"asyncio"} | {"jsonschema"}, id="rules"),
         pytest.param(["lint-messages", "tool.json"], HEAVY - {"asyncio"}, id="lint-messages"),
+        pytest.param(["infer", "--help"], HEAVY | ENGINES | {"griffe"}, id="the help of inference"),
         pytest.param(["info", "--target", "x"], {"pydantic", "structlog"} | ENGINES, id="info"),
     ],
 )

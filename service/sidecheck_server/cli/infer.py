@@ -11,7 +11,7 @@ __all__ = ["infer"]
 @click.command(
     epilog=examples(
         "sidecheck infer server.py > tools.json",
-        "sidecheck infer server.py | sidecheck check -",
+        "sidecheck infer server.py | sidecheck check - --protocol-version 2026-07-28",
         "sidecheck infer server.py --function search --function Index.look_up",
         "sidecheck infer server.py --inject-type Session --format json",
     )
@@ -52,8 +52,11 @@ def infer(
 
     The text is parsed and never run; - reads standard input. What it alone does not
     tell, such as a type that is imported from another file, is an error, and the tool is
-    left out. Standard output gets the definitions, as a JSON array; standard error what
-    is wrong, and where. In JSON both are one object on standard output.
+    left out. Output schemas are in their natural form, whose root may be anything, as
+    protocol version 2026-07-28 admits it.
+
+    Standard output gets the definitions, as a JSON array; standard error what is wrong,
+    and where. In JSON both are one object on standard output.
 
     Exits with 0 if all were inferred, with 1 if something has an error, and with 2 if the
     command is wrong, or the file cannot be read or is too large.

@@ -12,7 +12,7 @@ from sidecheck_server.core.infer.bounds import Meter
 from sidecheck_server.core.infer.classes import Classes
 from sidecheck_server.core.infer.complaints import Code, Complaint, Complaints
 from sidecheck_server.core.infer.fields import Info, read_default, read_metadata
-from sidecheck_server.core.infer.forms import NULL, Form, IsContent, enumerated, union
+from sidecheck_server.core.infer.forms import NULL, Form, IsContent, enumerated, mapping, union
 from sidecheck_server.core.infer.known import (
     CONTENT_TYPES,
     MAPPINGS,
@@ -37,7 +37,9 @@ _QUALIFIERS = {
 }
 
 # Types of results that tell a client nothing, or hold what has no place in JSON.
-_SAYING_NOTHING = frozenset({"builtins.bytes", "typing.Never", "typing.NoReturn"})
+_SAYING_NOTHING = frozenset(
+    {"builtins.bytes", "pydantic.Base64Bytes", "typing.Never", "typing.NoReturn"}
+)
 
 
 class Types:
@@ -223,10 +225,10 @@ class Types:
             return Form(schema | ({"uniqueItems": True} if name in SETS else {}), Kind.ARRAY)
         if name in MAPPINGS and len(given) == 2:
             keys, values = (self.schema(each, scope, depth) for each in given)
-            return Form(_mapping(keys, values), Kind.OBJECT)
+            return Form(mapping(keys, values), Kind.OBJECT)
         if name == "collections.Counter" and len(given) == 1:
             keys = self.schema(given[0], scope, depth)
-            return Form(_mapping(keys, {"type": "integer"}), Kind.OBJECT)
+            return Form(mapping(keys, {"type": "integer"}), Kind.OBJECT)
         return None
 
     def _union(self, given: list[ast.expr], scope: Scope, depth: int, info: Info) -> Form:
@@ -289,19 +291,3 @@ class Types:
         if self.written:
             return inner
         return {"type": "string", "contentMediaType": "application/json", "contentSchema": inner}
-
-
-def _mapping(keys: dict[str, Any], values: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema of a mapping. Names of members are texts, whatever *keys* are."""
-    schema: dict[str, Any] = {"type": "object"}
-    keys = {name: value for name, value in keys.items() if name != "title"}
-    values = {name: value for name, value in values.items() if name != "title"}
-    pattern = None if "$ref" in keys else keys.pop("pattern", None)
-    if pattern is not None:
-        schema["patternProperties"] = {pattern: values}
-    else:
-        schema["additionalProperties"] = values or True
-    if (keys.get("type") == "string" and len(keys) > 1) or "$ref" in keys:
-        keys.pop("type", None)
-        schema["propertyNames"] = keys
-    return schema

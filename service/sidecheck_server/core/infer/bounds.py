@@ -67,7 +67,7 @@ class Meter:
         if depth > self.bounds.depth:
             raise Complaint(
                 Code.TOO_DEEP,
-                f"this is nested deeper than {self.bounds.depth} levels, counted through aliases; "
-                "a class of its own would make it flat",
+                f"this is nested deeper than {self.bounds.depth} levels, counted through aliases, "
+                "or an alias of itself; a class may refer to itself, and makes it flat",
                 node if hasattr(node, "lineno") else None,  # type: ignore[arg-type]
             )

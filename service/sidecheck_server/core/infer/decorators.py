@@ -119,15 +119,12 @@ def _injected(name: str, node: ast.expr, scope: Scope, literals: Literals) -> se
 
 
 def _add_injected(node: ast.expr, scope: Scope, literals: Literals, said: Said) -> None:
-    """Add the parameters, as texts, and the types, as names, in a list of both."""
+    """Add the names of parameters, and the types, that a list has."""
     if not isinstance(node, ast.List | ast.Tuple | ast.Set):
-        raise Complaint(Code.UNSUPPORTED_SYNTAX, "this must be written out as a list", node)
+        raise Complaint(Code.UNSUPPORTED_SYNTAX, "this must be a list", node)
     for each in node.elts:
-        literals.meter.node()
-        if isinstance(each, ast.Name):
-            said.injected_types.add(each.id)
-        elif isinstance(each, ast.Attribute):
-            said.injected_types.add(each.attr)
+        if isinstance(each, ast.Name | ast.Attribute):
+            said.injected_types.add(each.id if isinstance(each, ast.Name) else each.attr)
         else:
             said.injected.add(literals.text(each, scope))
 

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Any
 
-from sidecheck_server.core.infer.fields import Constraint, constrain
+from sidecheck_server.core.infer.constraints import Constraint, constrain
 from sidecheck_server.core.infer.known import Kind
 
-__all__ = ["NULL", "Form", "IsContent", "enumerated", "union"]
+__all__ = ["NULL", "Form", "IsContent", "enumerated", "mapping", "union"]
 
 NULL = {"type": "null"}
 
@@ -61,4 +61,20 @@ def enumerated(values: list[Any], *, one: bool) -> dict[str, Any]:
         name = "null" if one and kind is type(None) else _NAMES_OF_TYPES.get(kind)
         if name:
             schema["type"] = name
+    return schema
+
+
+def mapping(keys: dict[str, Any], values: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a mapping. Names of members are texts, whatever *keys* are."""
+    schema: dict[str, Any] = {"type": "object"}
+    keys = {name: value for name, value in keys.items() if name != "title"}
+    values = {name: value for name, value in values.items() if name != "title"}
+    pattern = None if "$ref" in keys else keys.pop("pattern", None)
+    if pattern is not None:
+        schema["patternProperties"] = {pattern: values}
+    else:
+        schema["additionalProperties"] = values or True
+    if (keys.get("type") == "string" and len(keys) > 1) or "$ref" in keys:
+        keys.pop("type", None)
+        schema["propertyNames"] = keys
     return schema

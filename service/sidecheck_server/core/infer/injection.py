@@ -1,6 +1,7 @@
 """Injection: the parameters that a server gives, and that are no arguments."""
 
 import ast
+from collections.abc import Collection
 
 from sidecheck_server.core.infer.bounds import Meter
 from sidecheck_server.core.infer.complaints import Complaint
@@ -21,7 +22,7 @@ def is_injected(
     node: ast.arg,
     default: ast.expr | None,
     scope: Scope,
-    injected_types: tuple[str, ...],
+    asked: Collection[str],
     meter: Meter,
     *,
     autowire: bool,
@@ -29,13 +30,13 @@ def is_injected(
     """Whether the parameter *node* is given by the server.
 
     It is by what makes its default, `Depends(...)` and the like; by what `Annotated` says
-    besides; or by its type, alone or in a union, which may be one of *injected_types*.
+    besides; or by its type, alone or in a union: one that is known, or that is *asked* for.
     """
     if isinstance(default, ast.Call) and _last(called_name(default, scope)) in INJECTING:
         return True
     known = INJECTED_TYPES if autowire else INJECTED_TYPES - _WIRED
     return node.annotation is not None and any(
-        _is_injecting(part, scope, known, injected_types, meter) for part in _parts(node.annotation)
+        _is_injecting(part, scope, known, asked, meter) for part in _parts(node.annotation)
     )
 
 
@@ -43,7 +44,7 @@ def _is_injecting(
     part: ast.expr,
     scope: Scope,
     known: frozenset[str],
-    asked: tuple[str, ...],
+    asked: Collection[str],
     meter: Meter,
 ) -> bool:
     if isinstance(part, ast.Call):

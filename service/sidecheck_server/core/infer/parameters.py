@@ -32,14 +32,14 @@ class Parameters:
         self._types = types
         self._complaints = complaints
         self._arguments = found.node.args
-        injected_types = (*options.injected_types, *said.injected_types)
+        asked = said.injected_types.union(options.injected_types)
         self._given = [
             (node, default)
             for node, default in _with_defaults(found)
             if node.arg not in said.injected
             and node.arg not in options.injected_parameters
             and not is_injected(
-                node, default, found.scope, injected_types, types.meter, autowire=said.autowire
+                node, default, found.scope, asked, types.meter, autowire=said.autowire
             )
         ]
         bound = types.meter.bounds.fields

@@ -163,6 +163,8 @@ def _refers_to(name: str, definitions: dict[str, Any]) -> bool:
 
 def _says_something(schema: dict[str, Any]) -> bool:
     """Whether *schema* tells a client more than that there is a value, or bytes, or none."""
-    if schema.get("type") == "array" and not schema.get("items", True):
+    if schema.get("type") == "array" and (
+        not schema.get("items", True) or schema.get("maxItems") == 0
+    ):
         return False
     return schema not in ({}, {"type": "null"}) and schema.get("format") != "binary"

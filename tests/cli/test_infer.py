@@ -1,0 +1,128 @@
+"""`sidecheck infer`: what it prints, and how it exits."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from sidecheck_server.cli import sidecheck
+
+GOOD = "@tool\ndef add(a: int, b: int = 1) -> int: ...\n"
+MIXED = f"{GOOD}\n@tool\ndef draw(é: str, shape: list[Shape]) -> None: ...\n"
+ADD = {
+    "name": "add",
+    "inputSchema": {
+        "type": "object",
+        "properties": {"a": {"type": "integer"}, "b": {"type": "integer", "default": 1}},
+        "required": ["a"],
+        "additionalProperties": False,
+    },
+    "outputSchema": {"type": "integer"},
+}
+UNKNOWN = "Shape is neither defined in the text nor imported from a module that is known"
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_with_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("good.py").write_text(GOOD)
+    Path("mixed.py").write_text(MIXED)
+    Path("warned.py").write_text("@tool\ndef f(a): ...\n")
+    Path("broken.py").write_text("def f(:\n")
+    Path("large.py").write_text("#" * 65_537)
+
+
+def infer(*words: str, given: str | None = None) -> Result:
+    """Run the command."""
+    return CliRunner().invoke(sidecheck, ["infer", *words], input=given, catch_exceptions=False)
+
+
+def test_definitions_go_to_standard_output() -> None:
+    """As a JSON array; nothing else is said if nothing is amiss."""
+    result = infer("good.py")
+
+    assert (0, "") == (result.exit_code, result.stderr)
+    assert [ADD] == json.loads(result.stdout)
+
+
+def test_diagnostics_go_to_standard_error() -> None:
+    """With the line, and the place marked in it."""
+    result = infer("mixed.py")
+
+    assert 1 == result.exit_code
+    assert [ADD] == json.loads(result.stdout)
+    assert [
+        f"mixed.py:5:30: error UNRESOLVED_NAME {UNKNOWN}",
+        "   |",
+        " 5 | def draw(é: str, shape: list[Shape]) -> None: ...",
+        "   |                              ^~~~~",
+        "1 tool, 1 error",
+    ] == result.stderr.splitlines()
+
+
+def test_json_is_one_object() -> None:
+    """With both in it."""
+    result = infer("mixed.py", "--format", "json")
+    said = json.loads(result.stdout)
+
+    assert (1, "") == (result.exit_code, result.stderr)
+    (tool,) = said["tools"]
+    assert ("add", 2, ADD) == (tool["function"], tool["line"], tool["definition"])
+    assert tool["digest"].startswith("sha256:")
+    assert [
+        {
+            "code": "UNRESOLVED_NAME",
+            "severity": "error",
+            "message": UNKNOWN,
+            "line": 5,
+            "column": 30,
+            "end_line": 5,
+            "end_column": 35,
+            "function": "draw",
+            "parameter": "shape",
+        }
+    ] == said["diagnostics"]
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        pytest.param(0, ["good.py"], id="all"),
+        pytest.param(0, ["warned.py"], id="a warning"),
+        pytest.param(0, ["mixed.py", "--function", "add"], id="one that is good"),
+        pytest.param(0, ["mixed.py", "--admit-anything"], id="anything is admitted"),
+        pytest.param(1, ["mixed.py", "--inject-type", "Other"], id="no such type"),
+        pytest.param(1, ["mixed.py"], id="an error"),
+        pytest.param(1, ["broken.py"], id="no Python"),
+        pytest.param(1, ["good.py", "--function", "sub"], id="an unknown function"),
+        pytest.param(2, ["large.py"], id="too large"),
+        pytest.param(2, ["missing.py"], id="no file"),
+        pytest.param(2, [], id="no argument"),
+        pytest.param(2, ["good.py", "--format", "xml"], id="a wrong command"),
+    ],
+)
+def test_the_exit_code(code: int, words: list[str]) -> None:
+    """0 if all were inferred, 1 if something has an error, 2 if nothing could be read."""
+    assert code == infer(*words).exit_code
+
+
+def test_a_text_that_is_too_large_is_refused_by_its_bound() -> None:
+    """And by its size."""
+    assert (
+        "Error: cannot read large.py: the source text: 65,537, more than the limit of 65,536 "
+        "(source_bytes)"
+    ) in infer("large.py").stderr
+
+
+def test_standard_input_is_read() -> None:
+    """For -."""
+    assert [ADD] == json.loads(infer("-", given=GOOD).stdout)
+
+
+def test_what_is_inferred_can_be_checked() -> None:
+    """By the command beside it, under the version that admits any root."""
+    inferred = infer("good.py").stdout
+    words = ["check", "-", "--protocol-version", "2026-07-28"]
+    checked = CliRunner().invoke(sidecheck, words, input=inferred)
+
+    assert 0 == checked.exit_code

@@ -1,0 +1,181 @@
+"""What cannot be read of a source is told, with its code and its place."""
+
+import pytest
+from inferring import codes, infer
+from sidecheck_server.core.infer.words import OnUnsupported, Place
+from sidecheck_server.core.words import Severity
+
+PYDANTIC = "from pydantic import BaseModel, ConfigDict, Field, computed_field, field_serializer\n"
+
+
+@pytest.mark.parametrize(
+    ("want", "source"),
+    [
+        pytest.param([("SYNTAX_ERROR", 1, 7)], "def f(:", id="no Python"),
+        pytest.param([("SYNTAX_ERROR", 2, 10)], "@tool\ndef f(a: 'int int'): ...", id="no type"),
+        pytest.param([("SYNTAX_ERROR", 2, 5)], b"x = 1\nabcd\xff", id="no UTF-8"),
+        pytest.param(
+            [("UNRESOLVED_NAME", 2, 10)], "@tool\ndef f(a: Shape): ...", id="an unknown name"
+        ),
+        pytest.param(
+            [("UNRESOLVED_NAME", 2, 18)],
+            "@tool\ndef f(é: str, a: Shape): ...",
+            id="columns are characters",
+        ),
+        pytest.param(
+            [("UNRESOLVED_NAME", 3, 10)],
+            "from elsewhere import Shape\n@tool\ndef f(a: Shape): ...",
+            id="a foreign name",
+        ),
+        pytest.param(
+            [("UNRESOLVED_NAME", 4, 10)],
+            "X = int\nX = str\n@tool\ndef f(a: X): ...",
+            id="bound twice",
+        ),
+        pytest.param(
+            [("UNRESOLVED_NAME", 4, 10)],
+            "for X in (int, str):\n    pass\n@tool\ndef f(a: X): ...",
+            id="bound by a loop",
+        ),
+        pytest.param(
+            [("UNRESOLVED_NAME", 3, 10)],
+            "import typing\n@tool\ndef f(a: typing): ...",
+            id="a module",
+        ),
+        pytest.param(
+            [("UNRESOLVED_NAME", 3, 10)],
+            "from typing import *\n@tool\ndef f(a: Any): ...",
+            id="what a star brings",
+        ),
+        pytest.param(
+            [("UNRESOLVED_NAME", 2, 9)],
+            "from elsewhere import Base\nclass A(Base): ...\n@tool\ndef f(a: A): ...",
+            id="an unknown base",
+        ),
+        pytest.param(
+            [("UNRESOLVED_NAME", 3, 25)],
+            "from typing import Annotated\n@tool\ndef f(a: Annotated[int, Field(ge=1)]): ...",
+            id="unknown metadata",
+        ),
+        pytest.param(
+            [("UNSUPPORTED_TYPE", 1, 1)],
+            "class A: ...\n@tool\ndef f(a: A): ...",
+            id="a plain class",
+        ),
+        pytest.param(
+            [("UNSUPPORTED_TYPE", 3, 10)],
+            "from typing import Callable\n@tool\ndef f(a: Callable[[int], str]): ...",
+            id="a callable",
+        ),
+        pytest.param(
+            [("UNSUPPORTED_TYPE", 4, 6)],
+            f"{PYDANTIC}class A(BaseModel):\n    x: int\n    @computed_field\n"
+            "    def y(self) -> int: ...\n@tool\ndef f(a: A) -> A: ...",
+            id="a computed field, in a result",
+        ),
+        pytest.param(
+            [("UNSUPPORTED_SYNTAX", 3, 47)],
+            f"{PYDANTIC}class A(BaseModel):\n"
+            "    model_config = ConfigDict(alias_generator=str.upper)\n@tool\ndef f(a: A): ...",
+            id="an alias generator",
+        ),
+        pytest.param(
+            [("UNSUPPORTED_SYNTAX", 2, 10)], "@tool\ndef f(a: 1 + 1): ...", id="no type at all"
+        ),
+        pytest.param([("VARIADIC_PARAMETER", 2, 8)], "@tool\ndef f(*a: int): ...", id="variadic"),
+        pytest.param(
+            [("POSITIONAL_ONLY", 2, 7)], "@tool\ndef f(a: int, /, b: int): ...", id="positional"
+        ),
+        pytest.param([("MISSING_ANNOTATION", 2, 7)], "@tool\ndef f(a): ...", id="no annotation"),
+        pytest.param(
+            [("DEFAULT_NOT_JSON", 2, 16)], "@tool\ndef f(a: int = g()): ...", id="a call"
+        ),
+        pytest.param(
+            [("DEFAULT_NOT_JSON", 2, 18)], "@tool\ndef f(a: float = 1e999): ...", id="infinity"
+        ),
+        pytest.param(
+            [("IMPLICIT_OPTIONAL", 2, 16)], "@tool\ndef f(a: int = None): ...", id="None"
+        ),
+        pytest.param(
+            [("DUPLICATE_TOOL", 4, 1)],
+            "@tool\ndef f(): ...\n@tool(name='f')\ndef g(): ...",
+            id="one name for two",
+        ),
+        pytest.param(
+            [("UNSUPPORTED_SYNTAX", 1, 12)],
+            "@tool(name=g())\ndef f(): ...",
+            id="a decorator that computes",
+        ),
+        pytest.param(
+            [("UNRESOLVED_NAME", 2, 10), ("UNRESOLVED_NAME", 2, 16)],
+            "@tool\ndef f(a: X, b: Y): ...",
+            id="all of them",
+        ),
+    ],
+)  # fmt: skip
+def test_a_diagnostic(want: list[tuple[str, int, int]], source: str | bytes) -> None:
+    """Ordered by line and column."""
+    assert want == codes(source)
+
+
+def test_a_diagnostic_names_the_function_and_the_parameter() -> None:
+    """And where what it is about ends."""
+    (found,) = infer("class A:\n    @tool\n    def f(self, a: list[Shape]): ...").diagnostics
+
+    assert ("A.f", "a", Severity.ERROR) == (found.function, found.parameter, found.severity)
+    assert Place(3, 25, 3, 30) == found.place
+    assert "Shape is neither defined in the text nor imported" in found.message
+
+
+@pytest.mark.parametrize(
+    ("code", "source"),
+    [
+        pytest.param("MISSING_ANNOTATION", "@tool\ndef f(a): ...", id="no annotation"),
+        pytest.param("DEFAULT_NOT_JSON", "@tool\ndef f(a: int = g()): ...", id="default"),
+        pytest.param("IMPLICIT_OPTIONAL", "@tool\ndef f(a: int = None): ...", id="None"),
+        pytest.param("UNSUPPORTED_SYNTAX", "@tool(name=g())\ndef f(): ...", id="decorator"),
+    ],
+)
+def test_a_warning_leaves_the_tool(code: str, source: str) -> None:
+    """It is inferred all the same."""
+    found = infer(source)
+
+    assert [(code, Severity.WARNING)] == [(one.code, one.severity) for one in found.diagnostics]
+    assert ["f"] == [one.function for one in found.tools]
+
+
+def test_anything_is_admitted_on_request() -> None:
+    """In place of what is unknown, and with a warning for each."""
+    source = "@tool\ndef f(a: X, b: list[Y], *, c: Z = 1, **d: U) -> V: ..."
+    found = infer(source, on_unsupported=OnUnsupported.ADMIT_ANYTHING)
+
+    assert [("UNRESOLVED_NAME", Severity.WARNING)] * 5 == [
+        (one.code, one.severity) for one in found.diagnostics
+    ]
+    (tool,) = found.tools
+    assert (
+        b'{"name":"f","inputSchema":{"type":"object","properties":{"a":{},"b":{},"c":{}},'
+        b'"required":["a","b"],"additionalProperties":true}}'
+    ) == tool.json
+
+
+def test_an_unknown_function_is_told() -> None:
+    """It is about the whole text."""
+    found = infer("def f(): ...", functions=("f", "A.f"))
+
+    assert ["f"] == [one.function for one in found.tools]
+    assert [("UNKNOWN_FUNCTION", Place(), "A.f")] == [
+        (one.code, one.place, one.function) for one in found.diagnostics
+    ]
+
+
+def test_a_declaration_of_an_encoding_means_nothing() -> None:
+    """The text is UTF-8 whatever it says."""
+    source = '# -*- coding: latin-1 -*-\n@tool(description="é")\ndef f(): ...'.encode()
+
+    assert '"description":"é"'.encode() in infer(source).tools[0].json
+
+
+def test_a_byte_order_mark_is_no_column() -> None:
+    """Nor is it a part of the text."""
+    assert [("UNRESOLVED_NAME", 1, 10)] == codes(b"\xef\xbb\xbfdef f(a: X): ...")

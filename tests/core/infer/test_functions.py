@@ -1,0 +1,200 @@
+"""Which functions are tools, and what is said of them and of their parameters."""
+
+import json
+from typing import Any
+
+import pytest
+from inferring import definition, infer
+
+
+@pytest.mark.parametrize(
+    ("want", "source"),
+    [
+        pytest.param(["f"], "@tool\ndef f(): ...\ndef g(): ...", id="bare"),
+        pytest.param(["f"], "@mcp.tool()\nasync def f(): ...\ndef g(): ...", id="called, async"),
+        pytest.param(["f"], "@a.b.server.tool('n')\ndef f(): ...", id="of a server"),
+        pytest.param(["f"], "@skill_command(name='x')\ndef f(): ...", id="another name for it"),
+        pytest.param(["f"], "@other\n@tool\n@more()\ndef f(): ...", id="among others"),
+        pytest.param(["A.f"], "class A:\n @tool\n def f(self): ...", id="a method"),
+        pytest.param(["g.f"], "def g():\n @tool\n def f(): ...", id="in a function"),
+        pytest.param(["g.A.f"], "def g():\n class A:\n  @tool\n  def f(self): ...", id="in both"),
+        pytest.param(["f"], "if True:\n @tool\n def f(): ...\nelse: ...", id="in a branch"),
+        pytest.param(["f"], "with a:\n try: ...\n except B:\n  @tool\n  def f(): ...", id="deep"),
+        pytest.param(["f", "g"], "def f(): ...\ndef g(): ...\ndef _h(): ...", id="none is marked"),
+        pytest.param([], "class A:\n def f(self): ...", id="methods are not public functions"),
+        pytest.param([], "x = 1", id="nothing"),
+        pytest.param([], "", id="empty"),
+    ],
+)
+def test_the_tools_of_a_text(want: list[str], source: str) -> None:
+    """In the order of the text."""
+    assert want == [one.function for one in infer(source).tools]
+
+
+def test_functions_that_are_asked_for() -> None:
+    """Methods by the class too; a decorator is not needed."""
+    source = "@tool\ndef f(): ...\nclass A:\n def g(self, a: int): ...\n def h(self): ..."
+    found = infer(source, functions=("A.g",))
+
+    assert [("A.g", 4)] == [(one.function, one.line) for one in found.tools]
+
+
+@pytest.mark.parametrize(
+    ("want", "parameters"),
+    [
+        pytest.param(["a"], "a: int, ctx: Context", id="a context"),
+        pytest.param(["a"], "a: int, ctx: Context | None = None", id="or none"),
+        pytest.param(["a"], "a: int, ctx: 'Context[A, B]'", id="with parameters, quoted"),
+        pytest.param(["a"], "a: int, ctx: fastmcp.Context", id="of a module"),
+        pytest.param(["a"], "a: int, ctx: Optional[RunContext[int]] = None", id="optional"),
+        pytest.param(["a"], "a: int, db: X = Depends(get)", id="a default that injects"),
+        pytest.param(["a"], "a: int, db: Annotated[X, Depends(get)]", id="metadata that injects"),
+        pytest.param(["a"], "a: int, s: Session", id="a type that is named"),
+        pytest.param(["a"], "a: int, user: X", id="a parameter that is named"),
+        pytest.param(["a", "Context"], "a: int, Context: int", id="a name is no type"),
+    ],
+)
+def test_what_is_injected_is_no_argument(want: list[str], parameters: str) -> None:
+    """By its type, its default, its metadata, or its name."""
+    found = definition(
+        f"from typing import Annotated, Optional\n@tool\ndef f({parameters}): ...",
+        injected_types=("Session",),
+        injected_parameters=("user",),
+    )
+
+    assert want == list(found["inputSchema"]["properties"])
+
+
+def test_a_decorator_names_what_is_injected() -> None:
+    """Parameters by text, types by name."""
+    source = "@tool(injected=['user', db.Session])\ndef f(a: int, user: X, s: Session): ..."
+
+    assert ["a"] == list(definition(source)["inputSchema"]["properties"])
+
+
+def test_a_type_of_the_text_is_no_context() -> None:
+    """If it is a class of data."""
+    source = (
+        "from dataclasses import dataclass\n@dataclass\nclass Context:\n    a: int\n"
+        "@tool\ndef f(c: Context): ..."
+    )
+
+    assert ["c"] == list(definition(source)["inputSchema"]["properties"])
+
+
+GOOGLE = """F.
+
+    More of it.
+
+    Args:
+        a (int): The a,
+            going on.
+        b: The b.
+
+    Returns:
+        Nothing.
+    """
+NUMPY = """F.
+
+    More of it.
+
+    Parameters
+    ----------
+    a : int
+        The a,
+        going on.
+    b
+        The b.
+
+    Returns
+    -------
+    None
+    """
+SPHINX = """F.
+
+    More of it.
+
+    :param a: The a,
+        going on.
+    :type a: int
+    :param b: The b.
+    :returns: Nothing.
+    """
+
+
+@pytest.mark.parametrize("text", [GOOGLE, NUMPY, SPHINX], ids=["google", "numpy", "sphinx"])
+def test_docstrings_describe(text: str) -> None:
+    """In three styles."""
+    found = definition(f'@tool\ndef f(a: int, b: int = 1):\n    """{text}"""')
+
+    properties = found["inputSchema"]["properties"]
+    assert "F.\n\nMore of it." == found["description"]
+    assert "The a, going on." == " ".join(properties["a"]["description"].split())
+    assert "The b." == properties["b"]["description"]
+
+
+@pytest.mark.parametrize(
+    ("want", "annotation"),
+    [
+        pytest.param("of the field", "Annotated[int, Field(description='of the field'), 'x']"),
+        pytest.param("of the type", "Annotated[int, 'of the type']"),
+        pytest.param("of the docstring", "int"),
+    ],
+)
+def test_the_nearest_description_holds(want: str, annotation: str) -> None:
+    """That of a field before a text beside the type, and both before the docstring."""
+    found = definition(
+        "from typing import Annotated\nfrom pydantic import Field\n@tool\n"
+        f'def f(a: {annotation}):\n    """F.\n\n    Args:\n        a: of the docstring\n    """'
+    )
+
+    assert want == found["inputSchema"]["properties"]["a"]["description"]
+
+
+@pytest.mark.parametrize(
+    ("want", "returns"),
+    [
+        pytest.param(None, "", id="none"),
+        pytest.param(None, " -> None", id="None"),
+        pytest.param(None, " -> Any", id="Any"),
+        pytest.param(None, " -> bytes", id="bytes"),
+        pytest.param(None, " -> list[bytes]", id="bytes in a list"),
+        pytest.param(None, " -> list", id="a bare list"),
+        pytest.param(None, " -> list[Any]", id="a list of anything"),
+        pytest.param(None, " -> TextContent", id="content"),
+        pytest.param(None, " -> list[TextContent | types.ImageContent]", id="contents"),
+        pytest.param(None, " -> CallToolResult", id="a result"),
+        pytest.param({"type": "integer"}, " -> int", id="a number"),
+        pytest.param({"type": "object", "additionalProperties": True}, " -> dict", id="an object"),
+    ],
+)
+def test_an_output_schema_says_something(want: dict[str, Any] | None, returns: str) -> None:
+    """Or there is none."""
+    source = (
+        "from typing import Any\nfrom mcp import types\nfrom mcp.types import CallToolResult\n"
+        f"from mcp.types import TextContent\n@tool\ndef f(){returns}: ..."
+    )
+
+    assert want == definition(source).get("outputSchema")
+
+
+def test_members_stand_in_order() -> None:
+    """As clients show them."""
+    source = "@tool(title='T', description='D', read_only=True)\ndef f(a: int) -> int: ..."
+
+    assert ["name", "title", "description", "inputSchema", "outputSchema", "annotations"] == list(
+        json.loads(infer(source).tools[0].json)
+    )
+
+
+def test_names_of_a_function_are_seen_inside_of_it() -> None:
+    """But not those of a class inside of its methods' bodies."""
+    source = (
+        "def make():\n    X = list[int]\n    @tool\n    def f(a: X): ...\n"
+        "class A:\n    Y = str\n    @tool\n    def g(self, a: Y):\n"
+        "        @tool\n        def h(a: Y): ...\n"
+    )
+    found = infer(source)
+
+    assert ["make.f", "A.g"] == [one.function for one in found.tools]
+    assert [("UNRESOLVED_NAME", "A.g.h")] == [(one.code, one.function) for one in found.diagnostics]
