@@ -1,7 +1,6 @@
 """What functions become: schemas, descriptions, and what is told beside them."""
 
 import datetime as dt
-import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -10,18 +9,12 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, TypedDict
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, Field, computed_field
 from sidecheck.inference import (
-    get_script_config,
     infer_tool,
-    tool,
     tool_config,
     tool_definition,
 )
-from sidecheck.inference.fingerprints import fingerprint_of
-from sidecheck_server.core.digests import digest_of
 from typing_extensions import Doc
 
 NULL = {"type": "null"}
@@ -279,190 +272,6 @@ def test_a_result_is_described_unless_it_is_content(expected: Any, annotation: A
 
     give.__annotations__["return"] = annotation
     assert expected == tool_definition(infer_tool(give)).get("outputSchema")
-
-
-GOOGLE = """Say it.
-
-    And more of it.
-
-    Args:
-        x: What to say,
-            at length.
-        *y: Another.
-
-    Returns:
-        It.
-    """
-NUMPY = """Say it.
-
-    And more of it.
-
-    Parameters
-    ----------
-    x : int
-        What to say,
-        at length.
-    y : int
-        Another.
-    """
-SPHINX = """Say it.
-
-    And more of it.
-
-    :param x: What to say,
-        at length.
-    :param y: Another."""
-
-
-@pytest.mark.parametrize("docstring", [GOOGLE, NUMPY, SPHINX])
-def test_docstrings_describe_the_tool_and_its_parameters(docstring: str) -> None:
-    def say(x: int, y: Annotated[int, "nearer"]) -> None: ...
-
-    say.__doc__ = docstring
-    definition = tool_definition(infer_tool(say))
-    assert "Say it.\n\nAnd more of it." == definition["description"]
-    told = {
-        n: " ".join(x["description"].split())
-        for n, x in definition["inputSchema"]["properties"].items()
-    }
-    assert {"x": "What to say, at length.", "y": "nearer"} == told
-
-
-class Shop:
-    """Somewhere."""
-
-    def sell(self, item: str) -> int:
-        return len(item)
-
-    def __call__(self, item: str) -> int:
-        """Sell it."""
-        return len(item)
-
-    @tool
-    def lend(self, item: str) -> int:
-        return len(item)
-
-    @tool()
-    @staticmethod
-    def close(now: bool) -> bool:
-        return now
-
-    @tool()
-    @classmethod
-    def open(cls, now: bool) -> bool:
-        return now
-
-
-def power(base: int, exponent: int) -> int:
-    return base * exponent
-
-
-def passed_on(function: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(function)
-    def wrapper(*args: Any, **kwargs: Any) -> Any:
-        return function(*args, **kwargs)
-
-    return wrapper
-
-
-@pytest.mark.parametrize(
-    ("expected", "target"),
-    [
-        (("power", {"base": INTEGER, "exponent": INTEGER}), power),
-        (("power", {"base": INTEGER, "exponent": INTEGER}), passed_on(power)),
-        (("power", {"exponent": INTEGER}), functools.partial(power, 2)),
-        (
-            ("power", {"base": INTEGER, "exponent": {**INTEGER, "default": 2}}),
-            functools.partial(power, exponent=2),
-        ),
-        (("sell", {"item": STRING}), Shop().sell),
-        (("sell", {"item": STRING}), Shop.sell),
-        (("Shop", {"item": STRING}), Shop()),
-        (("sell", {"item": STRING}), functools.partial(Shop().sell)),
-    ],
-)
-def test_whatever_can_be_called_can_be_a_tool(expected: Any, target: Any) -> None:
-    definition = tool_definition(infer_tool(target))
-    name, properties = definition["name"], definition["inputSchema"]["properties"]
-    assert expected == (name, properties)
-
-
-@pytest.mark.parametrize(
-    ("expected", "function"),
-    [
-        ({"item": STRING}, Shop().lend),
-        ({"item": STRING}, Shop.lend),
-        ({"now": {"type": "boolean"}}, Shop.close),
-        ({"now": {"type": "boolean"}}, Shop.open),
-    ],
-)
-def test_methods_are_decorated_in_their_class(expected: Any, function: Any) -> None:
-    assert expected == tool_definition(function)["inputSchema"]["properties"]
-
-
-def test_names_are_looked_up_where_the_tool_is_made() -> None:
-    class Local(BaseModel):
-        n: int
-
-    class Holder:
-        Inner = Local
-
-        @tool
-        def use(self, one: "Local", other: "Inner") -> "Local | None":  # type: ignore[valid-type]
-            return one
-
-    assert {"one", "other"} == set(tool_definition(Holder.use)["inputSchema"]["properties"])
-
-
-def paint(x: "Colour", y: "int") -> None: ...
-
-
-def test_who_makes_a_tool_of_a_function_does_not_change_its_names() -> None:
-    Colour = int = str  # noqa: A001, N806, F841  (what is not looked up)
-    properties = tool_definition(infer_tool(paint))["inputSchema"]["properties"]
-    assert {"x": {"$ref": "#/$defs/Colour"}, "y": INTEGER} == properties
-
-
-def test_a_definition_stays_what_it_was() -> None:
-    """Copies may be changed, and the digest is that by which the service knows it."""
-
-    @tool(cache_ttl=2.5, category="sums", read_only=False)
-    def add(a: int, b: float = 1e-7) -> int:
-        return a
-
-    first, config = tool_definition(add), get_script_config(add)
-    tool_definition(add)["inputSchema"].clear()
-    config["input_schema"].clear()
-    tool_config(add).annotations.clear()
-    assert first == tool_definition(add)
-    assert digest_of(first) == tool_config(add).fingerprint
-    assert ("sums", {"readOnlyHint": False}, 2.5) == (
-        config["category"],
-        config["annotations"],
-        config["cache_ttl"],
-    )
-
-
-VALUES = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats(allow_nan=False, allow_infinity=False)
-    | st.text(),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
-    max_leaves=8,
-)
-
-
-@given(VALUES)
-def test_fingerprints_are_the_digests_of_the_service(value: Any) -> None:
-    try:
-        expected = digest_of(value)
-    except UnicodeEncodeError:
-        with pytest.raises(UnicodeEncodeError):
-            fingerprint_of(value)
-        return
-    assert expected == fingerprint_of(value)
 
 
 def test_the_order_of_a_union_is_the_function_s_own() -> None:

@@ -2,9 +2,10 @@
 
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
+from pydantic import AliasPath, Field
 from sidecheck.inference import (
     InferenceError,
     infer_tool,
@@ -46,6 +47,14 @@ def classes(a: type[int]) -> int:
     raise NotImplementedError
 
 
+def paths(a: Annotated[int, Field(validation_alias=AliasPath("b", 0))]) -> int:
+    raise NotImplementedError
+
+
+def twice(b: int, a: Annotated[int, Field(alias="b")]) -> int:
+    raise NotImplementedError
+
+
 def gives(a: int) -> Thing:
     raise NotImplementedError
 
@@ -56,7 +65,19 @@ def gives_unknown(a: int) -> "list[Nowhere]":  # type: ignore[name-defined]  # n
 
 LINES = {
     one.__name__: one.__code__.co_firstlineno
-    for one in (several, by_place, unknown, broken, opaque, calls, classes, gives, gives_unknown)
+    for one in (
+        several,
+        by_place,
+        unknown,
+        broken,
+        opaque,
+        calls,
+        classes,
+        paths,
+        twice,
+        gives,
+        gives_unknown,
+    )
 }
 
 
@@ -70,6 +91,8 @@ LINES = {
         (("UNSUPPORTED_TYPE", "a"), opaque),
         (("UNSUPPORTED_TYPE", "a"), calls),
         (("UNSUPPORTED_TYPE", "a"), classes),
+        (("UNSUPPORTED_TYPE", "a"), paths),
+        (("UNSUPPORTED_TYPE", "a"), twice),
         (("UNSUPPORTED_TYPE", "return"), gives),
         (("UNRESOLVED_NAME", "return"), gives_unknown),
     ],

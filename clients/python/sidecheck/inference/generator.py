@@ -40,6 +40,19 @@ class ToolSchema(GenerateJsonSchema):
         if kind == "skipped-choice":
             raise NotDescribed(detail)
 
+    def p_arguments_schema(
+        self,
+        arguments: list[core_schema.ArgumentsParameter],
+        var_args_schema: core_schema.CoreSchema | None,
+    ) -> JsonSchemaValue:
+        """Write a named tuple without titles from its names, as later pydantic does by itself."""
+        written = super().p_arguments_schema(arguments, var_args_schema)
+        for argument, item in zip(arguments, written.get("prefixItems", ()), strict=False):
+            name = self.get_argument_name(argument)
+            if item.get("title") == self.get_title_from_name(name):
+                del item["title"]
+        return written
+
     def is_subclass_schema(self, schema: core_schema.IsSubclassSchema) -> JsonSchemaValue:
         """Raise `NotDescribed`: JSON has no classes, and pydantic would admit anything."""
         raise NotDescribed(f"JSON has no classes, so no type[{schema['cls'].__name__}]")

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, get_args, get_origin
 
+from pydantic import AliasChoices
 from pydantic.fields import FieldInfo
 
 from sidecheck.inference.annotations import Scope
@@ -125,6 +126,7 @@ class _Reader:
         self._scope = scope
         self._placed = placed
         self._admit_anything = admit_anything
+        self._wires: set[str] = set()
         self.diagnostics: list[Diagnostic] = []
 
     def argument(self, parameter: inspect.Parameter) -> Argument:
@@ -151,7 +153,14 @@ class _Reader:
             maker = None
         if maker is not None and maker.default_factory is None:
             default = maker.get_default()
-        return Argument(name, _wire(name, fields), annotation, default, maker, _text(annotation))
+        wire = _wire(name, fields)
+        if not wire or wire in self._wires:
+            why = f"{wire!r} is the name of another" if wire else "it is a path into another"
+            raise self._placed.error(
+                "UNSUPPORTED_TYPE", name, f"a call cannot give it by its alias: {why}"
+            )
+        self._wires.add(wire)
+        return Argument(name, wire, annotation, default, maker, _text(annotation))
 
     def returned(self, annotation: Any) -> Any:
         """Return the type of the result."""
@@ -185,11 +194,16 @@ def _metadata(annotation: Any) -> tuple[Any, ...]:
 
 
 def _wire(name: str, fields: list[FieldInfo]) -> str:
-    """Return the name in JSON: the last alias wins, as with pydantic."""
+    """Return the name in JSON, or "" if it is a path: the last alias wins, as with pydantic.
+
+    Of several, the first is the one in the schema, and so the one that is taken.
+    """
     for one in reversed(fields):
         alias = one.validation_alias or one.alias
-        if isinstance(alias, str):
-            return alias
+        if isinstance(alias, AliasChoices):
+            alias = alias.choices[0]
+        if alias is not None:
+            return alias if isinstance(alias, str) else ""
     return name
 
 
