@@ -3,6 +3,7 @@
 import json
 import linecache
 import sys
+import warnings
 from dataclasses import dataclass
 from itertools import count
 from types import ModuleType
@@ -62,7 +63,10 @@ def by_running(source: str) -> Said:
     module = ModuleType(name)
     sys.modules[name] = module
     try:
-        exec(compile(source, file, "exec", dont_inherit=True), vars(module))
+        with warnings.catch_warnings():
+            # Of what is said where pydantic does not heed it.
+            warnings.simplefilter("ignore")
+            exec(compile(source, file, "exec", dont_inherit=True), vars(module))
         made = [one for one in vars(module).values() if hasattr(one, ATTRIBUTE)]
         told = tuple(found.code for one in made for found in tool_config(one).diagnostics)
         return Said(tuple(tool_definition(one) for one in made), tuple(sorted(told)))

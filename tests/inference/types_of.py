@@ -125,7 +125,8 @@ class Writer:
             self._class,
             self._class,
         )
-        return self.one_of(forms)(depth + 1)
+        form: Callable[[int], Written] = self.one_of(forms)
+        return form(depth + 1)
 
     def _simple(self, names: Iterable[str]) -> Written:
         name = self.one_of(names)
@@ -137,7 +138,7 @@ class Writer:
             inner = self._simple(_HASHED)
             return Written(f"{head}[{inner.text}]")
         inner = self.type(depth)
-        defaults = ("[]",) if head != "deque" else ()
+        defaults: tuple[str, ...] = ("[]",) if head != "deque" else ()
         if inner.defaults and head == "list":
             defaults += (f"[{inner.defaults[0]}]",)
         return Written(f"{head}[{inner.text}]", defaults)

@@ -82,9 +82,8 @@ def outputs_of(annotation: Any, placed: Placed) -> Outputs | None:
     if any(one is bytes or _is_content(one, placed) for one in parts):
         return None
     origin, given = get_origin(bare) or bare, get_args(bare)
-    # Of what, if not of anything, tuple[()] says: of nothing.
     anything = all(one is Any or one is object or one is Ellipsis for one in given)
-    if anything and bare != tuple[()] and any(origin is one for one in _SEQUENCES):
+    if anything and any(origin is one for one in _SEQUENCES):
         return None
     adapter, schema = described(annotation, "serialization", placed, "return")
     return Outputs(adapter, tidied(schema)) if schema else None
