@@ -1,6 +1,7 @@
 """Results: their schema in its natural form, and the adapter that writes them as JSON."""
 
 import types
+from collections import deque
 from collections.abc import Collection, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -32,7 +33,7 @@ _CONTENT: Final = frozenset(
 )
 _NOTHING: Final = (MISSING, None, types.NoneType, Any, object, Never, NoReturn)
 _SEQUENCES: Final = frozenset(
-    {list, tuple, set, frozenset, Sequence, Collection, Iterable, AbstractSet}
+    {list, tuple, set, frozenset, deque, Sequence, Collection, Iterable, AbstractSet}
 )
 
 

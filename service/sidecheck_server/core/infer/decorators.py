@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sidecheck_server.core.infer.complaints import Code, Complaint, Complaints
+from sidecheck_server.core.infer.fields import called_name
 from sidecheck_server.core.infer.literals import Literals
 from sidecheck_server.core.infer.scopes import Scope
 from sidecheck_server.core.words import Severity
@@ -53,6 +54,7 @@ def read_decorator(
 ) -> Said:
     """Return what *decorator* says in literals; of what else it says, there are warnings."""
     said = Said()
+    ours = _is_ours(decorator, scope)
     for name, node in _arguments(decorator):
         try:
             _read(name, node, scope, literals, said)
@@ -63,7 +65,16 @@ def read_decorator(
                 node,
             )
             complaints.add(warned, Severity.WARNING)
+    if ours and said.title:
+        said.annotations = {"title": said.title, **said.annotations}
+        said.title = ""
     return said
+
+
+def _is_ours(decorator: ast.expr, scope: Scope) -> bool:
+    """Whether the title that *decorator* gives is one of the annotations, not the tool's own."""
+    name = called_name(decorator, scope)
+    return name.startswith("sidecheck.") or name.rpartition(".")[2] == "skill_command"
 
 
 def _arguments(decorator: ast.expr) -> Iterator[tuple[str, ast.expr]]:

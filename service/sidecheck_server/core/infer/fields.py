@@ -7,7 +7,7 @@ from typing import Any
 from sidecheck_server.core.infer.complaints import Code, Complaint
 from sidecheck_server.core.infer.constraints import CONSTRAINTS, Constraint
 from sidecheck_server.core.infer.literals import Literals
-from sidecheck_server.core.infer.scopes import Class, Foreign, Known, Meaning, Scope
+from sidecheck_server.core.infer.scopes import Alias, Class, Foreign, Known, Meaning, Scope
 
 __all__ = [
     "DECIDING",
@@ -81,7 +81,7 @@ _BOUNDS = {
 }
 #: Methods by which a class tells pydantic its schema.
 DECIDING = frozenset({"__get_pydantic_core_schema__", "__get_pydantic_json_schema__"})
-INJECTING = frozenset({"CurrentContext", "Depends", "InjectedToolArg", "Resolve"})
+INJECTING = frozenset({"CurrentContext", "Depends", "Injected", "InjectedToolArg", "Resolve"})
 
 
 def read_default(node: ast.expr, scope: Scope, info: Info, literals: Literals) -> None:
@@ -100,9 +100,8 @@ def read_default(node: ast.expr, scope: Scope, info: Info, literals: Literals) -
 
 def read_metadata(node: ast.expr, scope: Scope, info: Info, literals: Literals) -> None:
     """Add to *info* one of the metadata of `Annotated`; what nobody knows means nothing."""
-    if isinstance(node, ast.Constant):
-        if isinstance(node.value, str):
-            info.text = literals.text(node, scope)
+    if (text := _text(node, scope)) is not None:
+        info.text = info.text or literals.text(text, scope)
         return
     name = called_name(node, scope)
     module, _, last = name.rpartition(".")
@@ -120,6 +119,17 @@ def read_metadata(node: ast.expr, scope: Scope, info: Info, literals: Literals) 
         raise Complaint(
             Code.UNSUPPORTED_TYPE, f"{last} may change the schema, and is not run", node
         )
+
+
+def _text(node: ast.expr, scope: Scope) -> ast.expr | None:
+    """Return the text that *node* is, or is a name for."""
+    if isinstance(node, ast.Name):
+        try:
+            found = scope.meaning(node)
+        except Complaint:
+            return None
+        node = found.value if isinstance(found, Alias) else node
+    return node if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
 
 
 # Metadata of pydantic that decides the schema, by what it calls or in a way of its own.

@@ -50,7 +50,7 @@ def _is_injecting(
     if isinstance(part, ast.Call):
         return _last(called_name(part, scope)) in INJECTING
     name = part.id if isinstance(part, ast.Name) else getattr(part, "attr", "")
-    if name in asked:
+    if name in asked or name in INJECTING:
         return True
     return name in known and not _is_data(part, scope, meter)
 

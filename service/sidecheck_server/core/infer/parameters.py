@@ -91,14 +91,7 @@ class Parameters:
     ) -> tuple[str, dict[str, Any], bool]:
         """Return the name of an argument, its schema, and whether it must be given."""
         if node.annotation is None:
-            self._complaints.add(
-                Complaint(
-                    Code.MISSING_ANNOTATION,
-                    f"{node.arg} has no type, and admits anything; annotate it",
-                    node,
-                ),
-                Severity.WARNING,
-            )
+            self._miss_annotation(node)
         annotation = node.annotation or ast.Constant(None)
         self._types.classes.referred = set()
         try:
@@ -143,6 +136,7 @@ class Parameters:
             return False
         self._complaints.parameter = keywords.arg
         if keywords.annotation is None:
+            self._miss_annotation(keywords)
             return True
         self._types.classes.referred = set()
         try:
@@ -152,6 +146,16 @@ class Parameters:
             self._refuse(complaint)
             return True
         return schema or True
+
+    def _miss_annotation(self, node: ast.arg) -> None:
+        self._complaints.add(
+            Complaint(
+                Code.MISSING_ANNOTATION,
+                f"{node.arg} has no type, and admits anything; annotate it",
+                node,
+            ),
+            Severity.WARNING,
+        )
 
     def _refuse(self, complaint: Complaint) -> None:
         if self._options.on_unsupported is OnUnsupported.REFUSE:

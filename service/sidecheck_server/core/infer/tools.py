@@ -131,7 +131,7 @@ class Tools:
             return None
         self._written.classes.referred = set()
         try:
-            schema = self._written.schema(node, found.scope)
+            form, info = self._written.field(node, found.scope)
             definitions = self._written.classes.needed(self._written.classes.referred)
         except IsContent:
             return None
@@ -141,8 +141,9 @@ class Tools:
             else:
                 self._complaints.add(complaint, Severity.WARNING)
             return None
-        schema = _inlined(schema, definitions)
-        return schema if _says_something(schema) else None
+        # What is said beside a type, of which nothing is known, says nothing of results.
+        schema = _inlined(form.finished(), definitions)
+        return schema | info.members if _says_something(schema) else None
 
 
 def _inlined(schema: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
