@@ -110,7 +110,7 @@ def within_itself() -> Any:
         ("the value is of type generator, which has no form in JSON", (n for n in [1])),
         ("the value has two members that are called '1' in JSON", {1: "a", "1": "b"}),
         ("the value has a name of type tuple, which JSON cannot express", {(1, 2): "a"}),
-        ("/0/0/0 nests deeper than 200, which no JSON here may", within_itself()),
+        ("/0/0/0 nests deeper than 128, which no JSON here may", within_itself()),
         ("/inner is of type complex, which has no form in JSON", Point(1, 1j)),
     ],
 )

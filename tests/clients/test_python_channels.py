@@ -6,6 +6,7 @@ import pytest
 from sidecheck.channels import channel_options, channel_target, service_config
 from sidecheck.v1 import (
     conversion_service_pb2,
+    inference_service_pb2,
     info_service_pb2,
     protocol_service_pb2,
     registry_service_pb2,
@@ -18,6 +19,7 @@ FILES = (
     registry_service_pb2,
     protocol_service_pb2,
     conversion_service_pb2,
+    inference_service_pb2,
     info_service_pb2,
 )
 DECLARED = [service for file in FILES for service in file.DESCRIPTOR.services_by_name.values()]
@@ -77,6 +79,7 @@ def test_retries_are_for_unavailable_alone() -> None:
                     {"service": "sidecheck.v1.RegistryService"},
                     {"service": "sidecheck.v1.ProtocolService"},
                     {"service": "sidecheck.v1.ConversionService"},
+                    {"service": "sidecheck.v1.InferenceService"},
                     {"service": "sidecheck.v1.InfoService"},
                 ],
                 "retryPolicy": {

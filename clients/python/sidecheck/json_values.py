@@ -20,7 +20,7 @@ from sidecheck.json_copies import NotJson
 __all__ = ["json_value"]
 
 #: How deep values may nest: deeper ones, and those within themselves, are refused.
-DEEPEST: Final = 200
+DEEPEST: Final = 128
 
 _MOST_TOLD: Final = 200
 
@@ -39,7 +39,7 @@ def json_value(value: object) -> Any:
 
     Raises:
         NotJson: JSON cannot express it (RFC 8259): another type, NaN or an infinity, two
-            members of one name, or it nests deeper than 200. The message begins with the
+            members of one name, or it nests deeper than 128. The message begins with the
             place, a JSON Pointer, unless that is the whole.
     """
     return _converted(value, ())

@@ -176,7 +176,7 @@ NODE = {"items": {"$ref": "#/$defs/n"}}
     ("expected", "box"),
     [
         pytest.param(None, {"type": "object", "properties": {"result": {}}}, id="no mark"),
-        pytest.param({"type": "string"}, {**BOX, "properties": {"v": OBJECT}}, id="mark"),
+        pytest.param(OBJECT, {**BOX, "properties": {"v": OBJECT}}, id="mark"),
         pytest.param({}, {**BOX, "properties": {"v": True}}, id="anything"),
         pytest.param({"not": {}}, {**BOX, "properties": {"v": False}}, id="nothing"),
         pytest.param(

@@ -55,6 +55,7 @@ def test_the_texts_of_other_members_are_kept() -> None:
             {"x-dedalus-box": RESULT, "properties": {"result": {}, "b": {}}},
         ),
         ("nothing but its one member", {"x-dedalus-box": RESULT, "required": ["b"]}),
+        ("a box is an object", {"x-dedalus-box": RESULT, "type": "array"}),
         ("no minProperties", {"x-dedalus-box": RESULT, "minProperties": 1}),
         ("which properties has not", {"x-fastmcp-wrap-result": True, "properties": {}}),
     ],

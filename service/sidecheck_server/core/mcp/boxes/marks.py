@@ -57,6 +57,8 @@ def _faults(schema: Mapping[str, Any], field: str) -> Iterator[str]:
         yield "a box has one member, and this schema has several"
     elif not isinstance(needed, list) or any(name != field for name in needed):
         yield "a box requires nothing but its one member"
+    if schema.get("type", "object") != "object":
+        yield "a box is an object, and its type says something else"
     for keyword in schema:
         if keyword not in _OF_A_BOX | _BESIDE and not keyword.startswith("x-"):
             yield f"a box has no {keyword[:80]}: what is said of the value stands in its member"
