@@ -7,7 +7,7 @@ from typing import Any
 
 import grpc
 from fuzz.exchanges import Caller, Exchange, Outcome
-from fuzz.judgements import SUDDEN, reason_in
+from fuzz.judgements import CORE, SUDDEN, reason_in
 from fuzz.properties import Finding
 from google.protobuf.message import DecodeError
 from google.rpc.status_pb2 import Status
@@ -91,7 +91,8 @@ def examine_inferred(caller: Caller, exchange: Exchange, outcome: Outcome) -> It
     if again is not None and again not in SUDDEN and again != first:
         yield Finding("inferred otherwise when asked again", f"{first}\n{again}", [exchange])
     try:
-        core: Any = inferred_to_wire(infer_tools(*to_infer_from_wire(request), _LIMITS))
+        with CORE:
+            core: Any = inferred_to_wire(infer_tools(*to_infer_from_wire(request), _LIMITS))
     except Refusal as refusal:
         core = refusal.reason.value
     except Exception as error:  # noqa: BLE001  (any is what is looked for)

@@ -67,7 +67,12 @@ def test_the_limits_are_told(server: RunningServer) -> None:
     with grpc.insecure_channel(server.address) as channel:
         info = InfoServiceStub(channel).GetServerInfo(info_service_pb2.GetServerInfoRequest())
 
-    assert (10_000, 1 << 20) == (info.limits.batch_items, info.limits.payload_bytes)
+    limits = info.limits
+    assert (10_000, 1 << 20, 64 << 10) == (
+        limits.batch_items,
+        limits.payload_bytes,
+        limits.source_bytes,
+    )
     assert "2025-11-25" == info.default_protocol_version
     assert "https://json-schema.org/draft/2020-12/schema" == info.dialects[0]
     assert ["fast", "complete"] == [engine.name for engine in info.engines]

@@ -55,6 +55,8 @@ class Limits:
     allow_backtracking: bool
     #: How much memory a worker process may have, in bytes of address space.
     worker_bytes: int
+    #: The largest source text that tools are inferred from, in bytes.
+    source_bytes: int
 
 
 @dataclass(frozen=True, slots=True)

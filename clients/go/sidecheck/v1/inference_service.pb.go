@@ -77,7 +77,7 @@ func (OnUnsupported) EnumDescriptor() ([]byte, []int) {
 // Python source text with functions that are tools.
 type InferToolsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The text, in UTF-8; at most 64 KiB.
+	// The text, in UTF-8; at most `Limits.source_bytes`.
 	Source []byte `protobuf:"bytes,1,opt,name=source,proto3" json:"source,omitempty"`
 	// The functions, by name, of a method `Class.method`. Empty means those with a decorator
 	// called `tool`, at whatever depth, or, if there is none, the public functions of the

@@ -273,7 +273,9 @@ type Limits struct {
 	// Whether patterns with look-around and back-references are run.
 	AllowBacktracking bool `protobuf:"varint,22,opt,name=allow_backtracking,json=allowBacktracking,proto3" json:"allow_backtracking,omitempty"`
 	// How much memory a worker process may have, in bytes of address space.
-	WorkerBytes   uint64 `protobuf:"varint,19,opt,name=worker_bytes,json=workerBytes,proto3" json:"worker_bytes,omitempty"`
+	WorkerBytes uint64 `protobuf:"varint,19,opt,name=worker_bytes,json=workerBytes,proto3" json:"worker_bytes,omitempty"`
+	// The largest source text that tools are inferred from, in bytes.
+	SourceBytes   uint32 `protobuf:"varint,23,opt,name=source_bytes,json=sourceBytes,proto3" json:"source_bytes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -462,6 +464,13 @@ func (x *Limits) GetWorkerBytes() uint64 {
 	return 0
 }
 
+func (x *Limits) GetSourceBytes() uint32 {
+	if x != nil {
+		return x.SourceBytes
+	}
+	return 0
+}
+
 var File_sidecheck_v1_info_service_proto protoreflect.FileDescriptor
 
 const file_sidecheck_v1_info_service_proto_rawDesc = "" +
@@ -480,7 +489,7 @@ const file_sidecheck_v1_info_service_proto_rawDesc = "" +
 	"EngineInfo\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\alibrary\x18\x02 \x01(\tR\alibrary\x12\x18\n" +
-	"\aversion\x18\x03 \x01(\tR\aversion\"\xb6\x06\n" +
+	"\aversion\x18\x03 \x01(\tR\aversion\"\xd9\x06\n" +
 	"\x06Limits\x12#\n" +
 	"\rmessage_bytes\x18\x01 \x01(\rR\fmessageBytes\x12\x1f\n" +
 	"\vbatch_items\x18\x02 \x01(\rR\n" +
@@ -510,7 +519,8 @@ const file_sidecheck_v1_info_service_proto_rawDesc = "" +
 	"\x0everdict_length\x18\x14 \x01(\rR\rverdictLength\x121\n" +
 	"\x14pattern_instructions\x18\x15 \x01(\rR\x13patternInstructions\x12-\n" +
 	"\x12allow_backtracking\x18\x16 \x01(\bR\x11allowBacktracking\x12!\n" +
-	"\fworker_bytes\x18\x13 \x01(\x04R\vworkerBytes2g\n" +
+	"\fworker_bytes\x18\x13 \x01(\x04R\vworkerBytes\x12!\n" +
+	"\fsource_bytes\x18\x17 \x01(\rR\vsourceBytes2g\n" +
 	"\vInfoService\x12X\n" +
 	"\rGetServerInfo\x12\".sidecheck.v1.GetServerInfoRequest\x1a#.sidecheck.v1.GetServerInfoResponseBW\n" +
 	"\x0fio.sidecheck.v1P\x01ZBgithub.com/sidecheck/sidecheck/clients/go/sidecheck/v1;sidecheckv1b\x06proto3"

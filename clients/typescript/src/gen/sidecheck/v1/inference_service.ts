@@ -70,7 +70,7 @@ export function onUnsupportedToJSON(object: OnUnsupported): string {
 
 /** Python source text with functions that are tools. */
 export interface InferToolsRequest {
-  /** The text, in UTF-8; at most 64 KiB. */
+  /** The text, in UTF-8; at most `Limits.source_bytes`. */
   source: Buffer;
   /**
    * The functions, by name, of a method `Class.method`. Empty means those with a decorator

@@ -118,6 +118,8 @@ export interface Limits {
   allowBacktracking: boolean;
   /** How much memory a worker process may have, in bytes of address space. */
   workerBytes: bigint;
+  /** The largest source text that tools are inferred from, in bytes. */
+  sourceBytes: number;
 }
 
 function createBaseGetServerInfoRequest(): GetServerInfoRequest {
@@ -489,6 +491,7 @@ function createBaseLimits(): Limits {
     patternInstructions: 0,
     allowBacktracking: false,
     workerBytes: 0n,
+    sourceBytes: 0,
   };
 }
 
@@ -568,6 +571,9 @@ export const Limits: MessageFns<Limits> = {
         throw new globalThis.Error("value provided for field message.workerBytes of type uint64 too large");
       }
       writer.uint32(152).uint64(message.workerBytes);
+    }
+    if (message.sourceBytes !== 0) {
+      writer.uint32(184).uint32(message.sourceBytes);
     }
     return writer;
   },
@@ -761,6 +767,14 @@ export const Limits: MessageFns<Limits> = {
             message.workerBytes = reader.uint64() as bigint;
             continue;
           }
+          case 23: {
+            if (tag !== 184) {
+              break;
+            }
+
+            message.sourceBytes = reader.uint32();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -869,6 +883,11 @@ export const Limits: MessageFns<Limits> = {
         : isSet(object.worker_bytes)
         ? BigInt(object.worker_bytes)
         : 0n,
+      sourceBytes: isSet(object.sourceBytes)
+        ? globalThis.Number(object.sourceBytes)
+        : isSet(object.source_bytes)
+        ? globalThis.Number(object.source_bytes)
+        : 0,
     };
   },
 
@@ -940,6 +959,9 @@ export const Limits: MessageFns<Limits> = {
     if (message.workerBytes !== 0n) {
       obj.workerBytes = message.workerBytes.toString();
     }
+    if (message.sourceBytes !== 0) {
+      obj.sourceBytes = Math.round(message.sourceBytes);
+    }
     return obj;
   },
 
@@ -974,6 +996,7 @@ export const Limits: MessageFns<Limits> = {
     message.workerBytes = (object.workerBytes !== undefined && object.workerBytes !== null)
       ? BigInt(object.workerBytes)
       : 0n;
+    message.sourceBytes = object.sourceBytes ?? 0;
     return message;
   },
 };
