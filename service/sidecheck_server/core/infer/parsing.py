@@ -5,6 +5,7 @@ Nothing is compiled: `ast.parse` asks the compiler for its tree alone.
 
 import ast
 import re
+import sys
 import warnings
 from dataclasses import dataclass
 
@@ -15,6 +16,8 @@ __all__ = ["Text", "parse_expression", "parse_text"]
 # What a line of Python source ends with; bytes.splitlines() knows more.
 _END_OF_LINE = re.compile(rb"\r\n|\r|\n")
 _BYTE_ORDER_MARK = "\ufeff"
+# The parser knows the syntax of its own release: `type X = int` is Python since 3.12.
+_PYTHON = f"Python {sys.version_info.major}.{sys.version_info.minor}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +81,10 @@ def _parse(text: str, mode: str) -> ast.AST:
             return ast.parse(text, "", mode)
     except SyntaxError as error:
         raise Complaint(
-            Code.SYNTAX_ERROR, f"this is not Python: {error.msg}", _where(text, error)
+            Code.SYNTAX_ERROR, f"this is not {_PYTHON}: {error.msg}", _where(text, error)
         ) from None
     except ValueError as error:  # null bytes
-        raise Complaint(Code.SYNTAX_ERROR, f"this is not Python: {error}", _at(1, 0)) from None
+        raise Complaint(Code.SYNTAX_ERROR, f"this is not {_PYTHON}: {error}", _at(1, 0)) from None
     except (MemoryError, RecursionError):
         raise Complaint(
             Code.TOO_DEEP, "this is nested too deeply for Python's own parser", None
