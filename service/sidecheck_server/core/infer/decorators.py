@@ -154,7 +154,9 @@ def _annotations(node: ast.expr, scope: Scope, literals: Literals) -> dict[str, 
     """
     if isinstance(node, ast.Name) and isinstance(found := scope.meaning(node), Alias):
         node, scope = found.value, found.scope
-    if isinstance(node, ast.Call) and not node.args:
+    if isinstance(node, ast.Call):
+        if node.args or called_name(node, scope).rpartition(".")[2] != "ToolAnnotations":
+            raise Complaint(Code.UNSUPPORTED_SYNTAX, "what this returns is not known here", node)
         said = {
             each.arg: literals.read(each.value, scope)
             for each in node.keywords
