@@ -23,7 +23,7 @@ def _of_tool(theirs: dict[str, Any], ours: dict[str, Any]) -> Iterator[str]:
 
 
 def _of_input(theirs: dict[str, Any], ours: dict[str, Any]) -> Iterator[str]:
-    if without_titles(theirs) != theirs:
+    if _titles(theirs) != _titles(ours):
         yield "titles"
     theirs, ours = without_titles(theirs), without_titles(ours)
     if theirs.get("additionalProperties", True) != ours.get("additionalProperties", True):
@@ -61,10 +61,30 @@ def _of_output(theirs: Any, ours: Any) -> Iterator[str]:
     if theirs == ours:
         return
     boxed = list(theirs.get("properties", ())) == ["result"]
-    moved = {**theirs.get("properties", {}).get("result", {})}
-    if "$defs" in theirs:
-        moved["$defs"] = theirs["$defs"]
-    yield "boxed output" if boxed and moved == ours else "output"
+    yield "boxed output" if boxed and _unboxed(theirs) == ours else "output"
+
+
+def _unboxed(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the only property of *schema* as a schema by itself."""
+    inner: dict[str, Any] = schema["properties"]["result"]
+    definitions = {**schema.get("$defs", {})}
+    if list(inner) == ["$ref"]:
+        inner = definitions.pop(inner["$ref"].rpartition("/")[2])
+    return {**inner, "$defs": definitions} if definitions else inner
+
+
+def _titles(schema: Any, path: str = "") -> dict[str, str]:
+    """Return the titles in *schema*, by where they are."""
+    found: dict[str, str] = {}
+    if isinstance(schema, list):
+        for index, one in enumerate(schema):
+            found |= _titles(one, f"{path}/{index}")
+    elif isinstance(schema, dict):
+        for name, one in schema.items():
+            if name == "title" and isinstance(one, str):
+                found[path] = one
+            found |= _titles(one, f"{path}/{name}")
+    return found
 
 
 def without_titles(schema: Any) -> Any:

@@ -31,7 +31,7 @@ def measure(effort: Effort) -> Section:  # noqa: ARG001  (all is read at once, a
     """Answer the question of this script."""
     every = servers()
     if not every:
-        raise SystemExit("build/servers is not there; make build/servers/.made downloads it")
+        raise SystemExit("build/servers has no servers; make build/servers/.made downloads them")
     within = {one.name: one.outcome(LIMITS) for one in every}
     wide = {one.name: one.outcome(WIDE) for one in every}
     tables = [
@@ -100,7 +100,7 @@ def _claims(within: Mapping[str, Outcome], wide: Mapping[str, Outcome]) -> Itera
         yield Claim(
             f"tools of published servers are inferred from their text: {where}",
             f"{_SHARE_WANTED} % at least",
-            f"{share:.1f} % ({whole.inferred} of {tools})",
+            f"{share:.1f} % ({whole.inferred} of {tools}; {whole.tools - tools} beyond the limit)",
             share >= _SHARE_WANTED,
         )
 
