@@ -69,8 +69,8 @@ JUDGED: Mapping[tuple[str, str], tuple[str, str]] = MappingProxyType(
         (FASTMCP, REFUSED_BY_THEM): (
             "Sidecheck",
             (
-                "`**values: T` is `additionalProperties: T`; and a default that is no JSON, such as "
-                "`...`, is left out with a warning, for the argument is optional all the same."
+                "`**values: T` is `additionalProperties: T`; and a default that is no JSON, such "
+                "as `...`, is left out with a warning, for the argument is optional all the same."
             ),
         ),
         (FASTMCP, "titles"): (
@@ -102,9 +102,9 @@ JUDGED: Mapping[tuple[str, str], tuple[str, str]] = MappingProxyType(
         (SDK, "output"): (
             "Sidecheck",
             (
-                "The SDK writes output schemas as results are read, and not as they are written: an "
-                "alias for writing and a computed field are not in them, a Decimal may be a number, "
-                "and what has a factory is required at the root and not below it."
+                "The SDK writes output schemas as results are read, and not as they are written: "
+                "an alias for writing and a computed field are not in them, a Decimal may be a "
+                "number, and what has a factory is required at the root and not below it."
             ),
         ),
         (SDK, "output of one alone"): (
