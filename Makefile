@@ -33,7 +33,14 @@ build/suite/.made: tests/suite.lock
 	tar -xzf build/suite/*.tar.gz -C build/suite --strip-components 1
 	touch $@
 
-test: check .venv-demo/.made build/suite/.made
+# Published MCP servers written in Python, to be read: nothing of them is installed or run.
+build/servers/.made: tests/servers.lock
+	rm -rf build/servers && mkdir -p build/servers
+	$(BIN)/python -m pip download --quiet --disable-pip-version-check --require-hashes \
+		--no-deps --only-binary :all: --dest build/servers -r $<
+	touch $@
+
+test: check .venv-demo/.made build/suite/.made build/servers/.made
 	$(BIN)/python -m pytest
 
 check: setup
@@ -58,11 +65,14 @@ share: setup
 	$(BIN)/python benchmarks/fast_share.py
 
 # Speed, as ratios against peers in the same run; writes benchmarks/report. Minutes, not seconds.
-bench: setup
+bench: setup build/servers/.made
 	$(BIN)/python benchmarks/judging.py --report benchmarks/report
 	$(BIN)/python benchmarks/protocol.py --report benchmarks/report
 	$(BIN)/python benchmarks/admission.py --report benchmarks/report
 	$(BIN)/python benchmarks/conversion.py --report benchmarks/report
+	$(BIN)/python benchmarks/inference.py --report benchmarks/report
+	$(BIN)/python benchmarks/inference_differences.py --report benchmarks/report
+	$(BIN)/python benchmarks/inferred_servers.py --report benchmarks/report
 	$(BIN)/python benchmarks/serving.py --report benchmarks/report
 	$(BIN)/python benchmarks/remote.py --report benchmarks/report
 	$(BIN)/python benchmarks/claims.py

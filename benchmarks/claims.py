@@ -13,7 +13,17 @@ from report import Section, claims_table, read_section, table_lines
 
 __all__ = ["main"]
 
-_ORDER = ("judging", "protocol", "admission", "conversion", "serving", "remote")
+_ORDER = (
+    "judging",
+    "protocol",
+    "admission",
+    "conversion",
+    "inference",
+    "inference_differences",
+    "inferred_servers",
+    "serving",
+    "remote",
+)
 _FOLDER = Path(__file__).resolve().parent / "report"
 
 _TEXT = """\

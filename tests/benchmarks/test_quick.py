@@ -10,7 +10,16 @@ from shared_material import REPOSITORY, shared
 
 pytest.importorskip("matplotlib", reason="the group bench of pyproject.toml is not installed")
 
-SCRIPTS = ("judging", "protocol", "admission", "conversion", "serving", "remote")
+SCRIPTS = (
+    "judging",
+    "protocol",
+    "admission",
+    "conversion",
+    "inference",
+    "inference_differences",
+    "serving",
+    "remote",
+)
 PLOTS = {
     "judging.svg",
     "growth-text.svg",
@@ -18,6 +27,7 @@ PLOTS = {
     "protocol.svg",
     "admission.svg",
     "conversion.svg",
+    "inference.svg",
     "serving.svg",
     "remote.svg",
 }

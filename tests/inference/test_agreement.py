@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, note, settings
 from inference.routes import by_reading, by_running
 from inference.sources import sources
 
-CHECKED = 300
+CHECKED = 800
 TEXTS = int(os.environ.get("SIDECHECK_INFERENCE_TEXTS", CHECKED))
 
 

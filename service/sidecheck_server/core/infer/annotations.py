@@ -27,6 +27,7 @@ from sidecheck_server.core.infer.literals import Literals
 from sidecheck_server.core.infer.parsing import parse_expression
 from sidecheck_server.core.infer.scopes import Alias, Class, Foreign, Known, Meaning, Scope
 from sidecheck_server.core.infer.unions import leaves_of, tagged
+from sidecheck_server.core.words import Severity
 
 __all__ = ["Types"]
 
@@ -75,6 +76,8 @@ class Types:
         node, inside, depth = self.peel(node, scope, depth, info)
         if default is not None:
             read_default(default, scope, info, self.literals)
+        while info.left_out:
+            self.complaints.add(info.left_out.pop(0), Severity.WARNING)
         form = self._form(node, inside, depth, info)
         for constraint in info.constraints:
             form.add(constraint)

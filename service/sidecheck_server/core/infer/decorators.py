@@ -8,7 +8,7 @@ from typing import Any
 from sidecheck_server.core.infer.complaints import Code, Complaint, Complaints
 from sidecheck_server.core.infer.fields import called_name
 from sidecheck_server.core.infer.literals import Literals
-from sidecheck_server.core.infer.scopes import Scope
+from sidecheck_server.core.infer.scopes import Alias, Scope
 from sidecheck_server.core.words import Severity
 
 __all__ = ["Said", "marks_tool", "read_decorator"]
@@ -33,6 +33,8 @@ class Said:
     description: str = ""
     annotations: dict[str, Any] = field(default_factory=dict)
     input_schema: dict[str, Any] | None = None
+    #: Whether results are data, too, and not text alone.
+    structured: bool = True
     output_schema: dict[str, Any] | None = None
     #: Parameters that are injected, by name.
     injected: set[str] = field(default_factory=set)
@@ -93,6 +95,8 @@ def _read(name: str, node: ast.expr, scope: Scope, literals: Literals, said: Sai
         setattr(said, name, literals.text(node, scope))
     elif name in _HINTS:
         said.annotations[_HINTS[name]] = _boolean(node, scope, literals)
+    elif name == "structured_output":
+        said.structured = _boolean(node, scope, literals)
     elif name == "annotations":
         said.annotations |= _annotations(node, scope, literals)
     elif name in ("input_schema", "output_schema"):
@@ -144,17 +148,24 @@ def _boolean(node: ast.expr, scope: Scope, literals: Literals) -> bool:
 
 
 def _annotations(node: ast.expr, scope: Scope, literals: Literals) -> dict[str, Any]:
-    """Return the literals of ``{...}``, or of the keywords of ``ToolAnnotations(...)``."""
-    if isinstance(node, ast.Call) and not node.args:
-        found = {
+    """Return the literals of ``{...}``, or of the keywords of ``ToolAnnotations(...)``.
+
+    Either may have a name in the text.
+    """
+    if isinstance(node, ast.Name) and isinstance(found := scope.meaning(node), Alias):
+        node, scope = found.value, found.scope
+    if isinstance(node, ast.Call):
+        if node.args or called_name(node, scope).rpartition(".")[2] != "ToolAnnotations":
+            raise Complaint(Code.UNSUPPORTED_SYNTAX, "what this returns is not known here", node)
+        said = {
             each.arg: literals.read(each.value, scope)
             for each in node.keywords
             if each.arg is not None
         }
     else:
-        found = _dictionary(node, scope, literals)
+        said = _dictionary(node, scope, literals)
     return {
         _HINTS_IN_ANNOTATIONS.get(name, name): value
-        for name, value in found.items()
+        for name, value in said.items()
         if value is not None
     }

@@ -26,6 +26,8 @@ class Info:
     constraints: list[Constraint] = field(default_factory=list)
     #: What stands in the schema as it is: title, description, examples, and more.
     members: dict[str, Any] = field(default_factory=dict)
+    #: What describes it and cannot be told.
+    left_out: list[Complaint] = field(default_factory=list)
     #: A text that is all by itself in the metadata.
     text: str = ""
     #: The expression of the default, and where its names are looked up.
@@ -215,14 +217,25 @@ def _keyword(keyword: ast.keyword, scope: Scope, info: Info, literals: Literals)
         setattr(info, name, literals.text(node, scope))
     elif name in _SWITCHES:
         setattr(info, name, literals.read(node, scope) is True)
+    elif name in _MEMBERS:
+        _describe(name, node, scope, info, literals)
     else:
-        info.members |= _members(name, node, scope, literals)
+        info.members |= _extra(name, node, scope, literals)
 
 
-def _members(name: str | None, node: ast.expr, scope: Scope, literals: Literals) -> dict[str, Any]:
-    """Return what the argument *name* of a field puts into the schema as it is."""
-    if name in _MEMBERS:
-        return {name: literals.read(node, scope)}
+def _describe(name: str, node: ast.expr, scope: Scope, info: Info, literals: Literals) -> None:
+    """Add what describes a field, and is no part of what it admits; so it can be left out."""
+    try:
+        info.members[name] = literals.read(node, scope)
+    except Complaint as complaint:
+        if complaint.code not in (Code.UNRESOLVED_NAME, Code.UNSUPPORTED_SYNTAX):
+            raise
+        message = f"the {name} is left out of the schema: {complaint.message}"
+        info.left_out.append(Complaint(Code.UNSUPPORTED_SYNTAX, message, node))
+
+
+def _extra(name: str | None, node: ast.expr, scope: Scope, literals: Literals) -> dict[str, Any]:
+    """Return what the argument *name* of a field adds to the schema, a dictionary."""
     extra = literals.read(node, scope) if name == "json_schema_extra" else None
     if not isinstance(extra, dict):
         raise Complaint(

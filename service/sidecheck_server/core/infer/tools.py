@@ -100,7 +100,7 @@ class Tools:
         if input_schema is None:
             input_schema = parameters.schema(described)
         output_schema = said.output_schema
-        if output_schema is None:
+        if output_schema is None and said.structured:
             output_schema = self._output(found)
         definition: dict[str, Any] = {"name": said.name or found.node.name}
         if said.title:
