@@ -58,8 +58,8 @@ def test_health_and_reflection_are_served(server: RunningServer) -> None:
             stub.Check(health_pb2.HealthCheckRequest(service=name)).status for name in ["", *ours]
         ]
 
-    assert 4 == len(ours)
-    assert [SERVING] * 5 == got
+    assert 5 == len(ours)
+    assert [SERVING] * 6 == got
 
 
 def test_the_limits_are_told(server: RunningServer) -> None:
