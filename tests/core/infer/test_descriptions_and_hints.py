@@ -94,3 +94,45 @@ def test_further_arguments_without_a_type_are_warned_of() -> None:
     assert [("MISSING_ANNOTATION", "rest")] == [
         (one.code, one.parameter) for one in found.diagnostics
     ]
+
+
+@pytest.mark.parametrize(
+    "parameter",
+    [
+        "a: int = 'x'",
+        "a: int = -1.5",
+        "a: bool = 1",
+        "a: int = ...",
+        "a: list[int] = ['x']",
+        "a: Literal['x'] = 'y'",
+        "a: int | None = 'x'",
+        "a: Annotated[int, Field(ge=1)] = 0",
+        "a: int = Field(0, gt=0)",
+        "a: Annotated[str, Field(min_length=1)] = ''",
+        "a: Annotated[list[int], Field(max_length=1)] = [1, 2]",
+    ],
+)
+def test_a_default_that_the_type_does_not_admit_is_left_out(parameter: str) -> None:
+    """With a warning; the argument is optional all the same."""
+    found = infer(f"from typing import Literal\n{HEAD}@tool\ndef look({parameter}): ...\n")
+    assert ["DEFAULT_NOT_JSON"] == [one.code for one in found.diagnostics]
+    assert b"default" not in found.tools[0].json
+    assert b"required" not in found.tools[0].json
+
+
+@pytest.mark.parametrize(
+    "parameter",
+    [
+        "a: float = 1e300",
+        "a: float = 3",
+        "a: int | None = None",
+        "a: Annotated[int, Field(ge=1, le=1)] = 1",
+        "a: Annotated[str, Field(max_length=1)] = ''",
+        "a: list[list[int]] = [[], [1]]",
+        "a: Literal['x', None] = None",
+    ],
+)
+def test_a_default_that_the_type_admits_stays(parameter: str) -> None:
+    """As the JSON that it is."""
+    found = definition(f"from typing import Literal\n{HEAD}@tool\ndef look({parameter}): ...\n")
+    assert "default" in found["inputSchema"]["properties"]["a"]
