@@ -104,7 +104,8 @@ def _parameter(writer: Writer, name: str) -> tuple[str, bool]:
     """Return a parameter, and whether it has no default."""
     found = writer.type()
     default = writer.one_of(found.defaults) if found.defaults and writer.chance(50) else ""
-    if writer.chance(3):
+    # Of other types, the text route does not find out what texts and numbers they take.
+    if found.kind in {"bool", "dict", "float", "int", "list", "str"} and writer.chance(10):
         default = writer.one_of(("...", "'no such thing'", "-1.5", "[None]", "True", "open"))
     if writer.chance(20):
         return _with_field(writer, name, found, default)
