@@ -9,6 +9,7 @@ __all__ = ["machine"]
 
 _PACKAGES = (
     "fastjsonschema",
+    "fastmcp",
     "google-re2",
     "grpcio",
     "jsonschema",

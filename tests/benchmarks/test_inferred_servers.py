@@ -38,6 +38,18 @@ def test_what_is_not_inferred_is_refused_for_a_reason(published: Any) -> None:
     assert {"UNRESOLVED_NAME", "UNSUPPORTED_SYNTAX"} >= set(refused)
 
 
+def test_the_script_tells_of_every_server(
+    published: Any, script: Script, capsys: pytest.CaptureFixture[str], monkeypatch: Any
+) -> None:
+    """In a table for texts within the limit, and in one for all of them."""
+    monkeypatch.setattr("sys.argv", ["inferred_servers.py"])
+    inferred = script("inferred_servers")
+    script("report").run(inferred.measure, None)
+    printed = capsys.readouterr().out
+    names = [f"| {one.name} {one.version} " for one in published.servers()]
+    assert [2] * len(names) == [printed.count(name) for name in names]
+
+
 # What the very release published, against what its text says.
 _SAME_RELEASE = {
     "mcp-server-fetch": {"titles": 1, "closed root": 1},

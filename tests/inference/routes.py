@@ -3,6 +3,7 @@
 import json
 import linecache
 import sys
+import typing
 import warnings
 from dataclasses import dataclass
 from itertools import count
@@ -57,6 +58,9 @@ def in_order(value: Any) -> Any:
 
 def by_running(source: str) -> Said:
     """Run *source* and tell what the client infers; an error is all that it tells."""
+    # typing remembers types by what is equal, and Literal[1, 2] equals Literal[2, 1].
+    for forget in typing._cleanups:  # type: ignore[attr-defined]
+        forget()
     name = f"inferred_source_{next(_numbers)}"
     file = f"<{name}>"
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)

@@ -104,15 +104,19 @@ def _parameter(writer: Writer, name: str) -> tuple[str, bool]:
     """Return a parameter, and whether it has no default."""
     found = writer.type()
     default = writer.one_of(found.defaults) if found.defaults and writer.chance(50) else ""
+    # Of other types, the text route does not find out what texts and numbers they take.
+    if found.kind in {"bool", "dict", "float", "int", "list", "str"} and writer.chance(10):
+        default = writer.one_of(("...", "'no such thing'", "-1.5", "[None]", "True", "open"))
     if writer.chance(20):
         return _with_field(writer, name, found, default)
     return f"{name}: {found.text}{f' = {default}' if default else ''}", not default
 
 
 def _with_field(writer: Writer, name: str, found: Written, default: str) -> tuple[str, bool]:
-    # A default that is out of bounds is left out when the function is there to be called,
-    # and is kept by the text route, which judges nothing.
-    words = writer.field_words("" if default else found.kind)
+    words = writer.field_words(found.kind)
+    if default and ("pattern" in words or "multiple_of" in words):
+        # Whether a default conforms to these, the text route does not find out.
+        words = writer.field_words("")
     if default and writer.chance(50):
         return f"{name}: {found.text} = Field(default={default}, {words})", False
     if default:

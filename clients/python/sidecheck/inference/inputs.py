@@ -1,7 +1,7 @@
 """Arguments: their schema, and the adapter that makes Python values of them."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from types import GenericAlias
@@ -83,26 +83,28 @@ def inputs_of(
         InferenceError: A type cannot be described, and not *admit_anything*.
     """
     told: list[Diagnostic] = []
-    fields: dict[str, Any] = {}
-    defaults: dict[str, dict[str, Any]] = {}
-    required = {one.name for one in signature.arguments if one.required}
     every = [*signature.arguments, *([signature.further] if signature.further else [])]
-    for one in every:
-        annotation: Any = one.annotation
-        try:
-            adapter, _ = described(_form({one.name: annotation}), "validation", placed, one.name)
-        except InferenceError as error:
-            if not admit_anything:
-                raise
-            told.append(placed.warning(error.code, one.name, error.diagnostic.message))
-            annotation = Any
-            adapter = TypeAdapter(_form({one.name: Any}))
-        if one is signature.further:
-            fields[FURTHER] = GenericAlias(dict, (str, annotation))
-            continue
-        fields[one.name] = annotation
-        defaults[one.wire] = _default(one, adapter, told.append, placed)
-    adapter, schema = described(_form(fields, required), "validation", placed, "")
+    types = {one.name: one.annotation for one in every}
+    try:
+        adapter, schema = described(_whole(signature, types), "validation", placed, "")
+    except InferenceError:
+        # Each by itself, to tell which of them it is.
+        for one in every:
+            try:
+                described(_form({one.name: one.annotation}), "validation", placed, one.name)
+            except InferenceError as error:
+                if not admit_anything:
+                    raise
+                told.append(placed.warning(error.code, one.name, error.diagnostic.message))
+                types[one.name] = Any
+        adapter, schema = described(_whole(signature, types), "validation", placed, "")
+    defaults = {
+        one.wire: _default(
+            one, TypeAdapter(_form({one.name: types[one.name]})), told.append, placed
+        )
+        for one in signature.arguments
+        if one.default is not MISSING
+    }
     schema = tidied(schema)
     properties = schema.setdefault("properties", {})
     schema["additionalProperties"] = False
@@ -112,11 +114,19 @@ def inputs_of(
     for one in signature.arguments:
         entry = properties[one.wire]
         entry.pop("default", None)
-        entry.update(defaults[one.wire])
+        entry.update(defaults.get(one.wire, {}))
         text = one.text or texts.get(one.name, "")
         if text and "description" not in entry:
             entry["description"] = text
     return Inputs(signature, adapter, schema), told
+
+
+def _whole(signature: Signature, types: Mapping[str, Any]) -> Any:
+    """Return the class of dictionaries that all arguments, of these *types*, stand in."""
+    fields = {one.name: types[one.name] for one in signature.arguments}
+    if signature.further is not None:
+        fields[FURTHER] = GenericAlias(dict, (str, types[signature.further.name]))
+    return _form(fields, {one.name for one in signature.arguments if one.required})
 
 
 def _form(fields: dict[str, Any], required: AbstractSet[str] = frozenset()) -> Any:
@@ -135,9 +145,7 @@ def _form(fields: dict[str, Any], required: AbstractSet[str] = frozenset()) -> A
 def _default(
     one: Argument, adapter: TypeAdapter[Any], tell: Callable[[Diagnostic], None], placed: Placed
 ) -> dict[str, Any]:
-    """Return ``default`` as JSON, if it has one that JSON and its type admit."""
-    if one.default is MISSING:
-        return {}
+    """Return ``default`` as JSON, if JSON and its type admit it."""
     if one.default is None and not _admits(adapter, one.wire, None):
         tell(
             placed.warning(

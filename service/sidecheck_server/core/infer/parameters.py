@@ -6,7 +6,7 @@ from typing import Any
 from sidecheck_server.core.infer.annotations import Types
 from sidecheck_server.core.infer.complaints import Code, Complaint, Complaints
 from sidecheck_server.core.infer.decorators import Said
-from sidecheck_server.core.infer.defaults import admits_null, put_default
+from sidecheck_server.core.infer.defaults import admits, put_default
 from sidecheck_server.core.infer.docstrings import Described
 from sidecheck_server.core.infer.functions import Found
 from sidecheck_server.core.infer.injection import is_injected
@@ -105,8 +105,16 @@ class Parameters:
         if info.text:
             schema.setdefault("description", info.text)
         required = put_default(self._types, schema, info)
-        if schema.get("default", ...) is None and not admits_null(schema, needed):
-            del schema["default"]
+        if isinstance(default, ast.Constant) and default.value is ...:
+            # To Python, that is a default as any other.
+            required = False
+            self._leave_out(default, "... is no JSON")
+        wrong = "default" in schema and not admits(
+            schema, schema["default"], needed, self._types.meter
+        )
+        if wrong and schema.pop("default") is not None:
+            self._leave_out(default, "its type does not admit it")
+        elif wrong:
             self._complaints.add(
                 Complaint(
                     Code.IMPLICIT_OPTIONAL,
@@ -146,6 +154,14 @@ class Parameters:
             self._refuse(complaint)
             return True
         return schema or True
+
+    def _leave_out(self, default: ast.expr | None, why: str) -> None:
+        self._complaints.add(
+            Complaint(
+                Code.DEFAULT_NOT_JSON, f"the default is left out of the schema: {why}", default
+            ),
+            Severity.WARNING,
+        )
 
     def _miss_annotation(self, node: ast.arg) -> None:
         self._complaints.add(
