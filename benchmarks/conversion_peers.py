@@ -106,12 +106,13 @@ def _kept(options: ConversionOptions) -> Maker:
     forms = Forms(in_turn, _LIMITS)
 
     def convert(tool: InlineTool) -> bytes:
-        # Nothing is waited for: a coroutine that is driven by hand ends at once.
-        try:
-            forms.form(tool, _API, options).send(None)
-        except StopIteration as ended:
-            return _tool(ended.value)
-        raise AssertionError("a form that is kept was waited for")
+        # Driven by hand: the turn that it gives to others, the first time, is over at once.
+        making = forms.form(tool, _API, options)
+        while True:
+            try:
+                making.send(None)
+            except StopIteration as ended:
+                return _tool(ended.value)
 
     return lambda text: (convert, InlineTool(text))
 

@@ -40,7 +40,7 @@ def form_of(
         read = Record([limits.steps])
         root = read_parts(definition.input, ("inputSchema",), read, limits)
         shown = presented(definition, api, options, limits)
-        fitted, why_not = _chosen(_Read(root, read.losses, limits.steps), api, options)
+        fitted, why_not = _chosen(_Read(root, read.losses, read.budget[0]), api, options)
     except (Exhausted, RecursionError):
         raise exceeded("steps", limits.steps, "converting the tool takes too long") from None
     omits = api.omits_no_parameters and _takes_nothing(fitted.schema)
@@ -70,7 +70,7 @@ class _Read:
 
     root: Part
     losses: list[Loss]
-    #: How many steps fitting it to one subset may take.
+    #: How many steps fitting it to one subset may take: those that reading left.
     steps: int
 
 
