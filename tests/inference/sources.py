@@ -106,7 +106,7 @@ def _parameter(writer: Writer, name: str) -> tuple[str, bool]:
     default = writer.one_of(found.defaults) if found.defaults and writer.chance(50) else ""
     # Of other types, the text route does not find out what texts and numbers they take.
     if found.kind in {"bool", "dict", "float", "int", "list", "str"} and writer.chance(10):
-        default = writer.one_of(("...", "'no such thing'", "-1.5", "[None]", "True", "open"))
+        default = writer.one_of(("...", "'no such thing'", "-1.5", "[None]", "open"))
     if writer.chance(20):
         return _with_field(writer, name, found, default)
     return f"{name}: {found.text}{f' = {default}' if default else ''}", not default

@@ -83,6 +83,8 @@ def outputs_of(annotation: Any, placed: Placed) -> Outputs | None:
         return None
     origin, given = get_origin(bare) or bare, get_args(bare)
     anything = all(one is Any or one is object or one is Ellipsis for one in given)
+    if origin is tuple and given and Ellipsis not in given:
+        anything = False  # how many there are, it says
     if anything and any(origin is one for one in _SEQUENCES):
         return None
     adapter, schema = described(annotation, "serialization", placed, "return")
