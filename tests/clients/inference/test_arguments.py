@@ -66,6 +66,8 @@ def taking(annotation: Any) -> Any:
         (Path("a"), Path, "a"),
         (UUID(int=1), UUID, "00000000-0000-0000-0000-000000000001"),
         (Colour.RED, Colour, "red"),
+        (Colour.RED, Literal[Colour.RED], "red"),
+        ([Colour.RED, "blue"], list[Literal[Colour.RED, "blue"]], ["red", "blue"]),
         (Point(1), Point, {"x": 1}),
         ({1, 2}, set[int], [1, 2]),
         ((1, "a"), tuple[int, str], [1, "a"]),
@@ -93,6 +95,7 @@ def test_arguments_become_what_the_function_takes(
         ([("/x/at/0", "'x' is required")], Shape, {"at": [{}]}),
         ([("/x/a~1b", "Input should be a valid integer")], dict[str, int], {"a/b": "?"}),
         ([("/x", "Input should be 'a'")], Literal["a"], "b"),
+        ([("/x", "Input should be <Colour.RED: 'red'>")], Literal[Colour.RED], ["red"]),
         (
             [("/x", "Input should be a valid integer"), ("/x", "Input should be a valid array")],
             int | list[int],

@@ -6,7 +6,7 @@ from typing import Any
 from sidecheck_server.core.infer.annotations import Types
 from sidecheck_server.core.infer.complaints import Code, Complaint, Complaints
 from sidecheck_server.core.infer.decorators import Said
-from sidecheck_server.core.infer.defaults import admits_null, put_default
+from sidecheck_server.core.infer.defaults import admits, put_default
 from sidecheck_server.core.infer.docstrings import Described
 from sidecheck_server.core.infer.functions import Found
 from sidecheck_server.core.infer.injection import is_injected
@@ -105,19 +105,21 @@ class Parameters:
         if info.text:
             schema.setdefault("description", info.text)
         required = put_default(self._types, schema, info)
-        if schema.get("default", ...) is None and not admits_null(schema, needed):
-            del schema["default"]
-            self._complaints.add(
-                Complaint(
-                    Code.IMPLICIT_OPTIONAL,
-                    f"the default of {node.arg} is None, which its type does not admit, and is "
-                    "left out; write Optional[...]",
-                    default,
-                ),
-                Severity.WARNING,
-            )
+        if "default" in schema and not admits(schema, schema["default"], needed, self._types.meter):
+            self._leave_out(node, default, schema.pop("default"))
         definitions |= needed
         return info.name(node.arg, written=False), schema, required
+
+    def _leave_out(self, node: ast.arg, default: ast.expr | None, value: Any) -> None:
+        """Warn of a default that the type of its parameter does not admit."""
+        code, right = Code.DEFAULT_NOT_JSON, "give one that it admits, or none"
+        if value is None:
+            code, right = Code.IMPLICIT_OPTIONAL, "write Optional[...]"
+        said = (
+            f"the default of {node.arg} is one that its type does not admit, and is left out; "
+            f"{right}"
+        )
+        self._complaints.add(Complaint(code, said, default), Severity.WARNING)
 
     def _rest(self, definitions: dict[str, Any]) -> Any:
         """Return what stands for the arguments that have no parameter."""
