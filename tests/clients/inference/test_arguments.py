@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypedDict
 from uuid import UUID
 
 import pytest
@@ -247,6 +247,27 @@ def test_results_are_written_by_their_schema() -> None:
         dump_result(shape, {"points": []})
     with pytest.raises(InvalidResult):
         dump_result(half, half())
+
+
+@pytest.mark.parametrize(
+    ("expected", "value"),
+    [
+        ("/result/a is NaN or infinite, which JSON cannot express", {"a": float("inf")}),
+        ("'utf-8' codec can't decode byte 0xff in position 0: invalid utf-8", {"b": b"\xff"}),
+    ],
+)
+def test_what_json_cannot_tell_is_no_result(expected: str, value: dict[str, Any]) -> None:
+    class Row(TypedDict, total=False):
+        a: float
+        b: Any
+
+    @tool
+    def row() -> Row:
+        return {}
+
+    with pytest.raises(InvalidResult) as caught:
+        dump_result(row, value)
+    assert f"the result is not what the schema admits: {expected}" == str(caught.value)
 
 
 @tool

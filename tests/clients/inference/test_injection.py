@@ -111,33 +111,33 @@ def test_a_model_called_context_is_an_argument_unless_a_framework_has_it(
     assert expected == list(tool_definition(infer_tool(take))["inputSchema"]["properties"])
 
 
-class Context(BaseModel, Generic[T]):
+class AContext(BaseModel, Generic[T]):
     """What a framework has, once it says so."""
 
 
-class Request(BaseModel):
-    """As `Context`."""
+class ARequest(BaseModel):
+    """As `AContext`."""
 
 
-for _each in (Context, Request):
-    _each.__module__ = "mcp.server"
+for _each in (AContext, ARequest):
+    _each.__module__, _each.__name__ = "mcp.server", _each.__name__.removeprefix("A")
 
 
-class OwnContext(Context[int]):
+class OwnContext(AContext[int]):
     """One under it."""
 
 
-class OwnRequest(Request):
+class OwnRequest(ARequest):
     """Protocols call data so."""
 
 
 @pytest.mark.parametrize(
     ("expected", "annotation"),
     [
-        (["x"], Context[int]),
-        (["x"], Context[int] | None),
+        (["x"], AContext[int]),
+        (["x"], AContext[int] | None),
         (["x"], OwnContext),
-        (["x"], Request),
+        (["x"], ARequest),
         (["x", "c"], OwnRequest),
     ],
 )
