@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypedDict
 from uuid import UUID
 
 import pytest
@@ -66,6 +66,8 @@ def taking(annotation: Any) -> Any:
         (Path("a"), Path, "a"),
         (UUID(int=1), UUID, "00000000-0000-0000-0000-000000000001"),
         (Colour.RED, Colour, "red"),
+        (Colour.RED, Literal[Colour.RED], "red"),
+        ([Colour.RED, "blue"], list[Literal[Colour.RED, "blue"]], ["red", "blue"]),
         (Point(1), Point, {"x": 1}),
         ({1, 2}, set[int], [1, 2]),
         ((1, "a"), tuple[int, str], [1, "a"]),
@@ -93,6 +95,7 @@ def test_arguments_become_what_the_function_takes(
         ([("/x/at/0", "'x' is required")], Shape, {"at": [{}]}),
         ([("/x/a~1b", "Input should be a valid integer")], dict[str, int], {"a/b": "?"}),
         ([("/x", "Input should be 'a'")], Literal["a"], "b"),
+        ([("/x", "Input should be <Colour.RED: 'red'>")], Literal[Colour.RED], ["red"]),
         (
             [("/x", "Input should be a valid integer"), ("/x", "Input should be a valid array")],
             int | list[int],
@@ -244,6 +247,27 @@ def test_results_are_written_by_their_schema() -> None:
         dump_result(shape, {"points": []})
     with pytest.raises(InvalidResult):
         dump_result(half, half())
+
+
+@pytest.mark.parametrize(
+    ("expected", "value"),
+    [
+        ("/result/a is NaN or infinite, which JSON cannot express", {"a": float("inf")}),
+        ("'utf-8' codec can't decode byte 0xff in position 0: invalid utf-8", {"b": b"\xff"}),
+    ],
+)
+def test_what_json_cannot_tell_is_no_result(expected: str, value: dict[str, Any]) -> None:
+    class Row(TypedDict, total=False):
+        a: float
+        b: Any
+
+    @tool
+    def row() -> Row:
+        return {}
+
+    with pytest.raises(InvalidResult) as caught:
+        dump_result(row, value)
+    assert f"the result is not what the schema admits: {expected}" == str(caught.value)
 
 
 @tool

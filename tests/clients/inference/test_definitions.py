@@ -241,6 +241,12 @@ def test_results_are_described_as_they_are_written() -> None:
     } == definition["outputSchema"]
 
 
+class Shown(BaseModel):
+    """A result with content among its fields."""
+
+    parts: list[TextContent]
+
+
 @pytest.mark.parametrize(
     ("expected", "annotation"),
     [
@@ -255,6 +261,11 @@ def test_results_are_described_as_they_are_written() -> None:
         (None, str | TextContent),
         (None, dict[str, bytes]),
         (None, Annotated[list, "x"]),
+        (None, Any | None),
+        (None, list[Any] | None),
+        (None, int | Any),
+        (None, list[Shown]),
+        ({"anyOf": [{"type": "array", "items": {}}, INTEGER]}, list[Any] | int),
         (INTEGER_FIELD, ImageContent),
         (STRING, str),
         ({"type": "string", "enum": ["red", "blue"], "description": "What paint has."}, Colour),

@@ -111,6 +111,45 @@ def test_a_model_called_context_is_an_argument_unless_a_framework_has_it(
     assert expected == list(tool_definition(infer_tool(take))["inputSchema"]["properties"])
 
 
+class AContext(BaseModel, Generic[T]):
+    """What a framework has, once it says so."""
+
+
+class ARequest(BaseModel):
+    """As `AContext`."""
+
+
+for _each in (AContext, ARequest):
+    _each.__module__, _each.__name__ = "mcp.server", _each.__name__.removeprefix("A")
+
+
+class OwnContext(AContext[int]):
+    """One under it."""
+
+
+class OwnRequest(ARequest):
+    """Protocols call data so."""
+
+
+@pytest.mark.parametrize(
+    ("expected", "annotation"),
+    [
+        (["x"], AContext[int]),
+        (["x"], AContext[int] | None),
+        (["x"], OwnContext),
+        (["x"], ARequest),
+        (["x", "c"], OwnRequest),
+    ],
+)
+def test_a_framework_s_context_is_no_argument(expected: list[str], annotation: Any) -> None:
+    """With parameters too, and classes under it."""
+
+    def take(x: int, c: Any) -> None: ...
+
+    take.__annotations__["c"] = annotation
+    assert expected == list(tool_definition(infer_tool(take))["inputSchema"]["properties"])
+
+
 @tool(inject_root=True, inject_settings=["git.path"], validate=True)
 def status(
     short: bool, db: Database, project_root: Path, git_path: str = "git", **more: str

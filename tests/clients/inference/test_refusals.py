@@ -1,5 +1,6 @@
 """What is no tool as it stands: the code, the parameter and the line."""
 
+import math
 import sys
 from collections.abc import Callable
 from typing import Annotated, Any
@@ -155,6 +156,14 @@ def test_a_schema_that_is_given_needs_no_signature(function: Callable[..., Any])
         ),
         ("max_attempts is at least 1, not 0", {"max_attempts": 0}),
         ("cache_ttl is at least 0 seconds, and cache_size at least 1", {"cache_ttl": -1.0}),
+        ("cache_ttl is at least 0 seconds, and cache_size at least 1", {"cache_ttl": math.nan}),
+        ("description is text, not of type int", {"description": 1}),
+        ("title is text, not of type bool", {"title": True}),
+        (
+            "read_only is True or False, or None if nothing is said, not 'yes'",
+            {"read_only": "yes"},
+        ),
+        ("retry_on is a class of exceptions, or a tuple of them", {"retry_on": "ValueError"}),
         ('on_unsupported is "error" or "any", not \'all\'', {"on_unsupported": "all"}),
         (
             (

@@ -1,5 +1,7 @@
 """What cannot be read of a source is told, with its code and its place."""
 
+import json
+
 import pytest
 from inferring import codes, infer
 from sidecheck_server.core.infer.words import OnUnsupported, Place
@@ -142,6 +144,47 @@ def test_a_warning_leaves_the_tool(code: str, source: str) -> None:
 
     assert [(code, Severity.WARNING)] == [(one.code, one.severity) for one in found.diagnostics]
     assert ["f"] == [one.function for one in found.tools]
+
+
+@pytest.mark.parametrize(
+    ("told", "annotation", "default"),
+    [
+        (True, "int", "1"),
+        (True, "float", "1"),
+        (True, "int | None", "None"),
+        (True, "list[int]", "[1, 2]"),
+        (True, "tuple[int, str]", "(1, 'a')"),
+        (True, "dict[str, int]", "{'a': 1}"),
+        (True, "Literal[1, 'a']", "'a'"),
+        (True, "M", "{'x': 1}"),
+        (True, "Annotated[int, Field(json_schema_extra={'type': 7})]", "1"),
+        (False, "int", "'a'"),
+        (False, "int", "True"),
+        (False, "bool", "1"),
+        (False, "int | str", "1.5"),
+        (False, "list[int]", "['a']"),
+        (False, "list[int | None]", "[None, 'a']"),
+        (False, "tuple[int, str]", "(1, 2)"),
+        (False, "dict[str, int]", "{'a': 'b'}"),
+        (False, "Literal[1, 'a']", "'b'"),
+        (False, "M", "{'x': 'y'}"),
+        (False, "M", "{}"),
+        (False, "Annotated[int, Field(ge=3)]", "2"),
+        (False, "Annotated[str, Field(min_length=2)]", "'a'"),
+        (False, "Annotated[list[int], Field(max_length=1)]", "[1, 2]"),
+    ],
+)
+def test_a_default_is_told_if_the_type_admits_it(told: bool, annotation: str, default: str) -> None:
+    """Another would break the schema in which it stands."""
+    found = infer(
+        "from typing import Annotated, Literal\nfrom pydantic import BaseModel, Field\n"
+        f"class M(BaseModel):\n x: int\n@tool\ndef f(a: {annotation} = {default}): ..."
+    )
+
+    (tool,) = found.tools
+    schema = json.loads(tool.json)["inputSchema"]["properties"]["a"]
+    codes_of = [] if told else ["DEFAULT_NOT_JSON"]
+    assert (codes_of, told) == ([one.code for one in found.diagnostics], "default" in schema)
 
 
 def test_anything_is_admitted_on_request() -> None:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from inferring import definition, infer
+from sidecheck_server.core.infer.words import OnUnsupported
 
 
 @pytest.mark.parametrize(
@@ -70,6 +71,31 @@ def test_a_decorator_names_what_is_injected() -> None:
     source = "@tool(injected=['user', db.Session])\ndef f(a: int, user: X, s: Session): ..."
 
     assert ["a"] == list(definition(source)["inputSchema"]["properties"])
+
+
+@pytest.mark.parametrize(
+    ("want", "classes"),
+    [
+        pytest.param(["a"], "class C(Context): ...", id="under a context"),
+        pytest.param(["a"], "class B(mcp.Context[int]): ...\nclass C(B): ...", id="further under"),
+        pytest.param(["a", "c"], "class C(Request, TypedDict): ...", id="a request may be data"),
+        pytest.param(
+            ["a", "c"],
+            "class Context(TypedDict):\n x: int\nclass C(Context): ...",
+            id="under a class of data",
+        ),
+    ],
+)
+def test_a_class_of_the_text_under_a_context_is_one(want: list[str], classes: str) -> None:
+    """Unless that is the text's own, and data."""
+    source = f"from typing import TypedDict\n{classes}\n@tool\ndef f(a: int, c: C): ..."
+    found = infer(source, on_unsupported=OnUnsupported.ADMIT_ANYTHING)
+
+    assert want == list(json.loads(found.tools[0].json)["inputSchema"]["properties"])
+
+
+def test_a_description_of_nothing_hides_the_docstring() -> None:
+    assert "description" not in definition("@tool(description='')\ndef f():\n 'Text.'")
 
 
 def test_a_type_of_the_text_is_no_context() -> None:

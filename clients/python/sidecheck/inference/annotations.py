@@ -7,6 +7,7 @@ import sys
 import types
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import (
     Annotated,
     Any,
@@ -18,6 +19,7 @@ from typing import (
 )
 
 import typing_extensions
+from pydantic import BeforeValidator
 
 __all__ = ["Scope", "contained", "underlying"]
 
@@ -65,17 +67,18 @@ class Scope:
         return self._modern(hints["it"])
 
     def _modern(self, annotation: Any) -> Any:
-        """Return *annotation* with each ``typing.TypedDict`` as one of typing_extensions.
+        """Return *annotation* as pydantic reads it.
 
-        Before Python 3.12, pydantic takes no others: the standard library's do not keep
-        what it needs of their bases.
+        Each ``typing.TypedDict`` is one of typing_extensions: before Python 3.12, pydantic
+        takes no others, for the standard library's do not keep what it needs of their
+        bases. Literals read the values of the members that they name.
         """
-        if sys.version_info >= (3, 12):
-            return annotation
         if _is_old_typed_dict(annotation):
             return self._rebuild(annotation)
         origin, given = get_origin(annotation), get_args(annotation)
-        if origin is None or origin is Literal or not given:
+        if origin is Literal:
+            return _by_values(annotation)
+        if origin is None or not given:
             return annotation
         if origin is Annotated:
             bare = self._modern(given[0])
@@ -107,7 +110,26 @@ def _is_type(value: Any) -> bool:
     return isinstance(value, type) or get_origin(value) is not None
 
 
+def _by_values(literal: Any) -> Any:
+    """Return *literal* so that the values of the members in it mean those members.
+
+    pydantic writes the values into the schema, but takes the members alone.
+    """
+    given = get_args(literal)
+    members = {(type(one.value), one.value): one for one in given if isinstance(one, Enum)}
+    if not members:
+        return literal
+
+    def member(value: Any) -> Any:
+        key = (type(value), value)
+        return members.get(key, value) if isinstance(value, str | int) else value
+
+    return Annotated[literal, BeforeValidator(member)]
+
+
 def _is_old_typed_dict(annotation: Any) -> bool:
+    if sys.version_info >= (3, 12):
+        return False
     # A class statement makes it with the metaclass of the module that it comes from.
     return typing_extensions.is_typeddict(annotation) and type(annotation).__module__ == "typing"
 

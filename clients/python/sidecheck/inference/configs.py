@@ -1,6 +1,6 @@
 """What was said of a tool, and what was made of it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -38,9 +38,13 @@ class Options:
     on_unsupported: OnUnsupported = "error"
 
     def __post_init__(self) -> None:
+        for fault in _wrong_types(self):
+            raise ValueError(fault)
+        if not all(isinstance(one, type) and issubclass(one, Exception) for one in self.retry_on):
+            raise ValueError("retry_on is a class of exceptions, or a tuple of them")
         if self.max_attempts < 1:
             raise ValueError(f"max_attempts is at least 1, not {self.max_attempts}")
-        if self.cache_ttl < 0 or self.cache_size < 1:
+        if not self.cache_ttl >= 0 or self.cache_size < 1:
             raise ValueError("cache_ttl is at least 0 seconds, and cache_size at least 1")
         if self.on_unsupported not in {"error", "any"}:
             raise ValueError(f'on_unsupported is "error" or "any", not {self.on_unsupported!r}')
@@ -61,6 +65,17 @@ class Options:
             "openWorldHint": self.open_world,
         }
         return {name: value for name, value in told.items() if value is not None}
+
+
+def _wrong_types(options: Options) -> Iterator[str]:
+    for name in ("name", "description", "title"):
+        value = getattr(options, name)
+        if not isinstance(value, str | None):
+            yield f"{name} is text, not of type {type(value).__name__}"
+    for name in ("read_only", "destructive", "idempotent", "open_world"):
+        value = getattr(options, name)
+        if not isinstance(value, bool | None):
+            yield f"{name} is True or False, or None if nothing is said, not {value!r}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,8 @@ _CONTEXTS: Final = frozenset(
         "ToolContext",
     }
 )
+#: Those of which a class under one is one too. Protocols call data requests: MCP does.
+_INHERITED: Final = _CONTEXTS - {"Request"}
 #: What frameworks call their marks of such parameters.
 _MARKS: Final = frozenset({"CurrentContext", "Depends", "InjectedToolArg", "Resolve"})
 #: Classes that autowiring knows by name, registered or not.
@@ -163,13 +165,22 @@ class Injections:
         given = tuple(one for one in self.injected if isinstance(one, type))
         if wanted in given:
             return True
-        if wanted.__name__ in (_CONTEXTS | _WIRED if self.autowire else _CONTEXTS):
-            return not _is_data(wanted)
+        known = _CONTEXTS | _WIRED if self.autowire else _CONTEXTS
+        if _is_called(wanted, known) or any(_is_called(one, _INHERITED) for one in _mro(wanted)):
+            return True
         return self.autowire and any(one in _providers for one in _mro(wanted))
 
 
 def _mro(wanted: type) -> Iterable[type]:
     return getattr(wanted, "__mro__", (wanted,))
+
+
+def _is_called(wanted: type, names: frozenset[str]) -> bool:
+    """Say whether a class has one of *names*, and is no caller's.
+
+    pydantic makes a class of its own for a generic one with its parameters.
+    """
+    return wanted.__name__.partition("[")[0] in names and not _is_data(wanted)
 
 
 def _is_data(wanted: type) -> bool:

@@ -50,7 +50,11 @@ class Inputs:
 
 
 def described(
-    annotation: Any, mode: Any, placed: Placed, parameter: str
+    annotation: Any,
+    mode: Any,
+    placed: Placed,
+    parameter: str,
+    generator: type[ToolSchema] = ToolSchema,
 ) -> tuple[TypeAdapter[Any], dict[str, Any]]:
     """Return the adapter and the schema of a type.
 
@@ -59,7 +63,7 @@ def described(
     """
     try:
         adapter: TypeAdapter[Any] = TypeAdapter(annotation)
-        return adapter, adapter.json_schema(mode=mode, schema_generator=ToolSchema)
+        return adapter, adapter.json_schema(mode=mode, schema_generator=generator)
     except _NOT_DESCRIBED as error:
         unresolved = isinstance(error, PydanticUndefinedAnnotation | NameError) or (
             isinstance(error, PydanticUserError) and error.code == "class-not-fully-defined"

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Final, Never, NoReturn, get_args, get_origin
 
 from pydantic import TypeAdapter
-from pydantic_core import PydanticSerializationError
+from pydantic.json_schema import JsonSchemaValue
 
 from sidecheck.inference.annotations import contained, underlying
-from sidecheck.inference.generator import tidied
+from sidecheck.inference.generator import ToolSchema, tidied
 from sidecheck.inference.inputs import described
 from sidecheck.inference.places import Placed
 from sidecheck.inference.signatures import MISSING
@@ -37,6 +37,10 @@ _SEQUENCES: Final = frozenset(
 )
 
 
+class _HoldsContent(Exception):
+    """The protocol's own content is part of a type."""
+
+
 class InvalidResult(ValueError):
     """A tool returned what its own schema does not admit."""
 
@@ -59,7 +63,10 @@ class Outputs:
         try:
             written = self.adapter.dump_python(value, mode="json", by_alias=True, warnings="error")
             return copied({"result": written}, "")["result"]
-        except (PydanticSerializationError, NotJson, RecursionError) as error:
+        except NotJson as error:
+            why = str(error).removeprefix("/")  # The place begins with a member without a name.
+            raise InvalidResult(f"the result is not what the schema admits: {why}") from error
+        except (ValueError, RecursionError) as error:
             raise InvalidResult(f"the result is not what the schema admits: {error}") from error
 
 
@@ -67,7 +74,8 @@ def outputs_of(annotation: Any, placed: Placed) -> Outputs | None:
     """Return the results of type *annotation*, or None if there is nothing to say of them.
 
     That is so for nothing and for anything, for the protocol's own content and ``bytes``,
-    also as parts of others, and for sequences of anything, which may hold content.
+    also as parts of others, and for sequences of anything, which may hold content. Content
+    counts in the fields of classes too.
 
     Raises:
         InferenceError: The type cannot be described.
@@ -87,8 +95,28 @@ def outputs_of(annotation: Any, placed: Placed) -> Outputs | None:
         anything = False  # how many there are, it says
     if anything and any(origin is one for one in _SEQUENCES):
         return None
-    adapter, schema = described(annotation, "serialization", placed, "return")
-    return Outputs(adapter, tidied(schema)) if schema else None
+
+    class Written(ToolSchema):
+        def generate_inner(self, schema: Any) -> JsonSchemaValue:
+            if _is_content(schema.get("cls"), placed):
+                raise _HoldsContent
+            return super().generate_inner(schema)
+
+    try:
+        adapter, schema = described(annotation, "serialization", placed, "return", Written)
+    except _HoldsContent:
+        return None
+    return Outputs(adapter, tidied(schema)) if _says_something(schema) else None
+
+
+def _says_something(schema: dict[str, Any]) -> bool:
+    """Say whether *schema* tells more than that there is a value, or a list, or nothing."""
+    if "anyOf" in schema:
+        choices = schema["anyOf"]
+        return {} not in choices and any(_says_something(one) for one in choices)
+    if schema.get("type") == "array" and not schema.get("items", schema.get("prefixItems")):
+        return False
+    return schema not in ({}, {"type": "null"})
 
 
 def _is_content(one: Any, placed: Placed) -> bool:

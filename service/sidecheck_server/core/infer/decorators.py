@@ -30,7 +30,8 @@ class Said:
 
     name: str = ""
     title: str = ""
-    description: str = ""
+    #: None if it says nothing of it, so that the docstring does.
+    description: str | None = None
     annotations: dict[str, Any] = field(default_factory=dict)
     input_schema: dict[str, Any] | None = None
     #: Whether results are data, too, and not text alone.

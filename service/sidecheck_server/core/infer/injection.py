@@ -15,6 +15,8 @@ __all__ = ["is_injected"]
 
 # Injected only where things are wired by their types.
 _WIRED = frozenset({"ConfigPaths", "Settings"})
+# Those of which a class under one is one too. Protocols call data requests: MCP does.
+_INHERITED = INJECTED_TYPES - _WIRED - {"Request"}
 _MOST_PARTS = 100
 
 
@@ -49,10 +51,39 @@ def _is_injecting(
 ) -> bool:
     if isinstance(part, ast.Call):
         return _last(called_name(part, scope)) in INJECTING
-    name = part.id if isinstance(part, ast.Name) else getattr(part, "attr", "")
+    name = _name_of(part)
     if name in asked or name in INJECTING:
         return True
-    return name in known and not _is_data(part, scope, meter)
+    if name in known:
+        return not _is_data(part, scope, meter)
+    return _is_under(part, scope, meter)
+
+
+def _is_under(part: ast.expr, scope: Scope, meter: Meter) -> bool:
+    """Whether *part* is a class of the text under one that is known, at whatever distance."""
+    for _ in range(_MOST_PARTS):
+        try:
+            found = scope.meaning(part)
+        except Complaint:
+            return False
+        if not isinstance(found, Class):
+            return False
+        named = [_bare(base) for base in found.node.bases]
+        for base in named:
+            if _name_of(base) in _INHERITED and not _is_data(base, found.scope, meter):
+                return True
+        if len(named) != 1:
+            return False
+        part, scope = named[0], found.scope
+    return False
+
+
+def _bare(node: ast.expr) -> ast.expr:
+    return node.value if isinstance(node, ast.Subscript) else node
+
+
+def _name_of(node: ast.expr) -> str:
+    return node.id if isinstance(node, ast.Name) else getattr(node, "attr", "")
 
 
 def _is_data(part: ast.expr, scope: Scope, meter: Meter) -> bool:
@@ -78,13 +109,8 @@ def _parts(annotation: ast.expr) -> list[ast.expr]:
         elif isinstance(node, ast.BinOp):
             waiting += [node.left, node.right]
         elif isinstance(node, ast.Subscript):
-            name = (
-                node.value.id
-                if isinstance(node.value, ast.Name)
-                else getattr(node.value, "attr", "")
-            )
             found.append(node.value)
-            if name in ("Annotated", "Optional", "Union"):
+            if _name_of(node.value) in ("Annotated", "Optional", "Union"):
                 inner = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
                 waiting += inner
         elif isinstance(node, ast.Name | ast.Attribute | ast.Call):

@@ -108,24 +108,22 @@ class Parameters:
         if isinstance(default, ast.Constant) and default.value is ...:
             # To Python, that is a default as any other.
             required = False
-            self._leave_out(default, "... is no JSON")
-        wrong = "default" in schema and not admits(
+            said = "the default is left out of the schema: ... is no JSON"
+            self._leave_out(default, Code.DEFAULT_NOT_JSON, said)
+        elif "default" in schema and not admits(
             schema, schema["default"], needed, self._types.meter
-        )
-        if wrong and schema.pop("default") is not None:
-            self._leave_out(default, "its type does not admit it")
-        elif wrong:
-            self._complaints.add(
-                Complaint(
-                    Code.IMPLICIT_OPTIONAL,
-                    f"the default of {node.arg} is None, which its type does not admit, and is "
-                    "left out; write Optional[...]",
-                    default,
-                ),
-                Severity.WARNING,
-            )
+        ):
+            self._refuse_default(node, default, schema.pop("default"))
         definitions |= needed
         return info.name(node.arg, written=False), schema, required
+
+    def _refuse_default(self, node: ast.arg, default: ast.expr | None, value: Any) -> None:
+        """Warn of a default that the type of its parameter does not admit."""
+        code, right = Code.DEFAULT_NOT_JSON, "give one that it admits, or none"
+        if value is None:
+            code, right = Code.IMPLICIT_OPTIONAL, "write Optional[...]"
+        said = f"the default of {node.arg} is one that its type does not admit"
+        self._leave_out(default, code, f"{said}, and is left out; {right}")
 
     def _rest(self, definitions: dict[str, Any]) -> Any:
         """Return what stands for the arguments that have no parameter."""
@@ -155,13 +153,8 @@ class Parameters:
             return True
         return schema or True
 
-    def _leave_out(self, default: ast.expr | None, why: str) -> None:
-        self._complaints.add(
-            Complaint(
-                Code.DEFAULT_NOT_JSON, f"the default is left out of the schema: {why}", default
-            ),
-            Severity.WARNING,
-        )
+    def _leave_out(self, default: ast.expr | None, code: Code, said: str) -> None:
+        self._complaints.add(Complaint(code, said, default), Severity.WARNING)
 
     def _miss_annotation(self, node: ast.arg) -> None:
         self._complaints.add(

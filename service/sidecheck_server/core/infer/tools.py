@@ -105,7 +105,8 @@ class Tools:
         definition: dict[str, Any] = {"name": said.name or found.node.name}
         if said.title:
             definition["title"] = said.title
-        if description := said.description or described.text:
+        description = described.text if said.description is None else said.description
+        if description:
             definition["description"] = description
         definition["inputSchema"] = input_schema
         if output_schema is not None:
@@ -164,6 +165,9 @@ def _refers_to(name: str, definitions: dict[str, Any]) -> bool:
 
 def _says_something(schema: dict[str, Any]) -> bool:
     """Whether *schema* tells a client more than that there is a value, or bytes, or none."""
+    if "anyOf" in schema:
+        choices = schema["anyOf"]
+        return {} not in choices and any(_says_something(each) for each in choices)
     if schema.get("type") == "array" and (
         not schema.get("items", True) or schema.get("maxItems") == 0
     ):
