@@ -96,7 +96,11 @@ def _read(name: str, node: ast.expr, scope: Scope, literals: Literals, said: Sai
     elif name == "annotations":
         said.annotations |= _annotations(node, scope, literals)
     elif name in ("input_schema", "output_schema"):
-        setattr(said, name, _dictionary(node, scope, literals))
+        schema = _dictionary(node, scope, literals)
+        if name == "input_schema" and schema.get("type") != "object":
+            message = 'this must have "type": "object" at its root, as MCP has arguments'
+            raise Complaint(Code.UNSUPPORTED_SYNTAX, message, node)
+        setattr(said, name, schema)
     elif name == "autowire":
         said.autowire = _boolean(node, scope, literals)
     elif name == "injected":
