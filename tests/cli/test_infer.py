@@ -45,6 +45,20 @@ def test_definitions_go_to_standard_output() -> None:
     assert [ADD] == json.loads(result.stdout)
 
 
+@pytest.mark.parametrize("source", ["", "x = 1\n", "class A:\n    def f(self): ...\n"])
+def test_no_tools_are_told(source: str) -> None:
+    """And are no error; in JSON there are simply none."""
+    result, in_json = infer("-", given=source), infer("-", "--format", "json", given=source)
+
+    assert (0, "[]\n") == (result.exit_code, result.stdout)
+    assert result.stderr.endswith(
+        " has no tools: none of its functions has a decorator called tool, and none at the top "
+        "is public; --function names others\n"
+    )
+    assert (0, "") == (in_json.exit_code, in_json.stderr)
+    assert {"tools": [], "diagnostics": []} == json.loads(in_json.stdout)
+
+
 def test_diagnostics_go_to_standard_error() -> None:
     """With the line, and the place marked in it."""
     result = infer("mixed.py")

@@ -9,6 +9,7 @@ An answer is one of
 - ``{"outcomes": {…}}``: how many items of a batch, or tools of a registration or a
   conversion, got which of these, in few words; with ``codes`` if a request of all tools that
   were converted has something wrong;
+- ``{"tools": n}``: how many tools were inferred, with the ``codes`` of what was found;
 - ``{"answered": true}`` for what is neither;
 - ``{"unanswered": …}``: the time was up, or the server was gone.
 """
@@ -25,6 +26,7 @@ from google.rpc.status_pb2 import Status
 from hostile.building import build
 from sidecheck.v1 import (
     conversion_service_pb2,
+    inference_service_pb2,
     info_service_pb2,
     options_pb2,
     protocol_service_pb2,
@@ -55,6 +57,9 @@ _RESPONSES: Mapping[str, type[Message]] = {
     "ConversionService/ConvertTools": conversion_service_pb2.ConvertToolsResponse,
     "ConversionService/RestoreToolCall": conversion_service_pb2.RestoreToolCallResponse,
     "ConversionService/ConvertToolResult": conversion_service_pb2.ConvertToolResultResponse,
+    "InferenceService/InferTools": inference_service_pb2.InferToolsResponse,
+    "InferenceService/ProjectTool": inference_service_pb2.ProjectToolResponse,
+    "ProtocolService/NormalizeToolResult": protocol_service_pb2.NormalizeToolResultResponse,
     "InfoService/GetServerInfo": info_service_pb2.GetServerInfoResponse,
 }
 
@@ -88,6 +93,12 @@ def question_of(
         return Question("ConversionService/RestoreToolCall", asker.restoring(asks["restore"]))
     if "tell" in asks:
         return Question("ConversionService/ConvertToolResult", asker.telling(asks["tell"]))
+    if "infer" in asks:
+        return Question("InferenceService/InferTools", asker.inferring(asks))
+    if "project" in asks:
+        return Question("InferenceService/ProjectTool", asker.projection(asks["project"]))
+    if "normalize" in asks:
+        return Question("ProtocolService/NormalizeToolResult", asker.returned(asks["normalize"]))
     if "items" in asks:
         batch = validation_service_pb2.ValidateBatchRequest(items=asker.items(asks["items"]))
         return Question("ValidationService/ValidateBatch", batch.SerializeToString())
@@ -176,6 +187,29 @@ class _Asker:
             api=_api(asks), result=result, call_id=asks.get("call_id", "c1"), name="called"
         ).SerializeToString()
 
+    def inferring(self, asks: Mapping[str, Any]) -> bytes:
+        return inference_service_pb2.InferToolsRequest(
+            source=self.text(asks["infer"]) + self._space, **asks.get("how", {})
+        ).SerializeToString()
+
+    def projection(self, asks: Mapping[str, Any]) -> bytes:
+        return inference_service_pb2.ProjectToolRequest(
+            tool=target_pb2.Target(inline_tool=self._tool(asks)),
+            protocol_version=asks.get("version", ""),
+        ).SerializeToString()
+
+    def returned(self, asks: Mapping[str, Any]) -> bytes:
+        returned: dict[str, Any] = {
+            name: self.text(asks[name]) for name in _RETURNED if name in asks
+        }
+        request = protocol_service_pb2.NormalizeToolResultRequest(
+            profile=asks.get("profile", 0), **returned
+        )
+        request.context.protocol_version = asks.get("version", "")
+        if "tool" in asks:
+            request.tool.CopyFrom(target_pb2.Target(inline_tool=self._tool(asks)))
+        return request.SerializeToString()
+
     def _tool(self, asks: Mapping[str, Any]) -> Any:
         documents = [
             target_pb2.Document(uri=document["uri"], json=self.text(document["json"]))
@@ -184,6 +218,9 @@ class _Asker:
         return target_pb2.InlineTool(
             json=self.text(asks["tool"]) + self._space, documents=documents
         )
+
+
+_RETURNED = ("value", "content", "result", "error")
 
 
 def _api(asks: Mapping[str, Any]) -> Any:
@@ -229,10 +266,11 @@ def answer_of(method: str, response: bytes) -> tuple[dict[str, Any], Any]:
     message: Any = _RESPONSES[method].FromString(response)
     if "registry_revision" in message.DESCRIPTOR.fields_by_name:
         message.ClearField("registry_revision")
-    if isinstance(message, validation_service_pb2.ValidateResponse):
-        return _verdict(message.verdict), message
     if isinstance(message, protocol_service_pb2.CheckSessionResponse):
         return _checked(message.outcome), message
+    if isinstance(message, inference_service_pb2.InferToolsResponse):
+        codes = sorted({found.code for found in message.diagnostics})
+        return {"tools": len(message.tools), **({"codes": codes} if codes else {})}, message
     if isinstance(message, conversion_service_pb2.ConvertToolsResponse):
         codes = sorted({found.code for found in message.request.violations})
         told = _counted(map(_converted, message.conversions))

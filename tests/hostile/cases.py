@@ -12,6 +12,10 @@ these forms, and says what is right to ``expect``. All texts are written as `bui
 - ``restore``: a ``call`` of a ``tool`` by ``plans`` (``plan``, perhaps ``times``), in which
   ``<digest>`` stands for the tool's.
 - ``tell``: a ``result`` for an ``api``, perhaps of a ``tool`` or with a ``profile``.
+- ``infer``: a source text, perhaps with fields of the request as ``how``.
+- ``project``: a ``tool`` for a ``version``.
+- ``normalize``: a ``value``, ``content``, ``result`` or ``error``, perhaps of a ``tool``, for a
+  ``version`` and with a ``profile``.
 - ``call`` of a method, with ``message``: the bytes of a request that need not be one.
 
 What stands in a list ``times`` many has its turn as ``<n>`` in its texts.
@@ -53,7 +57,7 @@ class Case:
     @property
     def is_many(self) -> bool:
         """Whether it asks for many judgements at once."""
-        return not self.asks.keys().isdisjoint(("items", "register", "convert"))
+        return not self.asks.keys().isdisjoint(("items", "register", "convert", "infer"))
 
 
 def families() -> list[str]:

@@ -76,6 +76,8 @@ def test_each_case_expects_one_answer() -> None:
         {"verdict"},
         {"verdict", "codes"},
         {"verdict", "codes", "truncated"},
+        {"tools"},
+        {"tools", "codes"},
         {"outcomes"},
         {"outcomes", "codes"},
         {"answered"},

@@ -31,6 +31,8 @@ def write_inferred(form: str, file: str, text: bytes, inferred: Inferred) -> boo
         write_output(in_json([json.loads(one.json) for one in inferred.tools]))
         if inferred.diagnostics:
             write_rows([*_rows(Source(file, text), inferred), _summary(inferred)], aside=True)
+        elif not inferred.tools:
+            write_rows([_none(file)], aside=True)
     return not any(one.severity is Severity.ERROR for one in inferred.diagnostics)
 
 
@@ -100,6 +102,15 @@ def _offset(text: bytes, starts: list[int], line: int, column: int) -> int:
     end = starts[line] if line < len(starts) else len(text)
     before = text[start:end].decode("utf-8", "surrogateescape")[: column - 1]
     return start + len(before.encode("utf-8", "surrogateescape"))
+
+
+def _none(file: str) -> Row:
+    """Return what is said where nothing is wrong, and nothing was found."""
+    said = (
+        " has no tools: none of its functions has a decorator called tool, and none at the "
+        "top is public; --function names others"
+    )
+    return Row(((printable(file), "bold"), (said, "")))
 
 
 def _summary(inferred: Inferred) -> Row:

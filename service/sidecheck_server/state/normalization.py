@@ -30,8 +30,9 @@ __all__ = ["Normalized", "Normalizer", "ToNormalize"]
 
 T = TypeVar("T")
 
-_BYTES_AT_ONCE = 64 << 10
-"""The largest text that is normalised in the event loop: about a millisecond."""
+_BYTES_AT_ONCE = 16 << 10
+"""The largest text that is normalised in the event loop: some milliseconds, if it is made
+of nothing but empty arrays."""
 
 
 @dataclass(frozen=True, slots=True)

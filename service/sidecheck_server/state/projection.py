@@ -11,8 +11,9 @@ from sidecheck_server.state.validation import Validator
 
 __all__ = ["Projector"]
 
-_BYTES_AT_ONCE = 64 << 10
-"""The largest definition that is projected in the event loop: some milliseconds."""
+_BYTES_AT_ONCE = 8 << 10
+"""The largest definition that is projected in the event loop: some milliseconds, if it is
+made of nothing but small schemas."""
 
 _KEPT_BYTES = 16 << 20
 """How much text the forms may have together that stay known."""

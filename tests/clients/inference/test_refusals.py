@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Annotated, Any
 
 import pytest
-from pydantic import AliasPath, Field
+from pydantic import AliasPath, BaseModel, Field
 from sidecheck.inference import (
     InferenceError,
     infer_tool,
@@ -61,6 +61,14 @@ def gives(a: int) -> Thing:
 
 
 def gives_unknown(a: int) -> "list[Nowhere]":  # type: ignore[name-defined]  # noqa: F821
+    raise NotImplementedError
+
+
+class Part(BaseModel):
+    whole: "Nowhere"  # type: ignore[name-defined]  # noqa: F821
+
+
+def takes_a_part(a: Part) -> int:
     raise NotImplementedError
 
 
@@ -154,16 +162,43 @@ def test_a_schema_that_is_given_needs_no_signature(function: Callable[..., Any])
             "/input_schema/default is of type object, which JSON cannot express",
             {"input_schema": {"default": object()}},
         ),
+        (
+            'input_schema has "type": "object" at its root, as MCP has arguments',
+            {"input_schema": {"type": "array"}},
+        ),
+        (
+            'input_schema has "type": "object" at its root, as MCP has arguments',
+            {"input_schema": {}},
+        ),
+        ("name is a string, not 5", {"name": 5}),
+        ("name is empty: leave it out for the function's own", {"name": ""}),
+        ("read_only is True or False, not 1", {"read_only": 1}),
         ("max_attempts is at least 1, not 0", {"max_attempts": 0}),
+        ("max_attempts is an integer, not '3'", {"max_attempts": "3"}),
+        ("max_attempts is an integer, not True", {"max_attempts": True}),
         ("cache_ttl is at least 0 seconds, and cache_size at least 1", {"cache_ttl": -1.0}),
         ("cache_ttl is at least 0 seconds, and cache_size at least 1", {"cache_ttl": math.nan}),
-        ("description is text, not of type int", {"description": 1}),
-        ("title is text, not of type bool", {"title": True}),
+        ("cache_ttl is a number, not '1h'", {"cache_ttl": "1h"}),
         (
-            "read_only is True or False, or None if nothing is said, not 'yes'",
-            {"read_only": "yes"},
+            "retry_on is a list of classes under Exception, and 5 is none",
+            {"retry_on": [ValueError, 5]},
         ),
-        ("retry_on is a class of exceptions, or a tuple of them", {"retry_on": "ValueError"}),
+        (
+            "retry_on is a list of classes under Exception, not 'ValueError'",
+            {"retry_on": "ValueError"},
+        ),
+        (
+            f"retry_on is a list of classes under Exception, and {BaseException} is none",
+            {"retry_on": BaseException},
+        ),
+        (
+            "inject_settings is a list of the names of settings, not 'git.path'",
+            {"inject_settings": "git.path"},
+        ),
+        (
+            f"injected is a list of types and names of parameters, not {Thing}",
+            {"injected": Thing},
+        ),
         ('on_unsupported is "error" or "any", not \'all\'', {"on_unsupported": "all"}),
         (
             (
@@ -180,12 +215,50 @@ def test_options_are_checked(expected: str, options: dict[str, Any]) -> None:
     assert expected == str(caught.value)
 
 
+def test_an_option_that_there_is_not_is_told_by_name() -> None:
+    with pytest.raises(TypeError, match=r"^a tool has no option 'cache'$"):
+        tool(cache=1)  # type: ignore[call-overload]
+
+
 @pytest.mark.parametrize(
-    ("kind", "target"), [(ValueError, lambda a: a), (TypeError, Thing), (TypeError, 5)]
+    ("kind", "expected", "target"),
+    [
+        (ValueError, "'<lambda>' is no name for a tool: give name=", lambda a: a),
+        (
+            TypeError,
+            (
+                f"a tool is made of a function, not of {Thing}: decorate its methods, or a"
+                " function that makes one"
+            ),
+            Thing,
+        ),
+        (
+            TypeError,
+            (
+                "a tool is made of a function, not of 'sum': the name is an option, as in"
+                " @tool(name='sum')"
+            ),
+            "sum",
+        ),
+        (TypeError, "a tool is made of a function, not of 5", 5),
+    ],
 )
-def test_what_is_no_function_with_a_name_is_no_tool(kind: type[Exception], target: Any) -> None:
-    with pytest.raises(kind):
+def test_what_is_no_function_with_a_name_is_no_tool(
+    kind: type[Exception], expected: str, target: Any
+) -> None:
+    with pytest.raises(kind) as caught:
         infer_tool(target)
+    assert expected == str(caught.value)
+
+
+def test_a_class_that_is_not_whole_is_told_without_pydantic_s_own_names() -> None:
+    with pytest.raises(InferenceError) as caught:
+        infer_tool(takes_a_part)
+    assert "UNRESOLVED_NAME" == caught.value.code
+    assert (
+        "it has no JSON Schema: something that it refers to is not defined; it would have to be"
+        " defined or imported first, or have its schema given to the decorator"
+    ) == caught.value.diagnostic.message
 
 
 def test_a_function_that_is_no_tool_is_told_so() -> None:

@@ -212,6 +212,46 @@ def test_an_unknown_function_is_told() -> None:
     ]
 
 
+def test_a_function_that_is_inside_is_told_by_its_whole_name() -> None:
+    """Where one is called so, and not a function of that end."""
+    source = "class A:\n    def f(): ...\n    def g_f(): ..."
+    messages = [one.message for one in infer(source, functions=("f", "h", "")).diagnostics]
+
+    assert [
+        f'no function of the text is called "{name}"; one inside of a class or a function is '
+        f"named with it, as in {like}"
+        for name, like in (("f", "A.f"), ("h", "Class.method"), ("", "Class.method"))
+    ] == messages
+
+
+def test_a_null_byte_has_its_place() -> None:
+    """Which Python does not tell."""
+    assert [("SYNTAX_ERROR", 3, 4)] == codes("def f():\r\n    ...\n'é'\0")
+
+
+@pytest.mark.parametrize(
+    ("said", "escape"), [("a null byte", r"\0"), ("half of a surrogate pair", r"\ud800")]
+)
+def test_quotes_with_what_no_source_has_are_no_type(said: str, escape: str) -> None:
+    """And the message has no word of the decoder's."""
+    (found,) = infer(f"def f(a: '{escape}'): ...").diagnostics
+
+    assert ("SYNTAX_ERROR", Place(1, 10, 1, 12 + len(escape))) == (found.code, found.place)
+    assert found.message.endswith(f": it has {said}")
+
+
+@pytest.mark.parametrize("schema", ["{}", "{'type': 'array'}"])
+def test_an_input_schema_that_mcp_refuses_is_left_out(schema: str) -> None:
+    """That of the function stands instead."""
+    found = infer(f"@tool(input_schema={schema})\ndef f(a: int): ...")
+
+    assert b'"properties":{"a":{"type":"integer"}}' in found.tools[0].json
+    assert [("UNSUPPORTED_SYNTAX", "warning", 1, 20)] == [
+        (one.code, one.severity.value, one.place.line, one.place.column)
+        for one in found.diagnostics
+    ]
+
+
 def test_a_declaration_of_an_encoding_means_nothing() -> None:
     """The text is UTF-8 whatever it says."""
     source = '# -*- coding: latin-1 -*-\n@tool(description="é")\ndef f(): ...'.encode()

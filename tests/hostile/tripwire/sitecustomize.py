@@ -72,8 +72,9 @@ class Tripwire:
         path = arguments[0]
         if isinstance(path, bytes):
             path = os.fsdecode(path)
-        # One that is a number is open already.
-        if isinstance(path, str) and not str(Path(path).resolve()).startswith(self._homes):
+        # One that is a number is open already; one without a name, in which Python looks for
+        # the line of an error of syntax, there never is.
+        if isinstance(path, str) and path and not str(Path(path).resolve()).startswith(self._homes):
             self.tell("open", path)
 
     def _exec(self, arguments: tuple[Any, ...]) -> None:
@@ -92,8 +93,8 @@ class Tripwire:
         source, name = arguments
         if isinstance(source, bytes):
             source = source.decode("utf-8", "replace")
-        # What is only parsed has this name; what becomes of it is looked at when it runs.
-        if str(name) == "<unknown>" or self._is_ours(str(name)):
+        # What is only parsed has such a name; what becomes of it is looked at when it runs.
+        if str(name) in {"", "<unknown>"} or self._is_ours(str(name)):
             return
         if isinstance(source, str) and _is_marked(source):
             self.tell("compile", source)

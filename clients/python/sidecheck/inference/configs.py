@@ -1,14 +1,38 @@
 """What was said of a tool, and what was made of it."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from sidecheck.inference.errors import Diagnostic
 
 __all__ = ["Options", "ToolConfig"]
 
 OnUnsupported: TypeAlias = Literal["error", "any"]
+
+_TEXT: Final = ("a string", str)
+_ANSWER: Final = ("True or False", bool)
+_COUNT: Final = ("an integer", int)
+#: What options are, in words and for isinstance; None is what was not said.
+_KINDS: Final[Mapping[str, tuple[str, Any]]] = {
+    "name": _TEXT,
+    "description": _TEXT,
+    "category": _TEXT,
+    "title": _TEXT,
+    "read_only": _ANSWER,
+    "destructive": _ANSWER,
+    "idempotent": _ANSWER,
+    "open_world": _ANSWER,
+    "inject_root": _ANSWER,
+    "autowire": _ANSWER,
+    "max_attempts": _COUNT,
+    "cache_ttl": ("a number", int | float),
+    "cache_size": _COUNT,
+    "validate": _ANSWER,
+}
+_UNSAID: Final = frozenset(
+    {"name", "description", "title", "read_only", "destructive", "idempotent", "open_world"}
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,12 +62,18 @@ class Options:
     on_unsupported: OnUnsupported = "error"
 
     def __post_init__(self) -> None:
-        for fault in _wrong_types(self):
-            raise ValueError(fault)
-        if not all(isinstance(one, type) and issubclass(one, Exception) for one in self.retry_on):
-            raise ValueError("retry_on is a class of exceptions, or a tuple of them")
+        for option, (said, kind) in _KINDS.items():
+            value = getattr(self, option)
+            if value is None and option in _UNSAID:
+                continue
+            # True is an integer to Python, and none to people.
+            if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+                raise ValueError(f"{option} is {said}, not {value!r:.100}")
+        if self.name == "":
+            raise ValueError("name is empty: leave it out for the function's own")
         if self.max_attempts < 1:
             raise ValueError(f"max_attempts is at least 1, not {self.max_attempts}")
+        # NaN is not at least anything.
         if not self.cache_ttl >= 0 or self.cache_size < 1:
             raise ValueError("cache_ttl is at least 0 seconds, and cache_size at least 1")
         if self.on_unsupported not in {"error", "any"}:
@@ -65,17 +95,6 @@ class Options:
             "openWorldHint": self.open_world,
         }
         return {name: value for name, value in told.items() if value is not None}
-
-
-def _wrong_types(options: Options) -> Iterator[str]:
-    for name in ("name", "description", "title"):
-        value = getattr(options, name)
-        if not isinstance(value, str | None):
-            yield f"{name} is text, not of type {type(value).__name__}"
-    for name in ("read_only", "destructive", "idempotent", "open_world"):
-        value = getattr(options, name)
-        if not isinstance(value, bool | None):
-            yield f"{name} is True or False, or None if nothing is said, not {value!r}"
 
 
 @dataclass(frozen=True, slots=True)

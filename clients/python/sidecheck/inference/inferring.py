@@ -39,7 +39,8 @@ def infer(target: Callable[..., Any], options: Options, frame: types.FrameType |
 
     Raises:
         InferenceError: It is none as it stands.
-        ValueError: A schema in *options* is no JSON object, or there is no name.
+        ValueError: A schema in *options* is no JSON object, or none of arguments, or there
+            is no name.
     """
     function = function_of(target)
     qualified = getattr(function, "__qualname__", type(target).__qualname__)
@@ -56,6 +57,8 @@ def infer(target: Callable[..., Any], options: Options, frame: types.FrameType |
     scope = Scope.of(function, frame)
     # A signature that no schema is made of needs none of its parts to be describable.
     given = _given(options.input_schema, "input_schema")
+    if given is not None and given.get("type") != "object":
+        raise ValueError('input_schema has "type": "object" at its root, as MCP has arguments')
     signature = signature_of(
         target, scope, injections, placed, lenient=given is not None, admit_anything=anything
     )

@@ -22,6 +22,8 @@ __all__ = ["FURTHER", "Inputs", "described", "inputs_of"]
 
 #: The member under which further arguments are judged. No parameter can be called so.
 FURTHER: Final = "**"
+#: What the class is called that pydantic is given for them.
+_FORM: Final = "_Arguments_of_the_tool"
 
 # Called with names that are not known before.
 _typed_dict: Any = typing_extensions.TypedDict
@@ -69,6 +71,9 @@ def described(
             isinstance(error, PydanticUserError) and error.code == "class-not-fully-defined"
         )
         reason = str(error).partition("\n")[0].partition(". ")[0].rstrip(".")
+        if _FORM in reason:
+            # pydantic names what it was asked for, which is not the author's.
+            reason = "something that it refers to is not defined"
         what = "be defined or imported first" if unresolved else "be of a type that JSON has"
         raise placed.error(
             "UNRESOLVED_NAME" if unresolved else "UNSUPPORTED_TYPE",
@@ -140,7 +145,7 @@ def _form(fields: dict[str, Any], required: AbstractSet[str] = frozenset()) -> A
     found before it judges. ``Required[T]`` is not used: typing remembers such types by
     what is equal, and ``int | str`` equals ``str | int``, whichever came first.
     """
-    form = _typed_dict("_Arguments_of_the_tool", fields)
+    form = _typed_dict(_FORM, fields)
     form.__required_keys__ = frozenset(required)
     form.__optional_keys__ = frozenset(fields) - required
     return form

@@ -5,6 +5,7 @@ import sys
 import time
 import types
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields
 from typing import Any, TypeVar, overload
 
 from sidecheck.inference.configs import OnUnsupported, Options
@@ -79,7 +80,8 @@ def tool(function: F | None = None, /, **options: Any) -> F | Callable[[F], F]:
 
     Raises:
         InferenceError: The function is no tool as it stands.
-        ValueError: An option is none of these.
+        ValueError: An option is of another kind than these.
+        TypeError: It is no function, or there is no such option.
     """
     if function is not None:
         made: F = _made(function, _options(), sys._getframe(1))  # noqa: SLF001  (names of the caller)
@@ -111,18 +113,62 @@ def _options(
     clock: Callable[[], float] = time.monotonic,
     **others: Any,
 ) -> Options:
+    unknown = others.keys() - {one.name for one in fields(Options)}
+    if unknown:
+        raise TypeError(f"a tool has no option {min(unknown)!r}")
     return Options(
-        retry_on=(retry_on,) if isinstance(retry_on, type) else tuple(retry_on or ()),
-        inject_settings=tuple(inject_settings or ()),
-        injected=tuple(injected),
+        retry_on=_several(
+            "retry_on",
+            (retry_on,) if isinstance(retry_on, type) else retry_on,
+            "classes under Exception",
+            lambda one: isinstance(one, type) and issubclass(one, Exception),
+        ),
+        inject_settings=_several(
+            "inject_settings",
+            inject_settings,
+            "the names of settings",
+            lambda one: isinstance(one, str),
+        ),
+        injected=_several(
+            "injected",
+            injected,
+            "types and names of parameters",
+            lambda one: isinstance(one, str | type),
+        ),
         clock=clock,
         **others,
     )
+
+
+def _several(option: str, given: Any, what: str, fits: Callable[[Any], bool]) -> tuple[Any, ...]:
+    """Return *given* as a tuple; a single string is not taken for its letters.
+
+    Raises:
+        ValueError: It is not several of *what*.
+    """
+    if given is None:
+        return ()
+    if isinstance(given, str | type) or not isinstance(given, Iterable):
+        raise ValueError(f"{option} is a list of {what}, not {given!r:.100}")  # noqa: TRY004  (as for its parts)
+    several = tuple(given)
+    for one in several:
+        if not fits(one):
+            raise ValueError(f"{option} is a list of {what}, and {one!r:.100} is none")
+    return several
 
 
 def _made(target: Any, options: Options, frame: types.FrameType | None) -> Any:
     if isinstance(target, staticmethod | classmethod):
         return type(target)(_made(target.__func__, options, frame))
     if not callable(target) or inspect.isclass(target):
-        raise TypeError(f"a tool is made of a function, not of {target!r}")
+        raise TypeError(f"a tool is made of a function, not of {target!r}{_instead(target)}")
     return as_tool(target, FunctionTool(target, infer(target, options, frame), options))
+
+
+def _instead(target: Any) -> str:
+    """Return what would be right, where one can guess it."""
+    if isinstance(target, str):
+        return f": the name is an option, as in @tool(name={target!r})"
+    if inspect.isclass(target):
+        return ": decorate its methods, or a function that makes one"
+    return ""

@@ -16,7 +16,7 @@ class Bounds:
     #: often as it is used.
     nodes: int = 20_000
     #: The same for all tools of a text.
-    all_nodes: int = 200_000
+    all_nodes: int = 100_000
     #: The deepest nesting of annotations, of values and of aliases.
     depth: int = 40
     #: The most classes that are read.

@@ -22,6 +22,7 @@ _HINTS = {
     "read_only": "readOnlyHint",
 }
 _HINTS_IN_ANNOTATIONS = {f"{name}_hint": hint for name, hint in _HINTS.items()}
+_SWITCHES = {"autowire": "autowire", "structured_output": "structured"}
 
 
 @dataclass(slots=True)
@@ -96,20 +97,26 @@ def _read(name: str, node: ast.expr, scope: Scope, literals: Literals, said: Sai
         setattr(said, name, literals.text(node, scope))
     elif name in _HINTS:
         said.annotations[_HINTS[name]] = _boolean(node, scope, literals)
-    elif name == "structured_output":
-        said.structured = _boolean(node, scope, literals)
     elif name == "annotations":
         said.annotations |= _annotations(node, scope, literals)
     elif name in ("input_schema", "output_schema"):
-        setattr(said, name, _dictionary(node, scope, literals))
-    elif name == "autowire":
-        said.autowire = _boolean(node, scope, literals)
+        setattr(said, name, _schema(name, node, scope, literals))
+    elif name in _SWITCHES:
+        setattr(said, _SWITCHES[name], _boolean(node, scope, literals))
     elif name == "injected":
         _add_injected(node, scope, literals, said)
     elif name == "**":
         raise Complaint(Code.UNSUPPORTED_SYNTAX, "its keywords are not written out", node)
     else:
         said.injected |= _injected(name, node, scope, literals)
+
+
+def _schema(name: str, node: ast.expr, scope: Scope, literals: Literals) -> dict[str, Any]:
+    schema = _dictionary(node, scope, literals)
+    if name == "input_schema" and schema.get("type") != "object":
+        message = 'this must have "type": "object" at its root, as MCP has arguments'
+        raise Complaint(Code.UNSUPPORTED_SYNTAX, message, node)
+    return schema
 
 
 def _injected(name: str, node: ast.expr, scope: Scope, literals: Literals) -> set[str]:

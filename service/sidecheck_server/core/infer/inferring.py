@@ -52,13 +52,14 @@ def infer_tools(
 
 
 def _ask_for_known(options: InferenceOptions, names: set[str], complaints: Complaints) -> None:
+    inner = {each.rpartition(".")[2]: each for each in sorted(names, reverse=True) if "." in each}
     for name in dict.fromkeys(options.functions):
         if name not in names:
             complaints.function = name
             complaints.place(
                 Code.UNKNOWN_FUNCTION,
-                f"no function of the text is called {name}; one inside of a class or a function is "
-                "named with it, as in Class.method",
+                f'no function of the text is called "{name}"; one inside of a class or a function '
+                f"is named with it, as in {inner.get(name, 'Class.method')}",
                 Place(),
                 Severity.ERROR,
             )

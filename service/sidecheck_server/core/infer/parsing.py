@@ -73,6 +73,14 @@ def parse_expression(quoted: ast.Constant) -> ast.expr:
 
 
 def _parse(text: str, mode: str) -> ast.AST:
+    if "\0" in text:
+        # Of these, Python does not tell the place.
+        before = _END_OF_LINE.split(text.partition("\0")[0].encode("utf-8", "surrogatepass"))
+        raise Complaint(
+            Code.SYNTAX_ERROR,
+            f"this is not {_PYTHON}: it has a null byte",
+            _at(len(before), len(before[-1])),
+        )
     try:
         with warnings.catch_warnings():
             # The parser warns of escapes and of comparisons by `is`, which are nobody's here.
@@ -83,8 +91,10 @@ def _parse(text: str, mode: str) -> ast.AST:
         raise Complaint(
             Code.SYNTAX_ERROR, f"this is not {_PYTHON}: {error.msg}", _where(text, error)
         ) from None
-    except ValueError as error:  # null bytes
-        raise Complaint(Code.SYNTAX_ERROR, f"this is not {_PYTHON}: {error}", _at(1, 0)) from None
+    except UnicodeEncodeError:  # within quotes, as an escape
+        raise Complaint(
+            Code.SYNTAX_ERROR, f"this is not {_PYTHON}: it has half of a surrogate pair", _at(1, 0)
+        ) from None
     except (MemoryError, RecursionError):
         raise Complaint(
             Code.TOO_DEEP, "this is nested too deeply for Python's own parser", None
