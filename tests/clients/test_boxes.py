@@ -55,6 +55,25 @@ def test_objects_of_an_sdk_are_taken_too() -> None:
     assert ([1], 2) == (unbox(given, tool=listed), unbox(marked))
 
 
+class Renamed:
+    """A result of an SDK that warns of the names of the wire."""
+
+    is_error = False
+    structured_content = {"v": 3}  # noqa: RUF012  (as an SDK has it)
+
+    @property
+    def isError(self) -> bool:  # noqa: N802
+        raise DeprecationWarning("isError is is_error now")
+
+    @property
+    def structuredContent(self) -> Any:  # noqa: N802
+        raise DeprecationWarning("structuredContent is structured_content now")
+
+
+def test_names_that_an_sdk_warns_of_are_not_used() -> None:
+    assert 3 == unbox(Renamed(), output_schema=OURS)
+
+
 @pytest.mark.parametrize(
     ("kind", "given", "schema"),
     [

@@ -63,11 +63,13 @@ class InvalidToolResult(RuntimeError):
 def member(value: Any, *names: str) -> Any:
     """Return the first member of *value* that is there, by key or by attribute; else `ABSENT`.
 
-    What a model of pydantic was not given counts as absent.
+    Attributes are asked for from the last name on: SDKs that renamed them keep the names of
+    the wire, if at all, to warn of their use. What a model of pydantic was not given counts
+    as absent.
     """
     if isinstance(value, Mapping):
         return next((value[name] for name in names if name in value), ABSENT)
-    for name in names:
+    for name in reversed(names):
         found = getattr(value, name, ABSENT)
         if found is None and name not in getattr(value, "model_fields_set", ()):
             return ABSENT
