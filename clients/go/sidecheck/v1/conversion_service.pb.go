@@ -283,59 +283,59 @@ func (Loss_Action) EnumDescriptor() ([]byte, []int) {
 }
 
 // What that means for the payloads that are admitted, once the plan is applied.
-type Loss_Direction int32
+type Loss_Effect int32
 
 const (
 	// Never sent.
-	Loss_DIRECTION_UNSPECIFIED Loss_Direction = 0
+	Loss_EFFECT_UNSPECIFIED Loss_Effect = 0
 	// The same ones.
-	Loss_DIRECTION_SAME Loss_Direction = 1
+	Loss_EFFECT_EQUIVALENT Loss_Effect = 1
 	// More: those that the original refuses are found out when the call comes back.
-	Loss_DIRECTION_WIDER Loss_Direction = 2
+	Loss_EFFECT_WIDENED Loss_Effect = 2
 	// Fewer: there are valid calls that the model cannot make.
-	Loss_DIRECTION_NARROWER Loss_Direction = 3
+	Loss_EFFECT_NARROWED Loss_Effect = 3
 )
 
-// Enum value maps for Loss_Direction.
+// Enum value maps for Loss_Effect.
 var (
-	Loss_Direction_name = map[int32]string{
-		0: "DIRECTION_UNSPECIFIED",
-		1: "DIRECTION_SAME",
-		2: "DIRECTION_WIDER",
-		3: "DIRECTION_NARROWER",
+	Loss_Effect_name = map[int32]string{
+		0: "EFFECT_UNSPECIFIED",
+		1: "EFFECT_EQUIVALENT",
+		2: "EFFECT_WIDENED",
+		3: "EFFECT_NARROWED",
 	}
-	Loss_Direction_value = map[string]int32{
-		"DIRECTION_UNSPECIFIED": 0,
-		"DIRECTION_SAME":        1,
-		"DIRECTION_WIDER":       2,
-		"DIRECTION_NARROWER":    3,
+	Loss_Effect_value = map[string]int32{
+		"EFFECT_UNSPECIFIED": 0,
+		"EFFECT_EQUIVALENT":  1,
+		"EFFECT_WIDENED":     2,
+		"EFFECT_NARROWED":    3,
 	}
 )
 
-func (x Loss_Direction) Enum() *Loss_Direction {
-	p := new(Loss_Direction)
+func (x Loss_Effect) Enum() *Loss_Effect {
+	p := new(Loss_Effect)
 	*p = x
 	return p
 }
 
-func (x Loss_Direction) String() string {
+func (x Loss_Effect) String() string {
 	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
 }
 
-func (Loss_Direction) Descriptor() protoreflect.EnumDescriptor {
+func (Loss_Effect) Descriptor() protoreflect.EnumDescriptor {
 	return file_sidecheck_v1_conversion_service_proto_enumTypes[4].Descriptor()
 }
 
-func (Loss_Direction) Type() protoreflect.EnumType {
+func (Loss_Effect) Type() protoreflect.EnumType {
 	return &file_sidecheck_v1_conversion_service_proto_enumTypes[4]
 }
 
-func (x Loss_Direction) Number() protoreflect.EnumNumber {
+func (x Loss_Effect) Number() protoreflect.EnumNumber {
 	return protoreflect.EnumNumber(x)
 }
 
-// Deprecated: Use Loss_Direction.Descriptor instead.
-func (Loss_Direction) EnumDescriptor() ([]byte, []int) {
+// Deprecated: Use Loss_Effect.Descriptor instead.
+func (Loss_Effect) EnumDescriptor() ([]byte, []int) {
 	return file_sidecheck_v1_conversion_service_proto_rawDescGZIP(), []int{6, 1}
 }
 
@@ -623,7 +623,7 @@ type ToolConversion struct {
 	// Types that are valid to be assigned to Outcome:
 	//
 	//	*ToolConversion_Converted
-	//	*ToolConversion_Refused
+	//	*ToolConversion_Error
 	Outcome       isToolConversion_Outcome `protobuf_oneof:"outcome"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -689,10 +689,10 @@ func (x *ToolConversion) GetConverted() *ConvertedTool {
 	return nil
 }
 
-func (x *ToolConversion) GetRefused() *status.Status {
+func (x *ToolConversion) GetError() *status.Status {
 	if x != nil {
-		if x, ok := x.Outcome.(*ToolConversion_Refused); ok {
-			return x.Refused
+		if x, ok := x.Outcome.(*ToolConversion_Error); ok {
+			return x.Error
 		}
 	}
 	return nil
@@ -707,14 +707,14 @@ type ToolConversion_Converted struct {
 	Converted *ConvertedTool `protobuf:"bytes,3,opt,name=converted,proto3,oneof"`
 }
 
-type ToolConversion_Refused struct {
+type ToolConversion_Error struct {
 	// Why there is none.
-	Refused *status.Status `protobuf:"bytes,4,opt,name=refused,proto3,oneof"`
+	Error *status.Status `protobuf:"bytes,4,opt,name=error,proto3,oneof"`
 }
 
 func (*ToolConversion_Converted) isToolConversion_Outcome() {}
 
-func (*ToolConversion_Refused) isToolConversion_Outcome() {}
+func (*ToolConversion_Error) isToolConversion_Outcome() {}
 
 // A tool in the form of an API.
 type ConvertedTool struct {
@@ -726,16 +726,16 @@ type ConvertedTool struct {
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	// Whether it asks the API to hold the model to the schema.
 	Strict bool `protobuf:"varint,3,opt,name=strict,proto3" json:"strict,omitempty"`
-	// What `RestoreToolCall` needs, as JSON text. It may be kept or sent anywhere, and has
+	// What `ConvertToolCall` needs, as JSON text. It may be kept or sent anywhere, and has
 	// no values of payloads in it. It is of this definition alone: if that changes, the
 	// tool is converted again.
-	Plan []byte `protobuf:"bytes,4,opt,name=plan,proto3" json:"plan,omitempty"`
+	Mapping []byte `protobuf:"bytes,4,opt,name=mapping,proto3" json:"mapping,omitempty"`
 	// Everything that is not as in the original, ordered by pointer.
 	Losses []*Loss `protobuf:"bytes,5,rep,name=losses,proto3" json:"losses,omitempty"`
 	// Why the tool is not strict though the mode prefers it. Empty if it is, or need not be.
-	WhyNotStrict  string `protobuf:"bytes,6,opt,name=why_not_strict,json=whyNotStrict,proto3" json:"why_not_strict,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	NotStrictReason string `protobuf:"bytes,6,opt,name=not_strict_reason,json=notStrictReason,proto3" json:"not_strict_reason,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *ConvertedTool) Reset() {
@@ -789,9 +789,9 @@ func (x *ConvertedTool) GetStrict() bool {
 	return false
 }
 
-func (x *ConvertedTool) GetPlan() []byte {
+func (x *ConvertedTool) GetMapping() []byte {
 	if x != nil {
-		return x.Plan
+		return x.Mapping
 	}
 	return nil
 }
@@ -803,9 +803,9 @@ func (x *ConvertedTool) GetLosses() []*Loss {
 	return nil
 }
 
-func (x *ConvertedTool) GetWhyNotStrict() string {
+func (x *ConvertedTool) GetNotStrictReason() string {
 	if x != nil {
-		return x.WhyNotStrict
+		return x.NotStrictReason
 	}
 	return ""
 }
@@ -821,7 +821,7 @@ type Loss struct {
 	// What was done.
 	Action Loss_Action `protobuf:"varint,3,opt,name=action,proto3,enum=sidecheck.v1.Loss_Action" json:"action,omitempty"`
 	// What that means.
-	Direction Loss_Direction `protobuf:"varint,4,opt,name=direction,proto3,enum=sidecheck.v1.Loss_Direction" json:"direction,omitempty"`
+	Effect Loss_Effect `protobuf:"varint,4,opt,name=effect,proto3,enum=sidecheck.v1.Loss_Effect" json:"effect,omitempty"`
 	// The same for a person.
 	Message       string `protobuf:"bytes,5,opt,name=message,proto3" json:"message,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -879,11 +879,11 @@ func (x *Loss) GetAction() Loss_Action {
 	return Loss_ACTION_UNSPECIFIED
 }
 
-func (x *Loss) GetDirection() Loss_Direction {
+func (x *Loss) GetEffect() Loss_Effect {
 	if x != nil {
-		return x.Direction
+		return x.Effect
 	}
-	return Loss_DIRECTION_UNSPECIFIED
+	return Loss_EFFECT_UNSPECIFIED
 }
 
 func (x *Loss) GetMessage() string {
@@ -894,7 +894,7 @@ func (x *Loss) GetMessage() string {
 }
 
 // A model's call to restore.
-type RestoreToolCallRequest struct {
+type ConvertToolCallRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The call as the API of the plan gave it, as JSON text: an element of `tool_calls`, a
 	// `function_call` item, a `tool_use` block, a `functionCall` or `toolUse` part, or what
@@ -903,7 +903,7 @@ type RestoreToolCallRequest struct {
 	// The plan of the tool that was called, or those of all tools of the request: the call
 	// says which is meant. All are of one API, and no two of one name. At most
 	// `Limits.batch_items`.
-	Plans [][]byte `protobuf:"bytes,2,rep,name=plans,proto3" json:"plans,omitempty"`
+	Mappings [][]byte `protobuf:"bytes,2,rep,name=mappings,proto3" json:"mappings,omitempty"`
 	// The original tool, with the definition that was converted. If unset, the registered
 	// definition that the plan names.
 	Tool *Target `protobuf:"bytes,3,opt,name=tool,proto3" json:"tool,omitempty"`
@@ -914,20 +914,20 @@ type RestoreToolCallRequest struct {
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *RestoreToolCallRequest) Reset() {
-	*x = RestoreToolCallRequest{}
+func (x *ConvertToolCallRequest) Reset() {
+	*x = ConvertToolCallRequest{}
 	mi := &file_sidecheck_v1_conversion_service_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *RestoreToolCallRequest) String() string {
+func (x *ConvertToolCallRequest) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*RestoreToolCallRequest) ProtoMessage() {}
+func (*ConvertToolCallRequest) ProtoMessage() {}
 
-func (x *RestoreToolCallRequest) ProtoReflect() protoreflect.Message {
+func (x *ConvertToolCallRequest) ProtoReflect() protoreflect.Message {
 	mi := &file_sidecheck_v1_conversion_service_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -939,33 +939,33 @@ func (x *RestoreToolCallRequest) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use RestoreToolCallRequest.ProtoReflect.Descriptor instead.
-func (*RestoreToolCallRequest) Descriptor() ([]byte, []int) {
+// Deprecated: Use ConvertToolCallRequest.ProtoReflect.Descriptor instead.
+func (*ConvertToolCallRequest) Descriptor() ([]byte, []int) {
 	return file_sidecheck_v1_conversion_service_proto_rawDescGZIP(), []int{7}
 }
 
-func (x *RestoreToolCallRequest) GetCall() []byte {
+func (x *ConvertToolCallRequest) GetCall() []byte {
 	if x != nil {
 		return x.Call
 	}
 	return nil
 }
 
-func (x *RestoreToolCallRequest) GetPlans() [][]byte {
+func (x *ConvertToolCallRequest) GetMappings() [][]byte {
 	if x != nil {
-		return x.Plans
+		return x.Mappings
 	}
 	return nil
 }
 
-func (x *RestoreToolCallRequest) GetTool() *Target {
+func (x *ConvertToolCallRequest) GetTool() *Target {
 	if x != nil {
 		return x.Tool
 	}
 	return nil
 }
 
-func (x *RestoreToolCallRequest) GetOptions() *ValidationOptions {
+func (x *ConvertToolCallRequest) GetOptions() *ValidationOptions {
 	if x != nil {
 		return x.Options
 	}
@@ -973,7 +973,7 @@ func (x *RestoreToolCallRequest) GetOptions() *ValidationOptions {
 }
 
 // A call as MCP has it.
-type RestoreToolCallResponse struct {
+type ConvertToolCallResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The server that offers the tool, or empty.
 	Server string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
@@ -998,20 +998,20 @@ type RestoreToolCallResponse struct {
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *RestoreToolCallResponse) Reset() {
-	*x = RestoreToolCallResponse{}
+func (x *ConvertToolCallResponse) Reset() {
+	*x = ConvertToolCallResponse{}
 	mi := &file_sidecheck_v1_conversion_service_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *RestoreToolCallResponse) String() string {
+func (x *ConvertToolCallResponse) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*RestoreToolCallResponse) ProtoMessage() {}
+func (*ConvertToolCallResponse) ProtoMessage() {}
 
-func (x *RestoreToolCallResponse) ProtoReflect() protoreflect.Message {
+func (x *ConvertToolCallResponse) ProtoReflect() protoreflect.Message {
 	mi := &file_sidecheck_v1_conversion_service_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -1023,54 +1023,54 @@ func (x *RestoreToolCallResponse) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use RestoreToolCallResponse.ProtoReflect.Descriptor instead.
-func (*RestoreToolCallResponse) Descriptor() ([]byte, []int) {
+// Deprecated: Use ConvertToolCallResponse.ProtoReflect.Descriptor instead.
+func (*ConvertToolCallResponse) Descriptor() ([]byte, []int) {
 	return file_sidecheck_v1_conversion_service_proto_rawDescGZIP(), []int{8}
 }
 
-func (x *RestoreToolCallResponse) GetServer() string {
+func (x *ConvertToolCallResponse) GetServer() string {
 	if x != nil {
 		return x.Server
 	}
 	return ""
 }
 
-func (x *RestoreToolCallResponse) GetTool() string {
+func (x *ConvertToolCallResponse) GetTool() string {
 	if x != nil {
 		return x.Tool
 	}
 	return ""
 }
 
-func (x *RestoreToolCallResponse) GetCallId() string {
+func (x *ConvertToolCallResponse) GetCallId() string {
 	if x != nil {
 		return x.CallId
 	}
 	return ""
 }
 
-func (x *RestoreToolCallResponse) GetCallParams() []byte {
+func (x *ConvertToolCallResponse) GetCallParams() []byte {
 	if x != nil {
 		return x.CallParams
 	}
 	return nil
 }
 
-func (x *RestoreToolCallResponse) GetVerdict() *Verdict {
+func (x *ConvertToolCallResponse) GetVerdict() *Verdict {
 	if x != nil {
 		return x.Verdict
 	}
 	return nil
 }
 
-func (x *RestoreToolCallResponse) GetChanges() []*Change {
+func (x *ConvertToolCallResponse) GetChanges() []*Change {
 	if x != nil {
 		return x.Changes
 	}
 	return nil
 }
 
-func (x *RestoreToolCallResponse) GetName() string {
+func (x *ConvertToolCallResponse) GetName() string {
 	if x != nil {
 		return x.Name
 	}
@@ -1260,25 +1260,25 @@ const file_sidecheck_v1_conversion_service_proto_rawDesc = "" +
 	"\aservers\x18\x04 \x03(\tR\aservers\"\x87\x01\n" +
 	"\x14ConvertToolsResponse\x12>\n" +
 	"\vconversions\x18\x01 \x03(\v2\x1c.sidecheck.v1.ToolConversionR\vconversions\x12/\n" +
-	"\arequest\x18\x02 \x01(\v2\x15.sidecheck.v1.VerdictR\arequest\"\xb4\x01\n" +
+	"\arequest\x18\x02 \x01(\v2\x15.sidecheck.v1.VerdictR\arequest\"\xb0\x01\n" +
 	"\x0eToolConversion\x12\x16\n" +
 	"\x06server\x18\x01 \x01(\tR\x06server\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12;\n" +
-	"\tconverted\x18\x03 \x01(\v2\x1b.sidecheck.v1.ConvertedToolH\x00R\tconverted\x12.\n" +
-	"\arefused\x18\x04 \x01(\v2\x12.google.rpc.StatusH\x00R\arefusedB\t\n" +
-	"\aoutcome\"\xb5\x01\n" +
+	"\tconverted\x18\x03 \x01(\v2\x1b.sidecheck.v1.ConvertedToolH\x00R\tconverted\x12*\n" +
+	"\x05error\x18\x04 \x01(\v2\x12.google.rpc.StatusH\x00R\x05errorB\t\n" +
+	"\aoutcome\"\xc1\x01\n" +
 	"\rConvertedTool\x12\x12\n" +
 	"\x04json\x18\x01 \x01(\fR\x04json\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x16\n" +
-	"\x06strict\x18\x03 \x01(\bR\x06strict\x12\x12\n" +
-	"\x04plan\x18\x04 \x01(\fR\x04plan\x12*\n" +
-	"\x06losses\x18\x05 \x03(\v2\x12.sidecheck.v1.LossR\x06losses\x12$\n" +
-	"\x0ewhy_not_strict\x18\x06 \x01(\tR\fwhyNotStrict\"\xb4\x03\n" +
+	"\x06strict\x18\x03 \x01(\bR\x06strict\x12\x18\n" +
+	"\amapping\x18\x04 \x01(\fR\amapping\x12*\n" +
+	"\x06losses\x18\x05 \x03(\v2\x12.sidecheck.v1.LossR\x06losses\x12*\n" +
+	"\x11not_strict_reason\x18\x06 \x01(\tR\x0fnotStrictReason\"\xa4\x03\n" +
 	"\x04Loss\x12\x18\n" +
 	"\apointer\x18\x01 \x01(\tR\apointer\x12\x18\n" +
 	"\akeyword\x18\x02 \x01(\tR\akeyword\x121\n" +
-	"\x06action\x18\x03 \x01(\x0e2\x19.sidecheck.v1.Loss.ActionR\x06action\x12:\n" +
-	"\tdirection\x18\x04 \x01(\x0e2\x1c.sidecheck.v1.Loss.DirectionR\tdirection\x12\x18\n" +
+	"\x06action\x18\x03 \x01(\x0e2\x19.sidecheck.v1.Loss.ActionR\x06action\x121\n" +
+	"\x06effect\x18\x04 \x01(\x0e2\x19.sidecheck.v1.Loss.EffectR\x06effect\x12\x18\n" +
 	"\amessage\x18\x05 \x01(\tR\amessage\"\x85\x01\n" +
 	"\x06Action\x12\x16\n" +
 	"\x12ACTION_UNSPECIFIED\x10\x00\x12\x0f\n" +
@@ -1286,18 +1286,18 @@ const file_sidecheck_v1_conversion_service_proto_rawDesc = "" +
 	"\x10ACTION_DESCRIBED\x10\x02\x12\x14\n" +
 	"\x10ACTION_REWRITTEN\x10\x03\x12\x12\n" +
 	"\x0eACTION_ENCODED\x10\x04\x12\x12\n" +
-	"\x0eACTION_DROPPED\x10\x05\"g\n" +
-	"\tDirection\x12\x19\n" +
-	"\x15DIRECTION_UNSPECIFIED\x10\x00\x12\x12\n" +
-	"\x0eDIRECTION_SAME\x10\x01\x12\x13\n" +
-	"\x0fDIRECTION_WIDER\x10\x02\x12\x16\n" +
-	"\x12DIRECTION_NARROWER\x10\x03\"\xa7\x01\n" +
-	"\x16RestoreToolCallRequest\x12\x12\n" +
-	"\x04call\x18\x01 \x01(\fR\x04call\x12\x14\n" +
-	"\x05plans\x18\x02 \x03(\fR\x05plans\x12(\n" +
+	"\x0eACTION_DROPPED\x10\x05\"`\n" +
+	"\x06Effect\x12\x16\n" +
+	"\x12EFFECT_UNSPECIFIED\x10\x00\x12\x15\n" +
+	"\x11EFFECT_EQUIVALENT\x10\x01\x12\x12\n" +
+	"\x0eEFFECT_WIDENED\x10\x02\x12\x13\n" +
+	"\x0fEFFECT_NARROWED\x10\x03\"\xad\x01\n" +
+	"\x16ConvertToolCallRequest\x12\x12\n" +
+	"\x04call\x18\x01 \x01(\fR\x04call\x12\x1a\n" +
+	"\bmappings\x18\x02 \x03(\fR\bmappings\x12(\n" +
 	"\x04tool\x18\x03 \x01(\v2\x14.sidecheck.v1.TargetR\x04tool\x129\n" +
 	"\aoptions\x18\x04 \x01(\v2\x1f.sidecheck.v1.ValidationOptionsR\aoptions\"\xf4\x01\n" +
-	"\x17RestoreToolCallResponse\x12\x16\n" +
+	"\x17ConvertToolCallResponse\x12\x16\n" +
 	"\x06server\x18\x01 \x01(\tR\x06server\x12\x12\n" +
 	"\x04tool\x18\x02 \x01(\tR\x04tool\x12\x17\n" +
 	"\acall_id\x18\x03 \x01(\tR\x06callId\x12\x1f\n" +
@@ -1339,7 +1339,7 @@ const file_sidecheck_v1_conversion_service_proto_rawDesc = "" +
 	"\x13SERVER_PREFIX_NEVER\x10\x032\xb0\x02\n" +
 	"\x11ConversionService\x12U\n" +
 	"\fConvertTools\x12!.sidecheck.v1.ConvertToolsRequest\x1a\".sidecheck.v1.ConvertToolsResponse\x12^\n" +
-	"\x0fRestoreToolCall\x12$.sidecheck.v1.RestoreToolCallRequest\x1a%.sidecheck.v1.RestoreToolCallResponse\x12d\n" +
+	"\x0fConvertToolCall\x12$.sidecheck.v1.ConvertToolCallRequest\x1a%.sidecheck.v1.ConvertToolCallResponse\x12d\n" +
 	"\x11ConvertToolResult\x12&.sidecheck.v1.ConvertToolResultRequest\x1a'.sidecheck.v1.ConvertToolResultResponseBW\n" +
 	"\x0fio.sidecheck.v1P\x01ZBgithub.com/sidecheck/sidecheck/clients/go/sidecheck/v1;sidecheckv1b\x06proto3"
 
@@ -1362,7 +1362,7 @@ var file_sidecheck_v1_conversion_service_proto_goTypes = []any{
 	(ConversionMode)(0),               // 1: sidecheck.v1.ConversionMode
 	(ServerPrefix)(0),                 // 2: sidecheck.v1.ServerPrefix
 	(Loss_Action)(0),                  // 3: sidecheck.v1.Loss.Action
-	(Loss_Direction)(0),               // 4: sidecheck.v1.Loss.Direction
+	(Loss_Effect)(0),                  // 4: sidecheck.v1.Loss.Effect
 	(*ConversionOptions)(nil),         // 5: sidecheck.v1.ConversionOptions
 	(*ToolToConvert)(nil),             // 6: sidecheck.v1.ToolToConvert
 	(*ConvertToolsRequest)(nil),       // 7: sidecheck.v1.ConvertToolsRequest
@@ -1370,8 +1370,8 @@ var file_sidecheck_v1_conversion_service_proto_goTypes = []any{
 	(*ToolConversion)(nil),            // 9: sidecheck.v1.ToolConversion
 	(*ConvertedTool)(nil),             // 10: sidecheck.v1.ConvertedTool
 	(*Loss)(nil),                      // 11: sidecheck.v1.Loss
-	(*RestoreToolCallRequest)(nil),    // 12: sidecheck.v1.RestoreToolCallRequest
-	(*RestoreToolCallResponse)(nil),   // 13: sidecheck.v1.RestoreToolCallResponse
+	(*ConvertToolCallRequest)(nil),    // 12: sidecheck.v1.ConvertToolCallRequest
+	(*ConvertToolCallResponse)(nil),   // 13: sidecheck.v1.ConvertToolCallResponse
 	(*ConvertToolResultRequest)(nil),  // 14: sidecheck.v1.ConvertToolResultRequest
 	(*ConvertToolResultResponse)(nil), // 15: sidecheck.v1.ConvertToolResultResponse
 	(*Target)(nil),                    // 16: sidecheck.v1.Target
@@ -1393,14 +1393,14 @@ var file_sidecheck_v1_conversion_service_proto_depIdxs = []int32{
 	9,  // 6: sidecheck.v1.ConvertToolsResponse.conversions:type_name -> sidecheck.v1.ToolConversion
 	17, // 7: sidecheck.v1.ConvertToolsResponse.request:type_name -> sidecheck.v1.Verdict
 	10, // 8: sidecheck.v1.ToolConversion.converted:type_name -> sidecheck.v1.ConvertedTool
-	18, // 9: sidecheck.v1.ToolConversion.refused:type_name -> google.rpc.Status
+	18, // 9: sidecheck.v1.ToolConversion.error:type_name -> google.rpc.Status
 	11, // 10: sidecheck.v1.ConvertedTool.losses:type_name -> sidecheck.v1.Loss
 	3,  // 11: sidecheck.v1.Loss.action:type_name -> sidecheck.v1.Loss.Action
-	4,  // 12: sidecheck.v1.Loss.direction:type_name -> sidecheck.v1.Loss.Direction
-	16, // 13: sidecheck.v1.RestoreToolCallRequest.tool:type_name -> sidecheck.v1.Target
-	19, // 14: sidecheck.v1.RestoreToolCallRequest.options:type_name -> sidecheck.v1.ValidationOptions
-	17, // 15: sidecheck.v1.RestoreToolCallResponse.verdict:type_name -> sidecheck.v1.Verdict
-	20, // 16: sidecheck.v1.RestoreToolCallResponse.changes:type_name -> sidecheck.v1.Change
+	4,  // 12: sidecheck.v1.Loss.effect:type_name -> sidecheck.v1.Loss.Effect
+	16, // 13: sidecheck.v1.ConvertToolCallRequest.tool:type_name -> sidecheck.v1.Target
+	19, // 14: sidecheck.v1.ConvertToolCallRequest.options:type_name -> sidecheck.v1.ValidationOptions
+	17, // 15: sidecheck.v1.ConvertToolCallResponse.verdict:type_name -> sidecheck.v1.Verdict
+	20, // 16: sidecheck.v1.ConvertToolCallResponse.changes:type_name -> sidecheck.v1.Change
 	0,  // 17: sidecheck.v1.ConvertToolResultRequest.api:type_name -> sidecheck.v1.ModelApi
 	21, // 18: sidecheck.v1.ConvertToolResultRequest.result:type_name -> sidecheck.v1.ToolResult
 	22, // 19: sidecheck.v1.ConvertToolResultRequest.context:type_name -> sidecheck.v1.ProtocolContext
@@ -1408,10 +1408,10 @@ var file_sidecheck_v1_conversion_service_proto_depIdxs = []int32{
 	11, // 21: sidecheck.v1.ConvertToolResultResponse.losses:type_name -> sidecheck.v1.Loss
 	17, // 22: sidecheck.v1.ConvertToolResultResponse.verdict:type_name -> sidecheck.v1.Verdict
 	7,  // 23: sidecheck.v1.ConversionService.ConvertTools:input_type -> sidecheck.v1.ConvertToolsRequest
-	12, // 24: sidecheck.v1.ConversionService.RestoreToolCall:input_type -> sidecheck.v1.RestoreToolCallRequest
+	12, // 24: sidecheck.v1.ConversionService.ConvertToolCall:input_type -> sidecheck.v1.ConvertToolCallRequest
 	14, // 25: sidecheck.v1.ConversionService.ConvertToolResult:input_type -> sidecheck.v1.ConvertToolResultRequest
 	8,  // 26: sidecheck.v1.ConversionService.ConvertTools:output_type -> sidecheck.v1.ConvertToolsResponse
-	13, // 27: sidecheck.v1.ConversionService.RestoreToolCall:output_type -> sidecheck.v1.RestoreToolCallResponse
+	13, // 27: sidecheck.v1.ConversionService.ConvertToolCall:output_type -> sidecheck.v1.ConvertToolCallResponse
 	15, // 28: sidecheck.v1.ConversionService.ConvertToolResult:output_type -> sidecheck.v1.ConvertToolResultResponse
 	26, // [26:29] is the sub-list for method output_type
 	23, // [23:26] is the sub-list for method input_type
@@ -1431,7 +1431,7 @@ func file_sidecheck_v1_conversion_service_proto_init() {
 	file_sidecheck_v1_verdict_proto_init()
 	file_sidecheck_v1_conversion_service_proto_msgTypes[4].OneofWrappers = []any{
 		(*ToolConversion_Converted)(nil),
-		(*ToolConversion_Refused)(nil),
+		(*ToolConversion_Error)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{

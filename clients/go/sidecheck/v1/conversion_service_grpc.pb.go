@@ -20,7 +20,7 @@ const _ = grpc.SupportPackageIsVersion9
 
 const (
 	ConversionService_ConvertTools_FullMethodName      = "/sidecheck.v1.ConversionService/ConvertTools"
-	ConversionService_RestoreToolCall_FullMethodName   = "/sidecheck.v1.ConversionService/RestoreToolCall"
+	ConversionService_ConvertToolCall_FullMethodName   = "/sidecheck.v1.ConversionService/ConvertToolCall"
 	ConversionService_ConvertToolResult_FullMethodName = "/sidecheck.v1.ConversionService/ConvertToolResult"
 )
 
@@ -40,9 +40,9 @@ type ConversionServiceClient interface {
 	ConvertTools(ctx context.Context, in *ConvertToolsRequest, opts ...grpc.CallOption) (*ConvertToolsResponse, error)
 	// Turns the call that a model made into the `params` of a `tools/call`, and judges its
 	// arguments under the original input schema. A call that cannot be read is an answer:
-	// an invalid verdict. Refuses with `PLAN_MISMATCH` a call by a name that no plan is of,
+	// an invalid verdict. Refuses with `MAPPING_MISMATCH` a call by a name that no plan is of,
 	// and a plan of another definition than that of the tool.
-	RestoreToolCall(ctx context.Context, in *RestoreToolCallRequest, opts ...grpc.CallOption) (*RestoreToolCallResponse, error)
+	ConvertToolCall(ctx context.Context, in *ConvertToolCallRequest, opts ...grpc.CallOption) (*ConvertToolCallResponse, error)
 	// Turns the `CallToolResult` of a call into what tells the model. In place of an
 	// invalid result the model is told that the tool failed.
 	ConvertToolResult(ctx context.Context, in *ConvertToolResultRequest, opts ...grpc.CallOption) (*ConvertToolResultResponse, error)
@@ -66,10 +66,10 @@ func (c *conversionServiceClient) ConvertTools(ctx context.Context, in *ConvertT
 	return out, nil
 }
 
-func (c *conversionServiceClient) RestoreToolCall(ctx context.Context, in *RestoreToolCallRequest, opts ...grpc.CallOption) (*RestoreToolCallResponse, error) {
+func (c *conversionServiceClient) ConvertToolCall(ctx context.Context, in *ConvertToolCallRequest, opts ...grpc.CallOption) (*ConvertToolCallResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(RestoreToolCallResponse)
-	err := c.cc.Invoke(ctx, ConversionService_RestoreToolCall_FullMethodName, in, out, cOpts...)
+	out := new(ConvertToolCallResponse)
+	err := c.cc.Invoke(ctx, ConversionService_ConvertToolCall_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -102,9 +102,9 @@ type ConversionServiceServer interface {
 	ConvertTools(context.Context, *ConvertToolsRequest) (*ConvertToolsResponse, error)
 	// Turns the call that a model made into the `params` of a `tools/call`, and judges its
 	// arguments under the original input schema. A call that cannot be read is an answer:
-	// an invalid verdict. Refuses with `PLAN_MISMATCH` a call by a name that no plan is of,
+	// an invalid verdict. Refuses with `MAPPING_MISMATCH` a call by a name that no plan is of,
 	// and a plan of another definition than that of the tool.
-	RestoreToolCall(context.Context, *RestoreToolCallRequest) (*RestoreToolCallResponse, error)
+	ConvertToolCall(context.Context, *ConvertToolCallRequest) (*ConvertToolCallResponse, error)
 	// Turns the `CallToolResult` of a call into what tells the model. In place of an
 	// invalid result the model is told that the tool failed.
 	ConvertToolResult(context.Context, *ConvertToolResultRequest) (*ConvertToolResultResponse, error)
@@ -121,8 +121,8 @@ type UnimplementedConversionServiceServer struct{}
 func (UnimplementedConversionServiceServer) ConvertTools(context.Context, *ConvertToolsRequest) (*ConvertToolsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ConvertTools not implemented")
 }
-func (UnimplementedConversionServiceServer) RestoreToolCall(context.Context, *RestoreToolCallRequest) (*RestoreToolCallResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method RestoreToolCall not implemented")
+func (UnimplementedConversionServiceServer) ConvertToolCall(context.Context, *ConvertToolCallRequest) (*ConvertToolCallResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ConvertToolCall not implemented")
 }
 func (UnimplementedConversionServiceServer) ConvertToolResult(context.Context, *ConvertToolResultRequest) (*ConvertToolResultResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ConvertToolResult not implemented")
@@ -166,20 +166,20 @@ func _ConversionService_ConvertTools_Handler(srv interface{}, ctx context.Contex
 	return interceptor(ctx, in, info, handler)
 }
 
-func _ConversionService_RestoreToolCall_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(RestoreToolCallRequest)
+func _ConversionService_ConvertToolCall_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ConvertToolCallRequest)
 	if err := dec(in); err != nil {
 		return nil, err
 	}
 	if interceptor == nil {
-		return srv.(ConversionServiceServer).RestoreToolCall(ctx, in)
+		return srv.(ConversionServiceServer).ConvertToolCall(ctx, in)
 	}
 	info := &grpc.UnaryServerInfo{
 		Server:     srv,
-		FullMethod: ConversionService_RestoreToolCall_FullMethodName,
+		FullMethod: ConversionService_ConvertToolCall_FullMethodName,
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(ConversionServiceServer).RestoreToolCall(ctx, req.(*RestoreToolCallRequest))
+		return srv.(ConversionServiceServer).ConvertToolCall(ctx, req.(*ConvertToolCallRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -214,8 +214,8 @@ var ConversionService_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _ConversionService_ConvertTools_Handler,
 		},
 		{
-			MethodName: "RestoreToolCall",
-			Handler:    _ConversionService_RestoreToolCall_Handler,
+			MethodName: "ConvertToolCall",
+			Handler:    _ConversionService_ConvertToolCall_Handler,
 		},
 		{
 			MethodName: "ConvertToolResult",

@@ -251,31 +251,19 @@ type Limits struct {
 	// The largest number of steps that judging one payload may take. A step is about
 	// the work of one comparison.
 	Steps uint64 `protobuf:"varint,12,opt,name=steps,proto3" json:"steps,omitempty"`
-	// The largest number of steps that one payload may take in the server itself; what
-	// takes more is judged by a worker process.
-	StepsAtOnce uint64 `protobuf:"varint,13,opt,name=steps_at_once,json=stepsAtOnce,proto3" json:"steps_at_once,omitempty"`
-	// The largest payload that is judged in the server itself, in bytes.
-	BytesAtOnce uint32 `protobuf:"varint,14,opt,name=bytes_at_once,json=bytesAtOnce,proto3" json:"bytes_at_once,omitempty"`
 	// The largest number of items in a batch that may need a worker process.
-	LongItems uint32 `protobuf:"varint,15,opt,name=long_items,json=longItems,proto3" json:"long_items,omitempty"`
+	OffloadedItems uint32 `protobuf:"varint,13,opt,name=offloaded_items,json=offloadedItems,proto3" json:"offloaded_items,omitempty"`
 	// The largest number of violations in a batch.
-	BatchViolations uint32 `protobuf:"varint,16,opt,name=batch_violations,json=batchViolations,proto3" json:"batch_violations,omitempty"`
-	// How long compiling one schema may take, in seconds.
-	CompileSeconds uint32 `protobuf:"varint,17,opt,name=compile_seconds,json=compileSeconds,proto3" json:"compile_seconds,omitempty"`
-	// How long a worker process may judge one payload, in seconds. Steps end nearly
-	// everything long before.
-	JudgementSeconds uint32 `protobuf:"varint,18,opt,name=judgement_seconds,json=judgementSeconds,proto3" json:"judgement_seconds,omitempty"`
+	BatchViolations uint32 `protobuf:"varint,14,opt,name=batch_violations,json=batchViolations,proto3" json:"batch_violations,omitempty"`
 	// The largest text of the violations in a verdict or a batch, in characters. One
 	// violation is always told.
-	VerdictLength uint32 `protobuf:"varint,20,opt,name=verdict_length,json=verdictLength,proto3" json:"verdict_length,omitempty"`
+	VerdictCharacters uint32 `protobuf:"varint,15,opt,name=verdict_characters,json=verdictCharacters,proto3" json:"verdict_characters,omitempty"`
 	// The largest size of all patterns of a schema once compiled, in instructions.
-	PatternInstructions uint32 `protobuf:"varint,21,opt,name=pattern_instructions,json=patternInstructions,proto3" json:"pattern_instructions,omitempty"`
+	PatternInstructions uint32 `protobuf:"varint,16,opt,name=pattern_instructions,json=patternInstructions,proto3" json:"pattern_instructions,omitempty"`
 	// Whether patterns with look-around and back-references are run.
-	AllowBacktracking bool `protobuf:"varint,22,opt,name=allow_backtracking,json=allowBacktracking,proto3" json:"allow_backtracking,omitempty"`
-	// How much memory a worker process may have, in bytes of address space.
-	WorkerBytes uint64 `protobuf:"varint,19,opt,name=worker_bytes,json=workerBytes,proto3" json:"worker_bytes,omitempty"`
+	AllowBacktracking bool `protobuf:"varint,17,opt,name=allow_backtracking,json=allowBacktracking,proto3" json:"allow_backtracking,omitempty"`
 	// The largest source text that tools are inferred from, in bytes.
-	SourceBytes   uint32 `protobuf:"varint,23,opt,name=source_bytes,json=sourceBytes,proto3" json:"source_bytes,omitempty"`
+	SourceBytes   uint32 `protobuf:"varint,18,opt,name=source_bytes,json=sourceBytes,proto3" json:"source_bytes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -394,23 +382,9 @@ func (x *Limits) GetSteps() uint64 {
 	return 0
 }
 
-func (x *Limits) GetStepsAtOnce() uint64 {
+func (x *Limits) GetOffloadedItems() uint32 {
 	if x != nil {
-		return x.StepsAtOnce
-	}
-	return 0
-}
-
-func (x *Limits) GetBytesAtOnce() uint32 {
-	if x != nil {
-		return x.BytesAtOnce
-	}
-	return 0
-}
-
-func (x *Limits) GetLongItems() uint32 {
-	if x != nil {
-		return x.LongItems
+		return x.OffloadedItems
 	}
 	return 0
 }
@@ -422,23 +396,9 @@ func (x *Limits) GetBatchViolations() uint32 {
 	return 0
 }
 
-func (x *Limits) GetCompileSeconds() uint32 {
+func (x *Limits) GetVerdictCharacters() uint32 {
 	if x != nil {
-		return x.CompileSeconds
-	}
-	return 0
-}
-
-func (x *Limits) GetJudgementSeconds() uint32 {
-	if x != nil {
-		return x.JudgementSeconds
-	}
-	return 0
-}
-
-func (x *Limits) GetVerdictLength() uint32 {
-	if x != nil {
-		return x.VerdictLength
+		return x.VerdictCharacters
 	}
 	return 0
 }
@@ -455,13 +415,6 @@ func (x *Limits) GetAllowBacktracking() bool {
 		return x.AllowBacktracking
 	}
 	return false
-}
-
-func (x *Limits) GetWorkerBytes() uint64 {
-	if x != nil {
-		return x.WorkerBytes
-	}
-	return 0
 }
 
 func (x *Limits) GetSourceBytes() uint32 {
@@ -489,7 +442,7 @@ const file_sidecheck_v1_info_service_proto_rawDesc = "" +
 	"EngineInfo\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\alibrary\x18\x02 \x01(\tR\alibrary\x12\x18\n" +
-	"\aversion\x18\x03 \x01(\tR\aversion\"\xd9\x06\n" +
+	"\aversion\x18\x03 \x01(\tR\aversion\"\xaa\x05\n" +
 	"\x06Limits\x12#\n" +
 	"\rmessage_bytes\x18\x01 \x01(\rR\fmessageBytes\x12\x1f\n" +
 	"\vbatch_items\x18\x02 \x01(\rR\n" +
@@ -508,19 +461,13 @@ const file_sidecheck_v1_info_service_proto_rawDesc = "" +
 	"\x0fdocuments_bytes\x18\n" +
 	" \x01(\rR\x0edocumentsBytes\x12%\n" +
 	"\x0epattern_length\x18\v \x01(\rR\rpatternLength\x12\x14\n" +
-	"\x05steps\x18\f \x01(\x04R\x05steps\x12\"\n" +
-	"\rsteps_at_once\x18\r \x01(\x04R\vstepsAtOnce\x12\"\n" +
-	"\rbytes_at_once\x18\x0e \x01(\rR\vbytesAtOnce\x12\x1d\n" +
-	"\n" +
-	"long_items\x18\x0f \x01(\rR\tlongItems\x12)\n" +
-	"\x10batch_violations\x18\x10 \x01(\rR\x0fbatchViolations\x12'\n" +
-	"\x0fcompile_seconds\x18\x11 \x01(\rR\x0ecompileSeconds\x12+\n" +
-	"\x11judgement_seconds\x18\x12 \x01(\rR\x10judgementSeconds\x12%\n" +
-	"\x0everdict_length\x18\x14 \x01(\rR\rverdictLength\x121\n" +
-	"\x14pattern_instructions\x18\x15 \x01(\rR\x13patternInstructions\x12-\n" +
-	"\x12allow_backtracking\x18\x16 \x01(\bR\x11allowBacktracking\x12!\n" +
-	"\fworker_bytes\x18\x13 \x01(\x04R\vworkerBytes\x12!\n" +
-	"\fsource_bytes\x18\x17 \x01(\rR\vsourceBytes2g\n" +
+	"\x05steps\x18\f \x01(\x04R\x05steps\x12'\n" +
+	"\x0foffloaded_items\x18\r \x01(\rR\x0eoffloadedItems\x12)\n" +
+	"\x10batch_violations\x18\x0e \x01(\rR\x0fbatchViolations\x12-\n" +
+	"\x12verdict_characters\x18\x0f \x01(\rR\x11verdictCharacters\x121\n" +
+	"\x14pattern_instructions\x18\x10 \x01(\rR\x13patternInstructions\x12-\n" +
+	"\x12allow_backtracking\x18\x11 \x01(\bR\x11allowBacktracking\x12!\n" +
+	"\fsource_bytes\x18\x12 \x01(\rR\vsourceBytes2g\n" +
 	"\vInfoService\x12X\n" +
 	"\rGetServerInfo\x12\".sidecheck.v1.GetServerInfoRequest\x1a#.sidecheck.v1.GetServerInfoResponseBW\n" +
 	"\x0fio.sidecheck.v1P\x01ZBgithub.com/sidecheck/sidecheck/clients/go/sidecheck/v1;sidecheckv1b\x06proto3"

@@ -91,12 +91,12 @@ const (
 	UnknownArguments_UNKNOWN_ARGUMENTS_UNSPECIFIED UnknownArguments = 0
 	// The schema alone decides.
 	UnknownArguments_UNKNOWN_ARGUMENTS_SCHEMA UnknownArguments = 1
-	// They are violations, with the code `UNKNOWN_MEMBER`.
-	UnknownArguments_UNKNOWN_ARGUMENTS_REFUSE UnknownArguments = 2
+	// They are violations, with the code `UNKNOWN_PROPERTY`.
+	UnknownArguments_UNKNOWN_ARGUMENTS_REJECT UnknownArguments = 2
 	// They are taken out of the repaired payload.
 	UnknownArguments_UNKNOWN_ARGUMENTS_STRIP UnknownArguments = 3
 	// They are reported as violations of severity `SEVERITY_WARNING`, with the code
-	// `UNKNOWN_MEMBER`.
+	// `UNKNOWN_PROPERTY`.
 	UnknownArguments_UNKNOWN_ARGUMENTS_REPORT UnknownArguments = 4
 )
 
@@ -105,14 +105,14 @@ var (
 	UnknownArguments_name = map[int32]string{
 		0: "UNKNOWN_ARGUMENTS_UNSPECIFIED",
 		1: "UNKNOWN_ARGUMENTS_SCHEMA",
-		2: "UNKNOWN_ARGUMENTS_REFUSE",
+		2: "UNKNOWN_ARGUMENTS_REJECT",
 		3: "UNKNOWN_ARGUMENTS_STRIP",
 		4: "UNKNOWN_ARGUMENTS_REPORT",
 	}
 	UnknownArguments_value = map[string]int32{
 		"UNKNOWN_ARGUMENTS_UNSPECIFIED": 0,
 		"UNKNOWN_ARGUMENTS_SCHEMA":      1,
-		"UNKNOWN_ARGUMENTS_REFUSE":      2,
+		"UNKNOWN_ARGUMENTS_REJECT":      2,
 		"UNKNOWN_ARGUMENTS_STRIP":       3,
 		"UNKNOWN_ARGUMENTS_REPORT":      4,
 	}
@@ -211,10 +211,10 @@ func (Coercion) EnumDescriptor() ([]byte, []int) {
 type OnUnknownTool int32
 
 const (
-	// Means `ON_UNKNOWN_TOOL_REFUSE`.
+	// Means `ON_UNKNOWN_TOOL_ERROR`.
 	OnUnknownTool_ON_UNKNOWN_TOOL_UNSPECIFIED OnUnknownTool = 0
 	// It is refused with `UNKNOWN_TOOL`.
-	OnUnknownTool_ON_UNKNOWN_TOOL_REFUSE OnUnknownTool = 1
+	OnUnknownTool_ON_UNKNOWN_TOOL_ERROR OnUnknownTool = 1
 	// It is valid, with a violation of severity `SEVERITY_WARNING` and the code
 	// `UNKNOWN_TOOL`: nothing was judged.
 	OnUnknownTool_ON_UNKNOWN_TOOL_SKIP OnUnknownTool = 2
@@ -224,12 +224,12 @@ const (
 var (
 	OnUnknownTool_name = map[int32]string{
 		0: "ON_UNKNOWN_TOOL_UNSPECIFIED",
-		1: "ON_UNKNOWN_TOOL_REFUSE",
+		1: "ON_UNKNOWN_TOOL_ERROR",
 		2: "ON_UNKNOWN_TOOL_SKIP",
 	}
 	OnUnknownTool_value = map[string]int32{
 		"ON_UNKNOWN_TOOL_UNSPECIFIED": 0,
-		"ON_UNKNOWN_TOOL_REFUSE":      1,
+		"ON_UNKNOWN_TOOL_ERROR":       1,
 		"ON_UNKNOWN_TOOL_SKIP":        2,
 	}
 )
@@ -409,17 +409,17 @@ const file_sidecheck_v1_options_proto_rawDesc = "" +
 	"\x10UnknownArguments\x12!\n" +
 	"\x1dUNKNOWN_ARGUMENTS_UNSPECIFIED\x10\x00\x12\x1c\n" +
 	"\x18UNKNOWN_ARGUMENTS_SCHEMA\x10\x01\x12\x1c\n" +
-	"\x18UNKNOWN_ARGUMENTS_REFUSE\x10\x02\x12\x1b\n" +
+	"\x18UNKNOWN_ARGUMENTS_REJECT\x10\x02\x12\x1b\n" +
 	"\x17UNKNOWN_ARGUMENTS_STRIP\x10\x03\x12\x1c\n" +
 	"\x18UNKNOWN_ARGUMENTS_REPORT\x10\x04*m\n" +
 	"\bCoercion\x12\x18\n" +
 	"\x14COERCION_UNSPECIFIED\x10\x00\x12\x11\n" +
 	"\rCOERCION_NONE\x10\x01\x12\x19\n" +
 	"\x15COERCION_JSON_STRINGS\x10\x02\x12\x19\n" +
-	"\x15COERCION_SAFE_SCALARS\x10\x03*f\n" +
+	"\x15COERCION_SAFE_SCALARS\x10\x03*e\n" +
 	"\rOnUnknownTool\x12\x1f\n" +
-	"\x1bON_UNKNOWN_TOOL_UNSPECIFIED\x10\x00\x12\x1a\n" +
-	"\x16ON_UNKNOWN_TOOL_REFUSE\x10\x01\x12\x18\n" +
+	"\x1bON_UNKNOWN_TOOL_UNSPECIFIED\x10\x00\x12\x19\n" +
+	"\x15ON_UNKNOWN_TOOL_ERROR\x10\x01\x12\x18\n" +
 	"\x14ON_UNKNOWN_TOOL_SKIP\x10\x02BW\n" +
 	"\x0fio.sidecheck.v1P\x01ZBgithub.com/sidecheck/sidecheck/clients/go/sidecheck/v1;sidecheckv1b\x06proto3"
 

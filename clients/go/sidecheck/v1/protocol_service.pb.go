@@ -130,59 +130,59 @@ func (Sender) EnumDescriptor() ([]byte, []int) {
 }
 
 // What a client that keeps to the rules does with a tool.
-type ToolOutcome_Treatment int32
+type ToolOutcome_Disposition int32
 
 const (
 	// Never sent.
-	ToolOutcome_TREATMENT_UNSPECIFIED ToolOutcome_Treatment = 0
+	ToolOutcome_DISPOSITION_UNSPECIFIED ToolOutcome_Disposition = 0
 	// It takes the tool.
-	ToolOutcome_TREATMENT_KEEP ToolOutcome_Treatment = 1
+	ToolOutcome_DISPOSITION_KEEP ToolOutcome_Disposition = 1
 	// It takes the tool; the violations are worth a look.
-	ToolOutcome_TREATMENT_WARN ToolOutcome_Treatment = 2
+	ToolOutcome_DISPOSITION_WARN ToolOutcome_Disposition = 2
 	// It leaves the tool out, and takes the others.
-	ToolOutcome_TREATMENT_DROP ToolOutcome_Treatment = 3
+	ToolOutcome_DISPOSITION_DROP ToolOutcome_Disposition = 3
 )
 
-// Enum value maps for ToolOutcome_Treatment.
+// Enum value maps for ToolOutcome_Disposition.
 var (
-	ToolOutcome_Treatment_name = map[int32]string{
-		0: "TREATMENT_UNSPECIFIED",
-		1: "TREATMENT_KEEP",
-		2: "TREATMENT_WARN",
-		3: "TREATMENT_DROP",
+	ToolOutcome_Disposition_name = map[int32]string{
+		0: "DISPOSITION_UNSPECIFIED",
+		1: "DISPOSITION_KEEP",
+		2: "DISPOSITION_WARN",
+		3: "DISPOSITION_DROP",
 	}
-	ToolOutcome_Treatment_value = map[string]int32{
-		"TREATMENT_UNSPECIFIED": 0,
-		"TREATMENT_KEEP":        1,
-		"TREATMENT_WARN":        2,
-		"TREATMENT_DROP":        3,
+	ToolOutcome_Disposition_value = map[string]int32{
+		"DISPOSITION_UNSPECIFIED": 0,
+		"DISPOSITION_KEEP":        1,
+		"DISPOSITION_WARN":        2,
+		"DISPOSITION_DROP":        3,
 	}
 )
 
-func (x ToolOutcome_Treatment) Enum() *ToolOutcome_Treatment {
-	p := new(ToolOutcome_Treatment)
+func (x ToolOutcome_Disposition) Enum() *ToolOutcome_Disposition {
+	p := new(ToolOutcome_Disposition)
 	*p = x
 	return p
 }
 
-func (x ToolOutcome_Treatment) String() string {
+func (x ToolOutcome_Disposition) String() string {
 	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
 }
 
-func (ToolOutcome_Treatment) Descriptor() protoreflect.EnumDescriptor {
+func (ToolOutcome_Disposition) Descriptor() protoreflect.EnumDescriptor {
 	return file_sidecheck_v1_protocol_service_proto_enumTypes[2].Descriptor()
 }
 
-func (ToolOutcome_Treatment) Type() protoreflect.EnumType {
+func (ToolOutcome_Disposition) Type() protoreflect.EnumType {
 	return &file_sidecheck_v1_protocol_service_proto_enumTypes[2]
 }
 
-func (x ToolOutcome_Treatment) Number() protoreflect.EnumNumber {
+func (x ToolOutcome_Disposition) Number() protoreflect.EnumNumber {
 	return protoreflect.EnumNumber(x)
 }
 
-// Deprecated: Use ToolOutcome_Treatment.Descriptor instead.
-func (ToolOutcome_Treatment) EnumDescriptor() ([]byte, []int) {
+// Deprecated: Use ToolOutcome_Disposition.Descriptor instead.
+func (ToolOutcome_Disposition) EnumDescriptor() ([]byte, []int) {
 	return file_sidecheck_v1_protocol_service_proto_rawDescGZIP(), []int{11, 0}
 }
 
@@ -264,7 +264,7 @@ type CheckOptions struct {
 	HideValues bool `protobuf:"varint,2,opt,name=hide_values,json=hideValues,proto3" json:"hide_values,omitempty"`
 	// Violations less grave than this are left out. Unset means `SEVERITY_INFO`:
 	// nothing is.
-	LeastSeverity Severity `protobuf:"varint,3,opt,name=least_severity,json=leastSeverity,proto3,enum=sidecheck.v1.Severity" json:"least_severity,omitempty"`
+	MinSeverity   Severity `protobuf:"varint,3,opt,name=min_severity,json=minSeverity,proto3,enum=sidecheck.v1.Severity" json:"min_severity,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -313,9 +313,9 @@ func (x *CheckOptions) GetHideValues() bool {
 	return false
 }
 
-func (x *CheckOptions) GetLeastSeverity() Severity {
+func (x *CheckOptions) GetMinSeverity() Severity {
 	if x != nil {
-		return x.LeastSeverity
+		return x.MinSeverity
 	}
 	return Severity_SEVERITY_UNSPECIFIED
 }
@@ -449,9 +449,9 @@ type Rule struct {
 	// The protocol versions that have it, oldest first.
 	ProtocolVersions []string `protobuf:"bytes,3,rep,name=protocol_versions,json=protocolVersions,proto3" json:"protocol_versions,omitempty"`
 	// The clause that it comes from, as it stands in the newest of its versions.
-	Clause string `protobuf:"bytes,4,opt,name=clause,proto3" json:"clause,omitempty"`
+	SpecUrl string `protobuf:"bytes,4,opt,name=spec_url,json=specUrl,proto3" json:"spec_url,omitempty"`
 	// What must be so, in one sentence.
-	Sentence string `protobuf:"bytes,5,opt,name=sentence,proto3" json:"sentence,omitempty"`
+	Requirement string `protobuf:"bytes,5,opt,name=requirement,proto3" json:"requirement,omitempty"`
 	// The types of the protocol's schema whose values it judges.
 	Subjects      []string `protobuf:"bytes,6,rep,name=subjects,proto3" json:"subjects,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -509,16 +509,16 @@ func (x *Rule) GetProtocolVersions() []string {
 	return nil
 }
 
-func (x *Rule) GetClause() string {
+func (x *Rule) GetSpecUrl() string {
 	if x != nil {
-		return x.Clause
+		return x.SpecUrl
 	}
 	return ""
 }
 
-func (x *Rule) GetSentence() string {
+func (x *Rule) GetRequirement() string {
 	if x != nil {
-		return x.Sentence
+		return x.Requirement
 	}
 	return ""
 }
@@ -728,7 +728,7 @@ type NameCollision struct {
 	// What they become.
 	Sanitized string `protobuf:"bytes,1,opt,name=sanitized,proto3" json:"sanitized,omitempty"`
 	// The places of the names in the request, from 0.
-	Places        []uint32 `protobuf:"varint,2,rep,packed,name=places,proto3" json:"places,omitempty"`
+	Indexes       []uint32 `protobuf:"varint,2,rep,packed,name=indexes,proto3" json:"indexes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -770,9 +770,9 @@ func (x *NameCollision) GetSanitized() string {
 	return ""
 }
 
-func (x *NameCollision) GetPlaces() []uint32 {
+func (x *NameCollision) GetIndexes() []uint32 {
 	if x != nil {
-		return x.Places
+		return x.Indexes
 	}
 	return nil
 }
@@ -786,10 +786,10 @@ type CheckToolsRequest struct {
 	Options *CheckOptions `protobuf:"bytes,2,opt,name=options,proto3" json:"options,omitempty"`
 	// A whole `tools/list` answer, bare or in its JSON-RPC response, a list of
 	// definitions, or one definition, as JSON text. Either this or `tools` must be set.
-	Listing []byte `protobuf:"bytes,3,opt,name=listing,proto3" json:"listing,omitempty"`
+	ToolsList []byte `protobuf:"bytes,3,opt,name=tools_list,json=toolsList,proto3" json:"tools_list,omitempty"`
 	// The definitions.
 	Tools []*InlineTool `protobuf:"bytes,4,rep,name=tools,proto3" json:"tools,omitempty"`
-	// Documents that the schemas of `listing` refer to.
+	// Documents that the schemas of `tools_list` refer to.
 	Documents     []*Document `protobuf:"bytes,5,rep,name=documents,proto3" json:"documents,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -839,9 +839,9 @@ func (x *CheckToolsRequest) GetOptions() *CheckOptions {
 	return nil
 }
 
-func (x *CheckToolsRequest) GetListing() []byte {
+func (x *CheckToolsRequest) GetToolsList() []byte {
 	if x != nil {
-		return x.Listing
+		return x.ToolsList
 	}
 	return nil
 }
@@ -866,9 +866,9 @@ type CheckToolsResponse struct {
 	// One for each definition, in order.
 	Outcomes []*ToolOutcome `protobuf:"bytes,1,rep,name=outcomes,proto3" json:"outcomes,omitempty"`
 	// What is wrong with the listing outside of the definitions.
-	Listing       *Verdict `protobuf:"bytes,2,opt,name=listing,proto3" json:"listing,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	ToolsListVerdict *Verdict `protobuf:"bytes,2,opt,name=tools_list_verdict,json=toolsListVerdict,proto3" json:"tools_list_verdict,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *CheckToolsResponse) Reset() {
@@ -908,9 +908,9 @@ func (x *CheckToolsResponse) GetOutcomes() []*ToolOutcome {
 	return nil
 }
 
-func (x *CheckToolsResponse) GetListing() *Verdict {
+func (x *CheckToolsResponse) GetToolsListVerdict() *Verdict {
 	if x != nil {
-		return x.Listing
+		return x.ToolsListVerdict
 	}
 	return nil
 }
@@ -920,11 +920,11 @@ type ToolOutcome struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The name. Empty if the definition has none.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// Where the definition stands, as a JSON Pointer into `listing`. Empty for those of
+	// Where the definition stands, as a JSON Pointer into `tools_list`. Empty for those of
 	// `tools`.
 	Pointer string `protobuf:"bytes,2,opt,name=pointer,proto3" json:"pointer,omitempty"`
 	// What to do with the tool.
-	Treatment ToolOutcome_Treatment `protobuf:"varint,3,opt,name=treatment,proto3,enum=sidecheck.v1.ToolOutcome_Treatment" json:"treatment,omitempty"`
+	Disposition ToolOutcome_Disposition `protobuf:"varint,3,opt,name=disposition,proto3,enum=sidecheck.v1.ToolOutcome_Disposition" json:"disposition,omitempty"`
 	// All that was found. Instance pointers lead into the definition.
 	Verdict       *Verdict `protobuf:"bytes,4,opt,name=verdict,proto3" json:"verdict,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -975,11 +975,11 @@ func (x *ToolOutcome) GetPointer() string {
 	return ""
 }
 
-func (x *ToolOutcome) GetTreatment() ToolOutcome_Treatment {
+func (x *ToolOutcome) GetDisposition() ToolOutcome_Disposition {
 	if x != nil {
-		return x.Treatment
+		return x.Disposition
 	}
-	return ToolOutcome_TREATMENT_UNSPECIFIED
+	return ToolOutcome_DISPOSITION_UNSPECIFIED
 }
 
 func (x *ToolOutcome) GetVerdict() *Verdict {
@@ -1103,7 +1103,7 @@ func (x *CheckElicitationRequest) GetElicitation() *Elicitation {
 type CheckElicitationResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// What was found.
-	Answer        *CheckAnswer `protobuf:"bytes,1,opt,name=answer,proto3" json:"answer,omitempty"`
+	Result        *CheckResult `protobuf:"bytes,1,opt,name=result,proto3" json:"result,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1138,9 +1138,9 @@ func (*CheckElicitationResponse) Descriptor() ([]byte, []int) {
 	return file_sidecheck_v1_protocol_service_proto_rawDescGZIP(), []int{14}
 }
 
-func (x *CheckElicitationResponse) GetAnswer() *CheckAnswer {
+func (x *CheckElicitationResponse) GetResult() *CheckResult {
 	if x != nil {
-		return x.Answer
+		return x.Result
 	}
 	return nil
 }
@@ -1269,7 +1269,7 @@ func (x *CheckElicitationResultRequest) GetElicitationResult() *ElicitationResul
 type CheckElicitationResultResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// What was found.
-	Answer        *CheckAnswer `protobuf:"bytes,1,opt,name=answer,proto3" json:"answer,omitempty"`
+	Result        *CheckResult `protobuf:"bytes,1,opt,name=result,proto3" json:"result,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1304,9 +1304,9 @@ func (*CheckElicitationResultResponse) Descriptor() ([]byte, []int) {
 	return file_sidecheck_v1_protocol_service_proto_rawDescGZIP(), []int{17}
 }
 
-func (x *CheckElicitationResultResponse) GetAnswer() *CheckAnswer {
+func (x *CheckElicitationResultResponse) GetResult() *CheckResult {
 	if x != nil {
-		return x.Answer
+		return x.Result
 	}
 	return nil
 }
@@ -1425,7 +1425,7 @@ func (x *CheckSamplingRequest) GetSampling() *Sampling {
 type CheckSamplingResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// What was found.
-	Answer        *CheckAnswer `protobuf:"bytes,1,opt,name=answer,proto3" json:"answer,omitempty"`
+	Result        *CheckResult `protobuf:"bytes,1,opt,name=result,proto3" json:"result,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1460,9 +1460,9 @@ func (*CheckSamplingResponse) Descriptor() ([]byte, []int) {
 	return file_sidecheck_v1_protocol_service_proto_rawDescGZIP(), []int{20}
 }
 
-func (x *CheckSamplingResponse) GetAnswer() *CheckAnswer {
+func (x *CheckSamplingResponse) GetResult() *CheckResult {
 	if x != nil {
-		return x.Answer
+		return x.Result
 	}
 	return nil
 }
@@ -1600,7 +1600,7 @@ func (x *CheckToolResultRequest) GetToolResult() *ToolResult {
 type CheckToolResultResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// What was found.
-	Answer        *CheckAnswer `protobuf:"bytes,1,opt,name=answer,proto3" json:"answer,omitempty"`
+	Result        *CheckResult `protobuf:"bytes,1,opt,name=result,proto3" json:"result,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1635,9 +1635,9 @@ func (*CheckToolResultResponse) Descriptor() ([]byte, []int) {
 	return file_sidecheck_v1_protocol_service_proto_rawDescGZIP(), []int{23}
 }
 
-func (x *CheckToolResultResponse) GetAnswer() *CheckAnswer {
+func (x *CheckToolResultResponse) GetResult() *CheckResult {
 	if x != nil {
-		return x.Answer
+		return x.Result
 	}
 	return nil
 }
@@ -1867,7 +1867,7 @@ type ProtocolMessage struct {
 	Sender Sender `protobuf:"varint,2,opt,name=sender,proto3,enum=sidecheck.v1.Sender" json:"sender,omitempty"`
 	// For a response: the method of the request that it answers. Empty if not known; then
 	// only its envelope is judged. Read from `request` where that is set.
-	Answers string `protobuf:"bytes,3,opt,name=answers,proto3" json:"answers,omitempty"`
+	RequestMethod string `protobuf:"bytes,3,opt,name=request_method,json=requestMethod,proto3" json:"request_method,omitempty"`
 	// For a response: the request that it answers, whole, as JSON text.
 	Request       []byte `protobuf:"bytes,4,opt,name=request,proto3" json:"request,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1918,9 +1918,9 @@ func (x *ProtocolMessage) GetSender() Sender {
 	return Sender_SENDER_UNSPECIFIED
 }
 
-func (x *ProtocolMessage) GetAnswers() string {
+func (x *ProtocolMessage) GetRequestMethod() string {
 	if x != nil {
-		return x.Answers
+		return x.RequestMethod
 	}
 	return ""
 }
@@ -2000,7 +2000,7 @@ func (x *CheckMessageRequest) GetMessage() *ProtocolMessage {
 type CheckMessageResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// What was found.
-	Answer        *CheckAnswer `protobuf:"bytes,1,opt,name=answer,proto3" json:"answer,omitempty"`
+	Result        *CheckResult `protobuf:"bytes,1,opt,name=result,proto3" json:"result,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2035,39 +2035,39 @@ func (*CheckMessageResponse) Descriptor() ([]byte, []int) {
 	return file_sidecheck_v1_protocol_service_proto_rawDescGZIP(), []int{28}
 }
 
-func (x *CheckMessageResponse) GetAnswer() *CheckAnswer {
+func (x *CheckMessageResponse) GetResult() *CheckResult {
 	if x != nil {
-		return x.Answer
+		return x.Result
 	}
 	return nil
 }
 
 // The answer to one thing that was checked.
-type CheckAnswer struct {
+type CheckResult struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// What was found. Instance pointers lead into the JSON that was sent.
 	Verdict *Verdict `protobuf:"bytes,1,opt,name=verdict,proto3" json:"verdict,omitempty"`
 	// For a message with an error: the JSON-RPC response to send to its sender, whole,
 	// as JSON text. Empty if none is due: notifications and responses have no answer.
-	Reply         []byte `protobuf:"bytes,2,opt,name=reply,proto3" json:"reply,omitempty"`
+	ErrorResponse []byte `protobuf:"bytes,2,opt,name=error_response,json=errorResponse,proto3" json:"error_response,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *CheckAnswer) Reset() {
-	*x = CheckAnswer{}
+func (x *CheckResult) Reset() {
+	*x = CheckResult{}
 	mi := &file_sidecheck_v1_protocol_service_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *CheckAnswer) String() string {
+func (x *CheckResult) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*CheckAnswer) ProtoMessage() {}
+func (*CheckResult) ProtoMessage() {}
 
-func (x *CheckAnswer) ProtoReflect() protoreflect.Message {
+func (x *CheckResult) ProtoReflect() protoreflect.Message {
 	mi := &file_sidecheck_v1_protocol_service_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -2079,21 +2079,21 @@ func (x *CheckAnswer) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use CheckAnswer.ProtoReflect.Descriptor instead.
-func (*CheckAnswer) Descriptor() ([]byte, []int) {
+// Deprecated: Use CheckResult.ProtoReflect.Descriptor instead.
+func (*CheckResult) Descriptor() ([]byte, []int) {
 	return file_sidecheck_v1_protocol_service_proto_rawDescGZIP(), []int{29}
 }
 
-func (x *CheckAnswer) GetVerdict() *Verdict {
+func (x *CheckResult) GetVerdict() *Verdict {
 	if x != nil {
 		return x.Verdict
 	}
 	return nil
 }
 
-func (x *CheckAnswer) GetReply() []byte {
+func (x *CheckResult) GetErrorResponse() []byte {
 	if x != nil {
-		return x.Reply
+		return x.ErrorResponse
 	}
 	return nil
 }
@@ -2353,8 +2353,8 @@ type CheckOutcome struct {
 	//
 	// Types that are valid to be assigned to Outcome:
 	//
-	//	*CheckOutcome_Answer
-	//	*CheckOutcome_Refusal
+	//	*CheckOutcome_Result
+	//	*CheckOutcome_Error
 	Outcome       isCheckOutcome_Outcome `protobuf_oneof:"outcome"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2397,19 +2397,19 @@ func (x *CheckOutcome) GetOutcome() isCheckOutcome_Outcome {
 	return nil
 }
 
-func (x *CheckOutcome) GetAnswer() *CheckAnswer {
+func (x *CheckOutcome) GetResult() *CheckResult {
 	if x != nil {
-		if x, ok := x.Outcome.(*CheckOutcome_Answer); ok {
-			return x.Answer
+		if x, ok := x.Outcome.(*CheckOutcome_Result); ok {
+			return x.Result
 		}
 	}
 	return nil
 }
 
-func (x *CheckOutcome) GetRefusal() *status.Status {
+func (x *CheckOutcome) GetError() *status.Status {
 	if x != nil {
-		if x, ok := x.Outcome.(*CheckOutcome_Refusal); ok {
-			return x.Refusal
+		if x, ok := x.Outcome.(*CheckOutcome_Error); ok {
+			return x.Error
 		}
 	}
 	return nil
@@ -2419,19 +2419,19 @@ type isCheckOutcome_Outcome interface {
 	isCheckOutcome_Outcome()
 }
 
-type CheckOutcome_Answer struct {
+type CheckOutcome_Result struct {
 	// It was checked.
-	Answer *CheckAnswer `protobuf:"bytes,1,opt,name=answer,proto3,oneof"`
+	Result *CheckResult `protobuf:"bytes,1,opt,name=result,proto3,oneof"`
 }
 
-type CheckOutcome_Refusal struct {
+type CheckOutcome_Error struct {
 	// It could not be. The details hold a `google.rpc.ErrorInfo`.
-	Refusal *status.Status `protobuf:"bytes,2,opt,name=refusal,proto3,oneof"`
+	Error *status.Status `protobuf:"bytes,2,opt,name=error,proto3,oneof"`
 }
 
-func (*CheckOutcome_Answer) isCheckOutcome_Outcome() {}
+func (*CheckOutcome_Result) isCheckOutcome_Outcome() {}
 
-func (*CheckOutcome_Refusal) isCheckOutcome_Outcome() {}
+func (*CheckOutcome_Error) isCheckOutcome_Outcome() {}
 
 // A message of the caller in a stream.
 type CheckSessionRequest struct {
@@ -2582,7 +2582,7 @@ type SessionItem struct {
 	// The caller's own name for the item; the answer repeats it.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// The message. Who sent it should be said: without that, requests of the two sides
-	// cannot be told apart. `answers` and `request` are not needed.
+	// cannot be told apart. `request_method` and `request` are not needed.
 	Message       *ProtocolMessage `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2697,12 +2697,12 @@ const file_sidecheck_v1_protocol_service_proto_rawDesc = "" +
 	"\x13client_capabilities\x18\x02 \x01(\fH\x00R\x12clientCapabilities\x88\x01\x01\x124\n" +
 	"\x13server_capabilities\x18\x03 \x01(\fH\x01R\x12serverCapabilities\x88\x01\x01B\x16\n" +
 	"\x14_client_capabilitiesB\x16\n" +
-	"\x14_server_capabilities\"\x95\x01\n" +
+	"\x14_server_capabilities\"\x91\x01\n" +
 	"\fCheckOptions\x12%\n" +
 	"\x0emax_violations\x18\x01 \x01(\rR\rmaxViolations\x12\x1f\n" +
 	"\vhide_values\x18\x02 \x01(\bR\n" +
-	"hideValues\x12=\n" +
-	"\x0eleast_severity\x18\x03 \x01(\x0e2\x16.sidecheck.v1.SeverityR\rleastSeverity\"y\n" +
+	"hideValues\x129\n" +
+	"\fmin_severity\x18\x03 \x01(\x0e2\x16.sidecheck.v1.SeverityR\vminSeverity\"y\n" +
 	"\x10ListRulesRequest\x12)\n" +
 	"\x10protocol_version\x18\x01 \x01(\tR\x0fprotocolVersion\x12\x1b\n" +
 	"\tpage_size\x18\x02 \x01(\x05R\bpageSize\x12\x1d\n" +
@@ -2710,13 +2710,13 @@ const file_sidecheck_v1_protocol_service_proto_rawDesc = "" +
 	"page_token\x18\x03 \x01(\tR\tpageToken\"e\n" +
 	"\x11ListRulesResponse\x12(\n" +
 	"\x05rules\x18\x01 \x03(\v2\x12.sidecheck.v1.RuleR\x05rules\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xcb\x01\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xd4\x01\n" +
 	"\x04Rule\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x122\n" +
 	"\bseverity\x18\x02 \x01(\x0e2\x16.sidecheck.v1.SeverityR\bseverity\x12+\n" +
-	"\x11protocol_versions\x18\x03 \x03(\tR\x10protocolVersions\x12\x16\n" +
-	"\x06clause\x18\x04 \x01(\tR\x06clause\x12\x1a\n" +
-	"\bsentence\x18\x05 \x01(\tR\bsentence\x12\x1a\n" +
+	"\x11protocol_versions\x18\x03 \x03(\tR\x10protocolVersions\x12\x19\n" +
+	"\bspec_url\x18\x04 \x01(\tR\aspecUrl\x12 \n" +
+	"\vrequirement\x18\x05 \x01(\tR\vrequirement\x12\x1a\n" +
 	"\bsubjects\x18\x06 \x03(\tR\bsubjects\"\x9c\x01\n" +
 	"\x15CheckToolNamesRequest\x127\n" +
 	"\acontext\x18\x01 \x01(\v2\x1d.sidecheck.v1.ProtocolContextR\acontext\x124\n" +
@@ -2731,29 +2731,30 @@ const file_sidecheck_v1_protocol_service_proto_rawDesc = "" +
 	"\averdict\x18\x01 \x01(\v2\x15.sidecheck.v1.VerdictR\averdict\x12\x1b\n" +
 	"\tsdk_valid\x18\x02 \x01(\bR\bsdkValid\x12!\n" +
 	"\fsdk_warnings\x18\x03 \x03(\tR\vsdkWarnings\x12\x1c\n" +
-	"\tsanitized\x18\x04 \x01(\tR\tsanitized\"E\n" +
+	"\tsanitized\x18\x04 \x01(\tR\tsanitized\"G\n" +
 	"\rNameCollision\x12\x1c\n" +
-	"\tsanitized\x18\x01 \x01(\tR\tsanitized\x12\x16\n" +
-	"\x06places\x18\x02 \x03(\rR\x06places\"\x82\x02\n" +
+	"\tsanitized\x18\x01 \x01(\tR\tsanitized\x12\x18\n" +
+	"\aindexes\x18\x02 \x03(\rR\aindexes\"\x87\x02\n" +
 	"\x11CheckToolsRequest\x127\n" +
 	"\acontext\x18\x01 \x01(\v2\x1d.sidecheck.v1.ProtocolContextR\acontext\x124\n" +
-	"\aoptions\x18\x02 \x01(\v2\x1a.sidecheck.v1.CheckOptionsR\aoptions\x12\x18\n" +
-	"\alisting\x18\x03 \x01(\fR\alisting\x12.\n" +
+	"\aoptions\x18\x02 \x01(\v2\x1a.sidecheck.v1.CheckOptionsR\aoptions\x12\x1d\n" +
+	"\n" +
+	"tools_list\x18\x03 \x01(\fR\ttoolsList\x12.\n" +
 	"\x05tools\x18\x04 \x03(\v2\x18.sidecheck.v1.InlineToolR\x05tools\x124\n" +
-	"\tdocuments\x18\x05 \x03(\v2\x16.sidecheck.v1.DocumentR\tdocuments\"|\n" +
+	"\tdocuments\x18\x05 \x03(\v2\x16.sidecheck.v1.DocumentR\tdocuments\"\x90\x01\n" +
 	"\x12CheckToolsResponse\x125\n" +
-	"\boutcomes\x18\x01 \x03(\v2\x19.sidecheck.v1.ToolOutcomeR\boutcomes\x12/\n" +
-	"\alisting\x18\x02 \x01(\v2\x15.sidecheck.v1.VerdictR\alisting\"\x93\x02\n" +
+	"\boutcomes\x18\x01 \x03(\v2\x19.sidecheck.v1.ToolOutcomeR\boutcomes\x12C\n" +
+	"\x12tools_list_verdict\x18\x02 \x01(\v2\x15.sidecheck.v1.VerdictR\x10toolsListVerdict\"\xa3\x02\n" +
 	"\vToolOutcome\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
-	"\apointer\x18\x02 \x01(\tR\apointer\x12A\n" +
-	"\ttreatment\x18\x03 \x01(\x0e2#.sidecheck.v1.ToolOutcome.TreatmentR\ttreatment\x12/\n" +
-	"\averdict\x18\x04 \x01(\v2\x15.sidecheck.v1.VerdictR\averdict\"b\n" +
-	"\tTreatment\x12\x19\n" +
-	"\x15TREATMENT_UNSPECIFIED\x10\x00\x12\x12\n" +
-	"\x0eTREATMENT_KEEP\x10\x01\x12\x12\n" +
-	"\x0eTREATMENT_WARN\x10\x02\x12\x12\n" +
-	"\x0eTREATMENT_DROP\x10\x03\"%\n" +
+	"\apointer\x18\x02 \x01(\tR\apointer\x12G\n" +
+	"\vdisposition\x18\x03 \x01(\x0e2%.sidecheck.v1.ToolOutcome.DispositionR\vdisposition\x12/\n" +
+	"\averdict\x18\x04 \x01(\v2\x15.sidecheck.v1.VerdictR\averdict\"l\n" +
+	"\vDisposition\x12\x1b\n" +
+	"\x17DISPOSITION_UNSPECIFIED\x10\x00\x12\x14\n" +
+	"\x10DISPOSITION_KEEP\x10\x01\x12\x14\n" +
+	"\x10DISPOSITION_WARN\x10\x02\x12\x14\n" +
+	"\x10DISPOSITION_DROP\x10\x03\"%\n" +
 	"\vElicitation\x12\x16\n" +
 	"\x06params\x18\x01 \x01(\fR\x06params\"\xc5\x01\n" +
 	"\x17CheckElicitationRequest\x127\n" +
@@ -2761,7 +2762,7 @@ const file_sidecheck_v1_protocol_service_proto_rawDesc = "" +
 	"\aoptions\x18\x02 \x01(\v2\x1a.sidecheck.v1.CheckOptionsR\aoptions\x12;\n" +
 	"\velicitation\x18\x03 \x01(\v2\x19.sidecheck.v1.ElicitationR\velicitation\"M\n" +
 	"\x18CheckElicitationResponse\x121\n" +
-	"\x06answer\x18\x01 \x01(\v2\x19.sidecheck.v1.CheckAnswerR\x06answer\"C\n" +
+	"\x06result\x18\x01 \x01(\v2\x19.sidecheck.v1.CheckResultR\x06result\"C\n" +
 	"\x11ElicitationResult\x12\x16\n" +
 	"\x06result\x18\x01 \x01(\fR\x06result\x12\x16\n" +
 	"\x06params\x18\x02 \x01(\fR\x06params\"\xde\x01\n" +
@@ -2770,7 +2771,7 @@ const file_sidecheck_v1_protocol_service_proto_rawDesc = "" +
 	"\aoptions\x18\x02 \x01(\v2\x1a.sidecheck.v1.CheckOptionsR\aoptions\x12N\n" +
 	"\x12elicitation_result\x18\x03 \x01(\v2\x1f.sidecheck.v1.ElicitationResultR\x11elicitationResult\"S\n" +
 	"\x1eCheckElicitationResultResponse\x121\n" +
-	"\x06answer\x18\x01 \x01(\v2\x19.sidecheck.v1.CheckAnswerR\x06answer\"\"\n" +
+	"\x06result\x18\x01 \x01(\v2\x19.sidecheck.v1.CheckResultR\x06result\"\"\n" +
 	"\bSampling\x12\x16\n" +
 	"\x06params\x18\x01 \x01(\fR\x06params\"\xb9\x01\n" +
 	"\x14CheckSamplingRequest\x127\n" +
@@ -2778,7 +2779,7 @@ const file_sidecheck_v1_protocol_service_proto_rawDesc = "" +
 	"\aoptions\x18\x02 \x01(\v2\x1a.sidecheck.v1.CheckOptionsR\aoptions\x122\n" +
 	"\bsampling\x18\x03 \x01(\v2\x16.sidecheck.v1.SamplingR\bsampling\"J\n" +
 	"\x15CheckSamplingResponse\x121\n" +
-	"\x06answer\x18\x01 \x01(\v2\x19.sidecheck.v1.CheckAnswerR\x06answer\"\x81\x01\n" +
+	"\x06result\x18\x01 \x01(\v2\x19.sidecheck.v1.CheckResultR\x06result\"\x81\x01\n" +
 	"\n" +
 	"ToolResult\x12\x12\n" +
 	"\x04json\x18\x01 \x01(\fR\x04json\x125\n" +
@@ -2790,7 +2791,7 @@ const file_sidecheck_v1_protocol_service_proto_rawDesc = "" +
 	"\vtool_result\x18\x03 \x01(\v2\x18.sidecheck.v1.ToolResultR\n" +
 	"toolResult\"L\n" +
 	"\x17CheckToolResultResponse\x121\n" +
-	"\x06answer\x18\x01 \x01(\v2\x19.sidecheck.v1.CheckAnswerR\x06answer\"\xde\x02\n" +
+	"\x06result\x18\x01 \x01(\v2\x19.sidecheck.v1.CheckResultR\x06result\"\xde\x02\n" +
 	"\x1aNormalizeToolResultRequest\x127\n" +
 	"\acontext\x18\x01 \x01(\v2\x1d.sidecheck.v1.ProtocolContextR\acontext\x124\n" +
 	"\aoptions\x18\x02 \x01(\v2\x1a.sidecheck.v1.CheckOptionsR\aoptions\x12\x16\n" +
@@ -2804,21 +2805,21 @@ const file_sidecheck_v1_protocol_service_proto_rawDesc = "" +
 	"\breturned\"f\n" +
 	"\x1bNormalizeToolResultResponse\x12\x16\n" +
 	"\x06result\x18\x01 \x01(\fR\x06result\x12/\n" +
-	"\averdict\x18\x02 \x01(\v2\x15.sidecheck.v1.VerdictR\averdict\"\x87\x01\n" +
+	"\averdict\x18\x02 \x01(\v2\x15.sidecheck.v1.VerdictR\averdict\"\x94\x01\n" +
 	"\x0fProtocolMessage\x12\x12\n" +
 	"\x04json\x18\x01 \x01(\fR\x04json\x12,\n" +
-	"\x06sender\x18\x02 \x01(\x0e2\x14.sidecheck.v1.SenderR\x06sender\x12\x18\n" +
-	"\aanswers\x18\x03 \x01(\tR\aanswers\x12\x18\n" +
+	"\x06sender\x18\x02 \x01(\x0e2\x14.sidecheck.v1.SenderR\x06sender\x12%\n" +
+	"\x0erequest_method\x18\x03 \x01(\tR\rrequestMethod\x12\x18\n" +
 	"\arequest\x18\x04 \x01(\fR\arequest\"\xbd\x01\n" +
 	"\x13CheckMessageRequest\x127\n" +
 	"\acontext\x18\x01 \x01(\v2\x1d.sidecheck.v1.ProtocolContextR\acontext\x124\n" +
 	"\aoptions\x18\x02 \x01(\v2\x1a.sidecheck.v1.CheckOptionsR\aoptions\x127\n" +
 	"\amessage\x18\x03 \x01(\v2\x1d.sidecheck.v1.ProtocolMessageR\amessage\"I\n" +
 	"\x14CheckMessageResponse\x121\n" +
-	"\x06answer\x18\x01 \x01(\v2\x19.sidecheck.v1.CheckAnswerR\x06answer\"T\n" +
-	"\vCheckAnswer\x12/\n" +
-	"\averdict\x18\x01 \x01(\v2\x15.sidecheck.v1.VerdictR\averdict\x12\x14\n" +
-	"\x05reply\x18\x02 \x01(\fR\x05reply\"\xb1\x01\n" +
+	"\x06result\x18\x01 \x01(\v2\x19.sidecheck.v1.CheckResultR\x06result\"e\n" +
+	"\vCheckResult\x12/\n" +
+	"\averdict\x18\x01 \x01(\v2\x15.sidecheck.v1.VerdictR\averdict\x12%\n" +
+	"\x0eerror_response\x18\x02 \x01(\fR\rerrorResponse\"\xb1\x01\n" +
 	"\x11CheckBatchRequest\x127\n" +
 	"\acontext\x18\x01 \x01(\v2\x1d.sidecheck.v1.ProtocolContextR\acontext\x124\n" +
 	"\aoptions\x18\x02 \x01(\v2\x1a.sidecheck.v1.CheckOptionsR\aoptions\x12-\n" +
@@ -2832,10 +2833,10 @@ const file_sidecheck_v1_protocol_service_proto_rawDesc = "" +
 	"\amessage\x18\x05 \x01(\v2\x1d.sidecheck.v1.ProtocolMessageH\x00R\amessageB\x06\n" +
 	"\x04item\"L\n" +
 	"\x12CheckBatchResponse\x126\n" +
-	"\boutcomes\x18\x01 \x03(\v2\x1a.sidecheck.v1.CheckOutcomeR\boutcomes\"~\n" +
+	"\boutcomes\x18\x01 \x03(\v2\x1a.sidecheck.v1.CheckOutcomeR\boutcomes\"z\n" +
 	"\fCheckOutcome\x123\n" +
-	"\x06answer\x18\x01 \x01(\v2\x19.sidecheck.v1.CheckAnswerH\x00R\x06answer\x12.\n" +
-	"\arefusal\x18\x02 \x01(\v2\x12.google.rpc.StatusH\x00R\arefusalB\t\n" +
+	"\x06result\x18\x01 \x01(\v2\x19.sidecheck.v1.CheckResultH\x00R\x06result\x12*\n" +
+	"\x05error\x18\x02 \x01(\v2\x12.google.rpc.StatusH\x00R\x05errorB\t\n" +
 	"\aoutcome\"\x8e\x01\n" +
 	"\x13CheckSessionRequest\x12;\n" +
 	"\bdefaults\x18\x01 \x01(\v2\x1d.sidecheck.v1.SessionDefaultsH\x00R\bdefaults\x12/\n" +
@@ -2891,7 +2892,7 @@ var file_sidecheck_v1_protocol_service_proto_msgTypes = make([]protoimpl.Message
 var file_sidecheck_v1_protocol_service_proto_goTypes = []any{
 	(ResultProfile)(0),                     // 0: sidecheck.v1.ResultProfile
 	(Sender)(0),                            // 1: sidecheck.v1.Sender
-	(ToolOutcome_Treatment)(0),             // 2: sidecheck.v1.ToolOutcome.Treatment
+	(ToolOutcome_Disposition)(0),           // 2: sidecheck.v1.ToolOutcome.Disposition
 	(*ProtocolContext)(nil),                // 3: sidecheck.v1.ProtocolContext
 	(*CheckOptions)(nil),                   // 4: sidecheck.v1.CheckOptions
 	(*ListRulesRequest)(nil),               // 5: sidecheck.v1.ListRulesRequest
@@ -2921,7 +2922,7 @@ var file_sidecheck_v1_protocol_service_proto_goTypes = []any{
 	(*ProtocolMessage)(nil),                // 29: sidecheck.v1.ProtocolMessage
 	(*CheckMessageRequest)(nil),            // 30: sidecheck.v1.CheckMessageRequest
 	(*CheckMessageResponse)(nil),           // 31: sidecheck.v1.CheckMessageResponse
-	(*CheckAnswer)(nil),                    // 32: sidecheck.v1.CheckAnswer
+	(*CheckResult)(nil),                    // 32: sidecheck.v1.CheckResult
 	(*CheckBatchRequest)(nil),              // 33: sidecheck.v1.CheckBatchRequest
 	(*CheckItem)(nil),                      // 34: sidecheck.v1.CheckItem
 	(*CheckBatchResponse)(nil),             // 35: sidecheck.v1.CheckBatchResponse
@@ -2938,7 +2939,7 @@ var file_sidecheck_v1_protocol_service_proto_goTypes = []any{
 	(*status.Status)(nil),                  // 46: google.rpc.Status
 }
 var file_sidecheck_v1_protocol_service_proto_depIdxs = []int32{
-	41, // 0: sidecheck.v1.CheckOptions.least_severity:type_name -> sidecheck.v1.Severity
+	41, // 0: sidecheck.v1.CheckOptions.min_severity:type_name -> sidecheck.v1.Severity
 	7,  // 1: sidecheck.v1.ListRulesResponse.rules:type_name -> sidecheck.v1.Rule
 	41, // 2: sidecheck.v1.Rule.severity:type_name -> sidecheck.v1.Severity
 	3,  // 3: sidecheck.v1.CheckToolNamesRequest.context:type_name -> sidecheck.v1.ProtocolContext
@@ -2951,27 +2952,27 @@ var file_sidecheck_v1_protocol_service_proto_depIdxs = []int32{
 	43, // 10: sidecheck.v1.CheckToolsRequest.tools:type_name -> sidecheck.v1.InlineTool
 	44, // 11: sidecheck.v1.CheckToolsRequest.documents:type_name -> sidecheck.v1.Document
 	14, // 12: sidecheck.v1.CheckToolsResponse.outcomes:type_name -> sidecheck.v1.ToolOutcome
-	42, // 13: sidecheck.v1.CheckToolsResponse.listing:type_name -> sidecheck.v1.Verdict
-	2,  // 14: sidecheck.v1.ToolOutcome.treatment:type_name -> sidecheck.v1.ToolOutcome.Treatment
+	42, // 13: sidecheck.v1.CheckToolsResponse.tools_list_verdict:type_name -> sidecheck.v1.Verdict
+	2,  // 14: sidecheck.v1.ToolOutcome.disposition:type_name -> sidecheck.v1.ToolOutcome.Disposition
 	42, // 15: sidecheck.v1.ToolOutcome.verdict:type_name -> sidecheck.v1.Verdict
 	3,  // 16: sidecheck.v1.CheckElicitationRequest.context:type_name -> sidecheck.v1.ProtocolContext
 	4,  // 17: sidecheck.v1.CheckElicitationRequest.options:type_name -> sidecheck.v1.CheckOptions
 	15, // 18: sidecheck.v1.CheckElicitationRequest.elicitation:type_name -> sidecheck.v1.Elicitation
-	32, // 19: sidecheck.v1.CheckElicitationResponse.answer:type_name -> sidecheck.v1.CheckAnswer
+	32, // 19: sidecheck.v1.CheckElicitationResponse.result:type_name -> sidecheck.v1.CheckResult
 	3,  // 20: sidecheck.v1.CheckElicitationResultRequest.context:type_name -> sidecheck.v1.ProtocolContext
 	4,  // 21: sidecheck.v1.CheckElicitationResultRequest.options:type_name -> sidecheck.v1.CheckOptions
 	18, // 22: sidecheck.v1.CheckElicitationResultRequest.elicitation_result:type_name -> sidecheck.v1.ElicitationResult
-	32, // 23: sidecheck.v1.CheckElicitationResultResponse.answer:type_name -> sidecheck.v1.CheckAnswer
+	32, // 23: sidecheck.v1.CheckElicitationResultResponse.result:type_name -> sidecheck.v1.CheckResult
 	3,  // 24: sidecheck.v1.CheckSamplingRequest.context:type_name -> sidecheck.v1.ProtocolContext
 	4,  // 25: sidecheck.v1.CheckSamplingRequest.options:type_name -> sidecheck.v1.CheckOptions
 	21, // 26: sidecheck.v1.CheckSamplingRequest.sampling:type_name -> sidecheck.v1.Sampling
-	32, // 27: sidecheck.v1.CheckSamplingResponse.answer:type_name -> sidecheck.v1.CheckAnswer
+	32, // 27: sidecheck.v1.CheckSamplingResponse.result:type_name -> sidecheck.v1.CheckResult
 	0,  // 28: sidecheck.v1.ToolResult.profile:type_name -> sidecheck.v1.ResultProfile
 	45, // 29: sidecheck.v1.ToolResult.tool:type_name -> sidecheck.v1.Target
 	3,  // 30: sidecheck.v1.CheckToolResultRequest.context:type_name -> sidecheck.v1.ProtocolContext
 	4,  // 31: sidecheck.v1.CheckToolResultRequest.options:type_name -> sidecheck.v1.CheckOptions
 	24, // 32: sidecheck.v1.CheckToolResultRequest.tool_result:type_name -> sidecheck.v1.ToolResult
-	32, // 33: sidecheck.v1.CheckToolResultResponse.answer:type_name -> sidecheck.v1.CheckAnswer
+	32, // 33: sidecheck.v1.CheckToolResultResponse.result:type_name -> sidecheck.v1.CheckResult
 	3,  // 34: sidecheck.v1.NormalizeToolResultRequest.context:type_name -> sidecheck.v1.ProtocolContext
 	4,  // 35: sidecheck.v1.NormalizeToolResultRequest.options:type_name -> sidecheck.v1.CheckOptions
 	45, // 36: sidecheck.v1.NormalizeToolResultRequest.tool:type_name -> sidecheck.v1.Target
@@ -2981,8 +2982,8 @@ var file_sidecheck_v1_protocol_service_proto_depIdxs = []int32{
 	3,  // 40: sidecheck.v1.CheckMessageRequest.context:type_name -> sidecheck.v1.ProtocolContext
 	4,  // 41: sidecheck.v1.CheckMessageRequest.options:type_name -> sidecheck.v1.CheckOptions
 	29, // 42: sidecheck.v1.CheckMessageRequest.message:type_name -> sidecheck.v1.ProtocolMessage
-	32, // 43: sidecheck.v1.CheckMessageResponse.answer:type_name -> sidecheck.v1.CheckAnswer
-	42, // 44: sidecheck.v1.CheckAnswer.verdict:type_name -> sidecheck.v1.Verdict
+	32, // 43: sidecheck.v1.CheckMessageResponse.result:type_name -> sidecheck.v1.CheckResult
+	42, // 44: sidecheck.v1.CheckResult.verdict:type_name -> sidecheck.v1.Verdict
 	3,  // 45: sidecheck.v1.CheckBatchRequest.context:type_name -> sidecheck.v1.ProtocolContext
 	4,  // 46: sidecheck.v1.CheckBatchRequest.options:type_name -> sidecheck.v1.CheckOptions
 	34, // 47: sidecheck.v1.CheckBatchRequest.items:type_name -> sidecheck.v1.CheckItem
@@ -2992,8 +2993,8 @@ var file_sidecheck_v1_protocol_service_proto_depIdxs = []int32{
 	24, // 51: sidecheck.v1.CheckItem.tool_result:type_name -> sidecheck.v1.ToolResult
 	29, // 52: sidecheck.v1.CheckItem.message:type_name -> sidecheck.v1.ProtocolMessage
 	36, // 53: sidecheck.v1.CheckBatchResponse.outcomes:type_name -> sidecheck.v1.CheckOutcome
-	32, // 54: sidecheck.v1.CheckOutcome.answer:type_name -> sidecheck.v1.CheckAnswer
-	46, // 55: sidecheck.v1.CheckOutcome.refusal:type_name -> google.rpc.Status
+	32, // 54: sidecheck.v1.CheckOutcome.result:type_name -> sidecheck.v1.CheckResult
+	46, // 55: sidecheck.v1.CheckOutcome.error:type_name -> google.rpc.Status
 	38, // 56: sidecheck.v1.CheckSessionRequest.defaults:type_name -> sidecheck.v1.SessionDefaults
 	39, // 57: sidecheck.v1.CheckSessionRequest.item:type_name -> sidecheck.v1.SessionItem
 	3,  // 58: sidecheck.v1.SessionDefaults.context:type_name -> sidecheck.v1.ProtocolContext
@@ -3051,8 +3052,8 @@ func file_sidecheck_v1_protocol_service_proto_init() {
 		(*CheckItem_Message)(nil),
 	}
 	file_sidecheck_v1_protocol_service_proto_msgTypes[33].OneofWrappers = []any{
-		(*CheckOutcome_Answer)(nil),
-		(*CheckOutcome_Refusal)(nil),
+		(*CheckOutcome_Result)(nil),
+		(*CheckOutcome_Error)(nil),
 	}
 	file_sidecheck_v1_protocol_service_proto_msgTypes[34].OneofWrappers = []any{
 		(*CheckSessionRequest_Defaults)(nil),

@@ -70,7 +70,7 @@ type ProtocolServiceClient interface {
 	// Checks many things of several kinds and answers in the same order.
 	//
 	// An item that cannot be checked is refused by itself. The bounds of
-	// `ValidationService.ValidateBatch` hold. Once `Limits.verdict_length` characters were
+	// `ValidationService.ValidateBatch` hold. Once `Limits.verdict_characters` characters were
 	// told in all, verdicts tell only their first violation, and have no replies.
 	CheckBatch(ctx context.Context, in *CheckBatchRequest, opts ...grpc.CallOption) (*CheckBatchResponse, error)
 	// Checks the messages of one session as they come, both directions in one stream,
@@ -242,7 +242,7 @@ type ProtocolServiceServer interface {
 	// Checks many things of several kinds and answers in the same order.
 	//
 	// An item that cannot be checked is refused by itself. The bounds of
-	// `ValidationService.ValidateBatch` hold. Once `Limits.verdict_length` characters were
+	// `ValidationService.ValidateBatch` hold. Once `Limits.verdict_characters` characters were
 	// told in all, verdicts tell only their first violation, and have no replies.
 	CheckBatch(context.Context, *CheckBatchRequest) (*CheckBatchResponse, error)
 	// Checks the messages of one session as they come, both directions in one stream,

@@ -332,7 +332,7 @@ type ValidateOutcome struct {
 	// Types that are valid to be assigned to Outcome:
 	//
 	//	*ValidateOutcome_Verdict
-	//	*ValidateOutcome_Refusal
+	//	*ValidateOutcome_Error
 	Outcome       isValidateOutcome_Outcome `protobuf_oneof:"outcome"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -384,10 +384,10 @@ func (x *ValidateOutcome) GetVerdict() *Verdict {
 	return nil
 }
 
-func (x *ValidateOutcome) GetRefusal() *status.Status {
+func (x *ValidateOutcome) GetError() *status.Status {
 	if x != nil {
-		if x, ok := x.Outcome.(*ValidateOutcome_Refusal); ok {
-			return x.Refusal
+		if x, ok := x.Outcome.(*ValidateOutcome_Error); ok {
+			return x.Error
 		}
 	}
 	return nil
@@ -402,14 +402,14 @@ type ValidateOutcome_Verdict struct {
 	Verdict *Verdict `protobuf:"bytes,1,opt,name=verdict,proto3,oneof"`
 }
 
-type ValidateOutcome_Refusal struct {
+type ValidateOutcome_Error struct {
 	// No judgement could be made. The details hold a `google.rpc.ErrorInfo`.
-	Refusal *status.Status `protobuf:"bytes,2,opt,name=refusal,proto3,oneof"`
+	Error *status.Status `protobuf:"bytes,2,opt,name=error,proto3,oneof"`
 }
 
 func (*ValidateOutcome_Verdict) isValidateOutcome_Outcome() {}
 
-func (*ValidateOutcome_Refusal) isValidateOutcome_Outcome() {}
+func (*ValidateOutcome_Error) isValidateOutcome_Outcome() {}
 
 // A message of the caller in a stream.
 type ValidateStreamRequest struct {
@@ -695,10 +695,10 @@ const file_sidecheck_v1_validation_service_proto_rawDesc = "" +
 	"\aoptions\x18\x03 \x01(\v2\x1f.sidecheck.v1.ValidationOptionsR\aoptions\"\x7f\n" +
 	"\x15ValidateBatchResponse\x129\n" +
 	"\boutcomes\x18\x01 \x03(\v2\x1d.sidecheck.v1.ValidateOutcomeR\boutcomes\x12+\n" +
-	"\x11registry_revision\x18\x02 \x01(\x04R\x10registryRevision\"\x7f\n" +
+	"\x11registry_revision\x18\x02 \x01(\x04R\x10registryRevision\"{\n" +
 	"\x0fValidateOutcome\x121\n" +
-	"\averdict\x18\x01 \x01(\v2\x15.sidecheck.v1.VerdictH\x00R\averdict\x12.\n" +
-	"\arefusal\x18\x02 \x01(\v2\x12.google.rpc.StatusH\x00R\arefusalB\t\n" +
+	"\averdict\x18\x01 \x01(\v2\x15.sidecheck.v1.VerdictH\x00R\averdict\x12*\n" +
+	"\x05error\x18\x02 \x01(\v2\x12.google.rpc.StatusH\x00R\x05errorB\t\n" +
 	"\aoutcome\"\x8e\x01\n" +
 	"\x15ValidateStreamRequest\x12:\n" +
 	"\bdefaults\x18\x01 \x01(\v2\x1c.sidecheck.v1.StreamDefaultsH\x00R\bdefaults\x12.\n" +
@@ -764,7 +764,7 @@ var file_sidecheck_v1_validation_service_proto_depIdxs = []int32{
 	12, // 9: sidecheck.v1.ValidateItem.options:type_name -> sidecheck.v1.ValidationOptions
 	5,  // 10: sidecheck.v1.ValidateBatchResponse.outcomes:type_name -> sidecheck.v1.ValidateOutcome
 	13, // 11: sidecheck.v1.ValidateOutcome.verdict:type_name -> sidecheck.v1.Verdict
-	14, // 12: sidecheck.v1.ValidateOutcome.refusal:type_name -> google.rpc.Status
+	14, // 12: sidecheck.v1.ValidateOutcome.error:type_name -> google.rpc.Status
 	7,  // 13: sidecheck.v1.ValidateStreamRequest.defaults:type_name -> sidecheck.v1.StreamDefaults
 	8,  // 14: sidecheck.v1.ValidateStreamRequest.item:type_name -> sidecheck.v1.StreamItem
 	10, // 15: sidecheck.v1.StreamDefaults.target:type_name -> sidecheck.v1.Target
@@ -794,7 +794,7 @@ func file_sidecheck_v1_validation_service_proto_init() {
 	file_sidecheck_v1_verdict_proto_init()
 	file_sidecheck_v1_validation_service_proto_msgTypes[5].OneofWrappers = []any{
 		(*ValidateOutcome_Verdict)(nil),
-		(*ValidateOutcome_Refusal)(nil),
+		(*ValidateOutcome_Error)(nil),
 	}
 	file_sidecheck_v1_validation_service_proto_msgTypes[6].OneofWrappers = []any{
 		(*ValidateStreamRequest_Defaults)(nil),

@@ -50,7 +50,7 @@ type ValidationServiceClient interface {
 	// nothing. The batch as a whole is refused with `RESOURCE_EXHAUSTED` only if it
 	// has more items than `Limits.batch_items`. Once `Limits.batch_violations` were
 	// told in all, each further verdict tells only its first; and no more than
-	// `Limits.long_items` may take more than `Limits.steps_at_once`.
+	// `Limits.offloaded_items` may take more than `Limits.inline_steps`.
 	ValidateBatch(ctx context.Context, in *ValidateBatchRequest, opts ...grpc.CallOption) (*ValidateBatchResponse, error)
 	// Judges payloads as they come and answers in the same order.
 	//
@@ -128,7 +128,7 @@ type ValidationServiceServer interface {
 	// nothing. The batch as a whole is refused with `RESOURCE_EXHAUSTED` only if it
 	// has more items than `Limits.batch_items`. Once `Limits.batch_violations` were
 	// told in all, each further verdict tells only its first; and no more than
-	// `Limits.long_items` may take more than `Limits.steps_at_once`.
+	// `Limits.offloaded_items` may take more than `Limits.inline_steps`.
 	ValidateBatch(context.Context, *ValidateBatchRequest) (*ValidateBatchResponse, error)
 	// Judges payloads as they come and answers in the same order.
 	//

@@ -85,11 +85,11 @@ type Violation struct {
 	// Where, as a JSON Pointer (RFC 6901) into the JSON that was judged. Empty for
 	// the whole. A missing property is reported at the object that lacks it, an
 	// unknown one at the property itself.
-	InstancePointer string `protobuf:"bytes,1,opt,name=instance_pointer,json=instancePointer,proto3" json:"instance_pointer,omitempty"`
+	InstanceLocation string `protobuf:"bytes,1,opt,name=instance_location,json=instanceLocation,proto3" json:"instance_location,omitempty"`
 	// Which part of the schema was broken, as a JSON Pointer into the schema text
 	// that was sent. The path is the one taken by evaluation: it passes through
 	// `$ref`. Empty where no schema is involved.
-	SchemaPointer string `protobuf:"bytes,2,opt,name=schema_pointer,json=schemaPointer,proto3" json:"schema_pointer,omitempty"`
+	KeywordLocation string `protobuf:"bytes,2,opt,name=keyword_location,json=keywordLocation,proto3" json:"keyword_location,omitempty"`
 	// The JSON Schema keyword that failed, for example `required`. Empty where no
 	// keyword is involved, for example in a payload that is not JSON.
 	Keyword string `protobuf:"bytes,3,opt,name=keyword,proto3" json:"keyword,omitempty"`
@@ -107,7 +107,7 @@ type Violation struct {
 	Suggestion string `protobuf:"bytes,7,opt,name=suggestion,proto3" json:"suggestion,omitempty"`
 	// The clause of the specification that the rule comes from. Empty where the
 	// rule is one of the schema's own.
-	Clause        string `protobuf:"bytes,8,opt,name=clause,proto3" json:"clause,omitempty"`
+	SpecUrl       string `protobuf:"bytes,8,opt,name=spec_url,json=specUrl,proto3" json:"spec_url,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -142,16 +142,16 @@ func (*Violation) Descriptor() ([]byte, []int) {
 	return file_sidecheck_v1_verdict_proto_rawDescGZIP(), []int{0}
 }
 
-func (x *Violation) GetInstancePointer() string {
+func (x *Violation) GetInstanceLocation() string {
 	if x != nil {
-		return x.InstancePointer
+		return x.InstanceLocation
 	}
 	return ""
 }
 
-func (x *Violation) GetSchemaPointer() string {
+func (x *Violation) GetKeywordLocation() string {
 	if x != nil {
-		return x.SchemaPointer
+		return x.KeywordLocation
 	}
 	return ""
 }
@@ -191,9 +191,9 @@ func (x *Violation) GetSuggestion() string {
 	return ""
 }
 
-func (x *Violation) GetClause() string {
+func (x *Violation) GetSpecUrl() string {
 	if x != nil {
-		return x.Clause
+		return x.SpecUrl
 	}
 	return ""
 }
@@ -426,12 +426,12 @@ func (x *Repair) GetChanges() []*Change {
 type Change struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Where, as a JSON Pointer into the payload as it was before this change.
-	InstancePointer string `protobuf:"bytes,1,opt,name=instance_pointer,json=instancePointer,proto3" json:"instance_pointer,omitempty"`
+	InstanceLocation string `protobuf:"bytes,1,opt,name=instance_location,json=instanceLocation,proto3" json:"instance_location,omitempty"`
 	// The stable code of the rule that allows it, in upper snake case, for example
 	// `STRING_TO_INTEGER` or `DEFAULT_SKIPPED`.
 	Code string `protobuf:"bytes,2,opt,name=code,proto3" json:"code,omitempty"`
 	// Which part of the schema asked for it, as a JSON Pointer. Empty where unknown.
-	SchemaPointer string `protobuf:"bytes,3,opt,name=schema_pointer,json=schemaPointer,proto3" json:"schema_pointer,omitempty"`
+	KeywordLocation string `protobuf:"bytes,3,opt,name=keyword_location,json=keywordLocation,proto3" json:"keyword_location,omitempty"`
 	// What was done, for a person.
 	Message       string `protobuf:"bytes,4,opt,name=message,proto3" json:"message,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -468,9 +468,9 @@ func (*Change) Descriptor() ([]byte, []int) {
 	return file_sidecheck_v1_verdict_proto_rawDescGZIP(), []int{3}
 }
 
-func (x *Change) GetInstancePointer() string {
+func (x *Change) GetInstanceLocation() string {
 	if x != nil {
-		return x.InstancePointer
+		return x.InstanceLocation
 	}
 	return ""
 }
@@ -482,9 +482,9 @@ func (x *Change) GetCode() string {
 	return ""
 }
 
-func (x *Change) GetSchemaPointer() string {
+func (x *Change) GetKeywordLocation() string {
 	if x != nil {
-		return x.SchemaPointer
+		return x.KeywordLocation
 	}
 	return ""
 }
@@ -500,18 +500,18 @@ var File_sidecheck_v1_verdict_proto protoreflect.FileDescriptor
 
 const file_sidecheck_v1_verdict_proto_rawDesc = "" +
 	"\n" +
-	"\x1asidecheck/v1/verdict.proto\x12\fsidecheck.v1\"\x91\x02\n" +
-	"\tViolation\x12)\n" +
-	"\x10instance_pointer\x18\x01 \x01(\tR\x0finstancePointer\x12%\n" +
-	"\x0eschema_pointer\x18\x02 \x01(\tR\rschemaPointer\x12\x18\n" +
+	"\x1asidecheck/v1/verdict.proto\x12\fsidecheck.v1\"\x9a\x02\n" +
+	"\tViolation\x12+\n" +
+	"\x11instance_location\x18\x01 \x01(\tR\x10instanceLocation\x12)\n" +
+	"\x10keyword_location\x18\x02 \x01(\tR\x0fkeywordLocation\x12\x18\n" +
 	"\akeyword\x18\x03 \x01(\tR\akeyword\x12\x12\n" +
 	"\x04code\x18\x04 \x01(\tR\x04code\x122\n" +
 	"\bseverity\x18\x05 \x01(\x0e2\x16.sidecheck.v1.SeverityR\bseverity\x12\x18\n" +
 	"\amessage\x18\x06 \x01(\tR\amessage\x12\x1e\n" +
 	"\n" +
 	"suggestion\x18\a \x01(\tR\n" +
-	"suggestion\x12\x16\n" +
-	"\x06clause\x18\b \x01(\tR\x06clause\"\x8a\x03\n" +
+	"suggestion\x12\x19\n" +
+	"\bspec_url\x18\b \x01(\tR\aspecUrl\"\x8a\x03\n" +
 	"\aVerdict\x12\x14\n" +
 	"\x05valid\x18\x01 \x01(\bR\x05valid\x127\n" +
 	"\n" +
@@ -533,11 +533,11 @@ const file_sidecheck_v1_verdict_proto_rawDesc = "" +
 	"violations\x18\x03 \x03(\v2\x17.sidecheck.v1.ViolationR\n" +
 	"violations\x12\x1c\n" +
 	"\ttruncated\x18\x04 \x01(\bR\ttruncated\x12.\n" +
-	"\achanges\x18\x05 \x03(\v2\x14.sidecheck.v1.ChangeR\achanges\"\x88\x01\n" +
-	"\x06Change\x12)\n" +
-	"\x10instance_pointer\x18\x01 \x01(\tR\x0finstancePointer\x12\x12\n" +
-	"\x04code\x18\x02 \x01(\tR\x04code\x12%\n" +
-	"\x0eschema_pointer\x18\x03 \x01(\tR\rschemaPointer\x12\x18\n" +
+	"\achanges\x18\x05 \x03(\v2\x14.sidecheck.v1.ChangeR\achanges\"\x8e\x01\n" +
+	"\x06Change\x12+\n" +
+	"\x11instance_location\x18\x01 \x01(\tR\x10instanceLocation\x12\x12\n" +
+	"\x04code\x18\x02 \x01(\tR\x04code\x12)\n" +
+	"\x10keyword_location\x18\x03 \x01(\tR\x0fkeywordLocation\x12\x18\n" +
 	"\amessage\x18\x04 \x01(\tR\amessage*a\n" +
 	"\bSeverity\x12\x18\n" +
 	"\x14SEVERITY_UNSPECIFIED\x10\x00\x12\x12\n" +

@@ -45,10 +45,10 @@ class ConversionServiceStub(object):
                 request_serializer=sidecheck_dot_v1_dot_conversion__service__pb2.ConvertToolsRequest.SerializeToString,
                 response_deserializer=sidecheck_dot_v1_dot_conversion__service__pb2.ConvertToolsResponse.FromString,
                 _registered_method=True)
-        self.RestoreToolCall = channel.unary_unary(
-                '/sidecheck.v1.ConversionService/RestoreToolCall',
-                request_serializer=sidecheck_dot_v1_dot_conversion__service__pb2.RestoreToolCallRequest.SerializeToString,
-                response_deserializer=sidecheck_dot_v1_dot_conversion__service__pb2.RestoreToolCallResponse.FromString,
+        self.ConvertToolCall = channel.unary_unary(
+                '/sidecheck.v1.ConversionService/ConvertToolCall',
+                request_serializer=sidecheck_dot_v1_dot_conversion__service__pb2.ConvertToolCallRequest.SerializeToString,
+                response_deserializer=sidecheck_dot_v1_dot_conversion__service__pb2.ConvertToolCallResponse.FromString,
                 _registered_method=True)
         self.ConvertToolResult = channel.unary_unary(
                 '/sidecheck.v1.ConversionService/ConvertToolResult',
@@ -74,10 +74,10 @@ class ConversionServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
-    def RestoreToolCall(self, request, context):
+    def ConvertToolCall(self, request, context):
         """Turns the call that a model made into the `params` of a `tools/call`, and judges its
         arguments under the original input schema. A call that cannot be read is an answer:
-        an invalid verdict. Refuses with `PLAN_MISMATCH` a call by a name that no plan is of,
+        an invalid verdict. Refuses with `MAPPING_MISMATCH` a call by a name that no plan is of,
         and a plan of another definition than that of the tool.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -100,10 +100,10 @@ def add_ConversionServiceServicer_to_server(servicer, server):
                     request_deserializer=sidecheck_dot_v1_dot_conversion__service__pb2.ConvertToolsRequest.FromString,
                     response_serializer=sidecheck_dot_v1_dot_conversion__service__pb2.ConvertToolsResponse.SerializeToString,
             ),
-            'RestoreToolCall': grpc.unary_unary_rpc_method_handler(
-                    servicer.RestoreToolCall,
-                    request_deserializer=sidecheck_dot_v1_dot_conversion__service__pb2.RestoreToolCallRequest.FromString,
-                    response_serializer=sidecheck_dot_v1_dot_conversion__service__pb2.RestoreToolCallResponse.SerializeToString,
+            'ConvertToolCall': grpc.unary_unary_rpc_method_handler(
+                    servicer.ConvertToolCall,
+                    request_deserializer=sidecheck_dot_v1_dot_conversion__service__pb2.ConvertToolCallRequest.FromString,
+                    response_serializer=sidecheck_dot_v1_dot_conversion__service__pb2.ConvertToolCallResponse.SerializeToString,
             ),
             'ConvertToolResult': grpc.unary_unary_rpc_method_handler(
                     servicer.ConvertToolResult,
@@ -155,7 +155,7 @@ class ConversionService(object):
             _registered_method=True)
 
     @staticmethod
-    def RestoreToolCall(request,
+    def ConvertToolCall(request,
             target,
             options=(),
             channel_credentials=None,
@@ -168,9 +168,9 @@ class ConversionService(object):
         return grpc.experimental.unary_unary(
             request,
             target,
-            '/sidecheck.v1.ConversionService/RestoreToolCall',
-            sidecheck_dot_v1_dot_conversion__service__pb2.RestoreToolCallRequest.SerializeToString,
-            sidecheck_dot_v1_dot_conversion__service__pb2.RestoreToolCallResponse.FromString,
+            '/sidecheck.v1.ConversionService/ConvertToolCall',
+            sidecheck_dot_v1_dot_conversion__service__pb2.ConvertToolCallRequest.SerializeToString,
+            sidecheck_dot_v1_dot_conversion__service__pb2.ConvertToolCallResponse.FromString,
             options,
             channel_credentials,
             insecure,

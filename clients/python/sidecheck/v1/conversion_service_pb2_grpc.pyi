@@ -43,10 +43,10 @@ class ConversionServiceStub:
     """Converts tools for one request to an API, each by itself, with names that fit
     together. A tool that cannot be converted costs the others nothing.
     """
-    RestoreToolCall: _grpc.UnaryUnaryMultiCallable[_conversion_service_pb2.RestoreToolCallRequest, _conversion_service_pb2.RestoreToolCallResponse]
+    ConvertToolCall: _grpc.UnaryUnaryMultiCallable[_conversion_service_pb2.ConvertToolCallRequest, _conversion_service_pb2.ConvertToolCallResponse]
     """Turns the call that a model made into the `params` of a `tools/call`, and judges its
     arguments under the original input schema. A call that cannot be read is an answer:
-    an invalid verdict. Refuses with `PLAN_MISMATCH` a call by a name that no plan is of,
+    an invalid verdict. Refuses with `MAPPING_MISMATCH` a call by a name that no plan is of,
     and a plan of another definition than that of the tool.
     """
     ConvertToolResult: _grpc.UnaryUnaryMultiCallable[_conversion_service_pb2.ConvertToolResultRequest, _conversion_service_pb2.ConvertToolResultResponse]
@@ -69,10 +69,10 @@ class ConversionServiceAsyncStub(ConversionServiceStub):
     """Converts tools for one request to an API, each by itself, with names that fit
     together. A tool that cannot be converted costs the others nothing.
     """
-    RestoreToolCall: _aio.UnaryUnaryMultiCallable[_conversion_service_pb2.RestoreToolCallRequest, _conversion_service_pb2.RestoreToolCallResponse]  # type: ignore[assignment]
+    ConvertToolCall: _aio.UnaryUnaryMultiCallable[_conversion_service_pb2.ConvertToolCallRequest, _conversion_service_pb2.ConvertToolCallResponse]  # type: ignore[assignment]
     """Turns the call that a model made into the `params` of a `tools/call`, and judges its
     arguments under the original input schema. A call that cannot be read is an answer:
-    an invalid verdict. Refuses with `PLAN_MISMATCH` a call by a name that no plan is of,
+    an invalid verdict. Refuses with `MAPPING_MISMATCH` a call by a name that no plan is of,
     and a plan of another definition than that of the tool.
     """
     ConvertToolResult: _aio.UnaryUnaryMultiCallable[_conversion_service_pb2.ConvertToolResultRequest, _conversion_service_pb2.ConvertToolResultResponse]  # type: ignore[assignment]
@@ -100,14 +100,14 @@ class ConversionServiceServicer(metaclass=_abc_1.ABCMeta):
         """
 
     @_abc_1.abstractmethod
-    def RestoreToolCall(
+    def ConvertToolCall(
         self,
-        request: _conversion_service_pb2.RestoreToolCallRequest,
+        request: _conversion_service_pb2.ConvertToolCallRequest,
         context: _ServicerContext,
-    ) -> _typing.Union[_conversion_service_pb2.RestoreToolCallResponse, _abc.Awaitable[_conversion_service_pb2.RestoreToolCallResponse]]:
+    ) -> _typing.Union[_conversion_service_pb2.ConvertToolCallResponse, _abc.Awaitable[_conversion_service_pb2.ConvertToolCallResponse]]:
         """Turns the call that a model made into the `params` of a `tools/call`, and judges its
         arguments under the original input schema. A call that cannot be read is an answer:
-        an invalid verdict. Refuses with `PLAN_MISMATCH` a call by a name that no plan is of,
+        an invalid verdict. Refuses with `MAPPING_MISMATCH` a call by a name that no plan is of,
         and a plan of another definition than that of the tool.
         """
 

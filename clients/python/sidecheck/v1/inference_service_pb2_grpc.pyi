@@ -38,10 +38,10 @@ class InferenceServiceStub:
     InferTools: _grpc.UnaryUnaryMultiCallable[_inference_service_pb2.InferToolsRequest, _inference_service_pb2.InferToolsResponse]
     """Reads Python source text and returns the definitions of its tools. The text is parsed
     and never run: nothing in it is imported, evaluated or compiled. What cannot be known
-    from the text alone is a diagnostic, not a guess. Refuses with `SWITCHED_OFF` where the
+    from the text alone is a diagnostic, not a guess. Refuses with `FEATURE_DISABLED` where the
     server's setting says so, and with `LIMIT_EXCEEDED` a text that is too large.
     """
-    ProjectTool: _grpc.UnaryUnaryMultiCallable[_inference_service_pb2.ProjectToolRequest, _inference_service_pb2.ProjectToolResponse]
+    AdaptTool: _grpc.UnaryUnaryMultiCallable[_inference_service_pb2.AdaptToolRequest, _inference_service_pb2.AdaptToolResponse]
     """Returns a definition in the form for a protocol version. An output schema whose root is
     not an object stands in a box before 2026-07-28, and by itself since; a box is known by
     its mark.
@@ -57,10 +57,10 @@ class InferenceServiceAsyncStub(InferenceServiceStub):
     InferTools: _aio.UnaryUnaryMultiCallable[_inference_service_pb2.InferToolsRequest, _inference_service_pb2.InferToolsResponse]  # type: ignore[assignment]
     """Reads Python source text and returns the definitions of its tools. The text is parsed
     and never run: nothing in it is imported, evaluated or compiled. What cannot be known
-    from the text alone is a diagnostic, not a guess. Refuses with `SWITCHED_OFF` where the
+    from the text alone is a diagnostic, not a guess. Refuses with `FEATURE_DISABLED` where the
     server's setting says so, and with `LIMIT_EXCEEDED` a text that is too large.
     """
-    ProjectTool: _aio.UnaryUnaryMultiCallable[_inference_service_pb2.ProjectToolRequest, _inference_service_pb2.ProjectToolResponse]  # type: ignore[assignment]
+    AdaptTool: _aio.UnaryUnaryMultiCallable[_inference_service_pb2.AdaptToolRequest, _inference_service_pb2.AdaptToolResponse]  # type: ignore[assignment]
     """Returns a definition in the form for a protocol version. An output schema whose root is
     not an object stands in a box before 2026-07-28, and by itself since; a box is known by
     its mark.
@@ -79,16 +79,16 @@ class InferenceServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_inference_service_pb2.InferToolsResponse, _abc.Awaitable[_inference_service_pb2.InferToolsResponse]]:
         """Reads Python source text and returns the definitions of its tools. The text is parsed
         and never run: nothing in it is imported, evaluated or compiled. What cannot be known
-        from the text alone is a diagnostic, not a guess. Refuses with `SWITCHED_OFF` where the
+        from the text alone is a diagnostic, not a guess. Refuses with `FEATURE_DISABLED` where the
         server's setting says so, and with `LIMIT_EXCEEDED` a text that is too large.
         """
 
     @_abc_1.abstractmethod
-    def ProjectTool(
+    def AdaptTool(
         self,
-        request: _inference_service_pb2.ProjectToolRequest,
+        request: _inference_service_pb2.AdaptToolRequest,
         context: _ServicerContext,
-    ) -> _typing.Union[_inference_service_pb2.ProjectToolResponse, _abc.Awaitable[_inference_service_pb2.ProjectToolResponse]]:
+    ) -> _typing.Union[_inference_service_pb2.AdaptToolResponse, _abc.Awaitable[_inference_service_pb2.AdaptToolResponse]]:
         """Returns a definition in the form for a protocol version. An output schema whose root is
         not an object stands in a box before 2026-07-28, and by itself since; a box is known by
         its mark.

@@ -181,7 +181,7 @@ class ProtocolServiceServicer(object):
         """Checks many things of several kinds and answers in the same order.
 
         An item that cannot be checked is refused by itself. The bounds of
-        `ValidationService.ValidateBatch` hold. Once `Limits.verdict_length` characters were
+        `ValidationService.ValidateBatch` hold. Once `Limits.verdict_characters` characters were
         told in all, verdicts tell only their first violation, and have no replies.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)

@@ -69,7 +69,7 @@ class ProtocolServiceStub:
     """Checks many things of several kinds and answers in the same order.
 
     An item that cannot be checked is refused by itself. The bounds of
-    `ValidationService.ValidateBatch` hold. Once `Limits.verdict_length` characters were
+    `ValidationService.ValidateBatch` hold. Once `Limits.verdict_characters` characters were
     told in all, verdicts tell only their first violation, and have no replies.
     """
     CheckSession: _grpc.StreamStreamMultiCallable[_protocol_service_pb2.CheckSessionRequest, _protocol_service_pb2.CheckSessionResponse]
@@ -123,7 +123,7 @@ class ProtocolServiceAsyncStub(ProtocolServiceStub):
     """Checks many things of several kinds and answers in the same order.
 
     An item that cannot be checked is refused by itself. The bounds of
-    `ValidationService.ValidateBatch` hold. Once `Limits.verdict_length` characters were
+    `ValidationService.ValidateBatch` hold. Once `Limits.verdict_characters` characters were
     told in all, verdicts tell only their first violation, and have no replies.
     """
     CheckSession: _aio.StreamStreamMultiCallable[_protocol_service_pb2.CheckSessionRequest, _protocol_service_pb2.CheckSessionResponse]  # type: ignore[assignment]
@@ -234,7 +234,7 @@ class ProtocolServiceServicer(metaclass=_abc_1.ABCMeta):
         """Checks many things of several kinds and answers in the same order.
 
         An item that cannot be checked is refused by itself. The bounds of
-        `ValidationService.ValidateBatch` hold. Once `Limits.verdict_length` characters were
+        `ValidationService.ValidateBatch` hold. Once `Limits.verdict_characters` characters were
         told in all, verdicts tell only their first violation, and have no replies.
         """
 

@@ -87,7 +87,7 @@ class ValidationServiceServicer(object):
         nothing. The batch as a whole is refused with `RESOURCE_EXHAUSTED` only if it
         has more items than `Limits.batch_items`. Once `Limits.batch_violations` were
         told in all, each further verdict tells only its first; and no more than
-        `Limits.long_items` may take more than `Limits.steps_at_once`.
+        `Limits.offloaded_items` may take more than `Limits.inline_steps`.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

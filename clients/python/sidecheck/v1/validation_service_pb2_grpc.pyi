@@ -56,7 +56,7 @@ class ValidationServiceStub:
     nothing. The batch as a whole is refused with `RESOURCE_EXHAUSTED` only if it
     has more items than `Limits.batch_items`. Once `Limits.batch_violations` were
     told in all, each further verdict tells only its first; and no more than
-    `Limits.long_items` may take more than `Limits.steps_at_once`.
+    `Limits.offloaded_items` may take more than `Limits.inline_steps`.
     """
     ValidateStream: _grpc.StreamStreamMultiCallable[_validation_service_pb2.ValidateStreamRequest, _validation_service_pb2.ValidateStreamResponse]
     """Judges payloads as they come and answers in the same order.
@@ -95,7 +95,7 @@ class ValidationServiceAsyncStub(ValidationServiceStub):
     nothing. The batch as a whole is refused with `RESOURCE_EXHAUSTED` only if it
     has more items than `Limits.batch_items`. Once `Limits.batch_violations` were
     told in all, each further verdict tells only its first; and no more than
-    `Limits.long_items` may take more than `Limits.steps_at_once`.
+    `Limits.offloaded_items` may take more than `Limits.inline_steps`.
     """
     ValidateStream: _aio.StreamStreamMultiCallable[_validation_service_pb2.ValidateStreamRequest, _validation_service_pb2.ValidateStreamResponse]  # type: ignore[assignment]
     """Judges payloads as they come and answers in the same order.
@@ -143,7 +143,7 @@ class ValidationServiceServicer(metaclass=_abc_1.ABCMeta):
         nothing. The batch as a whole is refused with `RESOURCE_EXHAUSTED` only if it
         has more items than `Limits.batch_items`. Once `Limits.batch_violations` were
         told in all, each further verdict tells only its first; and no more than
-        `Limits.long_items` may take more than `Limits.steps_at_once`.
+        `Limits.offloaded_items` may take more than `Limits.inline_steps`.
         """
 
     @_abc_1.abstractmethod

@@ -295,7 +295,7 @@ export interface ToolConversion {
     { $case: "converted"; value: ConvertedTool }
     | //
     /** Why there is none. */
-    { $case: "refused"; value: Status }
+    { $case: "error"; value: Status }
     | undefined;
 }
 
@@ -311,15 +311,15 @@ export interface ConvertedTool {
   /** Whether it asks the API to hold the model to the schema. */
   strict: boolean;
   /**
-   * What `RestoreToolCall` needs, as JSON text. It may be kept or sent anywhere, and has
+   * What `ConvertToolCall` needs, as JSON text. It may be kept or sent anywhere, and has
    * no values of payloads in it. It is of this definition alone: if that changes, the
    * tool is converted again.
    */
-  plan: Buffer;
+  mapping: Buffer;
   /** Everything that is not as in the original, ordered by pointer. */
   losses: Loss[];
   /** Why the tool is not strict though the mode prefers it. Empty if it is, or need not be. */
-  whyNotStrict: string;
+  notStrictReason: string;
 }
 
 /** One thing that is not as in the original. */
@@ -334,7 +334,7 @@ export interface Loss {
   /** What was done. */
   action: Loss_Action;
   /** What that means. */
-  direction: Loss_Direction;
+  effect: Loss_Effect;
   /** The same for a person. */
   message: string;
 }
@@ -408,57 +408,57 @@ export function loss_ActionToJSON(object: Loss_Action): string {
 }
 
 /** What that means for the payloads that are admitted, once the plan is applied. */
-export enum Loss_Direction {
-  /** DIRECTION_UNSPECIFIED - Never sent. */
-  DIRECTION_UNSPECIFIED = 0,
-  /** DIRECTION_SAME - The same ones. */
-  DIRECTION_SAME = 1,
-  /** DIRECTION_WIDER - More: those that the original refuses are found out when the call comes back. */
-  DIRECTION_WIDER = 2,
-  /** DIRECTION_NARROWER - Fewer: there are valid calls that the model cannot make. */
-  DIRECTION_NARROWER = 3,
+export enum Loss_Effect {
+  /** EFFECT_UNSPECIFIED - Never sent. */
+  EFFECT_UNSPECIFIED = 0,
+  /** EFFECT_EQUIVALENT - The same ones. */
+  EFFECT_EQUIVALENT = 1,
+  /** EFFECT_WIDENED - More: those that the original refuses are found out when the call comes back. */
+  EFFECT_WIDENED = 2,
+  /** EFFECT_NARROWED - Fewer: there are valid calls that the model cannot make. */
+  EFFECT_NARROWED = 3,
   UNRECOGNIZED = -1,
 }
 
-export function loss_DirectionFromJSON(object: any): Loss_Direction {
+export function loss_EffectFromJSON(object: any): Loss_Effect {
   switch (object) {
     case 0:
-    case "DIRECTION_UNSPECIFIED":
-      return Loss_Direction.DIRECTION_UNSPECIFIED;
+    case "EFFECT_UNSPECIFIED":
+      return Loss_Effect.EFFECT_UNSPECIFIED;
     case 1:
-    case "DIRECTION_SAME":
-      return Loss_Direction.DIRECTION_SAME;
+    case "EFFECT_EQUIVALENT":
+      return Loss_Effect.EFFECT_EQUIVALENT;
     case 2:
-    case "DIRECTION_WIDER":
-      return Loss_Direction.DIRECTION_WIDER;
+    case "EFFECT_WIDENED":
+      return Loss_Effect.EFFECT_WIDENED;
     case 3:
-    case "DIRECTION_NARROWER":
-      return Loss_Direction.DIRECTION_NARROWER;
+    case "EFFECT_NARROWED":
+      return Loss_Effect.EFFECT_NARROWED;
     case -1:
     case "UNRECOGNIZED":
     default:
-      return Loss_Direction.UNRECOGNIZED;
+      return Loss_Effect.UNRECOGNIZED;
   }
 }
 
-export function loss_DirectionToJSON(object: Loss_Direction): string {
+export function loss_EffectToJSON(object: Loss_Effect): string {
   switch (object) {
-    case Loss_Direction.DIRECTION_UNSPECIFIED:
-      return "DIRECTION_UNSPECIFIED";
-    case Loss_Direction.DIRECTION_SAME:
-      return "DIRECTION_SAME";
-    case Loss_Direction.DIRECTION_WIDER:
-      return "DIRECTION_WIDER";
-    case Loss_Direction.DIRECTION_NARROWER:
-      return "DIRECTION_NARROWER";
-    case Loss_Direction.UNRECOGNIZED:
+    case Loss_Effect.EFFECT_UNSPECIFIED:
+      return "EFFECT_UNSPECIFIED";
+    case Loss_Effect.EFFECT_EQUIVALENT:
+      return "EFFECT_EQUIVALENT";
+    case Loss_Effect.EFFECT_WIDENED:
+      return "EFFECT_WIDENED";
+    case Loss_Effect.EFFECT_NARROWED:
+      return "EFFECT_NARROWED";
+    case Loss_Effect.UNRECOGNIZED:
     default:
       return "UNRECOGNIZED";
   }
 }
 
 /** A model's call to restore. */
-export interface RestoreToolCallRequest {
+export interface ConvertToolCallRequest {
   /**
    * The call as the API of the plan gave it, as JSON text: an element of `tool_calls`, a
    * `function_call` item, a `tool_use` block, a `functionCall` or `toolUse` part, or what
@@ -470,7 +470,7 @@ export interface RestoreToolCallRequest {
    * says which is meant. All are of one API, and no two of one name. At most
    * `Limits.batch_items`.
    */
-  plans: Buffer[];
+  mappings: Buffer[];
   /**
    * The original tool, with the definition that was converted. If unset, the registered
    * definition that the plan names.
@@ -486,7 +486,7 @@ export interface RestoreToolCallRequest {
 }
 
 /** A call as MCP has it. */
-export interface RestoreToolCallResponse {
+export interface ConvertToolCallResponse {
   /** The server that offers the tool, or empty. */
   server: string;
   /** The original name of the tool. */
@@ -1019,7 +1019,7 @@ export const ToolConversion: MessageFns<ToolConversion> = {
       case "converted":
         ConvertedTool.encode(message.outcome.value, writer.uint32(26).fork()).join();
         break;
-      case "refused":
+      case "error":
         Status.encode(message.outcome.value, writer.uint32(34).fork()).join();
         break;
     }
@@ -1068,7 +1068,7 @@ export const ToolConversion: MessageFns<ToolConversion> = {
               break;
             }
 
-            message.outcome = { $case: "refused", value: Status.decode(reader, reader.uint32()) };
+            message.outcome = { $case: "error", value: Status.decode(reader, reader.uint32()) };
             continue;
           }
         }
@@ -1089,8 +1089,8 @@ export const ToolConversion: MessageFns<ToolConversion> = {
       name: isSet(object.name) ? globalThis.String(object.name) : "",
       outcome: isSet(object.converted)
         ? { $case: "converted", value: ConvertedTool.fromJSON(object.converted) }
-        : isSet(object.refused)
-        ? { $case: "refused", value: Status.fromJSON(object.refused) }
+        : isSet(object.error)
+        ? { $case: "error", value: Status.fromJSON(object.error) }
         : undefined,
     };
   },
@@ -1105,8 +1105,8 @@ export const ToolConversion: MessageFns<ToolConversion> = {
     }
     if (message.outcome?.$case === "converted") {
       obj.converted = ConvertedTool.toJSON(message.outcome.value);
-    } else if (message.outcome?.$case === "refused") {
-      obj.refused = Status.toJSON(message.outcome.value);
+    } else if (message.outcome?.$case === "error") {
+      obj.error = Status.toJSON(message.outcome.value);
     }
     return obj;
   },
@@ -1125,9 +1125,9 @@ export const ToolConversion: MessageFns<ToolConversion> = {
         }
         break;
       }
-      case "refused": {
+      case "error": {
         if (object.outcome?.value !== undefined && object.outcome?.value !== null) {
-          message.outcome = { $case: "refused", value: Status.fromPartial(object.outcome.value) };
+          message.outcome = { $case: "error", value: Status.fromPartial(object.outcome.value) };
         }
         break;
       }
@@ -1137,7 +1137,7 @@ export const ToolConversion: MessageFns<ToolConversion> = {
 };
 
 function createBaseConvertedTool(): ConvertedTool {
-  return { json: Buffer.alloc(0), name: "", strict: false, plan: Buffer.alloc(0), losses: [], whyNotStrict: "" };
+  return { json: Buffer.alloc(0), name: "", strict: false, mapping: Buffer.alloc(0), losses: [], notStrictReason: "" };
 }
 
 export const ConvertedTool: MessageFns<ConvertedTool> = {
@@ -1151,14 +1151,14 @@ export const ConvertedTool: MessageFns<ConvertedTool> = {
     if (message.strict !== false) {
       writer.uint32(24).bool(message.strict);
     }
-    if (message.plan.length !== 0) {
-      writer.uint32(34).bytes(message.plan);
+    if (message.mapping.length !== 0) {
+      writer.uint32(34).bytes(message.mapping);
     }
     for (const v of message.losses) {
       Loss.encode(v!, writer.uint32(42).fork()).join();
     }
-    if (message.whyNotStrict !== "") {
-      writer.uint32(50).string(message.whyNotStrict);
+    if (message.notStrictReason !== "") {
+      writer.uint32(50).string(message.notStrictReason);
     }
     return writer;
   },
@@ -1205,7 +1205,7 @@ export const ConvertedTool: MessageFns<ConvertedTool> = {
               break;
             }
 
-            message.plan = Buffer.from(reader.bytes());
+            message.mapping = Buffer.from(reader.bytes());
             continue;
           }
           case 5: {
@@ -1221,7 +1221,7 @@ export const ConvertedTool: MessageFns<ConvertedTool> = {
               break;
             }
 
-            message.whyNotStrict = reader.string();
+            message.notStrictReason = reader.string();
             continue;
           }
         }
@@ -1241,12 +1241,12 @@ export const ConvertedTool: MessageFns<ConvertedTool> = {
       json: isSet(object.json) ? Buffer.from(bytesFromBase64(object.json)) : Buffer.alloc(0),
       name: isSet(object.name) ? globalThis.String(object.name) : "",
       strict: isSet(object.strict) ? globalThis.Boolean(object.strict) : false,
-      plan: isSet(object.plan) ? Buffer.from(bytesFromBase64(object.plan)) : Buffer.alloc(0),
+      mapping: isSet(object.mapping) ? Buffer.from(bytesFromBase64(object.mapping)) : Buffer.alloc(0),
       losses: globalThis.Array.isArray(object?.losses) ? object.losses.map((e: any) => Loss.fromJSON(e)) : [],
-      whyNotStrict: isSet(object.whyNotStrict)
-        ? globalThis.String(object.whyNotStrict)
-        : isSet(object.why_not_strict)
-        ? globalThis.String(object.why_not_strict)
+      notStrictReason: isSet(object.notStrictReason)
+        ? globalThis.String(object.notStrictReason)
+        : isSet(object.not_strict_reason)
+        ? globalThis.String(object.not_strict_reason)
         : "",
     };
   },
@@ -1262,14 +1262,14 @@ export const ConvertedTool: MessageFns<ConvertedTool> = {
     if (message.strict !== false) {
       obj.strict = message.strict;
     }
-    if (message.plan.length !== 0) {
-      obj.plan = base64FromBytes(message.plan);
+    if (message.mapping.length !== 0) {
+      obj.mapping = base64FromBytes(message.mapping);
     }
     if (message.losses?.length) {
       obj.losses = message.losses.map((e) => Loss.toJSON(e));
     }
-    if (message.whyNotStrict !== "") {
-      obj.whyNotStrict = message.whyNotStrict;
+    if (message.notStrictReason !== "") {
+      obj.notStrictReason = message.notStrictReason;
     }
     return obj;
   },
@@ -1282,15 +1282,15 @@ export const ConvertedTool: MessageFns<ConvertedTool> = {
     message.json = object.json ?? Buffer.alloc(0);
     message.name = object.name ?? "";
     message.strict = object.strict ?? false;
-    message.plan = object.plan ?? Buffer.alloc(0);
+    message.mapping = object.mapping ?? Buffer.alloc(0);
     message.losses = object.losses?.map((e) => Loss.fromPartial(e)) || [];
-    message.whyNotStrict = object.whyNotStrict ?? "";
+    message.notStrictReason = object.notStrictReason ?? "";
     return message;
   },
 };
 
 function createBaseLoss(): Loss {
-  return { pointer: "", keyword: "", action: 0, direction: 0, message: "" };
+  return { pointer: "", keyword: "", action: 0, effect: 0, message: "" };
 }
 
 export const Loss: MessageFns<Loss> = {
@@ -1304,8 +1304,8 @@ export const Loss: MessageFns<Loss> = {
     if (message.action !== 0) {
       writer.uint32(24).int32(message.action);
     }
-    if (message.direction !== 0) {
-      writer.uint32(32).int32(message.direction);
+    if (message.effect !== 0) {
+      writer.uint32(32).int32(message.effect);
     }
     if (message.message !== "") {
       writer.uint32(42).string(message.message);
@@ -1355,7 +1355,7 @@ export const Loss: MessageFns<Loss> = {
               break;
             }
 
-            message.direction = reader.int32() as any;
+            message.effect = reader.int32() as any;
             continue;
           }
           case 5: {
@@ -1383,7 +1383,7 @@ export const Loss: MessageFns<Loss> = {
       pointer: isSet(object.pointer) ? globalThis.String(object.pointer) : "",
       keyword: isSet(object.keyword) ? globalThis.String(object.keyword) : "",
       action: isSet(object.action) ? loss_ActionFromJSON(object.action) : 0,
-      direction: isSet(object.direction) ? loss_DirectionFromJSON(object.direction) : 0,
+      effect: isSet(object.effect) ? loss_EffectFromJSON(object.effect) : 0,
       message: isSet(object.message) ? globalThis.String(object.message) : "",
     };
   },
@@ -1399,8 +1399,8 @@ export const Loss: MessageFns<Loss> = {
     if (message.action !== 0) {
       obj.action = loss_ActionToJSON(message.action);
     }
-    if (message.direction !== 0) {
-      obj.direction = loss_DirectionToJSON(message.direction);
+    if (message.effect !== 0) {
+      obj.effect = loss_EffectToJSON(message.effect);
     }
     if (message.message !== "") {
       obj.message = message.message;
@@ -1416,22 +1416,22 @@ export const Loss: MessageFns<Loss> = {
     message.pointer = object.pointer ?? "";
     message.keyword = object.keyword ?? "";
     message.action = object.action ?? 0;
-    message.direction = object.direction ?? 0;
+    message.effect = object.effect ?? 0;
     message.message = object.message ?? "";
     return message;
   },
 };
 
-function createBaseRestoreToolCallRequest(): RestoreToolCallRequest {
-  return { call: Buffer.alloc(0), plans: [], tool: undefined, options: undefined };
+function createBaseConvertToolCallRequest(): ConvertToolCallRequest {
+  return { call: Buffer.alloc(0), mappings: [], tool: undefined, options: undefined };
 }
 
-export const RestoreToolCallRequest: MessageFns<RestoreToolCallRequest> = {
-  encode(message: RestoreToolCallRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+export const ConvertToolCallRequest: MessageFns<ConvertToolCallRequest> = {
+  encode(message: ConvertToolCallRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.call.length !== 0) {
       writer.uint32(10).bytes(message.call);
     }
-    for (const v of message.plans) {
+    for (const v of message.mappings) {
       writer.uint32(18).bytes(v!);
     }
     if (message.tool !== undefined) {
@@ -1443,7 +1443,7 @@ export const RestoreToolCallRequest: MessageFns<RestoreToolCallRequest> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): RestoreToolCallRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number): ConvertToolCallRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1452,7 +1452,7 @@ export const RestoreToolCallRequest: MessageFns<RestoreToolCallRequest> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseRestoreToolCallRequest();
+      const message = createBaseConvertToolCallRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1469,7 +1469,7 @@ export const RestoreToolCallRequest: MessageFns<RestoreToolCallRequest> = {
               break;
             }
 
-            message.plans.push(Buffer.from(reader.bytes()));
+            message.mappings.push(Buffer.from(reader.bytes()));
             continue;
           }
           case 3: {
@@ -1500,24 +1500,24 @@ export const RestoreToolCallRequest: MessageFns<RestoreToolCallRequest> = {
     }
   },
 
-  fromJSON(object: any): RestoreToolCallRequest {
+  fromJSON(object: any): ConvertToolCallRequest {
     return {
       call: isSet(object.call) ? Buffer.from(bytesFromBase64(object.call)) : Buffer.alloc(0),
-      plans: globalThis.Array.isArray(object?.plans)
-        ? object.plans.map((e: any) => Buffer.from(bytesFromBase64(e)))
+      mappings: globalThis.Array.isArray(object?.mappings)
+        ? object.mappings.map((e: any) => Buffer.from(bytesFromBase64(e)))
         : [],
       tool: isSet(object.tool) ? Target.fromJSON(object.tool) : undefined,
       options: isSet(object.options) ? ValidationOptions.fromJSON(object.options) : undefined,
     };
   },
 
-  toJSON(message: RestoreToolCallRequest): unknown {
+  toJSON(message: ConvertToolCallRequest): unknown {
     const obj: any = {};
     if (message.call.length !== 0) {
       obj.call = base64FromBytes(message.call);
     }
-    if (message.plans?.length) {
-      obj.plans = message.plans.map((e) => base64FromBytes(e));
+    if (message.mappings?.length) {
+      obj.mappings = message.mappings.map((e) => base64FromBytes(e));
     }
     if (message.tool !== undefined) {
       obj.tool = Target.toJSON(message.tool);
@@ -1528,13 +1528,13 @@ export const RestoreToolCallRequest: MessageFns<RestoreToolCallRequest> = {
     return obj;
   },
 
-  create<I extends Exact<DeepPartial<RestoreToolCallRequest>, I>>(base?: I): RestoreToolCallRequest {
-    return RestoreToolCallRequest.fromPartial(base ?? ({} as any));
+  create<I extends Exact<DeepPartial<ConvertToolCallRequest>, I>>(base?: I): ConvertToolCallRequest {
+    return ConvertToolCallRequest.fromPartial(base ?? ({} as any));
   },
-  fromPartial<I extends Exact<DeepPartial<RestoreToolCallRequest>, I>>(object: I): RestoreToolCallRequest {
-    const message = createBaseRestoreToolCallRequest();
+  fromPartial<I extends Exact<DeepPartial<ConvertToolCallRequest>, I>>(object: I): ConvertToolCallRequest {
+    const message = createBaseConvertToolCallRequest();
     message.call = object.call ?? Buffer.alloc(0);
-    message.plans = object.plans?.map((e) => e) || [];
+    message.mappings = object.mappings?.map((e) => e) || [];
     message.tool = (object.tool !== undefined && object.tool !== null) ? Target.fromPartial(object.tool) : undefined;
     message.options = (object.options !== undefined && object.options !== null)
       ? ValidationOptions.fromPartial(object.options)
@@ -1543,12 +1543,12 @@ export const RestoreToolCallRequest: MessageFns<RestoreToolCallRequest> = {
   },
 };
 
-function createBaseRestoreToolCallResponse(): RestoreToolCallResponse {
+function createBaseConvertToolCallResponse(): ConvertToolCallResponse {
   return { server: "", tool: "", callId: "", callParams: Buffer.alloc(0), verdict: undefined, changes: [], name: "" };
 }
 
-export const RestoreToolCallResponse: MessageFns<RestoreToolCallResponse> = {
-  encode(message: RestoreToolCallResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+export const ConvertToolCallResponse: MessageFns<ConvertToolCallResponse> = {
+  encode(message: ConvertToolCallResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.server !== "") {
       writer.uint32(10).string(message.server);
     }
@@ -1573,7 +1573,7 @@ export const RestoreToolCallResponse: MessageFns<RestoreToolCallResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): RestoreToolCallResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number): ConvertToolCallResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1582,7 +1582,7 @@ export const RestoreToolCallResponse: MessageFns<RestoreToolCallResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseRestoreToolCallResponse();
+      const message = createBaseConvertToolCallResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1654,7 +1654,7 @@ export const RestoreToolCallResponse: MessageFns<RestoreToolCallResponse> = {
     }
   },
 
-  fromJSON(object: any): RestoreToolCallResponse {
+  fromJSON(object: any): ConvertToolCallResponse {
     return {
       server: isSet(object.server) ? globalThis.String(object.server) : "",
       tool: isSet(object.tool) ? globalThis.String(object.tool) : "",
@@ -1674,7 +1674,7 @@ export const RestoreToolCallResponse: MessageFns<RestoreToolCallResponse> = {
     };
   },
 
-  toJSON(message: RestoreToolCallResponse): unknown {
+  toJSON(message: ConvertToolCallResponse): unknown {
     const obj: any = {};
     if (message.server !== "") {
       obj.server = message.server;
@@ -1700,11 +1700,11 @@ export const RestoreToolCallResponse: MessageFns<RestoreToolCallResponse> = {
     return obj;
   },
 
-  create<I extends Exact<DeepPartial<RestoreToolCallResponse>, I>>(base?: I): RestoreToolCallResponse {
-    return RestoreToolCallResponse.fromPartial(base ?? ({} as any));
+  create<I extends Exact<DeepPartial<ConvertToolCallResponse>, I>>(base?: I): ConvertToolCallResponse {
+    return ConvertToolCallResponse.fromPartial(base ?? ({} as any));
   },
-  fromPartial<I extends Exact<DeepPartial<RestoreToolCallResponse>, I>>(object: I): RestoreToolCallResponse {
-    const message = createBaseRestoreToolCallResponse();
+  fromPartial<I extends Exact<DeepPartial<ConvertToolCallResponse>, I>>(object: I): ConvertToolCallResponse {
+    const message = createBaseConvertToolCallResponse();
     message.server = object.server ?? "";
     message.tool = object.tool ?? "";
     message.callId = object.callId ?? "";
@@ -2007,19 +2007,19 @@ export const ConversionServiceService = {
   /**
    * Turns the call that a model made into the `params` of a `tools/call`, and judges its
    * arguments under the original input schema. A call that cannot be read is an answer:
-   * an invalid verdict. Refuses with `PLAN_MISMATCH` a call by a name that no plan is of,
+   * an invalid verdict. Refuses with `MAPPING_MISMATCH` a call by a name that no plan is of,
    * and a plan of another definition than that of the tool.
    */
-  restoreToolCall: {
-    path: "/sidecheck.v1.ConversionService/RestoreToolCall" as const,
+  convertToolCall: {
+    path: "/sidecheck.v1.ConversionService/ConvertToolCall" as const,
     requestStream: false as const,
     responseStream: false as const,
-    requestSerialize: (value: RestoreToolCallRequest): Buffer =>
-      Buffer.from(RestoreToolCallRequest.encode(value).finish()),
-    requestDeserialize: (value: Buffer): RestoreToolCallRequest => RestoreToolCallRequest.decode(value),
-    responseSerialize: (value: RestoreToolCallResponse): Buffer =>
-      Buffer.from(RestoreToolCallResponse.encode(value).finish()),
-    responseDeserialize: (value: Buffer): RestoreToolCallResponse => RestoreToolCallResponse.decode(value),
+    requestSerialize: (value: ConvertToolCallRequest): Buffer =>
+      Buffer.from(ConvertToolCallRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ConvertToolCallRequest => ConvertToolCallRequest.decode(value),
+    responseSerialize: (value: ConvertToolCallResponse): Buffer =>
+      Buffer.from(ConvertToolCallResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ConvertToolCallResponse => ConvertToolCallResponse.decode(value),
   },
   /**
    * Turns the `CallToolResult` of a call into what tells the model. In place of an
@@ -2047,10 +2047,10 @@ export interface ConversionServiceServer extends UntypedServiceImplementation {
   /**
    * Turns the call that a model made into the `params` of a `tools/call`, and judges its
    * arguments under the original input schema. A call that cannot be read is an answer:
-   * an invalid verdict. Refuses with `PLAN_MISMATCH` a call by a name that no plan is of,
+   * an invalid verdict. Refuses with `MAPPING_MISMATCH` a call by a name that no plan is of,
    * and a plan of another definition than that of the tool.
    */
-  restoreToolCall: handleUnaryCall<RestoreToolCallRequest, RestoreToolCallResponse>;
+  convertToolCall: handleUnaryCall<ConvertToolCallRequest, ConvertToolCallResponse>;
   /**
    * Turns the `CallToolResult` of a call into what tells the model. In place of an
    * invalid result the model is told that the tool failed.
@@ -2081,23 +2081,23 @@ export interface ConversionServiceClient extends Client {
   /**
    * Turns the call that a model made into the `params` of a `tools/call`, and judges its
    * arguments under the original input schema. A call that cannot be read is an answer:
-   * an invalid verdict. Refuses with `PLAN_MISMATCH` a call by a name that no plan is of,
+   * an invalid verdict. Refuses with `MAPPING_MISMATCH` a call by a name that no plan is of,
    * and a plan of another definition than that of the tool.
    */
-  restoreToolCall(
-    request: RestoreToolCallRequest,
-    callback: (error: ServiceError | null, response: RestoreToolCallResponse) => void,
+  convertToolCall(
+    request: ConvertToolCallRequest,
+    callback: (error: ServiceError | null, response: ConvertToolCallResponse) => void,
   ): ClientUnaryCall;
-  restoreToolCall(
-    request: RestoreToolCallRequest,
+  convertToolCall(
+    request: ConvertToolCallRequest,
     metadata: Metadata,
-    callback: (error: ServiceError | null, response: RestoreToolCallResponse) => void,
+    callback: (error: ServiceError | null, response: ConvertToolCallResponse) => void,
   ): ClientUnaryCall;
-  restoreToolCall(
-    request: RestoreToolCallRequest,
+  convertToolCall(
+    request: ConvertToolCallRequest,
     metadata: Metadata,
     options: Partial<CallOptions>,
-    callback: (error: ServiceError | null, response: RestoreToolCallResponse) => void,
+    callback: (error: ServiceError | null, response: ConvertToolCallResponse) => void,
   ): ClientUnaryCall;
   /**
    * Turns the `CallToolResult` of a call into what tells the model. In place of an

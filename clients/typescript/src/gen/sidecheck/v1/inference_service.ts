@@ -27,12 +27,12 @@ export const protobufFileName = "sidecheck/v1/inference_service.proto";
 
 /** What becomes of an annotation that cannot be turned into a schema. */
 export enum OnUnsupported {
-  /** ON_UNSUPPORTED_UNSPECIFIED - Means `ON_UNSUPPORTED_REFUSE`. */
+  /** ON_UNSUPPORTED_UNSPECIFIED - Means `ON_UNSUPPORTED_ERROR`. */
   ON_UNSUPPORTED_UNSPECIFIED = 0,
-  /** ON_UNSUPPORTED_REFUSE - The tool is not inferred; a diagnostic of severity `SEVERITY_ERROR` says why. */
-  ON_UNSUPPORTED_REFUSE = 1,
-  /** ON_UNSUPPORTED_ADMIT_ANYTHING - Anything is admitted in its place; a diagnostic of severity `SEVERITY_WARNING` says so. */
-  ON_UNSUPPORTED_ADMIT_ANYTHING = 2,
+  /** ON_UNSUPPORTED_ERROR - The tool is not inferred; a diagnostic of severity `SEVERITY_ERROR` says why. */
+  ON_UNSUPPORTED_ERROR = 1,
+  /** ON_UNSUPPORTED_ANY - Anything is admitted in its place; a diagnostic of severity `SEVERITY_WARNING` says so. */
+  ON_UNSUPPORTED_ANY = 2,
   UNRECOGNIZED = -1,
 }
 
@@ -42,11 +42,11 @@ export function onUnsupportedFromJSON(object: any): OnUnsupported {
     case "ON_UNSUPPORTED_UNSPECIFIED":
       return OnUnsupported.ON_UNSUPPORTED_UNSPECIFIED;
     case 1:
-    case "ON_UNSUPPORTED_REFUSE":
-      return OnUnsupported.ON_UNSUPPORTED_REFUSE;
+    case "ON_UNSUPPORTED_ERROR":
+      return OnUnsupported.ON_UNSUPPORTED_ERROR;
     case 2:
-    case "ON_UNSUPPORTED_ADMIT_ANYTHING":
-      return OnUnsupported.ON_UNSUPPORTED_ADMIT_ANYTHING;
+    case "ON_UNSUPPORTED_ANY":
+      return OnUnsupported.ON_UNSUPPORTED_ANY;
     case -1:
     case "UNRECOGNIZED":
     default:
@@ -58,10 +58,10 @@ export function onUnsupportedToJSON(object: OnUnsupported): string {
   switch (object) {
     case OnUnsupported.ON_UNSUPPORTED_UNSPECIFIED:
       return "ON_UNSUPPORTED_UNSPECIFIED";
-    case OnUnsupported.ON_UNSUPPORTED_REFUSE:
-      return "ON_UNSUPPORTED_REFUSE";
-    case OnUnsupported.ON_UNSUPPORTED_ADMIT_ANYTHING:
-      return "ON_UNSUPPORTED_ADMIT_ANYTHING";
+    case OnUnsupported.ON_UNSUPPORTED_ERROR:
+      return "ON_UNSUPPORTED_ERROR";
+    case OnUnsupported.ON_UNSUPPORTED_ANY:
+      return "ON_UNSUPPORTED_ANY";
     case OnUnsupported.UNRECOGNIZED:
     default:
       return "UNRECOGNIZED";
@@ -132,7 +132,7 @@ export interface Diagnostic {
 }
 
 /** A definition to project. */
-export interface ProjectToolRequest {
+export interface AdaptToolRequest {
   /** The tool: registered, by the digest of its definition, or sent along. */
   tool:
     | Target
@@ -145,16 +145,16 @@ export interface ProjectToolRequest {
 }
 
 /** A definition in the form for a protocol version. */
-export interface ProjectToolResponse {
+export interface AdaptToolResponse {
   /** The definition, as JSON text; byte for byte the one given if nothing had to change. */
   json: Buffer;
   /**
    * The member of structured content that is the value: the output schema stands in a box.
    * Empty if it does not, or if there is none.
    */
-  box: string;
+  wrappedProperty: string;
   /** The members of the definition that the version does not know, and that were left out. */
-  leftOut: string[];
+  droppedProperties: string[];
 }
 
 function createBaseInferToolsRequest(): InferToolsRequest {
@@ -727,12 +727,12 @@ export const Diagnostic: MessageFns<Diagnostic> = {
   },
 };
 
-function createBaseProjectToolRequest(): ProjectToolRequest {
+function createBaseAdaptToolRequest(): AdaptToolRequest {
   return { tool: undefined, protocolVersion: "" };
 }
 
-export const ProjectToolRequest: MessageFns<ProjectToolRequest> = {
-  encode(message: ProjectToolRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+export const AdaptToolRequest: MessageFns<AdaptToolRequest> = {
+  encode(message: AdaptToolRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.tool !== undefined) {
       Target.encode(message.tool, writer.uint32(10).fork()).join();
     }
@@ -742,7 +742,7 @@ export const ProjectToolRequest: MessageFns<ProjectToolRequest> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): ProjectToolRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number): AdaptToolRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -751,7 +751,7 @@ export const ProjectToolRequest: MessageFns<ProjectToolRequest> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseProjectToolRequest();
+      const message = createBaseAdaptToolRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -783,7 +783,7 @@ export const ProjectToolRequest: MessageFns<ProjectToolRequest> = {
     }
   },
 
-  fromJSON(object: any): ProjectToolRequest {
+  fromJSON(object: any): AdaptToolRequest {
     return {
       tool: isSet(object.tool) ? Target.fromJSON(object.tool) : undefined,
       protocolVersion: isSet(object.protocolVersion)
@@ -794,7 +794,7 @@ export const ProjectToolRequest: MessageFns<ProjectToolRequest> = {
     };
   },
 
-  toJSON(message: ProjectToolRequest): unknown {
+  toJSON(message: AdaptToolRequest): unknown {
     const obj: any = {};
     if (message.tool !== undefined) {
       obj.tool = Target.toJSON(message.tool);
@@ -805,36 +805,36 @@ export const ProjectToolRequest: MessageFns<ProjectToolRequest> = {
     return obj;
   },
 
-  create<I extends Exact<DeepPartial<ProjectToolRequest>, I>>(base?: I): ProjectToolRequest {
-    return ProjectToolRequest.fromPartial(base ?? ({} as any));
+  create<I extends Exact<DeepPartial<AdaptToolRequest>, I>>(base?: I): AdaptToolRequest {
+    return AdaptToolRequest.fromPartial(base ?? ({} as any));
   },
-  fromPartial<I extends Exact<DeepPartial<ProjectToolRequest>, I>>(object: I): ProjectToolRequest {
-    const message = createBaseProjectToolRequest();
+  fromPartial<I extends Exact<DeepPartial<AdaptToolRequest>, I>>(object: I): AdaptToolRequest {
+    const message = createBaseAdaptToolRequest();
     message.tool = (object.tool !== undefined && object.tool !== null) ? Target.fromPartial(object.tool) : undefined;
     message.protocolVersion = object.protocolVersion ?? "";
     return message;
   },
 };
 
-function createBaseProjectToolResponse(): ProjectToolResponse {
-  return { json: Buffer.alloc(0), box: "", leftOut: [] };
+function createBaseAdaptToolResponse(): AdaptToolResponse {
+  return { json: Buffer.alloc(0), wrappedProperty: "", droppedProperties: [] };
 }
 
-export const ProjectToolResponse: MessageFns<ProjectToolResponse> = {
-  encode(message: ProjectToolResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+export const AdaptToolResponse: MessageFns<AdaptToolResponse> = {
+  encode(message: AdaptToolResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.json.length !== 0) {
       writer.uint32(10).bytes(message.json);
     }
-    if (message.box !== "") {
-      writer.uint32(18).string(message.box);
+    if (message.wrappedProperty !== "") {
+      writer.uint32(18).string(message.wrappedProperty);
     }
-    for (const v of message.leftOut) {
+    for (const v of message.droppedProperties) {
       writer.uint32(26).string(v!);
     }
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): ProjectToolResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number): AdaptToolResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -843,7 +843,7 @@ export const ProjectToolResponse: MessageFns<ProjectToolResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseProjectToolResponse();
+      const message = createBaseAdaptToolResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -860,7 +860,7 @@ export const ProjectToolResponse: MessageFns<ProjectToolResponse> = {
               break;
             }
 
-            message.box = reader.string();
+            message.wrappedProperty = reader.string();
             continue;
           }
           case 3: {
@@ -868,7 +868,7 @@ export const ProjectToolResponse: MessageFns<ProjectToolResponse> = {
               break;
             }
 
-            message.leftOut.push(reader.string());
+            message.droppedProperties.push(reader.string());
             continue;
           }
         }
@@ -883,40 +883,44 @@ export const ProjectToolResponse: MessageFns<ProjectToolResponse> = {
     }
   },
 
-  fromJSON(object: any): ProjectToolResponse {
+  fromJSON(object: any): AdaptToolResponse {
     return {
       json: isSet(object.json) ? Buffer.from(bytesFromBase64(object.json)) : Buffer.alloc(0),
-      box: isSet(object.box) ? globalThis.String(object.box) : "",
-      leftOut: globalThis.Array.isArray(object?.leftOut)
-        ? object.leftOut.map((e: any) => globalThis.String(e))
-        : globalThis.Array.isArray(object?.left_out)
-        ? object.left_out.map((e: any) => globalThis.String(e))
+      wrappedProperty: isSet(object.wrappedProperty)
+        ? globalThis.String(object.wrappedProperty)
+        : isSet(object.wrapped_property)
+        ? globalThis.String(object.wrapped_property)
+        : "",
+      droppedProperties: globalThis.Array.isArray(object?.droppedProperties)
+        ? object.droppedProperties.map((e: any) => globalThis.String(e))
+        : globalThis.Array.isArray(object?.dropped_properties)
+        ? object.dropped_properties.map((e: any) => globalThis.String(e))
         : [],
     };
   },
 
-  toJSON(message: ProjectToolResponse): unknown {
+  toJSON(message: AdaptToolResponse): unknown {
     const obj: any = {};
     if (message.json.length !== 0) {
       obj.json = base64FromBytes(message.json);
     }
-    if (message.box !== "") {
-      obj.box = message.box;
+    if (message.wrappedProperty !== "") {
+      obj.wrappedProperty = message.wrappedProperty;
     }
-    if (message.leftOut?.length) {
-      obj.leftOut = message.leftOut;
+    if (message.droppedProperties?.length) {
+      obj.droppedProperties = message.droppedProperties;
     }
     return obj;
   },
 
-  create<I extends Exact<DeepPartial<ProjectToolResponse>, I>>(base?: I): ProjectToolResponse {
-    return ProjectToolResponse.fromPartial(base ?? ({} as any));
+  create<I extends Exact<DeepPartial<AdaptToolResponse>, I>>(base?: I): AdaptToolResponse {
+    return AdaptToolResponse.fromPartial(base ?? ({} as any));
   },
-  fromPartial<I extends Exact<DeepPartial<ProjectToolResponse>, I>>(object: I): ProjectToolResponse {
-    const message = createBaseProjectToolResponse();
+  fromPartial<I extends Exact<DeepPartial<AdaptToolResponse>, I>>(object: I): AdaptToolResponse {
+    const message = createBaseAdaptToolResponse();
     message.json = object.json ?? Buffer.alloc(0);
-    message.box = object.box ?? "";
-    message.leftOut = object.leftOut?.map((e) => e) || [];
+    message.wrappedProperty = object.wrappedProperty ?? "";
+    message.droppedProperties = object.droppedProperties?.map((e) => e) || [];
     return message;
   },
 };
@@ -930,7 +934,7 @@ export const InferenceServiceService = {
   /**
    * Reads Python source text and returns the definitions of its tools. The text is parsed
    * and never run: nothing in it is imported, evaluated or compiled. What cannot be known
-   * from the text alone is a diagnostic, not a guess. Refuses with `SWITCHED_OFF` where the
+   * from the text alone is a diagnostic, not a guess. Refuses with `FEATURE_DISABLED` where the
    * server's setting says so, and with `LIMIT_EXCEEDED` a text that is too large.
    */
   inferTools: {
@@ -947,14 +951,14 @@ export const InferenceServiceService = {
    * not an object stands in a box before 2026-07-28, and by itself since; a box is known by
    * its mark.
    */
-  projectTool: {
-    path: "/sidecheck.v1.InferenceService/ProjectTool" as const,
+  adaptTool: {
+    path: "/sidecheck.v1.InferenceService/AdaptTool" as const,
     requestStream: false as const,
     responseStream: false as const,
-    requestSerialize: (value: ProjectToolRequest): Buffer => Buffer.from(ProjectToolRequest.encode(value).finish()),
-    requestDeserialize: (value: Buffer): ProjectToolRequest => ProjectToolRequest.decode(value),
-    responseSerialize: (value: ProjectToolResponse): Buffer => Buffer.from(ProjectToolResponse.encode(value).finish()),
-    responseDeserialize: (value: Buffer): ProjectToolResponse => ProjectToolResponse.decode(value),
+    requestSerialize: (value: AdaptToolRequest): Buffer => Buffer.from(AdaptToolRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): AdaptToolRequest => AdaptToolRequest.decode(value),
+    responseSerialize: (value: AdaptToolResponse): Buffer => Buffer.from(AdaptToolResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): AdaptToolResponse => AdaptToolResponse.decode(value),
   },
 } as const;
 
@@ -962,7 +966,7 @@ export interface InferenceServiceServer extends UntypedServiceImplementation {
   /**
    * Reads Python source text and returns the definitions of its tools. The text is parsed
    * and never run: nothing in it is imported, evaluated or compiled. What cannot be known
-   * from the text alone is a diagnostic, not a guess. Refuses with `SWITCHED_OFF` where the
+   * from the text alone is a diagnostic, not a guess. Refuses with `FEATURE_DISABLED` where the
    * server's setting says so, and with `LIMIT_EXCEEDED` a text that is too large.
    */
   inferTools: handleUnaryCall<InferToolsRequest, InferToolsResponse>;
@@ -971,14 +975,14 @@ export interface InferenceServiceServer extends UntypedServiceImplementation {
    * not an object stands in a box before 2026-07-28, and by itself since; a box is known by
    * its mark.
    */
-  projectTool: handleUnaryCall<ProjectToolRequest, ProjectToolResponse>;
+  adaptTool: handleUnaryCall<AdaptToolRequest, AdaptToolResponse>;
 }
 
 export interface InferenceServiceClient extends Client {
   /**
    * Reads Python source text and returns the definitions of its tools. The text is parsed
    * and never run: nothing in it is imported, evaluated or compiled. What cannot be known
-   * from the text alone is a diagnostic, not a guess. Refuses with `SWITCHED_OFF` where the
+   * from the text alone is a diagnostic, not a guess. Refuses with `FEATURE_DISABLED` where the
    * server's setting says so, and with `LIMIT_EXCEEDED` a text that is too large.
    */
   inferTools(
@@ -1001,20 +1005,20 @@ export interface InferenceServiceClient extends Client {
    * not an object stands in a box before 2026-07-28, and by itself since; a box is known by
    * its mark.
    */
-  projectTool(
-    request: ProjectToolRequest,
-    callback: (error: ServiceError | null, response: ProjectToolResponse) => void,
+  adaptTool(
+    request: AdaptToolRequest,
+    callback: (error: ServiceError | null, response: AdaptToolResponse) => void,
   ): ClientUnaryCall;
-  projectTool(
-    request: ProjectToolRequest,
+  adaptTool(
+    request: AdaptToolRequest,
     metadata: Metadata,
-    callback: (error: ServiceError | null, response: ProjectToolResponse) => void,
+    callback: (error: ServiceError | null, response: AdaptToolResponse) => void,
   ): ClientUnaryCall;
-  projectTool(
-    request: ProjectToolRequest,
+  adaptTool(
+    request: AdaptToolRequest,
     metadata: Metadata,
     options: Partial<CallOptions>,
-    callback: (error: ServiceError | null, response: ProjectToolResponse) => void,
+    callback: (error: ServiceError | null, response: AdaptToolResponse) => void,
   ): ClientUnaryCall;
 }
 

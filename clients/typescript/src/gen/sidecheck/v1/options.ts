@@ -74,13 +74,13 @@ export enum UnknownArguments {
   UNKNOWN_ARGUMENTS_UNSPECIFIED = 0,
   /** UNKNOWN_ARGUMENTS_SCHEMA - The schema alone decides. */
   UNKNOWN_ARGUMENTS_SCHEMA = 1,
-  /** UNKNOWN_ARGUMENTS_REFUSE - They are violations, with the code `UNKNOWN_MEMBER`. */
-  UNKNOWN_ARGUMENTS_REFUSE = 2,
+  /** UNKNOWN_ARGUMENTS_REJECT - They are violations, with the code `UNKNOWN_PROPERTY`. */
+  UNKNOWN_ARGUMENTS_REJECT = 2,
   /** UNKNOWN_ARGUMENTS_STRIP - They are taken out of the repaired payload. */
   UNKNOWN_ARGUMENTS_STRIP = 3,
   /**
    * UNKNOWN_ARGUMENTS_REPORT - They are reported as violations of severity `SEVERITY_WARNING`, with the code
-   * `UNKNOWN_MEMBER`.
+   * `UNKNOWN_PROPERTY`.
    */
   UNKNOWN_ARGUMENTS_REPORT = 4,
   UNRECOGNIZED = -1,
@@ -95,8 +95,8 @@ export function unknownArgumentsFromJSON(object: any): UnknownArguments {
     case "UNKNOWN_ARGUMENTS_SCHEMA":
       return UnknownArguments.UNKNOWN_ARGUMENTS_SCHEMA;
     case 2:
-    case "UNKNOWN_ARGUMENTS_REFUSE":
-      return UnknownArguments.UNKNOWN_ARGUMENTS_REFUSE;
+    case "UNKNOWN_ARGUMENTS_REJECT":
+      return UnknownArguments.UNKNOWN_ARGUMENTS_REJECT;
     case 3:
     case "UNKNOWN_ARGUMENTS_STRIP":
       return UnknownArguments.UNKNOWN_ARGUMENTS_STRIP;
@@ -116,8 +116,8 @@ export function unknownArgumentsToJSON(object: UnknownArguments): string {
       return "UNKNOWN_ARGUMENTS_UNSPECIFIED";
     case UnknownArguments.UNKNOWN_ARGUMENTS_SCHEMA:
       return "UNKNOWN_ARGUMENTS_SCHEMA";
-    case UnknownArguments.UNKNOWN_ARGUMENTS_REFUSE:
-      return "UNKNOWN_ARGUMENTS_REFUSE";
+    case UnknownArguments.UNKNOWN_ARGUMENTS_REJECT:
+      return "UNKNOWN_ARGUMENTS_REJECT";
     case UnknownArguments.UNKNOWN_ARGUMENTS_STRIP:
       return "UNKNOWN_ARGUMENTS_STRIP";
     case UnknownArguments.UNKNOWN_ARGUMENTS_REPORT:
@@ -191,10 +191,10 @@ export function coercionToJSON(object: Coercion): string {
 
 /** What becomes of a call to a tool that the registry does not know. */
 export enum OnUnknownTool {
-  /** ON_UNKNOWN_TOOL_UNSPECIFIED - Means `ON_UNKNOWN_TOOL_REFUSE`. */
+  /** ON_UNKNOWN_TOOL_UNSPECIFIED - Means `ON_UNKNOWN_TOOL_ERROR`. */
   ON_UNKNOWN_TOOL_UNSPECIFIED = 0,
-  /** ON_UNKNOWN_TOOL_REFUSE - It is refused with `UNKNOWN_TOOL`. */
-  ON_UNKNOWN_TOOL_REFUSE = 1,
+  /** ON_UNKNOWN_TOOL_ERROR - It is refused with `UNKNOWN_TOOL`. */
+  ON_UNKNOWN_TOOL_ERROR = 1,
   /**
    * ON_UNKNOWN_TOOL_SKIP - It is valid, with a violation of severity `SEVERITY_WARNING` and the code
    * `UNKNOWN_TOOL`: nothing was judged.
@@ -209,8 +209,8 @@ export function onUnknownToolFromJSON(object: any): OnUnknownTool {
     case "ON_UNKNOWN_TOOL_UNSPECIFIED":
       return OnUnknownTool.ON_UNKNOWN_TOOL_UNSPECIFIED;
     case 1:
-    case "ON_UNKNOWN_TOOL_REFUSE":
-      return OnUnknownTool.ON_UNKNOWN_TOOL_REFUSE;
+    case "ON_UNKNOWN_TOOL_ERROR":
+      return OnUnknownTool.ON_UNKNOWN_TOOL_ERROR;
     case 2:
     case "ON_UNKNOWN_TOOL_SKIP":
       return OnUnknownTool.ON_UNKNOWN_TOOL_SKIP;
@@ -225,8 +225,8 @@ export function onUnknownToolToJSON(object: OnUnknownTool): string {
   switch (object) {
     case OnUnknownTool.ON_UNKNOWN_TOOL_UNSPECIFIED:
       return "ON_UNKNOWN_TOOL_UNSPECIFIED";
-    case OnUnknownTool.ON_UNKNOWN_TOOL_REFUSE:
-      return "ON_UNKNOWN_TOOL_REFUSE";
+    case OnUnknownTool.ON_UNKNOWN_TOOL_ERROR:
+      return "ON_UNKNOWN_TOOL_ERROR";
     case OnUnknownTool.ON_UNKNOWN_TOOL_SKIP:
       return "ON_UNKNOWN_TOOL_SKIP";
     case OnUnknownTool.UNRECOGNIZED:

@@ -73,56 +73,56 @@ export function registrationModeToJSON(object: RegistrationMode): string {
 }
 
 /** What becomes of a tool whose definition differs from the registered one. */
-export enum OnChange {
-  /** ON_CHANGE_UNSPECIFIED - Means `ON_CHANGE_ACCEPT`. */
-  ON_CHANGE_UNSPECIFIED = 0,
-  /** ON_CHANGE_ACCEPT - The name is bound to the definition sent. */
-  ON_CHANGE_ACCEPT = 1,
+export enum ChangePolicy {
+  /** CHANGE_POLICY_UNSPECIFIED - Means `CHANGE_POLICY_ACCEPT`. */
+  CHANGE_POLICY_UNSPECIFIED = 0,
+  /** CHANGE_POLICY_ACCEPT - The name is bound to the definition sent. */
+  CHANGE_POLICY_ACCEPT = 1,
   /**
-   * ON_CHANGE_REPORT - The name is bound to the definition sent, and the outcome has a warning with
+   * CHANGE_POLICY_REPORT - The name is bound to the definition sent, and the outcome has a warning with
    * code `DEFINITION_CHANGED`.
    */
-  ON_CHANGE_REPORT = 2,
+  CHANGE_POLICY_REPORT = 2,
   /**
-   * ON_CHANGE_REFUSE - The name stays bound to the registered definition, and the outcome has an
+   * CHANGE_POLICY_REJECT - The name stays bound to the registered definition, and the outcome has an
    * error with code `DEFINITION_CHANGED`.
    */
-  ON_CHANGE_REFUSE = 3,
+  CHANGE_POLICY_REJECT = 3,
   UNRECOGNIZED = -1,
 }
 
-export function onChangeFromJSON(object: any): OnChange {
+export function changePolicyFromJSON(object: any): ChangePolicy {
   switch (object) {
     case 0:
-    case "ON_CHANGE_UNSPECIFIED":
-      return OnChange.ON_CHANGE_UNSPECIFIED;
+    case "CHANGE_POLICY_UNSPECIFIED":
+      return ChangePolicy.CHANGE_POLICY_UNSPECIFIED;
     case 1:
-    case "ON_CHANGE_ACCEPT":
-      return OnChange.ON_CHANGE_ACCEPT;
+    case "CHANGE_POLICY_ACCEPT":
+      return ChangePolicy.CHANGE_POLICY_ACCEPT;
     case 2:
-    case "ON_CHANGE_REPORT":
-      return OnChange.ON_CHANGE_REPORT;
+    case "CHANGE_POLICY_REPORT":
+      return ChangePolicy.CHANGE_POLICY_REPORT;
     case 3:
-    case "ON_CHANGE_REFUSE":
-      return OnChange.ON_CHANGE_REFUSE;
+    case "CHANGE_POLICY_REJECT":
+      return ChangePolicy.CHANGE_POLICY_REJECT;
     case -1:
     case "UNRECOGNIZED":
     default:
-      return OnChange.UNRECOGNIZED;
+      return ChangePolicy.UNRECOGNIZED;
   }
 }
 
-export function onChangeToJSON(object: OnChange): string {
+export function changePolicyToJSON(object: ChangePolicy): string {
   switch (object) {
-    case OnChange.ON_CHANGE_UNSPECIFIED:
-      return "ON_CHANGE_UNSPECIFIED";
-    case OnChange.ON_CHANGE_ACCEPT:
-      return "ON_CHANGE_ACCEPT";
-    case OnChange.ON_CHANGE_REPORT:
-      return "ON_CHANGE_REPORT";
-    case OnChange.ON_CHANGE_REFUSE:
-      return "ON_CHANGE_REFUSE";
-    case OnChange.UNRECOGNIZED:
+    case ChangePolicy.CHANGE_POLICY_UNSPECIFIED:
+      return "CHANGE_POLICY_UNSPECIFIED";
+    case ChangePolicy.CHANGE_POLICY_ACCEPT:
+      return "CHANGE_POLICY_ACCEPT";
+    case ChangePolicy.CHANGE_POLICY_REPORT:
+      return "CHANGE_POLICY_REPORT";
+    case ChangePolicy.CHANGE_POLICY_REJECT:
+      return "CHANGE_POLICY_REJECT";
+    case ChangePolicy.UNRECOGNIZED:
     default:
       return "UNRECOGNIZED";
   }
@@ -137,7 +137,7 @@ export interface RegisterToolsRequest {
   /** What becomes of the server's other tools. */
   mode: RegistrationMode;
   /** What becomes of tools whose definition changed. */
-  onChange: OnChange;
+  changePolicy: ChangePolicy;
   /** Whether to check and answer only, and change nothing. */
   validateOnly: boolean;
   /**
@@ -167,7 +167,7 @@ export interface RegistrationOutcome {
    * What is wrong with the definition. Instance pointers lead into the tool's
    * JSON. An error refuses the definition; a warning never does.
    */
-  problems: Violation[];
+  violations: Violation[];
   /** The digest of the definition. Empty if it is not JSON. */
   definitionDigest: string;
   /** The digest of its input schema. Empty if refused. */
@@ -188,8 +188,8 @@ export enum RegistrationOutcome_Action {
   ACTION_CHANGED = 2,
   /** ACTION_UNCHANGED - The name was bound to this very definition before. */
   ACTION_UNCHANGED = 3,
-  /** ACTION_REFUSED - The definition was not registered; `problems` say why. */
-  ACTION_REFUSED = 4,
+  /** ACTION_REJECTED - The definition was not registered; `violations` say why. */
+  ACTION_REJECTED = 4,
   UNRECOGNIZED = -1,
 }
 
@@ -208,8 +208,8 @@ export function registrationOutcome_ActionFromJSON(object: any): RegistrationOut
     case "ACTION_UNCHANGED":
       return RegistrationOutcome_Action.ACTION_UNCHANGED;
     case 4:
-    case "ACTION_REFUSED":
-      return RegistrationOutcome_Action.ACTION_REFUSED;
+    case "ACTION_REJECTED":
+      return RegistrationOutcome_Action.ACTION_REJECTED;
     case -1:
     case "UNRECOGNIZED":
     default:
@@ -227,8 +227,8 @@ export function registrationOutcome_ActionToJSON(object: RegistrationOutcome_Act
       return "ACTION_CHANGED";
     case RegistrationOutcome_Action.ACTION_UNCHANGED:
       return "ACTION_UNCHANGED";
-    case RegistrationOutcome_Action.ACTION_REFUSED:
-      return "ACTION_REFUSED";
+    case RegistrationOutcome_Action.ACTION_REJECTED:
+      return "ACTION_REJECTED";
     case RegistrationOutcome_Action.UNRECOGNIZED:
     default:
       return "UNRECOGNIZED";
@@ -320,7 +320,7 @@ export interface DeleteToolsResponse {
 }
 
 function createBaseRegisterToolsRequest(): RegisterToolsRequest {
-  return { server: "", tools: [], mode: 0, onChange: 0, validateOnly: false, protocolVersion: "" };
+  return { server: "", tools: [], mode: 0, changePolicy: 0, validateOnly: false, protocolVersion: "" };
 }
 
 export const RegisterToolsRequest: MessageFns<RegisterToolsRequest> = {
@@ -334,8 +334,8 @@ export const RegisterToolsRequest: MessageFns<RegisterToolsRequest> = {
     if (message.mode !== 0) {
       writer.uint32(24).int32(message.mode);
     }
-    if (message.onChange !== 0) {
-      writer.uint32(32).int32(message.onChange);
+    if (message.changePolicy !== 0) {
+      writer.uint32(32).int32(message.changePolicy);
     }
     if (message.validateOnly !== false) {
       writer.uint32(40).bool(message.validateOnly);
@@ -388,7 +388,7 @@ export const RegisterToolsRequest: MessageFns<RegisterToolsRequest> = {
               break;
             }
 
-            message.onChange = reader.int32() as any;
+            message.changePolicy = reader.int32() as any;
             continue;
           }
           case 5: {
@@ -424,10 +424,10 @@ export const RegisterToolsRequest: MessageFns<RegisterToolsRequest> = {
       server: isSet(object.server) ? globalThis.String(object.server) : "",
       tools: globalThis.Array.isArray(object?.tools) ? object.tools.map((e: any) => InlineTool.fromJSON(e)) : [],
       mode: isSet(object.mode) ? registrationModeFromJSON(object.mode) : 0,
-      onChange: isSet(object.onChange)
-        ? onChangeFromJSON(object.onChange)
-        : isSet(object.on_change)
-        ? onChangeFromJSON(object.on_change)
+      changePolicy: isSet(object.changePolicy)
+        ? changePolicyFromJSON(object.changePolicy)
+        : isSet(object.change_policy)
+        ? changePolicyFromJSON(object.change_policy)
         : 0,
       validateOnly: isSet(object.validateOnly)
         ? globalThis.Boolean(object.validateOnly)
@@ -453,8 +453,8 @@ export const RegisterToolsRequest: MessageFns<RegisterToolsRequest> = {
     if (message.mode !== 0) {
       obj.mode = registrationModeToJSON(message.mode);
     }
-    if (message.onChange !== 0) {
-      obj.onChange = onChangeToJSON(message.onChange);
+    if (message.changePolicy !== 0) {
+      obj.changePolicy = changePolicyToJSON(message.changePolicy);
     }
     if (message.validateOnly !== false) {
       obj.validateOnly = message.validateOnly;
@@ -473,7 +473,7 @@ export const RegisterToolsRequest: MessageFns<RegisterToolsRequest> = {
     message.server = object.server ?? "";
     message.tools = object.tools?.map((e) => InlineTool.fromPartial(e)) || [];
     message.mode = object.mode ?? 0;
-    message.onChange = object.onChange ?? 0;
+    message.changePolicy = object.changePolicy ?? 0;
     message.validateOnly = object.validateOnly ?? false;
     message.protocolVersion = object.protocolVersion ?? "";
     return message;
@@ -596,7 +596,7 @@ function createBaseRegistrationOutcome(): RegistrationOutcome {
   return {
     name: "",
     action: 0,
-    problems: [],
+    violations: [],
     definitionDigest: "",
     inputSchemaDigest: "",
     outputSchemaDigest: "",
@@ -612,7 +612,7 @@ export const RegistrationOutcome: MessageFns<RegistrationOutcome> = {
     if (message.action !== 0) {
       writer.uint32(16).int32(message.action);
     }
-    for (const v of message.problems) {
+    for (const v of message.violations) {
       Violation.encode(v!, writer.uint32(26).fork()).join();
     }
     if (message.definitionDigest !== "") {
@@ -664,7 +664,7 @@ export const RegistrationOutcome: MessageFns<RegistrationOutcome> = {
               break;
             }
 
-            message.problems.push(Violation.decode(reader, reader.uint32()));
+            message.violations.push(Violation.decode(reader, reader.uint32()));
             continue;
           }
           case 4: {
@@ -715,8 +715,8 @@ export const RegistrationOutcome: MessageFns<RegistrationOutcome> = {
     return {
       name: isSet(object.name) ? globalThis.String(object.name) : "",
       action: isSet(object.action) ? registrationOutcome_ActionFromJSON(object.action) : 0,
-      problems: globalThis.Array.isArray(object?.problems)
-        ? object.problems.map((e: any) => Violation.fromJSON(e))
+      violations: globalThis.Array.isArray(object?.violations)
+        ? object.violations.map((e: any) => Violation.fromJSON(e))
         : [],
       definitionDigest: isSet(object.definitionDigest)
         ? globalThis.String(object.definitionDigest)
@@ -749,8 +749,8 @@ export const RegistrationOutcome: MessageFns<RegistrationOutcome> = {
     if (message.action !== 0) {
       obj.action = registrationOutcome_ActionToJSON(message.action);
     }
-    if (message.problems?.length) {
-      obj.problems = message.problems.map((e) => Violation.toJSON(e));
+    if (message.violations?.length) {
+      obj.violations = message.violations.map((e) => Violation.toJSON(e));
     }
     if (message.definitionDigest !== "") {
       obj.definitionDigest = message.definitionDigest;
@@ -774,7 +774,7 @@ export const RegistrationOutcome: MessageFns<RegistrationOutcome> = {
     const message = createBaseRegistrationOutcome();
     message.name = object.name ?? "";
     message.action = object.action ?? 0;
-    message.problems = object.problems?.map((e) => Violation.fromPartial(e)) || [];
+    message.violations = object.violations?.map((e) => Violation.fromPartial(e)) || [];
     message.definitionDigest = object.definitionDigest ?? "";
     message.inputSchemaDigest = object.inputSchemaDigest ?? "";
     message.outputSchemaDigest = object.outputSchemaDigest ?? "";

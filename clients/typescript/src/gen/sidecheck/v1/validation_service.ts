@@ -98,7 +98,7 @@ export interface ValidateOutcome {
     { $case: "verdict"; value: Verdict }
     | //
     /** No judgement could be made. The details hold a `google.rpc.ErrorInfo`. */
-    { $case: "refusal"; value: Status }
+    { $case: "error"; value: Status }
     | undefined;
 }
 
@@ -669,7 +669,7 @@ export const ValidateOutcome: MessageFns<ValidateOutcome> = {
       case "verdict":
         Verdict.encode(message.outcome.value, writer.uint32(10).fork()).join();
         break;
-      case "refusal":
+      case "error":
         Status.encode(message.outcome.value, writer.uint32(18).fork()).join();
         break;
     }
@@ -702,7 +702,7 @@ export const ValidateOutcome: MessageFns<ValidateOutcome> = {
               break;
             }
 
-            message.outcome = { $case: "refusal", value: Status.decode(reader, reader.uint32()) };
+            message.outcome = { $case: "error", value: Status.decode(reader, reader.uint32()) };
             continue;
           }
         }
@@ -721,8 +721,8 @@ export const ValidateOutcome: MessageFns<ValidateOutcome> = {
     return {
       outcome: isSet(object.verdict)
         ? { $case: "verdict", value: Verdict.fromJSON(object.verdict) }
-        : isSet(object.refusal)
-        ? { $case: "refusal", value: Status.fromJSON(object.refusal) }
+        : isSet(object.error)
+        ? { $case: "error", value: Status.fromJSON(object.error) }
         : undefined,
     };
   },
@@ -731,8 +731,8 @@ export const ValidateOutcome: MessageFns<ValidateOutcome> = {
     const obj: any = {};
     if (message.outcome?.$case === "verdict") {
       obj.verdict = Verdict.toJSON(message.outcome.value);
-    } else if (message.outcome?.$case === "refusal") {
-      obj.refusal = Status.toJSON(message.outcome.value);
+    } else if (message.outcome?.$case === "error") {
+      obj.error = Status.toJSON(message.outcome.value);
     }
     return obj;
   },
@@ -749,9 +749,9 @@ export const ValidateOutcome: MessageFns<ValidateOutcome> = {
         }
         break;
       }
-      case "refusal": {
+      case "error": {
         if (object.outcome?.value !== undefined && object.outcome?.value !== null) {
-          message.outcome = { $case: "refusal", value: Status.fromPartial(object.outcome.value) };
+          message.outcome = { $case: "error", value: Status.fromPartial(object.outcome.value) };
         }
         break;
       }
@@ -1185,7 +1185,7 @@ export const ValidationServiceService = {
    * nothing. The batch as a whole is refused with `RESOURCE_EXHAUSTED` only if it
    * has more items than `Limits.batch_items`. Once `Limits.batch_violations` were
    * told in all, each further verdict tells only its first; and no more than
-   * `Limits.long_items` may take more than `Limits.steps_at_once`.
+   * `Limits.offloaded_items` may take more than `Limits.inline_steps`.
    */
   validateBatch: {
     path: "/sidecheck.v1.ValidationService/ValidateBatch" as const,
@@ -1237,7 +1237,7 @@ export interface ValidationServiceServer extends UntypedServiceImplementation {
    * nothing. The batch as a whole is refused with `RESOURCE_EXHAUSTED` only if it
    * has more items than `Limits.batch_items`. Once `Limits.batch_violations` were
    * told in all, each further verdict tells only its first; and no more than
-   * `Limits.long_items` may take more than `Limits.steps_at_once`.
+   * `Limits.offloaded_items` may take more than `Limits.inline_steps`.
    */
   validateBatch: handleUnaryCall<ValidateBatchRequest, ValidateBatchResponse>;
   /**
@@ -1284,7 +1284,7 @@ export interface ValidationServiceClient extends Client {
    * nothing. The batch as a whole is refused with `RESOURCE_EXHAUSTED` only if it
    * has more items than `Limits.batch_items`. Once `Limits.batch_violations` were
    * told in all, each further verdict tells only its first; and no more than
-   * `Limits.long_items` may take more than `Limits.steps_at_once`.
+   * `Limits.offloaded_items` may take more than `Limits.inline_steps`.
    */
   validateBatch(
     request: ValidateBatchRequest,

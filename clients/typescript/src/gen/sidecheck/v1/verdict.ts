@@ -71,13 +71,13 @@ export interface Violation {
    * the whole. A missing property is reported at the object that lacks it, an
    * unknown one at the property itself.
    */
-  instancePointer: string;
+  instanceLocation: string;
   /**
    * Which part of the schema was broken, as a JSON Pointer into the schema text
    * that was sent. The path is the one taken by evaluation: it passes through
    * `$ref`. Empty where no schema is involved.
    */
-  schemaPointer: string;
+  keywordLocation: string;
   /**
    * The JSON Schema keyword that failed, for example `required`. Empty where no
    * keyword is involved, for example in a payload that is not JSON.
@@ -105,7 +105,7 @@ export interface Violation {
    * The clause of the specification that the rule comes from. Empty where the
    * rule is one of the schema's own.
    */
-  clause: string;
+  specUrl: string;
 }
 
 /**
@@ -186,38 +186,38 @@ export interface Repair {
 /** One change of a payload, or one that was not made and why. */
 export interface Change {
   /** Where, as a JSON Pointer into the payload as it was before this change. */
-  instancePointer: string;
+  instanceLocation: string;
   /**
    * The stable code of the rule that allows it, in upper snake case, for example
    * `STRING_TO_INTEGER` or `DEFAULT_SKIPPED`.
    */
   code: string;
   /** Which part of the schema asked for it, as a JSON Pointer. Empty where unknown. */
-  schemaPointer: string;
+  keywordLocation: string;
   /** What was done, for a person. */
   message: string;
 }
 
 function createBaseViolation(): Violation {
   return {
-    instancePointer: "",
-    schemaPointer: "",
+    instanceLocation: "",
+    keywordLocation: "",
     keyword: "",
     code: "",
     severity: 0,
     message: "",
     suggestion: "",
-    clause: "",
+    specUrl: "",
   };
 }
 
 export const Violation: MessageFns<Violation> = {
   encode(message: Violation, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.instancePointer !== "") {
-      writer.uint32(10).string(message.instancePointer);
+    if (message.instanceLocation !== "") {
+      writer.uint32(10).string(message.instanceLocation);
     }
-    if (message.schemaPointer !== "") {
-      writer.uint32(18).string(message.schemaPointer);
+    if (message.keywordLocation !== "") {
+      writer.uint32(18).string(message.keywordLocation);
     }
     if (message.keyword !== "") {
       writer.uint32(26).string(message.keyword);
@@ -234,8 +234,8 @@ export const Violation: MessageFns<Violation> = {
     if (message.suggestion !== "") {
       writer.uint32(58).string(message.suggestion);
     }
-    if (message.clause !== "") {
-      writer.uint32(66).string(message.clause);
+    if (message.specUrl !== "") {
+      writer.uint32(66).string(message.specUrl);
     }
     return writer;
   },
@@ -258,7 +258,7 @@ export const Violation: MessageFns<Violation> = {
               break;
             }
 
-            message.instancePointer = reader.string();
+            message.instanceLocation = reader.string();
             continue;
           }
           case 2: {
@@ -266,7 +266,7 @@ export const Violation: MessageFns<Violation> = {
               break;
             }
 
-            message.schemaPointer = reader.string();
+            message.keywordLocation = reader.string();
             continue;
           }
           case 3: {
@@ -314,7 +314,7 @@ export const Violation: MessageFns<Violation> = {
               break;
             }
 
-            message.clause = reader.string();
+            message.specUrl = reader.string();
             continue;
           }
         }
@@ -331,32 +331,36 @@ export const Violation: MessageFns<Violation> = {
 
   fromJSON(object: any): Violation {
     return {
-      instancePointer: isSet(object.instancePointer)
-        ? globalThis.String(object.instancePointer)
-        : isSet(object.instance_pointer)
-        ? globalThis.String(object.instance_pointer)
+      instanceLocation: isSet(object.instanceLocation)
+        ? globalThis.String(object.instanceLocation)
+        : isSet(object.instance_location)
+        ? globalThis.String(object.instance_location)
         : "",
-      schemaPointer: isSet(object.schemaPointer)
-        ? globalThis.String(object.schemaPointer)
-        : isSet(object.schema_pointer)
-        ? globalThis.String(object.schema_pointer)
+      keywordLocation: isSet(object.keywordLocation)
+        ? globalThis.String(object.keywordLocation)
+        : isSet(object.keyword_location)
+        ? globalThis.String(object.keyword_location)
         : "",
       keyword: isSet(object.keyword) ? globalThis.String(object.keyword) : "",
       code: isSet(object.code) ? globalThis.String(object.code) : "",
       severity: isSet(object.severity) ? severityFromJSON(object.severity) : 0,
       message: isSet(object.message) ? globalThis.String(object.message) : "",
       suggestion: isSet(object.suggestion) ? globalThis.String(object.suggestion) : "",
-      clause: isSet(object.clause) ? globalThis.String(object.clause) : "",
+      specUrl: isSet(object.specUrl)
+        ? globalThis.String(object.specUrl)
+        : isSet(object.spec_url)
+        ? globalThis.String(object.spec_url)
+        : "",
     };
   },
 
   toJSON(message: Violation): unknown {
     const obj: any = {};
-    if (message.instancePointer !== "") {
-      obj.instancePointer = message.instancePointer;
+    if (message.instanceLocation !== "") {
+      obj.instanceLocation = message.instanceLocation;
     }
-    if (message.schemaPointer !== "") {
-      obj.schemaPointer = message.schemaPointer;
+    if (message.keywordLocation !== "") {
+      obj.keywordLocation = message.keywordLocation;
     }
     if (message.keyword !== "") {
       obj.keyword = message.keyword;
@@ -373,8 +377,8 @@ export const Violation: MessageFns<Violation> = {
     if (message.suggestion !== "") {
       obj.suggestion = message.suggestion;
     }
-    if (message.clause !== "") {
-      obj.clause = message.clause;
+    if (message.specUrl !== "") {
+      obj.specUrl = message.specUrl;
     }
     return obj;
   },
@@ -384,14 +388,14 @@ export const Violation: MessageFns<Violation> = {
   },
   fromPartial<I extends Exact<DeepPartial<Violation>, I>>(object: I): Violation {
     const message = createBaseViolation();
-    message.instancePointer = object.instancePointer ?? "";
-    message.schemaPointer = object.schemaPointer ?? "";
+    message.instanceLocation = object.instanceLocation ?? "";
+    message.keywordLocation = object.keywordLocation ?? "";
     message.keyword = object.keyword ?? "";
     message.code = object.code ?? "";
     message.severity = object.severity ?? 0;
     message.message = object.message ?? "";
     message.suggestion = object.suggestion ?? "";
-    message.clause = object.clause ?? "";
+    message.specUrl = object.specUrl ?? "";
     return message;
   },
 };
@@ -780,19 +784,19 @@ export const Repair: MessageFns<Repair> = {
 };
 
 function createBaseChange(): Change {
-  return { instancePointer: "", code: "", schemaPointer: "", message: "" };
+  return { instanceLocation: "", code: "", keywordLocation: "", message: "" };
 }
 
 export const Change: MessageFns<Change> = {
   encode(message: Change, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.instancePointer !== "") {
-      writer.uint32(10).string(message.instancePointer);
+    if (message.instanceLocation !== "") {
+      writer.uint32(10).string(message.instanceLocation);
     }
     if (message.code !== "") {
       writer.uint32(18).string(message.code);
     }
-    if (message.schemaPointer !== "") {
-      writer.uint32(26).string(message.schemaPointer);
+    if (message.keywordLocation !== "") {
+      writer.uint32(26).string(message.keywordLocation);
     }
     if (message.message !== "") {
       writer.uint32(34).string(message.message);
@@ -818,7 +822,7 @@ export const Change: MessageFns<Change> = {
               break;
             }
 
-            message.instancePointer = reader.string();
+            message.instanceLocation = reader.string();
             continue;
           }
           case 2: {
@@ -834,7 +838,7 @@ export const Change: MessageFns<Change> = {
               break;
             }
 
-            message.schemaPointer = reader.string();
+            message.keywordLocation = reader.string();
             continue;
           }
           case 4: {
@@ -859,16 +863,16 @@ export const Change: MessageFns<Change> = {
 
   fromJSON(object: any): Change {
     return {
-      instancePointer: isSet(object.instancePointer)
-        ? globalThis.String(object.instancePointer)
-        : isSet(object.instance_pointer)
-        ? globalThis.String(object.instance_pointer)
+      instanceLocation: isSet(object.instanceLocation)
+        ? globalThis.String(object.instanceLocation)
+        : isSet(object.instance_location)
+        ? globalThis.String(object.instance_location)
         : "",
       code: isSet(object.code) ? globalThis.String(object.code) : "",
-      schemaPointer: isSet(object.schemaPointer)
-        ? globalThis.String(object.schemaPointer)
-        : isSet(object.schema_pointer)
-        ? globalThis.String(object.schema_pointer)
+      keywordLocation: isSet(object.keywordLocation)
+        ? globalThis.String(object.keywordLocation)
+        : isSet(object.keyword_location)
+        ? globalThis.String(object.keyword_location)
         : "",
       message: isSet(object.message) ? globalThis.String(object.message) : "",
     };
@@ -876,14 +880,14 @@ export const Change: MessageFns<Change> = {
 
   toJSON(message: Change): unknown {
     const obj: any = {};
-    if (message.instancePointer !== "") {
-      obj.instancePointer = message.instancePointer;
+    if (message.instanceLocation !== "") {
+      obj.instanceLocation = message.instanceLocation;
     }
     if (message.code !== "") {
       obj.code = message.code;
     }
-    if (message.schemaPointer !== "") {
-      obj.schemaPointer = message.schemaPointer;
+    if (message.keywordLocation !== "") {
+      obj.keywordLocation = message.keywordLocation;
     }
     if (message.message !== "") {
       obj.message = message.message;
@@ -896,9 +900,9 @@ export const Change: MessageFns<Change> = {
   },
   fromPartial<I extends Exact<DeepPartial<Change>, I>>(object: I): Change {
     const message = createBaseChange();
-    message.instancePointer = object.instancePointer ?? "";
+    message.instanceLocation = object.instanceLocation ?? "";
     message.code = object.code ?? "";
-    message.schemaPointer = object.schemaPointer ?? "";
+    message.keywordLocation = object.keywordLocation ?? "";
     message.message = object.message ?? "";
     return message;
   },
