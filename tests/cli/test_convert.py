@@ -127,7 +127,7 @@ def test_json_is_one_object() -> None:
 
     assert {
         "tools": [CONVERTED, PINGED],
-        "refused": [
+        "rejected": [
             {
                 "file": "tools.json",
                 "name": "gone",
@@ -150,7 +150,7 @@ def test_json_is_one_object() -> None:
 def test_plans_go_to_a_file(folder: Path) -> None:
     """As an array, in place of what stood there; they are those that JSON has."""
     (folder / "plans.json").write_text("x" * 10_000)
-    result = run("--to", "gemini", "--server", "air", "--plan-out", "plans.json", "search.json")
+    result = run("--to", "gemini", "--server", "air", "--mappings-out", "plans.json", "search.json")
     plans = json.loads((folder / "plans.json").read_text())
 
     assert 0 == result.exit_code

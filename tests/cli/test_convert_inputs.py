@@ -76,13 +76,13 @@ WRONG = [
         id="no such file",
     ),
     pytest.param(
-        ("--to", "gemini", "--plan-out", "none/plans.json", "ping.json"),
+        ("--to", "gemini", "--mappings-out", "none/plans.json", "ping.json"),
         "cannot write none/plans.json: No such file or directory",
         id="no such folder",
     ),
     pytest.param(
-        ("--to", "gemini", "--plan-out", "-", "ping.json"),
-        "--plan-out is a file: standard output has the tools",
+        ("--to", "gemini", "--mappings-out", "-", "ping.json"),
+        "--mappings-out is a file: standard output has the tools",
         id="plans to standard output",
     ),
     pytest.param(

@@ -24,9 +24,9 @@ ENGINES = {"jsonschema", "fastjsonschema", "re2", "msgspec", "referencing"}
         pytest.param(["convert", "--help"], HEAVY | ENGINES, id="the help of conversion"),
         pytest.param(["convert", "--to", "gemini", "tool.json"], HEAVY - {"asyncio"}, id="convert"),
         pytest.param(
-            ["restore", "--plan", "tool.json", "--tools", "tool.json", "tool.json"],
+            ["convert-call", "--mappings", "tool.json", "--tools", "tool.json", "tool.json"],
             HEAVY - {"asyncio"},
-            id="restore",
+            id="convert-call",
         ),
         pytest.param(["rules"], HEAVY - {"asyncio"} | {"jsonschema"}, id="rules"),
         pytest.param(["lint-messages", "tool.json"], HEAVY - {"asyncio"}, id="lint-messages"),

@@ -120,7 +120,7 @@ def test_long_work_shows_a_bar_that_goes_away(folder: Path, on_terminal: Any) ->
 
     assert 0 == code
     assert "Checking tools" in said
-    assert STYLES.sub("", said).endswith("120 tools, no problems\n")
+    assert STYLES.sub("", said).endswith("120 tools, no violations\n")
 
 
 def test_values_that_are_hidden_are_not_shown(on_terminal: Any) -> None:
@@ -132,7 +132,7 @@ def test_values_that_are_hidden_are_not_shown(on_terminal: Any) -> None:
 
 def test_help_fits_the_terminal_and_ends_with_examples(on_terminal: Any) -> None:
     """Of every command, line by line."""
-    commands = ["", "check", "completion", "convert", "healthcheck", "info", "restore", "serve"]
+    commands = ["", "check", "completion", "convert", "healthcheck", "info", "convert-call", "serve"]
     commands += ["validate", "tools"]
     commands += [f"tools {name}" for name in ("register", "list", "get", "delete")]
     for command in commands:
