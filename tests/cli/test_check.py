@@ -40,7 +40,7 @@ PATTERN = (
     "a group is not closed; end it with `)`, or write `\\(` for the character"
 )
 SPECIFICATION = "https://modelcontextprotocol.io/specification/2025-11-25"
-TWICE = "several tools have this name; of those registered together, the last counts"
+TWICE = "another tool has this name; if both are registered, the last one counts"
 
 
 @pytest.fixture(autouse=True)
@@ -139,7 +139,7 @@ def test_json_has_an_object_for_each_tool_in_order() -> None:
         "message": TWICE,
         "suggestion": "",
         "spec_url": f"{SPECIFICATION}/server/tools#tool",
-        "rule": "No two tools of a list have the same name.",
+        "requirement": "No two tools of a list have the same name.",
     }
     outcomes = checked("tools.json")
 
@@ -278,5 +278,7 @@ def test_the_rules_of_a_protocol_version_hold(
     (folder / "answer.json").write_text(json.dumps(answer))
     outcomes = checked("answer.json", "--protocol-version", version)
 
-    assert pointers == [found["instance_location"] for one in outcomes for found in one["violations"]]
+    assert pointers == [
+        found["instance_location"] for one in outcomes for found in one["violations"]
+    ]
     assert all(version in found["spec_url"] for one in outcomes for found in one["violations"])

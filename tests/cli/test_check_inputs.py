@@ -132,7 +132,7 @@ def test_a_file_without_tools_has_an_outcome_with_a_place(
     outcome, other = checked("it", "good.json")
     [problem] = outcome.pop("violations")
     # Two of them stand in the tests of sound files, whole.
-    del problem["instance_location"], problem["spec_url"], problem["rule"]
+    del problem["instance_location"], problem["spec_url"], problem["requirement"]
 
     assert {"file": "it", "name": "", "ok": False} == outcome
     assert {"file": "good.json", "name": "good", "ok": True, "violations": []} == other

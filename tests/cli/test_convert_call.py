@@ -62,7 +62,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def run(*words: str, stdin: bytes | None = None) -> Result:
     """Run the command here; an exception of its own is the test's."""
-    return CliRunner().invoke(sidecheck, ["convert-call", *words], input=stdin, catch_exceptions=False)
+    return CliRunner().invoke(
+        sidecheck, ["convert-call", *words], input=stdin, catch_exceptions=False
+    )
 
 
 def restored(*words: str, stdin: bytes | None = None) -> Any:
@@ -143,7 +145,10 @@ def test_json_is_one_object() -> None:
                 "spec_url": "",
             }
         ],
-        "changes": [{"pointer": "/date", **change}, {"pointer": "/via", **change}],
+        "changes": [
+            {"instance_location": "/date", **change},
+            {"instance_location": "/via", **change},
+        ],
         "tool_error_text": TEXT,
     } == restored("bad.json")
 

@@ -49,7 +49,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def run(*words: str, stdin: bytes | None = None) -> Result:
     """Run the command here; an exception of its own is the test's."""
-    return CliRunner().invoke(sidecheck, ["convert-call", *words], input=stdin, catch_exceptions=False)
+    return CliRunner().invoke(
+        sidecheck, ["convert-call", *words], input=stdin, catch_exceptions=False
+    )
 
 
 def restored(*words: str) -> Any:
@@ -125,7 +127,7 @@ WRONG = [
     pytest.param(("good.json",), "Missing option '--mappings'", id="no plan"),
     pytest.param(
         (*WITH_PLANS, "good.json"),
-        "give --tools: the original definitions, under which the arguments are judged",
+        "give --tools: the original definitions that the arguments are validated against",
         id="no tools",
     ),
     pytest.param((*WITH_BOTH, "none.json"), "cannot read none.json", id="no such file"),
@@ -146,7 +148,7 @@ WRONG = [
     ),
     pytest.param(
         ("--mappings", "cut-plans.json", "--tools", "tools.json", "good.json"),
-        "INVALID_MAPPING: cut-plans.json is no array of plans: ",
+        "INVALID_MAPPING: cut-plans.json is not a JSON array of mappings: ",
         id="plans that are cut off",
     ),
     pytest.param(
@@ -157,13 +159,12 @@ WRONG = [
     ),
     pytest.param(
         (*WITH_PLANS, "--tools", "other.json", "good.json"),
-        'MAPPING_MISMATCH: the plan of "search.flights" is of another definition than the one given: '
-        "give the one that was converted, or convert this one",
+        "UNKNOWN_DEFINITION: the definition that the mapping was made from is in none of the files",
         id="another definition",
     ),
     pytest.param(
         (*WITH_PLANS, "--tools", "ping.json", "good.json"),
-        "MAPPING_MISMATCH: no tool 'search.flights' is in the files",
+        "UNKNOWN_DEFINITION: the definition that the mapping was made from is in none of the files",
         id="no definition",
     ),
     pytest.param(

@@ -52,8 +52,8 @@ def test_no_tools_are_told(source: str) -> None:
 
     assert (0, "[]\n") == (result.exit_code, result.stdout)
     assert result.stderr.endswith(
-        " has no tools: none of its functions has a decorator called tool, and none at the top "
-        "is public; --function names others\n"
+        " has no tools: no function has a decorator named tool, and no function of the module "
+        "is public; use --function to name one\n"
     )
     assert (0, "") == (in_json.exit_code, in_json.stderr)
     assert {"tools": [], "diagnostics": []} == json.loads(in_json.stdout)

@@ -147,7 +147,9 @@ def test_a_line_may_say_what_it_answers() -> None:
     """Then its result is judged; a bare response by its envelope alone."""
     answer = {"jsonrpc": "2.0", "id": 7, "result": {"tools": 1}}
     codes = [
-        code for _, found in linted({"request_method": "tools/list", "message": answer}) for code in found
+        code
+        for _, found in linted({"request_method": "tools/list", "message": answer})
+        for code in found
     ]
 
     assert ("TYPE", "/message/result/tools") in codes
@@ -181,7 +183,7 @@ FAULTY = [
     pytest.param({**WRAPPED, "direction": "sideways"}, "/direction", id="another direction"),
     pytest.param({**WRAPPED, "direction": 1}, "/direction", id="a direction that is no text"),
     pytest.param({**WRAPPED, "direction": []}, "/direction", id="a list of directions"),
-    pytest.param({**WRAPPED, "request_method": {}}, "/answers", id="an answer to no text"),
+    pytest.param({**WRAPPED, "request_method": {}}, "/request_method", id="an answer to no text"),
 ]
 
 

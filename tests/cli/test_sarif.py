@@ -20,7 +20,7 @@ ENUM = (
 )
 SPECIFICATION = "https://modelcontextprotocol.io/specification/2025-11-25"
 VALID, UNIQUE = "basic#schema-validation", "server/tools#tool"
-TWICE = "u: several tools have this name; of those registered together, the last counts"
+TWICE = "u: another tool has this name; if both are registered, the last one counts"
 
 
 @pytest.fixture(autouse=True)

@@ -51,9 +51,9 @@ def test_tools_are_registered_listed_shown_and_deleted(server: RunningServer) ->
         (
             "created    log\n"
             "created    diff\n"
-            "refused    bad\n"
+            "rejected   bad\n"
             f"tools.json:3:41: error  CONST  bad /inputSchema/type  {INTEGR}\n"
-            "3 tools, 2 created, 1 refused, 1 error\n"
+            "3 tools, 2 created, 1 rejected, 1 error\n"
         ),
         "",
     ) == said("tools", "register", "tools.json", "--server", "git", *to)

@@ -95,12 +95,12 @@ def test_text_has_a_block_for_each_payload_in_order() -> None:
         'expected an integer, found the string "three"\n'
         "bad.json:1:20:  error  ADDITIONAL_PROPERTIES  /whn    "
         'unknown property "whn"; did you mean "when"?\n'
-        "deep.json: refused: LIMIT_EXCEEDED: arrays and objects nest too deep: 200, "
+        "deep.json: not validated: LIMIT_EXCEEDED: arrays and objects nest too deep: 200, "
         "more than the limit of 128 (payload_depth)\n"
         "wordy.json: invalid\n"
         "wordy.json:1:1: error  TYPE                   (root)  "
         'expected an object, found the string "not an object"\n'
-        "4 payloads, 3 errors, 1 refused\n"
+        "4 payloads, 3 errors, 1 not validated\n"
     ) == result.stdout
     assert "" == result.stderr
 
@@ -132,7 +132,7 @@ def test_excerpts_show_the_place_on_request() -> None:
     [
         pytest.param(["good.json"], "1 payload, no violations", id="one that is valid"),
         pytest.param(["good.json", "good.json"], "2 payloads, no violations", id="two"),
-        pytest.param(["deep.json"], "1 payload, 1 refused", id="a refusal"),
+        pytest.param(["deep.json"], "1 payload, 1 not validated", id="a refusal"),
         pytest.param(["bad.json", "wordy.json"], "2 payloads, 3 errors", id="errors"),
     ],
 )

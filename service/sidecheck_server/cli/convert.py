@@ -30,7 +30,7 @@ _MODES = {mode.value.replace("_", "-"): mode for mode in Mode}
 @click.command(
     epilog=examples(
         "sidecheck convert --to openai-chat tools.json > request-tools.json",
-        "sidecheck convert --to anthropic --mappings-out mappings.json git.json time.json",
+        "sidecheck convert --to anthropic --mappings-out mappings.json tools.json",
         "sidecheck convert --to openai-responses --mode strict-if-lossless tools.json",
         "my-server --list-tools | sidecheck convert --to gemini --format json -",
     )
