@@ -123,7 +123,7 @@ def test_json_is_one_object() -> None:
     """With all that text says, and the plans."""
     loss = {"tool": "search.flights", "keyword": "", "direction": "same"}
     found = told("--to", "openai-chat", "tools.json")
-    plans = found.pop("plan")
+    plans = found.pop("mappings")
 
     assert {
         "tools": [CONVERTED, PINGED],

@@ -44,7 +44,7 @@ __all__ = ["convert_call"]
     "convert-call",
     epilog=examples(
         "sidecheck convert-call --mappings mappings.json --tools tools.json call.json",
-        "my-model | sidecheck convert-call --mappings mappings.json --tools tools.json -",
+        "my-model | sidecheck convert-call --mappings m.json --tools tools.json -",
     ),
 )
 @click.argument("call", type=FILE)

@@ -45,7 +45,7 @@ _MAX_VIOLATIONS = 100
     "lint-messages",
     epilog=examples(
         "sidecheck lint-messages session.jsonl",
-        "sidecheck lint-messages session.jsonl --protocol-version 2025-11-25 --format json",
+        "sidecheck lint-messages session.jsonl --protocol-version 2025-11-25",
         "my-proxy --dump | sidecheck lint-messages -",
     ),
 )

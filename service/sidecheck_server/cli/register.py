@@ -45,7 +45,7 @@ _STYLES = {"rejected": "bold red", "unchanged": ""}
 @click.command(
     epilog=examples(
         "sidecheck tools register tools.json --server git",
-        "sidecheck tools register *.json --server git --replace --change-policy reject",
+        "sidecheck tools register *.json --server git --change-policy reject",
         "my-server --list-tools | sidecheck tools register - --server mine",
     )
 )
