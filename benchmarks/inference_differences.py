@@ -145,7 +145,7 @@ JUDGED: Mapping[tuple[str, str], tuple[str, str]] = MappingProxyType(
 def found(quick: int | None = None) -> dict[str, dict[str, list[str]]]:
     """Return the kinds of differences by function and peer; those without any are left out."""
     every = list({**ORDINARY, **HARD}.items())[:quick]
-    differences: dict[str, dict[str, list[str]]] = {}
+    found_kinds: dict[str, dict[str, list[str]]] = {}
     logging.disable(logging.WARNING)
     try:
         for name, function in every:
@@ -153,10 +153,10 @@ def found(quick: int | None = None) -> dict[str, dict[str, list[str]]]:
             for peer in (FASTMCP, SDK):
                 kinds = _kinds(inferred(peer, function), ours)
                 if kinds:
-                    differences.setdefault(name, {})[peer] = sorted(kinds)
+                    found_kinds.setdefault(name, {})[peer] = sorted(kinds)
     finally:
         logging.disable(logging.NOTSET)
-    return differences
+    return found_kinds
 
 
 def _kinds(theirs: object, ours: object) -> set[str]:
@@ -169,9 +169,9 @@ def _kinds(theirs: object, ours: object) -> set[str]:
 
 def measure(effort: Effort) -> Section:
     """Compare and return the section."""
-    differences = found(effort.choose(None, 12))
+    by_function = found(effort.choose(None, 12))
     kinds: dict[tuple[str, str], list[str]] = {}
-    for name, peers in differences.items():
+    for name, peers in by_function.items():
         for peer, each in peers.items():
             for kind in each:
                 kinds.setdefault((peer, kind), []).append(name)
