@@ -19,8 +19,8 @@ from inference_peers import FASTMCP, INFERENCES, SDK, SIDECHECK
 from plots import plot_bars
 from report import Claim, Effort, Section, Table, digits, run, told
 from rounds import Rounds, Summary, summary, take_turns, timed
-from sidecheck_server.core.infer.inferring import infer_tools
-from sidecheck_server.core.infer.words import InferenceOptions
+from sidecheck_server.core.infer.infer import infer_tools
+from sidecheck_server.core.infer.types import InferenceOptions
 from sidecheck_server.core.limits import Limits
 
 __all__ = ["measure"]

@@ -135,8 +135,8 @@ _CAUGHT = ("exec", "import", "open", "os.", "subprocess.", "socket.", "ctypes.",
 
 def main() -> None:
     """Read all sources."""
-    from sidecheck_server.core.infer.inferring import infer_tools
-    from sidecheck_server.core.infer.words import InferenceOptions
+    from sidecheck_server.core.infer.infer import infer_tools
+    from sidecheck_server.core.infer.types import InferenceOptions
     from sidecheck_server.core.limits import Limits
 
     # What Python loads late, it loads now.

@@ -16,14 +16,14 @@ import typing_extensions
 from pydantic import Field, TypeAdapter
 from pydantic.fields import FieldInfo
 from pydantic.json_schema import GenerateJsonSchema
-from sidecheck_server.core.infer.inferring import infer_tools
-from sidecheck_server.core.infer.words import InferenceOptions, Inferred
+from sidecheck_server.core.infer.infer import infer_tools
+from sidecheck_server.core.infer.types import InferenceOptions, InferenceResult
 from sidecheck_server.core.limits import Limits
 
 __all__ = ["by_pydantic", "codes", "definition", "infer", "running"]
 
 
-def infer(source: str | bytes, **options: Any) -> Inferred:
+def infer(source: str | bytes, **options: Any) -> InferenceResult:
     """Return what the text route makes of *source*."""
     text = source.encode() if isinstance(source, str) else source
     return infer_tools(text, InferenceOptions(**options), Limits())
@@ -41,7 +41,7 @@ def definition(source: str | bytes, **options: Any) -> dict[str, Any]:
 def codes(source: str | bytes, **options: Any) -> list[tuple[str, int, int]]:
     """Return the code, the line and the column of each diagnostic."""
     found = infer(source, **options).diagnostics
-    return [(one.code, one.place.line, one.place.column) for one in found]
+    return [(one.code, one.location.line, one.location.column) for one in found]
 
 
 class _Untitled(GenerateJsonSchema):

@@ -19,7 +19,7 @@ ADD = {
     },
     "outputSchema": {"type": "integer"},
 }
-UNKNOWN = "Shape is neither defined in the text nor imported from a module that is known"
+UNKNOWN = "Shape is neither defined in the source nor imported from a known module"
 
 
 @pytest.fixture(autouse=True)
@@ -104,7 +104,7 @@ def test_json_is_one_object() -> None:
         pytest.param(0, ["good.py"], id="all"),
         pytest.param(0, ["warned.py"], id="a warning"),
         pytest.param(0, ["mixed.py", "--function", "add"], id="one that is good"),
-        pytest.param(0, ["mixed.py", "--admit-anything"], id="anything is admitted"),
+        pytest.param(0, ["mixed.py", "--on-unsupported", "any"], id="any value is admitted"),
         pytest.param(1, ["mixed.py", "--inject-type", "Other"], id="no such type"),
         pytest.param(1, ["mixed.py"], id="an error"),
         pytest.param(1, ["broken.py"], id="no Python"),

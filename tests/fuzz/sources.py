@@ -14,7 +14,7 @@ from google.rpc.status_pb2 import Status
 from inference_sources import SOURCES
 from shared_material import REPOSITORY
 from sidecheck.v1 import inference_service_pb2 as v1
-from sidecheck_server.core.infer.inferring import infer_tools
+from sidecheck_server.core.infer.infer import infer_tools
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.refusals import Reason, Refusal
 from sidecheck_server.rpc.convert import inferred_to_wire, to_infer_from_wire

@@ -14,8 +14,8 @@ import rfc8785
 from pydantic.errors import PydanticSchemaGenerationError
 from sidecheck.inference import InferenceError, tool_config, tool_definition
 from sidecheck.tool_functions import ATTRIBUTE
-from sidecheck_server.core.infer.inferring import infer_tools
-from sidecheck_server.core.infer.words import InferenceOptions
+from sidecheck_server.core.infer.infer import infer_tools
+from sidecheck_server.core.infer.types import InferenceOptions
 from sidecheck_server.core.limits import Limits
 
 __all__ = ["Said", "by_reading", "by_running", "in_order"]

@@ -16,8 +16,8 @@ from sidecheck.v1 import inference_service_pb2 as v1
 from sidecheck.v1 import target_pb2
 from sidecheck.v1.inference_service_pb2_grpc import InferenceServiceStub
 from sidecheck_server.core.digests import digest_of
-from sidecheck_server.core.infer.inferring import infer_tools
-from sidecheck_server.core.infer.words import InferenceOptions
+from sidecheck_server.core.infer.infer import infer_tools
+from sidecheck_server.core.infer.types import InferenceOptions
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.rpc.convert import inferred_to_wire
 from wire import refusal_of

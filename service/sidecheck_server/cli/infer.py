@@ -26,9 +26,12 @@ __all__ = ["infer"]
     "[default: those with a decorator called tool, or else all public ones]",
 )
 @click.option(
-    "--admit-anything",
-    is_flag=True,
-    help="Where a type has no schema, anything is admitted, and a warning says so.",
+    "--on-unsupported",
+    type=click.Choice(["error", "any"]),
+    default="error",
+    show_default=True,
+    help="For a type without a JSON Schema: leave the tool out with an error, or admit any "
+    "value with a warning.",
 )
 @click.option(
     "--inject-type",
@@ -44,7 +47,7 @@ def infer(
     context: click.Context,
     file: str,
     functions: tuple[str, ...],
-    admit_anything: bool,
+    on_unsupported: str,
     injected_types: tuple[str, ...],
     form: str,
 ) -> None:
@@ -64,8 +67,8 @@ def infer(
     text = read_input(file)
     # Imported here, so that the other commands start without the reader of docstrings.
     from sidecheck_server.cli.inferences import write_inferred  # noqa: PLC0415
-    from sidecheck_server.core.infer.inferring import infer_tools  # noqa: PLC0415
-    from sidecheck_server.core.infer.words import (  # noqa: PLC0415
+    from sidecheck_server.core.infer.infer import infer_tools  # noqa: PLC0415
+    from sidecheck_server.core.infer.types import (  # noqa: PLC0415
         InferenceOptions,
         OnUnsupported,
     )
@@ -74,7 +77,7 @@ def infer(
 
     options = InferenceOptions(
         functions=functions,
-        on_unsupported=OnUnsupported.ADMIT_ANYTHING if admit_anything else OnUnsupported.REFUSE,
+        on_unsupported=OnUnsupported(on_unsupported),
         injected_types=injected_types,
     )
     try:

@@ -10,7 +10,7 @@ from sidecheck_server.cli.files import write_output
 from sidecheck_server.cli.findings import Finding, Place, Source
 from sidecheck_server.cli.reports import STYLES, counted, in_json
 from sidecheck_server.cli.rows import Row, page_width, printable, write_rows
-from sidecheck_server.core.infer.words import Diagnostic, Inferred, InferredTool
+from sidecheck_server.core.infer.types import Diagnostic, InferenceResult, InferredTool
 from sidecheck_server.core.words import Severity, Violation
 
 __all__ = ["write_inferred"]
@@ -19,7 +19,7 @@ _END_OF_LINE = re.compile(rb"\r\n|\r|\n")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
-def write_inferred(form: str, file: str, text: bytes, inferred: Inferred) -> bool:
+def write_inferred(form: str, file: str, text: bytes, inferred: InferenceResult) -> bool:
     """Write what the *text* of *file* gave, and return whether nothing is an error."""
     if form == "json":
         whole = {
@@ -50,23 +50,23 @@ def _diagnostic_object(found: Diagnostic) -> dict[str, Any]:
         "code": found.code,
         "severity": found.severity.value,
         "message": found.message,
-        "line": found.place.line,
-        "column": found.place.column,
-        "end_line": found.place.end_line,
-        "end_column": found.place.end_column,
+        "line": found.location.line,
+        "column": found.location.column,
+        "end_line": found.location.end_line,
+        "end_column": found.location.end_column,
         "function": found.function,
         "parameter": found.parameter,
     }
 
 
-def _rows(source: Source, inferred: Inferred) -> Iterator[Row]:
+def _rows(source: Source, inferred: InferenceResult) -> Iterator[Row]:
     width = page_width(aside=True)
     starts = [0, *(each.end() for each in _END_OF_LINE.finditer(source.text))]
     for found in inferred.diagnostics:
         style = STYLES[found.severity]
-        place = found.place
+        location = found.location
         at = f"{printable(source.name)}:"
-        at += f"{place.line}:{place.column}:" if place.line else ""
+        at += f"{location.line}:{location.column}:" if location.line else ""
         said = printable(found.message)
         yield Row(
             (
@@ -77,20 +77,20 @@ def _rows(source: Source, inferred: Inferred) -> Iterator[Row]:
             ),
             wraps=False,
         )
-        if place.line:
+        if location.line:
             yield from excerpt_rows(_finding(source, found, starts), width, style)
 
 
 def _finding(source: Source, found: Diagnostic, starts: list[int]) -> Finding:
-    place = found.place
-    start = _offset(source.text, starts, place.line, place.column)
-    end = _offset(source.text, starts, place.end_line, place.end_column)
+    location = found.location
+    start = _offset(source.text, starts, location.line, location.column)
+    end = _offset(source.text, starts, location.end_line, location.end_column)
     return Finding(
         source,
         "",
         "",
         Violation("", "", "", found.code, found.message, found.severity),
-        Place(start, end, place.line, place.column, place.end_line, place.end_column),
+        Place(start, end, location.line, location.column, location.end_line, location.end_column),
     )
 
 
@@ -113,7 +113,7 @@ def _none(file: str) -> Row:
     return Row(((printable(file), "bold"), (said, "")))
 
 
-def _summary(inferred: Inferred) -> Row:
+def _summary(inferred: InferenceResult) -> Row:
     severities = [one.severity for one in inferred.diagnostics]
     errors, warnings = severities.count(Severity.ERROR), severities.count(Severity.WARNING)
     told = [counted(len(inferred.tools), "tool")]

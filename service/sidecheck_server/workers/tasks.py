@@ -13,8 +13,8 @@ from sidecheck_server.core.convert.apis import APIS
 from sidecheck_server.core.convert.forms import Form
 from sidecheck_server.core.convert.tools import form_of
 from sidecheck_server.core.convert.words import ConversionOptions, ModelApi
-from sidecheck_server.core.infer.inferring import infer_tools
-from sidecheck_server.core.infer.words import InferenceOptions, Inferred
+from sidecheck_server.core.infer.infer import infer_tools
+from sidecheck_server.core.infer.types import InferenceOptions, InferenceResult
 from sidecheck_server.core.judge import Judging, judge
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.check import Checked, check
@@ -101,7 +101,9 @@ def convert_here(
         return refusal
 
 
-def infer_here(source: bytes, options: InferenceOptions, limits: Limits) -> Inferred | Refusal:
+def infer_here(
+    source: bytes, options: InferenceOptions, limits: Limits
+) -> InferenceResult | Refusal:
     """Infer the definitions of the tools in *source*."""
     try:
         return infer_tools(source, options, limits)

@@ -24,6 +24,6 @@ def test_a_case(case: dict[str, Any]) -> None:
     want = case["want"]
     assert in_order(want["tools"]) == in_order([json.loads(one.json) for one in found.tools])
     assert want["diagnostics"] == [
-        [one.code, one.place.line, one.place.column] for one in found.diagnostics
+        [one.code, one.location.line, one.location.column] for one in found.diagnostics
     ]
     assert [digest_of(one) for one in want["tools"]] == [one.digest for one in found.tools]

@@ -4,7 +4,7 @@ import json
 
 import pytest
 from inferring import codes, infer
-from sidecheck_server.core.infer.words import OnUnsupported, Place
+from sidecheck_server.core.infer.types import OnUnsupported, SourceRange
 from sidecheck_server.core.words import Severity
 
 PYDANTIC = "from pydantic import BaseModel, ConfigDict, Field, computed_field, field_serializer\n"
@@ -125,8 +125,8 @@ def test_a_diagnostic_names_the_function_and_the_parameter() -> None:
     (found,) = infer("class A:\n    @tool\n    def f(self, a: list[Shape]): ...").diagnostics
 
     assert ("A.f", "a", Severity.ERROR) == (found.function, found.parameter, found.severity)
-    assert Place(3, 25, 3, 30) == found.place
-    assert "Shape is neither defined in the text nor imported" in found.message
+    assert SourceRange(3, 25, 3, 30) == found.location
+    assert "Shape is neither defined in the source nor imported" in found.message
 
 
 @pytest.mark.parametrize(
@@ -190,7 +190,7 @@ def test_a_default_is_told_if_the_type_admits_it(told: bool, annotation: str, de
 def test_anything_is_admitted_on_request() -> None:
     """In place of what is unknown, and with a warning for each."""
     source = "@tool\ndef f(a: X, b: list[Y], *, c: Z = 1, **d: U) -> V: ..."
-    found = infer(source, on_unsupported=OnUnsupported.ADMIT_ANYTHING)
+    found = infer(source, on_unsupported=OnUnsupported.ANY)
 
     assert [("UNRESOLVED_NAME", Severity.WARNING)] * 5 == [
         (one.code, one.severity) for one in found.diagnostics
@@ -207,8 +207,8 @@ def test_an_unknown_function_is_told() -> None:
     found = infer("def f(): ...", functions=("f", "A.f"))
 
     assert ["f"] == [one.function for one in found.tools]
-    assert [("UNKNOWN_FUNCTION", Place(), "A.f")] == [
-        (one.code, one.place, one.function) for one in found.diagnostics
+    assert [("UNKNOWN_FUNCTION", SourceRange(), "A.f")] == [
+        (one.code, one.location, one.function) for one in found.diagnostics
     ]
 
 
@@ -218,8 +218,8 @@ def test_a_function_that_is_inside_is_told_by_its_whole_name() -> None:
     messages = [one.message for one in infer(source, functions=("f", "h", "")).diagnostics]
 
     assert [
-        f'no function of the text is called "{name}"; one inside of a class or a function is '
-        f"named with it, as in {like}"
+        f'no function "{name}" in the source; a nested function needs its qualified name, for '
+        f"example {like}"
         for name, like in (("f", "A.f"), ("h", "Class.method"), ("", "Class.method"))
     ] == messages
 
@@ -230,14 +230,14 @@ def test_a_null_byte_has_its_place() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "escape"), [("a null byte", r"\0"), ("half of a surrogate pair", r"\ud800")]
+    ("fault", "escape"), [("a null byte", r"\0"), ("half of a surrogate pair", r"\ud800")]
 )
-def test_quotes_with_what_no_source_has_are_no_type(said: str, escape: str) -> None:
+def test_quotes_with_what_no_source_has_are_no_type(fault: str, escape: str) -> None:
     """And the message has no word of the decoder's."""
     (found,) = infer(f"def f(a: '{escape}'): ...").diagnostics
 
-    assert ("SYNTAX_ERROR", Place(1, 10, 1, 12 + len(escape))) == (found.code, found.place)
-    assert found.message.endswith(f": it has {said}")
+    assert ("SYNTAX_ERROR", SourceRange(1, 10, 1, 12 + len(escape))) == (found.code, found.location)
+    assert found.message.endswith(f": contains {fault}")
 
 
 @pytest.mark.parametrize("schema", ["{}", "{'type': 'array'}"])
@@ -247,7 +247,7 @@ def test_an_input_schema_that_mcp_refuses_is_left_out(schema: str) -> None:
 
     assert b'"properties":{"a":{"type":"integer"}}' in found.tools[0].json
     assert [("UNSUPPORTED_SYNTAX", "warning", 1, 20)] == [
-        (one.code, one.severity.value, one.place.line, one.place.column)
+        (one.code, one.severity.value, one.location.line, one.location.column)
         for one in found.diagnostics
     ]
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from inferring import definition, infer
-from sidecheck_server.core.infer.words import OnUnsupported
+from sidecheck_server.core.infer.types import OnUnsupported
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_a_decorator_names_what_is_injected() -> None:
 def test_a_class_of_the_text_under_a_context_is_one(want: list[str], classes: str) -> None:
     """Unless that is the text's own, and data."""
     source = f"from typing import TypedDict\n{classes}\n@tool\ndef f(a: int, c: C): ..."
-    found = infer(source, on_unsupported=OnUnsupported.ADMIT_ANYTHING)
+    found = infer(source, on_unsupported=OnUnsupported.ANY)
 
     assert want == list(json.loads(found.tools[0].json)["inputSchema"]["properties"])
 

@@ -11,8 +11,8 @@ import sidecheck_server.core.infer
 from inference_sources import SOURCES
 from inferring import infer
 from shared_material import REPOSITORY
-from sidecheck_server.core.infer.inferring import infer_tools
-from sidecheck_server.core.infer.words import InferenceOptions
+from sidecheck_server.core.infer.infer import infer_tools
+from sidecheck_server.core.infer.types import InferenceOptions
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.refusals import Reason, Refusal
 
@@ -24,7 +24,7 @@ _FORBIDDEN_MODULES = {
 }  # fmt: skip
 # Of typing and of types, what describes code and makes nothing of a text.
 _ALLOWED_NAMES = {
-    "typing": {"TYPE_CHECKING", "Any", "TypeAlias"},
+    "typing": {"Any", "Literal", "NamedTuple", "Protocol", "TypeAlias"},
     "types": {"MappingProxyType"},
 }
 

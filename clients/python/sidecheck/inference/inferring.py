@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from sidecheck_docstrings import parse_docstring
+
 from sidecheck.inference.annotations import Scope
 from sidecheck.inference.configs import Options, ToolConfig
-from sidecheck.inference.docstrings import docs_of
 from sidecheck.inference.errors import Diagnostic, InferenceError
 from sidecheck.inference.fingerprints import fingerprint_of
 from sidecheck.inference.generator import GENERATOR
@@ -47,7 +48,7 @@ def infer(target: Callable[..., Any], options: Options, frame: types.FrameType |
     placed = Placed(function, qualified)
     name = options.name or _name_of(target, function)
     places = {one: at for at, one in enumerate(inspect.signature(target).parameters)}
-    docs = docs_of(function.__doc__, places)
+    docs = parse_docstring(function.__doc__, places)
     anything = options.on_unsupported == "any"
     told: list[Diagnostic] = []
 
