@@ -56,7 +56,7 @@ class ParsedDocstring:
 
 
 def parse_docstring(docstring: str | None, names: Collection[str]) -> ParsedDocstring:
-    """Return the text of *docstring* and what it says of the parameters *names*.
+    """Return the text of *docstring*, as it is in the source, and descriptions of *names*.
 
     The styles of Google, NumPy and Sphinx may be mixed; the first description of a parameter
     holds. Sections with other titles, such as "Note" or "Todo", stay in the text, empty
@@ -116,8 +116,7 @@ def _split_sphinx(text: str) -> tuple[str, _Sections]:
             fields.append(line)
         else:
             parts[-1] += f"{line}\n"
-    docstring = griffe.Docstring("\n".join(fields))
-    return _join(parts), griffe.parse(docstring, griffe.Parser.sphinx, warnings=False)
+    return _join(parts), _parse("\n".join(fields), griffe.Parser.sphinx)
 
 
 def _split_numpy(text: str) -> tuple[str, _Sections]:
@@ -126,7 +125,7 @@ def _split_numpy(text: str) -> tuple[str, _Sections]:
     underlines = {lines[index]: line for index, line in enumerate(lines[1:]) if _is_underline(line)}
     if not underlines:
         return text, []
-    sections = griffe.parse(griffe.Docstring(text), griffe.Parser.numpy, warnings=False)
+    sections = _parse(text, griffe.Parser.numpy)
     parts: list[str] = []
     for section in sections:
         if isinstance(section, griffe.DocstringSectionText):
@@ -147,12 +146,16 @@ def _split_google(text: str) -> tuple[str, _Sections]:
         f"{_MARK}{line}" if title and title not in _GOOGLE_TITLES else line
         for title, line in zip(titles, lines, strict=True)
     ]
-    docstring = griffe.Docstring("\n".join(marked))
-    sections = griffe.parse(docstring, griffe.Parser.google, warnings=False)
+    sections = _parse("\n".join(marked), griffe.Parser.google)
     parts = [
         section.value for section in sections if isinstance(section, griffe.DocstringSectionText)
     ]
     return _join(parts).replace(_MARK, ""), sections
+
+
+def _parse(text: str, style: griffe.Parser) -> _Sections:
+    # griffe removes indentation again, in which it ignores the first line: that must be blank.
+    return griffe.parse(griffe.Docstring(f"\n{text}"), style, warnings=False)
 
 
 def _join(parts: list[str]) -> str:

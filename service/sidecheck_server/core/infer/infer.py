@@ -195,7 +195,8 @@ class _ToolReader:
         return definition
 
     def _docstring(self, function: SourceFunction, parameters: Parameters) -> ParsedDocstring:
-        return parse_docstring(self._literals.read_docstring(function.node), parameters.names)
+        text = self._literals.read_docstring(function.node, clean=False)
+        return parse_docstring(text, parameters.names)
 
     def _output_schema(self, function: SourceFunction) -> dict[str, Any] | None:
         """Return the canonical output schema; None if the type is uninformative or content."""

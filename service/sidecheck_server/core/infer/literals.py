@@ -74,9 +74,11 @@ class LiteralReader:
             raise SourceError(DiagnosticCode.UNSUPPORTED_SYNTAX, "expected a string literal", node)
         return value
 
-    def read_docstring(self, node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> str:
-        """Return the docstring of *node* without its indentation, or ""."""
-        text = ast.get_docstring(node) or ""
+    def read_docstring(
+        self, node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef, *, clean: bool = True
+    ) -> str:
+        """Return the docstring of *node*, or ""; with *clean*, without its indentation."""
+        text = ast.get_docstring(node, clean) or ""
         self.meter.count_node(text)
         return text.encode("utf-8", "replace").decode()
 
