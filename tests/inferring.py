@@ -1,6 +1,6 @@
-"""Help for tests of inference: the text route, and what pydantic says of the same source.
+"""Inference from source text in tests, and pydantic's schemas for the same source.
 
-The second runs the source, which only a test may do, and only with sources of its own.
+The latter runs the source, which only tests may do, and only with their own sources.
 """
 
 import inspect
@@ -20,32 +20,34 @@ from sidecheck_server.core.infer.infer import infer_tools
 from sidecheck_server.core.infer.types import InferenceOptions, InferenceResult
 from sidecheck_server.core.limits import Limits
 
-__all__ = ["by_pydantic", "codes", "definition", "infer", "running"]
+__all__ = ["by_pydantic", "diagnostic_codes", "infer", "infer_definition", "running"]
 
 
 def infer(source: str | bytes, **options: Any) -> InferenceResult:
-    """Return what the text route makes of *source*."""
-    text = source.encode() if isinstance(source, str) else source
-    return infer_tools(text, InferenceOptions(**options), Limits())
+    """Return the result of inference from *source*."""
+    source_bytes = source.encode() if isinstance(source, str) else source
+    return infer_tools(source_bytes, InferenceOptions(**options), Limits())
 
 
-def definition(source: str | bytes, **options: Any) -> dict[str, Any]:
-    """Return the one definition in *source*, about which nothing is amiss."""
-    found = infer(source, **options)
-    assert () == found.diagnostics
-    (tool,) = found.tools
-    decoded: dict[str, Any] = json.loads(tool.json)
-    return decoded
+def infer_definition(source: str | bytes, **options: Any) -> dict[str, Any]:
+    """Return the only definition in *source*, which has no diagnostics."""
+    result = infer(source, **options)
+    assert () == result.diagnostics
+    (tool,) = result.tools
+    definition: dict[str, Any] = json.loads(tool.json)
+    return definition
 
 
-def codes(source: str | bytes, **options: Any) -> list[tuple[str, int, int]]:
+def diagnostic_codes(source: str | bytes, **options: Any) -> list[tuple[str, int, int]]:
     """Return the code, the line and the column of each diagnostic."""
-    found = infer(source, **options).diagnostics
-    return [(one.code, one.location.line, one.location.column) for one in found]
+    return [
+        (diagnostic.code, diagnostic.location.line, diagnostic.location.column)
+        for diagnostic in infer(source, **options).diagnostics
+    ]
 
 
-class _Untitled(GenerateJsonSchema):
-    """Writes no title that the author did not."""
+class _UntitledGenerator(GenerateJsonSchema):
+    """Generates only the titles that the author gave."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:
         return False
@@ -53,15 +55,15 @@ class _Untitled(GenerateJsonSchema):
 
 def _without_titles(schema: dict[str, Any], classes: set[str]) -> dict[str, Any]:
     """Return *schema* without the titles that are names of *classes*."""
-    for name, each in [*schema.get("$defs", {}).items(), ("", schema)]:
-        if each.get("title") in {name, *classes}:
-            del each["title"]
+    for name, subschema in [*schema.get("$defs", {}).items(), ("", schema)]:
+        if subschema.get("title") in {name, *classes}:
+            del subschema["title"]
     return schema
 
 
 @contextmanager
 def running(source: str) -> Iterator[types.ModuleType]:
-    """Run *source*, as a module that can be found by its name as long as it is needed."""
+    """Run *source* as a module that is registered while it is needed."""
     module = types.ModuleType("source_of_a_test")
     sys.modules[module.__name__] = module
     try:
@@ -71,42 +73,48 @@ def running(source: str) -> Iterator[types.ModuleType]:
         del sys.modules[module.__name__]
 
 
-def by_pydantic(module: types.ModuleType, function: str) -> tuple[dict[str, Any], Any]:
-    """Return the schemas of the input and of the output of *function*."""
-    found = getattr(module, function)
+def by_pydantic(module: types.ModuleType, name: str) -> tuple[dict[str, Any], Any]:
+    """Return the input and the output schema of the function *name*."""
+    function = getattr(module, name)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        hints = get_type_hints(found, include_extras=True)
-        output = hints.pop("return", Any)
-        returned = TypeAdapter(output).json_schema(mode="serialization", schema_generator=_Untitled)
+        hints = get_type_hints(function, include_extras=True)
+        result_type = hints.pop("return", Any)
+        output_schema = TypeAdapter(result_type).json_schema(
+            mode="serialization", schema_generator=_UntitledGenerator
+        )
         fields = {
             parameter.name: _field(hints.get(parameter.name, Any), parameter.default)
-            for parameter in inspect.signature(found).parameters.values()
+            for parameter in inspect.signature(function).parameters.values()
         }
         arguments = typing_extensions.TypedDict("Arguments", fields)  # type: ignore[misc]
-        taken = TypeAdapter(arguments).json_schema(schema_generator=_Untitled)
-    classes = {name for each in vars(module).values() if (name := getattr(each, "__name__", ""))}
+        input_schema = TypeAdapter(arguments).json_schema(schema_generator=_UntitledGenerator)
+    classes = {
+        class_name
+        for value in vars(module).values()
+        if (class_name := getattr(value, "__name__", ""))
+    }
     return (
-        _without_titles(taken, {"Arguments"} | classes) | {"additionalProperties": False},
-        _inlined(_without_titles(returned, classes)),
+        _without_titles(input_schema, {"Arguments"} | classes) | {"additionalProperties": False},
+        _inline_root(_without_titles(output_schema, classes)),
     )
 
 
 def _field(hint: Any, default: Any) -> Any:
     if default is inspect.Parameter.empty:
         return hint
-    said = default if isinstance(default, FieldInfo) else Field(default=default)
-    whole = Annotated[hint, said]
-    return whole if said.is_required() else typing_extensions.NotRequired[whole]
+    field = default if isinstance(default, FieldInfo) else Field(default=default)
+    annotated = Annotated[hint, field]
+    return annotated if field.is_required() else typing_extensions.NotRequired[annotated]
 
 
-def _inlined(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return *schema* with what its root refers to in its place."""
+def _inline_root(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return *schema* with the definition that its root refers to in its place."""
     if "$ref" not in schema:
         return schema
     definitions = schema.pop("$defs")
     name = schema.pop("$ref").removeprefix("#/$defs/")
     schema = definitions[name] | schema
-    if f'"#/$defs/{name}"' not in json.dumps([definitions[each] for each in definitions]):
+    if f'"#/$defs/{name}"' not in json.dumps(list(definitions.values())):
         del definitions[name]
     return {**schema, "$defs": definitions} if definitions else schema
