@@ -132,8 +132,8 @@ def test_the_location_of_a_parameter_is_its_own_line() -> None:
 
 @pytest.mark.parametrize("function", [unknown, opaque, calls, classes, gives, gives_unknown])
 def test_any_value_is_admitted_with_a_warning_on_request(function: Callable[..., Any]) -> None:
-    made = infer_tool(function, on_unsupported="any")
-    definition, (warning,) = tool_definition(made), tool_config(made).diagnostics
+    tool_function = infer_tool(function, on_unsupported="any")
+    definition, (warning,) = tool_definition(tool_function), tool_config(tool_function).diagnostics
     properties = definition["inputSchema"]["properties"]
     if warning.parameter == "return":
         assert "outputSchema" not in definition
@@ -146,8 +146,8 @@ def test_any_value_is_admitted_with_a_warning_on_request(function: Callable[...,
 def test_a_given_schema_replaces_the_types_of_the_arguments(function: Callable[..., Any]) -> None:
     """It is used unchanged, titles included."""
     given = {"type": "object", "title": "T", "properties": {"a": {"title": "A"}}}
-    made = infer_tool(function, input_schema=given, output_schema={"type": "string"})
-    definition = tool_definition(made)
+    tool_function = infer_tool(function, input_schema=given, output_schema={"type": "string"})
+    definition = tool_definition(tool_function)
     assert (given, {"type": "string"}) == (definition["inputSchema"], definition["outputSchema"])
 
 

@@ -51,8 +51,8 @@ class StaticResources:
 
     by_type: dict[type, Any]
 
-    def resolve(self, wanted: type[Any], /) -> Any:
-        return self.by_type[wanted]
+    def resolve(self, resource_type: type[Any], /) -> Any:
+        return self.by_type[resource_type]
 
 
 def with_context(x: int, ctx: "Context[int]") -> None: ...
@@ -82,12 +82,12 @@ def with_setting(x: int, git_path: str) -> None: ...
 def test_an_injected_parameter_is_no_argument(
     function: Callable[..., Any], options: dict[str, Any]
 ) -> None:
-    made = infer_tool(function, **options)
-    schema = tool_definition(made)["inputSchema"]
+    tool_function = infer_tool(function, **options)
+    schema = tool_definition(tool_function)["inputSchema"]
     assert (["x"], ["x"]) == (list(schema["properties"]), schema["required"])
-    (name,) = tool_config(made).injected
+    (name,) = tool_config(tool_function).injected
     with pytest.raises(InvalidArguments) as caught:
-        validate_arguments(made, {"x": 1, name: 2})
+        validate_arguments(tool_function, {"x": 1, name: 2})
     assert [f"/{name}"] == [violation.instance_location for violation in caught.value.violations]
 
 
@@ -187,13 +187,13 @@ def test_no_argument_reaches_an_injected_parameter(validate: bool) -> None:
     def read(path: str = "safe", **more: str) -> list[Any]:
         return [path, more]
 
-    made = infer_tool(read, injected=["path"], validate=validate)
+    tool_function = infer_tool(read, injected=["path"], validate=validate)
     sent = {"path": "/etc", "other": "o"}
     if validate:
         with pytest.raises(InvalidArguments, match="/path: unknown argument"):
-            call_tool(made, sent)
+            call_tool(tool_function, sent)
     else:
-        assert ["safe", {"other": "o"}] == call_tool(made, sent)
+        assert ["safe", {"other": "o"}] == call_tool(tool_function, sent)
         assert ["own", {"other": "o"}] == call_tool(
-            made, sent, resources=StaticResources({str: "own"})
+            tool_function, sent, resources=StaticResources({str: "own"})
         )

@@ -47,8 +47,8 @@ _providers: dict[type, Callable[[], Any] | None] = {}
 class Resources(Protocol):
     """Source of the server's objects for a call of a tool."""
 
-    def resolve(self, wanted: type[Any], /) -> Any:
-        """Return the object of type *wanted*.
+    def resolve(self, resource_type: type[Any], /) -> Any:
+        """Return the object of type *resource_type*.
 
         Raises:
             LookupError: there is none; a registered provider or the parameter's default is
