@@ -86,7 +86,7 @@ def test_an_overlong_docstring_is_not_parsed() -> None:
             "F.\n\n```\nArgs:\n    x: no section\n```",
             id="a code block",
         ),
-        pytest.param("F.", {"x": "The x."}, "F.\n\nArgs:\n    `x`: The x.", id="a name in backticks"),
+        pytest.param("F.", {"x": "The x."}, "F.\n\nArgs:\n  `x`: The x.", id="`x`"),
         pytest.param(
             "F.", {"x": "The x,\nand more."}, "F.\n\n:param x: The x,\nand more.", id="unindented"
         ),
