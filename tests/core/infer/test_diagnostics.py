@@ -178,6 +178,7 @@ def test_a_warning_keeps_the_tool(code: str, source: str) -> None:
         (False, "Annotated[int, Field(ge=3)]", "2"),
         (False, "Annotated[str, Field(min_length=2)]", "'a'"),
         (False, "Annotated[list[int], Field(max_length=1)]", "[1, 2]"),
+        (False, "Annotated[dict, Field(min_length=1)]", "{}"),
     ],
 )
 def test_a_default_is_kept_if_the_type_admits_it(

@@ -268,5 +268,9 @@ _BOUND_CHECKS: Mapping[str, Callable[[Any, Any], bool]] = MappingProxyType(
     }
 )
 _LENGTH_KEYWORDS: Mapping[type, tuple[str, str]] = MappingProxyType(
-    {str: ("minLength", "maxLength"), list: ("minItems", "maxItems")}
+    {
+        str: ("minLength", "maxLength"),
+        list: ("minItems", "maxItems"),
+        dict: ("minProperties", "maxProperties"),
+    }
 )
