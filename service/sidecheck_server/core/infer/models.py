@@ -129,15 +129,12 @@ def _with_docstring(
     return {"description": text} | schema if text else schema
 
 
-def _field_schema(types: TypeReader, field: _Field) -> tuple[dict[str, Any], FieldInfo, bool]:
-    """Return the schema of *field*, its metadata, and whether it has no default."""
+def _field_schema(types: TypeReader, field: _Field) -> tuple[dict[str, Any], bool]:
+    """Return the schema of *field*, and whether it has no default."""
     type_schema, info = types.read_field(field.annotation, field.scope, default=field.default)
     schema = type_schema.build() | info.keywords
-    return (
-        schema,
-        info,
-        add_default(schema, info, types.context.literals, types.context.diagnostics),
-    )
+    context = types.context
+    return schema, add_default(schema, info, context.literals, context.diagnostics)
 
 
 def _object_schema(
@@ -173,7 +170,7 @@ def _named_tuple_schema(types: TypeReader, fields: dict[str, _Field]) -> dict[st
     items: list[Any] = []
     required = 0
     for field in fields.values():
-        schema, _, is_required = _field_schema(types, field)
+        schema, is_required = _field_schema(types, field)
         required += is_required
         items.append(schema)
     array: dict[str, Any] = {"type": "array", "minItems": required, "maxItems": len(items)}
