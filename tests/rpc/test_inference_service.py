@@ -129,7 +129,7 @@ def test_a_diagnostic_has_its_place(stub: Any) -> None:
     response = stub.InferTools(asked("def f(ö: str, a: Query): ..."))
     (found,) = MessageToDict(response)["diagnostics"]
 
-    assert found.pop("message").startswith("Query is neither defined in the text nor imported")
+    assert found.pop("message").startswith("Query is neither defined in the source nor imported")
     assert {
         "code": "UNRESOLVED_NAME",
         "severity": "SEVERITY_ERROR",
