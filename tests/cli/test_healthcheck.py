@@ -11,8 +11,8 @@ import grpc
 import pytest
 from click.testing import CliRunner
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
-from running import RunningServer
 from sidecheck_server.cli import sidecheck
+from support.running import RunningServer
 
 SETTINGS = ("SIDECHECK_LISTEN", "SIDECHECK_UNIX_SOCKET")
 
@@ -32,7 +32,7 @@ def check(*words: str, **environment: str) -> tuple[int, str, str]:
 
 
 @contextmanager
-def answering(status: Any) -> Iterator[str]:
+def rpc_handler(status: Any) -> Iterator[str]:
     """Run a server whose health is *status*, or which does not speak of health if None."""
     server = grpc.server(ThreadPoolExecutor(1))
     if status is not None:
@@ -58,12 +58,12 @@ def test_a_server_that_serves_is_healthy(shared_server: RunningServer) -> None:
         pytest.param(
             health_pb2.HealthCheckResponse.NOT_SERVING, "is NOT_SERVING", id="it does not serve"
         ),
-        pytest.param(None, "does not answer: UNIMPLEMENTED", id="it does not know health"),
+        pytest.param(None, "does not respond: UNIMPLEMENTED", id="it does not know health"),
     ],
 )
 def test_a_server_that_does_not_serve_is_not_healthy(status: Any, said: str) -> None:
     """Whatever else it answers."""
-    with answering(status) as target:
+    with rpc_handler(status) as target:
         assert (1, "", f"Error: {target} {said}\n") == check("--target", target)
 
 
@@ -73,7 +73,7 @@ def test_nobody_is_not_healthy(tmp_path: Path) -> None:
         taken.bind(("127.0.0.1", 0))
         port = f"127.0.0.1:{taken.getsockname()[1]}"
         for target in (port, f"unix:{tmp_path}/none.sock"):
-            assert (1, "", f"Error: {target} does not answer: UNAVAILABLE\n") == check(
+            assert (1, "", f"Error: {target} does not respond: UNAVAILABLE\n") == check(
                 "--target", target
             )
 
@@ -83,7 +83,7 @@ def test_a_server_that_hangs_is_not_healthy() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         target = f"127.0.0.1:{silent.getsockname()[1]}"
 
-        assert (1, "", f"Error: {target} does not answer: DEADLINE_EXCEEDED\n") == check(
+        assert (1, "", f"Error: {target} does not respond: DEADLINE_EXCEEDED\n") == check(
             "--target", target, "--timeout", "0.2"
         )
 

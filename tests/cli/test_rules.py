@@ -4,10 +4,10 @@ import json
 from typing import Any
 
 from click.testing import CliRunner, Result
-from shared_material import REPOSITORY
 from sidecheck_server.cli import sidecheck
 from sidecheck_server.core.mcp.rules.catalogue import CATALOGUE, RULES
-from sidecheck_server.core.mcp.shapes.errata import ERRATA
+from sidecheck_server.core.mcp.types.errata import ERRATA
+from support.shared_material import REPOSITORY
 
 
 def run(*words: str) -> Result:
@@ -29,8 +29,8 @@ def test_json_has_every_rule_by_its_code() -> None:
         "code": "REQUEST_ID_IN_USE",
         "severity": "error",
         "protocol_versions": ["2026-07-28"],
-        "clause": "https://modelcontextprotocol.io/specification/2026-07-28/basic#requests",
-        "sentence": CATALOGUE["REQUEST_ID_IN_USE"].sentence,
+        "spec_url": "https://modelcontextprotocol.io/specification/2026-07-28/basic#requests",
+        "requirement": CATALOGUE["REQUEST_ID_IN_USE"].sentence,
         "subjects": ["JSONRPCMessage"],
     } == next(one for one in got if one["code"] == "REQUEST_ID_IN_USE")
 

@@ -1,12 +1,12 @@
 """Registration of functions that are tools with a real server."""
 
 import pytest
-from faces import FACES, connect
 from pydantic import BaseModel
-from running import RunningServer
 from sidecheck import Action, Client, RegisteredTool
 from sidecheck.inference import tool, tool_config
-from weather import FORECAST
+from support.clients import FACES, connect
+from support.running import RunningServer
+from support.weather_tools import FORECAST
 
 
 class Report(BaseModel):
@@ -52,7 +52,7 @@ async def test_functions_are_registered_beside_definitions(client: Client) -> No
                 RegisteredTool("functions", "read_report"), {"city": 5, "week": 1}
             )
             assert ["/city", "/week"] == [
-                violation.instance_pointer for violation in verdict.violations
+                violation.instance_location for violation in verdict.violations
             ]
         finally:
             await client.delete_all("functions")

@@ -4,8 +4,8 @@ import json
 from typing import Any
 
 import pytest
-from inferring import infer, infer_definition
 from sidecheck_server.core.infer.types import OnUnsupported
+from support.inferring import infer, infer_definition
 
 
 @pytest.mark.parametrize(

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 import sidecheck_server.core.infer
-from inference_sources import SOURCES
-from inferring import infer
-from shared_material import REPOSITORY
+from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.infer.infer import infer_tools
 from sidecheck_server.core.infer.types import InferenceOptions
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.refusals import Reason, Refusal
+from support.inference_sources import SOURCES
+from support.inferring import infer
+from support.shared_material import REPOSITORY
 
 FOLDER = Path(next(iter(sidecheck_server.core.infer.__path__)))
 _FORBIDDEN_CALLS = {"eval", "exec", "compile", "__import__", "getattr_static", "literal_eval"}
@@ -50,7 +50,7 @@ def test_the_package_cannot_run_a_source(path: Path) -> None:
 
 def test_no_source_runs() -> None:
     """An audit hook sees nothing executed, imported, opened or connected."""
-    script = REPOSITORY / "tests" / "inference_sources.py"
+    script = REPOSITORY / "tests" / "support" / "inference_sources.py"
     process = subprocess.run(
         [sys.executable, str(script)], capture_output=True, text=True, timeout=120, check=False
     )
@@ -91,10 +91,10 @@ def test_a_hostile_source_has_diagnostics(name: str, codes: set[str]) -> None:
 
 def test_an_oversized_source_is_rejected() -> None:
     """Before it is parsed."""
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(RequestError) as caught:
         infer_tools(b"#" * 65_537, InferenceOptions(), Limits())
 
-    assert Reason.LIMIT_EXCEEDED is caught.value.reason
+    assert ErrorReason.LIMIT_EXCEEDED is caught.value.reason
     assert {"bound": "source_bytes", "limit": "65536", "found": "65537"} == caught.value.metadata
 
 

@@ -20,7 +20,7 @@ const _ = grpc.SupportPackageIsVersion9
 
 const (
 	ConversionService_ConvertTools_FullMethodName      = "/sidecheck.v1.ConversionService/ConvertTools"
-	ConversionService_RestoreToolCall_FullMethodName   = "/sidecheck.v1.ConversionService/RestoreToolCall"
+	ConversionService_ConvertToolCall_FullMethodName   = "/sidecheck.v1.ConversionService/ConvertToolCall"
 	ConversionService_ConvertToolResult_FullMethodName = "/sidecheck.v1.ConversionService/ConvertToolResult"
 )
 
@@ -28,23 +28,26 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// Turns MCP tools into the form that the API of a provider of models takes, the calls
-// that a model makes back into calls of MCP, and their results into the provider's form.
+// Converts MCP tools to the formats of model providers, and model calls and tool results
+// back.
 //
-// Nothing is lost in silence: what an API cannot express is told, with its place and
-// whether the converted schema admits more or less than the original. What a model sends
-// is judged under the original schema when it comes back.
+// Every difference between a definition and its converted form is reported as a loss, with
+// its location and whether the converted schema accepts more or less than the original. A
+// model's call is validated against the original schema when it is converted back.
 type ConversionServiceClient interface {
-	// Converts tools for one request to an API, each by itself, with names that fit
-	// together. A tool that cannot be converted costs the others nothing.
+	// Converts tools for one request to a model API, with names that are unique within it.
+	//
+	// Tools are converted independently: one that cannot be converted has its own error.
 	ConvertTools(ctx context.Context, in *ConvertToolsRequest, opts ...grpc.CallOption) (*ConvertToolsResponse, error)
-	// Turns the call that a model made into the `params` of a `tools/call`, and judges its
-	// arguments under the original input schema. A call that cannot be read is an answer:
-	// an invalid verdict. Refuses with `PLAN_MISMATCH` a call by a name that no plan is of,
-	// and a plan of another definition than that of the tool.
-	RestoreToolCall(ctx context.Context, in *RestoreToolCallRequest, opts ...grpc.CallOption) (*RestoreToolCallResponse, error)
-	// Turns the `CallToolResult` of a call into what tells the model. In place of an
-	// invalid result the model is told that the tool failed.
+	// Converts a model's call to the `params` of a `tools/call` and validates its arguments
+	// against the original input schema.
+	//
+	// A call that cannot be read gets an invalid verdict. Fails with `MAPPING_MISMATCH` if no
+	// mapping has the name in the call, or if the mapping belongs to another definition.
+	ConvertToolCall(ctx context.Context, in *ConvertToolCallRequest, opts ...grpc.CallOption) (*ConvertToolCallResponse, error)
+	// Converts a `CallToolResult` to the message that returns it to the model.
+	//
+	// An invalid result is replaced by a message that the tool failed.
 	ConvertToolResult(ctx context.Context, in *ConvertToolResultRequest, opts ...grpc.CallOption) (*ConvertToolResultResponse, error)
 }
 
@@ -66,10 +69,10 @@ func (c *conversionServiceClient) ConvertTools(ctx context.Context, in *ConvertT
 	return out, nil
 }
 
-func (c *conversionServiceClient) RestoreToolCall(ctx context.Context, in *RestoreToolCallRequest, opts ...grpc.CallOption) (*RestoreToolCallResponse, error) {
+func (c *conversionServiceClient) ConvertToolCall(ctx context.Context, in *ConvertToolCallRequest, opts ...grpc.CallOption) (*ConvertToolCallResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(RestoreToolCallResponse)
-	err := c.cc.Invoke(ctx, ConversionService_RestoreToolCall_FullMethodName, in, out, cOpts...)
+	out := new(ConvertToolCallResponse)
+	err := c.cc.Invoke(ctx, ConversionService_ConvertToolCall_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -90,23 +93,26 @@ func (c *conversionServiceClient) ConvertToolResult(ctx context.Context, in *Con
 // All implementations must embed UnimplementedConversionServiceServer
 // for forward compatibility.
 //
-// Turns MCP tools into the form that the API of a provider of models takes, the calls
-// that a model makes back into calls of MCP, and their results into the provider's form.
+// Converts MCP tools to the formats of model providers, and model calls and tool results
+// back.
 //
-// Nothing is lost in silence: what an API cannot express is told, with its place and
-// whether the converted schema admits more or less than the original. What a model sends
-// is judged under the original schema when it comes back.
+// Every difference between a definition and its converted form is reported as a loss, with
+// its location and whether the converted schema accepts more or less than the original. A
+// model's call is validated against the original schema when it is converted back.
 type ConversionServiceServer interface {
-	// Converts tools for one request to an API, each by itself, with names that fit
-	// together. A tool that cannot be converted costs the others nothing.
+	// Converts tools for one request to a model API, with names that are unique within it.
+	//
+	// Tools are converted independently: one that cannot be converted has its own error.
 	ConvertTools(context.Context, *ConvertToolsRequest) (*ConvertToolsResponse, error)
-	// Turns the call that a model made into the `params` of a `tools/call`, and judges its
-	// arguments under the original input schema. A call that cannot be read is an answer:
-	// an invalid verdict. Refuses with `PLAN_MISMATCH` a call by a name that no plan is of,
-	// and a plan of another definition than that of the tool.
-	RestoreToolCall(context.Context, *RestoreToolCallRequest) (*RestoreToolCallResponse, error)
-	// Turns the `CallToolResult` of a call into what tells the model. In place of an
-	// invalid result the model is told that the tool failed.
+	// Converts a model's call to the `params` of a `tools/call` and validates its arguments
+	// against the original input schema.
+	//
+	// A call that cannot be read gets an invalid verdict. Fails with `MAPPING_MISMATCH` if no
+	// mapping has the name in the call, or if the mapping belongs to another definition.
+	ConvertToolCall(context.Context, *ConvertToolCallRequest) (*ConvertToolCallResponse, error)
+	// Converts a `CallToolResult` to the message that returns it to the model.
+	//
+	// An invalid result is replaced by a message that the tool failed.
 	ConvertToolResult(context.Context, *ConvertToolResultRequest) (*ConvertToolResultResponse, error)
 	mustEmbedUnimplementedConversionServiceServer()
 }
@@ -121,8 +127,8 @@ type UnimplementedConversionServiceServer struct{}
 func (UnimplementedConversionServiceServer) ConvertTools(context.Context, *ConvertToolsRequest) (*ConvertToolsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ConvertTools not implemented")
 }
-func (UnimplementedConversionServiceServer) RestoreToolCall(context.Context, *RestoreToolCallRequest) (*RestoreToolCallResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method RestoreToolCall not implemented")
+func (UnimplementedConversionServiceServer) ConvertToolCall(context.Context, *ConvertToolCallRequest) (*ConvertToolCallResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ConvertToolCall not implemented")
 }
 func (UnimplementedConversionServiceServer) ConvertToolResult(context.Context, *ConvertToolResultRequest) (*ConvertToolResultResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ConvertToolResult not implemented")
@@ -166,20 +172,20 @@ func _ConversionService_ConvertTools_Handler(srv interface{}, ctx context.Contex
 	return interceptor(ctx, in, info, handler)
 }
 
-func _ConversionService_RestoreToolCall_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(RestoreToolCallRequest)
+func _ConversionService_ConvertToolCall_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ConvertToolCallRequest)
 	if err := dec(in); err != nil {
 		return nil, err
 	}
 	if interceptor == nil {
-		return srv.(ConversionServiceServer).RestoreToolCall(ctx, in)
+		return srv.(ConversionServiceServer).ConvertToolCall(ctx, in)
 	}
 	info := &grpc.UnaryServerInfo{
 		Server:     srv,
-		FullMethod: ConversionService_RestoreToolCall_FullMethodName,
+		FullMethod: ConversionService_ConvertToolCall_FullMethodName,
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(ConversionServiceServer).RestoreToolCall(ctx, req.(*RestoreToolCallRequest))
+		return srv.(ConversionServiceServer).ConvertToolCall(ctx, req.(*ConvertToolCallRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -214,8 +220,8 @@ var ConversionService_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _ConversionService_ConvertTools_Handler,
 		},
 		{
-			MethodName: "RestoreToolCall",
-			Handler:    _ConversionService_RestoreToolCall_Handler,
+			MethodName: "ConvertToolCall",
+			Handler:    _ConversionService_ConvertToolCall_Handler,
 		},
 		{
 			MethodName: "ConvertToolResult",

@@ -21,29 +21,30 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// What becomes of an annotation that cannot be turned into a schema.
+// Treatment of an annotation that has no schema.
 type OnUnsupported int32
 
 const (
-	// Means `ON_UNSUPPORTED_REFUSE`.
+	// Same as `ON_UNSUPPORTED_ERROR`.
 	OnUnsupported_ON_UNSUPPORTED_UNSPECIFIED OnUnsupported = 0
-	// The tool is not inferred; a diagnostic of severity `SEVERITY_ERROR` says why.
-	OnUnsupported_ON_UNSUPPORTED_REFUSE OnUnsupported = 1
-	// Anything is admitted in its place; a diagnostic of severity `SEVERITY_WARNING` says so.
-	OnUnsupported_ON_UNSUPPORTED_ADMIT_ANYTHING OnUnsupported = 2
+	// The tool is not inferred; a diagnostic of severity `SEVERITY_ERROR` gives the reason.
+	OnUnsupported_ON_UNSUPPORTED_ERROR OnUnsupported = 1
+	// The annotation becomes a schema that accepts any value; a diagnostic of severity
+	// `SEVERITY_WARNING` reports it.
+	OnUnsupported_ON_UNSUPPORTED_ANY OnUnsupported = 2
 )
 
 // Enum value maps for OnUnsupported.
 var (
 	OnUnsupported_name = map[int32]string{
 		0: "ON_UNSUPPORTED_UNSPECIFIED",
-		1: "ON_UNSUPPORTED_REFUSE",
-		2: "ON_UNSUPPORTED_ADMIT_ANYTHING",
+		1: "ON_UNSUPPORTED_ERROR",
+		2: "ON_UNSUPPORTED_ANY",
 	}
 	OnUnsupported_value = map[string]int32{
-		"ON_UNSUPPORTED_UNSPECIFIED":    0,
-		"ON_UNSUPPORTED_REFUSE":         1,
-		"ON_UNSUPPORTED_ADMIT_ANYTHING": 2,
+		"ON_UNSUPPORTED_UNSPECIFIED": 0,
+		"ON_UNSUPPORTED_ERROR":       1,
+		"ON_UNSUPPORTED_ANY":         2,
 	}
 )
 
@@ -74,21 +75,21 @@ func (OnUnsupported) EnumDescriptor() ([]byte, []int) {
 	return file_sidecheck_v1_inference_service_proto_rawDescGZIP(), []int{0}
 }
 
-// Python source text with functions that are tools.
+// Request to infer tools from Python source text.
 type InferToolsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The text, in UTF-8; at most `Limits.source_bytes`.
+	// The text, in UTF-8. At most `Limits.source_bytes`.
 	Source []byte `protobuf:"bytes,1,opt,name=source,proto3" json:"source,omitempty"`
-	// The functions, by name, of a method `Class.method`. Empty means those with a decorator
-	// called `tool`, at whatever depth, or, if there is none, the public functions of the
+	// Names of the functions, `Class.method` for methods. Empty means all functions with a
+	// decorator named `tool`, at any depth, or, if there is none, the public functions of the
 	// module.
 	Functions []string `protobuf:"bytes,2,rep,name=functions,proto3" json:"functions,omitempty"`
-	// What becomes of annotations that cannot be turned into a schema.
+	// Treatment of annotations that have no schema.
 	OnUnsupported OnUnsupported `protobuf:"varint,3,opt,name=on_unsupported,json=onUnsupported,proto3,enum=sidecheck.v1.OnUnsupported" json:"on_unsupported,omitempty"`
-	// Types, by name, whose parameters are given by the server and are no arguments, beside
-	// those that are known: `Context` and the like.
+	// Names of further types whose parameters the server injects, and which are therefore not
+	// arguments; `Context` and similar types are known.
 	InjectedTypes []string `protobuf:"bytes,4,rep,name=injected_types,json=injectedTypes,proto3" json:"injected_types,omitempty"`
-	// Parameters, by name, that are no arguments.
+	// Names of parameters that the server injects.
 	InjectedParameters []string `protobuf:"bytes,5,rep,name=injected_parameters,json=injectedParameters,proto3" json:"injected_parameters,omitempty"`
 	unknownFields      protoimpl.UnknownFields
 	sizeCache          protoimpl.SizeCache
@@ -159,12 +160,12 @@ func (x *InferToolsRequest) GetInjectedParameters() []string {
 	return nil
 }
 
-// The definitions that were inferred.
+// Response to `InferTools`.
 type InferToolsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The tools, in the order of the text.
+	// Inferred tools, in the order of the text.
 	Tools []*InferredTool `protobuf:"bytes,1,rep,name=tools,proto3" json:"tools,omitempty"`
-	// What was found in the text, ordered by line and column.
+	// Diagnostics, ordered by line and column.
 	Diagnostics   []*Diagnostic `protobuf:"bytes,2,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -214,16 +215,16 @@ func (x *InferToolsResponse) GetDiagnostics() []*Diagnostic {
 	return nil
 }
 
-// A definition that was inferred.
+// Inferred tool definition.
 type InferredTool struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The definition in its natural form, as JSON text: its output schema has any root.
+	// Canonical definition, as JSON text. Its output schema may have any root.
 	Json []byte `protobuf:"bytes,1,opt,name=json,proto3" json:"json,omitempty"`
-	// The name of the function, with those of what it is inside of.
+	// Qualified name of the function.
 	Function string `protobuf:"bytes,2,opt,name=function,proto3" json:"function,omitempty"`
-	// The line of its `def`, from 1.
+	// Line of the `def` statement, from 1.
 	Line uint32 `protobuf:"varint,3,opt,name=line,proto3" json:"line,omitempty"`
-	// The digest of the definition.
+	// Digest of the definition.
 	DefinitionDigest string `protobuf:"bytes,4,opt,name=definition_digest,json=definitionDigest,proto3" json:"definition_digest,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
@@ -287,26 +288,26 @@ func (x *InferredTool) GetDefinitionDigest() string {
 	return ""
 }
 
-// One thing that was found in source text.
+// What inference could not read in source text.
 type Diagnostic struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The stable code in upper snake case, for example `UNRESOLVED_NAME`.
+	// Stable code in upper snake case, for example `UNRESOLVED_NAME`.
 	Code string `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
-	// How grave it is. An error means that the tool was not inferred.
+	// Severity. An error means that the tool was not inferred.
 	Severity Severity `protobuf:"varint,2,opt,name=severity,proto3,enum=sidecheck.v1.Severity" json:"severity,omitempty"`
-	// What is wrong, and what would be right.
+	// What is wrong and what would be right.
 	Message string `protobuf:"bytes,3,opt,name=message,proto3" json:"message,omitempty"`
-	// The line, from 1; 0 if it is about the whole text.
+	// Line, from 1. 0 if the diagnostic concerns the whole text.
 	Line uint32 `protobuf:"varint,4,opt,name=line,proto3" json:"line,omitempty"`
-	// The column, in characters from 1.
+	// Column in characters, from 1.
 	Column uint32 `protobuf:"varint,5,opt,name=column,proto3" json:"column,omitempty"`
-	// The line and the column after its end.
+	// Line of the end.
 	EndLine uint32 `protobuf:"varint,6,opt,name=end_line,json=endLine,proto3" json:"end_line,omitempty"`
-	// The column after its end.
+	// Column after the end.
 	EndColumn uint32 `protobuf:"varint,7,opt,name=end_column,json=endColumn,proto3" json:"end_column,omitempty"`
-	// The function that it is about, or empty.
+	// Qualified name of the function concerned, or empty.
 	Function string `protobuf:"bytes,8,opt,name=function,proto3" json:"function,omitempty"`
-	// The parameter that it is about, or empty.
+	// Name of the parameter concerned, or empty.
 	Parameter     string `protobuf:"bytes,9,opt,name=parameter,proto3" json:"parameter,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -405,32 +406,32 @@ func (x *Diagnostic) GetParameter() string {
 	return ""
 }
 
-// A definition to project.
-type ProjectToolRequest struct {
+// Request to adapt a tool definition to a protocol version.
+type AdaptToolRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The tool: registered, by the digest of its definition, or sent along.
+	// Tool: registered, by the digest of its definition, or inline.
 	Tool *Target `protobuf:"bytes,1,opt,name=tool,proto3" json:"tool,omitempty"`
-	// The MCP protocol version, for example `2025-06-18`. Empty means the server's default,
-	// which `GetServerInfo` names. An unknown one is refused with `UNKNOWN_PROTOCOL_VERSION`.
+	// MCP protocol version, for example `2025-06-18`. Empty means the server's default (see
+	// `GetServerInfo`). An unknown version fails with `UNKNOWN_PROTOCOL_VERSION`.
 	ProtocolVersion string `protobuf:"bytes,2,opt,name=protocol_version,json=protocolVersion,proto3" json:"protocol_version,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
 }
 
-func (x *ProjectToolRequest) Reset() {
-	*x = ProjectToolRequest{}
+func (x *AdaptToolRequest) Reset() {
+	*x = AdaptToolRequest{}
 	mi := &file_sidecheck_v1_inference_service_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *ProjectToolRequest) String() string {
+func (x *AdaptToolRequest) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*ProjectToolRequest) ProtoMessage() {}
+func (*AdaptToolRequest) ProtoMessage() {}
 
-func (x *ProjectToolRequest) ProtoReflect() protoreflect.Message {
+func (x *AdaptToolRequest) ProtoReflect() protoreflect.Message {
 	mi := &file_sidecheck_v1_inference_service_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -442,53 +443,54 @@ func (x *ProjectToolRequest) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use ProjectToolRequest.ProtoReflect.Descriptor instead.
-func (*ProjectToolRequest) Descriptor() ([]byte, []int) {
+// Deprecated: Use AdaptToolRequest.ProtoReflect.Descriptor instead.
+func (*AdaptToolRequest) Descriptor() ([]byte, []int) {
 	return file_sidecheck_v1_inference_service_proto_rawDescGZIP(), []int{4}
 }
 
-func (x *ProjectToolRequest) GetTool() *Target {
+func (x *AdaptToolRequest) GetTool() *Target {
 	if x != nil {
 		return x.Tool
 	}
 	return nil
 }
 
-func (x *ProjectToolRequest) GetProtocolVersion() string {
+func (x *AdaptToolRequest) GetProtocolVersion() string {
 	if x != nil {
 		return x.ProtocolVersion
 	}
 	return ""
 }
 
-// A definition in the form for a protocol version.
-type ProjectToolResponse struct {
+// Response to `AdaptTool`.
+type AdaptToolResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The definition, as JSON text; byte for byte the one given if nothing had to change.
+	// Adapted definition, as JSON text. The bytes are those of the original definition if
+	// nothing had to change.
 	Json []byte `protobuf:"bytes,1,opt,name=json,proto3" json:"json,omitempty"`
-	// The member of structured content that is the value: the output schema stands in a box.
-	// Empty if it does not, or if there is none.
-	Box string `protobuf:"bytes,2,opt,name=box,proto3" json:"box,omitempty"`
-	// The members of the definition that the version does not know, and that were left out.
-	LeftOut       []string `protobuf:"bytes,3,rep,name=left_out,json=leftOut,proto3" json:"left_out,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	// Property of the structured content that contains the value, if the output schema is
+	// wrapped. Empty if it is not, or if there is none.
+	WrappedProperty string `protobuf:"bytes,2,opt,name=wrapped_property,json=wrappedProperty,proto3" json:"wrapped_property,omitempty"`
+	// Properties of the definition that the version does not define, and that were dropped.
+	DroppedProperties []string `protobuf:"bytes,3,rep,name=dropped_properties,json=droppedProperties,proto3" json:"dropped_properties,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
 }
 
-func (x *ProjectToolResponse) Reset() {
-	*x = ProjectToolResponse{}
+func (x *AdaptToolResponse) Reset() {
+	*x = AdaptToolResponse{}
 	mi := &file_sidecheck_v1_inference_service_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *ProjectToolResponse) String() string {
+func (x *AdaptToolResponse) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*ProjectToolResponse) ProtoMessage() {}
+func (*AdaptToolResponse) ProtoMessage() {}
 
-func (x *ProjectToolResponse) ProtoReflect() protoreflect.Message {
+func (x *AdaptToolResponse) ProtoReflect() protoreflect.Message {
 	mi := &file_sidecheck_v1_inference_service_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -500,28 +502,28 @@ func (x *ProjectToolResponse) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use ProjectToolResponse.ProtoReflect.Descriptor instead.
-func (*ProjectToolResponse) Descriptor() ([]byte, []int) {
+// Deprecated: Use AdaptToolResponse.ProtoReflect.Descriptor instead.
+func (*AdaptToolResponse) Descriptor() ([]byte, []int) {
 	return file_sidecheck_v1_inference_service_proto_rawDescGZIP(), []int{5}
 }
 
-func (x *ProjectToolResponse) GetJson() []byte {
+func (x *AdaptToolResponse) GetJson() []byte {
 	if x != nil {
 		return x.Json
 	}
 	return nil
 }
 
-func (x *ProjectToolResponse) GetBox() string {
+func (x *AdaptToolResponse) GetWrappedProperty() string {
 	if x != nil {
-		return x.Box
+		return x.WrappedProperty
 	}
 	return ""
 }
 
-func (x *ProjectToolResponse) GetLeftOut() []string {
+func (x *AdaptToolResponse) GetDroppedProperties() []string {
 	if x != nil {
-		return x.LeftOut
+		return x.DroppedProperties
 	}
 	return nil
 }
@@ -556,22 +558,22 @@ const file_sidecheck_v1_inference_service_proto_rawDesc = "" +
 	"\n" +
 	"end_column\x18\a \x01(\rR\tendColumn\x12\x1a\n" +
 	"\bfunction\x18\b \x01(\tR\bfunction\x12\x1c\n" +
-	"\tparameter\x18\t \x01(\tR\tparameter\"i\n" +
-	"\x12ProjectToolRequest\x12(\n" +
+	"\tparameter\x18\t \x01(\tR\tparameter\"g\n" +
+	"\x10AdaptToolRequest\x12(\n" +
 	"\x04tool\x18\x01 \x01(\v2\x14.sidecheck.v1.TargetR\x04tool\x12)\n" +
-	"\x10protocol_version\x18\x02 \x01(\tR\x0fprotocolVersion\"V\n" +
-	"\x13ProjectToolResponse\x12\x12\n" +
-	"\x04json\x18\x01 \x01(\fR\x04json\x12\x10\n" +
-	"\x03box\x18\x02 \x01(\tR\x03box\x12\x19\n" +
-	"\bleft_out\x18\x03 \x03(\tR\aleftOut*m\n" +
+	"\x10protocol_version\x18\x02 \x01(\tR\x0fprotocolVersion\"\x81\x01\n" +
+	"\x11AdaptToolResponse\x12\x12\n" +
+	"\x04json\x18\x01 \x01(\fR\x04json\x12)\n" +
+	"\x10wrapped_property\x18\x02 \x01(\tR\x0fwrappedProperty\x12-\n" +
+	"\x12dropped_properties\x18\x03 \x03(\tR\x11droppedProperties*a\n" +
 	"\rOnUnsupported\x12\x1e\n" +
-	"\x1aON_UNSUPPORTED_UNSPECIFIED\x10\x00\x12\x19\n" +
-	"\x15ON_UNSUPPORTED_REFUSE\x10\x01\x12!\n" +
-	"\x1dON_UNSUPPORTED_ADMIT_ANYTHING\x10\x022\xb7\x01\n" +
+	"\x1aON_UNSUPPORTED_UNSPECIFIED\x10\x00\x12\x18\n" +
+	"\x14ON_UNSUPPORTED_ERROR\x10\x01\x12\x16\n" +
+	"\x12ON_UNSUPPORTED_ANY\x10\x022\xb1\x01\n" +
 	"\x10InferenceService\x12O\n" +
 	"\n" +
-	"InferTools\x12\x1f.sidecheck.v1.InferToolsRequest\x1a .sidecheck.v1.InferToolsResponse\x12R\n" +
-	"\vProjectTool\x12 .sidecheck.v1.ProjectToolRequest\x1a!.sidecheck.v1.ProjectToolResponseBW\n" +
+	"InferTools\x12\x1f.sidecheck.v1.InferToolsRequest\x1a .sidecheck.v1.InferToolsResponse\x12L\n" +
+	"\tAdaptTool\x12\x1e.sidecheck.v1.AdaptToolRequest\x1a\x1f.sidecheck.v1.AdaptToolResponseBW\n" +
 	"\x0fio.sidecheck.v1P\x01ZBgithub.com/sidecheck/sidecheck/clients/go/sidecheck/v1;sidecheckv1b\x06proto3"
 
 var (
@@ -589,26 +591,26 @@ func file_sidecheck_v1_inference_service_proto_rawDescGZIP() []byte {
 var file_sidecheck_v1_inference_service_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
 var file_sidecheck_v1_inference_service_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
 var file_sidecheck_v1_inference_service_proto_goTypes = []any{
-	(OnUnsupported)(0),          // 0: sidecheck.v1.OnUnsupported
-	(*InferToolsRequest)(nil),   // 1: sidecheck.v1.InferToolsRequest
-	(*InferToolsResponse)(nil),  // 2: sidecheck.v1.InferToolsResponse
-	(*InferredTool)(nil),        // 3: sidecheck.v1.InferredTool
-	(*Diagnostic)(nil),          // 4: sidecheck.v1.Diagnostic
-	(*ProjectToolRequest)(nil),  // 5: sidecheck.v1.ProjectToolRequest
-	(*ProjectToolResponse)(nil), // 6: sidecheck.v1.ProjectToolResponse
-	(Severity)(0),               // 7: sidecheck.v1.Severity
-	(*Target)(nil),              // 8: sidecheck.v1.Target
+	(OnUnsupported)(0),         // 0: sidecheck.v1.OnUnsupported
+	(*InferToolsRequest)(nil),  // 1: sidecheck.v1.InferToolsRequest
+	(*InferToolsResponse)(nil), // 2: sidecheck.v1.InferToolsResponse
+	(*InferredTool)(nil),       // 3: sidecheck.v1.InferredTool
+	(*Diagnostic)(nil),         // 4: sidecheck.v1.Diagnostic
+	(*AdaptToolRequest)(nil),   // 5: sidecheck.v1.AdaptToolRequest
+	(*AdaptToolResponse)(nil),  // 6: sidecheck.v1.AdaptToolResponse
+	(Severity)(0),              // 7: sidecheck.v1.Severity
+	(*Target)(nil),             // 8: sidecheck.v1.Target
 }
 var file_sidecheck_v1_inference_service_proto_depIdxs = []int32{
 	0, // 0: sidecheck.v1.InferToolsRequest.on_unsupported:type_name -> sidecheck.v1.OnUnsupported
 	3, // 1: sidecheck.v1.InferToolsResponse.tools:type_name -> sidecheck.v1.InferredTool
 	4, // 2: sidecheck.v1.InferToolsResponse.diagnostics:type_name -> sidecheck.v1.Diagnostic
 	7, // 3: sidecheck.v1.Diagnostic.severity:type_name -> sidecheck.v1.Severity
-	8, // 4: sidecheck.v1.ProjectToolRequest.tool:type_name -> sidecheck.v1.Target
+	8, // 4: sidecheck.v1.AdaptToolRequest.tool:type_name -> sidecheck.v1.Target
 	1, // 5: sidecheck.v1.InferenceService.InferTools:input_type -> sidecheck.v1.InferToolsRequest
-	5, // 6: sidecheck.v1.InferenceService.ProjectTool:input_type -> sidecheck.v1.ProjectToolRequest
+	5, // 6: sidecheck.v1.InferenceService.AdaptTool:input_type -> sidecheck.v1.AdaptToolRequest
 	2, // 7: sidecheck.v1.InferenceService.InferTools:output_type -> sidecheck.v1.InferToolsResponse
-	6, // 8: sidecheck.v1.InferenceService.ProjectTool:output_type -> sidecheck.v1.ProjectToolResponse
+	6, // 8: sidecheck.v1.InferenceService.AdaptTool:output_type -> sidecheck.v1.AdaptToolResponse
 	7, // [7:9] is the sub-list for method output_type
 	5, // [5:7] is the sub-list for method input_type
 	5, // [5:5] is the sub-list for extension type_name

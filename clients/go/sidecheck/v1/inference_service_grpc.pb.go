@@ -19,26 +19,30 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	InferenceService_InferTools_FullMethodName  = "/sidecheck.v1.InferenceService/InferTools"
-	InferenceService_ProjectTool_FullMethodName = "/sidecheck.v1.InferenceService/ProjectTool"
+	InferenceService_InferTools_FullMethodName = "/sidecheck.v1.InferenceService/InferTools"
+	InferenceService_AdaptTool_FullMethodName  = "/sidecheck.v1.InferenceService/AdaptTool"
 )
 
 // InferenceServiceClient is the client API for InferenceService service.
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// Derives tool definitions from Python source text, and gives definitions the form that a
-// protocol version wants.
+// Infers tool definitions from Python source text and adapts definitions to protocol
+// versions.
 type InferenceServiceClient interface {
-	// Reads Python source text and returns the definitions of its tools. The text is parsed
-	// and never run: nothing in it is imported, evaluated or compiled. What cannot be known
-	// from the text alone is a diagnostic, not a guess. Refuses with `SWITCHED_OFF` where the
-	// server's setting says so, and with `LIMIT_EXCEEDED` a text that is too large.
+	// Infers the definitions of the tools in Python source text.
+	//
+	// The text is parsed and never run: nothing in it is imported, evaluated or compiled.
+	// What the text alone does not define is reported as a diagnostic. Fails with
+	// `FEATURE_DISABLED` if the server's settings switch inference off, and with
+	// `LIMIT_EXCEEDED` if the text is too large.
 	InferTools(ctx context.Context, in *InferToolsRequest, opts ...grpc.CallOption) (*InferToolsResponse, error)
-	// Returns a definition in the form for a protocol version. An output schema whose root is
-	// not an object stands in a box before 2026-07-28, and by itself since; a box is known by
-	// its mark.
-	ProjectTool(ctx context.Context, in *ProjectToolRequest, opts ...grpc.CallOption) (*ProjectToolResponse, error)
+	// Adapts a definition to a protocol version.
+	//
+	// Before 2026-07-28 an output schema whose root is not an object is wrapped in an object
+	// with one property; from 2026-07-28 on it stands by itself. A marker in the schema
+	// identifies the wrapper.
+	AdaptTool(ctx context.Context, in *AdaptToolRequest, opts ...grpc.CallOption) (*AdaptToolResponse, error)
 }
 
 type inferenceServiceClient struct {
@@ -59,10 +63,10 @@ func (c *inferenceServiceClient) InferTools(ctx context.Context, in *InferToolsR
 	return out, nil
 }
 
-func (c *inferenceServiceClient) ProjectTool(ctx context.Context, in *ProjectToolRequest, opts ...grpc.CallOption) (*ProjectToolResponse, error) {
+func (c *inferenceServiceClient) AdaptTool(ctx context.Context, in *AdaptToolRequest, opts ...grpc.CallOption) (*AdaptToolResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ProjectToolResponse)
-	err := c.cc.Invoke(ctx, InferenceService_ProjectTool_FullMethodName, in, out, cOpts...)
+	out := new(AdaptToolResponse)
+	err := c.cc.Invoke(ctx, InferenceService_AdaptTool_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -73,18 +77,22 @@ func (c *inferenceServiceClient) ProjectTool(ctx context.Context, in *ProjectToo
 // All implementations must embed UnimplementedInferenceServiceServer
 // for forward compatibility.
 //
-// Derives tool definitions from Python source text, and gives definitions the form that a
-// protocol version wants.
+// Infers tool definitions from Python source text and adapts definitions to protocol
+// versions.
 type InferenceServiceServer interface {
-	// Reads Python source text and returns the definitions of its tools. The text is parsed
-	// and never run: nothing in it is imported, evaluated or compiled. What cannot be known
-	// from the text alone is a diagnostic, not a guess. Refuses with `SWITCHED_OFF` where the
-	// server's setting says so, and with `LIMIT_EXCEEDED` a text that is too large.
+	// Infers the definitions of the tools in Python source text.
+	//
+	// The text is parsed and never run: nothing in it is imported, evaluated or compiled.
+	// What the text alone does not define is reported as a diagnostic. Fails with
+	// `FEATURE_DISABLED` if the server's settings switch inference off, and with
+	// `LIMIT_EXCEEDED` if the text is too large.
 	InferTools(context.Context, *InferToolsRequest) (*InferToolsResponse, error)
-	// Returns a definition in the form for a protocol version. An output schema whose root is
-	// not an object stands in a box before 2026-07-28, and by itself since; a box is known by
-	// its mark.
-	ProjectTool(context.Context, *ProjectToolRequest) (*ProjectToolResponse, error)
+	// Adapts a definition to a protocol version.
+	//
+	// Before 2026-07-28 an output schema whose root is not an object is wrapped in an object
+	// with one property; from 2026-07-28 on it stands by itself. A marker in the schema
+	// identifies the wrapper.
+	AdaptTool(context.Context, *AdaptToolRequest) (*AdaptToolResponse, error)
 	mustEmbedUnimplementedInferenceServiceServer()
 }
 
@@ -98,8 +106,8 @@ type UnimplementedInferenceServiceServer struct{}
 func (UnimplementedInferenceServiceServer) InferTools(context.Context, *InferToolsRequest) (*InferToolsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method InferTools not implemented")
 }
-func (UnimplementedInferenceServiceServer) ProjectTool(context.Context, *ProjectToolRequest) (*ProjectToolResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method ProjectTool not implemented")
+func (UnimplementedInferenceServiceServer) AdaptTool(context.Context, *AdaptToolRequest) (*AdaptToolResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method AdaptTool not implemented")
 }
 func (UnimplementedInferenceServiceServer) mustEmbedUnimplementedInferenceServiceServer() {}
 func (UnimplementedInferenceServiceServer) testEmbeddedByValue()                          {}
@@ -140,20 +148,20 @@ func _InferenceService_InferTools_Handler(srv interface{}, ctx context.Context, 
 	return interceptor(ctx, in, info, handler)
 }
 
-func _InferenceService_ProjectTool_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(ProjectToolRequest)
+func _InferenceService_AdaptTool_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(AdaptToolRequest)
 	if err := dec(in); err != nil {
 		return nil, err
 	}
 	if interceptor == nil {
-		return srv.(InferenceServiceServer).ProjectTool(ctx, in)
+		return srv.(InferenceServiceServer).AdaptTool(ctx, in)
 	}
 	info := &grpc.UnaryServerInfo{
 		Server:     srv,
-		FullMethod: InferenceService_ProjectTool_FullMethodName,
+		FullMethod: InferenceService_AdaptTool_FullMethodName,
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(InferenceServiceServer).ProjectTool(ctx, req.(*ProjectToolRequest))
+		return srv.(InferenceServiceServer).AdaptTool(ctx, req.(*AdaptToolRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -170,8 +178,8 @@ var InferenceService_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _InferenceService_InferTools_Handler,
 		},
 		{
-			MethodName: "ProjectTool",
-			Handler:    _InferenceService_ProjectTool_Handler,
+			MethodName: "AdaptTool",
+			Handler:    _InferenceService_AdaptTool_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -22,16 +22,16 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// What a tool's result must be.
+// Contract that a tool result must fulfil.
 type ResultProfile int32
 
 const (
-	// Means `RESULT_PROFILE_SPECIFICATION`.
+	// Same as `RESULT_PROFILE_SPECIFICATION`.
 	ResultProfile_RESULT_PROFILE_UNSPECIFIED ResultProfile = 0
-	// What the specification of the protocol version says.
+	// The specification of the protocol version.
 	ResultProfile_RESULT_PROFILE_SPECIFICATION ResultProfile = 1
-	// The text contract: `content`, all of it text items of `type` and `text`, and
-	// `isError`; nothing else.
+	// The text contract: only `content`, with text blocks that have only `type` and `text`, and
+	// `isError`.
 	ResultProfile_RESULT_PROFILE_TEXT ResultProfile = 2
 )
 
@@ -76,11 +76,11 @@ func (ResultProfile) EnumDescriptor() ([]byte, []int) {
 	return file_sidecheck_v1_protocol_service_proto_rawDescGZIP(), []int{0}
 }
 
-// Who sent a message.
+// Sender of a message.
 type Sender int32
 
 const (
-	// Not known: what either may send is admitted.
+	// Unknown: messages of either peer are accepted.
 	Sender_SENDER_UNSPECIFIED Sender = 0
 	// The client.
 	Sender_SENDER_CLIENT Sender = 1
@@ -129,75 +129,75 @@ func (Sender) EnumDescriptor() ([]byte, []int) {
 	return file_sidecheck_v1_protocol_service_proto_rawDescGZIP(), []int{1}
 }
 
-// What a client that keeps to the rules does with a tool.
-type ToolOutcome_Treatment int32
+// What a conforming client does with the tool.
+type ToolOutcome_Disposition int32
 
 const (
 	// Never sent.
-	ToolOutcome_TREATMENT_UNSPECIFIED ToolOutcome_Treatment = 0
-	// It takes the tool.
-	ToolOutcome_TREATMENT_KEEP ToolOutcome_Treatment = 1
-	// It takes the tool; the violations are worth a look.
-	ToolOutcome_TREATMENT_WARN ToolOutcome_Treatment = 2
-	// It leaves the tool out, and takes the others.
-	ToolOutcome_TREATMENT_DROP ToolOutcome_Treatment = 3
+	ToolOutcome_DISPOSITION_UNSPECIFIED ToolOutcome_Disposition = 0
+	// Uses the tool.
+	ToolOutcome_DISPOSITION_KEEP ToolOutcome_Disposition = 1
+	// Uses the tool. The violations deserve attention.
+	ToolOutcome_DISPOSITION_WARN ToolOutcome_Disposition = 2
+	// Ignores the tool and uses the others.
+	ToolOutcome_DISPOSITION_DROP ToolOutcome_Disposition = 3
 )
 
-// Enum value maps for ToolOutcome_Treatment.
+// Enum value maps for ToolOutcome_Disposition.
 var (
-	ToolOutcome_Treatment_name = map[int32]string{
-		0: "TREATMENT_UNSPECIFIED",
-		1: "TREATMENT_KEEP",
-		2: "TREATMENT_WARN",
-		3: "TREATMENT_DROP",
+	ToolOutcome_Disposition_name = map[int32]string{
+		0: "DISPOSITION_UNSPECIFIED",
+		1: "DISPOSITION_KEEP",
+		2: "DISPOSITION_WARN",
+		3: "DISPOSITION_DROP",
 	}
-	ToolOutcome_Treatment_value = map[string]int32{
-		"TREATMENT_UNSPECIFIED": 0,
-		"TREATMENT_KEEP":        1,
-		"TREATMENT_WARN":        2,
-		"TREATMENT_DROP":        3,
+	ToolOutcome_Disposition_value = map[string]int32{
+		"DISPOSITION_UNSPECIFIED": 0,
+		"DISPOSITION_KEEP":        1,
+		"DISPOSITION_WARN":        2,
+		"DISPOSITION_DROP":        3,
 	}
 )
 
-func (x ToolOutcome_Treatment) Enum() *ToolOutcome_Treatment {
-	p := new(ToolOutcome_Treatment)
+func (x ToolOutcome_Disposition) Enum() *ToolOutcome_Disposition {
+	p := new(ToolOutcome_Disposition)
 	*p = x
 	return p
 }
 
-func (x ToolOutcome_Treatment) String() string {
+func (x ToolOutcome_Disposition) String() string {
 	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
 }
 
-func (ToolOutcome_Treatment) Descriptor() protoreflect.EnumDescriptor {
+func (ToolOutcome_Disposition) Descriptor() protoreflect.EnumDescriptor {
 	return file_sidecheck_v1_protocol_service_proto_enumTypes[2].Descriptor()
 }
 
-func (ToolOutcome_Treatment) Type() protoreflect.EnumType {
+func (ToolOutcome_Disposition) Type() protoreflect.EnumType {
 	return &file_sidecheck_v1_protocol_service_proto_enumTypes[2]
 }
 
-func (x ToolOutcome_Treatment) Number() protoreflect.EnumNumber {
+func (x ToolOutcome_Disposition) Number() protoreflect.EnumNumber {
 	return protoreflect.EnumNumber(x)
 }
 
-// Deprecated: Use ToolOutcome_Treatment.Descriptor instead.
-func (ToolOutcome_Treatment) EnumDescriptor() ([]byte, []int) {
+// Deprecated: Use ToolOutcome_Disposition.Descriptor instead.
+func (ToolOutcome_Disposition) EnumDescriptor() ([]byte, []int) {
 	return file_sidecheck_v1_protocol_service_proto_rawDescGZIP(), []int{11, 0}
 }
 
-// What is known of the two peers.
+// Protocol version and negotiated capabilities of a connection.
 type ProtocolContext struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The MCP protocol version whose rules hold, for example `2025-11-25`. Empty means
-	// the server's default, which `GetServerInfo` names. An unknown one is refused with
+	// MCP protocol version whose rules apply, for example `2025-11-25`. Empty means the
+	// server's default (see `GetServerInfo`). An unknown version fails with
 	// `UNKNOWN_PROTOCOL_VERSION`.
 	ProtocolVersion string `protobuf:"bytes,1,opt,name=protocol_version,json=protocolVersion,proto3" json:"protocol_version,omitempty"`
-	// The capabilities that the client declared, as JSON text. If unset they are not
-	// known, and nothing is said to need one.
+	// Capabilities declared by the client, as JSON text. If unset, they are unknown, and no
+	// violation is reported for a missing one.
 	ClientCapabilities []byte `protobuf:"bytes,2,opt,name=client_capabilities,json=clientCapabilities,proto3,oneof" json:"client_capabilities,omitempty"`
-	// The capabilities that the server declared, as JSON text. If unset they are not
-	// known, and nothing is said to need one.
+	// Capabilities declared by the server, as JSON text. If unset, they are unknown, and no
+	// violation is reported for a missing one.
 	ServerCapabilities []byte `protobuf:"bytes,3,opt,name=server_capabilities,json=serverCapabilities,proto3,oneof" json:"server_capabilities,omitempty"`
 	unknownFields      protoimpl.UnknownFields
 	sizeCache          protoimpl.SizeCache
@@ -254,17 +254,17 @@ func (x *ProtocolContext) GetServerCapabilities() []byte {
 	return nil
 }
 
-// How much an answer tells.
+// Limits of a verdict.
 type CheckOptions struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The largest number of violations in a verdict. 0 means 20; a number above the
-	// server's limit is lowered to it.
+	// Maximum number of violations in a verdict. 0 means 20. Values above the server's limit
+	// are lowered to it.
 	MaxViolations uint32 `protobuf:"varint,1,opt,name=max_violations,json=maxViolations,proto3" json:"max_violations,omitempty"`
-	// Whether messages leave out the values found.
+	// Whether messages leave out values.
 	HideValues bool `protobuf:"varint,2,opt,name=hide_values,json=hideValues,proto3" json:"hide_values,omitempty"`
-	// Violations less grave than this are left out. Unset means `SEVERITY_INFO`:
-	// nothing is.
-	LeastSeverity Severity `protobuf:"varint,3,opt,name=least_severity,json=leastSeverity,proto3,enum=sidecheck.v1.Severity" json:"least_severity,omitempty"`
+	// Minimum severity of the violations to report. Unset means `SEVERITY_INFO`: all are
+	// reported.
+	MinSeverity   Severity `protobuf:"varint,3,opt,name=min_severity,json=minSeverity,proto3,enum=sidecheck.v1.Severity" json:"min_severity,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -313,21 +313,22 @@ func (x *CheckOptions) GetHideValues() bool {
 	return false
 }
 
-func (x *CheckOptions) GetLeastSeverity() Severity {
+func (x *CheckOptions) GetMinSeverity() Severity {
 	if x != nil {
-		return x.LeastSeverity
+		return x.MinSeverity
 	}
 	return Severity_SEVERITY_UNSPECIFIED
 }
 
-// A request to list rules.
+// Request for a page of rules.
 type ListRulesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Only the rules of this protocol version. Empty means of every one.
+	// Protocol version whose rules are listed. Empty means all versions.
 	ProtocolVersion string `protobuf:"bytes,1,opt,name=protocol_version,json=protocolVersion,proto3" json:"protocol_version,omitempty"`
-	// The largest number of rules on a page. 0 means 100; more than 1,000 means 1,000.
+	// Maximum number of rules in the response. 0 means 100; values above 1,000 are lowered to
+	// it.
 	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// The `next_page_token` of the page before.
+	// `next_page_token` of the previous page.
 	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -384,12 +385,12 @@ func (x *ListRulesRequest) GetPageToken() string {
 	return ""
 }
 
-// A page of rules.
+// Response to `ListRules`.
 type ListRulesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The rules.
+	// Rules of the page.
 	Rules []*Rule `protobuf:"bytes,1,rep,name=rules,proto3" json:"rules,omitempty"`
-	// Asks for the page after this one. Empty on the last.
+	// Token of the next page. Empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -439,20 +440,20 @@ func (x *ListRulesResponse) GetNextPageToken() string {
 	return ""
 }
 
-// A rule of the protocol, or advice of a provider of models.
+// Requirement of the MCP specification, or advice of a model provider.
 type Rule struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The code of its violations.
+	// Code of its violations.
 	Code string `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
-	// How grave a violation is.
+	// Severity of its violations.
 	Severity Severity `protobuf:"varint,2,opt,name=severity,proto3,enum=sidecheck.v1.Severity" json:"severity,omitempty"`
-	// The protocol versions that have it, oldest first.
+	// Protocol versions that have the rule, oldest first.
 	ProtocolVersions []string `protobuf:"bytes,3,rep,name=protocol_versions,json=protocolVersions,proto3" json:"protocol_versions,omitempty"`
-	// The clause that it comes from, as it stands in the newest of its versions.
-	Clause string `protobuf:"bytes,4,opt,name=clause,proto3" json:"clause,omitempty"`
-	// What must be so, in one sentence.
-	Sentence string `protobuf:"bytes,5,opt,name=sentence,proto3" json:"sentence,omitempty"`
-	// The types of the protocol's schema whose values it judges.
+	// URL of the section that states the rule, in the newest of these versions.
+	SpecUrl string `protobuf:"bytes,4,opt,name=spec_url,json=specUrl,proto3" json:"spec_url,omitempty"`
+	// The requirement, in one sentence.
+	Requirement string `protobuf:"bytes,5,opt,name=requirement,proto3" json:"requirement,omitempty"`
+	// Types of the protocol schema whose values are checked.
 	Subjects      []string `protobuf:"bytes,6,rep,name=subjects,proto3" json:"subjects,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -509,16 +510,16 @@ func (x *Rule) GetProtocolVersions() []string {
 	return nil
 }
 
-func (x *Rule) GetClause() string {
+func (x *Rule) GetSpecUrl() string {
 	if x != nil {
-		return x.Clause
+		return x.SpecUrl
 	}
 	return ""
 }
 
-func (x *Rule) GetSentence() string {
+func (x *Rule) GetRequirement() string {
 	if x != nil {
-		return x.Sentence
+		return x.Requirement
 	}
 	return ""
 }
@@ -530,14 +531,14 @@ func (x *Rule) GetSubjects() []string {
 	return nil
 }
 
-// Names to check.
+// Request to check tool names.
 type CheckToolNamesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What is known of the peers. Only the protocol version counts.
+	// Protocol context. Only the protocol version is used.
 	Context *ProtocolContext `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	// How much the answer tells.
+	// Limits of each verdict.
 	Options *CheckOptions `protobuf:"bytes,2,opt,name=options,proto3" json:"options,omitempty"`
-	// The names; at most `Limits.batch_items`.
+	// Names to check. At most `Limits.batch_items`.
 	Names         []string `protobuf:"bytes,3,rep,name=names,proto3" json:"names,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -594,12 +595,12 @@ func (x *CheckToolNamesRequest) GetNames() []string {
 	return nil
 }
 
-// The answer to names.
+// Response to `CheckToolNames`.
 type CheckToolNamesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// One for each name, in order.
+	// One outcome per name, in order.
 	Outcomes []*ToolNameOutcome `protobuf:"bytes,1,rep,name=outcomes,proto3" json:"outcomes,omitempty"`
-	// Names that become the same in a place where fewer characters are allowed.
+	// Names that become equal when they are sanitized.
 	Collisions    []*NameCollision `protobuf:"bytes,2,rep,name=collisions,proto3" json:"collisions,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -649,16 +650,16 @@ func (x *CheckToolNamesResponse) GetCollisions() []*NameCollision {
 	return nil
 }
 
-// The answer to one name.
+// Outcome of the check of one tool name.
 type ToolNameOutcome struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The verdict. Pointers are empty: the name is the whole.
+	// Verdict on the name. Instance locations are empty.
 	Verdict *Verdict `protobuf:"bytes,1,opt,name=verdict,proto3" json:"verdict,omitempty"`
-	// Whether the Python SDK holds the name for valid: 1 to 128 of `A-Za-z0-9_.-`.
+	// Whether the Python SDK accepts the name: 1 to 128 characters of `A-Za-z0-9_.-`.
 	SdkValid bool `protobuf:"varint,2,opt,name=sdk_valid,json=sdkValid,proto3" json:"sdk_valid,omitempty"`
-	// What the Python SDK warns of, word for word and in its order.
+	// Warnings of the Python SDK, verbatim and in its order.
 	SdkWarnings []string `protobuf:"bytes,3,rep,name=sdk_warnings,json=sdkWarnings,proto3" json:"sdk_warnings,omitempty"`
-	// What the name becomes where only `A-Za-z0-9_-` and 64 characters are allowed.
+	// The name reduced to 64 characters of `A-Za-z0-9_-`.
 	Sanitized     string `protobuf:"bytes,4,opt,name=sanitized,proto3" json:"sanitized,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -722,13 +723,13 @@ func (x *ToolNameOutcome) GetSanitized() string {
 	return ""
 }
 
-// Names that become the same.
+// Names that become equal when they are sanitized.
 type NameCollision struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What they become.
+	// Sanitized name.
 	Sanitized string `protobuf:"bytes,1,opt,name=sanitized,proto3" json:"sanitized,omitempty"`
-	// The places of the names in the request, from 0.
-	Places        []uint32 `protobuf:"varint,2,rep,packed,name=places,proto3" json:"places,omitempty"`
+	// Indexes of the names in the request, from 0.
+	Indexes       []uint32 `protobuf:"varint,2,rep,packed,name=indexes,proto3" json:"indexes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -770,26 +771,26 @@ func (x *NameCollision) GetSanitized() string {
 	return ""
 }
 
-func (x *NameCollision) GetPlaces() []uint32 {
+func (x *NameCollision) GetIndexes() []uint32 {
 	if x != nil {
-		return x.Places
+		return x.Indexes
 	}
 	return nil
 }
 
-// Tool definitions to check.
+// Request to check tool definitions.
 type CheckToolsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What is known of the peers.
+	// Protocol context.
 	Context *ProtocolContext `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	// How much the answer tells, for each tool.
+	// Limits of each verdict.
 	Options *CheckOptions `protobuf:"bytes,2,opt,name=options,proto3" json:"options,omitempty"`
-	// A whole `tools/list` answer, bare or in its JSON-RPC response, a list of
-	// definitions, or one definition, as JSON text. Either this or `tools` must be set.
-	Listing []byte `protobuf:"bytes,3,opt,name=listing,proto3" json:"listing,omitempty"`
-	// The definitions.
+	// A whole `tools/list` result, bare or in its JSON-RPC response, a list of definitions, or
+	// one definition, as JSON text. Exactly one of this and `tools` must be set.
+	ToolsList []byte `protobuf:"bytes,3,opt,name=tools_list,json=toolsList,proto3" json:"tools_list,omitempty"`
+	// Definitions to check.
 	Tools []*InlineTool `protobuf:"bytes,4,rep,name=tools,proto3" json:"tools,omitempty"`
-	// Documents that the schemas of `listing` refer to.
+	// Documents that the schemas in `tools_list` refer to.
 	Documents     []*Document `protobuf:"bytes,5,rep,name=documents,proto3" json:"documents,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -839,9 +840,9 @@ func (x *CheckToolsRequest) GetOptions() *CheckOptions {
 	return nil
 }
 
-func (x *CheckToolsRequest) GetListing() []byte {
+func (x *CheckToolsRequest) GetToolsList() []byte {
 	if x != nil {
-		return x.Listing
+		return x.ToolsList
 	}
 	return nil
 }
@@ -860,15 +861,15 @@ func (x *CheckToolsRequest) GetDocuments() []*Document {
 	return nil
 }
 
-// The answer to tool definitions.
+// Response to `CheckTools`.
 type CheckToolsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// One for each definition, in order.
+	// One outcome per definition, in order.
 	Outcomes []*ToolOutcome `protobuf:"bytes,1,rep,name=outcomes,proto3" json:"outcomes,omitempty"`
-	// What is wrong with the listing outside of the definitions.
-	Listing       *Verdict `protobuf:"bytes,2,opt,name=listing,proto3" json:"listing,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	// Verdict on `tools_list` apart from the definitions in it.
+	ToolsListVerdict *Verdict `protobuf:"bytes,2,opt,name=tools_list_verdict,json=toolsListVerdict,proto3" json:"tools_list_verdict,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *CheckToolsResponse) Reset() {
@@ -908,24 +909,24 @@ func (x *CheckToolsResponse) GetOutcomes() []*ToolOutcome {
 	return nil
 }
 
-func (x *CheckToolsResponse) GetListing() *Verdict {
+func (x *CheckToolsResponse) GetToolsListVerdict() *Verdict {
 	if x != nil {
-		return x.Listing
+		return x.ToolsListVerdict
 	}
 	return nil
 }
 
-// The answer to one definition.
+// Outcome of the check of one tool definition.
 type ToolOutcome struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The name. Empty if the definition has none.
+	// Name of the tool. Empty if the definition has none.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// Where the definition stands, as a JSON Pointer into `listing`. Empty for those of
+	// Location of the definition in `tools_list`, as a JSON Pointer. Empty for definitions in
 	// `tools`.
 	Pointer string `protobuf:"bytes,2,opt,name=pointer,proto3" json:"pointer,omitempty"`
-	// What to do with the tool.
-	Treatment ToolOutcome_Treatment `protobuf:"varint,3,opt,name=treatment,proto3,enum=sidecheck.v1.ToolOutcome_Treatment" json:"treatment,omitempty"`
-	// All that was found. Instance pointers lead into the definition.
+	// What a conforming client does with the tool.
+	Disposition ToolOutcome_Disposition `protobuf:"varint,3,opt,name=disposition,proto3,enum=sidecheck.v1.ToolOutcome_Disposition" json:"disposition,omitempty"`
+	// Verdict on the definition. Instance locations point into it.
 	Verdict       *Verdict `protobuf:"bytes,4,opt,name=verdict,proto3" json:"verdict,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -975,11 +976,11 @@ func (x *ToolOutcome) GetPointer() string {
 	return ""
 }
 
-func (x *ToolOutcome) GetTreatment() ToolOutcome_Treatment {
+func (x *ToolOutcome) GetDisposition() ToolOutcome_Disposition {
 	if x != nil {
-		return x.Treatment
+		return x.Disposition
 	}
-	return ToolOutcome_TREATMENT_UNSPECIFIED
+	return ToolOutcome_DISPOSITION_UNSPECIFIED
 }
 
 func (x *ToolOutcome) GetVerdict() *Verdict {
@@ -989,7 +990,7 @@ func (x *ToolOutcome) GetVerdict() *Verdict {
 	return nil
 }
 
-// A request of elicitation.
+// Elicitation request.
 type Elicitation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The `params`, as JSON text.
@@ -1035,14 +1036,14 @@ func (x *Elicitation) GetParams() []byte {
 	return nil
 }
 
-// A request of elicitation to check.
+// Request to check an elicitation request.
 type CheckElicitationRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What is known of the peers.
+	// Protocol context.
 	Context *ProtocolContext `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	// How much the answer tells.
+	// Limits of the verdict.
 	Options *CheckOptions `protobuf:"bytes,2,opt,name=options,proto3" json:"options,omitempty"`
-	// What to check.
+	// Elicitation request to check.
 	Elicitation   *Elicitation `protobuf:"bytes,3,opt,name=elicitation,proto3" json:"elicitation,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1099,11 +1100,11 @@ func (x *CheckElicitationRequest) GetElicitation() *Elicitation {
 	return nil
 }
 
-// The answer to a request of elicitation.
+// Response to `CheckElicitation`.
 type CheckElicitationResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What was found.
-	Answer        *CheckAnswer `protobuf:"bytes,1,opt,name=answer,proto3" json:"answer,omitempty"`
+	// Result of the check.
+	Result        *CheckResult `protobuf:"bytes,1,opt,name=result,proto3" json:"result,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1138,20 +1139,20 @@ func (*CheckElicitationResponse) Descriptor() ([]byte, []int) {
 	return file_sidecheck_v1_protocol_service_proto_rawDescGZIP(), []int{14}
 }
 
-func (x *CheckElicitationResponse) GetAnswer() *CheckAnswer {
+func (x *CheckElicitationResponse) GetResult() *CheckResult {
 	if x != nil {
-		return x.Answer
+		return x.Result
 	}
 	return nil
 }
 
-// The result of an elicitation.
+// Result of an elicitation request.
 type ElicitationResult struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The result, as JSON text.
 	Result []byte `protobuf:"bytes,1,opt,name=result,proto3" json:"result,omitempty"`
-	// The `params` of the request that it answers, as JSON text. If empty, its content is
-	// not judged under what was asked for.
+	// The `params` of the request, as JSON text. If empty, the content is not validated
+	// against the requested schema.
 	Params        []byte `protobuf:"bytes,2,opt,name=params,proto3" json:"params,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1201,14 +1202,14 @@ func (x *ElicitationResult) GetParams() []byte {
 	return nil
 }
 
-// The result of an elicitation to check.
+// Request to check the result of an elicitation request.
 type CheckElicitationResultRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What is known of the peers.
+	// Protocol context.
 	Context *ProtocolContext `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	// How much the answer tells.
+	// Limits of the verdict.
 	Options *CheckOptions `protobuf:"bytes,2,opt,name=options,proto3" json:"options,omitempty"`
-	// What to check.
+	// Elicitation result to check.
 	ElicitationResult *ElicitationResult `protobuf:"bytes,3,opt,name=elicitation_result,json=elicitationResult,proto3" json:"elicitation_result,omitempty"`
 	unknownFields     protoimpl.UnknownFields
 	sizeCache         protoimpl.SizeCache
@@ -1265,11 +1266,11 @@ func (x *CheckElicitationResultRequest) GetElicitationResult() *ElicitationResul
 	return nil
 }
 
-// The answer to the result of an elicitation.
+// Response to `CheckElicitationResult`.
 type CheckElicitationResultResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What was found.
-	Answer        *CheckAnswer `protobuf:"bytes,1,opt,name=answer,proto3" json:"answer,omitempty"`
+	// Result of the check.
+	Result        *CheckResult `protobuf:"bytes,1,opt,name=result,proto3" json:"result,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1304,14 +1305,14 @@ func (*CheckElicitationResultResponse) Descriptor() ([]byte, []int) {
 	return file_sidecheck_v1_protocol_service_proto_rawDescGZIP(), []int{17}
 }
 
-func (x *CheckElicitationResultResponse) GetAnswer() *CheckAnswer {
+func (x *CheckElicitationResultResponse) GetResult() *CheckResult {
 	if x != nil {
-		return x.Answer
+		return x.Result
 	}
 	return nil
 }
 
-// A request of sampling.
+// Sampling request.
 type Sampling struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The `params`, as JSON text.
@@ -1357,14 +1358,14 @@ func (x *Sampling) GetParams() []byte {
 	return nil
 }
 
-// A request of sampling to check.
+// Request to check a sampling request.
 type CheckSamplingRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What is known of the peers.
+	// Protocol context.
 	Context *ProtocolContext `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	// How much the answer tells.
+	// Limits of the verdict.
 	Options *CheckOptions `protobuf:"bytes,2,opt,name=options,proto3" json:"options,omitempty"`
-	// What to check.
+	// Sampling request to check.
 	Sampling      *Sampling `protobuf:"bytes,3,opt,name=sampling,proto3" json:"sampling,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1421,11 +1422,11 @@ func (x *CheckSamplingRequest) GetSampling() *Sampling {
 	return nil
 }
 
-// The answer to a request of sampling.
+// Response to `CheckSampling`.
 type CheckSamplingResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What was found.
-	Answer        *CheckAnswer `protobuf:"bytes,1,opt,name=answer,proto3" json:"answer,omitempty"`
+	// Result of the check.
+	Result        *CheckResult `protobuf:"bytes,1,opt,name=result,proto3" json:"result,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1460,22 +1461,22 @@ func (*CheckSamplingResponse) Descriptor() ([]byte, []int) {
 	return file_sidecheck_v1_protocol_service_proto_rawDescGZIP(), []int{20}
 }
 
-func (x *CheckSamplingResponse) GetAnswer() *CheckAnswer {
+func (x *CheckSamplingResponse) GetResult() *CheckResult {
 	if x != nil {
-		return x.Answer
+		return x.Result
 	}
 	return nil
 }
 
-// The result of a tool.
+// Tool result.
 type ToolResult struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The `CallToolResult`, as JSON text.
 	Json []byte `protobuf:"bytes,1,opt,name=json,proto3" json:"json,omitempty"`
-	// What it must be.
+	// Contract that the result must fulfil.
 	Profile ResultProfile `protobuf:"varint,2,opt,name=profile,proto3,enum=sidecheck.v1.ResultProfile" json:"profile,omitempty"`
-	// The tool that gave it, whose output schema judges its structured content. If unset,
-	// that is not judged.
+	// Tool that returned the result; its output schema applies to the structured content. If
+	// unset, the structured content is not validated.
 	Tool          *Target `protobuf:"bytes,3,opt,name=tool,proto3" json:"tool,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1532,14 +1533,14 @@ func (x *ToolResult) GetTool() *Target {
 	return nil
 }
 
-// The result of a tool to check.
+// Request to check a tool result.
 type CheckToolResultRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What is known of the peers.
+	// Protocol context.
 	Context *ProtocolContext `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	// How much the answer tells.
+	// Limits of the verdict.
 	Options *CheckOptions `protobuf:"bytes,2,opt,name=options,proto3" json:"options,omitempty"`
-	// What to check.
+	// Tool result to check.
 	ToolResult    *ToolResult `protobuf:"bytes,3,opt,name=tool_result,json=toolResult,proto3" json:"tool_result,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1596,11 +1597,11 @@ func (x *CheckToolResultRequest) GetToolResult() *ToolResult {
 	return nil
 }
 
-// The answer to the result of a tool.
+// Response to `CheckToolResult`.
 type CheckToolResultResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What was found.
-	Answer        *CheckAnswer `protobuf:"bytes,1,opt,name=answer,proto3" json:"answer,omitempty"`
+	// Result of the check.
+	Result        *CheckResult `protobuf:"bytes,1,opt,name=result,proto3" json:"result,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1635,22 +1636,22 @@ func (*CheckToolResultResponse) Descriptor() ([]byte, []int) {
 	return file_sidecheck_v1_protocol_service_proto_rawDescGZIP(), []int{23}
 }
 
-func (x *CheckToolResultResponse) GetAnswer() *CheckAnswer {
+func (x *CheckToolResultResponse) GetResult() *CheckResult {
 	if x != nil {
-		return x.Answer
+		return x.Result
 	}
 	return nil
 }
 
-// What a tool returned, to be made a result.
+// Request to build a tool result from the return value of a tool.
 type NormalizeToolResultRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What is known of the peers. Only the protocol version counts.
+	// Protocol context. Only the protocol version is used.
 	Context *ProtocolContext `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	// How much the verdict tells.
+	// Limits of the verdict.
 	Options *CheckOptions `protobuf:"bytes,2,opt,name=options,proto3" json:"options,omitempty"`
-	// What the tool returned. Exactly one must be set; nothing is guessed from the form of a
-	// value.
+	// What the tool returned. Exactly one must be set: the form of a value does not decide
+	// what it is.
 	//
 	// Types that are valid to be assigned to Returned:
 	//
@@ -1659,11 +1660,11 @@ type NormalizeToolResultRequest struct {
 	//	*NormalizeToolResultRequest_Result
 	//	*NormalizeToolResultRequest_Error
 	Returned isNormalizeToolResultRequest_Returned `protobuf_oneof:"returned"`
-	// The tool that returned it, whose output schema says what form the value has. If unset
-	// it has none.
+	// Tool that returned the value; its output schema decides the form of the structured
+	// content. If unset, there is no output schema.
 	Tool *Target `protobuf:"bytes,7,opt,name=tool,proto3" json:"tool,omitempty"`
-	// What the result must be. With `RESULT_PROFILE_TEXT` it has one text and `isError`
-	// alone.
+	// Contract that the result must fulfil. With `RESULT_PROFILE_TEXT` it has one text block
+	// and `isError`.
 	Profile       ResultProfile `protobuf:"varint,8,opt,name=profile,proto3,enum=sidecheck.v1.ResultProfile" json:"profile,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1790,7 +1791,7 @@ type NormalizeToolResultRequest_Result struct {
 }
 
 type NormalizeToolResultRequest_Error struct {
-	// What went wrong, for the model: the tool failed.
+	// Error message for the model: the tool failed.
 	Error string `protobuf:"bytes,6,opt,name=error,proto3,oneof"`
 }
 
@@ -1802,13 +1803,12 @@ func (*NormalizeToolResultRequest_Result) isNormalizeToolResultRequest_Returned(
 
 func (*NormalizeToolResultRequest_Error) isNormalizeToolResultRequest_Returned() {}
 
-// A result that conforms.
+// Response to `NormalizeToolResult`.
 type NormalizeToolResultResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The `CallToolResult`, as JSON text.
+	// The `CallToolResult`, as JSON text. Always valid.
 	Result []byte `protobuf:"bytes,1,opt,name=result,proto3" json:"result,omitempty"`
-	// The verdict on what the tool returned. If it is invalid, `result` is the one that tells
-	// of it.
+	// Verdict on the return value. If it is invalid, `result` reports the failure.
 	Verdict       *Verdict `protobuf:"bytes,2,opt,name=verdict,proto3" json:"verdict,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1858,17 +1858,17 @@ func (x *NormalizeToolResultResponse) GetVerdict() *Verdict {
 	return nil
 }
 
-// A message of the protocol.
+// JSON-RPC message, or batch of messages.
 type ProtocolMessage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The message, as JSON text.
 	Json []byte `protobuf:"bytes,1,opt,name=json,proto3" json:"json,omitempty"`
-	// Who sent it.
+	// Sender of the message.
 	Sender Sender `protobuf:"varint,2,opt,name=sender,proto3,enum=sidecheck.v1.Sender" json:"sender,omitempty"`
-	// For a response: the method of the request that it answers. Empty if not known; then
-	// only its envelope is judged. Read from `request` where that is set.
-	Answers string `protobuf:"bytes,3,opt,name=answers,proto3" json:"answers,omitempty"`
-	// For a response: the request that it answers, whole, as JSON text.
+	// For a response: method of its request. If neither this nor `request` is set, only the
+	// envelope of a response is checked. `request` takes precedence.
+	RequestMethod string `protobuf:"bytes,3,opt,name=request_method,json=requestMethod,proto3" json:"request_method,omitempty"`
+	// For a response: its request, as JSON text.
 	Request       []byte `protobuf:"bytes,4,opt,name=request,proto3" json:"request,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1918,9 +1918,9 @@ func (x *ProtocolMessage) GetSender() Sender {
 	return Sender_SENDER_UNSPECIFIED
 }
 
-func (x *ProtocolMessage) GetAnswers() string {
+func (x *ProtocolMessage) GetRequestMethod() string {
 	if x != nil {
-		return x.Answers
+		return x.RequestMethod
 	}
 	return ""
 }
@@ -1932,14 +1932,14 @@ func (x *ProtocolMessage) GetRequest() []byte {
 	return nil
 }
 
-// A message to check.
+// Request to check a message.
 type CheckMessageRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What is known of the peers.
+	// Protocol context.
 	Context *ProtocolContext `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	// How much the answer tells.
+	// Limits of the verdict.
 	Options *CheckOptions `protobuf:"bytes,2,opt,name=options,proto3" json:"options,omitempty"`
-	// What to check.
+	// Message to check.
 	Message       *ProtocolMessage `protobuf:"bytes,3,opt,name=message,proto3" json:"message,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1996,11 +1996,11 @@ func (x *CheckMessageRequest) GetMessage() *ProtocolMessage {
 	return nil
 }
 
-// The answer to a message.
+// Response to `CheckMessage`.
 type CheckMessageResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What was found.
-	Answer        *CheckAnswer `protobuf:"bytes,1,opt,name=answer,proto3" json:"answer,omitempty"`
+	// Result of the check.
+	Result        *CheckResult `protobuf:"bytes,1,opt,name=result,proto3" json:"result,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2035,39 +2035,39 @@ func (*CheckMessageResponse) Descriptor() ([]byte, []int) {
 	return file_sidecheck_v1_protocol_service_proto_rawDescGZIP(), []int{28}
 }
 
-func (x *CheckMessageResponse) GetAnswer() *CheckAnswer {
+func (x *CheckMessageResponse) GetResult() *CheckResult {
 	if x != nil {
-		return x.Answer
+		return x.Result
 	}
 	return nil
 }
 
-// The answer to one thing that was checked.
-type CheckAnswer struct {
+// Result of a check.
+type CheckResult struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What was found. Instance pointers lead into the JSON that was sent.
+	// Verdict. Instance locations point into the JSON that was checked.
 	Verdict *Verdict `protobuf:"bytes,1,opt,name=verdict,proto3" json:"verdict,omitempty"`
-	// For a message with an error: the JSON-RPC response to send to its sender, whole,
-	// as JSON text. Empty if none is due: notifications and responses have no answer.
-	Reply         []byte `protobuf:"bytes,2,opt,name=reply,proto3" json:"reply,omitempty"`
+	// For an invalid message: the JSON-RPC error response to send to its sender, as JSON text.
+	// Empty if none is due, as for notifications and responses.
+	ErrorResponse []byte `protobuf:"bytes,2,opt,name=error_response,json=errorResponse,proto3" json:"error_response,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *CheckAnswer) Reset() {
-	*x = CheckAnswer{}
+func (x *CheckResult) Reset() {
+	*x = CheckResult{}
 	mi := &file_sidecheck_v1_protocol_service_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *CheckAnswer) String() string {
+func (x *CheckResult) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*CheckAnswer) ProtoMessage() {}
+func (*CheckResult) ProtoMessage() {}
 
-func (x *CheckAnswer) ProtoReflect() protoreflect.Message {
+func (x *CheckResult) ProtoReflect() protoreflect.Message {
 	mi := &file_sidecheck_v1_protocol_service_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -2079,33 +2079,33 @@ func (x *CheckAnswer) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use CheckAnswer.ProtoReflect.Descriptor instead.
-func (*CheckAnswer) Descriptor() ([]byte, []int) {
+// Deprecated: Use CheckResult.ProtoReflect.Descriptor instead.
+func (*CheckResult) Descriptor() ([]byte, []int) {
 	return file_sidecheck_v1_protocol_service_proto_rawDescGZIP(), []int{29}
 }
 
-func (x *CheckAnswer) GetVerdict() *Verdict {
+func (x *CheckResult) GetVerdict() *Verdict {
 	if x != nil {
 		return x.Verdict
 	}
 	return nil
 }
 
-func (x *CheckAnswer) GetReply() []byte {
+func (x *CheckResult) GetErrorResponse() []byte {
 	if x != nil {
-		return x.Reply
+		return x.ErrorResponse
 	}
 	return nil
 }
 
-// Many things to check.
+// Request to check several items.
 type CheckBatchRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What is known of the peers.
+	// Protocol context.
 	Context *ProtocolContext `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	// How much each answer tells.
+	// Limits of each verdict.
 	Options *CheckOptions `protobuf:"bytes,2,opt,name=options,proto3" json:"options,omitempty"`
-	// What to check.
+	// Items to check.
 	Items         []*CheckItem `protobuf:"bytes,3,rep,name=items,proto3" json:"items,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2162,7 +2162,7 @@ func (x *CheckBatchRequest) GetItems() []*CheckItem {
 	return nil
 }
 
-// One thing of many.
+// One item of a batch.
 type CheckItem struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Exactly one must be set.
@@ -2266,27 +2266,27 @@ type isCheckItem_Item interface {
 }
 
 type CheckItem_Elicitation struct {
-	// A request of elicitation.
+	// Elicitation request.
 	Elicitation *Elicitation `protobuf:"bytes,1,opt,name=elicitation,proto3,oneof"`
 }
 
 type CheckItem_ElicitationResult struct {
-	// The result of an elicitation.
+	// Result of an elicitation request.
 	ElicitationResult *ElicitationResult `protobuf:"bytes,2,opt,name=elicitation_result,json=elicitationResult,proto3,oneof"`
 }
 
 type CheckItem_Sampling struct {
-	// A request of sampling.
+	// Sampling request.
 	Sampling *Sampling `protobuf:"bytes,3,opt,name=sampling,proto3,oneof"`
 }
 
 type CheckItem_ToolResult struct {
-	// The result of a tool.
+	// Tool result.
 	ToolResult *ToolResult `protobuf:"bytes,4,opt,name=tool_result,json=toolResult,proto3,oneof"`
 }
 
 type CheckItem_Message struct {
-	// A message, whatever was said before.
+	// Message, checked independently of all others.
 	Message *ProtocolMessage `protobuf:"bytes,5,opt,name=message,proto3,oneof"`
 }
 
@@ -2300,10 +2300,10 @@ func (*CheckItem_ToolResult) isCheckItem_Item() {}
 
 func (*CheckItem_Message) isCheckItem_Item() {}
 
-// The answers to many things.
+// Response to `CheckBatch`.
 type CheckBatchResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// One for each item, in order.
+	// One outcome per item, in order.
 	Outcomes      []*CheckOutcome `protobuf:"bytes,1,rep,name=outcomes,proto3" json:"outcomes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2346,15 +2346,15 @@ func (x *CheckBatchResponse) GetOutcomes() []*CheckOutcome {
 	return nil
 }
 
-// The answer to one thing of many: an answer or a refusal.
+// Outcome of the check of one item: a result or an error.
 type CheckOutcome struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Exactly one is set.
 	//
 	// Types that are valid to be assigned to Outcome:
 	//
-	//	*CheckOutcome_Answer
-	//	*CheckOutcome_Refusal
+	//	*CheckOutcome_Result
+	//	*CheckOutcome_Error
 	Outcome       isCheckOutcome_Outcome `protobuf_oneof:"outcome"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2397,19 +2397,19 @@ func (x *CheckOutcome) GetOutcome() isCheckOutcome_Outcome {
 	return nil
 }
 
-func (x *CheckOutcome) GetAnswer() *CheckAnswer {
+func (x *CheckOutcome) GetResult() *CheckResult {
 	if x != nil {
-		if x, ok := x.Outcome.(*CheckOutcome_Answer); ok {
-			return x.Answer
+		if x, ok := x.Outcome.(*CheckOutcome_Result); ok {
+			return x.Result
 		}
 	}
 	return nil
 }
 
-func (x *CheckOutcome) GetRefusal() *status.Status {
+func (x *CheckOutcome) GetError() *status.Status {
 	if x != nil {
-		if x, ok := x.Outcome.(*CheckOutcome_Refusal); ok {
-			return x.Refusal
+		if x, ok := x.Outcome.(*CheckOutcome_Error); ok {
+			return x.Error
 		}
 	}
 	return nil
@@ -2419,21 +2419,21 @@ type isCheckOutcome_Outcome interface {
 	isCheckOutcome_Outcome()
 }
 
-type CheckOutcome_Answer struct {
-	// It was checked.
-	Answer *CheckAnswer `protobuf:"bytes,1,opt,name=answer,proto3,oneof"`
+type CheckOutcome_Result struct {
+	// Result of the check.
+	Result *CheckResult `protobuf:"bytes,1,opt,name=result,proto3,oneof"`
 }
 
-type CheckOutcome_Refusal struct {
-	// It could not be. The details hold a `google.rpc.ErrorInfo`.
-	Refusal *status.Status `protobuf:"bytes,2,opt,name=refusal,proto3,oneof"`
+type CheckOutcome_Error struct {
+	// The item could not be checked. The details contain a `google.rpc.ErrorInfo`.
+	Error *status.Status `protobuf:"bytes,2,opt,name=error,proto3,oneof"`
 }
 
-func (*CheckOutcome_Answer) isCheckOutcome_Outcome() {}
+func (*CheckOutcome_Result) isCheckOutcome_Outcome() {}
 
-func (*CheckOutcome_Refusal) isCheckOutcome_Outcome() {}
+func (*CheckOutcome_Error) isCheckOutcome_Outcome() {}
 
-// A message of the caller in a stream.
+// Message from the client in `CheckSession`.
 type CheckSessionRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Exactly one must be set.
@@ -2507,12 +2507,12 @@ type isCheckSessionRequest_Message interface {
 }
 
 type CheckSessionRequest_Defaults struct {
-	// What is known before. Only the first message may be this; it has no answer.
+	// Defaults of the session. Only allowed as the first message; it has no response.
 	Defaults *SessionDefaults `protobuf:"bytes,1,opt,name=defaults,proto3,oneof"`
 }
 
 type CheckSessionRequest_Item struct {
-	// One message of the session; it has one answer.
+	// One message of the session. It has one response.
 	Item *SessionItem `protobuf:"bytes,2,opt,name=item,proto3,oneof"`
 }
 
@@ -2520,13 +2520,13 @@ func (*CheckSessionRequest_Defaults) isCheckSessionRequest_Message() {}
 
 func (*CheckSessionRequest_Item) isCheckSessionRequest_Message() {}
 
-// What is known of a session before its first message.
+// Context of a session before its first message.
 type SessionDefaults struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What is known of the peers; the rest is read from their messages. If no protocol
-	// version is named, the one that the session agrees on holds.
+	// Protocol context; what it leaves open is read from the messages. If it names no protocol
+	// version, the negotiated version applies.
 	Context *ProtocolContext `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	// How much each answer tells.
+	// Limits of each verdict.
 	Options       *CheckOptions `protobuf:"bytes,2,opt,name=options,proto3" json:"options,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2579,10 +2579,10 @@ func (x *SessionDefaults) GetOptions() *CheckOptions {
 // One message of a session.
 type SessionItem struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The caller's own name for the item; the answer repeats it.
+	// ID chosen by the client and repeated in the response.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// The message. Who sent it should be said: without that, requests of the two sides
-	// cannot be told apart. `answers` and `request` are not needed.
+	// The message. Set its `sender`: without it, the requests of the two peers cannot be told
+	// apart. `request_method` and `request` are not needed.
 	Message       *ProtocolMessage `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2632,12 +2632,12 @@ func (x *SessionItem) GetMessage() *ProtocolMessage {
 	return nil
 }
 
-// The answer to one message of a session.
+// Response to one message of a session.
 type CheckSessionResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The id of the item. Empty where the item could not be read.
+	// ID of the item. Empty if the item could not be read.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// The answer or the refusal.
+	// Result or error.
 	Outcome       *CheckOutcome `protobuf:"bytes,2,opt,name=outcome,proto3" json:"outcome,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2697,12 +2697,12 @@ const file_sidecheck_v1_protocol_service_proto_rawDesc = "" +
 	"\x13client_capabilities\x18\x02 \x01(\fH\x00R\x12clientCapabilities\x88\x01\x01\x124\n" +
 	"\x13server_capabilities\x18\x03 \x01(\fH\x01R\x12serverCapabilities\x88\x01\x01B\x16\n" +
 	"\x14_client_capabilitiesB\x16\n" +
-	"\x14_server_capabilities\"\x95\x01\n" +
+	"\x14_server_capabilities\"\x91\x01\n" +
 	"\fCheckOptions\x12%\n" +
 	"\x0emax_violations\x18\x01 \x01(\rR\rmaxViolations\x12\x1f\n" +
 	"\vhide_values\x18\x02 \x01(\bR\n" +
-	"hideValues\x12=\n" +
-	"\x0eleast_severity\x18\x03 \x01(\x0e2\x16.sidecheck.v1.SeverityR\rleastSeverity\"y\n" +
+	"hideValues\x129\n" +
+	"\fmin_severity\x18\x03 \x01(\x0e2\x16.sidecheck.v1.SeverityR\vminSeverity\"y\n" +
 	"\x10ListRulesRequest\x12)\n" +
 	"\x10protocol_version\x18\x01 \x01(\tR\x0fprotocolVersion\x12\x1b\n" +
 	"\tpage_size\x18\x02 \x01(\x05R\bpageSize\x12\x1d\n" +
@@ -2710,13 +2710,13 @@ const file_sidecheck_v1_protocol_service_proto_rawDesc = "" +
 	"page_token\x18\x03 \x01(\tR\tpageToken\"e\n" +
 	"\x11ListRulesResponse\x12(\n" +
 	"\x05rules\x18\x01 \x03(\v2\x12.sidecheck.v1.RuleR\x05rules\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xcb\x01\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xd4\x01\n" +
 	"\x04Rule\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x122\n" +
 	"\bseverity\x18\x02 \x01(\x0e2\x16.sidecheck.v1.SeverityR\bseverity\x12+\n" +
-	"\x11protocol_versions\x18\x03 \x03(\tR\x10protocolVersions\x12\x16\n" +
-	"\x06clause\x18\x04 \x01(\tR\x06clause\x12\x1a\n" +
-	"\bsentence\x18\x05 \x01(\tR\bsentence\x12\x1a\n" +
+	"\x11protocol_versions\x18\x03 \x03(\tR\x10protocolVersions\x12\x19\n" +
+	"\bspec_url\x18\x04 \x01(\tR\aspecUrl\x12 \n" +
+	"\vrequirement\x18\x05 \x01(\tR\vrequirement\x12\x1a\n" +
 	"\bsubjects\x18\x06 \x03(\tR\bsubjects\"\x9c\x01\n" +
 	"\x15CheckToolNamesRequest\x127\n" +
 	"\acontext\x18\x01 \x01(\v2\x1d.sidecheck.v1.ProtocolContextR\acontext\x124\n" +
@@ -2731,29 +2731,30 @@ const file_sidecheck_v1_protocol_service_proto_rawDesc = "" +
 	"\averdict\x18\x01 \x01(\v2\x15.sidecheck.v1.VerdictR\averdict\x12\x1b\n" +
 	"\tsdk_valid\x18\x02 \x01(\bR\bsdkValid\x12!\n" +
 	"\fsdk_warnings\x18\x03 \x03(\tR\vsdkWarnings\x12\x1c\n" +
-	"\tsanitized\x18\x04 \x01(\tR\tsanitized\"E\n" +
+	"\tsanitized\x18\x04 \x01(\tR\tsanitized\"G\n" +
 	"\rNameCollision\x12\x1c\n" +
-	"\tsanitized\x18\x01 \x01(\tR\tsanitized\x12\x16\n" +
-	"\x06places\x18\x02 \x03(\rR\x06places\"\x82\x02\n" +
+	"\tsanitized\x18\x01 \x01(\tR\tsanitized\x12\x18\n" +
+	"\aindexes\x18\x02 \x03(\rR\aindexes\"\x87\x02\n" +
 	"\x11CheckToolsRequest\x127\n" +
 	"\acontext\x18\x01 \x01(\v2\x1d.sidecheck.v1.ProtocolContextR\acontext\x124\n" +
-	"\aoptions\x18\x02 \x01(\v2\x1a.sidecheck.v1.CheckOptionsR\aoptions\x12\x18\n" +
-	"\alisting\x18\x03 \x01(\fR\alisting\x12.\n" +
+	"\aoptions\x18\x02 \x01(\v2\x1a.sidecheck.v1.CheckOptionsR\aoptions\x12\x1d\n" +
+	"\n" +
+	"tools_list\x18\x03 \x01(\fR\ttoolsList\x12.\n" +
 	"\x05tools\x18\x04 \x03(\v2\x18.sidecheck.v1.InlineToolR\x05tools\x124\n" +
-	"\tdocuments\x18\x05 \x03(\v2\x16.sidecheck.v1.DocumentR\tdocuments\"|\n" +
+	"\tdocuments\x18\x05 \x03(\v2\x16.sidecheck.v1.DocumentR\tdocuments\"\x90\x01\n" +
 	"\x12CheckToolsResponse\x125\n" +
-	"\boutcomes\x18\x01 \x03(\v2\x19.sidecheck.v1.ToolOutcomeR\boutcomes\x12/\n" +
-	"\alisting\x18\x02 \x01(\v2\x15.sidecheck.v1.VerdictR\alisting\"\x93\x02\n" +
+	"\boutcomes\x18\x01 \x03(\v2\x19.sidecheck.v1.ToolOutcomeR\boutcomes\x12C\n" +
+	"\x12tools_list_verdict\x18\x02 \x01(\v2\x15.sidecheck.v1.VerdictR\x10toolsListVerdict\"\xa3\x02\n" +
 	"\vToolOutcome\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
-	"\apointer\x18\x02 \x01(\tR\apointer\x12A\n" +
-	"\ttreatment\x18\x03 \x01(\x0e2#.sidecheck.v1.ToolOutcome.TreatmentR\ttreatment\x12/\n" +
-	"\averdict\x18\x04 \x01(\v2\x15.sidecheck.v1.VerdictR\averdict\"b\n" +
-	"\tTreatment\x12\x19\n" +
-	"\x15TREATMENT_UNSPECIFIED\x10\x00\x12\x12\n" +
-	"\x0eTREATMENT_KEEP\x10\x01\x12\x12\n" +
-	"\x0eTREATMENT_WARN\x10\x02\x12\x12\n" +
-	"\x0eTREATMENT_DROP\x10\x03\"%\n" +
+	"\apointer\x18\x02 \x01(\tR\apointer\x12G\n" +
+	"\vdisposition\x18\x03 \x01(\x0e2%.sidecheck.v1.ToolOutcome.DispositionR\vdisposition\x12/\n" +
+	"\averdict\x18\x04 \x01(\v2\x15.sidecheck.v1.VerdictR\averdict\"l\n" +
+	"\vDisposition\x12\x1b\n" +
+	"\x17DISPOSITION_UNSPECIFIED\x10\x00\x12\x14\n" +
+	"\x10DISPOSITION_KEEP\x10\x01\x12\x14\n" +
+	"\x10DISPOSITION_WARN\x10\x02\x12\x14\n" +
+	"\x10DISPOSITION_DROP\x10\x03\"%\n" +
 	"\vElicitation\x12\x16\n" +
 	"\x06params\x18\x01 \x01(\fR\x06params\"\xc5\x01\n" +
 	"\x17CheckElicitationRequest\x127\n" +
@@ -2761,7 +2762,7 @@ const file_sidecheck_v1_protocol_service_proto_rawDesc = "" +
 	"\aoptions\x18\x02 \x01(\v2\x1a.sidecheck.v1.CheckOptionsR\aoptions\x12;\n" +
 	"\velicitation\x18\x03 \x01(\v2\x19.sidecheck.v1.ElicitationR\velicitation\"M\n" +
 	"\x18CheckElicitationResponse\x121\n" +
-	"\x06answer\x18\x01 \x01(\v2\x19.sidecheck.v1.CheckAnswerR\x06answer\"C\n" +
+	"\x06result\x18\x01 \x01(\v2\x19.sidecheck.v1.CheckResultR\x06result\"C\n" +
 	"\x11ElicitationResult\x12\x16\n" +
 	"\x06result\x18\x01 \x01(\fR\x06result\x12\x16\n" +
 	"\x06params\x18\x02 \x01(\fR\x06params\"\xde\x01\n" +
@@ -2770,7 +2771,7 @@ const file_sidecheck_v1_protocol_service_proto_rawDesc = "" +
 	"\aoptions\x18\x02 \x01(\v2\x1a.sidecheck.v1.CheckOptionsR\aoptions\x12N\n" +
 	"\x12elicitation_result\x18\x03 \x01(\v2\x1f.sidecheck.v1.ElicitationResultR\x11elicitationResult\"S\n" +
 	"\x1eCheckElicitationResultResponse\x121\n" +
-	"\x06answer\x18\x01 \x01(\v2\x19.sidecheck.v1.CheckAnswerR\x06answer\"\"\n" +
+	"\x06result\x18\x01 \x01(\v2\x19.sidecheck.v1.CheckResultR\x06result\"\"\n" +
 	"\bSampling\x12\x16\n" +
 	"\x06params\x18\x01 \x01(\fR\x06params\"\xb9\x01\n" +
 	"\x14CheckSamplingRequest\x127\n" +
@@ -2778,7 +2779,7 @@ const file_sidecheck_v1_protocol_service_proto_rawDesc = "" +
 	"\aoptions\x18\x02 \x01(\v2\x1a.sidecheck.v1.CheckOptionsR\aoptions\x122\n" +
 	"\bsampling\x18\x03 \x01(\v2\x16.sidecheck.v1.SamplingR\bsampling\"J\n" +
 	"\x15CheckSamplingResponse\x121\n" +
-	"\x06answer\x18\x01 \x01(\v2\x19.sidecheck.v1.CheckAnswerR\x06answer\"\x81\x01\n" +
+	"\x06result\x18\x01 \x01(\v2\x19.sidecheck.v1.CheckResultR\x06result\"\x81\x01\n" +
 	"\n" +
 	"ToolResult\x12\x12\n" +
 	"\x04json\x18\x01 \x01(\fR\x04json\x125\n" +
@@ -2790,7 +2791,7 @@ const file_sidecheck_v1_protocol_service_proto_rawDesc = "" +
 	"\vtool_result\x18\x03 \x01(\v2\x18.sidecheck.v1.ToolResultR\n" +
 	"toolResult\"L\n" +
 	"\x17CheckToolResultResponse\x121\n" +
-	"\x06answer\x18\x01 \x01(\v2\x19.sidecheck.v1.CheckAnswerR\x06answer\"\xde\x02\n" +
+	"\x06result\x18\x01 \x01(\v2\x19.sidecheck.v1.CheckResultR\x06result\"\xde\x02\n" +
 	"\x1aNormalizeToolResultRequest\x127\n" +
 	"\acontext\x18\x01 \x01(\v2\x1d.sidecheck.v1.ProtocolContextR\acontext\x124\n" +
 	"\aoptions\x18\x02 \x01(\v2\x1a.sidecheck.v1.CheckOptionsR\aoptions\x12\x16\n" +
@@ -2804,21 +2805,21 @@ const file_sidecheck_v1_protocol_service_proto_rawDesc = "" +
 	"\breturned\"f\n" +
 	"\x1bNormalizeToolResultResponse\x12\x16\n" +
 	"\x06result\x18\x01 \x01(\fR\x06result\x12/\n" +
-	"\averdict\x18\x02 \x01(\v2\x15.sidecheck.v1.VerdictR\averdict\"\x87\x01\n" +
+	"\averdict\x18\x02 \x01(\v2\x15.sidecheck.v1.VerdictR\averdict\"\x94\x01\n" +
 	"\x0fProtocolMessage\x12\x12\n" +
 	"\x04json\x18\x01 \x01(\fR\x04json\x12,\n" +
-	"\x06sender\x18\x02 \x01(\x0e2\x14.sidecheck.v1.SenderR\x06sender\x12\x18\n" +
-	"\aanswers\x18\x03 \x01(\tR\aanswers\x12\x18\n" +
+	"\x06sender\x18\x02 \x01(\x0e2\x14.sidecheck.v1.SenderR\x06sender\x12%\n" +
+	"\x0erequest_method\x18\x03 \x01(\tR\rrequestMethod\x12\x18\n" +
 	"\arequest\x18\x04 \x01(\fR\arequest\"\xbd\x01\n" +
 	"\x13CheckMessageRequest\x127\n" +
 	"\acontext\x18\x01 \x01(\v2\x1d.sidecheck.v1.ProtocolContextR\acontext\x124\n" +
 	"\aoptions\x18\x02 \x01(\v2\x1a.sidecheck.v1.CheckOptionsR\aoptions\x127\n" +
 	"\amessage\x18\x03 \x01(\v2\x1d.sidecheck.v1.ProtocolMessageR\amessage\"I\n" +
 	"\x14CheckMessageResponse\x121\n" +
-	"\x06answer\x18\x01 \x01(\v2\x19.sidecheck.v1.CheckAnswerR\x06answer\"T\n" +
-	"\vCheckAnswer\x12/\n" +
-	"\averdict\x18\x01 \x01(\v2\x15.sidecheck.v1.VerdictR\averdict\x12\x14\n" +
-	"\x05reply\x18\x02 \x01(\fR\x05reply\"\xb1\x01\n" +
+	"\x06result\x18\x01 \x01(\v2\x19.sidecheck.v1.CheckResultR\x06result\"e\n" +
+	"\vCheckResult\x12/\n" +
+	"\averdict\x18\x01 \x01(\v2\x15.sidecheck.v1.VerdictR\averdict\x12%\n" +
+	"\x0eerror_response\x18\x02 \x01(\fR\rerrorResponse\"\xb1\x01\n" +
 	"\x11CheckBatchRequest\x127\n" +
 	"\acontext\x18\x01 \x01(\v2\x1d.sidecheck.v1.ProtocolContextR\acontext\x124\n" +
 	"\aoptions\x18\x02 \x01(\v2\x1a.sidecheck.v1.CheckOptionsR\aoptions\x12-\n" +
@@ -2832,10 +2833,10 @@ const file_sidecheck_v1_protocol_service_proto_rawDesc = "" +
 	"\amessage\x18\x05 \x01(\v2\x1d.sidecheck.v1.ProtocolMessageH\x00R\amessageB\x06\n" +
 	"\x04item\"L\n" +
 	"\x12CheckBatchResponse\x126\n" +
-	"\boutcomes\x18\x01 \x03(\v2\x1a.sidecheck.v1.CheckOutcomeR\boutcomes\"~\n" +
+	"\boutcomes\x18\x01 \x03(\v2\x1a.sidecheck.v1.CheckOutcomeR\boutcomes\"z\n" +
 	"\fCheckOutcome\x123\n" +
-	"\x06answer\x18\x01 \x01(\v2\x19.sidecheck.v1.CheckAnswerH\x00R\x06answer\x12.\n" +
-	"\arefusal\x18\x02 \x01(\v2\x12.google.rpc.StatusH\x00R\arefusalB\t\n" +
+	"\x06result\x18\x01 \x01(\v2\x19.sidecheck.v1.CheckResultH\x00R\x06result\x12*\n" +
+	"\x05error\x18\x02 \x01(\v2\x12.google.rpc.StatusH\x00R\x05errorB\t\n" +
 	"\aoutcome\"\x8e\x01\n" +
 	"\x13CheckSessionRequest\x12;\n" +
 	"\bdefaults\x18\x01 \x01(\v2\x1d.sidecheck.v1.SessionDefaultsH\x00R\bdefaults\x12/\n" +
@@ -2891,7 +2892,7 @@ var file_sidecheck_v1_protocol_service_proto_msgTypes = make([]protoimpl.Message
 var file_sidecheck_v1_protocol_service_proto_goTypes = []any{
 	(ResultProfile)(0),                     // 0: sidecheck.v1.ResultProfile
 	(Sender)(0),                            // 1: sidecheck.v1.Sender
-	(ToolOutcome_Treatment)(0),             // 2: sidecheck.v1.ToolOutcome.Treatment
+	(ToolOutcome_Disposition)(0),           // 2: sidecheck.v1.ToolOutcome.Disposition
 	(*ProtocolContext)(nil),                // 3: sidecheck.v1.ProtocolContext
 	(*CheckOptions)(nil),                   // 4: sidecheck.v1.CheckOptions
 	(*ListRulesRequest)(nil),               // 5: sidecheck.v1.ListRulesRequest
@@ -2921,7 +2922,7 @@ var file_sidecheck_v1_protocol_service_proto_goTypes = []any{
 	(*ProtocolMessage)(nil),                // 29: sidecheck.v1.ProtocolMessage
 	(*CheckMessageRequest)(nil),            // 30: sidecheck.v1.CheckMessageRequest
 	(*CheckMessageResponse)(nil),           // 31: sidecheck.v1.CheckMessageResponse
-	(*CheckAnswer)(nil),                    // 32: sidecheck.v1.CheckAnswer
+	(*CheckResult)(nil),                    // 32: sidecheck.v1.CheckResult
 	(*CheckBatchRequest)(nil),              // 33: sidecheck.v1.CheckBatchRequest
 	(*CheckItem)(nil),                      // 34: sidecheck.v1.CheckItem
 	(*CheckBatchResponse)(nil),             // 35: sidecheck.v1.CheckBatchResponse
@@ -2938,7 +2939,7 @@ var file_sidecheck_v1_protocol_service_proto_goTypes = []any{
 	(*status.Status)(nil),                  // 46: google.rpc.Status
 }
 var file_sidecheck_v1_protocol_service_proto_depIdxs = []int32{
-	41, // 0: sidecheck.v1.CheckOptions.least_severity:type_name -> sidecheck.v1.Severity
+	41, // 0: sidecheck.v1.CheckOptions.min_severity:type_name -> sidecheck.v1.Severity
 	7,  // 1: sidecheck.v1.ListRulesResponse.rules:type_name -> sidecheck.v1.Rule
 	41, // 2: sidecheck.v1.Rule.severity:type_name -> sidecheck.v1.Severity
 	3,  // 3: sidecheck.v1.CheckToolNamesRequest.context:type_name -> sidecheck.v1.ProtocolContext
@@ -2951,27 +2952,27 @@ var file_sidecheck_v1_protocol_service_proto_depIdxs = []int32{
 	43, // 10: sidecheck.v1.CheckToolsRequest.tools:type_name -> sidecheck.v1.InlineTool
 	44, // 11: sidecheck.v1.CheckToolsRequest.documents:type_name -> sidecheck.v1.Document
 	14, // 12: sidecheck.v1.CheckToolsResponse.outcomes:type_name -> sidecheck.v1.ToolOutcome
-	42, // 13: sidecheck.v1.CheckToolsResponse.listing:type_name -> sidecheck.v1.Verdict
-	2,  // 14: sidecheck.v1.ToolOutcome.treatment:type_name -> sidecheck.v1.ToolOutcome.Treatment
+	42, // 13: sidecheck.v1.CheckToolsResponse.tools_list_verdict:type_name -> sidecheck.v1.Verdict
+	2,  // 14: sidecheck.v1.ToolOutcome.disposition:type_name -> sidecheck.v1.ToolOutcome.Disposition
 	42, // 15: sidecheck.v1.ToolOutcome.verdict:type_name -> sidecheck.v1.Verdict
 	3,  // 16: sidecheck.v1.CheckElicitationRequest.context:type_name -> sidecheck.v1.ProtocolContext
 	4,  // 17: sidecheck.v1.CheckElicitationRequest.options:type_name -> sidecheck.v1.CheckOptions
 	15, // 18: sidecheck.v1.CheckElicitationRequest.elicitation:type_name -> sidecheck.v1.Elicitation
-	32, // 19: sidecheck.v1.CheckElicitationResponse.answer:type_name -> sidecheck.v1.CheckAnswer
+	32, // 19: sidecheck.v1.CheckElicitationResponse.result:type_name -> sidecheck.v1.CheckResult
 	3,  // 20: sidecheck.v1.CheckElicitationResultRequest.context:type_name -> sidecheck.v1.ProtocolContext
 	4,  // 21: sidecheck.v1.CheckElicitationResultRequest.options:type_name -> sidecheck.v1.CheckOptions
 	18, // 22: sidecheck.v1.CheckElicitationResultRequest.elicitation_result:type_name -> sidecheck.v1.ElicitationResult
-	32, // 23: sidecheck.v1.CheckElicitationResultResponse.answer:type_name -> sidecheck.v1.CheckAnswer
+	32, // 23: sidecheck.v1.CheckElicitationResultResponse.result:type_name -> sidecheck.v1.CheckResult
 	3,  // 24: sidecheck.v1.CheckSamplingRequest.context:type_name -> sidecheck.v1.ProtocolContext
 	4,  // 25: sidecheck.v1.CheckSamplingRequest.options:type_name -> sidecheck.v1.CheckOptions
 	21, // 26: sidecheck.v1.CheckSamplingRequest.sampling:type_name -> sidecheck.v1.Sampling
-	32, // 27: sidecheck.v1.CheckSamplingResponse.answer:type_name -> sidecheck.v1.CheckAnswer
+	32, // 27: sidecheck.v1.CheckSamplingResponse.result:type_name -> sidecheck.v1.CheckResult
 	0,  // 28: sidecheck.v1.ToolResult.profile:type_name -> sidecheck.v1.ResultProfile
 	45, // 29: sidecheck.v1.ToolResult.tool:type_name -> sidecheck.v1.Target
 	3,  // 30: sidecheck.v1.CheckToolResultRequest.context:type_name -> sidecheck.v1.ProtocolContext
 	4,  // 31: sidecheck.v1.CheckToolResultRequest.options:type_name -> sidecheck.v1.CheckOptions
 	24, // 32: sidecheck.v1.CheckToolResultRequest.tool_result:type_name -> sidecheck.v1.ToolResult
-	32, // 33: sidecheck.v1.CheckToolResultResponse.answer:type_name -> sidecheck.v1.CheckAnswer
+	32, // 33: sidecheck.v1.CheckToolResultResponse.result:type_name -> sidecheck.v1.CheckResult
 	3,  // 34: sidecheck.v1.NormalizeToolResultRequest.context:type_name -> sidecheck.v1.ProtocolContext
 	4,  // 35: sidecheck.v1.NormalizeToolResultRequest.options:type_name -> sidecheck.v1.CheckOptions
 	45, // 36: sidecheck.v1.NormalizeToolResultRequest.tool:type_name -> sidecheck.v1.Target
@@ -2981,8 +2982,8 @@ var file_sidecheck_v1_protocol_service_proto_depIdxs = []int32{
 	3,  // 40: sidecheck.v1.CheckMessageRequest.context:type_name -> sidecheck.v1.ProtocolContext
 	4,  // 41: sidecheck.v1.CheckMessageRequest.options:type_name -> sidecheck.v1.CheckOptions
 	29, // 42: sidecheck.v1.CheckMessageRequest.message:type_name -> sidecheck.v1.ProtocolMessage
-	32, // 43: sidecheck.v1.CheckMessageResponse.answer:type_name -> sidecheck.v1.CheckAnswer
-	42, // 44: sidecheck.v1.CheckAnswer.verdict:type_name -> sidecheck.v1.Verdict
+	32, // 43: sidecheck.v1.CheckMessageResponse.result:type_name -> sidecheck.v1.CheckResult
+	42, // 44: sidecheck.v1.CheckResult.verdict:type_name -> sidecheck.v1.Verdict
 	3,  // 45: sidecheck.v1.CheckBatchRequest.context:type_name -> sidecheck.v1.ProtocolContext
 	4,  // 46: sidecheck.v1.CheckBatchRequest.options:type_name -> sidecheck.v1.CheckOptions
 	34, // 47: sidecheck.v1.CheckBatchRequest.items:type_name -> sidecheck.v1.CheckItem
@@ -2992,8 +2993,8 @@ var file_sidecheck_v1_protocol_service_proto_depIdxs = []int32{
 	24, // 51: sidecheck.v1.CheckItem.tool_result:type_name -> sidecheck.v1.ToolResult
 	29, // 52: sidecheck.v1.CheckItem.message:type_name -> sidecheck.v1.ProtocolMessage
 	36, // 53: sidecheck.v1.CheckBatchResponse.outcomes:type_name -> sidecheck.v1.CheckOutcome
-	32, // 54: sidecheck.v1.CheckOutcome.answer:type_name -> sidecheck.v1.CheckAnswer
-	46, // 55: sidecheck.v1.CheckOutcome.refusal:type_name -> google.rpc.Status
+	32, // 54: sidecheck.v1.CheckOutcome.result:type_name -> sidecheck.v1.CheckResult
+	46, // 55: sidecheck.v1.CheckOutcome.error:type_name -> google.rpc.Status
 	38, // 56: sidecheck.v1.CheckSessionRequest.defaults:type_name -> sidecheck.v1.SessionDefaults
 	39, // 57: sidecheck.v1.CheckSessionRequest.item:type_name -> sidecheck.v1.SessionItem
 	3,  // 58: sidecheck.v1.SessionDefaults.context:type_name -> sidecheck.v1.ProtocolContext
@@ -3051,8 +3052,8 @@ func file_sidecheck_v1_protocol_service_proto_init() {
 		(*CheckItem_Message)(nil),
 	}
 	file_sidecheck_v1_protocol_service_proto_msgTypes[33].OneofWrappers = []any{
-		(*CheckOutcome_Answer)(nil),
-		(*CheckOutcome_Refusal)(nil),
+		(*CheckOutcome_Result)(nil),
+		(*CheckOutcome_Error)(nil),
 	}
 	file_sidecheck_v1_protocol_service_proto_msgTypes[34].OneofWrappers = []any{
 		(*CheckSessionRequest_Defaults)(nil),

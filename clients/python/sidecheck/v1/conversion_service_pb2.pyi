@@ -98,35 +98,35 @@ class ConvertToolsResponse(_message.Message):
     def __init__(self, conversions: _Optional[_Iterable[_Union[ToolConversion, _Mapping]]] = ..., request: _Optional[_Union[_verdict_pb2.Verdict, _Mapping]] = ...) -> None: ...
 
 class ToolConversion(_message.Message):
-    __slots__ = ("server", "name", "converted", "refused")
+    __slots__ = ("server", "name", "converted", "error")
     SERVER_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     CONVERTED_FIELD_NUMBER: _ClassVar[int]
-    REFUSED_FIELD_NUMBER: _ClassVar[int]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
     server: str
     name: str
     converted: ConvertedTool
-    refused: _status_pb2.Status
-    def __init__(self, server: _Optional[str] = ..., name: _Optional[str] = ..., converted: _Optional[_Union[ConvertedTool, _Mapping]] = ..., refused: _Optional[_Union[_status_pb2.Status, _Mapping]] = ...) -> None: ...
+    error: _status_pb2.Status
+    def __init__(self, server: _Optional[str] = ..., name: _Optional[str] = ..., converted: _Optional[_Union[ConvertedTool, _Mapping]] = ..., error: _Optional[_Union[_status_pb2.Status, _Mapping]] = ...) -> None: ...
 
 class ConvertedTool(_message.Message):
-    __slots__ = ("json", "name", "strict", "plan", "losses", "why_not_strict")
+    __slots__ = ("json", "name", "strict", "mapping", "losses", "not_strict_reason")
     JSON_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     STRICT_FIELD_NUMBER: _ClassVar[int]
-    PLAN_FIELD_NUMBER: _ClassVar[int]
+    MAPPING_FIELD_NUMBER: _ClassVar[int]
     LOSSES_FIELD_NUMBER: _ClassVar[int]
-    WHY_NOT_STRICT_FIELD_NUMBER: _ClassVar[int]
+    NOT_STRICT_REASON_FIELD_NUMBER: _ClassVar[int]
     json: bytes
     name: str
     strict: bool
-    plan: bytes
+    mapping: bytes
     losses: _containers.RepeatedCompositeFieldContainer[Loss]
-    why_not_strict: str
-    def __init__(self, json: _Optional[bytes] = ..., name: _Optional[str] = ..., strict: bool = ..., plan: _Optional[bytes] = ..., losses: _Optional[_Iterable[_Union[Loss, _Mapping]]] = ..., why_not_strict: _Optional[str] = ...) -> None: ...
+    not_strict_reason: str
+    def __init__(self, json: _Optional[bytes] = ..., name: _Optional[str] = ..., strict: bool = ..., mapping: _Optional[bytes] = ..., losses: _Optional[_Iterable[_Union[Loss, _Mapping]]] = ..., not_strict_reason: _Optional[str] = ...) -> None: ...
 
 class Loss(_message.Message):
-    __slots__ = ("pointer", "keyword", "action", "direction", "message")
+    __slots__ = ("pointer", "keyword", "action", "effect", "message")
     class Action(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
         ACTION_UNSPECIFIED: _ClassVar[Loss.Action]
@@ -141,41 +141,41 @@ class Loss(_message.Message):
     ACTION_REWRITTEN: Loss.Action
     ACTION_ENCODED: Loss.Action
     ACTION_DROPPED: Loss.Action
-    class Direction(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    class Effect(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
-        DIRECTION_UNSPECIFIED: _ClassVar[Loss.Direction]
-        DIRECTION_SAME: _ClassVar[Loss.Direction]
-        DIRECTION_WIDER: _ClassVar[Loss.Direction]
-        DIRECTION_NARROWER: _ClassVar[Loss.Direction]
-    DIRECTION_UNSPECIFIED: Loss.Direction
-    DIRECTION_SAME: Loss.Direction
-    DIRECTION_WIDER: Loss.Direction
-    DIRECTION_NARROWER: Loss.Direction
+        EFFECT_UNSPECIFIED: _ClassVar[Loss.Effect]
+        EFFECT_EQUIVALENT: _ClassVar[Loss.Effect]
+        EFFECT_WIDENED: _ClassVar[Loss.Effect]
+        EFFECT_NARROWED: _ClassVar[Loss.Effect]
+    EFFECT_UNSPECIFIED: Loss.Effect
+    EFFECT_EQUIVALENT: Loss.Effect
+    EFFECT_WIDENED: Loss.Effect
+    EFFECT_NARROWED: Loss.Effect
     POINTER_FIELD_NUMBER: _ClassVar[int]
     KEYWORD_FIELD_NUMBER: _ClassVar[int]
     ACTION_FIELD_NUMBER: _ClassVar[int]
-    DIRECTION_FIELD_NUMBER: _ClassVar[int]
+    EFFECT_FIELD_NUMBER: _ClassVar[int]
     MESSAGE_FIELD_NUMBER: _ClassVar[int]
     pointer: str
     keyword: str
     action: Loss.Action
-    direction: Loss.Direction
+    effect: Loss.Effect
     message: str
-    def __init__(self, pointer: _Optional[str] = ..., keyword: _Optional[str] = ..., action: _Optional[_Union[Loss.Action, str]] = ..., direction: _Optional[_Union[Loss.Direction, str]] = ..., message: _Optional[str] = ...) -> None: ...
+    def __init__(self, pointer: _Optional[str] = ..., keyword: _Optional[str] = ..., action: _Optional[_Union[Loss.Action, str]] = ..., effect: _Optional[_Union[Loss.Effect, str]] = ..., message: _Optional[str] = ...) -> None: ...
 
-class RestoreToolCallRequest(_message.Message):
-    __slots__ = ("call", "plans", "tool", "options")
+class ConvertToolCallRequest(_message.Message):
+    __slots__ = ("call", "mappings", "tool", "options")
     CALL_FIELD_NUMBER: _ClassVar[int]
-    PLANS_FIELD_NUMBER: _ClassVar[int]
+    MAPPINGS_FIELD_NUMBER: _ClassVar[int]
     TOOL_FIELD_NUMBER: _ClassVar[int]
     OPTIONS_FIELD_NUMBER: _ClassVar[int]
     call: bytes
-    plans: _containers.RepeatedScalarFieldContainer[bytes]
+    mappings: _containers.RepeatedScalarFieldContainer[bytes]
     tool: _target_pb2.Target
     options: _options_pb2.ValidationOptions
-    def __init__(self, call: _Optional[bytes] = ..., plans: _Optional[_Iterable[bytes]] = ..., tool: _Optional[_Union[_target_pb2.Target, _Mapping]] = ..., options: _Optional[_Union[_options_pb2.ValidationOptions, _Mapping]] = ...) -> None: ...
+    def __init__(self, call: _Optional[bytes] = ..., mappings: _Optional[_Iterable[bytes]] = ..., tool: _Optional[_Union[_target_pb2.Target, _Mapping]] = ..., options: _Optional[_Union[_options_pb2.ValidationOptions, _Mapping]] = ...) -> None: ...
 
-class RestoreToolCallResponse(_message.Message):
+class ConvertToolCallResponse(_message.Message):
     __slots__ = ("server", "tool", "call_id", "call_params", "verdict", "changes", "name")
     SERVER_FIELD_NUMBER: _ClassVar[int]
     TOOL_FIELD_NUMBER: _ClassVar[int]

@@ -26,12 +26,12 @@ if _version_not_supported:
 
 
 class ConversionServiceStub(object):
-    """Turns MCP tools into the form that the API of a provider of models takes, the calls
-    that a model makes back into calls of MCP, and their results into the provider's form.
+    """Converts MCP tools to the formats of model providers, and model calls and tool results
+    back.
 
-    Nothing is lost in silence: what an API cannot express is told, with its place and
-    whether the converted schema admits more or less than the original. What a model sends
-    is judged under the original schema when it comes back.
+    Every difference between a definition and its converted form is reported as a loss, with
+    its location and whether the converted schema accepts more or less than the original. A
+    model's call is validated against the original schema when it is converted back.
     """
 
     def __init__(self, channel):
@@ -45,10 +45,10 @@ class ConversionServiceStub(object):
                 request_serializer=sidecheck_dot_v1_dot_conversion__service__pb2.ConvertToolsRequest.SerializeToString,
                 response_deserializer=sidecheck_dot_v1_dot_conversion__service__pb2.ConvertToolsResponse.FromString,
                 _registered_method=True)
-        self.RestoreToolCall = channel.unary_unary(
-                '/sidecheck.v1.ConversionService/RestoreToolCall',
-                request_serializer=sidecheck_dot_v1_dot_conversion__service__pb2.RestoreToolCallRequest.SerializeToString,
-                response_deserializer=sidecheck_dot_v1_dot_conversion__service__pb2.RestoreToolCallResponse.FromString,
+        self.ConvertToolCall = channel.unary_unary(
+                '/sidecheck.v1.ConversionService/ConvertToolCall',
+                request_serializer=sidecheck_dot_v1_dot_conversion__service__pb2.ConvertToolCallRequest.SerializeToString,
+                response_deserializer=sidecheck_dot_v1_dot_conversion__service__pb2.ConvertToolCallResponse.FromString,
                 _registered_method=True)
         self.ConvertToolResult = channel.unary_unary(
                 '/sidecheck.v1.ConversionService/ConvertToolResult',
@@ -58,35 +58,38 @@ class ConversionServiceStub(object):
 
 
 class ConversionServiceServicer(object):
-    """Turns MCP tools into the form that the API of a provider of models takes, the calls
-    that a model makes back into calls of MCP, and their results into the provider's form.
+    """Converts MCP tools to the formats of model providers, and model calls and tool results
+    back.
 
-    Nothing is lost in silence: what an API cannot express is told, with its place and
-    whether the converted schema admits more or less than the original. What a model sends
-    is judged under the original schema when it comes back.
+    Every difference between a definition and its converted form is reported as a loss, with
+    its location and whether the converted schema accepts more or less than the original. A
+    model's call is validated against the original schema when it is converted back.
     """
 
     def ConvertTools(self, request, context):
-        """Converts tools for one request to an API, each by itself, with names that fit
-        together. A tool that cannot be converted costs the others nothing.
+        """Converts tools for one request to a model API, with names that are unique within it.
+
+        Tools are converted independently: one that cannot be converted has its own error.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
-    def RestoreToolCall(self, request, context):
-        """Turns the call that a model made into the `params` of a `tools/call`, and judges its
-        arguments under the original input schema. A call that cannot be read is an answer:
-        an invalid verdict. Refuses with `PLAN_MISMATCH` a call by a name that no plan is of,
-        and a plan of another definition than that of the tool.
+    def ConvertToolCall(self, request, context):
+        """Converts a model's call to the `params` of a `tools/call` and validates its arguments
+        against the original input schema.
+
+        A call that cannot be read gets an invalid verdict. Fails with `MAPPING_MISMATCH` if no
+        mapping has the name in the call, or if the mapping belongs to another definition.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ConvertToolResult(self, request, context):
-        """Turns the `CallToolResult` of a call into what tells the model. In place of an
-        invalid result the model is told that the tool failed.
+        """Converts a `CallToolResult` to the message that returns it to the model.
+
+        An invalid result is replaced by a message that the tool failed.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -100,10 +103,10 @@ def add_ConversionServiceServicer_to_server(servicer, server):
                     request_deserializer=sidecheck_dot_v1_dot_conversion__service__pb2.ConvertToolsRequest.FromString,
                     response_serializer=sidecheck_dot_v1_dot_conversion__service__pb2.ConvertToolsResponse.SerializeToString,
             ),
-            'RestoreToolCall': grpc.unary_unary_rpc_method_handler(
-                    servicer.RestoreToolCall,
-                    request_deserializer=sidecheck_dot_v1_dot_conversion__service__pb2.RestoreToolCallRequest.FromString,
-                    response_serializer=sidecheck_dot_v1_dot_conversion__service__pb2.RestoreToolCallResponse.SerializeToString,
+            'ConvertToolCall': grpc.unary_unary_rpc_method_handler(
+                    servicer.ConvertToolCall,
+                    request_deserializer=sidecheck_dot_v1_dot_conversion__service__pb2.ConvertToolCallRequest.FromString,
+                    response_serializer=sidecheck_dot_v1_dot_conversion__service__pb2.ConvertToolCallResponse.SerializeToString,
             ),
             'ConvertToolResult': grpc.unary_unary_rpc_method_handler(
                     servicer.ConvertToolResult,
@@ -119,12 +122,12 @@ def add_ConversionServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class ConversionService(object):
-    """Turns MCP tools into the form that the API of a provider of models takes, the calls
-    that a model makes back into calls of MCP, and their results into the provider's form.
+    """Converts MCP tools to the formats of model providers, and model calls and tool results
+    back.
 
-    Nothing is lost in silence: what an API cannot express is told, with its place and
-    whether the converted schema admits more or less than the original. What a model sends
-    is judged under the original schema when it comes back.
+    Every difference between a definition and its converted form is reported as a loss, with
+    its location and whether the converted schema accepts more or less than the original. A
+    model's call is validated against the original schema when it is converted back.
     """
 
     @staticmethod
@@ -155,7 +158,7 @@ class ConversionService(object):
             _registered_method=True)
 
     @staticmethod
-    def RestoreToolCall(request,
+    def ConvertToolCall(request,
             target,
             options=(),
             channel_credentials=None,
@@ -168,9 +171,9 @@ class ConversionService(object):
         return grpc.experimental.unary_unary(
             request,
             target,
-            '/sidecheck.v1.ConversionService/RestoreToolCall',
-            sidecheck_dot_v1_dot_conversion__service__pb2.RestoreToolCallRequest.SerializeToString,
-            sidecheck_dot_v1_dot_conversion__service__pb2.RestoreToolCallResponse.FromString,
+            '/sidecheck.v1.ConversionService/ConvertToolCall',
+            sidecheck_dot_v1_dot_conversion__service__pb2.ConvertToolCallRequest.SerializeToString,
+            sidecheck_dot_v1_dot_conversion__service__pb2.ConvertToolCallResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -12,11 +12,11 @@ DESCRIPTOR: _descriptor.FileDescriptor
 class OnUnsupported(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
     ON_UNSUPPORTED_UNSPECIFIED: _ClassVar[OnUnsupported]
-    ON_UNSUPPORTED_REFUSE: _ClassVar[OnUnsupported]
-    ON_UNSUPPORTED_ADMIT_ANYTHING: _ClassVar[OnUnsupported]
+    ON_UNSUPPORTED_ERROR: _ClassVar[OnUnsupported]
+    ON_UNSUPPORTED_ANY: _ClassVar[OnUnsupported]
 ON_UNSUPPORTED_UNSPECIFIED: OnUnsupported
-ON_UNSUPPORTED_REFUSE: OnUnsupported
-ON_UNSUPPORTED_ADMIT_ANYTHING: OnUnsupported
+ON_UNSUPPORTED_ERROR: OnUnsupported
+ON_UNSUPPORTED_ANY: OnUnsupported
 
 class InferToolsRequest(_message.Message):
     __slots__ = ("source", "functions", "on_unsupported", "injected_types", "injected_parameters")
@@ -74,7 +74,7 @@ class Diagnostic(_message.Message):
     parameter: str
     def __init__(self, code: _Optional[str] = ..., severity: _Optional[_Union[_verdict_pb2.Severity, str]] = ..., message: _Optional[str] = ..., line: _Optional[int] = ..., column: _Optional[int] = ..., end_line: _Optional[int] = ..., end_column: _Optional[int] = ..., function: _Optional[str] = ..., parameter: _Optional[str] = ...) -> None: ...
 
-class ProjectToolRequest(_message.Message):
+class AdaptToolRequest(_message.Message):
     __slots__ = ("tool", "protocol_version")
     TOOL_FIELD_NUMBER: _ClassVar[int]
     PROTOCOL_VERSION_FIELD_NUMBER: _ClassVar[int]
@@ -82,12 +82,12 @@ class ProjectToolRequest(_message.Message):
     protocol_version: str
     def __init__(self, tool: _Optional[_Union[_target_pb2.Target, _Mapping]] = ..., protocol_version: _Optional[str] = ...) -> None: ...
 
-class ProjectToolResponse(_message.Message):
-    __slots__ = ("json", "box", "left_out")
+class AdaptToolResponse(_message.Message):
+    __slots__ = ("json", "wrapped_property", "dropped_properties")
     JSON_FIELD_NUMBER: _ClassVar[int]
-    BOX_FIELD_NUMBER: _ClassVar[int]
-    LEFT_OUT_FIELD_NUMBER: _ClassVar[int]
+    WRAPPED_PROPERTY_FIELD_NUMBER: _ClassVar[int]
+    DROPPED_PROPERTIES_FIELD_NUMBER: _ClassVar[int]
     json: bytes
-    box: str
-    left_out: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, json: _Optional[bytes] = ..., box: _Optional[str] = ..., left_out: _Optional[_Iterable[str]] = ...) -> None: ...
+    wrapped_property: str
+    dropped_properties: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, json: _Optional[bytes] = ..., wrapped_property: _Optional[str] = ..., dropped_properties: _Optional[_Iterable[str]] = ...) -> None: ...

@@ -26,8 +26,8 @@ if _version_not_supported:
 
 
 class InferenceServiceStub(object):
-    """Derives tool definitions from Python source text, and gives definitions the form that a
-    protocol version wants.
+    """Infers tool definitions from Python source text and adapts definitions to protocol
+    versions.
     """
 
     def __init__(self, channel):
@@ -41,32 +41,36 @@ class InferenceServiceStub(object):
                 request_serializer=sidecheck_dot_v1_dot_inference__service__pb2.InferToolsRequest.SerializeToString,
                 response_deserializer=sidecheck_dot_v1_dot_inference__service__pb2.InferToolsResponse.FromString,
                 _registered_method=True)
-        self.ProjectTool = channel.unary_unary(
-                '/sidecheck.v1.InferenceService/ProjectTool',
-                request_serializer=sidecheck_dot_v1_dot_inference__service__pb2.ProjectToolRequest.SerializeToString,
-                response_deserializer=sidecheck_dot_v1_dot_inference__service__pb2.ProjectToolResponse.FromString,
+        self.AdaptTool = channel.unary_unary(
+                '/sidecheck.v1.InferenceService/AdaptTool',
+                request_serializer=sidecheck_dot_v1_dot_inference__service__pb2.AdaptToolRequest.SerializeToString,
+                response_deserializer=sidecheck_dot_v1_dot_inference__service__pb2.AdaptToolResponse.FromString,
                 _registered_method=True)
 
 
 class InferenceServiceServicer(object):
-    """Derives tool definitions from Python source text, and gives definitions the form that a
-    protocol version wants.
+    """Infers tool definitions from Python source text and adapts definitions to protocol
+    versions.
     """
 
     def InferTools(self, request, context):
-        """Reads Python source text and returns the definitions of its tools. The text is parsed
-        and never run: nothing in it is imported, evaluated or compiled. What cannot be known
-        from the text alone is a diagnostic, not a guess. Refuses with `SWITCHED_OFF` where the
-        server's setting says so, and with `LIMIT_EXCEEDED` a text that is too large.
+        """Infers the definitions of the tools in Python source text.
+
+        The text is parsed and never run: nothing in it is imported, evaluated or compiled.
+        What the text alone does not define is reported as a diagnostic. Fails with
+        `FEATURE_DISABLED` if the server's settings switch inference off, and with
+        `LIMIT_EXCEEDED` if the text is too large.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
-    def ProjectTool(self, request, context):
-        """Returns a definition in the form for a protocol version. An output schema whose root is
-        not an object stands in a box before 2026-07-28, and by itself since; a box is known by
-        its mark.
+    def AdaptTool(self, request, context):
+        """Adapts a definition to a protocol version.
+
+        Before 2026-07-28 an output schema whose root is not an object is wrapped in an object
+        with one property; from 2026-07-28 on it stands by itself. A marker in the schema
+        identifies the wrapper.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -80,10 +84,10 @@ def add_InferenceServiceServicer_to_server(servicer, server):
                     request_deserializer=sidecheck_dot_v1_dot_inference__service__pb2.InferToolsRequest.FromString,
                     response_serializer=sidecheck_dot_v1_dot_inference__service__pb2.InferToolsResponse.SerializeToString,
             ),
-            'ProjectTool': grpc.unary_unary_rpc_method_handler(
-                    servicer.ProjectTool,
-                    request_deserializer=sidecheck_dot_v1_dot_inference__service__pb2.ProjectToolRequest.FromString,
-                    response_serializer=sidecheck_dot_v1_dot_inference__service__pb2.ProjectToolResponse.SerializeToString,
+            'AdaptTool': grpc.unary_unary_rpc_method_handler(
+                    servicer.AdaptTool,
+                    request_deserializer=sidecheck_dot_v1_dot_inference__service__pb2.AdaptToolRequest.FromString,
+                    response_serializer=sidecheck_dot_v1_dot_inference__service__pb2.AdaptToolResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -94,8 +98,8 @@ def add_InferenceServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class InferenceService(object):
-    """Derives tool definitions from Python source text, and gives definitions the form that a
-    protocol version wants.
+    """Infers tool definitions from Python source text and adapts definitions to protocol
+    versions.
     """
 
     @staticmethod
@@ -126,7 +130,7 @@ class InferenceService(object):
             _registered_method=True)
 
     @staticmethod
-    def ProjectTool(request,
+    def AdaptTool(request,
             target,
             options=(),
             channel_credentials=None,
@@ -139,9 +143,9 @@ class InferenceService(object):
         return grpc.experimental.unary_unary(
             request,
             target,
-            '/sidecheck.v1.InferenceService/ProjectTool',
-            sidecheck_dot_v1_dot_inference__service__pb2.ProjectToolRequest.SerializeToString,
-            sidecheck_dot_v1_dot_inference__service__pb2.ProjectToolResponse.FromString,
+            '/sidecheck.v1.InferenceService/AdaptTool',
+            sidecheck_dot_v1_dot_inference__service__pb2.AdaptToolRequest.SerializeToString,
+            sidecheck_dot_v1_dot_inference__service__pb2.AdaptToolResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -39,7 +39,7 @@ class EngineInfo(_message.Message):
     def __init__(self, name: _Optional[str] = ..., library: _Optional[str] = ..., version: _Optional[str] = ...) -> None: ...
 
 class Limits(_message.Message):
-    __slots__ = ("message_bytes", "batch_items", "violations", "payload_bytes", "payload_depth", "schema_bytes", "schema_depth", "subschemas", "documents", "documents_bytes", "pattern_length", "steps", "steps_at_once", "bytes_at_once", "long_items", "batch_violations", "compile_seconds", "judgement_seconds", "verdict_length", "pattern_instructions", "allow_backtracking", "worker_bytes", "source_bytes")
+    __slots__ = ("message_bytes", "batch_items", "violations", "payload_bytes", "payload_depth", "schema_bytes", "schema_depth", "subschemas", "documents", "documents_bytes", "pattern_length", "steps", "offloaded_items", "batch_violations", "verdict_characters", "pattern_instructions", "allow_backtracking", "source_bytes")
     MESSAGE_BYTES_FIELD_NUMBER: _ClassVar[int]
     BATCH_ITEMS_FIELD_NUMBER: _ClassVar[int]
     VIOLATIONS_FIELD_NUMBER: _ClassVar[int]
@@ -52,16 +52,11 @@ class Limits(_message.Message):
     DOCUMENTS_BYTES_FIELD_NUMBER: _ClassVar[int]
     PATTERN_LENGTH_FIELD_NUMBER: _ClassVar[int]
     STEPS_FIELD_NUMBER: _ClassVar[int]
-    STEPS_AT_ONCE_FIELD_NUMBER: _ClassVar[int]
-    BYTES_AT_ONCE_FIELD_NUMBER: _ClassVar[int]
-    LONG_ITEMS_FIELD_NUMBER: _ClassVar[int]
+    OFFLOADED_ITEMS_FIELD_NUMBER: _ClassVar[int]
     BATCH_VIOLATIONS_FIELD_NUMBER: _ClassVar[int]
-    COMPILE_SECONDS_FIELD_NUMBER: _ClassVar[int]
-    JUDGEMENT_SECONDS_FIELD_NUMBER: _ClassVar[int]
-    VERDICT_LENGTH_FIELD_NUMBER: _ClassVar[int]
+    VERDICT_CHARACTERS_FIELD_NUMBER: _ClassVar[int]
     PATTERN_INSTRUCTIONS_FIELD_NUMBER: _ClassVar[int]
     ALLOW_BACKTRACKING_FIELD_NUMBER: _ClassVar[int]
-    WORKER_BYTES_FIELD_NUMBER: _ClassVar[int]
     SOURCE_BYTES_FIELD_NUMBER: _ClassVar[int]
     message_bytes: int
     batch_items: int
@@ -75,15 +70,10 @@ class Limits(_message.Message):
     documents_bytes: int
     pattern_length: int
     steps: int
-    steps_at_once: int
-    bytes_at_once: int
-    long_items: int
+    offloaded_items: int
     batch_violations: int
-    compile_seconds: int
-    judgement_seconds: int
-    verdict_length: int
+    verdict_characters: int
     pattern_instructions: int
     allow_backtracking: bool
-    worker_bytes: int
     source_bytes: int
-    def __init__(self, message_bytes: _Optional[int] = ..., batch_items: _Optional[int] = ..., violations: _Optional[int] = ..., payload_bytes: _Optional[int] = ..., payload_depth: _Optional[int] = ..., schema_bytes: _Optional[int] = ..., schema_depth: _Optional[int] = ..., subschemas: _Optional[int] = ..., documents: _Optional[int] = ..., documents_bytes: _Optional[int] = ..., pattern_length: _Optional[int] = ..., steps: _Optional[int] = ..., steps_at_once: _Optional[int] = ..., bytes_at_once: _Optional[int] = ..., long_items: _Optional[int] = ..., batch_violations: _Optional[int] = ..., compile_seconds: _Optional[int] = ..., judgement_seconds: _Optional[int] = ..., verdict_length: _Optional[int] = ..., pattern_instructions: _Optional[int] = ..., allow_backtracking: bool = ..., worker_bytes: _Optional[int] = ..., source_bytes: _Optional[int] = ...) -> None: ...
+    def __init__(self, message_bytes: _Optional[int] = ..., batch_items: _Optional[int] = ..., violations: _Optional[int] = ..., payload_bytes: _Optional[int] = ..., payload_depth: _Optional[int] = ..., schema_bytes: _Optional[int] = ..., schema_depth: _Optional[int] = ..., subschemas: _Optional[int] = ..., documents: _Optional[int] = ..., documents_bytes: _Optional[int] = ..., pattern_length: _Optional[int] = ..., steps: _Optional[int] = ..., offloaded_items: _Optional[int] = ..., batch_violations: _Optional[int] = ..., verdict_characters: _Optional[int] = ..., pattern_instructions: _Optional[int] = ..., allow_backtracking: bool = ..., source_bytes: _Optional[int] = ...) -> None: ...

@@ -16,7 +16,7 @@ class UnknownArguments(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
     UNKNOWN_ARGUMENTS_UNSPECIFIED: _ClassVar[UnknownArguments]
     UNKNOWN_ARGUMENTS_SCHEMA: _ClassVar[UnknownArguments]
-    UNKNOWN_ARGUMENTS_REFUSE: _ClassVar[UnknownArguments]
+    UNKNOWN_ARGUMENTS_REJECT: _ClassVar[UnknownArguments]
     UNKNOWN_ARGUMENTS_STRIP: _ClassVar[UnknownArguments]
     UNKNOWN_ARGUMENTS_REPORT: _ClassVar[UnknownArguments]
 
@@ -30,7 +30,7 @@ class Coercion(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
 class OnUnknownTool(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
     ON_UNKNOWN_TOOL_UNSPECIFIED: _ClassVar[OnUnknownTool]
-    ON_UNKNOWN_TOOL_REFUSE: _ClassVar[OnUnknownTool]
+    ON_UNKNOWN_TOOL_ERROR: _ClassVar[OnUnknownTool]
     ON_UNKNOWN_TOOL_SKIP: _ClassVar[OnUnknownTool]
 DETAIL_UNSPECIFIED: Detail
 DETAIL_VERDICT_ONLY: Detail
@@ -38,7 +38,7 @@ DETAIL_FIRST: Detail
 DETAIL_ALL: Detail
 UNKNOWN_ARGUMENTS_UNSPECIFIED: UnknownArguments
 UNKNOWN_ARGUMENTS_SCHEMA: UnknownArguments
-UNKNOWN_ARGUMENTS_REFUSE: UnknownArguments
+UNKNOWN_ARGUMENTS_REJECT: UnknownArguments
 UNKNOWN_ARGUMENTS_STRIP: UnknownArguments
 UNKNOWN_ARGUMENTS_REPORT: UnknownArguments
 COERCION_UNSPECIFIED: Coercion
@@ -46,7 +46,7 @@ COERCION_NONE: Coercion
 COERCION_JSON_STRINGS: Coercion
 COERCION_SAFE_SCALARS: Coercion
 ON_UNKNOWN_TOOL_UNSPECIFIED: OnUnknownTool
-ON_UNKNOWN_TOOL_REFUSE: OnUnknownTool
+ON_UNKNOWN_TOOL_ERROR: OnUnknownTool
 ON_UNKNOWN_TOOL_SKIP: OnUnknownTool
 
 class ValidationOptions(_message.Message):

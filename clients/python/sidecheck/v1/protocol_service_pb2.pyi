@@ -39,14 +39,14 @@ class ProtocolContext(_message.Message):
     def __init__(self, protocol_version: _Optional[str] = ..., client_capabilities: _Optional[bytes] = ..., server_capabilities: _Optional[bytes] = ...) -> None: ...
 
 class CheckOptions(_message.Message):
-    __slots__ = ("max_violations", "hide_values", "least_severity")
+    __slots__ = ("max_violations", "hide_values", "min_severity")
     MAX_VIOLATIONS_FIELD_NUMBER: _ClassVar[int]
     HIDE_VALUES_FIELD_NUMBER: _ClassVar[int]
-    LEAST_SEVERITY_FIELD_NUMBER: _ClassVar[int]
+    MIN_SEVERITY_FIELD_NUMBER: _ClassVar[int]
     max_violations: int
     hide_values: bool
-    least_severity: _verdict_pb2.Severity
-    def __init__(self, max_violations: _Optional[int] = ..., hide_values: bool = ..., least_severity: _Optional[_Union[_verdict_pb2.Severity, str]] = ...) -> None: ...
+    min_severity: _verdict_pb2.Severity
+    def __init__(self, max_violations: _Optional[int] = ..., hide_values: bool = ..., min_severity: _Optional[_Union[_verdict_pb2.Severity, str]] = ...) -> None: ...
 
 class ListRulesRequest(_message.Message):
     __slots__ = ("protocol_version", "page_size", "page_token")
@@ -67,20 +67,20 @@ class ListRulesResponse(_message.Message):
     def __init__(self, rules: _Optional[_Iterable[_Union[Rule, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
 
 class Rule(_message.Message):
-    __slots__ = ("code", "severity", "protocol_versions", "clause", "sentence", "subjects")
+    __slots__ = ("code", "severity", "protocol_versions", "spec_url", "requirement", "subjects")
     CODE_FIELD_NUMBER: _ClassVar[int]
     SEVERITY_FIELD_NUMBER: _ClassVar[int]
     PROTOCOL_VERSIONS_FIELD_NUMBER: _ClassVar[int]
-    CLAUSE_FIELD_NUMBER: _ClassVar[int]
-    SENTENCE_FIELD_NUMBER: _ClassVar[int]
+    SPEC_URL_FIELD_NUMBER: _ClassVar[int]
+    REQUIREMENT_FIELD_NUMBER: _ClassVar[int]
     SUBJECTS_FIELD_NUMBER: _ClassVar[int]
     code: str
     severity: _verdict_pb2.Severity
     protocol_versions: _containers.RepeatedScalarFieldContainer[str]
-    clause: str
-    sentence: str
+    spec_url: str
+    requirement: str
     subjects: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, code: _Optional[str] = ..., severity: _Optional[_Union[_verdict_pb2.Severity, str]] = ..., protocol_versions: _Optional[_Iterable[str]] = ..., clause: _Optional[str] = ..., sentence: _Optional[str] = ..., subjects: _Optional[_Iterable[str]] = ...) -> None: ...
+    def __init__(self, code: _Optional[str] = ..., severity: _Optional[_Union[_verdict_pb2.Severity, str]] = ..., protocol_versions: _Optional[_Iterable[str]] = ..., spec_url: _Optional[str] = ..., requirement: _Optional[str] = ..., subjects: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class CheckToolNamesRequest(_message.Message):
     __slots__ = ("context", "options", "names")
@@ -113,56 +113,56 @@ class ToolNameOutcome(_message.Message):
     def __init__(self, verdict: _Optional[_Union[_verdict_pb2.Verdict, _Mapping]] = ..., sdk_valid: bool = ..., sdk_warnings: _Optional[_Iterable[str]] = ..., sanitized: _Optional[str] = ...) -> None: ...
 
 class NameCollision(_message.Message):
-    __slots__ = ("sanitized", "places")
+    __slots__ = ("sanitized", "indexes")
     SANITIZED_FIELD_NUMBER: _ClassVar[int]
-    PLACES_FIELD_NUMBER: _ClassVar[int]
+    INDEXES_FIELD_NUMBER: _ClassVar[int]
     sanitized: str
-    places: _containers.RepeatedScalarFieldContainer[int]
-    def __init__(self, sanitized: _Optional[str] = ..., places: _Optional[_Iterable[int]] = ...) -> None: ...
+    indexes: _containers.RepeatedScalarFieldContainer[int]
+    def __init__(self, sanitized: _Optional[str] = ..., indexes: _Optional[_Iterable[int]] = ...) -> None: ...
 
 class CheckToolsRequest(_message.Message):
-    __slots__ = ("context", "options", "listing", "tools", "documents")
+    __slots__ = ("context", "options", "tools_list", "tools", "documents")
     CONTEXT_FIELD_NUMBER: _ClassVar[int]
     OPTIONS_FIELD_NUMBER: _ClassVar[int]
-    LISTING_FIELD_NUMBER: _ClassVar[int]
+    TOOLS_LIST_FIELD_NUMBER: _ClassVar[int]
     TOOLS_FIELD_NUMBER: _ClassVar[int]
     DOCUMENTS_FIELD_NUMBER: _ClassVar[int]
     context: ProtocolContext
     options: CheckOptions
-    listing: bytes
+    tools_list: bytes
     tools: _containers.RepeatedCompositeFieldContainer[_target_pb2.InlineTool]
     documents: _containers.RepeatedCompositeFieldContainer[_target_pb2.Document]
-    def __init__(self, context: _Optional[_Union[ProtocolContext, _Mapping]] = ..., options: _Optional[_Union[CheckOptions, _Mapping]] = ..., listing: _Optional[bytes] = ..., tools: _Optional[_Iterable[_Union[_target_pb2.InlineTool, _Mapping]]] = ..., documents: _Optional[_Iterable[_Union[_target_pb2.Document, _Mapping]]] = ...) -> None: ...
+    def __init__(self, context: _Optional[_Union[ProtocolContext, _Mapping]] = ..., options: _Optional[_Union[CheckOptions, _Mapping]] = ..., tools_list: _Optional[bytes] = ..., tools: _Optional[_Iterable[_Union[_target_pb2.InlineTool, _Mapping]]] = ..., documents: _Optional[_Iterable[_Union[_target_pb2.Document, _Mapping]]] = ...) -> None: ...
 
 class CheckToolsResponse(_message.Message):
-    __slots__ = ("outcomes", "listing")
+    __slots__ = ("outcomes", "tools_list_verdict")
     OUTCOMES_FIELD_NUMBER: _ClassVar[int]
-    LISTING_FIELD_NUMBER: _ClassVar[int]
+    TOOLS_LIST_VERDICT_FIELD_NUMBER: _ClassVar[int]
     outcomes: _containers.RepeatedCompositeFieldContainer[ToolOutcome]
-    listing: _verdict_pb2.Verdict
-    def __init__(self, outcomes: _Optional[_Iterable[_Union[ToolOutcome, _Mapping]]] = ..., listing: _Optional[_Union[_verdict_pb2.Verdict, _Mapping]] = ...) -> None: ...
+    tools_list_verdict: _verdict_pb2.Verdict
+    def __init__(self, outcomes: _Optional[_Iterable[_Union[ToolOutcome, _Mapping]]] = ..., tools_list_verdict: _Optional[_Union[_verdict_pb2.Verdict, _Mapping]] = ...) -> None: ...
 
 class ToolOutcome(_message.Message):
-    __slots__ = ("name", "pointer", "treatment", "verdict")
-    class Treatment(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ("name", "pointer", "disposition", "verdict")
+    class Disposition(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
-        TREATMENT_UNSPECIFIED: _ClassVar[ToolOutcome.Treatment]
-        TREATMENT_KEEP: _ClassVar[ToolOutcome.Treatment]
-        TREATMENT_WARN: _ClassVar[ToolOutcome.Treatment]
-        TREATMENT_DROP: _ClassVar[ToolOutcome.Treatment]
-    TREATMENT_UNSPECIFIED: ToolOutcome.Treatment
-    TREATMENT_KEEP: ToolOutcome.Treatment
-    TREATMENT_WARN: ToolOutcome.Treatment
-    TREATMENT_DROP: ToolOutcome.Treatment
+        DISPOSITION_UNSPECIFIED: _ClassVar[ToolOutcome.Disposition]
+        DISPOSITION_KEEP: _ClassVar[ToolOutcome.Disposition]
+        DISPOSITION_WARN: _ClassVar[ToolOutcome.Disposition]
+        DISPOSITION_DROP: _ClassVar[ToolOutcome.Disposition]
+    DISPOSITION_UNSPECIFIED: ToolOutcome.Disposition
+    DISPOSITION_KEEP: ToolOutcome.Disposition
+    DISPOSITION_WARN: ToolOutcome.Disposition
+    DISPOSITION_DROP: ToolOutcome.Disposition
     NAME_FIELD_NUMBER: _ClassVar[int]
     POINTER_FIELD_NUMBER: _ClassVar[int]
-    TREATMENT_FIELD_NUMBER: _ClassVar[int]
+    DISPOSITION_FIELD_NUMBER: _ClassVar[int]
     VERDICT_FIELD_NUMBER: _ClassVar[int]
     name: str
     pointer: str
-    treatment: ToolOutcome.Treatment
+    disposition: ToolOutcome.Disposition
     verdict: _verdict_pb2.Verdict
-    def __init__(self, name: _Optional[str] = ..., pointer: _Optional[str] = ..., treatment: _Optional[_Union[ToolOutcome.Treatment, str]] = ..., verdict: _Optional[_Union[_verdict_pb2.Verdict, _Mapping]] = ...) -> None: ...
+    def __init__(self, name: _Optional[str] = ..., pointer: _Optional[str] = ..., disposition: _Optional[_Union[ToolOutcome.Disposition, str]] = ..., verdict: _Optional[_Union[_verdict_pb2.Verdict, _Mapping]] = ...) -> None: ...
 
 class Elicitation(_message.Message):
     __slots__ = ("params",)
@@ -181,10 +181,10 @@ class CheckElicitationRequest(_message.Message):
     def __init__(self, context: _Optional[_Union[ProtocolContext, _Mapping]] = ..., options: _Optional[_Union[CheckOptions, _Mapping]] = ..., elicitation: _Optional[_Union[Elicitation, _Mapping]] = ...) -> None: ...
 
 class CheckElicitationResponse(_message.Message):
-    __slots__ = ("answer",)
-    ANSWER_FIELD_NUMBER: _ClassVar[int]
-    answer: CheckAnswer
-    def __init__(self, answer: _Optional[_Union[CheckAnswer, _Mapping]] = ...) -> None: ...
+    __slots__ = ("result",)
+    RESULT_FIELD_NUMBER: _ClassVar[int]
+    result: CheckResult
+    def __init__(self, result: _Optional[_Union[CheckResult, _Mapping]] = ...) -> None: ...
 
 class ElicitationResult(_message.Message):
     __slots__ = ("result", "params")
@@ -205,10 +205,10 @@ class CheckElicitationResultRequest(_message.Message):
     def __init__(self, context: _Optional[_Union[ProtocolContext, _Mapping]] = ..., options: _Optional[_Union[CheckOptions, _Mapping]] = ..., elicitation_result: _Optional[_Union[ElicitationResult, _Mapping]] = ...) -> None: ...
 
 class CheckElicitationResultResponse(_message.Message):
-    __slots__ = ("answer",)
-    ANSWER_FIELD_NUMBER: _ClassVar[int]
-    answer: CheckAnswer
-    def __init__(self, answer: _Optional[_Union[CheckAnswer, _Mapping]] = ...) -> None: ...
+    __slots__ = ("result",)
+    RESULT_FIELD_NUMBER: _ClassVar[int]
+    result: CheckResult
+    def __init__(self, result: _Optional[_Union[CheckResult, _Mapping]] = ...) -> None: ...
 
 class Sampling(_message.Message):
     __slots__ = ("params",)
@@ -227,10 +227,10 @@ class CheckSamplingRequest(_message.Message):
     def __init__(self, context: _Optional[_Union[ProtocolContext, _Mapping]] = ..., options: _Optional[_Union[CheckOptions, _Mapping]] = ..., sampling: _Optional[_Union[Sampling, _Mapping]] = ...) -> None: ...
 
 class CheckSamplingResponse(_message.Message):
-    __slots__ = ("answer",)
-    ANSWER_FIELD_NUMBER: _ClassVar[int]
-    answer: CheckAnswer
-    def __init__(self, answer: _Optional[_Union[CheckAnswer, _Mapping]] = ...) -> None: ...
+    __slots__ = ("result",)
+    RESULT_FIELD_NUMBER: _ClassVar[int]
+    result: CheckResult
+    def __init__(self, result: _Optional[_Union[CheckResult, _Mapping]] = ...) -> None: ...
 
 class ToolResult(_message.Message):
     __slots__ = ("json", "profile", "tool")
@@ -253,10 +253,10 @@ class CheckToolResultRequest(_message.Message):
     def __init__(self, context: _Optional[_Union[ProtocolContext, _Mapping]] = ..., options: _Optional[_Union[CheckOptions, _Mapping]] = ..., tool_result: _Optional[_Union[ToolResult, _Mapping]] = ...) -> None: ...
 
 class CheckToolResultResponse(_message.Message):
-    __slots__ = ("answer",)
-    ANSWER_FIELD_NUMBER: _ClassVar[int]
-    answer: CheckAnswer
-    def __init__(self, answer: _Optional[_Union[CheckAnswer, _Mapping]] = ...) -> None: ...
+    __slots__ = ("result",)
+    RESULT_FIELD_NUMBER: _ClassVar[int]
+    result: CheckResult
+    def __init__(self, result: _Optional[_Union[CheckResult, _Mapping]] = ...) -> None: ...
 
 class NormalizeToolResultRequest(_message.Message):
     __slots__ = ("context", "options", "value", "content", "result", "error", "tool", "profile")
@@ -287,16 +287,16 @@ class NormalizeToolResultResponse(_message.Message):
     def __init__(self, result: _Optional[bytes] = ..., verdict: _Optional[_Union[_verdict_pb2.Verdict, _Mapping]] = ...) -> None: ...
 
 class ProtocolMessage(_message.Message):
-    __slots__ = ("json", "sender", "answers", "request")
+    __slots__ = ("json", "sender", "request_method", "request")
     JSON_FIELD_NUMBER: _ClassVar[int]
     SENDER_FIELD_NUMBER: _ClassVar[int]
-    ANSWERS_FIELD_NUMBER: _ClassVar[int]
+    REQUEST_METHOD_FIELD_NUMBER: _ClassVar[int]
     REQUEST_FIELD_NUMBER: _ClassVar[int]
     json: bytes
     sender: Sender
-    answers: str
+    request_method: str
     request: bytes
-    def __init__(self, json: _Optional[bytes] = ..., sender: _Optional[_Union[Sender, str]] = ..., answers: _Optional[str] = ..., request: _Optional[bytes] = ...) -> None: ...
+    def __init__(self, json: _Optional[bytes] = ..., sender: _Optional[_Union[Sender, str]] = ..., request_method: _Optional[str] = ..., request: _Optional[bytes] = ...) -> None: ...
 
 class CheckMessageRequest(_message.Message):
     __slots__ = ("context", "options", "message")
@@ -309,18 +309,18 @@ class CheckMessageRequest(_message.Message):
     def __init__(self, context: _Optional[_Union[ProtocolContext, _Mapping]] = ..., options: _Optional[_Union[CheckOptions, _Mapping]] = ..., message: _Optional[_Union[ProtocolMessage, _Mapping]] = ...) -> None: ...
 
 class CheckMessageResponse(_message.Message):
-    __slots__ = ("answer",)
-    ANSWER_FIELD_NUMBER: _ClassVar[int]
-    answer: CheckAnswer
-    def __init__(self, answer: _Optional[_Union[CheckAnswer, _Mapping]] = ...) -> None: ...
+    __slots__ = ("result",)
+    RESULT_FIELD_NUMBER: _ClassVar[int]
+    result: CheckResult
+    def __init__(self, result: _Optional[_Union[CheckResult, _Mapping]] = ...) -> None: ...
 
-class CheckAnswer(_message.Message):
-    __slots__ = ("verdict", "reply")
+class CheckResult(_message.Message):
+    __slots__ = ("verdict", "error_response")
     VERDICT_FIELD_NUMBER: _ClassVar[int]
-    REPLY_FIELD_NUMBER: _ClassVar[int]
+    ERROR_RESPONSE_FIELD_NUMBER: _ClassVar[int]
     verdict: _verdict_pb2.Verdict
-    reply: bytes
-    def __init__(self, verdict: _Optional[_Union[_verdict_pb2.Verdict, _Mapping]] = ..., reply: _Optional[bytes] = ...) -> None: ...
+    error_response: bytes
+    def __init__(self, verdict: _Optional[_Union[_verdict_pb2.Verdict, _Mapping]] = ..., error_response: _Optional[bytes] = ...) -> None: ...
 
 class CheckBatchRequest(_message.Message):
     __slots__ = ("context", "options", "items")
@@ -353,12 +353,12 @@ class CheckBatchResponse(_message.Message):
     def __init__(self, outcomes: _Optional[_Iterable[_Union[CheckOutcome, _Mapping]]] = ...) -> None: ...
 
 class CheckOutcome(_message.Message):
-    __slots__ = ("answer", "refusal")
-    ANSWER_FIELD_NUMBER: _ClassVar[int]
-    REFUSAL_FIELD_NUMBER: _ClassVar[int]
-    answer: CheckAnswer
-    refusal: _status_pb2.Status
-    def __init__(self, answer: _Optional[_Union[CheckAnswer, _Mapping]] = ..., refusal: _Optional[_Union[_status_pb2.Status, _Mapping]] = ...) -> None: ...
+    __slots__ = ("result", "error")
+    RESULT_FIELD_NUMBER: _ClassVar[int]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    result: CheckResult
+    error: _status_pb2.Status
+    def __init__(self, result: _Optional[_Union[CheckResult, _Mapping]] = ..., error: _Optional[_Union[_status_pb2.Status, _Mapping]] = ...) -> None: ...
 
 class CheckSessionRequest(_message.Message):
     __slots__ = ("defaults", "item")

@@ -15,35 +15,35 @@ class RegistrationMode(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     REGISTRATION_MODE_UPSERT: _ClassVar[RegistrationMode]
     REGISTRATION_MODE_REPLACE: _ClassVar[RegistrationMode]
 
-class OnChange(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+class ChangePolicy(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
-    ON_CHANGE_UNSPECIFIED: _ClassVar[OnChange]
-    ON_CHANGE_ACCEPT: _ClassVar[OnChange]
-    ON_CHANGE_REPORT: _ClassVar[OnChange]
-    ON_CHANGE_REFUSE: _ClassVar[OnChange]
+    CHANGE_POLICY_UNSPECIFIED: _ClassVar[ChangePolicy]
+    CHANGE_POLICY_ACCEPT: _ClassVar[ChangePolicy]
+    CHANGE_POLICY_REPORT: _ClassVar[ChangePolicy]
+    CHANGE_POLICY_REJECT: _ClassVar[ChangePolicy]
 REGISTRATION_MODE_UNSPECIFIED: RegistrationMode
 REGISTRATION_MODE_UPSERT: RegistrationMode
 REGISTRATION_MODE_REPLACE: RegistrationMode
-ON_CHANGE_UNSPECIFIED: OnChange
-ON_CHANGE_ACCEPT: OnChange
-ON_CHANGE_REPORT: OnChange
-ON_CHANGE_REFUSE: OnChange
+CHANGE_POLICY_UNSPECIFIED: ChangePolicy
+CHANGE_POLICY_ACCEPT: ChangePolicy
+CHANGE_POLICY_REPORT: ChangePolicy
+CHANGE_POLICY_REJECT: ChangePolicy
 
 class RegisterToolsRequest(_message.Message):
-    __slots__ = ("server", "tools", "mode", "on_change", "validate_only", "protocol_version")
+    __slots__ = ("server", "tools", "mode", "change_policy", "validate_only", "protocol_version")
     SERVER_FIELD_NUMBER: _ClassVar[int]
     TOOLS_FIELD_NUMBER: _ClassVar[int]
     MODE_FIELD_NUMBER: _ClassVar[int]
-    ON_CHANGE_FIELD_NUMBER: _ClassVar[int]
+    CHANGE_POLICY_FIELD_NUMBER: _ClassVar[int]
     VALIDATE_ONLY_FIELD_NUMBER: _ClassVar[int]
     PROTOCOL_VERSION_FIELD_NUMBER: _ClassVar[int]
     server: str
     tools: _containers.RepeatedCompositeFieldContainer[_target_pb2.InlineTool]
     mode: RegistrationMode
-    on_change: OnChange
+    change_policy: ChangePolicy
     validate_only: bool
     protocol_version: str
-    def __init__(self, server: _Optional[str] = ..., tools: _Optional[_Iterable[_Union[_target_pb2.InlineTool, _Mapping]]] = ..., mode: _Optional[_Union[RegistrationMode, str]] = ..., on_change: _Optional[_Union[OnChange, str]] = ..., validate_only: bool = ..., protocol_version: _Optional[str] = ...) -> None: ...
+    def __init__(self, server: _Optional[str] = ..., tools: _Optional[_Iterable[_Union[_target_pb2.InlineTool, _Mapping]]] = ..., mode: _Optional[_Union[RegistrationMode, str]] = ..., change_policy: _Optional[_Union[ChangePolicy, str]] = ..., validate_only: bool = ..., protocol_version: _Optional[str] = ...) -> None: ...
 
 class RegisterToolsResponse(_message.Message):
     __slots__ = ("outcomes", "removed", "registry_revision")
@@ -56,34 +56,34 @@ class RegisterToolsResponse(_message.Message):
     def __init__(self, outcomes: _Optional[_Iterable[_Union[RegistrationOutcome, _Mapping]]] = ..., removed: _Optional[_Iterable[str]] = ..., registry_revision: _Optional[int] = ...) -> None: ...
 
 class RegistrationOutcome(_message.Message):
-    __slots__ = ("name", "action", "problems", "definition_digest", "input_schema_digest", "output_schema_digest", "previous_definition_digest")
+    __slots__ = ("name", "action", "violations", "definition_digest", "input_schema_digest", "output_schema_digest", "previous_definition_digest")
     class Action(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
         ACTION_UNSPECIFIED: _ClassVar[RegistrationOutcome.Action]
         ACTION_CREATED: _ClassVar[RegistrationOutcome.Action]
         ACTION_CHANGED: _ClassVar[RegistrationOutcome.Action]
         ACTION_UNCHANGED: _ClassVar[RegistrationOutcome.Action]
-        ACTION_REFUSED: _ClassVar[RegistrationOutcome.Action]
+        ACTION_REJECTED: _ClassVar[RegistrationOutcome.Action]
     ACTION_UNSPECIFIED: RegistrationOutcome.Action
     ACTION_CREATED: RegistrationOutcome.Action
     ACTION_CHANGED: RegistrationOutcome.Action
     ACTION_UNCHANGED: RegistrationOutcome.Action
-    ACTION_REFUSED: RegistrationOutcome.Action
+    ACTION_REJECTED: RegistrationOutcome.Action
     NAME_FIELD_NUMBER: _ClassVar[int]
     ACTION_FIELD_NUMBER: _ClassVar[int]
-    PROBLEMS_FIELD_NUMBER: _ClassVar[int]
+    VIOLATIONS_FIELD_NUMBER: _ClassVar[int]
     DEFINITION_DIGEST_FIELD_NUMBER: _ClassVar[int]
     INPUT_SCHEMA_DIGEST_FIELD_NUMBER: _ClassVar[int]
     OUTPUT_SCHEMA_DIGEST_FIELD_NUMBER: _ClassVar[int]
     PREVIOUS_DEFINITION_DIGEST_FIELD_NUMBER: _ClassVar[int]
     name: str
     action: RegistrationOutcome.Action
-    problems: _containers.RepeatedCompositeFieldContainer[_verdict_pb2.Violation]
+    violations: _containers.RepeatedCompositeFieldContainer[_verdict_pb2.Violation]
     definition_digest: str
     input_schema_digest: str
     output_schema_digest: str
     previous_definition_digest: str
-    def __init__(self, name: _Optional[str] = ..., action: _Optional[_Union[RegistrationOutcome.Action, str]] = ..., problems: _Optional[_Iterable[_Union[_verdict_pb2.Violation, _Mapping]]] = ..., definition_digest: _Optional[str] = ..., input_schema_digest: _Optional[str] = ..., output_schema_digest: _Optional[str] = ..., previous_definition_digest: _Optional[str] = ...) -> None: ...
+    def __init__(self, name: _Optional[str] = ..., action: _Optional[_Union[RegistrationOutcome.Action, str]] = ..., violations: _Optional[_Iterable[_Union[_verdict_pb2.Violation, _Mapping]]] = ..., definition_digest: _Optional[str] = ..., input_schema_digest: _Optional[str] = ..., output_schema_digest: _Optional[str] = ..., previous_definition_digest: _Optional[str] = ...) -> None: ...
 
 class Tool(_message.Message):
     __slots__ = ("server", "name", "json", "documents", "definition_digest", "input_schema_digest", "output_schema_digest", "revision")

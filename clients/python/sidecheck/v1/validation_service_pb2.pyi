@@ -57,12 +57,12 @@ class ValidateBatchResponse(_message.Message):
     def __init__(self, outcomes: _Optional[_Iterable[_Union[ValidateOutcome, _Mapping]]] = ..., registry_revision: _Optional[int] = ...) -> None: ...
 
 class ValidateOutcome(_message.Message):
-    __slots__ = ("verdict", "refusal")
+    __slots__ = ("verdict", "error")
     VERDICT_FIELD_NUMBER: _ClassVar[int]
-    REFUSAL_FIELD_NUMBER: _ClassVar[int]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
     verdict: _verdict_pb2.Verdict
-    refusal: _status_pb2.Status
-    def __init__(self, verdict: _Optional[_Union[_verdict_pb2.Verdict, _Mapping]] = ..., refusal: _Optional[_Union[_status_pb2.Status, _Mapping]] = ...) -> None: ...
+    error: _status_pb2.Status
+    def __init__(self, verdict: _Optional[_Union[_verdict_pb2.Verdict, _Mapping]] = ..., error: _Optional[_Union[_status_pb2.Status, _Mapping]] = ...) -> None: ...
 
 class ValidateStreamRequest(_message.Message):
     __slots__ = ("defaults", "item")

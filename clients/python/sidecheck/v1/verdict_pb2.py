@@ -24,7 +24,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1asidecheck/v1/verdict.proto\x12\x0csidecheck.v1\"\xbb\x01\n\tViolation\x12\x18\n\x10instance_pointer\x18\x01 \x01(\t\x12\x16\n\x0eschema_pointer\x18\x02 \x01(\t\x12\x0f\n\x07keyword\x18\x03 \x01(\t\x12\x0c\n\x04\x63ode\x18\x04 \x01(\t\x12(\n\x08severity\x18\x05 \x01(\x0e\x32\x16.sidecheck.v1.Severity\x12\x0f\n\x07message\x18\x06 \x01(\t\x12\x12\n\nsuggestion\x18\x07 \x01(\t\x12\x0e\n\x06\x63lause\x18\x08 \x01(\t\"\x8d\x02\n\x07Verdict\x12\r\n\x05valid\x18\x01 \x01(\x08\x12+\n\nviolations\x18\x02 \x03(\x0b\x32\x17.sidecheck.v1.Violation\x12\x11\n\ttruncated\x18\x03 \x01(\x08\x12\x19\n\x11\x64\x65\x66inition_digest\x18\x04 \x01(\t\x12\x15\n\rschema_digest\x18\x05 \x01(\t\x12\x17\n\x0ftool_error_text\x18\x06 \x01(\t\x12\x10\n\x08\x65nforced\x18\x07 \x01(\x08\x12$\n\x06repair\x18\x08 \x01(\x0b\x32\x14.sidecheck.v1.Repair\x12\x18\n\x10\x63\x61ll_tool_result\x18\t \x01(\x0c\x12\x16\n\x0ejson_rpc_error\x18\n \x01(\x0c\"\x8f\x01\n\x06Repair\x12\x0f\n\x07payload\x18\x01 \x01(\x0c\x12\r\n\x05valid\x18\x02 \x01(\x08\x12+\n\nviolations\x18\x03 \x03(\x0b\x32\x17.sidecheck.v1.Violation\x12\x11\n\ttruncated\x18\x04 \x01(\x08\x12%\n\x07\x63hanges\x18\x05 \x03(\x0b\x32\x14.sidecheck.v1.Change\"Y\n\x06\x43hange\x12\x18\n\x10instance_pointer\x18\x01 \x01(\t\x12\x0c\n\x04\x63ode\x18\x02 \x01(\t\x12\x16\n\x0eschema_pointer\x18\x03 \x01(\t\x12\x0f\n\x07message\x18\x04 \x01(\t*a\n\x08Severity\x12\x18\n\x14SEVERITY_UNSPECIFIED\x10\x00\x12\x12\n\x0eSEVERITY_ERROR\x10\x01\x12\x14\n\x10SEVERITY_WARNING\x10\x02\x12\x11\n\rSEVERITY_INFO\x10\x03\x42W\n\x0fio.sidecheck.v1P\x01ZBgithub.com/sidecheck/sidecheck/clients/go/sidecheck/v1;sidecheckv1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1asidecheck/v1/verdict.proto\x12\x0csidecheck.v1\"\xc0\x01\n\tViolation\x12\x19\n\x11instance_location\x18\x01 \x01(\t\x12\x18\n\x10keyword_location\x18\x02 \x01(\t\x12\x0f\n\x07keyword\x18\x03 \x01(\t\x12\x0c\n\x04\x63ode\x18\x04 \x01(\t\x12(\n\x08severity\x18\x05 \x01(\x0e\x32\x16.sidecheck.v1.Severity\x12\x0f\n\x07message\x18\x06 \x01(\t\x12\x12\n\nsuggestion\x18\x07 \x01(\t\x12\x10\n\x08spec_url\x18\x08 \x01(\t\"\x8d\x02\n\x07Verdict\x12\r\n\x05valid\x18\x01 \x01(\x08\x12+\n\nviolations\x18\x02 \x03(\x0b\x32\x17.sidecheck.v1.Violation\x12\x11\n\ttruncated\x18\x03 \x01(\x08\x12\x19\n\x11\x64\x65\x66inition_digest\x18\x04 \x01(\t\x12\x15\n\rschema_digest\x18\x05 \x01(\t\x12\x17\n\x0ftool_error_text\x18\x06 \x01(\t\x12\x10\n\x08\x65nforced\x18\x07 \x01(\x08\x12$\n\x06repair\x18\x08 \x01(\x0b\x32\x14.sidecheck.v1.Repair\x12\x18\n\x10\x63\x61ll_tool_result\x18\t \x01(\x0c\x12\x16\n\x0ejson_rpc_error\x18\n \x01(\x0c\"\x8f\x01\n\x06Repair\x12\x0f\n\x07payload\x18\x01 \x01(\x0c\x12\r\n\x05valid\x18\x02 \x01(\x08\x12+\n\nviolations\x18\x03 \x03(\x0b\x32\x17.sidecheck.v1.Violation\x12\x11\n\ttruncated\x18\x04 \x01(\x08\x12%\n\x07\x63hanges\x18\x05 \x03(\x0b\x32\x14.sidecheck.v1.Change\"\\\n\x06\x43hange\x12\x19\n\x11instance_location\x18\x01 \x01(\t\x12\x0c\n\x04\x63ode\x18\x02 \x01(\t\x12\x18\n\x10keyword_location\x18\x03 \x01(\t\x12\x0f\n\x07message\x18\x04 \x01(\t*a\n\x08Severity\x12\x18\n\x14SEVERITY_UNSPECIFIED\x10\x00\x12\x12\n\x0eSEVERITY_ERROR\x10\x01\x12\x14\n\x10SEVERITY_WARNING\x10\x02\x12\x11\n\rSEVERITY_INFO\x10\x03\x42W\n\x0fio.sidecheck.v1P\x01ZBgithub.com/sidecheck/sidecheck/clients/go/sidecheck/v1;sidecheckv1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -32,14 +32,14 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'sidecheck.v1.verdict_pb2', 
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\017io.sidecheck.v1P\001ZBgithub.com/sidecheck/sidecheck/clients/go/sidecheck/v1;sidecheckv1'
-  _globals['_SEVERITY']._serialized_start=743
-  _globals['_SEVERITY']._serialized_end=840
+  _globals['_SEVERITY']._serialized_start=751
+  _globals['_SEVERITY']._serialized_end=848
   _globals['_VIOLATION']._serialized_start=45
-  _globals['_VIOLATION']._serialized_end=232
-  _globals['_VERDICT']._serialized_start=235
-  _globals['_VERDICT']._serialized_end=504
-  _globals['_REPAIR']._serialized_start=507
-  _globals['_REPAIR']._serialized_end=650
-  _globals['_CHANGE']._serialized_start=652
-  _globals['_CHANGE']._serialized_end=741
+  _globals['_VIOLATION']._serialized_end=237
+  _globals['_VERDICT']._serialized_start=240
+  _globals['_VERDICT']._serialized_end=509
+  _globals['_REPAIR']._serialized_start=512
+  _globals['_REPAIR']._serialized_end=655
+  _globals['_CHANGE']._serialized_start=657
+  _globals['_CHANGE']._serialized_end=749
 # @@protoc_insertion_point(module_scope)

@@ -19,24 +19,24 @@ SEVERITY_WARNING: Severity
 SEVERITY_INFO: Severity
 
 class Violation(_message.Message):
-    __slots__ = ("instance_pointer", "schema_pointer", "keyword", "code", "severity", "message", "suggestion", "clause")
-    INSTANCE_POINTER_FIELD_NUMBER: _ClassVar[int]
-    SCHEMA_POINTER_FIELD_NUMBER: _ClassVar[int]
+    __slots__ = ("instance_location", "keyword_location", "keyword", "code", "severity", "message", "suggestion", "spec_url")
+    INSTANCE_LOCATION_FIELD_NUMBER: _ClassVar[int]
+    KEYWORD_LOCATION_FIELD_NUMBER: _ClassVar[int]
     KEYWORD_FIELD_NUMBER: _ClassVar[int]
     CODE_FIELD_NUMBER: _ClassVar[int]
     SEVERITY_FIELD_NUMBER: _ClassVar[int]
     MESSAGE_FIELD_NUMBER: _ClassVar[int]
     SUGGESTION_FIELD_NUMBER: _ClassVar[int]
-    CLAUSE_FIELD_NUMBER: _ClassVar[int]
-    instance_pointer: str
-    schema_pointer: str
+    SPEC_URL_FIELD_NUMBER: _ClassVar[int]
+    instance_location: str
+    keyword_location: str
     keyword: str
     code: str
     severity: Severity
     message: str
     suggestion: str
-    clause: str
-    def __init__(self, instance_pointer: _Optional[str] = ..., schema_pointer: _Optional[str] = ..., keyword: _Optional[str] = ..., code: _Optional[str] = ..., severity: _Optional[_Union[Severity, str]] = ..., message: _Optional[str] = ..., suggestion: _Optional[str] = ..., clause: _Optional[str] = ...) -> None: ...
+    spec_url: str
+    def __init__(self, instance_location: _Optional[str] = ..., keyword_location: _Optional[str] = ..., keyword: _Optional[str] = ..., code: _Optional[str] = ..., severity: _Optional[_Union[Severity, str]] = ..., message: _Optional[str] = ..., suggestion: _Optional[str] = ..., spec_url: _Optional[str] = ...) -> None: ...
 
 class Verdict(_message.Message):
     __slots__ = ("valid", "violations", "truncated", "definition_digest", "schema_digest", "tool_error_text", "enforced", "repair", "call_tool_result", "json_rpc_error")
@@ -77,13 +77,13 @@ class Repair(_message.Message):
     def __init__(self, payload: _Optional[bytes] = ..., valid: bool = ..., violations: _Optional[_Iterable[_Union[Violation, _Mapping]]] = ..., truncated: bool = ..., changes: _Optional[_Iterable[_Union[Change, _Mapping]]] = ...) -> None: ...
 
 class Change(_message.Message):
-    __slots__ = ("instance_pointer", "code", "schema_pointer", "message")
-    INSTANCE_POINTER_FIELD_NUMBER: _ClassVar[int]
+    __slots__ = ("instance_location", "code", "keyword_location", "message")
+    INSTANCE_LOCATION_FIELD_NUMBER: _ClassVar[int]
     CODE_FIELD_NUMBER: _ClassVar[int]
-    SCHEMA_POINTER_FIELD_NUMBER: _ClassVar[int]
+    KEYWORD_LOCATION_FIELD_NUMBER: _ClassVar[int]
     MESSAGE_FIELD_NUMBER: _ClassVar[int]
-    instance_pointer: str
+    instance_location: str
     code: str
-    schema_pointer: str
+    keyword_location: str
     message: str
-    def __init__(self, instance_pointer: _Optional[str] = ..., code: _Optional[str] = ..., schema_pointer: _Optional[str] = ..., message: _Optional[str] = ...) -> None: ...
+    def __init__(self, instance_location: _Optional[str] = ..., code: _Optional[str] = ..., keyword_location: _Optional[str] = ..., message: _Optional[str] = ...) -> None: ...

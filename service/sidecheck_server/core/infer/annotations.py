@@ -37,7 +37,7 @@ from sidecheck_server.core.infer.unwrapping import (
     unwrap,
     unwrap_alias,
 )
-from sidecheck_server.core.words import Severity
+from sidecheck_server.core.types import Severity
 
 __all__ = ["AnnotationReader"]
 

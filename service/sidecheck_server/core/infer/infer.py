@@ -28,7 +28,7 @@ from sidecheck_server.core.infer.types import (
 )
 from sidecheck_server.core.infer.unwrapping import ReadContext
 from sidecheck_server.core.limits import Limits, exceeded
-from sidecheck_server.core.words import Severity
+from sidecheck_server.core.types import Severity
 
 __all__ = ["infer_tools"]
 

@@ -15,7 +15,7 @@ from sidecheck_server.core.infer.source import Meter, parse_expression
 from sidecheck_server.core.infer.type_schemas import admits
 from sidecheck_server.core.infer.types import InferenceOptions, OnUnsupported
 from sidecheck_server.core.infer.unwrapping import subscript_arguments
-from sidecheck_server.core.words import Severity
+from sidecheck_server.core.types import Severity
 
 __all__ = ["Parameters", "report_unsupported"]
 

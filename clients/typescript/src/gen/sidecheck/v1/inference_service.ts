@@ -25,14 +25,17 @@ export const protobufPackage = "sidecheck.v1";
 
 export const protobufFileName = "sidecheck/v1/inference_service.proto";
 
-/** What becomes of an annotation that cannot be turned into a schema. */
+/** Treatment of an annotation that has no schema. */
 export enum OnUnsupported {
-  /** ON_UNSUPPORTED_UNSPECIFIED - Means `ON_UNSUPPORTED_REFUSE`. */
+  /** ON_UNSUPPORTED_UNSPECIFIED - Same as `ON_UNSUPPORTED_ERROR`. */
   ON_UNSUPPORTED_UNSPECIFIED = 0,
-  /** ON_UNSUPPORTED_REFUSE - The tool is not inferred; a diagnostic of severity `SEVERITY_ERROR` says why. */
-  ON_UNSUPPORTED_REFUSE = 1,
-  /** ON_UNSUPPORTED_ADMIT_ANYTHING - Anything is admitted in its place; a diagnostic of severity `SEVERITY_WARNING` says so. */
-  ON_UNSUPPORTED_ADMIT_ANYTHING = 2,
+  /** ON_UNSUPPORTED_ERROR - The tool is not inferred; a diagnostic of severity `SEVERITY_ERROR` gives the reason. */
+  ON_UNSUPPORTED_ERROR = 1,
+  /**
+   * ON_UNSUPPORTED_ANY - The annotation becomes a schema that accepts any value; a diagnostic of severity
+   * `SEVERITY_WARNING` reports it.
+   */
+  ON_UNSUPPORTED_ANY = 2,
   UNRECOGNIZED = -1,
 }
 
@@ -42,11 +45,11 @@ export function onUnsupportedFromJSON(object: any): OnUnsupported {
     case "ON_UNSUPPORTED_UNSPECIFIED":
       return OnUnsupported.ON_UNSUPPORTED_UNSPECIFIED;
     case 1:
-    case "ON_UNSUPPORTED_REFUSE":
-      return OnUnsupported.ON_UNSUPPORTED_REFUSE;
+    case "ON_UNSUPPORTED_ERROR":
+      return OnUnsupported.ON_UNSUPPORTED_ERROR;
     case 2:
-    case "ON_UNSUPPORTED_ADMIT_ANYTHING":
-      return OnUnsupported.ON_UNSUPPORTED_ADMIT_ANYTHING;
+    case "ON_UNSUPPORTED_ANY":
+      return OnUnsupported.ON_UNSUPPORTED_ANY;
     case -1:
     case "UNRECOGNIZED":
     default:
@@ -58,103 +61,106 @@ export function onUnsupportedToJSON(object: OnUnsupported): string {
   switch (object) {
     case OnUnsupported.ON_UNSUPPORTED_UNSPECIFIED:
       return "ON_UNSUPPORTED_UNSPECIFIED";
-    case OnUnsupported.ON_UNSUPPORTED_REFUSE:
-      return "ON_UNSUPPORTED_REFUSE";
-    case OnUnsupported.ON_UNSUPPORTED_ADMIT_ANYTHING:
-      return "ON_UNSUPPORTED_ADMIT_ANYTHING";
+    case OnUnsupported.ON_UNSUPPORTED_ERROR:
+      return "ON_UNSUPPORTED_ERROR";
+    case OnUnsupported.ON_UNSUPPORTED_ANY:
+      return "ON_UNSUPPORTED_ANY";
     case OnUnsupported.UNRECOGNIZED:
     default:
       return "UNRECOGNIZED";
   }
 }
 
-/** Python source text with functions that are tools. */
+/** Request to infer tools from Python source text. */
 export interface InferToolsRequest {
-  /** The text, in UTF-8; at most `Limits.source_bytes`. */
+  /** The text, in UTF-8. At most `Limits.source_bytes`. */
   source: Buffer;
   /**
-   * The functions, by name, of a method `Class.method`. Empty means those with a decorator
-   * called `tool`, at whatever depth, or, if there is none, the public functions of the
+   * Names of the functions, `Class.method` for methods. Empty means all functions with a
+   * decorator named `tool`, at any depth, or, if there is none, the public functions of the
    * module.
    */
   functions: string[];
-  /** What becomes of annotations that cannot be turned into a schema. */
+  /** Treatment of annotations that have no schema. */
   onUnsupported: OnUnsupported;
   /**
-   * Types, by name, whose parameters are given by the server and are no arguments, beside
-   * those that are known: `Context` and the like.
+   * Names of further types whose parameters the server injects, and which are therefore not
+   * arguments; `Context` and similar types are known.
    */
   injectedTypes: string[];
-  /** Parameters, by name, that are no arguments. */
+  /** Names of parameters that the server injects. */
   injectedParameters: string[];
 }
 
-/** The definitions that were inferred. */
+/** Response to `InferTools`. */
 export interface InferToolsResponse {
-  /** The tools, in the order of the text. */
+  /** Inferred tools, in the order of the text. */
   tools: InferredTool[];
-  /** What was found in the text, ordered by line and column. */
+  /** Diagnostics, ordered by line and column. */
   diagnostics: Diagnostic[];
 }
 
-/** A definition that was inferred. */
+/** Inferred tool definition. */
 export interface InferredTool {
-  /** The definition in its natural form, as JSON text: its output schema has any root. */
+  /** Canonical definition, as JSON text. Its output schema may have any root. */
   json: Buffer;
-  /** The name of the function, with those of what it is inside of. */
+  /** Qualified name of the function. */
   function: string;
-  /** The line of its `def`, from 1. */
+  /** Line of the `def` statement, from 1. */
   line: number;
-  /** The digest of the definition. */
+  /** Digest of the definition. */
   definitionDigest: string;
 }
 
-/** One thing that was found in source text. */
+/** What inference could not read in source text. */
 export interface Diagnostic {
-  /** The stable code in upper snake case, for example `UNRESOLVED_NAME`. */
+  /** Stable code in upper snake case, for example `UNRESOLVED_NAME`. */
   code: string;
-  /** How grave it is. An error means that the tool was not inferred. */
+  /** Severity. An error means that the tool was not inferred. */
   severity: Severity;
-  /** What is wrong, and what would be right. */
+  /** What is wrong and what would be right. */
   message: string;
-  /** The line, from 1; 0 if it is about the whole text. */
+  /** Line, from 1. 0 if the diagnostic concerns the whole text. */
   line: number;
-  /** The column, in characters from 1. */
+  /** Column in characters, from 1. */
   column: number;
-  /** The line and the column after its end. */
+  /** Line of the end. */
   endLine: number;
-  /** The column after its end. */
+  /** Column after the end. */
   endColumn: number;
-  /** The function that it is about, or empty. */
+  /** Qualified name of the function concerned, or empty. */
   function: string;
-  /** The parameter that it is about, or empty. */
+  /** Name of the parameter concerned, or empty. */
   parameter: string;
 }
 
-/** A definition to project. */
-export interface ProjectToolRequest {
-  /** The tool: registered, by the digest of its definition, or sent along. */
+/** Request to adapt a tool definition to a protocol version. */
+export interface AdaptToolRequest {
+  /** Tool: registered, by the digest of its definition, or inline. */
   tool:
     | Target
     | undefined;
   /**
-   * The MCP protocol version, for example `2025-06-18`. Empty means the server's default,
-   * which `GetServerInfo` names. An unknown one is refused with `UNKNOWN_PROTOCOL_VERSION`.
+   * MCP protocol version, for example `2025-06-18`. Empty means the server's default (see
+   * `GetServerInfo`). An unknown version fails with `UNKNOWN_PROTOCOL_VERSION`.
    */
   protocolVersion: string;
 }
 
-/** A definition in the form for a protocol version. */
-export interface ProjectToolResponse {
-  /** The definition, as JSON text; byte for byte the one given if nothing had to change. */
+/** Response to `AdaptTool`. */
+export interface AdaptToolResponse {
+  /**
+   * Adapted definition, as JSON text. The bytes are those of the original definition if
+   * nothing had to change.
+   */
   json: Buffer;
   /**
-   * The member of structured content that is the value: the output schema stands in a box.
-   * Empty if it does not, or if there is none.
+   * Property of the structured content that contains the value, if the output schema is
+   * wrapped. Empty if it is not, or if there is none.
    */
-  box: string;
-  /** The members of the definition that the version does not know, and that were left out. */
-  leftOut: string[];
+  wrappedProperty: string;
+  /** Properties of the definition that the version does not define, and that were dropped. */
+  droppedProperties: string[];
 }
 
 function createBaseInferToolsRequest(): InferToolsRequest {
@@ -727,12 +733,12 @@ export const Diagnostic: MessageFns<Diagnostic> = {
   },
 };
 
-function createBaseProjectToolRequest(): ProjectToolRequest {
+function createBaseAdaptToolRequest(): AdaptToolRequest {
   return { tool: undefined, protocolVersion: "" };
 }
 
-export const ProjectToolRequest: MessageFns<ProjectToolRequest> = {
-  encode(message: ProjectToolRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+export const AdaptToolRequest: MessageFns<AdaptToolRequest> = {
+  encode(message: AdaptToolRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.tool !== undefined) {
       Target.encode(message.tool, writer.uint32(10).fork()).join();
     }
@@ -742,7 +748,7 @@ export const ProjectToolRequest: MessageFns<ProjectToolRequest> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): ProjectToolRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number): AdaptToolRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -751,7 +757,7 @@ export const ProjectToolRequest: MessageFns<ProjectToolRequest> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseProjectToolRequest();
+      const message = createBaseAdaptToolRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -783,7 +789,7 @@ export const ProjectToolRequest: MessageFns<ProjectToolRequest> = {
     }
   },
 
-  fromJSON(object: any): ProjectToolRequest {
+  fromJSON(object: any): AdaptToolRequest {
     return {
       tool: isSet(object.tool) ? Target.fromJSON(object.tool) : undefined,
       protocolVersion: isSet(object.protocolVersion)
@@ -794,7 +800,7 @@ export const ProjectToolRequest: MessageFns<ProjectToolRequest> = {
     };
   },
 
-  toJSON(message: ProjectToolRequest): unknown {
+  toJSON(message: AdaptToolRequest): unknown {
     const obj: any = {};
     if (message.tool !== undefined) {
       obj.tool = Target.toJSON(message.tool);
@@ -805,36 +811,36 @@ export const ProjectToolRequest: MessageFns<ProjectToolRequest> = {
     return obj;
   },
 
-  create<I extends Exact<DeepPartial<ProjectToolRequest>, I>>(base?: I): ProjectToolRequest {
-    return ProjectToolRequest.fromPartial(base ?? ({} as any));
+  create<I extends Exact<DeepPartial<AdaptToolRequest>, I>>(base?: I): AdaptToolRequest {
+    return AdaptToolRequest.fromPartial(base ?? ({} as any));
   },
-  fromPartial<I extends Exact<DeepPartial<ProjectToolRequest>, I>>(object: I): ProjectToolRequest {
-    const message = createBaseProjectToolRequest();
+  fromPartial<I extends Exact<DeepPartial<AdaptToolRequest>, I>>(object: I): AdaptToolRequest {
+    const message = createBaseAdaptToolRequest();
     message.tool = (object.tool !== undefined && object.tool !== null) ? Target.fromPartial(object.tool) : undefined;
     message.protocolVersion = object.protocolVersion ?? "";
     return message;
   },
 };
 
-function createBaseProjectToolResponse(): ProjectToolResponse {
-  return { json: Buffer.alloc(0), box: "", leftOut: [] };
+function createBaseAdaptToolResponse(): AdaptToolResponse {
+  return { json: Buffer.alloc(0), wrappedProperty: "", droppedProperties: [] };
 }
 
-export const ProjectToolResponse: MessageFns<ProjectToolResponse> = {
-  encode(message: ProjectToolResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+export const AdaptToolResponse: MessageFns<AdaptToolResponse> = {
+  encode(message: AdaptToolResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.json.length !== 0) {
       writer.uint32(10).bytes(message.json);
     }
-    if (message.box !== "") {
-      writer.uint32(18).string(message.box);
+    if (message.wrappedProperty !== "") {
+      writer.uint32(18).string(message.wrappedProperty);
     }
-    for (const v of message.leftOut) {
+    for (const v of message.droppedProperties) {
       writer.uint32(26).string(v!);
     }
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): ProjectToolResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number): AdaptToolResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -843,7 +849,7 @@ export const ProjectToolResponse: MessageFns<ProjectToolResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseProjectToolResponse();
+      const message = createBaseAdaptToolResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -860,7 +866,7 @@ export const ProjectToolResponse: MessageFns<ProjectToolResponse> = {
               break;
             }
 
-            message.box = reader.string();
+            message.wrappedProperty = reader.string();
             continue;
           }
           case 3: {
@@ -868,7 +874,7 @@ export const ProjectToolResponse: MessageFns<ProjectToolResponse> = {
               break;
             }
 
-            message.leftOut.push(reader.string());
+            message.droppedProperties.push(reader.string());
             continue;
           }
         }
@@ -883,55 +889,61 @@ export const ProjectToolResponse: MessageFns<ProjectToolResponse> = {
     }
   },
 
-  fromJSON(object: any): ProjectToolResponse {
+  fromJSON(object: any): AdaptToolResponse {
     return {
       json: isSet(object.json) ? Buffer.from(bytesFromBase64(object.json)) : Buffer.alloc(0),
-      box: isSet(object.box) ? globalThis.String(object.box) : "",
-      leftOut: globalThis.Array.isArray(object?.leftOut)
-        ? object.leftOut.map((e: any) => globalThis.String(e))
-        : globalThis.Array.isArray(object?.left_out)
-        ? object.left_out.map((e: any) => globalThis.String(e))
+      wrappedProperty: isSet(object.wrappedProperty)
+        ? globalThis.String(object.wrappedProperty)
+        : isSet(object.wrapped_property)
+        ? globalThis.String(object.wrapped_property)
+        : "",
+      droppedProperties: globalThis.Array.isArray(object?.droppedProperties)
+        ? object.droppedProperties.map((e: any) => globalThis.String(e))
+        : globalThis.Array.isArray(object?.dropped_properties)
+        ? object.dropped_properties.map((e: any) => globalThis.String(e))
         : [],
     };
   },
 
-  toJSON(message: ProjectToolResponse): unknown {
+  toJSON(message: AdaptToolResponse): unknown {
     const obj: any = {};
     if (message.json.length !== 0) {
       obj.json = base64FromBytes(message.json);
     }
-    if (message.box !== "") {
-      obj.box = message.box;
+    if (message.wrappedProperty !== "") {
+      obj.wrappedProperty = message.wrappedProperty;
     }
-    if (message.leftOut?.length) {
-      obj.leftOut = message.leftOut;
+    if (message.droppedProperties?.length) {
+      obj.droppedProperties = message.droppedProperties;
     }
     return obj;
   },
 
-  create<I extends Exact<DeepPartial<ProjectToolResponse>, I>>(base?: I): ProjectToolResponse {
-    return ProjectToolResponse.fromPartial(base ?? ({} as any));
+  create<I extends Exact<DeepPartial<AdaptToolResponse>, I>>(base?: I): AdaptToolResponse {
+    return AdaptToolResponse.fromPartial(base ?? ({} as any));
   },
-  fromPartial<I extends Exact<DeepPartial<ProjectToolResponse>, I>>(object: I): ProjectToolResponse {
-    const message = createBaseProjectToolResponse();
+  fromPartial<I extends Exact<DeepPartial<AdaptToolResponse>, I>>(object: I): AdaptToolResponse {
+    const message = createBaseAdaptToolResponse();
     message.json = object.json ?? Buffer.alloc(0);
-    message.box = object.box ?? "";
-    message.leftOut = object.leftOut?.map((e) => e) || [];
+    message.wrappedProperty = object.wrappedProperty ?? "";
+    message.droppedProperties = object.droppedProperties?.map((e) => e) || [];
     return message;
   },
 };
 
 /**
- * Derives tool definitions from Python source text, and gives definitions the form that a
- * protocol version wants.
+ * Infers tool definitions from Python source text and adapts definitions to protocol
+ * versions.
  */
 export type InferenceServiceService = typeof InferenceServiceService;
 export const InferenceServiceService = {
   /**
-   * Reads Python source text and returns the definitions of its tools. The text is parsed
-   * and never run: nothing in it is imported, evaluated or compiled. What cannot be known
-   * from the text alone is a diagnostic, not a guess. Refuses with `SWITCHED_OFF` where the
-   * server's setting says so, and with `LIMIT_EXCEEDED` a text that is too large.
+   * Infers the definitions of the tools in Python source text.
+   *
+   * The text is parsed and never run: nothing in it is imported, evaluated or compiled.
+   * What the text alone does not define is reported as a diagnostic. Fails with
+   * `FEATURE_DISABLED` if the server's settings switch inference off, and with
+   * `LIMIT_EXCEEDED` if the text is too large.
    */
   inferTools: {
     path: "/sidecheck.v1.InferenceService/InferTools" as const,
@@ -943,43 +955,51 @@ export const InferenceServiceService = {
     responseDeserialize: (value: Buffer): InferToolsResponse => InferToolsResponse.decode(value),
   },
   /**
-   * Returns a definition in the form for a protocol version. An output schema whose root is
-   * not an object stands in a box before 2026-07-28, and by itself since; a box is known by
-   * its mark.
+   * Adapts a definition to a protocol version.
+   *
+   * Before 2026-07-28 an output schema whose root is not an object is wrapped in an object
+   * with one property; from 2026-07-28 on it stands by itself. A marker in the schema
+   * identifies the wrapper.
    */
-  projectTool: {
-    path: "/sidecheck.v1.InferenceService/ProjectTool" as const,
+  adaptTool: {
+    path: "/sidecheck.v1.InferenceService/AdaptTool" as const,
     requestStream: false as const,
     responseStream: false as const,
-    requestSerialize: (value: ProjectToolRequest): Buffer => Buffer.from(ProjectToolRequest.encode(value).finish()),
-    requestDeserialize: (value: Buffer): ProjectToolRequest => ProjectToolRequest.decode(value),
-    responseSerialize: (value: ProjectToolResponse): Buffer => Buffer.from(ProjectToolResponse.encode(value).finish()),
-    responseDeserialize: (value: Buffer): ProjectToolResponse => ProjectToolResponse.decode(value),
+    requestSerialize: (value: AdaptToolRequest): Buffer => Buffer.from(AdaptToolRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): AdaptToolRequest => AdaptToolRequest.decode(value),
+    responseSerialize: (value: AdaptToolResponse): Buffer => Buffer.from(AdaptToolResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): AdaptToolResponse => AdaptToolResponse.decode(value),
   },
 } as const;
 
 export interface InferenceServiceServer extends UntypedServiceImplementation {
   /**
-   * Reads Python source text and returns the definitions of its tools. The text is parsed
-   * and never run: nothing in it is imported, evaluated or compiled. What cannot be known
-   * from the text alone is a diagnostic, not a guess. Refuses with `SWITCHED_OFF` where the
-   * server's setting says so, and with `LIMIT_EXCEEDED` a text that is too large.
+   * Infers the definitions of the tools in Python source text.
+   *
+   * The text is parsed and never run: nothing in it is imported, evaluated or compiled.
+   * What the text alone does not define is reported as a diagnostic. Fails with
+   * `FEATURE_DISABLED` if the server's settings switch inference off, and with
+   * `LIMIT_EXCEEDED` if the text is too large.
    */
   inferTools: handleUnaryCall<InferToolsRequest, InferToolsResponse>;
   /**
-   * Returns a definition in the form for a protocol version. An output schema whose root is
-   * not an object stands in a box before 2026-07-28, and by itself since; a box is known by
-   * its mark.
+   * Adapts a definition to a protocol version.
+   *
+   * Before 2026-07-28 an output schema whose root is not an object is wrapped in an object
+   * with one property; from 2026-07-28 on it stands by itself. A marker in the schema
+   * identifies the wrapper.
    */
-  projectTool: handleUnaryCall<ProjectToolRequest, ProjectToolResponse>;
+  adaptTool: handleUnaryCall<AdaptToolRequest, AdaptToolResponse>;
 }
 
 export interface InferenceServiceClient extends Client {
   /**
-   * Reads Python source text and returns the definitions of its tools. The text is parsed
-   * and never run: nothing in it is imported, evaluated or compiled. What cannot be known
-   * from the text alone is a diagnostic, not a guess. Refuses with `SWITCHED_OFF` where the
-   * server's setting says so, and with `LIMIT_EXCEEDED` a text that is too large.
+   * Infers the definitions of the tools in Python source text.
+   *
+   * The text is parsed and never run: nothing in it is imported, evaluated or compiled.
+   * What the text alone does not define is reported as a diagnostic. Fails with
+   * `FEATURE_DISABLED` if the server's settings switch inference off, and with
+   * `LIMIT_EXCEEDED` if the text is too large.
    */
   inferTools(
     request: InferToolsRequest,
@@ -997,24 +1017,26 @@ export interface InferenceServiceClient extends Client {
     callback: (error: ServiceError | null, response: InferToolsResponse) => void,
   ): ClientUnaryCall;
   /**
-   * Returns a definition in the form for a protocol version. An output schema whose root is
-   * not an object stands in a box before 2026-07-28, and by itself since; a box is known by
-   * its mark.
+   * Adapts a definition to a protocol version.
+   *
+   * Before 2026-07-28 an output schema whose root is not an object is wrapped in an object
+   * with one property; from 2026-07-28 on it stands by itself. A marker in the schema
+   * identifies the wrapper.
    */
-  projectTool(
-    request: ProjectToolRequest,
-    callback: (error: ServiceError | null, response: ProjectToolResponse) => void,
+  adaptTool(
+    request: AdaptToolRequest,
+    callback: (error: ServiceError | null, response: AdaptToolResponse) => void,
   ): ClientUnaryCall;
-  projectTool(
-    request: ProjectToolRequest,
+  adaptTool(
+    request: AdaptToolRequest,
     metadata: Metadata,
-    callback: (error: ServiceError | null, response: ProjectToolResponse) => void,
+    callback: (error: ServiceError | null, response: AdaptToolResponse) => void,
   ): ClientUnaryCall;
-  projectTool(
-    request: ProjectToolRequest,
+  adaptTool(
+    request: AdaptToolRequest,
     metadata: Metadata,
     options: Partial<CallOptions>,
-    callback: (error: ServiceError | null, response: ProjectToolResponse) => void,
+    callback: (error: ServiceError | null, response: AdaptToolResponse) => void,
   ): ClientUnaryCall;
 }
 

@@ -23,102 +23,86 @@ export const protobufPackage = "sidecheck.v1";
 
 export const protobufFileName = "sidecheck/v1/info_service.proto";
 
-/** A request for the facts of the server. */
+/** Request for `GetServerInfo`. */
 export interface GetServerInfoRequest {
 }
 
-/** The facts of the server. */
+/** Response to `GetServerInfo`. */
 export interface GetServerInfoResponse {
-  /** The release of the server, for example `0.1.0`. */
+  /** Version of the server, for example `0.1.0`. */
   version: string;
-  /** What is refused with `LIMIT_EXCEEDED`. */
+  /** Limits beyond which requests fail with `LIMIT_EXCEEDED`. */
   limits:
     | Limits
     | undefined;
-  /** The URIs of the supported JSON Schema dialects, the default one first. */
+  /** URIs of the supported JSON Schema dialects, the default one first. */
   dialects: string[];
-  /** The MCP protocol versions that the server knows, oldest first. */
+  /** Supported MCP protocol versions, oldest first. */
   protocolVersions: string[];
-  /** The protocol version that holds if a request names none. */
+  /** Protocol version used if a request names none. */
   defaultProtocolVersion: string;
-  /** The engines that judge. */
+  /** Validation engines. */
   engines: EngineInfo[];
-  /** The revision of the registry. */
+  /** Current revision of the registry. */
   registryRevision: bigint;
 }
 
-/** An engine that judges. */
+/** Validation engine. */
 export interface EngineInfo {
-  /** Its part: `fast` says yes or no, `complete` explains. */
+  /**
+   * Role of the engine: `fast` decides whether a payload is valid, `complete` finds its
+   * violations.
+   */
   name: string;
-  /** The library it stands on. */
+  /** Library that the engine is built on. */
   library: string;
-  /** That library's release. */
+  /** Version of the library. */
   version: string;
 }
 
 /**
- * The bounds of the server. What lies beyond one is refused with
- * `LIMIT_EXCEEDED`, and the refusal's metadata name the bound.
+ * Limits that a caller can act on. A request beyond one fails with `LIMIT_EXCEEDED`; the
+ * error metadata name the limit under `bound`.
  */
 export interface Limits {
-  /** The largest gRPC message that the server receives, in bytes. */
+  /** Maximum size of a gRPC message received, in bytes. */
   messageBytes: number;
-  /** The largest number of items in a batch, and of tools in a registration. */
+  /** Maximum number of items in a batch and of tools in a registration. */
   batchItems: number;
-  /** The largest number of violations in a verdict. */
+  /** Maximum number of violations in a verdict. */
   violations: number;
-  /** The largest payload, in bytes. */
+  /** Maximum size of a payload, in bytes. */
   payloadBytes: number;
-  /** The deepest nesting of arrays and objects in a payload. */
+  /** Maximum nesting of arrays and objects in a payload. */
   payloadDepth: number;
-  /** The largest schema, in bytes. A tool may have twice as many in all. */
+  /** Maximum size of a schema, in bytes. A tool definition may have twice as much. */
   schemaBytes: number;
-  /** The deepest nesting of arrays and objects in a schema. */
+  /** Maximum nesting of arrays and objects in a schema. */
   schemaDepth: number;
-  /** The largest number of subschemas in a schema. */
+  /** Maximum number of subschemas in a schema. */
   subschemas: number;
-  /** The largest number of documents given along with a schema. */
+  /** Maximum number of documents sent with a schema. */
   documents: number;
-  /** The size of all documents given along with a schema, in bytes. */
+  /** Maximum size of all documents sent with a schema, in bytes. */
   documentsBytes: number;
-  /** The longest pattern, in characters. */
+  /** Maximum length of a pattern, in characters. */
   patternLength: number;
-  /**
-   * The largest number of steps that judging one payload may take. A step is about
-   * the work of one comparison.
-   */
+  /** Maximum number of steps to validate one payload. A step is about one comparison. */
   steps: bigint;
-  /**
-   * The largest number of steps that one payload may take in the server itself; what
-   * takes more is judged by a worker process.
-   */
-  stepsAtOnce: bigint;
-  /** The largest payload that is judged in the server itself, in bytes. */
-  bytesAtOnce: number;
-  /** The largest number of items in a batch that may need a worker process. */
-  longItems: number;
-  /** The largest number of violations in a batch. */
+  /** Maximum number of items in a batch that need a worker process. */
+  offloadedItems: number;
+  /** Maximum number of violations in a batch. */
   batchViolations: number;
-  /** How long compiling one schema may take, in seconds. */
-  compileSeconds: number;
   /**
-   * How long a worker process may judge one payload, in seconds. Steps end nearly
-   * everything long before.
+   * Maximum length of the violations of a verdict or batch, in characters. One violation is
+   * always reported.
    */
-  judgementSeconds: number;
-  /**
-   * The largest text of the violations in a verdict or a batch, in characters. One
-   * violation is always told.
-   */
-  verdictLength: number;
-  /** The largest size of all patterns of a schema once compiled, in instructions. */
+  verdictCharacters: number;
+  /** Maximum size of all compiled patterns of a schema, in instructions. */
   patternInstructions: number;
-  /** Whether patterns with look-around and back-references are run. */
+  /** Whether patterns with look-around and back-references are supported. */
   allowBacktracking: boolean;
-  /** How much memory a worker process may have, in bytes of address space. */
-  workerBytes: bigint;
-  /** The largest source text that tools are inferred from, in bytes. */
+  /** Maximum size of the source text for `InferTools`, in bytes. */
   sourceBytes: number;
 }
 
@@ -481,16 +465,11 @@ function createBaseLimits(): Limits {
     documentsBytes: 0,
     patternLength: 0,
     steps: 0n,
-    stepsAtOnce: 0n,
-    bytesAtOnce: 0,
-    longItems: 0,
+    offloadedItems: 0,
     batchViolations: 0,
-    compileSeconds: 0,
-    judgementSeconds: 0,
-    verdictLength: 0,
+    verdictCharacters: 0,
     patternInstructions: 0,
     allowBacktracking: false,
-    workerBytes: 0n,
     sourceBytes: 0,
   };
 }
@@ -536,44 +515,23 @@ export const Limits: MessageFns<Limits> = {
       }
       writer.uint32(96).uint64(message.steps);
     }
-    if (message.stepsAtOnce !== 0n) {
-      if (BigInt.asUintN(64, message.stepsAtOnce) !== message.stepsAtOnce) {
-        throw new globalThis.Error("value provided for field message.stepsAtOnce of type uint64 too large");
-      }
-      writer.uint32(104).uint64(message.stepsAtOnce);
-    }
-    if (message.bytesAtOnce !== 0) {
-      writer.uint32(112).uint32(message.bytesAtOnce);
-    }
-    if (message.longItems !== 0) {
-      writer.uint32(120).uint32(message.longItems);
+    if (message.offloadedItems !== 0) {
+      writer.uint32(104).uint32(message.offloadedItems);
     }
     if (message.batchViolations !== 0) {
-      writer.uint32(128).uint32(message.batchViolations);
+      writer.uint32(112).uint32(message.batchViolations);
     }
-    if (message.compileSeconds !== 0) {
-      writer.uint32(136).uint32(message.compileSeconds);
-    }
-    if (message.judgementSeconds !== 0) {
-      writer.uint32(144).uint32(message.judgementSeconds);
-    }
-    if (message.verdictLength !== 0) {
-      writer.uint32(160).uint32(message.verdictLength);
+    if (message.verdictCharacters !== 0) {
+      writer.uint32(120).uint32(message.verdictCharacters);
     }
     if (message.patternInstructions !== 0) {
-      writer.uint32(168).uint32(message.patternInstructions);
+      writer.uint32(128).uint32(message.patternInstructions);
     }
     if (message.allowBacktracking !== false) {
-      writer.uint32(176).bool(message.allowBacktracking);
-    }
-    if (message.workerBytes !== 0n) {
-      if (BigInt.asUintN(64, message.workerBytes) !== message.workerBytes) {
-        throw new globalThis.Error("value provided for field message.workerBytes of type uint64 too large");
-      }
-      writer.uint32(152).uint64(message.workerBytes);
+      writer.uint32(136).bool(message.allowBacktracking);
     }
     if (message.sourceBytes !== 0) {
-      writer.uint32(184).uint32(message.sourceBytes);
+      writer.uint32(144).uint32(message.sourceBytes);
     }
     return writer;
   },
@@ -692,7 +650,7 @@ export const Limits: MessageFns<Limits> = {
               break;
             }
 
-            message.stepsAtOnce = reader.uint64() as bigint;
+            message.offloadedItems = reader.uint32();
             continue;
           }
           case 14: {
@@ -700,7 +658,7 @@ export const Limits: MessageFns<Limits> = {
               break;
             }
 
-            message.bytesAtOnce = reader.uint32();
+            message.batchViolations = reader.uint32();
             continue;
           }
           case 15: {
@@ -708,7 +666,7 @@ export const Limits: MessageFns<Limits> = {
               break;
             }
 
-            message.longItems = reader.uint32();
+            message.verdictCharacters = reader.uint32();
             continue;
           }
           case 16: {
@@ -716,7 +674,7 @@ export const Limits: MessageFns<Limits> = {
               break;
             }
 
-            message.batchViolations = reader.uint32();
+            message.patternInstructions = reader.uint32();
             continue;
           }
           case 17: {
@@ -724,51 +682,11 @@ export const Limits: MessageFns<Limits> = {
               break;
             }
 
-            message.compileSeconds = reader.uint32();
+            message.allowBacktracking = reader.bool();
             continue;
           }
           case 18: {
             if (tag !== 144) {
-              break;
-            }
-
-            message.judgementSeconds = reader.uint32();
-            continue;
-          }
-          case 20: {
-            if (tag !== 160) {
-              break;
-            }
-
-            message.verdictLength = reader.uint32();
-            continue;
-          }
-          case 21: {
-            if (tag !== 168) {
-              break;
-            }
-
-            message.patternInstructions = reader.uint32();
-            continue;
-          }
-          case 22: {
-            if (tag !== 176) {
-              break;
-            }
-
-            message.allowBacktracking = reader.bool();
-            continue;
-          }
-          case 19: {
-            if (tag !== 152) {
-              break;
-            }
-
-            message.workerBytes = reader.uint64() as bigint;
-            continue;
-          }
-          case 23: {
-            if (tag !== 184) {
               break;
             }
 
@@ -833,40 +751,20 @@ export const Limits: MessageFns<Limits> = {
         ? globalThis.Number(object.pattern_length)
         : 0,
       steps: isSet(object.steps) ? BigInt(object.steps) : 0n,
-      stepsAtOnce: isSet(object.stepsAtOnce)
-        ? BigInt(object.stepsAtOnce)
-        : isSet(object.steps_at_once)
-        ? BigInt(object.steps_at_once)
-        : 0n,
-      bytesAtOnce: isSet(object.bytesAtOnce)
-        ? globalThis.Number(object.bytesAtOnce)
-        : isSet(object.bytes_at_once)
-        ? globalThis.Number(object.bytes_at_once)
-        : 0,
-      longItems: isSet(object.longItems)
-        ? globalThis.Number(object.longItems)
-        : isSet(object.long_items)
-        ? globalThis.Number(object.long_items)
+      offloadedItems: isSet(object.offloadedItems)
+        ? globalThis.Number(object.offloadedItems)
+        : isSet(object.offloaded_items)
+        ? globalThis.Number(object.offloaded_items)
         : 0,
       batchViolations: isSet(object.batchViolations)
         ? globalThis.Number(object.batchViolations)
         : isSet(object.batch_violations)
         ? globalThis.Number(object.batch_violations)
         : 0,
-      compileSeconds: isSet(object.compileSeconds)
-        ? globalThis.Number(object.compileSeconds)
-        : isSet(object.compile_seconds)
-        ? globalThis.Number(object.compile_seconds)
-        : 0,
-      judgementSeconds: isSet(object.judgementSeconds)
-        ? globalThis.Number(object.judgementSeconds)
-        : isSet(object.judgement_seconds)
-        ? globalThis.Number(object.judgement_seconds)
-        : 0,
-      verdictLength: isSet(object.verdictLength)
-        ? globalThis.Number(object.verdictLength)
-        : isSet(object.verdict_length)
-        ? globalThis.Number(object.verdict_length)
+      verdictCharacters: isSet(object.verdictCharacters)
+        ? globalThis.Number(object.verdictCharacters)
+        : isSet(object.verdict_characters)
+        ? globalThis.Number(object.verdict_characters)
         : 0,
       patternInstructions: isSet(object.patternInstructions)
         ? globalThis.Number(object.patternInstructions)
@@ -878,11 +776,6 @@ export const Limits: MessageFns<Limits> = {
         : isSet(object.allow_backtracking)
         ? globalThis.Boolean(object.allow_backtracking)
         : false,
-      workerBytes: isSet(object.workerBytes)
-        ? BigInt(object.workerBytes)
-        : isSet(object.worker_bytes)
-        ? BigInt(object.worker_bytes)
-        : 0n,
       sourceBytes: isSet(object.sourceBytes)
         ? globalThis.Number(object.sourceBytes)
         : isSet(object.source_bytes)
@@ -929,35 +822,20 @@ export const Limits: MessageFns<Limits> = {
     if (message.steps !== 0n) {
       obj.steps = message.steps.toString();
     }
-    if (message.stepsAtOnce !== 0n) {
-      obj.stepsAtOnce = message.stepsAtOnce.toString();
-    }
-    if (message.bytesAtOnce !== 0) {
-      obj.bytesAtOnce = Math.round(message.bytesAtOnce);
-    }
-    if (message.longItems !== 0) {
-      obj.longItems = Math.round(message.longItems);
+    if (message.offloadedItems !== 0) {
+      obj.offloadedItems = Math.round(message.offloadedItems);
     }
     if (message.batchViolations !== 0) {
       obj.batchViolations = Math.round(message.batchViolations);
     }
-    if (message.compileSeconds !== 0) {
-      obj.compileSeconds = Math.round(message.compileSeconds);
-    }
-    if (message.judgementSeconds !== 0) {
-      obj.judgementSeconds = Math.round(message.judgementSeconds);
-    }
-    if (message.verdictLength !== 0) {
-      obj.verdictLength = Math.round(message.verdictLength);
+    if (message.verdictCharacters !== 0) {
+      obj.verdictCharacters = Math.round(message.verdictCharacters);
     }
     if (message.patternInstructions !== 0) {
       obj.patternInstructions = Math.round(message.patternInstructions);
     }
     if (message.allowBacktracking !== false) {
       obj.allowBacktracking = message.allowBacktracking;
-    }
-    if (message.workerBytes !== 0n) {
-      obj.workerBytes = message.workerBytes.toString();
     }
     if (message.sourceBytes !== 0) {
       obj.sourceBytes = Math.round(message.sourceBytes);
@@ -982,29 +860,20 @@ export const Limits: MessageFns<Limits> = {
     message.documentsBytes = object.documentsBytes ?? 0;
     message.patternLength = object.patternLength ?? 0;
     message.steps = (object.steps !== undefined && object.steps !== null) ? BigInt(object.steps) : 0n;
-    message.stepsAtOnce = (object.stepsAtOnce !== undefined && object.stepsAtOnce !== null)
-      ? BigInt(object.stepsAtOnce)
-      : 0n;
-    message.bytesAtOnce = object.bytesAtOnce ?? 0;
-    message.longItems = object.longItems ?? 0;
+    message.offloadedItems = object.offloadedItems ?? 0;
     message.batchViolations = object.batchViolations ?? 0;
-    message.compileSeconds = object.compileSeconds ?? 0;
-    message.judgementSeconds = object.judgementSeconds ?? 0;
-    message.verdictLength = object.verdictLength ?? 0;
+    message.verdictCharacters = object.verdictCharacters ?? 0;
     message.patternInstructions = object.patternInstructions ?? 0;
     message.allowBacktracking = object.allowBacktracking ?? false;
-    message.workerBytes = (object.workerBytes !== undefined && object.workerBytes !== null)
-      ? BigInt(object.workerBytes)
-      : 0n;
     message.sourceBytes = object.sourceBytes ?? 0;
     return message;
   },
 };
 
-/** Tells what this server is and what it accepts. */
+/** Describes the server: its version, limits and supported standards. */
 export type InfoServiceService = typeof InfoServiceService;
 export const InfoServiceService = {
-  /** Returns the facts of the server. */
+  /** Returns the version, limits and supported standards of the server. */
   getServerInfo: {
     path: "/sidecheck.v1.InfoService/GetServerInfo" as const,
     requestStream: false as const,
@@ -1018,12 +887,12 @@ export const InfoServiceService = {
 } as const;
 
 export interface InfoServiceServer extends UntypedServiceImplementation {
-  /** Returns the facts of the server. */
+  /** Returns the version, limits and supported standards of the server. */
   getServerInfo: handleUnaryCall<GetServerInfoRequest, GetServerInfoResponse>;
 }
 
 export interface InfoServiceClient extends Client {
-  /** Returns the facts of the server. */
+  /** Returns the version, limits and supported standards of the server. */
   getServerInfo(
     request: GetServerInfoRequest,
     callback: (error: ServiceError | null, response: GetServerInfoResponse) => void,

@@ -28,15 +28,15 @@ export const protobufPackage = "sidecheck.v1";
 
 export const protobufFileName = "sidecheck/v1/protocol_service.proto";
 
-/** What a tool's result must be. */
+/** Contract that a tool result must fulfil. */
 export enum ResultProfile {
-  /** RESULT_PROFILE_UNSPECIFIED - Means `RESULT_PROFILE_SPECIFICATION`. */
+  /** RESULT_PROFILE_UNSPECIFIED - Same as `RESULT_PROFILE_SPECIFICATION`. */
   RESULT_PROFILE_UNSPECIFIED = 0,
-  /** RESULT_PROFILE_SPECIFICATION - What the specification of the protocol version says. */
+  /** RESULT_PROFILE_SPECIFICATION - The specification of the protocol version. */
   RESULT_PROFILE_SPECIFICATION = 1,
   /**
-   * RESULT_PROFILE_TEXT - The text contract: `content`, all of it text items of `type` and `text`, and
-   * `isError`; nothing else.
+   * RESULT_PROFILE_TEXT - The text contract: only `content`, with text blocks that have only `type` and `text`, and
+   * `isError`.
    */
   RESULT_PROFILE_TEXT = 2,
   UNRECOGNIZED = -1,
@@ -74,9 +74,9 @@ export function resultProfileToJSON(object: ResultProfile): string {
   }
 }
 
-/** Who sent a message. */
+/** Sender of a message. */
 export enum Sender {
-  /** SENDER_UNSPECIFIED - Not known: what either may send is admitted. */
+  /** SENDER_UNSPECIFIED - Unknown: messages of either peer are accepted. */
   SENDER_UNSPECIFIED = 0,
   /** SENDER_CLIENT - The client. */
   SENDER_CLIENT = 1,
@@ -117,345 +117,348 @@ export function senderToJSON(object: Sender): string {
   }
 }
 
-/** What is known of the two peers. */
+/** Protocol version and negotiated capabilities of a connection. */
 export interface ProtocolContext {
   /**
-   * The MCP protocol version whose rules hold, for example `2025-11-25`. Empty means
-   * the server's default, which `GetServerInfo` names. An unknown one is refused with
+   * MCP protocol version whose rules apply, for example `2025-11-25`. Empty means the
+   * server's default (see `GetServerInfo`). An unknown version fails with
    * `UNKNOWN_PROTOCOL_VERSION`.
    */
   protocolVersion: string;
   /**
-   * The capabilities that the client declared, as JSON text. If unset they are not
-   * known, and nothing is said to need one.
+   * Capabilities declared by the client, as JSON text. If unset, they are unknown, and no
+   * violation is reported for a missing one.
    */
   clientCapabilities?:
     | Buffer
     | undefined;
   /**
-   * The capabilities that the server declared, as JSON text. If unset they are not
-   * known, and nothing is said to need one.
+   * Capabilities declared by the server, as JSON text. If unset, they are unknown, and no
+   * violation is reported for a missing one.
    */
   serverCapabilities?: Buffer | undefined;
 }
 
-/** How much an answer tells. */
+/** Limits of a verdict. */
 export interface CheckOptions {
   /**
-   * The largest number of violations in a verdict. 0 means 20; a number above the
-   * server's limit is lowered to it.
+   * Maximum number of violations in a verdict. 0 means 20. Values above the server's limit
+   * are lowered to it.
    */
   maxViolations: number;
-  /** Whether messages leave out the values found. */
+  /** Whether messages leave out values. */
   hideValues: boolean;
   /**
-   * Violations less grave than this are left out. Unset means `SEVERITY_INFO`:
-   * nothing is.
+   * Minimum severity of the violations to report. Unset means `SEVERITY_INFO`: all are
+   * reported.
    */
-  leastSeverity: Severity;
+  minSeverity: Severity;
 }
 
-/** A request to list rules. */
+/** Request for a page of rules. */
 export interface ListRulesRequest {
-  /** Only the rules of this protocol version. Empty means of every one. */
+  /** Protocol version whose rules are listed. Empty means all versions. */
   protocolVersion: string;
-  /** The largest number of rules on a page. 0 means 100; more than 1,000 means 1,000. */
+  /**
+   * Maximum number of rules in the response. 0 means 100; values above 1,000 are lowered to
+   * it.
+   */
   pageSize: number;
-  /** The `next_page_token` of the page before. */
+  /** `next_page_token` of the previous page. */
   pageToken: string;
 }
 
-/** A page of rules. */
+/** Response to `ListRules`. */
 export interface ListRulesResponse {
-  /** The rules. */
+  /** Rules of the page. */
   rules: Rule[];
-  /** Asks for the page after this one. Empty on the last. */
+  /** Token of the next page. Empty on the last page. */
   nextPageToken: string;
 }
 
-/** A rule of the protocol, or advice of a provider of models. */
+/** Requirement of the MCP specification, or advice of a model provider. */
 export interface Rule {
-  /** The code of its violations. */
+  /** Code of its violations. */
   code: string;
-  /** How grave a violation is. */
+  /** Severity of its violations. */
   severity: Severity;
-  /** The protocol versions that have it, oldest first. */
+  /** Protocol versions that have the rule, oldest first. */
   protocolVersions: string[];
-  /** The clause that it comes from, as it stands in the newest of its versions. */
-  clause: string;
-  /** What must be so, in one sentence. */
-  sentence: string;
-  /** The types of the protocol's schema whose values it judges. */
+  /** URL of the section that states the rule, in the newest of these versions. */
+  specUrl: string;
+  /** The requirement, in one sentence. */
+  requirement: string;
+  /** Types of the protocol schema whose values are checked. */
   subjects: string[];
 }
 
-/** Names to check. */
+/** Request to check tool names. */
 export interface CheckToolNamesRequest {
-  /** What is known of the peers. Only the protocol version counts. */
+  /** Protocol context. Only the protocol version is used. */
   context:
     | ProtocolContext
     | undefined;
-  /** How much the answer tells. */
+  /** Limits of each verdict. */
   options:
     | CheckOptions
     | undefined;
-  /** The names; at most `Limits.batch_items`. */
+  /** Names to check. At most `Limits.batch_items`. */
   names: string[];
 }
 
-/** The answer to names. */
+/** Response to `CheckToolNames`. */
 export interface CheckToolNamesResponse {
-  /** One for each name, in order. */
+  /** One outcome per name, in order. */
   outcomes: ToolNameOutcome[];
-  /** Names that become the same in a place where fewer characters are allowed. */
+  /** Names that become equal when they are sanitized. */
   collisions: NameCollision[];
 }
 
-/** The answer to one name. */
+/** Outcome of the check of one tool name. */
 export interface ToolNameOutcome {
-  /** The verdict. Pointers are empty: the name is the whole. */
+  /** Verdict on the name. Instance locations are empty. */
   verdict:
     | Verdict
     | undefined;
-  /** Whether the Python SDK holds the name for valid: 1 to 128 of `A-Za-z0-9_.-`. */
+  /** Whether the Python SDK accepts the name: 1 to 128 characters of `A-Za-z0-9_.-`. */
   sdkValid: boolean;
-  /** What the Python SDK warns of, word for word and in its order. */
+  /** Warnings of the Python SDK, verbatim and in its order. */
   sdkWarnings: string[];
-  /** What the name becomes where only `A-Za-z0-9_-` and 64 characters are allowed. */
+  /** The name reduced to 64 characters of `A-Za-z0-9_-`. */
   sanitized: string;
 }
 
-/** Names that become the same. */
+/** Names that become equal when they are sanitized. */
 export interface NameCollision {
-  /** What they become. */
+  /** Sanitized name. */
   sanitized: string;
-  /** The places of the names in the request, from 0. */
-  places: number[];
+  /** Indexes of the names in the request, from 0. */
+  indexes: number[];
 }
 
-/** Tool definitions to check. */
+/** Request to check tool definitions. */
 export interface CheckToolsRequest {
-  /** What is known of the peers. */
+  /** Protocol context. */
   context:
     | ProtocolContext
     | undefined;
-  /** How much the answer tells, for each tool. */
+  /** Limits of each verdict. */
   options:
     | CheckOptions
     | undefined;
   /**
-   * A whole `tools/list` answer, bare or in its JSON-RPC response, a list of
-   * definitions, or one definition, as JSON text. Either this or `tools` must be set.
+   * A whole `tools/list` result, bare or in its JSON-RPC response, a list of definitions, or
+   * one definition, as JSON text. Exactly one of this and `tools` must be set.
    */
-  listing: Buffer;
-  /** The definitions. */
+  toolsList: Buffer;
+  /** Definitions to check. */
   tools: InlineTool[];
-  /** Documents that the schemas of `listing` refer to. */
+  /** Documents that the schemas in `tools_list` refer to. */
   documents: Document[];
 }
 
-/** The answer to tool definitions. */
+/** Response to `CheckTools`. */
 export interface CheckToolsResponse {
-  /** One for each definition, in order. */
+  /** One outcome per definition, in order. */
   outcomes: ToolOutcome[];
-  /** What is wrong with the listing outside of the definitions. */
-  listing: Verdict | undefined;
+  /** Verdict on `tools_list` apart from the definitions in it. */
+  toolsListVerdict: Verdict | undefined;
 }
 
-/** The answer to one definition. */
+/** Outcome of the check of one tool definition. */
 export interface ToolOutcome {
-  /** The name. Empty if the definition has none. */
+  /** Name of the tool. Empty if the definition has none. */
   name: string;
   /**
-   * Where the definition stands, as a JSON Pointer into `listing`. Empty for those of
+   * Location of the definition in `tools_list`, as a JSON Pointer. Empty for definitions in
    * `tools`.
    */
   pointer: string;
-  /** What to do with the tool. */
-  treatment: ToolOutcome_Treatment;
-  /** All that was found. Instance pointers lead into the definition. */
+  /** What a conforming client does with the tool. */
+  disposition: ToolOutcome_Disposition;
+  /** Verdict on the definition. Instance locations point into it. */
   verdict: Verdict | undefined;
 }
 
-/** What a client that keeps to the rules does with a tool. */
-export enum ToolOutcome_Treatment {
-  /** TREATMENT_UNSPECIFIED - Never sent. */
-  TREATMENT_UNSPECIFIED = 0,
-  /** TREATMENT_KEEP - It takes the tool. */
-  TREATMENT_KEEP = 1,
-  /** TREATMENT_WARN - It takes the tool; the violations are worth a look. */
-  TREATMENT_WARN = 2,
-  /** TREATMENT_DROP - It leaves the tool out, and takes the others. */
-  TREATMENT_DROP = 3,
+/** What a conforming client does with the tool. */
+export enum ToolOutcome_Disposition {
+  /** DISPOSITION_UNSPECIFIED - Never sent. */
+  DISPOSITION_UNSPECIFIED = 0,
+  /** DISPOSITION_KEEP - Uses the tool. */
+  DISPOSITION_KEEP = 1,
+  /** DISPOSITION_WARN - Uses the tool. The violations deserve attention. */
+  DISPOSITION_WARN = 2,
+  /** DISPOSITION_DROP - Ignores the tool and uses the others. */
+  DISPOSITION_DROP = 3,
   UNRECOGNIZED = -1,
 }
 
-export function toolOutcome_TreatmentFromJSON(object: any): ToolOutcome_Treatment {
+export function toolOutcome_DispositionFromJSON(object: any): ToolOutcome_Disposition {
   switch (object) {
     case 0:
-    case "TREATMENT_UNSPECIFIED":
-      return ToolOutcome_Treatment.TREATMENT_UNSPECIFIED;
+    case "DISPOSITION_UNSPECIFIED":
+      return ToolOutcome_Disposition.DISPOSITION_UNSPECIFIED;
     case 1:
-    case "TREATMENT_KEEP":
-      return ToolOutcome_Treatment.TREATMENT_KEEP;
+    case "DISPOSITION_KEEP":
+      return ToolOutcome_Disposition.DISPOSITION_KEEP;
     case 2:
-    case "TREATMENT_WARN":
-      return ToolOutcome_Treatment.TREATMENT_WARN;
+    case "DISPOSITION_WARN":
+      return ToolOutcome_Disposition.DISPOSITION_WARN;
     case 3:
-    case "TREATMENT_DROP":
-      return ToolOutcome_Treatment.TREATMENT_DROP;
+    case "DISPOSITION_DROP":
+      return ToolOutcome_Disposition.DISPOSITION_DROP;
     case -1:
     case "UNRECOGNIZED":
     default:
-      return ToolOutcome_Treatment.UNRECOGNIZED;
+      return ToolOutcome_Disposition.UNRECOGNIZED;
   }
 }
 
-export function toolOutcome_TreatmentToJSON(object: ToolOutcome_Treatment): string {
+export function toolOutcome_DispositionToJSON(object: ToolOutcome_Disposition): string {
   switch (object) {
-    case ToolOutcome_Treatment.TREATMENT_UNSPECIFIED:
-      return "TREATMENT_UNSPECIFIED";
-    case ToolOutcome_Treatment.TREATMENT_KEEP:
-      return "TREATMENT_KEEP";
-    case ToolOutcome_Treatment.TREATMENT_WARN:
-      return "TREATMENT_WARN";
-    case ToolOutcome_Treatment.TREATMENT_DROP:
-      return "TREATMENT_DROP";
-    case ToolOutcome_Treatment.UNRECOGNIZED:
+    case ToolOutcome_Disposition.DISPOSITION_UNSPECIFIED:
+      return "DISPOSITION_UNSPECIFIED";
+    case ToolOutcome_Disposition.DISPOSITION_KEEP:
+      return "DISPOSITION_KEEP";
+    case ToolOutcome_Disposition.DISPOSITION_WARN:
+      return "DISPOSITION_WARN";
+    case ToolOutcome_Disposition.DISPOSITION_DROP:
+      return "DISPOSITION_DROP";
+    case ToolOutcome_Disposition.UNRECOGNIZED:
     default:
       return "UNRECOGNIZED";
   }
 }
 
-/** A request of elicitation. */
+/** Elicitation request. */
 export interface Elicitation {
   /** The `params`, as JSON text. */
   params: Buffer;
 }
 
-/** A request of elicitation to check. */
+/** Request to check an elicitation request. */
 export interface CheckElicitationRequest {
-  /** What is known of the peers. */
+  /** Protocol context. */
   context:
     | ProtocolContext
     | undefined;
-  /** How much the answer tells. */
+  /** Limits of the verdict. */
   options:
     | CheckOptions
     | undefined;
-  /** What to check. */
+  /** Elicitation request to check. */
   elicitation: Elicitation | undefined;
 }
 
-/** The answer to a request of elicitation. */
+/** Response to `CheckElicitation`. */
 export interface CheckElicitationResponse {
-  /** What was found. */
-  answer: CheckAnswer | undefined;
+  /** Result of the check. */
+  result: CheckResult | undefined;
 }
 
-/** The result of an elicitation. */
+/** Result of an elicitation request. */
 export interface ElicitationResult {
   /** The result, as JSON text. */
   result: Buffer;
   /**
-   * The `params` of the request that it answers, as JSON text. If empty, its content is
-   * not judged under what was asked for.
+   * The `params` of the request, as JSON text. If empty, the content is not validated
+   * against the requested schema.
    */
   params: Buffer;
 }
 
-/** The result of an elicitation to check. */
+/** Request to check the result of an elicitation request. */
 export interface CheckElicitationResultRequest {
-  /** What is known of the peers. */
+  /** Protocol context. */
   context:
     | ProtocolContext
     | undefined;
-  /** How much the answer tells. */
+  /** Limits of the verdict. */
   options:
     | CheckOptions
     | undefined;
-  /** What to check. */
+  /** Elicitation result to check. */
   elicitationResult: ElicitationResult | undefined;
 }
 
-/** The answer to the result of an elicitation. */
+/** Response to `CheckElicitationResult`. */
 export interface CheckElicitationResultResponse {
-  /** What was found. */
-  answer: CheckAnswer | undefined;
+  /** Result of the check. */
+  result: CheckResult | undefined;
 }
 
-/** A request of sampling. */
+/** Sampling request. */
 export interface Sampling {
   /** The `params`, as JSON text. */
   params: Buffer;
 }
 
-/** A request of sampling to check. */
+/** Request to check a sampling request. */
 export interface CheckSamplingRequest {
-  /** What is known of the peers. */
+  /** Protocol context. */
   context:
     | ProtocolContext
     | undefined;
-  /** How much the answer tells. */
+  /** Limits of the verdict. */
   options:
     | CheckOptions
     | undefined;
-  /** What to check. */
+  /** Sampling request to check. */
   sampling: Sampling | undefined;
 }
 
-/** The answer to a request of sampling. */
+/** Response to `CheckSampling`. */
 export interface CheckSamplingResponse {
-  /** What was found. */
-  answer: CheckAnswer | undefined;
+  /** Result of the check. */
+  result: CheckResult | undefined;
 }
 
-/** The result of a tool. */
+/** Tool result. */
 export interface ToolResult {
   /** The `CallToolResult`, as JSON text. */
   json: Buffer;
-  /** What it must be. */
+  /** Contract that the result must fulfil. */
   profile: ResultProfile;
   /**
-   * The tool that gave it, whose output schema judges its structured content. If unset,
-   * that is not judged.
+   * Tool that returned the result; its output schema applies to the structured content. If
+   * unset, the structured content is not validated.
    */
   tool: Target | undefined;
 }
 
-/** The result of a tool to check. */
+/** Request to check a tool result. */
 export interface CheckToolResultRequest {
-  /** What is known of the peers. */
+  /** Protocol context. */
   context:
     | ProtocolContext
     | undefined;
-  /** How much the answer tells. */
+  /** Limits of the verdict. */
   options:
     | CheckOptions
     | undefined;
-  /** What to check. */
+  /** Tool result to check. */
   toolResult: ToolResult | undefined;
 }
 
-/** The answer to the result of a tool. */
+/** Response to `CheckToolResult`. */
 export interface CheckToolResultResponse {
-  /** What was found. */
-  answer: CheckAnswer | undefined;
+  /** Result of the check. */
+  result: CheckResult | undefined;
 }
 
-/** What a tool returned, to be made a result. */
+/** Request to build a tool result from the return value of a tool. */
 export interface NormalizeToolResultRequest {
-  /** What is known of the peers. Only the protocol version counts. */
+  /** Protocol context. Only the protocol version is used. */
   context:
     | ProtocolContext
     | undefined;
-  /** How much the verdict tells. */
+  /** Limits of the verdict. */
   options:
     | CheckOptions
     | undefined;
   /**
-   * What the tool returned. Exactly one must be set; nothing is guessed from the form of a
-   * value.
+   * What the tool returned. Exactly one must be set: the form of a value does not decide
+   * what it is.
    */
   returned:
     | //
@@ -468,179 +471,176 @@ export interface NormalizeToolResultRequest {
     /** A whole `CallToolResult`, as JSON text. */
     { $case: "result"; value: Buffer }
     | //
-    /** What went wrong, for the model: the tool failed. */
+    /** Error message for the model: the tool failed. */
     { $case: "error"; value: string }
     | undefined;
   /**
-   * The tool that returned it, whose output schema says what form the value has. If unset
-   * it has none.
+   * Tool that returned the value; its output schema decides the form of the structured
+   * content. If unset, there is no output schema.
    */
   tool:
     | Target
     | undefined;
   /**
-   * What the result must be. With `RESULT_PROFILE_TEXT` it has one text and `isError`
-   * alone.
+   * Contract that the result must fulfil. With `RESULT_PROFILE_TEXT` it has one text block
+   * and `isError`.
    */
   profile: ResultProfile;
 }
 
-/** A result that conforms. */
+/** Response to `NormalizeToolResult`. */
 export interface NormalizeToolResultResponse {
-  /** The `CallToolResult`, as JSON text. */
+  /** The `CallToolResult`, as JSON text. Always valid. */
   result: Buffer;
-  /**
-   * The verdict on what the tool returned. If it is invalid, `result` is the one that tells
-   * of it.
-   */
+  /** Verdict on the return value. If it is invalid, `result` reports the failure. */
   verdict: Verdict | undefined;
 }
 
-/** A message of the protocol. */
+/** JSON-RPC message, or batch of messages. */
 export interface ProtocolMessage {
   /** The message, as JSON text. */
   json: Buffer;
-  /** Who sent it. */
+  /** Sender of the message. */
   sender: Sender;
   /**
-   * For a response: the method of the request that it answers. Empty if not known; then
-   * only its envelope is judged. Read from `request` where that is set.
+   * For a response: method of its request. If neither this nor `request` is set, only the
+   * envelope of a response is checked. `request` takes precedence.
    */
-  answers: string;
-  /** For a response: the request that it answers, whole, as JSON text. */
+  requestMethod: string;
+  /** For a response: its request, as JSON text. */
   request: Buffer;
 }
 
-/** A message to check. */
+/** Request to check a message. */
 export interface CheckMessageRequest {
-  /** What is known of the peers. */
+  /** Protocol context. */
   context:
     | ProtocolContext
     | undefined;
-  /** How much the answer tells. */
+  /** Limits of the verdict. */
   options:
     | CheckOptions
     | undefined;
-  /** What to check. */
+  /** Message to check. */
   message: ProtocolMessage | undefined;
 }
 
-/** The answer to a message. */
+/** Response to `CheckMessage`. */
 export interface CheckMessageResponse {
-  /** What was found. */
-  answer: CheckAnswer | undefined;
+  /** Result of the check. */
+  result: CheckResult | undefined;
 }
 
-/** The answer to one thing that was checked. */
-export interface CheckAnswer {
-  /** What was found. Instance pointers lead into the JSON that was sent. */
+/** Result of a check. */
+export interface CheckResult {
+  /** Verdict. Instance locations point into the JSON that was checked. */
   verdict:
     | Verdict
     | undefined;
   /**
-   * For a message with an error: the JSON-RPC response to send to its sender, whole,
-   * as JSON text. Empty if none is due: notifications and responses have no answer.
+   * For an invalid message: the JSON-RPC error response to send to its sender, as JSON text.
+   * Empty if none is due, as for notifications and responses.
    */
-  reply: Buffer;
+  errorResponse: Buffer;
 }
 
-/** Many things to check. */
+/** Request to check several items. */
 export interface CheckBatchRequest {
-  /** What is known of the peers. */
+  /** Protocol context. */
   context:
     | ProtocolContext
     | undefined;
-  /** How much each answer tells. */
+  /** Limits of each verdict. */
   options:
     | CheckOptions
     | undefined;
-  /** What to check. */
+  /** Items to check. */
   items: CheckItem[];
 }
 
-/** One thing of many. */
+/** One item of a batch. */
 export interface CheckItem {
   /** Exactly one must be set. */
   item:
     | //
-    /** A request of elicitation. */
+    /** Elicitation request. */
     { $case: "elicitation"; value: Elicitation }
     | //
-    /** The result of an elicitation. */
+    /** Result of an elicitation request. */
     { $case: "elicitationResult"; value: ElicitationResult }
     | //
-    /** A request of sampling. */
+    /** Sampling request. */
     { $case: "sampling"; value: Sampling }
     | //
-    /** The result of a tool. */
+    /** Tool result. */
     { $case: "toolResult"; value: ToolResult }
     | //
-    /** A message, whatever was said before. */
+    /** Message, checked independently of all others. */
     { $case: "message"; value: ProtocolMessage }
     | undefined;
 }
 
-/** The answers to many things. */
+/** Response to `CheckBatch`. */
 export interface CheckBatchResponse {
-  /** One for each item, in order. */
+  /** One outcome per item, in order. */
   outcomes: CheckOutcome[];
 }
 
-/** The answer to one thing of many: an answer or a refusal. */
+/** Outcome of the check of one item: a result or an error. */
 export interface CheckOutcome {
   /** Exactly one is set. */
   outcome:
     | //
-    /** It was checked. */
-    { $case: "answer"; value: CheckAnswer }
+    /** Result of the check. */
+    { $case: "result"; value: CheckResult }
     | //
-    /** It could not be. The details hold a `google.rpc.ErrorInfo`. */
-    { $case: "refusal"; value: Status }
+    /** The item could not be checked. The details contain a `google.rpc.ErrorInfo`. */
+    { $case: "error"; value: Status }
     | undefined;
 }
 
-/** A message of the caller in a stream. */
+/** Message from the client in `CheckSession`. */
 export interface CheckSessionRequest {
   /** Exactly one must be set. */
   message:
     | //
-    /** What is known before. Only the first message may be this; it has no answer. */
+    /** Defaults of the session. Only allowed as the first message; it has no response. */
     { $case: "defaults"; value: SessionDefaults }
     | //
-    /** One message of the session; it has one answer. */
+    /** One message of the session. It has one response. */
     { $case: "item"; value: SessionItem }
     | undefined;
 }
 
-/** What is known of a session before its first message. */
+/** Context of a session before its first message. */
 export interface SessionDefaults {
   /**
-   * What is known of the peers; the rest is read from their messages. If no protocol
-   * version is named, the one that the session agrees on holds.
+   * Protocol context; what it leaves open is read from the messages. If it names no protocol
+   * version, the negotiated version applies.
    */
   context:
     | ProtocolContext
     | undefined;
-  /** How much each answer tells. */
+  /** Limits of each verdict. */
   options: CheckOptions | undefined;
 }
 
 /** One message of a session. */
 export interface SessionItem {
-  /** The caller's own name for the item; the answer repeats it. */
+  /** ID chosen by the client and repeated in the response. */
   id: string;
   /**
-   * The message. Who sent it should be said: without that, requests of the two sides
-   * cannot be told apart. `answers` and `request` are not needed.
+   * The message. Set its `sender`: without it, the requests of the two peers cannot be told
+   * apart. `request_method` and `request` are not needed.
    */
   message: ProtocolMessage | undefined;
 }
 
-/** The answer to one message of a session. */
+/** Response to one message of a session. */
 export interface CheckSessionResponse {
-  /** The id of the item. Empty where the item could not be read. */
+  /** ID of the item. Empty if the item could not be read. */
   id: string;
-  /** The answer or the refusal. */
+  /** Result or error. */
   outcome: CheckOutcome | undefined;
 }
 
@@ -758,7 +758,7 @@ export const ProtocolContext: MessageFns<ProtocolContext> = {
 };
 
 function createBaseCheckOptions(): CheckOptions {
-  return { maxViolations: 0, hideValues: false, leastSeverity: 0 };
+  return { maxViolations: 0, hideValues: false, minSeverity: 0 };
 }
 
 export const CheckOptions: MessageFns<CheckOptions> = {
@@ -769,8 +769,8 @@ export const CheckOptions: MessageFns<CheckOptions> = {
     if (message.hideValues !== false) {
       writer.uint32(16).bool(message.hideValues);
     }
-    if (message.leastSeverity !== 0) {
-      writer.uint32(24).int32(message.leastSeverity);
+    if (message.minSeverity !== 0) {
+      writer.uint32(24).int32(message.minSeverity);
     }
     return writer;
   },
@@ -809,7 +809,7 @@ export const CheckOptions: MessageFns<CheckOptions> = {
               break;
             }
 
-            message.leastSeverity = reader.int32() as any;
+            message.minSeverity = reader.int32() as any;
             continue;
           }
         }
@@ -836,10 +836,10 @@ export const CheckOptions: MessageFns<CheckOptions> = {
         : isSet(object.hide_values)
         ? globalThis.Boolean(object.hide_values)
         : false,
-      leastSeverity: isSet(object.leastSeverity)
-        ? severityFromJSON(object.leastSeverity)
-        : isSet(object.least_severity)
-        ? severityFromJSON(object.least_severity)
+      minSeverity: isSet(object.minSeverity)
+        ? severityFromJSON(object.minSeverity)
+        : isSet(object.min_severity)
+        ? severityFromJSON(object.min_severity)
         : 0,
     };
   },
@@ -852,8 +852,8 @@ export const CheckOptions: MessageFns<CheckOptions> = {
     if (message.hideValues !== false) {
       obj.hideValues = message.hideValues;
     }
-    if (message.leastSeverity !== 0) {
-      obj.leastSeverity = severityToJSON(message.leastSeverity);
+    if (message.minSeverity !== 0) {
+      obj.minSeverity = severityToJSON(message.minSeverity);
     }
     return obj;
   },
@@ -865,7 +865,7 @@ export const CheckOptions: MessageFns<CheckOptions> = {
     const message = createBaseCheckOptions();
     message.maxViolations = object.maxViolations ?? 0;
     message.hideValues = object.hideValues ?? false;
-    message.leastSeverity = object.leastSeverity ?? 0;
+    message.minSeverity = object.minSeverity ?? 0;
     return message;
   },
 };
@@ -1073,7 +1073,7 @@ export const ListRulesResponse: MessageFns<ListRulesResponse> = {
 };
 
 function createBaseRule(): Rule {
-  return { code: "", severity: 0, protocolVersions: [], clause: "", sentence: "", subjects: [] };
+  return { code: "", severity: 0, protocolVersions: [], specUrl: "", requirement: "", subjects: [] };
 }
 
 export const Rule: MessageFns<Rule> = {
@@ -1087,11 +1087,11 @@ export const Rule: MessageFns<Rule> = {
     for (const v of message.protocolVersions) {
       writer.uint32(26).string(v!);
     }
-    if (message.clause !== "") {
-      writer.uint32(34).string(message.clause);
+    if (message.specUrl !== "") {
+      writer.uint32(34).string(message.specUrl);
     }
-    if (message.sentence !== "") {
-      writer.uint32(42).string(message.sentence);
+    if (message.requirement !== "") {
+      writer.uint32(42).string(message.requirement);
     }
     for (const v of message.subjects) {
       writer.uint32(50).string(v!);
@@ -1141,7 +1141,7 @@ export const Rule: MessageFns<Rule> = {
               break;
             }
 
-            message.clause = reader.string();
+            message.specUrl = reader.string();
             continue;
           }
           case 5: {
@@ -1149,7 +1149,7 @@ export const Rule: MessageFns<Rule> = {
               break;
             }
 
-            message.sentence = reader.string();
+            message.requirement = reader.string();
             continue;
           }
           case 6: {
@@ -1181,8 +1181,12 @@ export const Rule: MessageFns<Rule> = {
         : globalThis.Array.isArray(object?.protocol_versions)
         ? object.protocol_versions.map((e: any) => globalThis.String(e))
         : [],
-      clause: isSet(object.clause) ? globalThis.String(object.clause) : "",
-      sentence: isSet(object.sentence) ? globalThis.String(object.sentence) : "",
+      specUrl: isSet(object.specUrl)
+        ? globalThis.String(object.specUrl)
+        : isSet(object.spec_url)
+        ? globalThis.String(object.spec_url)
+        : "",
+      requirement: isSet(object.requirement) ? globalThis.String(object.requirement) : "",
       subjects: globalThis.Array.isArray(object?.subjects) ? object.subjects.map((e: any) => globalThis.String(e)) : [],
     };
   },
@@ -1198,11 +1202,11 @@ export const Rule: MessageFns<Rule> = {
     if (message.protocolVersions?.length) {
       obj.protocolVersions = message.protocolVersions;
     }
-    if (message.clause !== "") {
-      obj.clause = message.clause;
+    if (message.specUrl !== "") {
+      obj.specUrl = message.specUrl;
     }
-    if (message.sentence !== "") {
-      obj.sentence = message.sentence;
+    if (message.requirement !== "") {
+      obj.requirement = message.requirement;
     }
     if (message.subjects?.length) {
       obj.subjects = message.subjects;
@@ -1218,8 +1222,8 @@ export const Rule: MessageFns<Rule> = {
     message.code = object.code ?? "";
     message.severity = object.severity ?? 0;
     message.protocolVersions = object.protocolVersions?.map((e) => e) || [];
-    message.clause = object.clause ?? "";
-    message.sentence = object.sentence ?? "";
+    message.specUrl = object.specUrl ?? "";
+    message.requirement = object.requirement ?? "";
     message.subjects = object.subjects?.map((e) => e) || [];
     return message;
   },
@@ -1547,7 +1551,7 @@ export const ToolNameOutcome: MessageFns<ToolNameOutcome> = {
 };
 
 function createBaseNameCollision(): NameCollision {
-  return { sanitized: "", places: [] };
+  return { sanitized: "", indexes: [] };
 }
 
 export const NameCollision: MessageFns<NameCollision> = {
@@ -1555,9 +1559,9 @@ export const NameCollision: MessageFns<NameCollision> = {
     if (message.sanitized !== "") {
       writer.uint32(10).string(message.sanitized);
     }
-    if (message.places.length !== 0) {
+    if (message.indexes.length !== 0) {
       writer.uint32(18).fork();
-      for (const v of message.places) {
+      for (const v of message.indexes) {
         writer.uint32(v);
       }
       writer.join();
@@ -1588,7 +1592,7 @@ export const NameCollision: MessageFns<NameCollision> = {
           }
           case 2: {
             if (tag === 16) {
-              message.places.push(reader.uint32());
+              message.indexes.push(reader.uint32());
 
               continue;
             }
@@ -1596,7 +1600,7 @@ export const NameCollision: MessageFns<NameCollision> = {
             if (tag === 18) {
               const end2 = reader.uint32() + reader.pos;
               while (reader.pos < end2) {
-                message.places.push(reader.uint32());
+                message.indexes.push(reader.uint32());
               }
 
               continue;
@@ -1619,7 +1623,7 @@ export const NameCollision: MessageFns<NameCollision> = {
   fromJSON(object: any): NameCollision {
     return {
       sanitized: isSet(object.sanitized) ? globalThis.String(object.sanitized) : "",
-      places: globalThis.Array.isArray(object?.places) ? object.places.map((e: any) => globalThis.Number(e)) : [],
+      indexes: globalThis.Array.isArray(object?.indexes) ? object.indexes.map((e: any) => globalThis.Number(e)) : [],
     };
   },
 
@@ -1628,8 +1632,8 @@ export const NameCollision: MessageFns<NameCollision> = {
     if (message.sanitized !== "") {
       obj.sanitized = message.sanitized;
     }
-    if (message.places?.length) {
-      obj.places = message.places.map((e) => Math.round(e));
+    if (message.indexes?.length) {
+      obj.indexes = message.indexes.map((e) => Math.round(e));
     }
     return obj;
   },
@@ -1640,13 +1644,13 @@ export const NameCollision: MessageFns<NameCollision> = {
   fromPartial<I extends Exact<DeepPartial<NameCollision>, I>>(object: I): NameCollision {
     const message = createBaseNameCollision();
     message.sanitized = object.sanitized ?? "";
-    message.places = object.places?.map((e) => e) || [];
+    message.indexes = object.indexes?.map((e) => e) || [];
     return message;
   },
 };
 
 function createBaseCheckToolsRequest(): CheckToolsRequest {
-  return { context: undefined, options: undefined, listing: Buffer.alloc(0), tools: [], documents: [] };
+  return { context: undefined, options: undefined, toolsList: Buffer.alloc(0), tools: [], documents: [] };
 }
 
 export const CheckToolsRequest: MessageFns<CheckToolsRequest> = {
@@ -1657,8 +1661,8 @@ export const CheckToolsRequest: MessageFns<CheckToolsRequest> = {
     if (message.options !== undefined) {
       CheckOptions.encode(message.options, writer.uint32(18).fork()).join();
     }
-    if (message.listing.length !== 0) {
-      writer.uint32(26).bytes(message.listing);
+    if (message.toolsList.length !== 0) {
+      writer.uint32(26).bytes(message.toolsList);
     }
     for (const v of message.tools) {
       InlineTool.encode(v!, writer.uint32(34).fork()).join();
@@ -1703,7 +1707,7 @@ export const CheckToolsRequest: MessageFns<CheckToolsRequest> = {
               break;
             }
 
-            message.listing = Buffer.from(reader.bytes());
+            message.toolsList = Buffer.from(reader.bytes());
             continue;
           }
           case 4: {
@@ -1738,7 +1742,11 @@ export const CheckToolsRequest: MessageFns<CheckToolsRequest> = {
     return {
       context: isSet(object.context) ? ProtocolContext.fromJSON(object.context) : undefined,
       options: isSet(object.options) ? CheckOptions.fromJSON(object.options) : undefined,
-      listing: isSet(object.listing) ? Buffer.from(bytesFromBase64(object.listing)) : Buffer.alloc(0),
+      toolsList: isSet(object.toolsList)
+        ? Buffer.from(bytesFromBase64(object.toolsList))
+        : isSet(object.tools_list)
+        ? Buffer.from(bytesFromBase64(object.tools_list))
+        : Buffer.alloc(0),
       tools: globalThis.Array.isArray(object?.tools) ? object.tools.map((e: any) => InlineTool.fromJSON(e)) : [],
       documents: globalThis.Array.isArray(object?.documents)
         ? object.documents.map((e: any) => Document.fromJSON(e))
@@ -1754,8 +1762,8 @@ export const CheckToolsRequest: MessageFns<CheckToolsRequest> = {
     if (message.options !== undefined) {
       obj.options = CheckOptions.toJSON(message.options);
     }
-    if (message.listing.length !== 0) {
-      obj.listing = base64FromBytes(message.listing);
+    if (message.toolsList.length !== 0) {
+      obj.toolsList = base64FromBytes(message.toolsList);
     }
     if (message.tools?.length) {
       obj.tools = message.tools.map((e) => InlineTool.toJSON(e));
@@ -1777,7 +1785,7 @@ export const CheckToolsRequest: MessageFns<CheckToolsRequest> = {
     message.options = (object.options !== undefined && object.options !== null)
       ? CheckOptions.fromPartial(object.options)
       : undefined;
-    message.listing = object.listing ?? Buffer.alloc(0);
+    message.toolsList = object.toolsList ?? Buffer.alloc(0);
     message.tools = object.tools?.map((e) => InlineTool.fromPartial(e)) || [];
     message.documents = object.documents?.map((e) => Document.fromPartial(e)) || [];
     return message;
@@ -1785,7 +1793,7 @@ export const CheckToolsRequest: MessageFns<CheckToolsRequest> = {
 };
 
 function createBaseCheckToolsResponse(): CheckToolsResponse {
-  return { outcomes: [], listing: undefined };
+  return { outcomes: [], toolsListVerdict: undefined };
 }
 
 export const CheckToolsResponse: MessageFns<CheckToolsResponse> = {
@@ -1793,8 +1801,8 @@ export const CheckToolsResponse: MessageFns<CheckToolsResponse> = {
     for (const v of message.outcomes) {
       ToolOutcome.encode(v!, writer.uint32(10).fork()).join();
     }
-    if (message.listing !== undefined) {
-      Verdict.encode(message.listing, writer.uint32(18).fork()).join();
+    if (message.toolsListVerdict !== undefined) {
+      Verdict.encode(message.toolsListVerdict, writer.uint32(18).fork()).join();
     }
     return writer;
   },
@@ -1825,7 +1833,7 @@ export const CheckToolsResponse: MessageFns<CheckToolsResponse> = {
               break;
             }
 
-            message.listing = Verdict.decode(reader, reader.uint32());
+            message.toolsListVerdict = Verdict.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -1845,7 +1853,11 @@ export const CheckToolsResponse: MessageFns<CheckToolsResponse> = {
       outcomes: globalThis.Array.isArray(object?.outcomes)
         ? object.outcomes.map((e: any) => ToolOutcome.fromJSON(e))
         : [],
-      listing: isSet(object.listing) ? Verdict.fromJSON(object.listing) : undefined,
+      toolsListVerdict: isSet(object.toolsListVerdict)
+        ? Verdict.fromJSON(object.toolsListVerdict)
+        : isSet(object.tools_list_verdict)
+        ? Verdict.fromJSON(object.tools_list_verdict)
+        : undefined,
     };
   },
 
@@ -1854,8 +1866,8 @@ export const CheckToolsResponse: MessageFns<CheckToolsResponse> = {
     if (message.outcomes?.length) {
       obj.outcomes = message.outcomes.map((e) => ToolOutcome.toJSON(e));
     }
-    if (message.listing !== undefined) {
-      obj.listing = Verdict.toJSON(message.listing);
+    if (message.toolsListVerdict !== undefined) {
+      obj.toolsListVerdict = Verdict.toJSON(message.toolsListVerdict);
     }
     return obj;
   },
@@ -1866,15 +1878,15 @@ export const CheckToolsResponse: MessageFns<CheckToolsResponse> = {
   fromPartial<I extends Exact<DeepPartial<CheckToolsResponse>, I>>(object: I): CheckToolsResponse {
     const message = createBaseCheckToolsResponse();
     message.outcomes = object.outcomes?.map((e) => ToolOutcome.fromPartial(e)) || [];
-    message.listing = (object.listing !== undefined && object.listing !== null)
-      ? Verdict.fromPartial(object.listing)
+    message.toolsListVerdict = (object.toolsListVerdict !== undefined && object.toolsListVerdict !== null)
+      ? Verdict.fromPartial(object.toolsListVerdict)
       : undefined;
     return message;
   },
 };
 
 function createBaseToolOutcome(): ToolOutcome {
-  return { name: "", pointer: "", treatment: 0, verdict: undefined };
+  return { name: "", pointer: "", disposition: 0, verdict: undefined };
 }
 
 export const ToolOutcome: MessageFns<ToolOutcome> = {
@@ -1885,8 +1897,8 @@ export const ToolOutcome: MessageFns<ToolOutcome> = {
     if (message.pointer !== "") {
       writer.uint32(18).string(message.pointer);
     }
-    if (message.treatment !== 0) {
-      writer.uint32(24).int32(message.treatment);
+    if (message.disposition !== 0) {
+      writer.uint32(24).int32(message.disposition);
     }
     if (message.verdict !== undefined) {
       Verdict.encode(message.verdict, writer.uint32(34).fork()).join();
@@ -1928,7 +1940,7 @@ export const ToolOutcome: MessageFns<ToolOutcome> = {
               break;
             }
 
-            message.treatment = reader.int32() as any;
+            message.disposition = reader.int32() as any;
             continue;
           }
           case 4: {
@@ -1955,7 +1967,7 @@ export const ToolOutcome: MessageFns<ToolOutcome> = {
     return {
       name: isSet(object.name) ? globalThis.String(object.name) : "",
       pointer: isSet(object.pointer) ? globalThis.String(object.pointer) : "",
-      treatment: isSet(object.treatment) ? toolOutcome_TreatmentFromJSON(object.treatment) : 0,
+      disposition: isSet(object.disposition) ? toolOutcome_DispositionFromJSON(object.disposition) : 0,
       verdict: isSet(object.verdict) ? Verdict.fromJSON(object.verdict) : undefined,
     };
   },
@@ -1968,8 +1980,8 @@ export const ToolOutcome: MessageFns<ToolOutcome> = {
     if (message.pointer !== "") {
       obj.pointer = message.pointer;
     }
-    if (message.treatment !== 0) {
-      obj.treatment = toolOutcome_TreatmentToJSON(message.treatment);
+    if (message.disposition !== 0) {
+      obj.disposition = toolOutcome_DispositionToJSON(message.disposition);
     }
     if (message.verdict !== undefined) {
       obj.verdict = Verdict.toJSON(message.verdict);
@@ -1984,7 +1996,7 @@ export const ToolOutcome: MessageFns<ToolOutcome> = {
     const message = createBaseToolOutcome();
     message.name = object.name ?? "";
     message.pointer = object.pointer ?? "";
-    message.treatment = object.treatment ?? 0;
+    message.disposition = object.disposition ?? 0;
     message.verdict = (object.verdict !== undefined && object.verdict !== null)
       ? Verdict.fromPartial(object.verdict)
       : undefined;
@@ -2167,13 +2179,13 @@ export const CheckElicitationRequest: MessageFns<CheckElicitationRequest> = {
 };
 
 function createBaseCheckElicitationResponse(): CheckElicitationResponse {
-  return { answer: undefined };
+  return { result: undefined };
 }
 
 export const CheckElicitationResponse: MessageFns<CheckElicitationResponse> = {
   encode(message: CheckElicitationResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.answer !== undefined) {
-      CheckAnswer.encode(message.answer, writer.uint32(10).fork()).join();
+    if (message.result !== undefined) {
+      CheckResult.encode(message.result, writer.uint32(10).fork()).join();
     }
     return writer;
   },
@@ -2196,7 +2208,7 @@ export const CheckElicitationResponse: MessageFns<CheckElicitationResponse> = {
               break;
             }
 
-            message.answer = CheckAnswer.decode(reader, reader.uint32());
+            message.result = CheckResult.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -2212,13 +2224,13 @@ export const CheckElicitationResponse: MessageFns<CheckElicitationResponse> = {
   },
 
   fromJSON(object: any): CheckElicitationResponse {
-    return { answer: isSet(object.answer) ? CheckAnswer.fromJSON(object.answer) : undefined };
+    return { result: isSet(object.result) ? CheckResult.fromJSON(object.result) : undefined };
   },
 
   toJSON(message: CheckElicitationResponse): unknown {
     const obj: any = {};
-    if (message.answer !== undefined) {
-      obj.answer = CheckAnswer.toJSON(message.answer);
+    if (message.result !== undefined) {
+      obj.result = CheckResult.toJSON(message.result);
     }
     return obj;
   },
@@ -2228,8 +2240,8 @@ export const CheckElicitationResponse: MessageFns<CheckElicitationResponse> = {
   },
   fromPartial<I extends Exact<DeepPartial<CheckElicitationResponse>, I>>(object: I): CheckElicitationResponse {
     const message = createBaseCheckElicitationResponse();
-    message.answer = (object.answer !== undefined && object.answer !== null)
-      ? CheckAnswer.fromPartial(object.answer)
+    message.result = (object.result !== undefined && object.result !== null)
+      ? CheckResult.fromPartial(object.result)
       : undefined;
     return message;
   },
@@ -2434,13 +2446,13 @@ export const CheckElicitationResultRequest: MessageFns<CheckElicitationResultReq
 };
 
 function createBaseCheckElicitationResultResponse(): CheckElicitationResultResponse {
-  return { answer: undefined };
+  return { result: undefined };
 }
 
 export const CheckElicitationResultResponse: MessageFns<CheckElicitationResultResponse> = {
   encode(message: CheckElicitationResultResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.answer !== undefined) {
-      CheckAnswer.encode(message.answer, writer.uint32(10).fork()).join();
+    if (message.result !== undefined) {
+      CheckResult.encode(message.result, writer.uint32(10).fork()).join();
     }
     return writer;
   },
@@ -2463,7 +2475,7 @@ export const CheckElicitationResultResponse: MessageFns<CheckElicitationResultRe
               break;
             }
 
-            message.answer = CheckAnswer.decode(reader, reader.uint32());
+            message.result = CheckResult.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -2479,13 +2491,13 @@ export const CheckElicitationResultResponse: MessageFns<CheckElicitationResultRe
   },
 
   fromJSON(object: any): CheckElicitationResultResponse {
-    return { answer: isSet(object.answer) ? CheckAnswer.fromJSON(object.answer) : undefined };
+    return { result: isSet(object.result) ? CheckResult.fromJSON(object.result) : undefined };
   },
 
   toJSON(message: CheckElicitationResultResponse): unknown {
     const obj: any = {};
-    if (message.answer !== undefined) {
-      obj.answer = CheckAnswer.toJSON(message.answer);
+    if (message.result !== undefined) {
+      obj.result = CheckResult.toJSON(message.result);
     }
     return obj;
   },
@@ -2497,8 +2509,8 @@ export const CheckElicitationResultResponse: MessageFns<CheckElicitationResultRe
     object: I,
   ): CheckElicitationResultResponse {
     const message = createBaseCheckElicitationResultResponse();
-    message.answer = (object.answer !== undefined && object.answer !== null)
-      ? CheckAnswer.fromPartial(object.answer)
+    message.result = (object.result !== undefined && object.result !== null)
+      ? CheckResult.fromPartial(object.result)
       : undefined;
     return message;
   },
@@ -2679,13 +2691,13 @@ export const CheckSamplingRequest: MessageFns<CheckSamplingRequest> = {
 };
 
 function createBaseCheckSamplingResponse(): CheckSamplingResponse {
-  return { answer: undefined };
+  return { result: undefined };
 }
 
 export const CheckSamplingResponse: MessageFns<CheckSamplingResponse> = {
   encode(message: CheckSamplingResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.answer !== undefined) {
-      CheckAnswer.encode(message.answer, writer.uint32(10).fork()).join();
+    if (message.result !== undefined) {
+      CheckResult.encode(message.result, writer.uint32(10).fork()).join();
     }
     return writer;
   },
@@ -2708,7 +2720,7 @@ export const CheckSamplingResponse: MessageFns<CheckSamplingResponse> = {
               break;
             }
 
-            message.answer = CheckAnswer.decode(reader, reader.uint32());
+            message.result = CheckResult.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -2724,13 +2736,13 @@ export const CheckSamplingResponse: MessageFns<CheckSamplingResponse> = {
   },
 
   fromJSON(object: any): CheckSamplingResponse {
-    return { answer: isSet(object.answer) ? CheckAnswer.fromJSON(object.answer) : undefined };
+    return { result: isSet(object.result) ? CheckResult.fromJSON(object.result) : undefined };
   },
 
   toJSON(message: CheckSamplingResponse): unknown {
     const obj: any = {};
-    if (message.answer !== undefined) {
-      obj.answer = CheckAnswer.toJSON(message.answer);
+    if (message.result !== undefined) {
+      obj.result = CheckResult.toJSON(message.result);
     }
     return obj;
   },
@@ -2740,8 +2752,8 @@ export const CheckSamplingResponse: MessageFns<CheckSamplingResponse> = {
   },
   fromPartial<I extends Exact<DeepPartial<CheckSamplingResponse>, I>>(object: I): CheckSamplingResponse {
     const message = createBaseCheckSamplingResponse();
-    message.answer = (object.answer !== undefined && object.answer !== null)
-      ? CheckAnswer.fromPartial(object.answer)
+    message.result = (object.result !== undefined && object.result !== null)
+      ? CheckResult.fromPartial(object.result)
       : undefined;
     return message;
   },
@@ -2960,13 +2972,13 @@ export const CheckToolResultRequest: MessageFns<CheckToolResultRequest> = {
 };
 
 function createBaseCheckToolResultResponse(): CheckToolResultResponse {
-  return { answer: undefined };
+  return { result: undefined };
 }
 
 export const CheckToolResultResponse: MessageFns<CheckToolResultResponse> = {
   encode(message: CheckToolResultResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.answer !== undefined) {
-      CheckAnswer.encode(message.answer, writer.uint32(10).fork()).join();
+    if (message.result !== undefined) {
+      CheckResult.encode(message.result, writer.uint32(10).fork()).join();
     }
     return writer;
   },
@@ -2989,7 +3001,7 @@ export const CheckToolResultResponse: MessageFns<CheckToolResultResponse> = {
               break;
             }
 
-            message.answer = CheckAnswer.decode(reader, reader.uint32());
+            message.result = CheckResult.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -3005,13 +3017,13 @@ export const CheckToolResultResponse: MessageFns<CheckToolResultResponse> = {
   },
 
   fromJSON(object: any): CheckToolResultResponse {
-    return { answer: isSet(object.answer) ? CheckAnswer.fromJSON(object.answer) : undefined };
+    return { result: isSet(object.result) ? CheckResult.fromJSON(object.result) : undefined };
   },
 
   toJSON(message: CheckToolResultResponse): unknown {
     const obj: any = {};
-    if (message.answer !== undefined) {
-      obj.answer = CheckAnswer.toJSON(message.answer);
+    if (message.result !== undefined) {
+      obj.result = CheckResult.toJSON(message.result);
     }
     return obj;
   },
@@ -3021,8 +3033,8 @@ export const CheckToolResultResponse: MessageFns<CheckToolResultResponse> = {
   },
   fromPartial<I extends Exact<DeepPartial<CheckToolResultResponse>, I>>(object: I): CheckToolResultResponse {
     const message = createBaseCheckToolResultResponse();
-    message.answer = (object.answer !== undefined && object.answer !== null)
-      ? CheckAnswer.fromPartial(object.answer)
+    message.result = (object.result !== undefined && object.result !== null)
+      ? CheckResult.fromPartial(object.result)
       : undefined;
     return message;
   },
@@ -3327,7 +3339,7 @@ export const NormalizeToolResultResponse: MessageFns<NormalizeToolResultResponse
 };
 
 function createBaseProtocolMessage(): ProtocolMessage {
-  return { json: Buffer.alloc(0), sender: 0, answers: "", request: Buffer.alloc(0) };
+  return { json: Buffer.alloc(0), sender: 0, requestMethod: "", request: Buffer.alloc(0) };
 }
 
 export const ProtocolMessage: MessageFns<ProtocolMessage> = {
@@ -3338,8 +3350,8 @@ export const ProtocolMessage: MessageFns<ProtocolMessage> = {
     if (message.sender !== 0) {
       writer.uint32(16).int32(message.sender);
     }
-    if (message.answers !== "") {
-      writer.uint32(26).string(message.answers);
+    if (message.requestMethod !== "") {
+      writer.uint32(26).string(message.requestMethod);
     }
     if (message.request.length !== 0) {
       writer.uint32(34).bytes(message.request);
@@ -3381,7 +3393,7 @@ export const ProtocolMessage: MessageFns<ProtocolMessage> = {
               break;
             }
 
-            message.answers = reader.string();
+            message.requestMethod = reader.string();
             continue;
           }
           case 4: {
@@ -3408,7 +3420,11 @@ export const ProtocolMessage: MessageFns<ProtocolMessage> = {
     return {
       json: isSet(object.json) ? Buffer.from(bytesFromBase64(object.json)) : Buffer.alloc(0),
       sender: isSet(object.sender) ? senderFromJSON(object.sender) : 0,
-      answers: isSet(object.answers) ? globalThis.String(object.answers) : "",
+      requestMethod: isSet(object.requestMethod)
+        ? globalThis.String(object.requestMethod)
+        : isSet(object.request_method)
+        ? globalThis.String(object.request_method)
+        : "",
       request: isSet(object.request) ? Buffer.from(bytesFromBase64(object.request)) : Buffer.alloc(0),
     };
   },
@@ -3421,8 +3437,8 @@ export const ProtocolMessage: MessageFns<ProtocolMessage> = {
     if (message.sender !== 0) {
       obj.sender = senderToJSON(message.sender);
     }
-    if (message.answers !== "") {
-      obj.answers = message.answers;
+    if (message.requestMethod !== "") {
+      obj.requestMethod = message.requestMethod;
     }
     if (message.request.length !== 0) {
       obj.request = base64FromBytes(message.request);
@@ -3437,7 +3453,7 @@ export const ProtocolMessage: MessageFns<ProtocolMessage> = {
     const message = createBaseProtocolMessage();
     message.json = object.json ?? Buffer.alloc(0);
     message.sender = object.sender ?? 0;
-    message.answers = object.answers ?? "";
+    message.requestMethod = object.requestMethod ?? "";
     message.request = object.request ?? Buffer.alloc(0);
     return message;
   },
@@ -3551,13 +3567,13 @@ export const CheckMessageRequest: MessageFns<CheckMessageRequest> = {
 };
 
 function createBaseCheckMessageResponse(): CheckMessageResponse {
-  return { answer: undefined };
+  return { result: undefined };
 }
 
 export const CheckMessageResponse: MessageFns<CheckMessageResponse> = {
   encode(message: CheckMessageResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.answer !== undefined) {
-      CheckAnswer.encode(message.answer, writer.uint32(10).fork()).join();
+    if (message.result !== undefined) {
+      CheckResult.encode(message.result, writer.uint32(10).fork()).join();
     }
     return writer;
   },
@@ -3580,7 +3596,7 @@ export const CheckMessageResponse: MessageFns<CheckMessageResponse> = {
               break;
             }
 
-            message.answer = CheckAnswer.decode(reader, reader.uint32());
+            message.result = CheckResult.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -3596,13 +3612,13 @@ export const CheckMessageResponse: MessageFns<CheckMessageResponse> = {
   },
 
   fromJSON(object: any): CheckMessageResponse {
-    return { answer: isSet(object.answer) ? CheckAnswer.fromJSON(object.answer) : undefined };
+    return { result: isSet(object.result) ? CheckResult.fromJSON(object.result) : undefined };
   },
 
   toJSON(message: CheckMessageResponse): unknown {
     const obj: any = {};
-    if (message.answer !== undefined) {
-      obj.answer = CheckAnswer.toJSON(message.answer);
+    if (message.result !== undefined) {
+      obj.result = CheckResult.toJSON(message.result);
     }
     return obj;
   },
@@ -3612,29 +3628,29 @@ export const CheckMessageResponse: MessageFns<CheckMessageResponse> = {
   },
   fromPartial<I extends Exact<DeepPartial<CheckMessageResponse>, I>>(object: I): CheckMessageResponse {
     const message = createBaseCheckMessageResponse();
-    message.answer = (object.answer !== undefined && object.answer !== null)
-      ? CheckAnswer.fromPartial(object.answer)
+    message.result = (object.result !== undefined && object.result !== null)
+      ? CheckResult.fromPartial(object.result)
       : undefined;
     return message;
   },
 };
 
-function createBaseCheckAnswer(): CheckAnswer {
-  return { verdict: undefined, reply: Buffer.alloc(0) };
+function createBaseCheckResult(): CheckResult {
+  return { verdict: undefined, errorResponse: Buffer.alloc(0) };
 }
 
-export const CheckAnswer: MessageFns<CheckAnswer> = {
-  encode(message: CheckAnswer, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+export const CheckResult: MessageFns<CheckResult> = {
+  encode(message: CheckResult, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.verdict !== undefined) {
       Verdict.encode(message.verdict, writer.uint32(10).fork()).join();
     }
-    if (message.reply.length !== 0) {
-      writer.uint32(18).bytes(message.reply);
+    if (message.errorResponse.length !== 0) {
+      writer.uint32(18).bytes(message.errorResponse);
     }
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): CheckAnswer {
+  decode(input: BinaryReader | Uint8Array, length?: number): CheckResult {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -3643,7 +3659,7 @@ export const CheckAnswer: MessageFns<CheckAnswer> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseCheckAnswer();
+      const message = createBaseCheckResult();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -3660,7 +3676,7 @@ export const CheckAnswer: MessageFns<CheckAnswer> = {
               break;
             }
 
-            message.reply = Buffer.from(reader.bytes());
+            message.errorResponse = Buffer.from(reader.bytes());
             continue;
           }
         }
@@ -3675,33 +3691,37 @@ export const CheckAnswer: MessageFns<CheckAnswer> = {
     }
   },
 
-  fromJSON(object: any): CheckAnswer {
+  fromJSON(object: any): CheckResult {
     return {
       verdict: isSet(object.verdict) ? Verdict.fromJSON(object.verdict) : undefined,
-      reply: isSet(object.reply) ? Buffer.from(bytesFromBase64(object.reply)) : Buffer.alloc(0),
+      errorResponse: isSet(object.errorResponse)
+        ? Buffer.from(bytesFromBase64(object.errorResponse))
+        : isSet(object.error_response)
+        ? Buffer.from(bytesFromBase64(object.error_response))
+        : Buffer.alloc(0),
     };
   },
 
-  toJSON(message: CheckAnswer): unknown {
+  toJSON(message: CheckResult): unknown {
     const obj: any = {};
     if (message.verdict !== undefined) {
       obj.verdict = Verdict.toJSON(message.verdict);
     }
-    if (message.reply.length !== 0) {
-      obj.reply = base64FromBytes(message.reply);
+    if (message.errorResponse.length !== 0) {
+      obj.errorResponse = base64FromBytes(message.errorResponse);
     }
     return obj;
   },
 
-  create<I extends Exact<DeepPartial<CheckAnswer>, I>>(base?: I): CheckAnswer {
-    return CheckAnswer.fromPartial(base ?? ({} as any));
+  create<I extends Exact<DeepPartial<CheckResult>, I>>(base?: I): CheckResult {
+    return CheckResult.fromPartial(base ?? ({} as any));
   },
-  fromPartial<I extends Exact<DeepPartial<CheckAnswer>, I>>(object: I): CheckAnswer {
-    const message = createBaseCheckAnswer();
+  fromPartial<I extends Exact<DeepPartial<CheckResult>, I>>(object: I): CheckResult {
+    const message = createBaseCheckResult();
     message.verdict = (object.verdict !== undefined && object.verdict !== null)
       ? Verdict.fromPartial(object.verdict)
       : undefined;
-    message.reply = object.reply ?? Buffer.alloc(0);
+    message.errorResponse = object.errorResponse ?? Buffer.alloc(0);
     return message;
   },
 };
@@ -4057,10 +4077,10 @@ function createBaseCheckOutcome(): CheckOutcome {
 export const CheckOutcome: MessageFns<CheckOutcome> = {
   encode(message: CheckOutcome, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     switch (message.outcome?.$case) {
-      case "answer":
-        CheckAnswer.encode(message.outcome.value, writer.uint32(10).fork()).join();
+      case "result":
+        CheckResult.encode(message.outcome.value, writer.uint32(10).fork()).join();
         break;
-      case "refusal":
+      case "error":
         Status.encode(message.outcome.value, writer.uint32(18).fork()).join();
         break;
     }
@@ -4085,7 +4105,7 @@ export const CheckOutcome: MessageFns<CheckOutcome> = {
               break;
             }
 
-            message.outcome = { $case: "answer", value: CheckAnswer.decode(reader, reader.uint32()) };
+            message.outcome = { $case: "result", value: CheckResult.decode(reader, reader.uint32()) };
             continue;
           }
           case 2: {
@@ -4093,7 +4113,7 @@ export const CheckOutcome: MessageFns<CheckOutcome> = {
               break;
             }
 
-            message.outcome = { $case: "refusal", value: Status.decode(reader, reader.uint32()) };
+            message.outcome = { $case: "error", value: Status.decode(reader, reader.uint32()) };
             continue;
           }
         }
@@ -4110,20 +4130,20 @@ export const CheckOutcome: MessageFns<CheckOutcome> = {
 
   fromJSON(object: any): CheckOutcome {
     return {
-      outcome: isSet(object.answer)
-        ? { $case: "answer", value: CheckAnswer.fromJSON(object.answer) }
-        : isSet(object.refusal)
-        ? { $case: "refusal", value: Status.fromJSON(object.refusal) }
+      outcome: isSet(object.result)
+        ? { $case: "result", value: CheckResult.fromJSON(object.result) }
+        : isSet(object.error)
+        ? { $case: "error", value: Status.fromJSON(object.error) }
         : undefined,
     };
   },
 
   toJSON(message: CheckOutcome): unknown {
     const obj: any = {};
-    if (message.outcome?.$case === "answer") {
-      obj.answer = CheckAnswer.toJSON(message.outcome.value);
-    } else if (message.outcome?.$case === "refusal") {
-      obj.refusal = Status.toJSON(message.outcome.value);
+    if (message.outcome?.$case === "result") {
+      obj.result = CheckResult.toJSON(message.outcome.value);
+    } else if (message.outcome?.$case === "error") {
+      obj.error = Status.toJSON(message.outcome.value);
     }
     return obj;
   },
@@ -4134,15 +4154,15 @@ export const CheckOutcome: MessageFns<CheckOutcome> = {
   fromPartial<I extends Exact<DeepPartial<CheckOutcome>, I>>(object: I): CheckOutcome {
     const message = createBaseCheckOutcome();
     switch (object.outcome?.$case) {
-      case "answer": {
+      case "result": {
         if (object.outcome?.value !== undefined && object.outcome?.value !== null) {
-          message.outcome = { $case: "answer", value: CheckAnswer.fromPartial(object.outcome.value) };
+          message.outcome = { $case: "result", value: CheckResult.fromPartial(object.outcome.value) };
         }
         break;
       }
-      case "refusal": {
+      case "error": {
         if (object.outcome?.value !== undefined && object.outcome?.value !== null) {
-          message.outcome = { $case: "refusal", value: Status.fromPartial(object.outcome.value) };
+          message.outcome = { $case: "error", value: Status.fromPartial(object.outcome.value) };
         }
         break;
       }
@@ -4516,14 +4536,12 @@ export const CheckSessionResponse: MessageFns<CheckSessionResponse> = {
 };
 
 /**
- * Checks what peers of the Model Context Protocol say to each other, by the rules of
- * the protocol version that they agreed on.
+ * Checks messages and definitions against the MCP specification, by protocol version.
  *
- * A violation has the code of a rule that `ListRules` lists. What breaks a schema, of
- * the protocol or of a tool or a form, has the code of the JSON Schema keyword, for
- * example `REQUIRED`; a listing without a list of tools has `TOOLS_MISSING` or
- * `TOOLS_NOT_A_LIST`. A broken message is an answer, not an error; refusals are as in
- * `ValidationService`.
+ * A violation has the code of a rule listed by `ListRules`. A violation of a JSON Schema (of
+ * the protocol, a tool or a form) has the code of the keyword, for example `REQUIRED`. A
+ * `tools/list` result without a list of tools has `TOOLS_MISSING` or `TOOLS_NOT_A_LIST`. As in
+ * `ValidationService`, a malformed message is not an error: the verdict lists its violations.
  */
 export type ProtocolServiceService = typeof ProtocolServiceService;
 export const ProtocolServiceService = {
@@ -4537,7 +4555,7 @@ export const ProtocolServiceService = {
     responseSerialize: (value: ListRulesResponse): Buffer => Buffer.from(ListRulesResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ListRulesResponse => ListRulesResponse.decode(value),
   },
-  /** Checks names of tools, each by itself and all together. */
+  /** Checks tool names, individually and as a set. */
   checkToolNames: {
     path: "/sidecheck.v1.ProtocolService/CheckToolNames" as const,
     requestStream: false as const,
@@ -4550,8 +4568,8 @@ export const ProtocolServiceService = {
     responseDeserialize: (value: Buffer): CheckToolNamesResponse => CheckToolNamesResponse.decode(value),
   },
   /**
-   * Checks tool definitions, each by itself and all together: one bad tool costs the
-   * others nothing.
+   * Checks tool definitions, individually and as a set. An invalid tool does not affect the
+   * others.
    */
   checkTools: {
     path: "/sidecheck.v1.ProtocolService/CheckTools" as const,
@@ -4587,7 +4605,7 @@ export const ProtocolServiceService = {
     responseDeserialize: (value: Buffer): CheckElicitationResultResponse =>
       CheckElicitationResultResponse.decode(value),
   },
-  /** Checks the `params` of a `sampling/createMessage` request, with its whole history. */
+  /** Checks the `params` of a `sampling/createMessage` request, with the whole history. */
   checkSampling: {
     path: "/sidecheck.v1.ProtocolService/CheckSampling" as const,
     requestStream: false as const,
@@ -4611,10 +4629,11 @@ export const ProtocolServiceService = {
     responseDeserialize: (value: Buffer): CheckToolResultResponse => CheckToolResultResponse.decode(value),
   },
   /**
-   * Makes a `CallToolResult` of what a tool returned, as the protocol version wants it: in a
-   * box or not, as the tool's output schema says, with a text beside what is structured. The
-   * result is checked last; one that breaks its schema becomes one that says so, with
-   * `isError`.
+   * Builds a `CallToolResult` for a protocol version from the return value of a tool.
+   *
+   * The value is wrapped if the tool's adapted output schema is, and structured content
+   * gets a text block. The result is checked last: one that violates its schema is replaced
+   * by a result with `isError` that names the violations.
    */
   normalizeToolResult: {
     path: "/sidecheck.v1.ProtocolService/NormalizeToolResult" as const,
@@ -4627,7 +4646,7 @@ export const ProtocolServiceService = {
       Buffer.from(NormalizeToolResultResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): NormalizeToolResultResponse => NormalizeToolResultResponse.decode(value),
   },
-  /** Checks one JSON-RPC message, or a JSON-RPC batch where the version has them. */
+  /** Checks one JSON-RPC message, or a JSON-RPC batch in versions that have them. */
   checkMessage: {
     path: "/sidecheck.v1.ProtocolService/CheckMessage" as const,
     requestStream: false as const,
@@ -4639,11 +4658,12 @@ export const ProtocolServiceService = {
     responseDeserialize: (value: Buffer): CheckMessageResponse => CheckMessageResponse.decode(value),
   },
   /**
-   * Checks many things of several kinds and answers in the same order.
+   * Checks several items of any kind and returns their outcomes in the same order.
    *
-   * An item that cannot be checked is refused by itself. The bounds of
-   * `ValidationService.ValidateBatch` hold. Once `Limits.verdict_length` characters were
-   * told in all, verdicts tell only their first violation, and have no replies.
+   * An item that cannot be checked has its own error. The limits of
+   * `ValidationService.ValidateBatch` apply. Once the verdicts have
+   * `Limits.verdict_characters` characters in all, each further verdict has only its first
+   * violation and no `error_response`.
    */
   checkBatch: {
     path: "/sidecheck.v1.ProtocolService/CheckBatch" as const,
@@ -4655,13 +4675,14 @@ export const ProtocolServiceService = {
     responseDeserialize: (value: Buffer): CheckBatchResponse => CheckBatchResponse.decode(value),
   },
   /**
-   * Checks the messages of one session as they come, both directions in one stream,
-   * also by the rules that need memory: ids are used once, answers fit requests, what is
-   * used was negotiated, progress rises, pages follow each other. What a message that
-   * could not be checked may explain is held against no other.
+   * Checks the messages of one session as they arrive, both directions in one stream.
    *
-   * The first message may give what is known before; every other one is a message of
-   * the session, and has one answer, in order.
+   * Adds the rules that span messages: unique request ids, responses that match requests,
+   * negotiated capabilities, increasing progress, consistent pages. A message that could not
+   * be checked never causes a violation in a later one.
+   *
+   * The first message may set defaults; every other message is one of the session and has
+   * one response, in order.
    */
   checkSession: {
     path: "/sidecheck.v1.ProtocolService/CheckSession" as const,
@@ -4678,46 +4699,49 @@ export const ProtocolServiceService = {
 export interface ProtocolServiceServer extends UntypedServiceImplementation {
   /** Lists the rules, ordered by code. */
   listRules: handleUnaryCall<ListRulesRequest, ListRulesResponse>;
-  /** Checks names of tools, each by itself and all together. */
+  /** Checks tool names, individually and as a set. */
   checkToolNames: handleUnaryCall<CheckToolNamesRequest, CheckToolNamesResponse>;
   /**
-   * Checks tool definitions, each by itself and all together: one bad tool costs the
-   * others nothing.
+   * Checks tool definitions, individually and as a set. An invalid tool does not affect the
+   * others.
    */
   checkTools: handleUnaryCall<CheckToolsRequest, CheckToolsResponse>;
   /** Checks the `params` of an `elicitation/create` request. */
   checkElicitation: handleUnaryCall<CheckElicitationRequest, CheckElicitationResponse>;
   /** Checks the result of an `elicitation/create` request. */
   checkElicitationResult: handleUnaryCall<CheckElicitationResultRequest, CheckElicitationResultResponse>;
-  /** Checks the `params` of a `sampling/createMessage` request, with its whole history. */
+  /** Checks the `params` of a `sampling/createMessage` request, with the whole history. */
   checkSampling: handleUnaryCall<CheckSamplingRequest, CheckSamplingResponse>;
   /** Checks a `CallToolResult`. */
   checkToolResult: handleUnaryCall<CheckToolResultRequest, CheckToolResultResponse>;
   /**
-   * Makes a `CallToolResult` of what a tool returned, as the protocol version wants it: in a
-   * box or not, as the tool's output schema says, with a text beside what is structured. The
-   * result is checked last; one that breaks its schema becomes one that says so, with
-   * `isError`.
+   * Builds a `CallToolResult` for a protocol version from the return value of a tool.
+   *
+   * The value is wrapped if the tool's adapted output schema is, and structured content
+   * gets a text block. The result is checked last: one that violates its schema is replaced
+   * by a result with `isError` that names the violations.
    */
   normalizeToolResult: handleUnaryCall<NormalizeToolResultRequest, NormalizeToolResultResponse>;
-  /** Checks one JSON-RPC message, or a JSON-RPC batch where the version has them. */
+  /** Checks one JSON-RPC message, or a JSON-RPC batch in versions that have them. */
   checkMessage: handleUnaryCall<CheckMessageRequest, CheckMessageResponse>;
   /**
-   * Checks many things of several kinds and answers in the same order.
+   * Checks several items of any kind and returns their outcomes in the same order.
    *
-   * An item that cannot be checked is refused by itself. The bounds of
-   * `ValidationService.ValidateBatch` hold. Once `Limits.verdict_length` characters were
-   * told in all, verdicts tell only their first violation, and have no replies.
+   * An item that cannot be checked has its own error. The limits of
+   * `ValidationService.ValidateBatch` apply. Once the verdicts have
+   * `Limits.verdict_characters` characters in all, each further verdict has only its first
+   * violation and no `error_response`.
    */
   checkBatch: handleUnaryCall<CheckBatchRequest, CheckBatchResponse>;
   /**
-   * Checks the messages of one session as they come, both directions in one stream,
-   * also by the rules that need memory: ids are used once, answers fit requests, what is
-   * used was negotiated, progress rises, pages follow each other. What a message that
-   * could not be checked may explain is held against no other.
+   * Checks the messages of one session as they arrive, both directions in one stream.
    *
-   * The first message may give what is known before; every other one is a message of
-   * the session, and has one answer, in order.
+   * Adds the rules that span messages: unique request ids, responses that match requests,
+   * negotiated capabilities, increasing progress, consistent pages. A message that could not
+   * be checked never causes a violation in a later one.
+   *
+   * The first message may set defaults; every other message is one of the session and has
+   * one response, in order.
    */
   checkSession: handleBidiStreamingCall<CheckSessionRequest, CheckSessionResponse>;
 }
@@ -4739,7 +4763,7 @@ export interface ProtocolServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ListRulesResponse) => void,
   ): ClientUnaryCall;
-  /** Checks names of tools, each by itself and all together. */
+  /** Checks tool names, individually and as a set. */
   checkToolNames(
     request: CheckToolNamesRequest,
     callback: (error: ServiceError | null, response: CheckToolNamesResponse) => void,
@@ -4756,8 +4780,8 @@ export interface ProtocolServiceClient extends Client {
     callback: (error: ServiceError | null, response: CheckToolNamesResponse) => void,
   ): ClientUnaryCall;
   /**
-   * Checks tool definitions, each by itself and all together: one bad tool costs the
-   * others nothing.
+   * Checks tool definitions, individually and as a set. An invalid tool does not affect the
+   * others.
    */
   checkTools(
     request: CheckToolsRequest,
@@ -4806,7 +4830,7 @@ export interface ProtocolServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: CheckElicitationResultResponse) => void,
   ): ClientUnaryCall;
-  /** Checks the `params` of a `sampling/createMessage` request, with its whole history. */
+  /** Checks the `params` of a `sampling/createMessage` request, with the whole history. */
   checkSampling(
     request: CheckSamplingRequest,
     callback: (error: ServiceError | null, response: CheckSamplingResponse) => void,
@@ -4839,10 +4863,11 @@ export interface ProtocolServiceClient extends Client {
     callback: (error: ServiceError | null, response: CheckToolResultResponse) => void,
   ): ClientUnaryCall;
   /**
-   * Makes a `CallToolResult` of what a tool returned, as the protocol version wants it: in a
-   * box or not, as the tool's output schema says, with a text beside what is structured. The
-   * result is checked last; one that breaks its schema becomes one that says so, with
-   * `isError`.
+   * Builds a `CallToolResult` for a protocol version from the return value of a tool.
+   *
+   * The value is wrapped if the tool's adapted output schema is, and structured content
+   * gets a text block. The result is checked last: one that violates its schema is replaced
+   * by a result with `isError` that names the violations.
    */
   normalizeToolResult(
     request: NormalizeToolResultRequest,
@@ -4859,7 +4884,7 @@ export interface ProtocolServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: NormalizeToolResultResponse) => void,
   ): ClientUnaryCall;
-  /** Checks one JSON-RPC message, or a JSON-RPC batch where the version has them. */
+  /** Checks one JSON-RPC message, or a JSON-RPC batch in versions that have them. */
   checkMessage(
     request: CheckMessageRequest,
     callback: (error: ServiceError | null, response: CheckMessageResponse) => void,
@@ -4876,11 +4901,12 @@ export interface ProtocolServiceClient extends Client {
     callback: (error: ServiceError | null, response: CheckMessageResponse) => void,
   ): ClientUnaryCall;
   /**
-   * Checks many things of several kinds and answers in the same order.
+   * Checks several items of any kind and returns their outcomes in the same order.
    *
-   * An item that cannot be checked is refused by itself. The bounds of
-   * `ValidationService.ValidateBatch` hold. Once `Limits.verdict_length` characters were
-   * told in all, verdicts tell only their first violation, and have no replies.
+   * An item that cannot be checked has its own error. The limits of
+   * `ValidationService.ValidateBatch` apply. Once the verdicts have
+   * `Limits.verdict_characters` characters in all, each further verdict has only its first
+   * violation and no `error_response`.
    */
   checkBatch(
     request: CheckBatchRequest,
@@ -4898,13 +4924,14 @@ export interface ProtocolServiceClient extends Client {
     callback: (error: ServiceError | null, response: CheckBatchResponse) => void,
   ): ClientUnaryCall;
   /**
-   * Checks the messages of one session as they come, both directions in one stream,
-   * also by the rules that need memory: ids are used once, answers fit requests, what is
-   * used was negotiated, progress rises, pages follow each other. What a message that
-   * could not be checked may explain is held against no other.
+   * Checks the messages of one session as they arrive, both directions in one stream.
    *
-   * The first message may give what is known before; every other one is a message of
-   * the session, and has one answer, in order.
+   * Adds the rules that span messages: unique request ids, responses that match requests,
+   * negotiated capabilities, increasing progress, consistent pages. A message that could not
+   * be checked never causes a violation in a later one.
+   *
+   * The first message may set defaults; every other message is one of the session and has
+   * one response, in order.
    */
   checkSession(): ClientDuplexStream<CheckSessionRequest, CheckSessionResponse>;
   checkSession(options: Partial<CallOptions>): ClientDuplexStream<CheckSessionRequest, CheckSessionResponse>;
