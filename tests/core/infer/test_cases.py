@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from inference.routes import in_order
 from sidecheck_server.core.digests import digest_of
-from support.inferring import infer
+from support.inference import infer
 from support.shared_material import REPOSITORY
 
 CASES = [

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from support.inferring import infer, infer_definition
+from support.inference import infer, infer_definition
 
 HEAD = """\
 from typing import Annotated

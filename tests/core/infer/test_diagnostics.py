@@ -5,7 +5,7 @@ import json
 import pytest
 from sidecheck_server.core.infer.types import OnUnsupported, SourceRange
 from sidecheck_server.core.types import Severity
-from support.inferring import diagnostic_codes, infer
+from support.inference import diagnostic_codes, infer
 
 PYDANTIC = "from pydantic import BaseModel, ConfigDict, Field, computed_field, field_serializer\n"
 

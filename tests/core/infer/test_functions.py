@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from sidecheck_server.core.infer.types import OnUnsupported
-from support.inferring import infer, infer_definition
+from support.inference import infer, infer_definition
 
 
 @pytest.mark.parametrize(

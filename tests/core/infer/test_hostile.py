@@ -12,8 +12,8 @@ from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.infer.infer import infer_tools
 from sidecheck_server.core.infer.types import InferenceOptions
 from sidecheck_server.core.limits import Limits
+from support.inference import infer
 from support.inference_sources import SOURCES
-from support.inferring import infer
 from support.shared_material import REPOSITORY
 
 FOLDER = Path(next(iter(sidecheck_server.core.infer.__path__)))
@@ -46,6 +46,17 @@ def test_the_package_cannot_run_a_source(path: Path) -> None:
             names = {imported.name for imported in node.names}
             assert names <= _ALLOWED_NAMES.get(module, names)
             assert module in _ALLOWED_NAMES or module not in _FORBIDDEN_MODULES
+
+
+def test_the_package_loads_neither_grpc_nor_the_client() -> None:
+    """Workers import it, and stay small."""
+    script = "import sys, sidecheck_server.core.infer.infer; print('grpc' in sys.modules)"
+    script += "; print('sidecheck' in sys.modules)"
+    process = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True
+    )
+
+    assert ["False", "False"] == process.stdout.split()
 
 
 def test_no_source_runs() -> None:
