@@ -58,7 +58,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for place in places & _MARKERS.keys():
             for name in _MARKERS[place]:
                 item.add_marker(name)
-        if not _SERVER_FIXTURES.isdisjoint(getattr(item, "fixturenames", ())):
+        parameters = item.callspec.params if hasattr(item, "callspec") else {}
+        fixtures = set(getattr(item, "fixturenames", ())) - parameters.keys()
+        if not _SERVER_FIXTURES.isdisjoint(fixtures):
             item.add_marker("server")
 
 

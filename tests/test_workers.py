@@ -120,6 +120,7 @@ async def test_a_refusal_comes_back_as_it_was_made(workers: Workers, source: Sch
     assert compiled_here(source) == await outcome(workers, source)
 
 
+@pytest.mark.slow
 async def test_a_worker_that_is_killed_costs_only_its_request(workers: Workers) -> None:
     """The other goes on, and a new one takes its place."""
     lost = asyncio.create_task(outcome(workers, slow(1)))
@@ -135,6 +136,7 @@ async def test_a_worker_that_is_killed_costs_only_its_request(workers: Workers) 
     assert 2 == len(processes())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [1, 2])
 async def test_workers_that_are_killed_while_idle_cost_nothing(
     workers: Workers, count: int
@@ -148,6 +150,7 @@ async def test_workers_that_are_killed_while_idle_cost_nothing(
     assert 2 == len(processes())
 
 
+@pytest.mark.slow
 async def test_a_worker_that_takes_too_long_is_replaced(
     workers: Workers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -163,6 +166,7 @@ async def test_a_worker_that_takes_too_long_is_replaced(
     assert 1 == len(set(before) & set(processes()))
 
 
+@pytest.mark.slow
 async def test_a_pool_that_stands_still_is_replaced(
     workers: Workers, monkeypatch: pytest.MonkeyPatch
 ) -> None:

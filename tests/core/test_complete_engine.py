@@ -11,6 +11,7 @@ from sidecheck_server.core.schemas.compilation import compile_source
 LIMITS = Limits()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dialect", suite.FOLDERS)
 def test_the_complete_engine_alone_passes_the_official_suite(
     dialect: str, subtests: pytest.Subtests

@@ -40,6 +40,7 @@ def test_extreme_numbers_of_long_texts_are_read_exactly(number: str) -> None:
     assert list(map(repr, expected)) == list(map(repr, decoded))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

@@ -6,6 +6,7 @@ checks they are other ones each time.
 
 import os
 
+import pytest
 from hypothesis import HealthCheck, given, note, settings
 from inference.routes import by_reading, by_running
 from inference.sources import sources
@@ -14,6 +15,7 @@ CHECKED = 800
 TEXTS = int(os.environ.get("SIDECHECK_INFERENCE_TEXTS", CHECKED))
 
 
+@pytest.mark.slow
 @settings(
     max_examples=TEXTS,
     derandomize=TEXTS == CHECKED,

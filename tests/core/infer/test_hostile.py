@@ -48,6 +48,7 @@ def test_the_package_has_nothing_to_run_a_source_with(path: Path) -> None:
             assert module in _ALLOWED_NAMES or module not in _FORBIDDEN_MODULES
 
 
+@pytest.mark.slow
 def test_no_source_runs() -> None:
     """An audit hook sees nothing executed, imported, opened or connected."""
     script = REPOSITORY / "tests" / "inference_sources.py"

@@ -5,6 +5,7 @@ import time
 import tracemalloc
 from typing import Any
 
+import pytest
 from rule_cases import LIMITS, SURFACES
 from sidecheck_server.core.mcp.check import check
 from sidecheck_server.core.mcp.context import Context, Sender
@@ -56,6 +57,7 @@ def test_an_id_of_large_numbers_is_not_read_in_passing() -> None:
     assert time.perf_counter() - started < 0.5
 
 
+@pytest.mark.slow
 def test_open_requests_weigh_what_their_capabilities_do() -> None:
     """Each request of this version brings its own."""
     session = Session(Context(version=_VERSION))
@@ -85,6 +87,7 @@ def test_of_capabilities_that_are_too_large_nothing_is_said() -> None:
     assert {"none": ["INPUT_REQUEST_UNDECLARED"], "large": [], "roots": []} == found
 
 
+@pytest.mark.slow
 def test_listed_tools_are_remembered_as_texts() -> None:
     """A schema of small members takes twenty times the memory of its text."""
     session = Session(Context(version=_VERSION))
