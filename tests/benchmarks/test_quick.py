@@ -39,7 +39,7 @@ def run(script: str, *arguments: str) -> str:
         [sys.executable, str(REPOSITORY / "benchmarks" / f"{script}.py"), *arguments],
         capture_output=True,
         text=True,
-        timeout=240,
+        timeout=900,
         check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -28,7 +28,7 @@ Check: TypeAlias = Callable[..., Any]
 async def session(face: str, address: str, **settings: Any) -> AsyncIterator[Check]:
     """Open a session and yield its `check`; a blocking one waits in a thread."""
     if face == "blocking":
-        with BlockingClient(address, timeout=10) as client:
+        with BlockingClient(address, timeout=120) as client:
             held = await asyncio.to_thread(client.protocol.session(**settings).__enter__)
 
             async def check(*arguments: Any, **how: Any) -> CheckAnswer:
@@ -39,7 +39,7 @@ async def session(face: str, address: str, **settings: Any) -> AsyncIterator[Che
             finally:
                 await asyncio.to_thread(held.__exit__)
     else:
-        async with Client(address, timeout=10) as aio, aio.protocol.session(**settings) as opened:
+        async with Client(address, timeout=120) as aio, aio.protocol.session(**settings) as opened:
             yield opened.check
 
 
@@ -118,7 +118,7 @@ async def test_tasks_share_a_session(shared_server: RunningServer, outstanding: 
 def test_threads_share_a_session(shared_server: RunningServer, outstanding: int) -> None:
     """Each has the answer to its own message."""
     with (
-        BlockingClient(shared_server.address, timeout=10) as client,
+        BlockingClient(shared_server.address, timeout=120) as client,
         client.protocol.session(peers=Peers("2025-11-25"), outstanding=outstanding) as held,
         ThreadPoolExecutor(8) as threads,
     ):

@@ -74,4 +74,5 @@ def test_time_is_linear_in_the_length(text: bytes) -> None:
     with suppress(MalformedError, Refusal):
         decode(text, max_depth=128)
 
-    assert process_time() - before < 3
+    # Of the processor, whatever else it does.
+    assert process_time() - before < 30

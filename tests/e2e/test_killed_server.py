@@ -37,14 +37,17 @@ def test_nothing_acknowledged_is_lost_and_nothing_is_half_written(
         with BlockingClient(running.address) as client:
             for generation in range(1, 1000):
                 try:
-                    done = client.register("s", tools(generation), timeout=5.0)
+                    done = client.register("s", tools(generation), timeout=60.0)
                 except Refused:
                     return
                 acknowledged.append((generation, done.registry_revision))
 
     writer = threading.Thread(target=register)
     writer.start()
-    time.sleep(random.Random(round_).uniform(0.5, 1.5))
+    while len(acknowledged) < 2:
+        assert writer.is_alive()
+        time.sleep(0.01)
+    time.sleep(random.Random(round_).uniform(0, 1))
     running.process.kill()
     running.process.wait()
     writer.join()

@@ -25,7 +25,7 @@ from demo.service import running_service
 __all__ = ["demonstrate"]
 
 #: Far above what a call takes: the demo is not about the patience of its client.
-_CALL_SECONDS = 15.0
+_CALL_SECONDS = 60.0
 
 
 def demonstrate(environment: Path, folder: Path) -> bool:
