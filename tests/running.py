@@ -15,6 +15,13 @@ __all__ = ["RunningServer"]
 
 _START_SECONDS = 180.0
 
+# Steps and bytes decide. Beside other work of the machine, workers, which are nice, may
+# take many times as long as usual, and are not killed for that.
+_PATIENT = {
+    "SIDECHECK_LIMITS__COMPILE_SECONDS": "300",
+    "SIDECHECK_LIMITS__JUDGEMENT_SECONDS": "300",
+}
+
 
 class RunningServer:
     """A `sidecheck serve` that is ready, on a free port and a unix socket."""
@@ -31,7 +38,7 @@ class RunningServer:
             ],
             stderr=subprocess.PIPE,
             text=True,
-            env={**os.environ, **environment},
+            env={**os.environ, **_PATIENT, **environment},
         )
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()

@@ -172,10 +172,13 @@ async def test_a_session_that_was_left_is_over(shared_server: RunningServer) -> 
 async def test_a_session_that_was_not_entered_says_so(shared_server: RunningServer) -> None:
     """With either face."""
     said = "a stream is entered, using with, before it is used"
-    async with Client(shared_server.address) as client:
+    async with Client(shared_server.address, timeout=120) as client:
         with pytest.raises(RuntimeError, match=said):
             await client.protocol.session().check(ping(1))
-    with BlockingClient(shared_server.address) as blocking, pytest.raises(RuntimeError, match=said):
+    with (
+        BlockingClient(shared_server.address, timeout=120) as blocking,
+        pytest.raises(RuntimeError, match=said),
+    ):
         blocking.protocol.session().check(ping(1))
 
 

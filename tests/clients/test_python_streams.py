@@ -124,7 +124,7 @@ async def test_a_slow_taker_holds_up_the_sender(face: str, shared_server: Runnin
     async with aclosing(answers):
         for _ in range(3):
             await anext(answers)
-        while len(taken) < 3 + 5 + 1:
+        while len(taken) < 3 + 5 + 1:  # noqa: ASYNC110  (they are taken in another thread)
             await asyncio.sleep(0.01)
         await asyncio.sleep(0.3)
         assert 3 + 5 + 1 == len(taken)
@@ -159,7 +159,7 @@ async def test_a_server_that_stops_ends_the_stream(face: str, server: RunningSer
 
     async def idle_in_the_loop() -> AsyncIterator[tuple[str, Item]]:
         yield items("x")[0]
-        while not found:
+        while not found:  # noqa: ASYNC110  (it is a list)
             await asyncio.sleep(0.01)
         server.process.terminate()
         await asyncio.sleep(120)

@@ -34,7 +34,7 @@ def test_nothing_acknowledged_is_lost_and_nothing_is_half_written(
     acknowledged = [(0, 0)]
 
     def register() -> None:
-        with BlockingClient(running.address) as client:
+        with BlockingClient(running.address, timeout=120) as client:
             for generation in range(1, 1000):
                 try:
                     done = client.register("s", tools(generation), timeout=60.0)
@@ -55,7 +55,7 @@ def test_nothing_acknowledged_is_lost_and_nothing_is_half_written(
 
     again = RunningServer(tmp_path, "--registry", database)
     try:
-        with BlockingClient(again.address) as client:
+        with BlockingClient(again.address, timeout=120) as client:
             revision = client.info().registry_revision
             found = [json.loads(tool.json) for tool in client.list("s")]
     finally:

@@ -64,18 +64,18 @@ async def test_a_call_beside_large_batches_is_answered_promptly(
 ) -> None:
     """They give way every few milliseconds, so that many calls are answered during each."""
     await stub.Validate(ValidateRequest(target=under({"type": "integer"}), subject=subject(1)))
-    large = batch({"type": "integer"}, list(range(10_000)))
+    large = batch({"items": {"type": "integer"}}, [[n] * 30 for n in range(10_000)])
     async with grpc.aio.insecure_channel(shared_server.unix_address) as channel:
         other: Any = ValidationServiceStub(channel)
 
         async def work() -> None:
-            for _ in range(5):
+            for _ in range(2):
                 answered = await other.ValidateBatch(large)
                 assert all(one.verdict.valid for one in answered.outcomes)
 
         calls = await calls_until(stub, asyncio.create_task(work()))
 
-    assert calls > 20
+    assert calls > 10
 
 
 async def test_what_takes_long_does_not_hold_up_the_others(

@@ -194,7 +194,7 @@ def test_registered_tools_outlive_the_server(tmp_path: Path) -> None:
     tool = ToolDefinition(json={"name": "a", "inputSchema": {"type": "object"}})
     for _ in range(2):
         running = RunningServer(tmp_path, "--registry", str(tmp_path / "tools.db"))
-        with BlockingClient(running.address) as client:
+        with BlockingClient(running.address, timeout=120) as client:
             outcome = client.register("s", [tool]).outcomes[0]
             assert client.validate(RegisteredTool("s", "a"), {}).valid
         running.close()
