@@ -52,6 +52,8 @@ def pytest_configure() -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark tests by their folder, their file and their fixtures."""
+    if moved := [path for path in _MARKERS if not (_TESTS / path).exists()]:
+        raise pytest.UsageError(f"tests/conftest.py marks what is not there: {', '.join(moved)}")
     for item in items:
         path = item.path.relative_to(_TESTS)
         places = {path.as_posix(), *(parent.as_posix() for parent in path.parents)}

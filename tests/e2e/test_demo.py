@@ -1,7 +1,6 @@
-"""Whether the demo shows what it claims, and leaves nothing behind.
+"""The demo reports the expected outcomes, and leaves no process or file behind.
 
-The demo checks its own judgements; these tests check that it tells, and that its exit
-code follows from what it found.
+The demo checks its own outcomes; these tests check its output and its exit code.
 """
 
 import os
@@ -20,7 +19,7 @@ SERVERS = REPOSITORY / ".venv-demo" / "bin"
 SECONDS = 600.0
 
 SERVER = re.compile(r"^  (mcp-\S+) .*  (\d+ created)$", re.MULTILINE)
-JUDGEMENT = re.compile(r"^  (\d+)  (\S+) .*  (valid|invalid|refused)$", re.MULTILINE)
+OUTCOME = re.compile(r"^  (\d+)  (\S+) .*  (valid|invalid|error)$", re.MULTILINE)
 REASON = re.compile(r"^     (/\S+|\(root\)|) *([A-Z_]+)  +\S", re.MULTILINE)
 
 
@@ -65,8 +64,8 @@ def left_in(folder: Path) -> list[str]:
 
 
 @pytest.mark.usefixtures("servers")
-def test_demo_shows_the_judgements_of_real_tools(tmp_path: Path) -> None:
-    """The demo registers the tools of both servers, judges every call, and exits with 0."""
+def test_demo_reports_the_outcomes_for_real_tools(tmp_path: Path) -> None:
+    """The demo registers the tools of both servers, validates every call, and exits with 0."""
     code, output, messages = finish(start(tmp_path))
     assert (0, "") == (code, messages)
     assert [("mcp-git", "12 created"), ("mcp-time", "2 created")] == SERVER.findall(output)
@@ -75,11 +74,11 @@ def test_demo_shows_the_judgements_of_real_tools(tmp_path: Path) -> None:
         ("2", "git/git_status", "invalid"),
         ("3", "git/git_log", "invalid"),
         ("4", "git/git_show", "invalid"),
-        ("5", "git/git_push", "refused"),
+        ("5", "git/git_push", "error"),
         ("6", "git/git_branch", "invalid"),
         ("7", "time/convert_time", "invalid"),
         ("8", "time/get_current_time", "valid"),
-    ] == JUDGEMENT.findall(output)
+    ] == OUTCOME.findall(output)
     assert [
         ("(root)", "REQUIRED"),
         ("/end_timestamp", "ANY_OF"),
@@ -90,7 +89,7 @@ def test_demo_shows_the_judgements_of_real_tools(tmp_path: Path) -> None:
         ("/limit", "ADDITIONAL_PROPERTIES"),
         ("(root)", "REQUIRED"),
     ] == REASON.findall(output)
-    assert "All 10 judgements were as expected; 2 tools were called." in output
+    assert "All 10 outcomes were as expected; 2 tools were called." in output
     assert [] == left_in(tmp_path)
 
 

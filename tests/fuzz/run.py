@@ -56,7 +56,7 @@ class Tally:
 
     def missing_fields(self) -> set[str]:
         """Return the full names of the fields of requests that were never sent."""
-        return _FIELDS - self.fields
+        return set(_FIELDS) - self.fields
 
     def is_complete(self) -> bool:
         """Return whether every method has answered and every field was sent."""

@@ -25,7 +25,7 @@ MOST_MEMORY = 1 << 30
 def sieges(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[bool, Siege]]:
     """Servers by whether they kill workers soon."""
     sieges = {
-        kills: Siege(tmp_path_factory.mktemp("siege"), **settings)
+        kills: Siege(tmp_path_factory.mktemp("siege"), patience=600, **settings)
         for kills, settings in ((False, PATIENT), (True, IMPATIENT))
     }
     yield sieges
