@@ -20,6 +20,7 @@ LOOKED_AT = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("api", "way"), LOOKED_AT)
 @given(tool=tools())
 @settings(

@@ -69,6 +69,7 @@ def _has_doubles(value: Any) -> bool:
     return isinstance(value, float) and value.is_integer()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("edition", EDITIONS, ids=[edition.name for edition in EDITIONS])
 def test_a_schema_means_the_same_once_it_is_written_again(edition: Edition) -> None:
     found, valid = [], 0

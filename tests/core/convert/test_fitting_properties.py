@@ -190,6 +190,7 @@ def roots(draw: st.DrawFn) -> Pair:
     return Pair(schema, payload)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("subset", [CLOSED, ALL_REQUIRED, SMALL], ids=["closed", "all", "small"])
 def test_what_is_valid_can_be_given(subset: Subset) -> None:
     judged = 0
@@ -229,6 +230,7 @@ def changed(random: Random, form: Any) -> Any:
     return {name: changed(random, each) for name, each in form.items() if random.random() < 0.9}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("subset", [CLOSED, ALL_REQUIRED, SMALL], ids=["closed", "all", "small"])
 def test_what_is_given_is_valid_where_nothing_was_widened(subset: Subset) -> None:
     judged = 0

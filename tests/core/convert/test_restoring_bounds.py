@@ -36,6 +36,7 @@ DOUBLING = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("guide", "arguments"),
     [

@@ -68,6 +68,7 @@ LONG: Any = {**CLOSED, "properties": {f"{n}" + "x" * 3_000: {"type": "string"} f
 MANY: Any = {**CLOSED, "properties": {f"m{n}": {"type": "null"} for n in range(5_001)}}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("schema", "expected"),
     [

@@ -48,6 +48,7 @@ def a_subset(random: Random) -> Subset:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("edition", EDITIONS, ids=[each.name for each in EDITIONS])
 def test_all_that_was_admitted_is(edition: Edition) -> None:
     compared = valid = same = 0

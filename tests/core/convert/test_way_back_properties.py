@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sidecheck_server.core.budget import Exhausted
@@ -161,6 +162,7 @@ def anything(below: st.SearchStrategy[Drawn]) -> st.SearchStrategy[Drawn]:
 DRAWN = st.recursive(scalars() | json_texts(), anything, max_leaves=12)
 
 
+@pytest.mark.slow
 @given(DRAWN)
 @settings(max_examples=300, deadline=None)
 def test_what_was_encoded_comes_back(drawn: Drawn) -> None:
@@ -212,6 +214,7 @@ NO_GUIDE: dict[str, Any] = {}
 GUIDES = st.recursive(st.just(NO_GUIDE), guides, max_leaves=6)
 
 
+@pytest.mark.slow
 @given(broken_plans(), JSON)
 @settings(max_examples=300, deadline=None)
 def test_a_broken_plan_is_a_plan_or_is_refused(text: bytes, value: Any) -> None:
@@ -223,6 +226,7 @@ def test_a_broken_plan_is_a_plan_or_is_refused(text: bytes, value: Any) -> None:
     follow(guide, value)
 
 
+@pytest.mark.slow
 @given(
     st.tuples(GUIDES, GUIDES, GUIDES),
     JSON | st.lists(st.fixed_dictionaries({"name": st.sampled_from(NAMES), "value": JSON})),
