@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from compiling import LIMITS, source_of
-from sidecheck_server.core.convert.apis.api import Subset
-from sidecheck_server.core.convert.fitting.fitting import Fitting, Rule
-from sidecheck_server.core.convert.part import Part, reachable
-from sidecheck_server.core.convert.reading import read_parts
-from sidecheck_server.core.convert.record import Record
-from sidecheck_server.core.convert.writing import write_schema
+from sidecheck_server.core.convert.loss_log import LossLog
+from sidecheck_server.core.convert.providers.subset import Subset
+from sidecheck_server.core.convert.schema_graph import SchemaNode, reachable
+from sidecheck_server.core.convert.schema_reader import read_schema
+from sidecheck_server.core.convert.schema_writer import write_schema
+from sidecheck_server.core.convert.transforms.context import Rule, TransformContext
 from sidecheck_server.core.schemas.keywords import KEYWORDS, Draft
 
 __all__ = [
@@ -31,13 +31,13 @@ Told = tuple[str, str, str, str]
 """A loss: its pointer, keyword, action and direction."""
 
 
-def read(schema: Any, documents: Mapping[str, Any] | None = None) -> tuple[Part, Record]:
+def read(schema: Any, documents: Mapping[str, Any] | None = None) -> tuple[SchemaNode, LossLog]:
     """Return *schema* as parts, which stand at ``("in",)``, and the record of reading it."""
-    record = Record([LIMITS.steps])
-    return read_parts(source_of(schema, documents), ("in",), record, LIMITS), record
+    record = LossLog([LIMITS.steps])
+    return read_schema(source_of(schema, documents), ("in",), record, LIMITS), record
 
 
-def told(record: Record) -> list[Told]:
+def told(record: LossLog) -> list[Told]:
     """Return what *record* tells, in short."""
     return [
         (loss.pointer, loss.keyword, str(loss.action), str(loss.direction))
@@ -45,7 +45,7 @@ def told(record: Record) -> list[Told]:
     ]
 
 
-def written(root: Part, subset: Subset | None = None) -> Any:
+def written(root: SchemaNode, subset: Subset | None = None) -> Any:
     """Return *root* as a schema."""
     return write_schema(root, Subset() if subset is None else subset)
 
@@ -58,7 +58,7 @@ def ruled(
 ) -> tuple[Any, list[Told]]:
     """Return what *rules* make of *schema* in *subset*, and what is told of it."""
     root, record = read(schema)
-    fitting = Fitting(root, subset, members or {}, record)
+    fitting = TransformContext(root, subset, members or {}, record)
     for part in reachable(root):
         for rule in rules:
             rule(part, fitting)
@@ -70,7 +70,7 @@ def lacking(*keywords: str, **more: Any) -> Subset:
     return Subset(keywords=ALL - set(keywords), **more)
 
 
-def keywords_written(root: Part) -> set[str]:
+def keywords_written(root: SchemaNode) -> set[str]:
     """Return the keywords that stand anywhere at *root* or below."""
     return {keyword for part in reachable(root) for keyword in part.keywords}
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sidecheck_server.core.convert.part import Entries, Part, Undo
+from sidecheck_server.core.convert.schema_graph import Encoding, Entries, SchemaNode
 
 __all__ = [
     "BY_NAME",
@@ -19,38 +19,38 @@ __all__ = [
 ]
 
 
-def part(undo: Undo | None = None, /, **keywords: Any) -> Part:
+def part(undo: Encoding | None = None, /, **keywords: Any) -> SchemaNode:
     """Return a part; ``ref`` stands for ``$ref``."""
     if "ref" in keywords:
         keywords["$ref"] = keywords.pop("ref")
-    return Part((), keywords, undo=undo or Undo())
+    return SchemaNode((), keywords, undo=undo or Encoding())
 
 
-def never() -> Part:
-    return Part((), never=True)
+def never() -> SchemaNode:
+    return SchemaNode((), never=True)
 
 
-def an_object(undo: Undo | None = None, /, **members: Part) -> Part:
+def an_object(undo: Encoding | None = None, /, **members: SchemaNode) -> SchemaNode:
     return part(undo, type="object", properties=members)
 
 
-def closed(**members: Part) -> Part:
+def closed(**members: SchemaNode) -> SchemaNode:
     made = an_object(**members)
     made.keywords |= {"required": list(members), "additionalProperties": never()}
     return made
 
 
-def nulls(*names: str) -> Undo:
-    return Undo(nulls=list(names))
+def nulls(*names: str) -> Encoding:
+    return Encoding(nulls=list(names))
 
 
-def text() -> Part:
-    return part(Undo(json_text=True), type="string")
+def text() -> SchemaNode:
+    return part(Encoding(json_text=True), type="string")
 
 
-def entries(value: Part) -> Part:
+def entries(value: SchemaNode) -> SchemaNode:
     return part(
-        Undo(entries=Entries()),
+        Encoding(entries=Entries()),
         type="array",
         items=closed(name=part(type="string"), value=value),
     )

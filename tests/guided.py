@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sidecheck_server.core.convert.restoring import readings
+from sidecheck_server.core.convert.decode_arguments import decode_arguments
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.words import ChangeRule
 
@@ -38,7 +38,7 @@ def read(
     guide: dict[str, Any] | None, arguments: Any, **how: Any
 ) -> list[tuple[Any, dict[str, ChangeRule]]]:
     """Return all readings: the value, and the rule of each change by its place."""
-    found = readings(arguments, guide, [Limits().steps], **how)
+    found = decode_arguments(arguments, guide, [Limits().steps], **how)
     return [
         (each.value, {change.pointer: change.rule for change in each.changes}) for each in found
     ]

@@ -3,12 +3,10 @@
 import json
 from typing import Any
 
-from sidecheck_server.core.convert.apis.api import Api, RequestLimits, Subset
-from sidecheck_server.core.convert.calls import (
-    read_call,
-)
-from sidecheck_server.core.convert.calls.reading import ModelCall
-from sidecheck_server.core.convert.words import ModelApi
+from sidecheck_server.core.convert.model_call import ModelCall, read_model_call
+from sidecheck_server.core.convert.providers.provider import Provider, RequestLimits
+from sidecheck_server.core.convert.providers.subset import Subset
+from sidecheck_server.core.convert.types import ModelApi
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.name_grammars import NameGrammar
 
@@ -38,9 +36,9 @@ LIMITS = Limits()
 GRAMMAR = NameGrammar(64, "A-Za-z0-9_-", "letters, digits, underscores and dashes")
 
 
-def api_of(key: ModelApi) -> Api:
+def api_of(key: ModelApi) -> Provider:
     """Return as much of an API as calls need."""
-    return Api(
+    return Provider(
         key=key,
         in_words="an API",
         names=GRAMMAR,
@@ -55,7 +53,7 @@ def api_of(key: ModelApi) -> Api:
 
 def read(key: ModelApi, call: Any, limits: Limits = LIMITS) -> ModelCall:
     text = call if isinstance(call, bytes) else json.dumps(call).encode()
-    return read_call(text, api_of(key), limits)
+    return read_model_call(text, api_of(key), limits)
 
 
 def chat(arguments: Any, **more: Any) -> dict[str, Any]:

@@ -193,8 +193,8 @@ async def test_a_call_that_cannot_be_read_is_an_answer(client: Client) -> None:
 @pytest.mark.parametrize(
     ("reason", "call", "plans"),
     [
-        ("PLAN_MISMATCH", chat_call("get_tide", {}), None),
-        ("INVALID_PLAN", chat_call("get_tides", {}), b"{}"),
+        ("MAPPING_MISMATCH", chat_call("get_tide", {}), None),
+        ("INVALID_MAPPING", chat_call("get_tides", {}), b"{}"),
         ("INVALID_REQUEST", chat_call("get_tides", {}), []),
     ],
 )

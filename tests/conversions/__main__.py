@@ -13,8 +13,8 @@ from conversions.making import WAYS, defined, made, oracle
 from conversions.round_trip import Trip
 from conversions.subjects import Subject, called, subjects
 from conversions.tally import tally_of
-from sidecheck_server.core.convert.apis import APIS
-from sidecheck_server.core.convert.words import ConversionOptions, Mode, ModelApi
+from sidecheck_server.core.convert.providers import PROVIDERS
+from sidecheck_server.core.convert.types import ConversionOptions, Mode, ModelApi
 from sidecheck_server.core.refusals import Refusal
 
 __all__ = ["main"]
@@ -34,7 +34,7 @@ def main() -> int:
     wrong = 0
     for api in apis:
         for way in wanted.way or WAYS:
-            if WAYS[way].mode is not Mode.COMPATIBLE and APIS[api].strict is None:
+            if WAYS[way].mode is not Mode.COMPATIBLE and PROVIDERS[api].strict is None:
                 continue
             tally = tally_of(some, api, WAYS[way])
             wrong += len(tally.faults) + len(tally.broken)

@@ -11,14 +11,14 @@ import jsonschema_rs
 import msgspec
 from agreement.corpus import edition_of
 from preflight.checker import schema_of
-from sidecheck_server.core.convert.apis import APIS
-from sidecheck_server.core.convert.forms import Form
-from sidecheck_server.core.convert.names import Named, tool_names
+from sidecheck_server.core.convert.converted_tool import ToolForm
+from sidecheck_server.core.convert.names import ToolName, assign_tool_names
+from sidecheck_server.core.convert.providers import PROVIDERS
 from sidecheck_server.core.convert.shapes.tools import tool_json
-from sidecheck_server.core.convert.tools import form_of
-from sidecheck_server.core.convert.words import (
+from sidecheck_server.core.convert.tool_conversion import convert_definition
+from sidecheck_server.core.convert.types import (
     ConversionOptions,
-    Direction,
+    Effect,
     Mode,
     ModelApi,
     ServerPrefix,
@@ -46,7 +46,7 @@ class Made:
     """What became of a tool."""
 
     api: ModelApi
-    form: Form
+    form: ToolForm
     #: As the API takes it.
     json: bytes
 
@@ -65,7 +65,7 @@ class Made:
         """The converted schema, as JSON Schema 2020-12."""
         return schema_of(self.api, self.tool)
 
-    def loses(self, direction: Direction) -> bool:
+    def loses(self, direction: Effect) -> bool:
         """Return whether something was lost in that direction."""
         return any(loss.direction is direction for loss in self.form.losses)
 
@@ -85,13 +85,13 @@ def made(definition: ToolDefinition, api: ModelApi, options: ConversionOptions) 
     Raises:
         Refusal: it cannot be converted.
     """
-    form = form_of(definition, APIS[api], options, LIMITS)
-    return Made(api, form, tool_json(APIS[api], _name(definition.name, api), form))
+    form = convert_definition(definition, PROVIDERS[api], options, LIMITS)
+    return Made(api, form, tool_json(PROVIDERS[api], _name(definition.name, api), form))
 
 
 @cache
 def _name(name: str, api: ModelApi) -> str:
-    return tool_names([Named("", name)], APIS[api].names, ServerPrefix.NEVER)[0]
+    return assign_tool_names([ToolName("", name)], PROVIDERS[api].names, ServerPrefix.NEVER)[0]
 
 
 def oracle(schema: Any) -> jsonschema_rs.Validator:

@@ -20,8 +20,8 @@ from agreement.values import spelling
 from conversions.encoding import as_told, encodings
 from conversions.making import LIMITS, Made
 from conversions.payloads import valid_values
-from sidecheck_server.core.convert.restoring import readings
-from sidecheck_server.core.convert.words import Direction
+from sidecheck_server.core.convert.decode_arguments import decode_arguments
+from sidecheck_server.core.convert.types import Effect
 
 __all__ = ["Fault", "Trip"]
 
@@ -56,8 +56,8 @@ class Trip:
         self._original = original
         self._made = made
         self._judge = judge
-        self._narrower = made.loses(Direction.NARROWER)
-        self._wider = made.loses(Direction.WIDER)
+        self._narrower = made.loses(Effect.NARROWED)
+        self._wider = made.loses(Effect.WIDENED)
         schema = made.schema
         # Nothing keeps a model from sending something to a tool without a schema.
         self._converted = _judge({"type": "object"} if schema is None else schema)
@@ -106,7 +106,9 @@ class Trip:
 
     def _readings(self, sent: Any) -> list[Any]:
         """Return the valid readings of *sent*, in order; if there is none, the first."""
-        found = [each.value for each in readings(sent, self._made.form.guide, [LIMITS.steps])]
+        found = [
+            each.value for each in decode_arguments(sent, self._made.form.guide, [LIMITS.steps])
+        ]
         return [each for each in found if self._judge.is_valid(each)] or found[:1]
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from conversions.making import Made, defined, made
 from conversions.subjects import Subject
 from preflight.checker import faults
-from sidecheck_server.core.convert.words import ConversionOptions, ModelApi
+from sidecheck_server.core.convert.types import ConversionOptions, ModelApi
 from sidecheck_server.core.refusals import Refusal
 
 __all__ = ["Tally", "tally_of"]

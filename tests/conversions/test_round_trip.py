@@ -9,7 +9,7 @@ from conversions.making import WAYS, defined, made, oracle
 from conversions.round_trip import Trip
 from hypothesis import HealthCheck, assume, given, settings
 from preflight.checker import faults
-from sidecheck_server.core.convert.words import ModelApi
+from sidecheck_server.core.convert.types import ModelApi
 from sidecheck_server.core.refusals import Refusal
 
 LOOKED_AT = [

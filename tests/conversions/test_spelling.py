@@ -11,11 +11,11 @@ from agreement.known_differences import is_avoided
 from agreement.mutations import mutated
 from agreement.payloads import PayloadMaker
 from agreement.schemas import Generated, generate_schema
-from sidecheck_server.core.convert.apis.api import Subset
-from sidecheck_server.core.convert.reading import read_parts
-from sidecheck_server.core.convert.record import Record
-from sidecheck_server.core.convert.words import Direction
-from sidecheck_server.core.convert.writing import write_schema
+from sidecheck_server.core.convert.loss_log import LossLog
+from sidecheck_server.core.convert.providers.subset import Subset
+from sidecheck_server.core.convert.schema_reader import read_schema
+from sidecheck_server.core.convert.schema_writer import write_schema
+from sidecheck_server.core.convert.types import Effect
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.refusals import Refusal
 
@@ -29,9 +29,9 @@ _EVERYTHING = Subset()
 
 def written(generated: Generated) -> tuple[Any, bool]:
     """Return the schema of 2020-12 that *generated* becomes, and whether that loses nothing."""
-    record = Record([LIMITS.steps])
-    root = read_parts(generated.question.source(), ("inputSchema",), record, LIMITS)
-    same = all(loss.direction is Direction.SAME for loss in record.losses)
+    record = LossLog([LIMITS.steps])
+    root = read_schema(generated.question.source(), ("inputSchema",), record, LIMITS)
+    same = all(loss.direction is Effect.EQUIVALENT for loss in record.losses)
     return write_schema(root, _EVERYTHING), same
 
 

@@ -10,9 +10,9 @@ from conversions.round_trip import Trip
 from conversions.subjects import Subject, called, sample
 from preflight.checker import faults
 from providers import validate_tool
-from sidecheck_server.core.convert.apis import APIS
-from sidecheck_server.core.convert.names import Named, tool_names
-from sidecheck_server.core.convert.words import Mode, ModelApi, ServerPrefix
+from sidecheck_server.core.convert.names import ToolName, assign_tool_names
+from sidecheck_server.core.convert.providers import PROVIDERS
+from sidecheck_server.core.convert.types import Mode, ModelApi, ServerPrefix
 from sidecheck_server.core.refusals import Reason, Refusal
 
 SAMPLE = 150
@@ -25,7 +25,7 @@ ROWS = [
     (api, way)
     for api in ModelApi
     for way in WAYS
-    if APIS[api].strict is not None or WAYS[way].mode is Mode.COMPATIBLE
+    if PROVIDERS[api].strict is not None or WAYS[way].mode is Mode.COMPATIBLE
     if api not in ALIKE or WAYS[way].mode is not Mode.STRICT_IF_LOSSLESS
 ]
 
@@ -83,11 +83,17 @@ def test_conversion_gives_the_same_bytes_each_time(api: ModelApi, way: str) -> N
 @pytest.mark.parametrize("api", list(ModelApi))
 def test_names_do_not_depend_on_the_order_of_tools(api: ModelApi) -> None:
     """With all tools as one server's, and so with names that come again."""
-    tools = list(dict.fromkeys(Named(each.name[:1], each.tool["name"]) for each in sample(SAMPLE)))
+    tools = list(
+        dict.fromkeys(ToolName(each.name[:1], each.tool["name"]) for each in sample(SAMPLE))
+    )
     shuffled = Random(3).sample(tools, len(tools))
     for prefix in ServerPrefix:
-        names = dict(zip(tools, tool_names(tools, APIS[api].names, prefix), strict=True))
-        again = dict(zip(shuffled, tool_names(shuffled, APIS[api].names, prefix), strict=True))
+        names = dict(
+            zip(tools, assign_tool_names(tools, PROVIDERS[api].names, prefix), strict=True)
+        )
+        again = dict(
+            zip(shuffled, assign_tool_names(shuffled, PROVIDERS[api].names, prefix), strict=True)
+        )
         assert names == again
         assert len(set(names.values())) == len(tools)
 

@@ -1,7 +1,7 @@
 """The checkers themselves: each refuses what the types of its vendor do not allow."""
 
 import pytest
-from sidecheck_server.core.convert.words import ModelApi
+from sidecheck_server.core.convert.types import ModelApi
 
 from providers import validate_result, validate_tool
 

@@ -99,8 +99,8 @@ DEEP = b'{"sidecheck_plan": 1, "guide": ' + b'{"items":' * 5_000
     ("plans", "expected"),
     [
         ([], "INVALID_REQUEST"),
-        ([b""], "INVALID_PLAN"),
-        ([b"[]"], "INVALID_PLAN"),
+        ([b""], "INVALID_MAPPING"),
+        ([b"[]"], "INVALID_MAPPING"),
         ([DEEP], "LIMIT_EXCEEDED"),
         ([LARGE], "LIMIT_EXCEEDED"),
         ([b"{}"] * 10_001, "LIMIT_EXCEEDED"),
@@ -119,7 +119,7 @@ def test_a_plan_that_belongs_to_something_else_is_refused(stub: Any) -> None:
 
     assert "PLAN_MISMATCH" == refused(stub.RestoreToolCall, to_restore(tool_use("x"), plan))[0]
     assert (
-        "PLAN_MISMATCH"
+        "MAPPING_MISMATCH"
         == refused(stub.RestoreToolCall, to_restore(tool_use(), plan, tool=other))[0]
     )
 

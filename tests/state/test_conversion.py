@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 from converting import LongWork, asked, converted, inline, told, tool, validator_of
-from sidecheck_server.core.convert.apis import APIS
-from sidecheck_server.core.convert.words import ConversionOptions, Mode, ModelApi, ServerPrefix
+from sidecheck_server.core.convert.providers import PROVIDERS
+from sidecheck_server.core.convert.types import ConversionOptions, Mode, ModelApi, ServerPrefix
 from sidecheck_server.core.digests import digest_of
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.refusals import Reason, Refusal
@@ -24,7 +24,7 @@ from sidecheck_server.state.forms import Forms
 from sidecheck_server.state.targets import DefinitionDigest, RegisteredTool, SchemaDigest
 
 LIMITS = Limits(batch_items=30)
-ANTHROPIC = APIS[ModelApi.ANTHROPIC]
+ANTHROPIC = PROVIDERS[ModelApi.ANTHROPIC]
 
 
 def registered(name: str) -> Definition:

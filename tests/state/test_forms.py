@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 from converting import LongWork, asked, converted, inline, told, tool, validator_of
-from sidecheck_server.core.convert.apis import APIS
-from sidecheck_server.core.convert.words import ConversionOptions, ModelApi, ServerPrefix
+from sidecheck_server.core.convert.providers import PROVIDERS
+from sidecheck_server.core.convert.types import ConversionOptions, ModelApi, ServerPrefix
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.refusals import Reason, Refusal
 from sidecheck_server.registry import Registry
@@ -19,7 +19,7 @@ from sidecheck_server.state.conversion import (
 from sidecheck_server.state.forms import Forms
 
 LIMITS = Limits()
-ANTHROPIC = APIS[ModelApi.ANTHROPIC]
+ANTHROPIC = PROVIDERS[ModelApi.ANTHROPIC]
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 from converting import inline, validator_of
-from sidecheck_server.core.convert.plan import Plan, plan_to_json
-from sidecheck_server.core.convert.words import ModelApi
+from sidecheck_server.core.convert.mapping import ToolMapping, mapping_to_json
+from sidecheck_server.core.convert.types import ModelApi
 from sidecheck_server.core.digests import digest_of
 from sidecheck_server.core.judge import Judging
 from sidecheck_server.core.limits import Limits
@@ -47,7 +47,7 @@ def plan(name: str = "get_day", **more: Any) -> bytes:
         "strict": False,
         "guide": None,
     }
-    return plan_to_json(Plan(name=name, **{**given, **more}))
+    return mapping_to_json(ToolMapping(name=name, **{**given, **more}))
 
 
 def call(arguments: Any, name: str = "get_day") -> bytes:
@@ -253,15 +253,17 @@ async def test_a_server_that_only_reports_does_so_here_too(registered: Registry)
 
 REFUSED: Any = [
     pytest.param(CallToRestore(call({}), (), INLINE, Judging()), "INVALID_REQUEST", id="no plan"),
-    pytest.param(asked({}, b"{"), "INVALID_PLAN", id="no JSON"),
-    pytest.param(asked({}, plan(), b"{}"), "INVALID_PLAN", id="one of several is none"),
-    pytest.param(asked({}, plan("other")), "PLAN_MISMATCH", id="another tool's plan"),
-    pytest.param(asked({}, plan(), plan()), "INVALID_PLAN", id="two plans of one name"),
+    pytest.param(asked({}, b"{"), "INVALID_MAPPING", id="no JSON"),
+    pytest.param(asked({}, plan(), b"{}"), "INVALID_MAPPING", id="one of several is none"),
+    pytest.param(asked({}, plan("other")), "MAPPING_MISMATCH", id="another tool's plan"),
+    pytest.param(asked({}, plan(), plan()), "INVALID_MAPPING", id="two plans of one name"),
     pytest.param(
         asked({}, plan(), plan("other", api=ModelApi.OLLAMA)), "INVALID_REQUEST", id="two APIs"
     ),
     pytest.param(
-        asked({}, target=inline({**TOOL, "title": "?"})), "PLAN_MISMATCH", id="another definition"
+        asked({}, target=inline({**TOOL, "title": "?"})),
+        "MAPPING_MISMATCH",
+        id="another definition",
     ),
     pytest.param(asked({}, target=SchemaSource(b"{}")), "INVALID_REQUEST", id="a schema"),
     pytest.param(asked({}, target=RegisteredTool("s", "?")), "UNKNOWN_TOOL", id="unknown tool"),

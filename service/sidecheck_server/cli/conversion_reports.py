@@ -10,9 +10,8 @@ from sidecheck_server.cli.files import write_output
 from sidecheck_server.cli.reports import STYLES, counted, in_json
 from sidecheck_server.cli.rows import Part, Row, is_terminal, page_width, printable, write_rows
 from sidecheck_server.cli.tables import table
-from sidecheck_server.core.convert.converted import ConvertedTool
-from sidecheck_server.core.convert.shapes.tools import assembled
-from sidecheck_server.core.convert.words import Direction, Loss
+from sidecheck_server.core.convert.converted_tool import ConvertedTool, combine_tools
+from sidecheck_server.core.convert.types import Effect, Loss
 from sidecheck_server.core.refusals import Refusal
 from sidecheck_server.core.words import Violation
 
@@ -40,11 +39,11 @@ def write_conversions(form: str, done: Conversions) -> None:
 
 
 def _tools(done: Conversions) -> Any:
-    return json.loads(assembled(done.api.key, [one.json for one in done.converted]))
+    return json.loads(combine_tools(done.api.key, [one.json for one in done.converted]))
 
 
 def _plans(done: Conversions) -> list[Any]:
-    return [json.loads(one.plan) for one in done.converted]
+    return [json.loads(one.mapping) for one in done.converted]
 
 
 def _object(done: Conversions) -> dict[str, Any]:
@@ -60,7 +59,7 @@ def _object(done: Conversions) -> dict[str, Any]:
                 "pointer": loss.pointer,
                 "keyword": loss.keyword,
                 "action": loss.action.value,
-                "direction": loss.direction.value,
+                "direction": loss.effect.value,
                 "message": loss.message,
             }
             for name, loss in _losses(done)
@@ -106,7 +105,7 @@ def _loss_rows(done: Conversions) -> Iterator[Row]:
             loss.pointer or "(root)",
             loss.keyword,
             loss.action.value,
-            loss.direction.value,
+            loss.effect.value,
             loss.message,
         )
         for name, loss in _losses(done)
@@ -136,14 +135,14 @@ def _told(what: str, word: Part, said: str) -> Row:
 def _summary(done: Conversions) -> str:
     strict = sum(one.strict for one in done.converted)
     refused = len(done.tools) - len(done.converted)
-    said = [f"{counted(len(done.converted), 'tool')} for {done.api.in_words}"]
+    said = [f"{counted(len(done.converted), 'tool')} for {done.api.display_name}"]
     said += [f"{strict:,} strict"] if strict else []
     said += [f"{refused:,} refused"] if refused else []
-    losses = [loss.direction for _, loss in _losses(done)]
+    losses = [loss.effect for _, loss in _losses(done)]
     if not losses:
         return ", ".join([*said, "no losses"])
     counts = Counter(losses)
-    told = (f"{counts[one]:,} {one.value}" for one in reversed(Direction) if counts[one])
+    told = (f"{counts[one]:,} {one.value}" for one in reversed(Effect) if counts[one])
     differences = f"{len(losses):,} loss{'' if len(losses) == 1 else 'es'}"
     return ", ".join([*said, f"{differences} ({', '.join(told)})"])
 
@@ -163,5 +162,5 @@ def _refused(done: Conversions) -> Iterator[tuple[str, str, Refusal]]:
 
 def _not_strict(done: Conversions) -> Iterator[tuple[str, str]]:
     for one in done.tools:
-        if isinstance(one.outcome, ConvertedTool) and one.outcome.why_not_strict:
-            yield one.name, one.outcome.why_not_strict
+        if isinstance(one.outcome, ConvertedTool) and one.outcome.not_strict_reason:
+            yield one.name, one.outcome.not_strict_reason

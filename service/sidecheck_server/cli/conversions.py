@@ -5,14 +5,13 @@ from dataclasses import dataclass
 
 from sidecheck_server.cli.listings import list_or_exit
 from sidecheck_server.cli.progress import with_progress
-from sidecheck_server.core.convert.apis import APIS
-from sidecheck_server.core.convert.apis.api import Api
-from sidecheck_server.core.convert.converted import ConvertedTool
-from sidecheck_server.core.convert.forms import Form
-from sidecheck_server.core.convert.names import Named
-from sidecheck_server.core.convert.together import Found, Together
-from sidecheck_server.core.convert.tools import form_of
-from sidecheck_server.core.convert.words import ConversionOptions, ModelApi
+from sidecheck_server.core.convert.batch import BatchTool, ToolBatch
+from sidecheck_server.core.convert.converted_tool import ConvertedTool, ToolForm
+from sidecheck_server.core.convert.names import ToolName
+from sidecheck_server.core.convert.providers import PROVIDERS
+from sidecheck_server.core.convert.providers.provider import Provider
+from sidecheck_server.core.convert.tool_conversion import convert_definition
+from sidecheck_server.core.convert.types import ConversionOptions, ModelApi
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.tools.definitions import ToolDefinition, read_tool, told_name
 from sidecheck_server.core.refusals import Refusal
@@ -38,7 +37,7 @@ class Conversion:
 class Conversions:
     """What became of all of them."""
 
-    api: Api
+    api: Provider
     #: In the order of the files.
     tools: tuple[Conversion, ...]
     #: What is wrong with those that were converted as one request.
@@ -68,12 +67,12 @@ def convert_files(
     Raises:
         click.ClickException: a file lists no tools; the command exits with 2.
     """
-    api = APIS[key]
+    api = PROVIDERS[key]
     read = [(file, one) for file, text in texts for one in _read(file, text, server, documents)]
-    together = Together([one for _, one in read], api, options)
+    together = ToolBatch([one for _, one in read], api, options)
     tools = together.tools
     forms = [_form(one, api, options) for one in with_progress(tools, len(tools), "Converting")]
-    reasons = together.against_strict(forms)
+    reasons = together.not_strict_reasons(forms)
     forms = [
         _form(one, api, together.fallback) if why_not else form
         for one, form, why_not in zip(tools, forms, reasons, strict=True)
@@ -83,25 +82,27 @@ def convert_files(
         Conversion(file, one.tool.name, outcome)
         for (file, one), outcome in zip(read, outcomes, strict=True)
     )
-    return Conversions(api, tuple(done), together.problems(forms, outcomes))
+    return Conversions(api, tuple(done), together.check(forms, outcomes))
 
 
 def _read(
     file: str, text: bytes, server: str, documents: tuple[Document, ...]
-) -> Iterator[Found[ToolDefinition]]:
+) -> Iterator[BatchTool[ToolDefinition]]:
     for tool in list_or_exit(file, text, _LIMITS):
         try:
             definition = read_tool(tool.json, documents, _LIMITS)
         except Refusal as refusal:
-            yield Found(Named(server, told_name(tool.json, _LIMITS)), refusal)
+            yield BatchTool(ToolName(server, told_name(tool.json, _LIMITS)), refusal)
         else:
-            yield Found(Named(server, definition.name), definition)
+            yield BatchTool(ToolName(server, definition.name), definition)
 
 
-def _form(one: Found[ToolDefinition], api: Api, options: ConversionOptions) -> Form | Refusal:
+def _form(
+    one: BatchTool[ToolDefinition], api: Provider, options: ConversionOptions
+) -> ToolForm | Refusal:
     if isinstance(one.definition, Refusal):
         return one.definition
     try:
-        return form_of(one.definition, api, options, _LIMITS)
+        return convert_definition(one.definition, api, options, _LIMITS)
     except Refusal as refusal:
         return refusal

@@ -10,7 +10,7 @@ from sidecheck_server.cli.options import (
     form_option,
     read_documents,
 )
-from sidecheck_server.core.convert.words import ConversionOptions, Mode, ModelApi, ServerPrefix
+from sidecheck_server.core.convert.types import ConversionOptions, Mode, ModelApi, ServerPrefix
 
 __all__ = ["convert"]
 

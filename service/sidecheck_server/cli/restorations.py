@@ -13,18 +13,17 @@ from sidecheck_server.cli.listings import list_or_exit
 from sidecheck_server.cli.reports import in_json
 from sidecheck_server.cli.rows import printable
 from sidecheck_server.core.compiled import CompiledSchema
-from sidecheck_server.core.convert.apis import APIS
-from sidecheck_server.core.convert.calls import (
-    Meaning,
-    Meant,
-    ModelCall,
-    chosen_plan,
+from sidecheck_server.core.convert.call_resolution import (
+    CallResolution,
+    ResolvedArguments,
+    check_definition,
     common_api,
-    read_call,
-    refuse_mismatch,
-    with_known_names,
+    select_mapping,
+    with_model_names,
 )
-from sidecheck_server.core.convert.plan import Plan, plan_from_json
+from sidecheck_server.core.convert.mapping import ToolMapping, mapping_from_json
+from sidecheck_server.core.convert.model_call import ModelCall, read_model_call
+from sidecheck_server.core.convert.providers import PROVIDERS
 from sidecheck_server.core.judge import Judging, judge
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.tools.definitions import ToolDefinition, read_tool
@@ -81,7 +80,7 @@ def restore_call(
         raise _Unusable(printable(f"{refusal.reason.value}: {refusal.message}")) from None
 
 
-def _plans(name: str, text: bytes) -> list[Plan]:
+def _plans(name: str, text: bytes) -> list[ToolMapping]:
     """Return the plans of *text*: one, or an array of them."""
     texts: list[Any] = [text]
     if text.lstrip()[:1] == b"[":
@@ -89,29 +88,29 @@ def _plans(name: str, text: bytes) -> list[Plan]:
             texts = msgspec.json.decode(text, type=list[msgspec.Raw])
         except (msgspec.DecodeError, RecursionError) as error:
             said = f"{name} is no array of plans: {error}"
-            raise Refusal(Reason.INVALID_PLAN, said) from None
-    return [plan_from_json(bytes(one), _LIMITS) for one in texts]
+            raise Refusal(Reason.INVALID_MAPPING, said) from None
+    return [mapping_from_json(bytes(one), _LIMITS) for one in texts]
 
 
 def _restored(
     source: Source,
-    plans: Sequence[Plan],
+    plans: Sequence[ToolMapping],
     tools: Sequence[tuple[str, bytes]],
     documents: tuple[Document, ...],
 ) -> Restored:
-    call = read_call(source.text, APIS[common_api(plans)], _LIMITS)
-    plan = chosen_plan(plans, call)
+    call = read_model_call(source.text, PROVIDERS[common_api(plans)], _LIMITS)
+    plan = select_mapping(plans, call)
     if plan is None:
-        said = tool_error_text(call.verdict_on_arguments)
+        said = tool_error_text(call.arguments_verdict)
         return Restored("", "", call.id, "", call.verdict, source, "", (), said)
     definition = _original(plan, tools, documents)
     known = (plan.server, plan.tool, call.id)
     if call.arguments is None or not call.verdict.valid:
-        said = tool_error_text(call.verdict_on_arguments, tool=plan.name)
+        said = tool_error_text(call.arguments_verdict, tool=plan.name)
         return Restored(*known, "", call.verdict, source, "", (), said)
     meant = _meant(call, plan, definition)
     # The model is told of the tool and of its members by the names that it knows.
-    said = tool_error_text(with_known_names(meant.verdict, plan.guide), tool=plan.name)
+    said = tool_error_text(with_model_names(meant.verdict, plan.decoder), tool=plan.name)
     arguments = json.loads(meant.payload)
     if not isinstance(arguments, dict):
         printed = Source("arguments", in_json(arguments).encode())
@@ -122,7 +121,7 @@ def _restored(
 
 
 def _original(
-    plan: Plan, tools: Sequence[tuple[str, bytes]], documents: tuple[Document, ...]
+    plan: ToolMapping, tools: Sequence[tuple[str, bytes]], documents: tuple[Document, ...]
 ) -> ToolDefinition:
     """Return the definition that *plan* was made of."""
     named = None
@@ -137,17 +136,17 @@ def _original(
                     return found
                 named = found
     if named is not None:
-        refuse_mismatch(plan, named.digest)
+        check_definition(plan, named.digest)
     said = f"no tool {plan.tool[:128]!r} is in the files, and the plan is of that"
-    raise Refusal(Reason.PLAN_MISMATCH, said, {"tool": plan.tool[:128]})
+    raise Refusal(Reason.MAPPING_MISMATCH, said, {"tool": plan.tool[:128]})
 
 
-def _meant(call: ModelCall, plan: Plan, definition: ToolDefinition) -> Meant:
+def _meant(call: ModelCall, plan: ToolMapping, definition: ToolDefinition) -> ResolvedArguments:
     """Return what the arguments of *call* mean."""
     schema = definition.input
     compiled = CompiledSchema(schema, compile_source(schema, _LIMITS), _LIMITS)
-    meaning = Meaning(call, plan, Judging(), _LIMITS)
-    step = meaning.after(None)
-    while not isinstance(step, Meant):
-        step = meaning.after(judge(compiled, step.payload, step.how))
+    meaning = CallResolution(call, plan, Judging(), _LIMITS)
+    step = meaning.advance(None)
+    while not isinstance(step, ResolvedArguments):
+        step = meaning.advance(judge(compiled, step.payload, step.options))
     return step

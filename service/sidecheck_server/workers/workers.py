@@ -6,8 +6,8 @@ from contextlib import AsyncExitStack
 from typing import TypeVar
 
 from sidecheck_server.core.compiled import CompiledSchema
-from sidecheck_server.core.convert.forms import Form
-from sidecheck_server.core.convert.words import ConversionOptions, ModelApi
+from sidecheck_server.core.convert.converted_tool import ToolForm
+from sidecheck_server.core.convert.types import ConversionOptions, ModelApi
 from sidecheck_server.core.infer.words import InferenceOptions, Inferred
 from sidecheck_server.core.judge import Judging
 from sidecheck_server.core.limits import Limits, exceeded
@@ -97,7 +97,7 @@ class Workers:
         documents: tuple[Document, ...],
         api: ModelApi,
         options: ConversionOptions,
-    ) -> Form:
+    ) -> ToolForm:
         """Convert the tool definition of that *text* in a worker; the form has no name as yet.
 
         Raises:

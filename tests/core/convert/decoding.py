@@ -7,21 +7,21 @@ from itertools import islice, product
 from typing import Any
 
 from jsonschema import Draft202012Validator
-from sidecheck_server.core.convert.apis.api import Subset
-from sidecheck_server.core.convert.part import Part
-from sidecheck_server.core.convert.writing import write_schema
+from sidecheck_server.core.convert.providers.subset import Subset
+from sidecheck_server.core.convert.schema_graph import SchemaNode
+from sidecheck_server.core.convert.schema_writer import write_schema
 
 __all__ = ["decoded"]
 
 _MOST = 32
 
 
-def decoded(form: Any, part: Part, subset: Subset) -> list[Any]:
+def decoded(form: Any, part: SchemaNode, subset: Subset) -> list[Any]:
     """Return what *form*, which *part* admits, may mean: the first readings."""
     return list(islice(_readings(form, part, subset), _MOST))
 
 
-def _readings(form: Any, part: Part, subset: Subset) -> Iterator[Any]:
+def _readings(form: Any, part: SchemaNode, subset: Subset) -> Iterator[Any]:
     undo, keywords = part.undo, part.keywords
     if undo.wrapped:
         yield from _readings(form[undo.wrapped], keywords["properties"][undo.wrapped], subset)
@@ -41,7 +41,7 @@ def _readings(form: Any, part: Part, subset: Subset) -> Iterator[Any]:
     elif isinstance(form, dict):
         yield from _members(form, part, subset)
     elif isinstance(form, list):
-        items = keywords.get("items", Part(()))
+        items = keywords.get("items", SchemaNode(()))
         yield from map(list, product(*[decoded(each, items, subset) for each in form]))
     else:
         yield form
@@ -52,10 +52,10 @@ def _of_json_text(form: str) -> Iterator[Any]:
         yield json.loads(form)
 
 
-def _members(form: dict[str, Any], part: Part, subset: Subset) -> Iterator[Any]:
+def _members(form: dict[str, Any], part: SchemaNode, subset: Subset) -> Iterator[Any]:
     undo, keywords = part.undo, part.keywords
     declared = keywords.get("properties", {})
-    others = keywords.get("additionalProperties", Part(()))
+    others = keywords.get("additionalProperties", SchemaNode(()))
     kept = {k: v for k, v in form.items() if not (v is None and k in undo.nulls)}
     members = [decoded(v, declared.get(k, others), subset) for k, v in kept.items()]
     names = [undo.renamed.get(name, name) for name in kept]

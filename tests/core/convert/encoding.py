@@ -4,14 +4,14 @@ import json
 from typing import Any
 
 from jsonschema import Draft202012Validator
-from sidecheck_server.core.convert.apis.api import Subset
-from sidecheck_server.core.convert.part import Part
-from sidecheck_server.core.convert.writing import write_schema
+from sidecheck_server.core.convert.providers.subset import Subset
+from sidecheck_server.core.convert.schema_graph import SchemaNode
+from sidecheck_server.core.convert.schema_writer import write_schema
 
 __all__ = ["encoded"]
 
 
-def encoded(value: Any, part: Part, subset: Subset) -> Any:
+def encoded(value: Any, part: SchemaNode, subset: Subset) -> Any:
     """Return *value*, a payload of the original, in the form it has at *part*, which is fitted.
 
     Where *part* does not admit it, what is returned is not admitted either.
@@ -41,7 +41,7 @@ def encoded(value: Any, part: Part, subset: Subset) -> Any:
     return value
 
 
-def _of_a_branch(value: Any, branches: list[Part], subset: Subset) -> Any:
+def _of_a_branch(value: Any, branches: list[SchemaNode], subset: Subset) -> Any:
     for branch in branches:
         form = encoded(value, branch, subset)
         if Draft202012Validator(write_schema(branch, subset)).is_valid(form):
@@ -49,10 +49,10 @@ def _of_a_branch(value: Any, branches: list[Part], subset: Subset) -> Any:
     return value
 
 
-def _members(value: dict[str, Any], part: Part, subset: Subset) -> dict[str, Any]:
+def _members(value: dict[str, Any], part: SchemaNode, subset: Subset) -> dict[str, Any]:
     keywords = part.keywords
     names = {original: name for name, original in part.undo.renamed.items()}
-    others = keywords.get("additionalProperties", Part(()))
+    others = keywords.get("additionalProperties", SchemaNode(()))
     declared = keywords.get("properties", {})
     made = {}
     for original, each in value.items():
@@ -62,7 +62,9 @@ def _members(value: dict[str, Any], part: Part, subset: Subset) -> dict[str, Any
     return {**dict.fromkeys(keywords.get("required", ())), **made}
 
 
-def _item(part: Part, index: int) -> Part:
+def _item(part: SchemaNode, index: int) -> SchemaNode:
     prefix = part.keywords.get("prefixItems", [])
-    found: Part = prefix[index] if index < len(prefix) else part.keywords.get("items", Part(()))
+    found: SchemaNode = (
+        prefix[index] if index < len(prefix) else part.keywords.get("items", SchemaNode(()))
+    )
     return found

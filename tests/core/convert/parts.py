@@ -5,13 +5,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from compiling import LIMITS, source_of
-from sidecheck_server.core.convert.apis.api import Patterns, References, Subset
-from sidecheck_server.core.convert.fitting import fit
-from sidecheck_server.core.convert.part import Part
-from sidecheck_server.core.convert.reading import read_parts
-from sidecheck_server.core.convert.record import Record
-from sidecheck_server.core.convert.words import Loss
-from sidecheck_server.core.convert.writing import write_schema
+from sidecheck_server.core.convert.loss_log import LossLog
+from sidecheck_server.core.convert.providers.subset import Patterns, References, Subset
+from sidecheck_server.core.convert.schema_graph import SchemaNode
+from sidecheck_server.core.convert.schema_reader import read_schema
+from sidecheck_server.core.convert.schema_writer import write_schema
+from sidecheck_server.core.convert.transforms.pipeline import transform_schema
+from sidecheck_server.core.convert.types import Loss
 
 __all__ = ["ALL_REQUIRED", "CLOSED", "SMALL", "Fitted", "fitted", "fitted_member", "taking"]
 
@@ -55,7 +55,7 @@ def taking(*keywords: str, **facts: Any) -> Subset:
 class Fitted:
     """What came of a schema."""
 
-    root: Part
+    root: SchemaNode
     schema: dict[str, Any]
     losses: tuple[Loss, ...]
 
@@ -67,9 +67,9 @@ class Fitted:
 
 def fitted(schema: Any, subset: Subset, members: Mapping[str, str] | None = None) -> Fitted:
     """Return *schema*, a root, fitted to *subset*, with *members* renamed."""
-    record = Record([LIMITS.steps])
-    root = read_parts(source_of(schema), (), record, LIMITS)
-    root = fit(root, subset, members or {}, record)
+    record = LossLog([LIMITS.steps])
+    root = read_schema(source_of(schema), (), record, LIMITS)
+    root = transform_schema(root, subset, members or {}, record)
     return Fitted(root, write_schema(root, subset), record.in_order())
 
 

@@ -3,54 +3,55 @@
 import re
 
 import pytest
-from sidecheck_server.core.convert.apis import APIS
-from sidecheck_server.core.convert.apis.api import Api, Subset
-from sidecheck_server.core.convert.apis.vocabulary import ANNOTATIONS, EVERYTHING
-from sidecheck_server.core.convert.words import ModelApi
+from sidecheck_server.core.convert.apis.vocabulary import ANNOTATIONS
+from sidecheck_server.core.convert.providers import PROVIDERS
+from sidecheck_server.core.convert.providers.provider import Provider
+from sidecheck_server.core.convert.providers.subset import ALL_KEYWORDS, Subset
+from sidecheck_server.core.convert.types import ModelApi
 from sidecheck_server.core.mcp.name_grammars import PROVIDERS, ProviderGrammar
 from sidecheck_server.core.schemas.keywords import KEYWORDS, Draft
 
 _DAY = re.compile(r"\d{4}-(0[1-9]|1[0-2])-[0-3]\d")
-_EACH = [pytest.param(api, id=api.key) for api in APIS.values()]
+_EACH = [pytest.param(api, id=api.key) for api in PROVIDERS.values()]
 _SUBSETS = [
     pytest.param(subset, id=f"{api.key}-{mode}")
-    for api in APIS.values()
+    for api in PROVIDERS.values()
     for mode, subset in (("compatible", api.compatible), ("strict", api.strict))
     if subset is not None
 ]
 
 
 def test_every_api_has_its_table() -> None:
-    assert list(APIS) == list(ModelApi)
-    assert all(key is api.key for key, api in APIS.items())
+    assert list(PROVIDERS) == list(ModelApi)
+    assert all(key is api.key for key, api in PROVIDERS.items())
 
 
 def test_the_vocabulary_is_that_of_2020_12_but_for_references() -> None:
     left_out = {"$defs", "$dynamicRef", "$ref", "definitions", "dependencies"}
-    assert set(KEYWORDS[Draft.DRAFT_2020_12]) - EVERYTHING == left_out
-    assert EVERYTHING - set(KEYWORDS[Draft.DRAFT_2020_12]) == ANNOTATIONS
+    assert set(KEYWORDS[Draft.DRAFT_2020_12]) - ALL_KEYWORDS == left_out
+    assert ALL_KEYWORDS - set(KEYWORDS[Draft.DRAFT_2020_12]) == ANNOTATIONS
 
 
 @pytest.mark.parametrize("subset", _SUBSETS)
 def test_every_keyword_is_one_of_2020_12(subset: Subset) -> None:
-    assert (subset.keywords or frozenset()) - EVERYTHING == frozenset()
+    assert (subset.keywords or frozenset()) - ALL_KEYWORDS == frozenset()
 
 
 @pytest.mark.parametrize("subset", _SUBSETS)
 def test_what_may_not_stand_at_the_root_may_stand_below(subset: Subset) -> None:
-    assert subset.not_at_root - (subset.keywords or EVERYTHING) == frozenset()
+    assert subset.not_at_root - (subset.keywords or ALL_KEYWORDS) == frozenset()
 
 
 @pytest.mark.parametrize("subset", _SUBSETS)
 def test_what_every_schema_needs_is_taken_everywhere(subset: Subset) -> None:
     needed = {"type", "properties", "required"}
-    assert needed | {"items"} <= (subset.keywords or EVERYTHING)
+    assert needed | {"items"} <= (subset.keywords or ALL_KEYWORDS)
     assert not needed & subset.not_at_root
 
 
 @pytest.mark.parametrize("subset", _SUBSETS)
 def test_a_closed_object_can_say_so(subset: Subset) -> None:
-    takes = "additionalProperties" in (subset.keywords or EVERYTHING) - subset.not_at_root
+    takes = "additionalProperties" in (subset.keywords or ALL_KEYWORDS) - subset.not_at_root
     assert takes or not subset.closed
     assert subset.closed or not subset.all_required
 
@@ -61,7 +62,7 @@ def test_null_is_said_in_one_way(subset: Subset) -> None:
 
 
 @pytest.mark.parametrize("api", _EACH)
-def test_every_fact_has_a_place_and_a_day_or_neither(api: Api) -> None:
+def test_every_fact_has_a_place_and_a_day_or_neither(api: Provider) -> None:
     for source in api.sources:
         assert source.facts
         assert bool(source.where) == bool(source.read), source
@@ -69,7 +70,7 @@ def test_every_fact_has_a_place_and_a_day_or_neither(api: Api) -> None:
 
 
 @pytest.mark.parametrize("api", _EACH)
-def test_strict_limits_stand_where_there_is_strictness(api: Api) -> None:
+def test_strict_limits_stand_where_there_is_strictness(api: Provider) -> None:
     limits = api.request
     strict = (limits.strict_tools, limits.strict_optional, limits.strict_unions)
     assert api.strict is not None or strict == (None, None, None)
@@ -88,7 +89,7 @@ NAMES = {
 
 
 @pytest.mark.parametrize("api", _EACH)
-def test_names_are_those_that_the_api_takes(api: Api) -> None:
+def test_names_are_those_that_the_api_takes(api: Provider) -> None:
     assert (api.names.longest, api.names.members, api.names.first) == NAMES[api.key]
 
 
@@ -105,7 +106,7 @@ _TOLD = {
 
 @pytest.mark.parametrize("provider", [each for each in PROVIDERS if each.code in _TOLD])
 def test_names_that_are_given_are_allowed_by_what_rules_tell(provider: ProviderGrammar) -> None:
-    given = APIS[_TOLD[provider.code]].names
+    given = PROVIDERS[_TOLD[provider.code]].names
     assert given.longest <= provider.grammar.longest
     assert given.members == provider.grammar.members
     assert provider.grammar.first in ("", given.first)
@@ -119,7 +120,7 @@ MEMBERS = {
 
 
 @pytest.mark.parametrize("api", _EACH)
-def test_members_have_names_that_the_api_takes(api: Api) -> None:
+def test_members_have_names_that_the_api_takes(api: Provider) -> None:
     members = api.members
     found = None if members is None else (members.longest, members.members, members.first)
     assert found == MEMBERS.get(api.key)

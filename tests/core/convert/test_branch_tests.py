@@ -13,8 +13,8 @@ from fitted_parts import (
     part,
     text,
 )
-from sidecheck_server.core.convert.guides import guide_of
-from sidecheck_server.core.convert.part import Part
+from sidecheck_server.core.convert.argument_decoder import build_decoder
+from sidecheck_server.core.convert.schema_graph import SchemaNode
 
 
 @pytest.mark.parametrize(
@@ -75,9 +75,9 @@ from sidecheck_server.core.convert.part import Part
         ),
     ],
 )
-def test_a_branch_is_known_by_what_it_admits(branch: Part, test: dict[str, Any]) -> None:
+def test_a_branch_is_known_by_what_it_admits(branch: SchemaNode, test: dict[str, Any]) -> None:
     """A test asks for no more than the branch does."""
-    guide = guide_of(part(anyOf=[branch, text()]))
+    guide = build_decoder(part(anyOf=[branch, text()]))
 
     assert guide is not None
     assert test == guide["any_of"][0]["when"]
@@ -86,7 +86,7 @@ def test_a_branch_is_known_by_what_it_admits(branch: Part, test: dict[str, Any])
 def test_tests_have_little_room() -> None:
     """A branch with more names than that is known by its types."""
     large = closed(**{f"member_{n:05}": STRING for n in range(3000)})
-    guide = guide_of(part(anyOf=[large, entries(STRING)]))
+    guide = build_decoder(part(anyOf=[large, entries(STRING)]))
 
     assert guide is not None
     assert {"types": ["object"]} == guide["any_of"][0]["when"]
@@ -98,7 +98,7 @@ def test_a_loop_of_references_has_no_types() -> None:
     one.keywords["$ref"] = one
     two = part()
     two.keywords["anyOf"] = [two, two]
-    guide = guide_of(part(anyOf=[one, two, text()]))
+    guide = build_decoder(part(anyOf=[one, two, text()]))
 
     assert guide is not None
     assert [{}, {}, {"types": ["string"]}] == [each["when"] for each in guide["any_of"]]
@@ -109,7 +109,7 @@ def test_unions_of_unions_are_not_walked_without_end() -> None:
     hundred = part()
     hundred.keywords["anyOf"] = [part(ref=hundred) for _ in range(100)]
     hundred.keywords["properties"] = {f"a{n}": part(ref=hundred) for n in range(100)}
-    guide = guide_of(part(anyOf=[hundred, text()]))
+    guide = build_decoder(part(anyOf=[hundred, text()]))
 
     assert guide is not None
     assert {} == guide["any_of"][0]["when"]

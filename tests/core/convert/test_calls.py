@@ -23,7 +23,7 @@ from model_calls import (
     responses,
     tool_use,
 )
-from sidecheck_server.core.convert.words import ModelApi
+from sidecheck_server.core.convert.types import ModelApi
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.refusals import Reason, Refusal
 from sidecheck_server.core.words import Verdict
@@ -291,5 +291,5 @@ def test_whatever_is_sent_is_a_call_or_has_a_verdict(
         reason = refused.reason
     else:
         assert found.verdict.valid is (found.name != "" and found.arguments is not None)
-        assert found.verdict.valid is found.verdict_on_arguments.valid
+        assert found.verdict.valid is found.arguments_verdict.valid
     assert reason in {None, Reason.LIMIT_EXCEEDED}

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 from core_convert import Told, lacking, ruled
-from sidecheck_server.core.convert.apis.api import Subset
-from sidecheck_server.core.convert.fitting.combinators import RULES
+from sidecheck_server.core.convert.providers.subset import Subset
+from sidecheck_server.core.convert.transforms.combinators import RULES
 
 STRING, NULL, INTEGER = {"type": "string"}, {"type": "null"}, {"type": "integer"}
 A = {"properties": {"a": STRING}}

@@ -4,19 +4,18 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from sidecheck_server.core.convert.apis import APIS
-from sidecheck_server.core.convert.converted import converted
-from sidecheck_server.core.convert.counting import Counts
-from sidecheck_server.core.convert.forms import Form
-from sidecheck_server.core.convert.names import Named
-from sidecheck_server.core.convert.words import Action, Direction, Loss, ModelApi
+from sidecheck_server.core.convert.converted_tool import ToolForm, build_converted_tool
+from sidecheck_server.core.convert.names import ToolName
+from sidecheck_server.core.convert.providers import PROVIDERS
+from sidecheck_server.core.convert.schema_size import SchemaSize
+from sidecheck_server.core.convert.types import Action, Effect, Loss, ModelApi
 
-API = APIS[ModelApi.ANTHROPIC]
-COUNTS = Counts(0, 1, 0, 0, 0, 0, 0)
-DROPPED = Loss("/inputSchema", "title", Action.DROPPED, Direction.SAME, "?")
+API = PROVIDERS[ModelApi.ANTHROPIC]
+COUNTS = SchemaSize(0, 1, 0, 0, 0, 0, 0)
+DROPPED = Loss("/inputSchema", "title", Action.DROPPED, Effect.EQUIVALENT, "?")
 LAST = DROPPED._replace(pointer="/title")
 GUIDE: Any = {"nulls": ["a"]}
-FORM = Form(
+FORM = ToolForm(
     tool="a.b",
     definition_digest="sha256:1",
     description="d",
@@ -32,7 +31,7 @@ FORM = Form(
 
 def test_a_form_and_a_name_are_a_tool_and_its_plan() -> None:
     """The plan has both names, and the guide."""
-    tool = converted(FORM, Named("s", "a.b"), "a_b", API)
+    tool = build_converted_tool(FORM, ToolName("s", "a.b"), "a_b", API)
 
     assert {
         "name": "a_b",
@@ -56,16 +55,21 @@ def test_a_form_and_a_name_are_a_tool_and_its_plan() -> None:
 def test_a_name_that_changed_is_a_loss_among_the_others() -> None:
     """In the order of their places; one that stayed is none."""
     said = "the model knows the tool as 'a_b'"
-    named = Loss("/name", "", Action.ENCODED, Direction.SAME, said)
+    named = Loss("/name", "", Action.ENCODED, Effect.EQUIVALENT, said)
 
-    assert (DROPPED, named, LAST) == converted(FORM, Named("", "a.b"), "a_b", API).losses
-    assert (DROPPED, LAST) == converted(FORM, Named("", "a.b"), "a.b", API).losses
+    assert (DROPPED, named, LAST) == build_converted_tool(
+        FORM, ToolName("", "a.b"), "a_b", API
+    ).losses
+    assert (DROPPED, LAST) == build_converted_tool(FORM, ToolName("", "a.b"), "a.b", API).losses
 
 
 def test_why_a_tool_is_not_strict_beside_others_goes_before_why_it_is_not_alone() -> None:
     """An API that cannot be asked counts as not strict."""
     loose = replace(FORM, strict=None, why_not_strict="alone")
-    tool = converted(loose, Named("", "a"), "a", API)
+    tool = build_converted_tool(loose, ToolName("", "a"), "a", API)
 
     assert (False, "alone") == (tool.strict, tool.why_not_strict)
-    assert "others" == converted(loose, Named("", "a"), "a", API, "others").why_not_strict
+    assert (
+        "others"
+        == build_converted_tool(loose, ToolName("", "a"), "a", API, "others").why_not_strict
+    )

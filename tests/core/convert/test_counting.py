@@ -4,20 +4,20 @@ from typing import Any
 
 import pytest
 from core_convert import read
-from sidecheck_server.core.convert.apis.api import SchemaLimits
-from sidecheck_server.core.convert.counting import Counts, beyond, counts_of
-from sidecheck_server.core.convert.part import Part
+from sidecheck_server.core.convert.providers.subset import SchemaLimits
+from sidecheck_server.core.convert.schema_graph import SchemaNode
+from sidecheck_server.core.convert.schema_size import SchemaSize, describe_excess, measure_schema
 
 STRING = {"type": "string"}
 NODE = {"type": "object", "properties": {"next": {"$ref": "#/$defs/Node"}, "v": STRING}}
 
 
-def counts(**found: int) -> Counts:
+def counts(**found: int) -> SchemaSize:
     names = ("properties", "depth", "text", "enum_values", "enum_text", "optional", "unions")
-    return Counts(**{name: found.get(name, 0) for name in names})
+    return SchemaSize(**{name: found.get(name, 0) for name in names})
 
 
-CASES: list[tuple[str, Any, Counts]] = [
+CASES: list[tuple[str, Any, SchemaSize]] = [
     ("nothing", {}, counts()),
     ("an object", {"type": "object"}, counts(depth=1)),
     (
@@ -81,24 +81,24 @@ CASES: list[tuple[str, Any, Counts]] = [
 @pytest.mark.parametrize(
     ("schema", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES]
 )
-def test_counts(schema: Any, expected: Counts) -> None:
-    assert counts_of(read(schema)[0]) == expected
+def test_counts(schema: Any, expected: SchemaSize) -> None:
+    assert measure_schema(read(schema)[0]) == expected
 
 
 def test_what_is_shared_again_and_again_is_counted_once() -> None:
-    part = Part((), {"type": "string"})
+    part = SchemaNode((), {"type": "string"})
     for _ in range(60):
-        part = Part((), {"properties": {"a": part, "b": part}})
+        part = SchemaNode((), {"properties": {"a": part, "b": part}})
 
-    assert counts_of(part) == counts(properties=120, depth=60, text=120, optional=120)
+    assert measure_schema(part) == counts(properties=120, depth=60, text=120, optional=120)
 
 
 def test_long_chains_are_counted() -> None:
-    part = Part((), {"type": "string"})
+    part = SchemaNode((), {"type": "string"})
     for _ in range(5000):
-        part = Part((), {"type": "array", "items": Part((), {"$ref": part})})
+        part = SchemaNode((), {"type": "array", "items": SchemaNode((), {"$ref": part})})
 
-    assert counts_of(part).depth == 5000
+    assert measure_schema(part).depth == 5000
 
 
 LIMITS = SchemaLimits(properties=2, depth=3, text=4, enum_values=1005, enum_text=15_000)
@@ -122,6 +122,6 @@ LIMITS = SchemaLimits(properties=2, depth=3, text=4, enum_values=1005, enum_text
         (counts(optional=100, unions=100), ""),
     ],
 )
-def test_beyond(found: Counts, expected: str) -> None:
-    assert beyond(found, LIMITS) == expected
-    assert beyond(found, SchemaLimits()) == ""
+def test_beyond(found: SchemaSize, expected: str) -> None:
+    assert describe_excess(found, LIMITS) == expected
+    assert describe_excess(found, SchemaLimits()) == ""

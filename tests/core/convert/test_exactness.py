@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 from core_convert import lacking, read
-from sidecheck_server.core.convert.apis.api import References, Subset
-from sidecheck_server.core.convert.fitting.exactness import may_encode, stays_exact
-from sidecheck_server.core.convert.fitting.fitting import Fitting
+from sidecheck_server.core.convert.providers.subset import References, Subset
+from sidecheck_server.core.convert.transforms.context import TransformContext
+from sidecheck_server.core.convert.transforms.static_checks import is_exact, may_encode
 
 STRING = {"type": "string"}
 LIST = {"type": ["string", "null"]}
@@ -44,23 +44,25 @@ CASES: list[tuple[bool, Subset, Any]] = [
 ]
 
 
-def fitting(schema: Any, subset: Subset, members: Mapping[str, str] | None = None) -> Fitting:
+def fitting(
+    schema: Any, subset: Subset, members: Mapping[str, str] | None = None
+) -> TransformContext:
     root, record = read(schema)
-    return Fitting(root, subset, members or {}, record)
+    return TransformContext(root, subset, members or {}, record)
 
 
 @pytest.mark.parametrize(("exact", "subset", "schema"), CASES)
 def test_exact_or_not(exact: bool, subset: Subset, schema: Any) -> None:
     under_way = fitting(schema, subset)
 
-    assert stays_exact(under_way.root, under_way) is exact
+    assert is_exact(under_way.root, under_way) is exact
 
 
 def test_what_was_widened_is_not_exact() -> None:
     under_way = fitting(STRING, Subset())
     under_way.root.notes.append("at least 3 characters")
 
-    assert not stays_exact(under_way.root, under_way)
+    assert not is_exact(under_way.root, under_way)
 
 
 @pytest.mark.parametrize(
@@ -78,4 +80,4 @@ def test_members_with_other_names_are_encoded() -> None:
     for members, encoded in (({"a b": "a_b"}, True), ({"c d": "c_d"}, False), ({}, False)):
         under_way = fitting(schema, Subset(), members)
         assert may_encode(under_way.root, under_way) is encoded
-        assert stays_exact(under_way.root, under_way) is not encoded
+        assert is_exact(under_way.root, under_way) is not encoded

@@ -3,8 +3,8 @@
 from typing import Any
 
 import pytest
-from sidecheck_server.core.convert.apis.api import Subset
-from sidecheck_server.core.convert.part import Entries
+from sidecheck_server.core.convert.providers.subset import Subset
+from sidecheck_server.core.convert.schema_graph import Entries
 
 from .parts import ALL_REQUIRED, CLOSED, SMALL, fitted, fitted_member, taking
 

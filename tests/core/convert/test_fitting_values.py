@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 from sidecheck_server.core.budget import Exhausted
-from sidecheck_server.core.convert.apis.api import Patterns, Subset
-from sidecheck_server.core.convert.fitting.patterns import is_taken
+from sidecheck_server.core.convert.providers.subset import Patterns, Subset
+from sidecheck_server.core.convert.transforms.values import supports_pattern
 
 from .parts import CLOSED, SMALL, fitted_member, taking
 
@@ -232,10 +232,10 @@ def test_null_stays_in_the_list_where_it_is_a_mark() -> None:
 )
 def test_patterns(pattern: str, taken: tuple[bool, bool]) -> None:
     budget = [1_000_000]
-    found = tuple(is_taken(pattern, each, budget) for each in Patterns)
+    found = tuple(supports_pattern(pattern, each, budget) for each in Patterns)
     assert found == taken
 
 
 def test_wide_classes_are_paid_for() -> None:
     with pytest.raises(Exhausted):
-        is_taken("[!-\uffff]" * 200, Patterns.PYTHON, [10_000_000])
+        supports_pattern("[!-\uffff]" * 200, Patterns.PYTHON, [10_000_000])

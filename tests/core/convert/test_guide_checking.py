@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from plan_texts import text
-from sidecheck_server.core.convert.plan import plan_from_json
+from sidecheck_server.core.convert.mapping import mapping_from_json
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.refusals import Reason, Refusal
 
@@ -110,9 +110,9 @@ LIST = {"any_of": [{"when": {}, "as": {"ref": "d0"}}]}
 def test_a_guide_that_is_wrong_is_refused(guide: Any, pointer: str, code: str) -> None:
     """It is checked down to its last part."""
     with pytest.raises(Refusal) as refused:
-        plan_from_json(text(guide), Limits())
+        mapping_from_json(text(guide), Limits())
 
-    assert Reason.INVALID_PLAN is refused.value.reason
+    assert Reason.INVALID_MAPPING is refused.value.reason
     assert {"pointer": f"/guide{pointer}", "code": code} == refused.value.metadata
 
 
@@ -128,14 +128,14 @@ def test_a_reference_that_goes_on_to_another_value_may_lead_back(member: str) ->
     }
     guide = {"ref": "d", "defs": {"d": others.get(member, {member: again})}}
 
-    assert guide == plan_from_json(text(guide), Limits()).guide
+    assert guide == mapping_from_json(text(guide), Limits()).guide
 
 
 def test_references_in_a_long_row_end() -> None:
     """Each of thousands leads to the next one, and the last one to the first."""
     row = {f"d{n}": {"ref": f"d{n + 1}"} for n in range(5000)}
 
-    assert plan_from_json(text({"defs": {**row, "d5000": {}}}), Limits()).guide
+    assert mapping_from_json(text({"defs": {**row, "d5000": {}}}), Limits()).guide
     with pytest.raises(Refusal) as refused:
-        plan_from_json(text({"defs": {**row, "d5000": {"ref": "d0"}}}), Limits())
+        mapping_from_json(text({"defs": {**row, "d5000": {"ref": "d0"}}}), Limits())
     assert "PLAN_REFERENCE_ENDLESS" == refused.value.metadata["code"]

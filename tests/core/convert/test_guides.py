@@ -15,11 +15,11 @@ from fitted_parts import (
     part,
     text,
 )
-from sidecheck_server.core.convert.guides import guide_of
-from sidecheck_server.core.convert.part import Part, Undo
-from sidecheck_server.core.convert.plan import Plan, plan_from_json, plan_to_json
-from sidecheck_server.core.convert.restoring import readings
-from sidecheck_server.core.convert.words import ModelApi
+from sidecheck_server.core.convert.argument_decoder import build_decoder
+from sidecheck_server.core.convert.decode_arguments import decode_arguments
+from sidecheck_server.core.convert.mapping import ToolMapping, mapping_from_json, mapping_to_json
+from sidecheck_server.core.convert.schema_graph import Encoding, SchemaNode
+from sidecheck_server.core.convert.types import ModelApi
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.refusals import Reason, Refusal
 
@@ -30,7 +30,7 @@ from sidecheck_server.core.refusals import Reason, Refusal
         pytest.param(an_object(a=STRING), None, id="nothing to undo"),
         pytest.param(an_object(nulls("a"), a=STRING), {"nulls": ["a"]}, id="nulls"),
         pytest.param(
-            an_object(Undo(renamed={"a_b": "a b"}), a_b=STRING),
+            an_object(Encoding(renamed={"a_b": "a b"}), a_b=STRING),
             {"renamed": {"a_b": "a b"}},
             id="renamed",
         ),
@@ -57,7 +57,7 @@ from sidecheck_server.core.refusals import Reason, Refusal
         pytest.param(entries(text()), {"entries": {**BY_NAME, "each": TEXT}}, id="entries of text"),
         pytest.param(
             part(
-                Undo(wrapped="input"),
+                Encoding(wrapped="input"),
                 type="object",
                 properties={"input": an_object(nulls("a"))},
                 required=["input"],
@@ -66,7 +66,7 @@ from sidecheck_server.core.refusals import Reason, Refusal
             id="wrapped",
         ),
         pytest.param(
-            part(Undo(wrapped="input"), properties={"input": STRING}),
+            part(Encoding(wrapped="input"), properties={"input": STRING}),
             {"wrapped": "input"},
             id="wrapped and nothing else",
         ),
@@ -113,9 +113,9 @@ from sidecheck_server.core.refusals import Reason, Refusal
     ],
 )
 def test_a_guide_mirrors_the_ways_to_what_is_undone(
-    root: Part, guide: dict[str, Any] | None
+    root: SchemaNode, guide: dict[str, Any] | None
 ) -> None:
-    assert guide == guide_of(root)
+    assert guide == build_decoder(root)
 
 
 def test_what_is_shared_stands_once() -> None:
@@ -127,7 +127,7 @@ def test_what_is_shared_stands_once() -> None:
     assert {
         "members": {"a": to, "b": {"items": to}, "c": to},
         "defs": {"d0": TEXT},
-    } == guide_of(root)
+    } == build_decoder(root)
 
 
 def test_a_recursive_schema_has_a_recursive_guide() -> None:
@@ -143,10 +143,10 @@ def test_a_recursive_schema_has_a_recursive_guide() -> None:
     assert {
         "ref": "d0",
         "defs": {"d0": {"nulls": ["a"], "members": {"again": again}}},
-    } == guide_of(root)
+    } == build_decoder(root)
 
 
-def nested(depth: int) -> Part:
+def nested(depth: int) -> SchemaNode:
     made = text()
     for _ in range(depth):
         made = an_object(a=part(anyOf=[made, NULL]))
@@ -155,19 +155,23 @@ def nested(depth: int) -> Part:
 
 def test_a_plan_nests_less_than_its_schema() -> None:
     """What is too deep stands beside; the way back leads through it all the same."""
-    guide = guide_of(nested(60))
-    plan = Plan(ModelApi.OPENAI_CHAT, "n", "", "t", "sha256:" + "0" * 64, strict=True, guide=guide)
+    guide = build_decoder(nested(60))
+    plan = ToolMapping(
+        ModelApi.OPENAI_CHAT, "n", "", "t", "sha256:" + "0" * 64, strict=True, guide=guide
+    )
     value: Any = "[1]"
     restored: Any = [1]
     for _ in range(60):
         value, restored = {"a": value}, {"a": restored}
-    (reading,) = readings(value, plan_from_json(plan_to_json(plan), Limits()).guide, [100_000])
+    (reading,) = decode_arguments(
+        value, mapping_from_json(mapping_to_json(plan), Limits()).guide, [100_000]
+    )
 
     assert restored == reading.value
 
 
 def test_a_very_deep_schema_is_walked_without_recursion() -> None:
-    assert guide_of(nested(1200)) is not None
+    assert build_decoder(nested(1200)) is not None
 
 
 @pytest.mark.parametrize(
@@ -180,10 +184,10 @@ def test_a_very_deep_schema_is_walked_without_recursion() -> None:
         ),
     ],
 )
-def test_a_guide_that_no_plan_has_room_for_is_refused(root: Part) -> None:
+def test_a_guide_that_no_plan_has_room_for_is_refused(root: SchemaNode) -> None:
     """A plan must be readable when it comes back."""
     with pytest.raises(Refusal) as refused:
-        guide_of(root)
+        build_decoder(root)
 
     assert Reason.NOT_CONVERTIBLE is refused.value.reason
     assert {"bound": "plan", "limit": "131072"} == refused.value.metadata

@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 from sidecheck_server.core.compiled import CompiledSchema
-from sidecheck_server.core.convert.apis import APIS
-from sidecheck_server.core.convert.calls import Meaning, Meant, read_call
-from sidecheck_server.core.convert.plan import Plan
-from sidecheck_server.core.convert.words import ModelApi
+from sidecheck_server.core.convert.call_resolution import CallResolution, ResolvedArguments
+from sidecheck_server.core.convert.mapping import ToolMapping
+from sidecheck_server.core.convert.model_call import read_model_call
+from sidecheck_server.core.convert.providers import PROVIDERS
+from sidecheck_server.core.convert.types import ModelApi
 from sidecheck_server.core.judge import Judging, judge
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.refusals import Reason, Refusal
@@ -24,16 +25,18 @@ EITHER: Any = {
 }
 
 
-def meant(schema: Any, arguments: Any, guide: Any = None, limits: Limits = LIMITS) -> Meant:
+def meant(
+    schema: Any, arguments: Any, guide: Any = None, limits: Limits = LIMITS
+) -> ResolvedArguments:
     """Return what *arguments* mean under *schema*, judged one by one."""
     text = json.dumps({"type": "tool_use", "id": "1", "name": "t", "input": arguments})
-    call = read_call(text.encode(), APIS[ModelApi.ANTHROPIC], LIMITS)
-    plan = Plan(ModelApi.ANTHROPIC, "t", "", "t", "sha256:0", strict=False, guide=guide)
+    call = read_model_call(text.encode(), PROVIDERS[ModelApi.ANTHROPIC], LIMITS)
+    plan = ToolMapping(ModelApi.ANTHROPIC, "t", "", "t", "sha256:0", strict=False, guide=guide)
     source = SchemaSource(json.dumps(schema).encode())
     compiled = CompiledSchema(source, compile_source(source, LIMITS), LIMITS)
-    meaning = Meaning(call, plan, Judging(), limits)
+    meaning = CallResolution(call, plan, Judging(), limits)
     step = meaning.after(None)
-    while not isinstance(step, Meant):
+    while not isinstance(step, ResolvedArguments):
         step = meaning.after(judge(compiled, step.payload, step.how))
     return step
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from core_convert import read, written
 from sidecheck_server.core.budget import Exhausted
-from sidecheck_server.core.convert.fitting.merging import merged
+from sidecheck_server.core.convert.transforms.merging import merge_nodes
 
 CLOSED = {"properties": {"a": {}}, "additionalProperties": False}
 
@@ -75,7 +75,7 @@ INEXACT: list[list[Any]] = [
 
 def merge(schemas: list[Any]) -> Any:
     root, record = read({"prefixItems": schemas})
-    found = merged(root.keywords["prefixItems"], record.budget)
+    found = merge_nodes(root.keywords["prefixItems"], record.budget)
     return None if found is None else written(found)
 
 
@@ -96,14 +96,14 @@ def test_schemas_that_lead_to_each_other_without_end_are_not_merged() -> None:
     }
     root, record = read(schema)
 
-    assert merged(root.keywords["prefixItems"], record.budget) is None
+    assert merge_nodes(root.keywords["prefixItems"], record.budget) is None
 
 
 def test_what_is_merged_stays_as_it_is() -> None:
     schema: Any = {"prefixItems": [{"properties": {"a": {}}}, {"properties": {"b": {}}}]}
     root, record = read(schema)
 
-    assert merged(root.keywords["prefixItems"], record.budget) is not None
+    assert merge_nodes(root.keywords["prefixItems"], record.budget) is not None
     assert written(root) == schema
 
 
@@ -111,4 +111,4 @@ def test_merging_is_paid_for() -> None:
     root, _ = read({"prefixItems": [{"minimum": 1}, {"maximum": 2}]})
 
     with pytest.raises(Exhausted):
-        merged(root.keywords["prefixItems"], [60])
+        merge_nodes(root.keywords["prefixItems"], [60])

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 from plan_texts import DIGEST, text
-from sidecheck_server.core.convert.plan import Plan, plan_from_json, plan_to_json
-from sidecheck_server.core.convert.words import ModelApi
+from sidecheck_server.core.convert.mapping import ToolMapping, mapping_from_json, mapping_to_json
+from sidecheck_server.core.convert.types import ModelApi
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.refusals import Reason, Refusal
 
@@ -41,14 +41,14 @@ GUIDE: dict[str, Any] = {
 def test_a_plan_is_read_as_it_was_written(
     api: ModelApi, guide: dict[str, Any] | None, server: str
 ) -> None:
-    plan = Plan(api, "n", server, "t", DIGEST, strict=False, guide=guide)
+    plan = ToolMapping(api, "n", server, "t", DIGEST, strict=False, guide=guide)
 
-    assert plan == plan_from_json(plan_to_json(plan), Limits())
+    assert plan == mapping_from_json(mapping_to_json(plan), Limits())
 
 
 def test_a_plan_is_a_json_object_that_tells_its_format() -> None:
     """What is not there is not written."""
-    plan = Plan(ModelApi.GEMINI, "n", "", "t", DIGEST, strict=False, guide=None)
+    plan = ToolMapping(ModelApi.GEMINI, "n", "", "t", DIGEST, strict=False, guide=None)
 
     assert {
         "sidecheck_plan": 1,
@@ -57,14 +57,16 @@ def test_a_plan_is_a_json_object_that_tells_its_format() -> None:
         "tool": "t",
         "definition_digest": DIGEST,
         "strict": False,
-    } == json.loads(plan_to_json(plan))
+    } == json.loads(mapping_to_json(plan))
 
 
 def test_a_plan_that_could_not_be_read_is_not_written() -> None:
     """The name of a tool may be nearly as long as its definition."""
-    plan = Plan(ModelApi.GEMINI, "n", "", "t" * (256 << 10), DIGEST, strict=False, guide=None)
+    plan = ToolMapping(
+        ModelApi.GEMINI, "n", "", "t" * (256 << 10), DIGEST, strict=False, guide=None
+    )
     with pytest.raises(Refusal) as refused:
-        plan_to_json(plan)
+        mapping_to_json(plan)
 
     assert Reason.NOT_CONVERTIBLE is refused.value.reason
 
@@ -127,9 +129,9 @@ def test_a_plan_that_could_not_be_read_is_not_written() -> None:
 def test_a_plan_that_is_wrong_is_refused(plan: bytes, pointer: str, code: str, said: str) -> None:
     """The refusal says where, what, and what would be right."""
     with pytest.raises(Refusal) as refused:
-        plan_from_json(plan, Limits())
+        mapping_from_json(plan, Limits())
 
-    assert Reason.INVALID_PLAN is refused.value.reason
+    assert Reason.INVALID_MAPPING is refused.value.reason
     assert {"pointer": pointer, "code": code} == refused.value.metadata
     assert said in refused.value.message
 
@@ -157,7 +159,7 @@ def deep(levels: int) -> Any:
 def test_a_plan_beyond_a_bound_is_refused(plan: bytes, bound: str) -> None:
     """The bounds are those of schemas; guides may nest twice as deep."""
     with pytest.raises(Refusal) as refused:
-        plan_from_json(plan, Limits())
+        mapping_from_json(plan, Limits())
 
     assert (Reason.LIMIT_EXCEEDED, bound) == (
         refused.value.reason,
@@ -169,4 +171,4 @@ def test_a_plan_at_the_bounds_is_read() -> None:
     """As deep and with as many guides as may be."""
     widest: Any = {"also": [{}] * 9_999}
     for guide in (deep(126), widest):
-        assert guide == plan_from_json(text(guide), Limits()).guide
+        assert guide == mapping_from_json(text(guide), Limits()).guide

@@ -6,9 +6,9 @@ import pytest
 from compiling import D04, D06, D07, D2019, LIMITS, source_of
 from core_convert import Told, read, told, written
 from sidecheck_server.core.budget import Exhausted
-from sidecheck_server.core.convert.part import reachable
-from sidecheck_server.core.convert.reading import read_parts
-from sidecheck_server.core.convert.record import Record
+from sidecheck_server.core.convert.loss_log import LossLog
+from sidecheck_server.core.convert.schema_graph import reachable
+from sidecheck_server.core.convert.schema_reader import read_schema
 from sidecheck_server.core.refusals import Reason, Refusal
 
 SCHEMA: Told = ("/in", "$schema", "dropped", "same")
@@ -260,7 +260,7 @@ def test_long_chains_of_references_are_read() -> None:
 
 def test_reading_is_paid_for() -> None:
     with pytest.raises(Exhausted):
-        read_parts(source_of({"items": {"items": {}}}), (), Record([250]), LIMITS)
+        read_schema(source_of({"items": {"items": {}}}), (), LossLog([250]), LIMITS)
 
 
 def test_what_is_not_admitted_is_refused() -> None:

@@ -14,11 +14,11 @@ from agreement.run import _payloads
 from agreement.schemas import Generated, generate_schema
 from compiling import LIMITS
 from core_convert import has_whole_doubles
-from sidecheck_server.core.convert.apis.api import Subset
-from sidecheck_server.core.convert.reading import read_parts
-from sidecheck_server.core.convert.record import Record
-from sidecheck_server.core.convert.words import Direction
-from sidecheck_server.core.convert.writing import write_schema
+from sidecheck_server.core.convert.loss_log import LossLog
+from sidecheck_server.core.convert.providers.subset import Subset
+from sidecheck_server.core.convert.schema_reader import read_schema
+from sidecheck_server.core.convert.schema_writer import write_schema
+from sidecheck_server.core.convert.types import Effect
 from sidecheck_server.core.refusals import Refusal
 from sidecheck_server.core.schemas.keywords import Draft
 
@@ -27,10 +27,10 @@ LATEST = EDITIONS[-1]
 
 
 def read_and_written(generated: Generated) -> tuple[Any, bool]:
-    record = Record([LIMITS.steps])
-    root = read_parts(generated.question.source(), ("inputSchema",), record, LIMITS)
+    record = LossLog([LIMITS.steps])
+    root = read_schema(generated.question.source(), ("inputSchema",), record, LIMITS)
     wider = any(
-        loss.direction is Direction.WIDER
+        loss.direction is Effect.WIDENED
         for loss in record.losses
         if generated.question.edition.draft is not Draft.DRAFT_04 or loss.keyword != "type"
     )

@@ -2,28 +2,28 @@
 
 import pytest
 from sidecheck_server.core.budget import Exhausted
-from sidecheck_server.core.convert.part import Part
-from sidecheck_server.core.convert.record import Record
-from sidecheck_server.core.convert.words import Action, Direction, Loss
+from sidecheck_server.core.convert.loss_log import LossLog
+from sidecheck_server.core.convert.schema_graph import SchemaNode
+from sidecheck_server.core.convert.types import Action, Effect, Loss
 
 
-def told(record: Record, *at: str) -> None:
-    record.tell(Part(at), "pattern", Action.DESCRIBED, Direction.WIDER, "?")
+def told(record: LossLog, *at: str) -> None:
+    record.tell(SchemaNode(at), "pattern", Action.DESCRIBED, Effect.WIDENED, "?")
 
 
 def test_losses_are_told_in_the_order_of_their_places() -> None:
     """Each of them once."""
-    record = Record([10_000])
+    record = LossLog([10_000])
     for name in ("b", "a", "b"):
         told(record, name)
 
-    wider = ("pattern", Action.DESCRIBED, Direction.WIDER, "?")
+    wider = ("pattern", Action.DESCRIBED, Effect.WIDENED, "?")
     assert (Loss("/a", *wider), Loss("/b", *wider)) == record.in_order()
 
 
 def test_places_are_paid_for_by_their_length() -> None:
     """So that a definition cannot be told as many times as it has places."""
-    record = Record([100_000])
+    record = LossLog([100_000])
     told(record, "x" * 4_000)
     told(record, "x" * 4_000)
     with pytest.raises(Exhausted):
@@ -32,10 +32,13 @@ def test_places_are_paid_for_by_their_length() -> None:
 
 def test_closing_an_object_whose_author_said_nothing_may_be_assumed() -> None:
     """Other losses count against a strict form all the same."""
-    record = Record([10_000])
-    record.tell_closed(Part(("a",)))
-    only = record.against_strict(assume_closed=True), record.against_strict(assume_closed=False)
+    record = LossLog([10_000])
+    record.tell_closed(SchemaNode(("a",)))
+    only = (
+        record.not_strict_reasons(assume_closed=True),
+        record.not_strict_reasons(assume_closed=False),
+    )
     told(record, "b")
 
     assert (None, record.losses[0]) == only
-    assert record.losses[1] == record.against_strict(assume_closed=True)
+    assert record.losses[1] == record.not_strict_reasons(assume_closed=True)

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 from core_convert import Told, lacking, read, ruled, told, written
-from sidecheck_server.core.convert.apis.api import References, Subset
-from sidecheck_server.core.convert.fitting.references import RULES, without_cycles, written_out
+from sidecheck_server.core.convert.providers.subset import References, Subset
+from sidecheck_server.core.convert.transforms.references import RULES, without_cycles, written_out
 from sidecheck_server.core.refusals import Reason, Refusal
 
 ALONE = Subset(references=References.ALONE)

@@ -4,19 +4,19 @@ import json
 from typing import Any
 
 import pytest
-from sidecheck_server.core.convert.apis import APIS
-from sidecheck_server.core.convert.forms import Form
-from sidecheck_server.core.convert.tools import form_of
-from sidecheck_server.core.convert.words import Action, ConversionOptions, Direction, Loss, ModelApi
+from sidecheck_server.core.convert.converted_tool import ToolForm
+from sidecheck_server.core.convert.providers import PROVIDERS
+from sidecheck_server.core.convert.tool_conversion import convert_definition
+from sidecheck_server.core.convert.types import Action, ConversionOptions, Effect, Loss, ModelApi
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.tools.definitions import read_tool
 
 
-def form(schema: Any, api: ModelApi, options: ConversionOptions | None = None) -> Form:
+def form(schema: Any, api: ModelApi, options: ConversionOptions | None = None) -> ToolForm:
     """Return the form of a tool with *schema* for *api*."""
     text = json.dumps({"name": "find", "description": "Finds.", "inputSchema": schema})
     definition = read_tool(text.encode(), (), Limits())
-    return form_of(definition, APIS[api], options or ConversionOptions(), Limits())
+    return convert_definition(definition, PROVIDERS[api], options or ConversionOptions(), Limits())
 
 
 def member(schema: Any) -> tuple[Any, list[Loss]]:
@@ -30,7 +30,7 @@ def test_keywords_about_other_types_are_dropped_for_gemini() -> None:
     schema, losses = member({"type": "string", "properties": {"b": {}}, "minimum": 1})
 
     assert {"type": "STRING"} == schema
-    assert {("properties", Direction.SAME), ("minimum", Direction.SAME)} == {
+    assert {("properties", Effect.EQUIVALENT), ("minimum", Effect.EQUIVALENT)} == {
         (loss.keyword, loss.direction) for loss in losses
     }
 
@@ -39,7 +39,7 @@ def test_an_enum_with_an_empty_string_is_described_for_gemini() -> None:
     schema, losses = member({"type": "string", "enum": ["", "b"]})
 
     assert {"type": "STRING", "description": '(one of: "", "b")'} == schema
-    assert [("enum", Action.DESCRIBED, Direction.WIDER)] == [
+    assert [("enum", Action.DESCRIBED, Effect.WIDENED)] == [
         (loss.keyword, loss.action, loss.direction) for loss in losses
     ]
 
@@ -106,14 +106,14 @@ def test_a_tool_that_takes_nothing_goes_without_a_schema(api: ModelApi, schema: 
     found = form(schema, api)
 
     assert None is found.parameters
-    assert all(loss.direction is Direction.SAME for loss in found.losses)
+    assert all(loss.direction is Effect.EQUIVALENT for loss in found.losses)
 
 
 def test_what_is_lost_with_a_schema_that_is_left_out_is_told() -> None:
     found = form({"type": "object", "minProperties": 1}, ModelApi.GEMINI)
 
     assert None is found.parameters
-    assert [("/inputSchema", "minProperties", Direction.WIDER)] == [
+    assert [("/inputSchema", "minProperties", Effect.WIDENED)] == [
         (loss.pointer, loss.keyword, loss.direction) for loss in found.losses
     ]
 

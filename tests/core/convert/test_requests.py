@@ -3,15 +3,15 @@
 from dataclasses import replace
 
 import pytest
-from sidecheck_server.core.convert.apis import APIS
-from sidecheck_server.core.convert.apis.api import Api, RequestLimits
-from sidecheck_server.core.convert.counting import Counts
-from sidecheck_server.core.convert.forms import Form
-from sidecheck_server.core.convert.requests import reasons_against_strict, request_problems
-from sidecheck_server.core.convert.words import ModelApi
+from sidecheck_server.core.convert.batch import check_request, not_strict_reasons
+from sidecheck_server.core.convert.converted_tool import ToolForm
+from sidecheck_server.core.convert.providers import PROVIDERS
+from sidecheck_server.core.convert.providers.provider import Provider, RequestLimits
+from sidecheck_server.core.convert.schema_size import SchemaSize
+from sidecheck_server.core.convert.types import ModelApi
 
-ANTHROPIC = APIS[ModelApi.ANTHROPIC]
-OLLAMA = replace(APIS[ModelApi.OLLAMA], request=RequestLimits())
+ANTHROPIC = PROVIDERS[ModelApi.ANTHROPIC]
+OLLAMA = replace(PROVIDERS[ModelApi.OLLAMA], request=RequestLimits())
 #: Few of everything.
 SMALL = replace(
     ANTHROPIC,
@@ -19,8 +19,8 @@ SMALL = replace(
 )
 
 
-def form(*, strict: bool | None = True, optional: int = 0, unions: int = 0) -> Form:
-    counts = Counts(
+def form(*, strict: bool | None = True, optional: int = 0, unions: int = 0) -> ToolForm:
+    counts = SchemaSize(
         properties=0,
         depth=1,
         text=0,
@@ -29,7 +29,7 @@ def form(*, strict: bool | None = True, optional: int = 0, unions: int = 0) -> F
         optional=optional,
         unions=unions,
     )
-    return Form("t", "sha256:0", "", b"{}", None, strict, None, (), "", counts)
+    return ToolForm("t", "sha256:0", "", b"{}", None, strict, None, (), "", counts)
 
 
 LOOSE = form(strict=False, optional=9, unions=9)
@@ -55,10 +55,10 @@ PLAIN = form()
     ],
 )
 def test_what_is_too_many_is_told_at_the_first_that_is(
-    forms: list[Form], expected: list[tuple[str, str, int]]
+    forms: list[ToolForm], expected: list[tuple[str, str, int]]
 ) -> None:
     """Once for each limit, with how many there are."""
-    verdict = request_problems(forms, SMALL)
+    verdict = check_request(forms, SMALL)
 
     assert expected == [
         (one.instance_pointer, one.code, int(one.message.rsplit(" ", 1)[1]))
@@ -69,7 +69,7 @@ def test_what_is_too_many_is_told_at_the_first_that_is(
 
 def test_what_is_too_many_is_told_with_the_limit_and_its_source() -> None:
     """The API is named, and the page that says so."""
-    [found] = request_problems([form(optional=25)], ANTHROPIC).violations
+    [found] = check_request([form(optional=25)], ANTHROPIC).violations
 
     assert (
         "Anthropic's Messages takes at most 24 optional members of strict tools in one "
@@ -79,26 +79,26 @@ def test_what_is_too_many_is_told_with_the_limit_and_its_source() -> None:
 
 
 @pytest.mark.parametrize(
-    "api", [api for api in APIS.values() if api.request.tools], ids=lambda api: api.key
+    "api", [api for api in PROVIDERS.values() if api.request.tools], ids=lambda api: api.key
 )
-def test_how_many_tools_there_may_be_has_a_source(api: Api) -> None:
+def test_how_many_tools_there_may_be_has_a_source(api: Provider) -> None:
     """Wherever an API has a limit."""
-    [found] = request_problems([LOOSE] * 200, api).violations
+    [found] = check_request([LOOSE] * 200, api).violations
 
     assert ("REQUEST_TOOLS", "/128") == (found.code, found.instance_pointer)
     assert found.clause
 
 
 @pytest.mark.parametrize("api", [OLLAMA, ANTHROPIC], ids=["without limits", "not strict"])
-def test_an_api_without_limits_takes_any_number(api: Api) -> None:
+def test_an_api_without_limits_takes_any_number(api: Provider) -> None:
     """And limits of strict tools bind no others."""
-    assert request_problems([LOOSE] * 200, api).valid
+    assert check_request([LOOSE] * 200, api).valid
 
 
 def test_those_are_strict_that_come_first_and_fit() -> None:
     """What does not fit takes nothing from those after it."""
     forms = [form(optional=2), LOOSE, form(optional=1), form(unions=2), PLAIN, PLAIN, PLAIN]
-    reasons = reasons_against_strict(forms, SMALL)
+    reasons = not_strict_reasons(forms, SMALL)
 
     optional = (
         "Anthropic's Messages takes at most 2 optional members of strict tools in one "
@@ -117,8 +117,8 @@ def test_those_are_strict_that_come_first_and_fit() -> None:
 def test_those_that_may_be_strict_are_a_request_that_is_taken() -> None:
     """Whatever the others become."""
     forms = [form(optional=each % 3, unions=each % 2) for each in range(40)]
-    reasons = reasons_against_strict(forms, ANTHROPIC)
+    reasons = not_strict_reasons(forms, ANTHROPIC)
     kept = [one for one, why_not in zip(forms, reasons, strict=True) if not why_not]
 
     assert 0 < len(kept) < len(forms)
-    assert request_problems(kept, ANTHROPIC).valid
+    assert check_request(kept, ANTHROPIC).valid

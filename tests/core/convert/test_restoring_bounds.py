@@ -13,7 +13,7 @@ from guided import (
     union,
 )
 from sidecheck_server.core.budget import Exhausted
-from sidecheck_server.core.convert.restoring import MOST_READINGS, readings
+from sidecheck_server.core.convert.decode_arguments import MAX_INTERPRETATIONS, decode_arguments
 from sidecheck_server.core.limits import Limits
 
 
@@ -81,11 +81,11 @@ def test_whatever_is_given_ends(guide: dict[str, Any], arguments: Any) -> None:
     budget = [Limits().steps]
     started = time.process_time()
     try:
-        made = len(list(readings(arguments, guide, budget)))
+        made = len(list(decode_arguments(arguments, guide, budget)))
     except Exhausted:
         assert budget[0] < 0
     else:
-        assert 1 <= made <= MOST_READINGS
+        assert 1 <= made <= MAX_INTERPRETATIONS
     assert time.process_time() - started < 2
 
 
@@ -102,4 +102,4 @@ def test_arguments_deeper_than_the_interpreter_goes_are_too_much() -> None:
     guide = {"ref": "d", "defs": {"d": {"values": {"ref": "d"}}}}
 
     with pytest.raises(Exhausted):
-        list(readings(nested(5000), guide, [Limits().steps]))
+        list(decode_arguments(nested(5000), guide, [Limits().steps]))

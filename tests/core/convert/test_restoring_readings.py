@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from guided import TEXT, branch, read, union
-from sidecheck_server.core.convert.restoring import MOST_READINGS, readings
+from sidecheck_server.core.convert.decode_arguments import MAX_INTERPRETATIONS, decode_arguments
 from sidecheck_server.core.limits import Limits
 
 STRINGS = branch(types=["string"])
@@ -133,7 +133,7 @@ def test_there_are_sixteen_readings_at_most() -> None:
     """Of 2^30 the likely ones: all are alike, or one is another than the others."""
     guide = {"items": union(branch(TEXT), branch())}
     decoded: list[Any] = [1] * 30
-    but_one = [[*decoded[:n], "1", *decoded[n + 1 :]] for n in range(MOST_READINGS - 2)]
+    but_one = [[*decoded[:n], "1", *decoded[n + 1 :]] for n in range(MAX_INTERPRETATIONS - 2)]
 
     assert [decoded, ["1"] * 30, *but_one] == [value for value, _ in read(guide, ["1"] * 30)]
 
@@ -151,10 +151,10 @@ def test_readings_are_made_when_they_are_asked_for() -> None:
     """Who takes the first one pays for no other."""
     guide = {"items": union(branch(TEXT), branch())}
     budget = [Limits().steps]
-    made = readings(["1"] * 100, guide, budget)
+    made = decode_arguments(["1"] * 100, guide, budget)
     next(made)
     first = Limits().steps - budget[0]
     rest = len(list(made))
 
-    assert MOST_READINGS - 1 == rest
+    assert MAX_INTERPRETATIONS - 1 == rest
     assert Limits().steps - budget[0] > 5 * first

@@ -20,7 +20,7 @@ from answers import (
     saying,
     untold,
 )
-from sidecheck_server.core.convert.words import Action, Loss, ModelApi
+from sidecheck_server.core.convert.types import Action, Loss, ModelApi
 
 # A result, the one text that the model is told, and the losses.
 Case = tuple[dict[str, Any], str, tuple[Loss, ...]]

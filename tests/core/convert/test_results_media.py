@@ -20,7 +20,7 @@ from answers import (
     saying,
     untold,
 )
-from sidecheck_server.core.convert.words import Action, ModelApi
+from sidecheck_server.core.convert.types import Action, ModelApi
 
 _PNG = "iVBORw0KGgo="
 

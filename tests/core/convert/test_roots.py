@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 from core_convert import ALL, Told, lacking, read, told, written
-from sidecheck_server.core.convert.apis.api import Subset
-from sidecheck_server.core.convert.fitting.roots import at_root
+from sidecheck_server.core.convert.providers.subset import Subset
+from sidecheck_server.core.convert.transforms.root import at_root
 from sidecheck_server.core.refusals import Reason, Refusal
 
 COMBINED = frozenset({"anyOf", "oneOf", "allOf", "not", "enum", "const", "if"})

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 from providers import validate_tool
-from sidecheck_server.core.convert.apis import APIS
-from sidecheck_server.core.convert.counting import Counts
-from sidecheck_server.core.convert.forms import Form
-from sidecheck_server.core.convert.shapes import assembled, tool_json
-from sidecheck_server.core.convert.words import ModelApi
+from sidecheck_server.core.convert.converted_tool import ToolForm, combine_tools
+from sidecheck_server.core.convert.providers import PROVIDERS
+from sidecheck_server.core.convert.schema_size import SchemaSize
+from sidecheck_server.core.convert.shapes import tool_json
+from sidecheck_server.core.convert.types import ModelApi
 
 _SCHEMA = {
     "type": "object",
@@ -26,8 +26,8 @@ _OUTPUT = {"type": "object", "properties": {"degrees": {"type": "number"}}}
 _NOTHING = {"type": "object", "properties": {}}
 
 
-def _form(schema: Any, **changes: Any) -> Form:
-    form = Form(
+def _form(schema: Any, **changes: Any) -> ToolForm:
+    form = ToolForm(
         tool="weather.get",
         definition_digest="0" * 64,
         description="Tells the weather",
@@ -37,12 +37,12 @@ def _form(schema: Any, **changes: Any) -> Form:
         guide=None,
         losses=(),
         why_not_strict="",
-        counts=Counts(1, 1, 4, 0, 0, 0, 0),
+        counts=SchemaSize(1, 1, 4, 0, 0, 0, 0),
     )
     return replace(form, **changes)
 
 
-WHOLE: dict[ModelApi, tuple[Form, dict[str, Any]]] = {
+WHOLE: dict[ModelApi, tuple[ToolForm, dict[str, Any]]] = {
     ModelApi.OPENAI_CHAT: (
         _form(_SCHEMA, strict=False),
         {
@@ -128,7 +128,7 @@ WHOLE: dict[ModelApi, tuple[Form, dict[str, Any]]] = {
 }
 
 # Without a description, and for a tool that takes nothing.
-BARE: dict[ModelApi, tuple[Form, dict[str, Any]]] = {
+BARE: dict[ModelApi, tuple[ToolForm, dict[str, Any]]] = {
     ModelApi.OPENAI_CHAT: (
         _form(_NOTHING, description="", strict=True),
         {"type": "function", "function": {"name": "a", "parameters": _NOTHING, "strict": True}},
@@ -161,7 +161,7 @@ BARE: dict[ModelApi, tuple[Form, dict[str, Any]]] = {
 @pytest.mark.parametrize("key", ModelApi)
 def test_a_tool_has_everything_where_the_api_wants_it(key: ModelApi) -> None:
     form, expected = WHOLE[key]
-    text = tool_json(APIS[key], "weather_get", form)
+    text = tool_json(PROVIDERS[key], "weather_get", form)
     assert json.loads(text) == expected
     validate_tool(key, text)
 
@@ -169,7 +169,7 @@ def test_a_tool_has_everything_where_the_api_wants_it(key: ModelApi) -> None:
 @pytest.mark.parametrize("key", ModelApi)
 def test_what_a_tool_has_not_is_left_out_and_never_null(key: ModelApi) -> None:
     form, expected = BARE[key]
-    text = tool_json(APIS[key], "a", form)
+    text = tool_json(PROVIDERS[key], "a", form)
     assert json.loads(text) == expected
     validate_tool(key, text)
 
@@ -177,7 +177,7 @@ def test_what_a_tool_has_not_is_left_out_and_never_null(key: ModelApi) -> None:
 def test_schemas_go_along_to_the_last_digit() -> None:
     schema = b'{"type":"object","properties":{"a":{"const":123456789012345678901}}}'
     form = _form(None, parameters=schema)
-    assert schema in tool_json(APIS[ModelApi.OPENAI_CHAT], "a", form)
+    assert schema in tool_json(PROVIDERS[ModelApi.OPENAI_CHAT], "a", form)
 
 
 _ONE, _TWO = b'{"name":"one"}', b'{"name":"two"}'
@@ -196,4 +196,4 @@ ASSEMBLED = {
 
 @pytest.mark.parametrize("key", ModelApi)
 def test_tools_are_put_together_in_order(key: ModelApi) -> None:
-    assert assembled(key, [_ONE, _TWO]) == ASSEMBLED[key] % (_ONE, _TWO)
+    assert combine_tools(key, [_ONE, _TWO]) == ASSEMBLED[key] % (_ONE, _TWO)

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 from shared_conversions import CONVERSIONS, schema_in, tool_of
-from sidecheck_server.core.convert.apis import APIS
-from sidecheck_server.core.convert.converted import ConvertedTool, converted
-from sidecheck_server.core.convert.names import Named, tool_names
-from sidecheck_server.core.convert.tools import form_of
-from sidecheck_server.core.convert.words import ConversionOptions, Mode, ModelApi
+from sidecheck_server.core.convert.converted_tool import ConvertedTool, build_converted_tool
+from sidecheck_server.core.convert.names import ToolName, assign_tool_names
+from sidecheck_server.core.convert.providers import PROVIDERS
+from sidecheck_server.core.convert.tool_conversion import convert_definition
+from sidecheck_server.core.convert.types import ConversionOptions, Mode, ModelApi
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.tools.definitions import read_tool
 from sidecheck_server.core.refusals import Refusal
@@ -30,11 +30,11 @@ def test_a_tool_is_converted_as_the_case_wants(case: dict[str, Any]) -> None:
 def _converted(case: dict[str, Any]) -> ConvertedTool:
     definition = read_tool(tool_of(case), (), LIMITS)
     options = ConversionOptions(mode=Mode(case["mode"]), **case.get("options", {}))
-    api = APIS[ModelApi(case["api"])]
-    form = form_of(definition, api, options, LIMITS)
-    named = Named("", definition.name)
-    [name] = tool_names([named], api.names, options.server_prefix)
-    return converted(form, named, name, api)
+    api = PROVIDERS[ModelApi(case["api"])]
+    form = convert_definition(definition, api, options, LIMITS)
+    named = ToolName("", definition.name)
+    [name] = assign_tool_names([named], api.names, options.server_prefix)
+    return build_converted_tool(form, named, name, api)
 
 
 def _told(result: ConvertedTool) -> dict[str, Any]:

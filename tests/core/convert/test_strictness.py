@@ -4,24 +4,24 @@ import json
 from typing import Any
 
 import pytest
-from sidecheck_server.core.convert.apis import APIS
-from sidecheck_server.core.convert.forms import Form
-from sidecheck_server.core.convert.tools import form_of
-from sidecheck_server.core.convert.words import ConversionOptions, Mode, ModelApi
+from sidecheck_server.core.convert.converted_tool import ToolForm
+from sidecheck_server.core.convert.providers import PROVIDERS
+from sidecheck_server.core.convert.tool_conversion import convert_definition
+from sidecheck_server.core.convert.types import ConversionOptions, Mode, ModelApi
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.tools.definitions import read_tool
 from sidecheck_server.core.refusals import Reason, Refusal
 
 LIMITS = Limits()
-CHAT = APIS[ModelApi.OPENAI_CHAT]
+CHAT = PROVIDERS[ModelApi.OPENAI_CHAT]
 CLOSED: Any = {"type": "object", "additionalProperties": False}
 
 
-def form(schema: Any, mode: Mode = Mode.STRICT_IF_LOSSLESS) -> Form:
+def form(schema: Any, mode: Mode = Mode.STRICT_IF_LOSSLESS) -> ToolForm:
     """Return the form of a tool with *schema* for Chat Completions."""
     text = json.dumps({"name": "find", "inputSchema": schema})
     definition = read_tool(text.encode(), (), LIMITS)
-    return form_of(definition, CHAT, ConversionOptions(mode=mode), LIMITS)
+    return convert_definition(definition, CHAT, ConversionOptions(mode=mode), LIMITS)
 
 
 def of(member: Any, **more: Any) -> Any:

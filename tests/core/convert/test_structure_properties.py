@@ -14,12 +14,12 @@ from agreement.run import _payloads
 from agreement.schemas import generate_schema
 from compiling import LIMITS
 from core_convert import ALL, has_whole_doubles, keywords_written
-from sidecheck_server.core.convert.apis.api import References, Subset
-from sidecheck_server.core.convert.fitting import fit
-from sidecheck_server.core.convert.reading import read_parts
-from sidecheck_server.core.convert.record import Record
-from sidecheck_server.core.convert.words import Direction
-from sidecheck_server.core.convert.writing import write_schema
+from sidecheck_server.core.convert.loss_log import LossLog
+from sidecheck_server.core.convert.providers.subset import References, Subset
+from sidecheck_server.core.convert.schema_reader import read_schema
+from sidecheck_server.core.convert.schema_writer import write_schema
+from sidecheck_server.core.convert.transforms.pipeline import transform_schema
+from sidecheck_server.core.convert.types import Effect
 from sidecheck_server.core.refusals import Refusal
 from sidecheck_server.core.schemas.keywords import Draft
 
@@ -56,10 +56,10 @@ def test_all_that_was_admitted_is(edition: Edition) -> None:
         generated = generate_schema(random, edition)
         question = replace(generated.question, assert_formats=False)
         subset = a_subset(random)
-        record = Record([LIMITS.steps])
+        record = LossLog([LIMITS.steps])
         try:
-            root = read_parts(question.source(), ("inputSchema",), record, LIMITS)
-            fitted = fit(root, subset, {}, record)
+            root = read_schema(question.source(), ("inputSchema",), record, LIMITS)
+            fitted = transform_schema(root, subset, {}, record)
             written = write_schema(fitted, subset)
         except Refusal:
             continue
@@ -69,7 +69,7 @@ def test_all_that_was_admitted_is(edition: Edition) -> None:
         if is_avoided(LATEST, written):
             continue
         wider = any(
-            loss.direction is Direction.WIDER
+            loss.direction is Effect.WIDENED
             for loss in record.losses
             if edition.draft is not Draft.DRAFT_04 or loss.keyword != "type"
         )

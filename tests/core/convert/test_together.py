@@ -2,30 +2,31 @@
 
 from dataclasses import replace
 
-from sidecheck_server.core.convert.apis import APIS
-from sidecheck_server.core.convert.apis.api import RequestLimits
-from sidecheck_server.core.convert.converted import ConvertedTool
-from sidecheck_server.core.convert.counting import Counts
-from sidecheck_server.core.convert.forms import Form
-from sidecheck_server.core.convert.names import Named
-from sidecheck_server.core.convert.together import Found, Together
-from sidecheck_server.core.convert.words import ConversionOptions, Mode, ModelApi
+from sidecheck_server.core.convert.batch import BatchTool, ToolBatch
+from sidecheck_server.core.convert.converted_tool import ConvertedTool, ToolForm
+from sidecheck_server.core.convert.names import ToolName
+from sidecheck_server.core.convert.providers import PROVIDERS
+from sidecheck_server.core.convert.providers.provider import RequestLimits
+from sidecheck_server.core.convert.schema_size import SchemaSize
+from sidecheck_server.core.convert.types import ConversionOptions, Mode, ModelApi
 from sidecheck_server.core.refusals import Reason, Refusal
 
-API = replace(APIS[ModelApi.ANTHROPIC], request=RequestLimits(tools=2, strict_tools=1))
-COUNTS = Counts(0, 1, 0, 0, 0, 0, 0)
-FORM = Form("t", "sha256:0", "", b"{}", None, True, None, (), "", COUNTS)
-A, B, OTHER = Named("s", "a"), Named("s", "b"), Named("t", "a")
+API = replace(PROVIDERS[ModelApi.ANTHROPIC], request=RequestLimits(tools=2, strict_tools=1))
+COUNTS = SchemaSize(0, 1, 0, 0, 0, 0, 0)
+FORM = ToolForm("t", "sha256:0", "", b"{}", None, True, None, (), "", COUNTS)
+A, B, OTHER = ToolName("s", "a"), ToolName("s", "b"), ToolName("t", "a")
 BROKEN = Refusal(Reason.INVALID_TOOL, "?")
 
 
-def together(*tools: Found[int], mode: Mode = Mode.STRICT_IF_LOSSLESS) -> Together[int]:
-    return Together(tools, API, ConversionOptions(mode=mode))
+def together(*tools: BatchTool[int], mode: Mode = Mode.STRICT_IF_LOSSLESS) -> ToolBatch[int]:
+    return ToolBatch(tools, API, ConversionOptions(mode=mode))
 
 
 def test_of_one_name_and_server_the_last_that_was_found_counts() -> None:
     """What has no definition refuses nothing, and says itself why it has none."""
-    found = together(Found(A, 1), Found(OTHER, 2), Found(A, 3), Found(A, BROKEN)).tools
+    found = together(
+        BatchTool(A, 1), BatchTool(OTHER, 2), BatchTool(A, 3), BatchTool(A, BROKEN)
+    ).tools
 
     assert [A, OTHER, A, A] == [one.tool for one in found]
     assert [2, 3, BROKEN] == [one.definition for one in found[1:]]
@@ -38,20 +39,20 @@ def test_of_one_name_and_server_the_last_that_was_found_counts() -> None:
 
 def test_only_where_strictness_is_preferred_is_there_a_reason_against_it() -> None:
     """Where it is demanded, too many strict tools are the request's problem."""
-    tools: tuple[Found[int], ...] = (Found(A, 1), Found(B, BROKEN), Found(OTHER, 2))
-    forms: list[Form | Refusal] = [FORM, BROKEN, FORM]
-    *first, last = together(*tools).against_strict(forms)
+    tools: tuple[BatchTool[int], ...] = (BatchTool(A, 1), BatchTool(B, BROKEN), BatchTool(OTHER, 2))
+    forms: list[ToolForm | Refusal] = [FORM, BROKEN, FORM]
+    *first, last = together(*tools).not_strict_reasons(forms)
 
     assert ["", ""] == first
     assert "at most 1 strict tools" in last
-    assert [""] * 3 == together(*tools, mode=Mode.STRICT).against_strict(forms)
+    assert [""] * 3 == together(*tools, mode=Mode.STRICT).not_strict_reasons(forms)
 
 
 def test_what_cannot_have_a_plan_is_refused_and_no_part_of_the_request() -> None:
     """The pointers of problems lead into the list of those that were converted."""
-    long = Named("s", "x" * 300_000)
-    one = together(Found(long, 1), Found(A, BROKEN), Found(B, 2), Found(OTHER, 3))
-    forms: list[Form | Refusal] = [FORM, BROKEN, FORM, FORM]
+    long = ToolName("s", "x" * 300_000)
+    one = together(BatchTool(long, 1), BatchTool(A, BROKEN), BatchTool(B, 2), BatchTool(OTHER, 3))
+    forms: list[ToolForm | Refusal] = [FORM, BROKEN, FORM, FORM]
     outcomes = list(one.outcomes(forms, one.names(), [""] * 4))
 
     assert [Reason.NOT_CONVERTIBLE, Reason.INVALID_TOOL] == [

@@ -8,18 +8,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from json_texts import MUTATIONS
 from sidecheck_server.core.budget import Exhausted
-from sidecheck_server.core.convert.guides import guide_of
-from sidecheck_server.core.convert.part import Entries, Part, Undo
-from sidecheck_server.core.convert.plan import Plan, plan_from_json, plan_to_json
-from sidecheck_server.core.convert.restoring import MOST_READINGS, readings
-from sidecheck_server.core.convert.words import ModelApi
+from sidecheck_server.core.convert.argument_decoder import build_decoder
+from sidecheck_server.core.convert.decode_arguments import MAX_INTERPRETATIONS, decode_arguments
+from sidecheck_server.core.convert.mapping import ToolMapping, mapping_from_json, mapping_to_json
+from sidecheck_server.core.convert.schema_graph import Encoding, Entries, SchemaNode
+from sidecheck_server.core.convert.types import ModelApi
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.refusals import Refusal
 
 LIMITS = Limits()
 NAMES = ["a", "b", "name", "value", "__proto__", "", "a/b", "é"]
 
-Drawn = tuple[Part, Any, Any]
+Drawn = tuple[SchemaNode, Any, Any]
 """A part, a value of its original, and the same value as it was encoded."""
 
 SCALARS: list[tuple[str, st.SearchStrategy[Any]]] = [
@@ -38,19 +38,23 @@ JSON = st.recursive(
 def scalars(draw: st.DrawFn) -> Drawn:
     name, values = draw(st.sampled_from(SCALARS))
     value = draw(values)
-    return Part((), {"type": name}), value, value
+    return SchemaNode((), {"type": name}), value, value
 
 
 @st.composite
 def json_texts(draw: st.DrawFn) -> Drawn:
     value = draw(JSON)
-    return Part((), {"type": "string"}, undo=Undo(json_text=True)), value, json.dumps(value)
+    return (
+        SchemaNode((), {"type": "string"}, undo=Encoding(json_text=True)),
+        value,
+        json.dumps(value),
+    )
 
 
 @st.composite
 def objects(draw: st.DrawFn, below: st.SearchStrategy[Drawn]) -> Drawn:
-    undo = Undo()
-    properties: dict[str, Part] = {}
+    undo = Encoding()
+    properties: dict[str, SchemaNode] = {}
     original: dict[str, Any] = {}
     encoded: dict[str, Any] = {}
     for name in draw(st.lists(st.sampled_from(NAMES), unique=True, max_size=4)):
@@ -59,7 +63,7 @@ def objects(draw: st.DrawFn, below: st.SearchStrategy[Drawn]) -> Drawn:
         if in_api != name:
             undo.renamed[in_api] = name
         if draw(st.booleans()):
-            properties[in_api] = Part((), {"anyOf": [part, Part((), {"type": "null"})]})
+            properties[in_api] = SchemaNode((), {"anyOf": [part, SchemaNode((), {"type": "null"})]})
             undo.nulls.append(in_api)
         else:
             properties[in_api] = part
@@ -71,29 +75,35 @@ def objects(draw: st.DrawFn, below: st.SearchStrategy[Drawn]) -> Drawn:
         "type": "object",
         "properties": properties,
         "required": list(properties),
-        "additionalProperties": Part((), never=True),
+        "additionalProperties": SchemaNode((), never=True),
     }
-    return Part((), keywords, undo=undo), original, encoded
+    return SchemaNode((), keywords, undo=undo), original, encoded
 
 
 @st.composite
 def maps(draw: st.DrawFn, below: st.SearchStrategy[Drawn]) -> Drawn:
     part, value, given_value = draw(below)
     names = draw(st.lists(st.sampled_from(NAMES), unique=True, max_size=3))
-    both = {"name": Part((), {"type": "string"}), "value": part}
+    both = {"name": SchemaNode((), {"type": "string"}), "value": part}
     keywords = {
         "type": "array",
-        "items": Part((), {"type": "object", "properties": both, "required": ["name", "value"]}),
+        "items": SchemaNode(
+            (), {"type": "object", "properties": both, "required": ["name", "value"]}
+        ),
     }
     entries = [{"name": name, "value": given_value} for name in names]
-    return Part((), keywords, undo=Undo(entries=Entries())), dict.fromkeys(names, value), entries
+    return (
+        SchemaNode((), keywords, undo=Encoding(entries=Entries())),
+        dict.fromkeys(names, value),
+        entries,
+    )
 
 
 @st.composite
 def arrays(draw: st.DrawFn, below: st.SearchStrategy[Drawn]) -> Drawn:
     part, value, given_value = draw(below)
     count = draw(st.integers(0, 3))
-    return Part((), {"type": "array", "items": part}), [value] * count, [given_value] * count
+    return SchemaNode((), {"type": "array", "items": part}), [value] * count, [given_value] * count
 
 
 @st.composite
@@ -101,7 +111,7 @@ def tuples(draw: st.DrawFn, below: st.SearchStrategy[Drawn]) -> Drawn:
     drawn = draw(st.lists(below, max_size=3))
     parts = [part for part, _, _ in drawn]
     return (
-        Part((), {"type": "array", "prefixItems": parts}),
+        SchemaNode((), {"type": "array", "prefixItems": parts}),
         [value for _, value, _ in drawn],
         [given_value for _, _, given_value in drawn],
     )
@@ -110,14 +120,14 @@ def tuples(draw: st.DrawFn, below: st.SearchStrategy[Drawn]) -> Drawn:
 @st.composite
 def referred(draw: st.DrawFn, below: st.SearchStrategy[Drawn]) -> Drawn:
     part, value, given_value = draw(below)
-    return Part((), {"$ref": part}), value, given_value
+    return SchemaNode((), {"$ref": part}), value, given_value
 
 
 @st.composite
 def wrapped(draw: st.DrawFn, below: st.SearchStrategy[Drawn]) -> Drawn:
     part, value, given_value = draw(below)
     keywords = {"type": "object", "properties": {"input": part}, "required": ["input"]}
-    return Part((), keywords, undo=Undo(wrapped="input")), value, {"input": given_value}
+    return SchemaNode((), keywords, undo=Encoding(wrapped="input")), value, {"input": given_value}
 
 
 @st.composite
@@ -126,11 +136,11 @@ def tagged_unions(draw: st.DrawFn, below: st.SearchStrategy[Drawn]) -> Drawn:
     drawn = draw(st.lists(below, min_size=1, max_size=3))
     keyword = draw(st.sampled_from(["anyOf", "oneOf"]))
     branches = [
-        Part(
+        SchemaNode(
             (),
             {
                 "type": "object",
-                "properties": {"kind": Part((), {"const": number}), "it": part},
+                "properties": {"kind": SchemaNode((), {"const": number}), "it": part},
                 "required": ["kind", "it"],
             },
         )
@@ -139,7 +149,7 @@ def tagged_unions(draw: st.DrawFn, below: st.SearchStrategy[Drawn]) -> Drawn:
     chosen = draw(st.integers(0, len(drawn) - 1))
     _, value, given_value = drawn[chosen]
     return (
-        Part((), {keyword: branches}),
+        SchemaNode((), {keyword: branches}),
         {"kind": chosen, "it": value},
         {"kind": chosen, "it": given_value},
     )
@@ -166,19 +176,23 @@ DRAWN = st.recursive(scalars() | json_texts(), anything, max_leaves=12)
 def test_what_was_encoded_comes_back(drawn: Drawn) -> None:
     """There is one reading where the branches of unions tell themselves apart."""
     part, value, given_value = drawn
-    guide = guide_of(part)
-    plan = Plan(ModelApi.OPENAI_CHAT, "n", "s", "t", "sha256:" + "0" * 64, True, guide)
-    again = plan_from_json(plan_to_json(plan), LIMITS)
+    guide = build_decoder(part)
+    plan = ToolMapping(ModelApi.OPENAI_CHAT, "n", "s", "t", "sha256:" + "0" * 64, True, guide)
+    again = mapping_from_json(mapping_to_json(plan), LIMITS)
 
     assert plan == again
-    assert [value] == [each.value for each in readings(given_value, again.guide, [LIMITS.steps])]
+    assert [value] == [
+        each.value for each in decode_arguments(given_value, again.guide, [LIMITS.steps])
+    ]
 
 
 @st.composite
 def broken_plans(draw: st.DrawFn) -> bytes:
     part, _, _ = draw(DRAWN)
-    plan = Plan(ModelApi.OPENAI_CHAT, "n", "s", "t", "sha256:" + "0" * 64, True, guide_of(part))
-    text = plan_to_json(plan)
+    plan = ToolMapping(
+        ModelApi.OPENAI_CHAT, "n", "s", "t", "sha256:" + "0" * 64, True, build_decoder(part)
+    )
+    text = mapping_to_json(plan)
     for _ in range(draw(st.integers(0, 3))):
         start = draw(st.integers(0, len(text)))
         end = start + draw(st.integers(0, 4))
@@ -217,7 +231,7 @@ GUIDES = st.recursive(st.just(NO_GUIDE), guides, max_leaves=6)
 def test_a_broken_plan_is_a_plan_or_is_refused(text: bytes, value: Any) -> None:
     """And what is a plan can be followed."""
     try:
-        guide = plan_from_json(text, LIMITS).guide
+        guide = mapping_from_json(text, LIMITS).guide
     except Refusal:
         return
     follow(guide, value)
@@ -243,7 +257,7 @@ def test_any_guide_that_is_read_can_be_followed(made: Any, value: Any) -> None:
         }
     ).encode()
     try:
-        read = plan_from_json(text, LIMITS).guide
+        read = mapping_from_json(text, LIMITS).guide
     except Refusal:
         return
     follow(read, value)
@@ -253,9 +267,9 @@ def follow(guide: dict[str, Any] | None, value: Any) -> None:
     budget = [100_000]
     before = json.dumps(value)
     try:
-        found = list(readings(value, guide, budget))
+        found = list(decode_arguments(value, guide, budget))
     except Exhausted:
         assert budget[0] < 0
         return
-    assert 1 <= len(found) <= MOST_READINGS
+    assert 1 <= len(found) <= MAX_INTERPRETATIONS
     assert before == json.dumps(value)

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 from core_convert import ALL, read, written
-from sidecheck_server.core.convert.apis.api import References, Subset
-from sidecheck_server.core.convert.part import Part
-from sidecheck_server.core.convert.writing import write_schema
+from sidecheck_server.core.convert.providers.subset import References, Subset
+from sidecheck_server.core.convert.schema_graph import SchemaNode
+from sidecheck_server.core.convert.schema_writer import write_schema
 from sidecheck_server.core.refusals import Reason, Refusal
 
 PLAIN = Subset()
@@ -128,22 +128,22 @@ def test_written(subset: Subset, schema: Any, expected: Any) -> None:
 def test_notes_stand_in_the_description(
     keywords: dict[str, Any], notes: list[str], expected: str
 ) -> None:
-    part = Part((), {**keywords, "type": "integer"}, notes=notes)
+    part = SchemaNode((), {**keywords, "type": "integer"}, notes=notes)
 
     assert written(part) == {**keywords, "type": "integer", "description": expected}
     assert list(written(part))[-1] == ("type" if keywords else "description")
 
 
 def test_notes_are_not_written_where_there_are_no_descriptions() -> None:
-    part = Part((), {"type": "integer"}, notes=["at least 3"])
+    part = SchemaNode((), {"type": "integer"}, notes=["at least 3"])
 
     assert written(part, Subset(keywords=ALL - {"description"})) == {"type": "integer"}
 
 
 def test_a_note_beside_a_reference() -> None:
     """Rules may note what is said of a member whose schema is a reference."""
-    target = Part((), {"type": "null"}, name="N")
-    root = Part((), {"items": Part((), {"$ref": target}, notes=["n"])})
+    target = SchemaNode((), {"type": "null"}, name="N")
+    root = SchemaNode((), {"items": SchemaNode((), {"$ref": target}, notes=["n"])})
 
     assert written(root, Subset(references=References.ALONE)) == {
         "items": {"description": "(n)", "anyOf": [{"$ref": "#/$defs/N"}]},
@@ -152,9 +152,9 @@ def test_a_note_beside_a_reference() -> None:
 
 
 def test_a_part_at_several_places_is_a_definition() -> None:
-    shared = Part(("in", "properties", "p"), {"enum": ["a"]})
-    small = Part(("in", "properties", "q"), {"type": "null"})
-    root = Part((), {"prefixItems": [shared, shared, small, small]})
+    shared = SchemaNode(("in", "properties", "p"), {"enum": ["a"]})
+    small = SchemaNode(("in", "properties", "q"), {"type": "null"})
+    root = SchemaNode((), {"prefixItems": [shared, shared, small, small]})
 
     assert written(root) == {
         "prefixItems": [
@@ -171,9 +171,9 @@ def test_a_part_at_several_places_is_a_definition() -> None:
 
 
 def test_what_is_shared_again_and_again_is_not_written_without_end() -> None:
-    part = Part(())
+    part = SchemaNode(())
     for _ in range(40):
-        part = Part((), {"prefixItems": [part, part]})
+        part = SchemaNode((), {"prefixItems": [part, part]})
 
     with pytest.raises(Refusal) as refusal:
         write_schema(part, Subset(references=References.NOWHERE))

@@ -5,13 +5,13 @@ from types import MappingProxyType
 
 from sidecheck.v1 import conversion_service_pb2 as wire
 
-from sidecheck_server.core.convert.apis import APIS
-from sidecheck_server.core.convert.apis.api import Api
-from sidecheck_server.core.convert.converted import ConvertedTool
-from sidecheck_server.core.convert.words import (
+from sidecheck_server.core.convert.converted_tool import ConvertedTool
+from sidecheck_server.core.convert.providers import PROVIDERS
+from sidecheck_server.core.convert.providers.provider import Provider
+from sidecheck_server.core.convert.types import (
     Action,
     ConversionOptions,
-    Direction,
+    Effect,
     Loss,
     Mode,
     ModelApi,
@@ -73,16 +73,16 @@ _ACTIONS: Mapping[Action, wire.Loss.Action] = MappingProxyType(
         Action.DROPPED: wire.Loss.ACTION_DROPPED,
     }
 )
-_DIRECTIONS: Mapping[Direction, wire.Loss.Direction] = MappingProxyType(
+_DIRECTIONS: Mapping[Effect, wire.Loss.Direction] = MappingProxyType(
     {
-        Direction.SAME: wire.Loss.DIRECTION_SAME,
-        Direction.WIDER: wire.Loss.DIRECTION_WIDER,
-        Direction.NARROWER: wire.Loss.DIRECTION_NARROWER,
+        Effect.EQUIVALENT: wire.Loss.DIRECTION_SAME,
+        Effect.WIDENED: wire.Loss.DIRECTION_WIDER,
+        Effect.NARROWED: wire.Loss.DIRECTION_NARROWER,
     }
 )
 
 
-def _api(api: int) -> Api:
+def _api(api: int) -> Provider:
     """Return the facts of *api*.
 
     Raises:
@@ -94,7 +94,7 @@ def _api(api: int) -> Api:
     key = _APIS.get(api)
     if key is None:
         raise no_such_value("api")
-    return APIS[key]
+    return PROVIDERS[key]
 
 
 def tools_to_convert_from_wire(request: wire.ConvertToolsRequest, limits: Limits) -> ToolsToConvert:
@@ -138,9 +138,9 @@ def converted_to_wire(tool: ConvertedTool) -> wire.ConvertedTool:
         json=tool.json,
         name=tool.name,
         strict=tool.strict,
-        plan=tool.plan,
+        plan=tool.mapping,
         losses=losses_to_wire(tool.losses),
-        why_not_strict=tool.why_not_strict,
+        why_not_strict=tool.not_strict_reason,
     )
 
 
@@ -151,7 +151,7 @@ def losses_to_wire(losses: Iterable[Loss]) -> list[wire.Loss]:
             pointer=loss.pointer,
             keyword=loss.keyword,
             action=_ACTIONS[loss.action],
-            direction=_DIRECTIONS[loss.direction],
+            direction=_DIRECTIONS[loss.effect],
             message=loss.message,
         )
         for loss in losses
