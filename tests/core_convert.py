@@ -40,8 +40,8 @@ def read(schema: Any, documents: Mapping[str, Any] | None = None) -> tuple[Schem
 def told(record: LossLog) -> list[Told]:
     """Return what *record* tells, in short."""
     return [
-        (loss.pointer, loss.keyword, str(loss.action), str(loss.direction))
-        for loss in record.in_order()
+        (loss.pointer, loss.keyword, str(loss.action), str(loss.effect))
+        for loss in record.ordered()
     ]
 
 

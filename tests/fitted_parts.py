@@ -23,7 +23,7 @@ def part(undo: Encoding | None = None, /, **keywords: Any) -> SchemaNode:
     """Return a part; ``ref`` stands for ``$ref``."""
     if "ref" in keywords:
         keywords["$ref"] = keywords.pop("ref")
-    return SchemaNode((), keywords, undo=undo or Encoding())
+    return SchemaNode((), keywords, encoding=undo or Encoding())
 
 
 def never() -> SchemaNode:

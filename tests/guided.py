@@ -27,7 +27,7 @@ DECODED, UNWRAPPED = ChangeRule.JSON_TEXT_DECODED, ChangeRule.ROOT_UNWRAPPED
 
 
 def members(**guides: Any) -> dict[str, Any]:
-    return {"members": guides}
+    return {"properties": guides}
 
 
 def entry(name: Any, value: Any) -> dict[str, Any]:

@@ -4,11 +4,10 @@ import json
 from typing import Any
 
 from sidecheck_server.core.convert.model_call import ModelCall, read_model_call
-from sidecheck_server.core.convert.providers.provider import Provider, RequestLimits
-from sidecheck_server.core.convert.providers.subset import Subset
+from sidecheck_server.core.convert.providers import PROVIDERS
+from sidecheck_server.core.convert.providers.provider import Provider
 from sidecheck_server.core.convert.types import ModelApi
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.name_grammars import NameGrammar
 
 __all__ = [
     "ANTHROPIC",
@@ -33,22 +32,11 @@ CHAT, RESPONSES, ANTHROPIC = ModelApi.OPENAI_CHAT, ModelApi.OPENAI_RESPONSES, Mo
 GEMINI, GEMINI_JSON, BEDROCK = ModelApi.GEMINI, ModelApi.GEMINI_JSON, ModelApi.BEDROCK
 MISTRAL, OLLAMA = ModelApi.MISTRAL, ModelApi.OLLAMA
 LIMITS = Limits()
-GRAMMAR = NameGrammar(64, "A-Za-z0-9_-", "letters, digits, underscores and dashes")
 
 
 def api_of(key: ModelApi) -> Provider:
-    """Return as much of an API as calls need."""
-    return Provider(
-        key=key,
-        in_words="an API",
-        names=GRAMMAR,
-        members=None,
-        compatible=Subset(),
-        strict=None,
-        request=RequestLimits(),
-        sources=(),
-        arguments_may_lack=key in {GEMINI, GEMINI_JSON},
-    )
+    """Return the provider of that API."""
+    return PROVIDERS[key]
 
 
 def read(key: ModelApi, call: Any, limits: Limits = LIMITS) -> ModelCall:

@@ -7,7 +7,7 @@ __all__ = ["DIGEST", "PLAN", "text"]
 
 DIGEST = "sha256:" + "0123456789abcdef" * 4
 PLAN = {
-    "sidecheck_plan": 1,
+    "sidecheck_mapping": 1,
     "api": "openai-chat",
     "name": "s__t",
     "server": "s",
@@ -20,5 +20,5 @@ PLAN = {
 def text(guide: Any = None, **members: Any) -> bytes:
     plan = {**PLAN, **members}
     if guide is not None:
-        plan["guide"] = guide
+        plan["decoder"] = guide
     return json.dumps({name: value for name, value in plan.items() if value is not ...}).encode()

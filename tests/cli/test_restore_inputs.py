@@ -42,7 +42,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     assert 0 == CliRunner().invoke(sidecheck, words, catch_exceptions=False).exit_code
     plan = json.loads((tmp_path / "plans.json").read_text())[1]
     (tmp_path / "plan.json").write_text(json.dumps(plan))
-    (tmp_path / "later.json").write_text(json.dumps({**plan, "sidecheck_plan": 2}))
+    (tmp_path / "later.json").write_text(json.dumps({**plan, "sidecheck_mapping": 2}))
     (tmp_path / "cut-plans.json").write_text(json.dumps([plan])[:-1])
     return tmp_path
 
@@ -163,7 +163,7 @@ WRONG = [
     ),
     pytest.param(
         (*WITH_PLANS, "--tools", "ping.json", "good.json"),
-        "PLAN_MISMATCH: no tool 'search.flights' is in the files",
+        "MAPPING_MISMATCH: no tool 'search.flights' is in the files",
         id="no definition",
     ),
     pytest.param(

@@ -11,10 +11,9 @@ import jsonschema_rs
 import msgspec
 from agreement.corpus import edition_of
 from preflight.checker import schema_of
-from sidecheck_server.core.convert.converted_tool import ToolForm
+from sidecheck_server.core.convert.converted_tool import ToolForm, tool_json
 from sidecheck_server.core.convert.names import ToolName, assign_tool_names
 from sidecheck_server.core.convert.providers import PROVIDERS
-from sidecheck_server.core.convert.shapes.tools import tool_json
 from sidecheck_server.core.convert.tool_conversion import convert_definition
 from sidecheck_server.core.convert.types import (
     ConversionOptions,
@@ -67,7 +66,7 @@ class Made:
 
     def loses(self, direction: Effect) -> bool:
         """Return whether something was lost in that direction."""
-        return any(loss.direction is direction for loss in self.form.losses)
+        return any(loss.effect is direction for loss in self.form.losses)
 
 
 def defined(tool: Mapping[str, Any]) -> ToolDefinition:
@@ -91,7 +90,7 @@ def made(definition: ToolDefinition, api: ModelApi, options: ConversionOptions) 
 
 @cache
 def _name(name: str, api: ModelApi) -> str:
-    return assign_tool_names([ToolName("", name)], PROVIDERS[api].names, ServerPrefix.NEVER)[0]
+    return assign_tool_names([ToolName("", name)], PROVIDERS[api].tool_names, ServerPrefix.NEVER)[0]
 
 
 def oracle(schema: Any) -> jsonschema_rs.Validator:

@@ -72,7 +72,7 @@ class Trip:
 
     def there_and_back(self, arguments: Any) -> Iterator[Fault]:
         """Yield what is wrong with *arguments*, which the original admits."""
-        forms = list(encodings(arguments, self._made.form.guide))
+        forms = list(encodings(arguments, self._made.form.decoder))
         admitted = [form for form in forms if self._converted.is_valid(form)]
         if not admitted and not self._narrower:
             yield Fault("the converted schema refuses valid arguments", arguments, forms[:1])
@@ -90,7 +90,7 @@ class Trip:
         back = self._restored(sent)
         if self._wider or self._judge.is_valid(back):
             return
-        guide = self._made.form.guide
+        guide = self._made.form.decoder
         told = [form for text in _TEXTS if (form := as_told(sent, guide, text)) != sent]
         if not any(
             self._judge.is_valid(self._restored(form))
@@ -107,7 +107,7 @@ class Trip:
     def _readings(self, sent: Any) -> list[Any]:
         """Return the valid readings of *sent*, in order; if there is none, the first."""
         found = [
-            each.value for each in decode_arguments(sent, self._made.form.guide, [LIMITS.steps])
+            each.value for each in decode_arguments(sent, self._made.form.decoder, [LIMITS.steps])
         ]
         return [each for each in found if self._judge.is_valid(each)] or found[:1]
 

@@ -53,7 +53,7 @@ class Tally:
             return
         self.converted += 1
         self.strict += result.strict
-        kinds = [f"{loss.action}/{loss.direction}" for loss in result.form.losses]
+        kinds = [f"{loss.action}/{loss.effect}" for loss in result.form.losses]
         self.losses.update(kinds)
         self.tools_losing.update(set(kinds))
         for said in faults(result.api, result.tool, strict=result.strict)[:1]:

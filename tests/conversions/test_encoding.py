@@ -15,13 +15,13 @@ FORMS: list[tuple[str, Any, Any, list[Any]]] = [
     ("a name", {"renamed": {"a_b": "a b"}}, {"a b": 1, "c": 2}, [{"a_b": 1, "c": 2}]),
     (
         "below members, by their names in the API",
-        {"renamed": {"a_b": "a b"}, "members": {"a_b": {"nulls": ["c"]}}},
+        {"renamed": {"a_b": "a b"}, "properties": {"a_b": {"nulls": ["c"]}}},
         {"a b": {}},
         [{"a_b": {"c": None}}],
     ),
     (
         "other members",
-        {"members": {"a": {}}, "values": {"json_text": True}},
+        {"properties": {"a": {}}, "values": {"json_text": True}},
         {"a": 1, "b": 2},
         [{"a": 1, "b": "2"}],
     ),
@@ -48,13 +48,13 @@ FORMS: list[tuple[str, Any, Any, list[Any]]] = [
     ),
     (
         "another guide",
-        {"members": {"a": {"ref": "d0"}}, "defs": {"d0": {"nulls": ["b"]}}},
+        {"properties": {"a": {"ref": "d0"}}, "defs": {"d0": {"nulls": ["b"]}}},
         {"a": {}},
         [{"a": {"b": None}}],
     ),
     (
         "one that comes back to itself",
-        {"ref": "d0", "defs": {"d0": {"nulls": ["b"], "members": {"a": {"ref": "d0"}}}}},
+        {"ref": "d0", "defs": {"d0": {"nulls": ["b"], "properties": {"a": {"ref": "d0"}}}}},
         {"a": {"a": {"b": 1}}},
         [{"b": None, "a": {"b": None, "a": {"b": 1}}}],
     ),
@@ -93,7 +93,7 @@ FORMS: list[tuple[str, Any, Any, list[Any]]] = [
 
 
 @pytest.mark.parametrize(
-    ("guide", "value", "forms"), [row[1:] for row in FORMS], ids=[row[0] for row in FORMS]
+    ("decoder", "value", "forms"), [row[1:] for row in FORMS], ids=[row[0] for row in FORMS]
 )
 def test_a_value_has_the_forms_that_its_guide_says(
     guide: Any, value: Any, forms: list[Any]
@@ -109,7 +109,7 @@ def test_forms_are_bounded() -> None:
 # A guide, what a model sent, and what it would have sent as told, with "1" for a text.
 TOLD: list[tuple[Any, Any, Any]] = [
     (None, "x", "x"),
-    ({"members": {"a": {"json_text": True}}}, {"a": "x", "b": "x"}, {"a": "1", "b": "x"}),
+    ({"properties": {"a": {"json_text": True}}}, {"a": "x", "b": "x"}, {"a": "1", "b": "x"}),
     ({"items": {"any_of": [{"when": TEXT, "as": {"json_text": True}}]}}, ["x", 2], ["1", 2]),
     ({"wrapped": "input", "inner": {"json_text": True}}, {"input": "x", "b": 1}, {"input": "1"}),
     (
@@ -120,6 +120,6 @@ TOLD: list[tuple[Any, Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("guide", "sent", "told"), TOLD)
+@pytest.mark.parametrize(("decoder", "sent", "told"), TOLD)
 def test_what_a_model_is_told_is_done(guide: Any, sent: Any, told: Any) -> None:
     assert told == as_told(sent, guide, "1")

@@ -31,7 +31,7 @@ def written(generated: Generated) -> tuple[Any, bool]:
     """Return the schema of 2020-12 that *generated* becomes, and whether that loses nothing."""
     record = LossLog([LIMITS.steps])
     root = read_schema(generated.question.source(), ("inputSchema",), record, LIMITS)
-    same = all(loss.direction is Effect.EQUIVALENT for loss in record.losses)
+    same = all(loss.effect is Effect.EQUIVALENT for loss in record.losses)
     return write_schema(root, _EVERYTHING), same
 
 

@@ -89,10 +89,10 @@ def test_names_do_not_depend_on_the_order_of_tools(api: ModelApi) -> None:
     shuffled = Random(3).sample(tools, len(tools))
     for prefix in ServerPrefix:
         names = dict(
-            zip(tools, assign_tool_names(tools, PROVIDERS[api].names, prefix), strict=True)
+            zip(tools, assign_tool_names(tools, PROVIDERS[api].tool_names, prefix), strict=True)
         )
         again = dict(
-            zip(shuffled, assign_tool_names(shuffled, PROVIDERS[api].names, prefix), strict=True)
+            zip(shuffled, assign_tool_names(shuffled, PROVIDERS[api].tool_names, prefix), strict=True)
         )
         assert names == again
         assert len(set(names.values())) == len(tools)

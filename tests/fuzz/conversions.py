@@ -133,7 +133,7 @@ class ConversionWriter:
             tool = read_tool(text, (), _LIMITS)
             name, digest = tool.name, tool.digest
             options = ConversionOptions(mode, assume_closed=True)
-            guide = convert_definition(tool, PROVIDERS[api], options, _LIMITS).guide
+            guide = convert_definition(tool, PROVIDERS[api], options, _LIMITS).decoder
         except Exception:  # noqa: BLE001  (the server says what is wrong with the tool)
             pass
         return mapping_to_json(

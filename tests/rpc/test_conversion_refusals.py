@@ -91,8 +91,8 @@ def test_ten_thousand_tools_are_converted(stub: Any) -> None:
     assert (10_000, 10_000) == (len(response.conversions), len(names))
 
 
-LARGE = b'{"sidecheck_plan": 1, "more": "' + b"x" * (300 << 10) + b'"}'
-DEEP = b'{"sidecheck_plan": 1, "guide": ' + b'{"items":' * 5_000
+LARGE = b'{"sidecheck_mapping": 1, "more": "' + b"x" * (300 << 10) + b'"}'
+DEEP = b'{"sidecheck_mapping": 1, "decoder": ' + b'{"items":' * 5_000
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_a_plan_that_belongs_to_something_else_is_refused(stub: Any) -> None:
     plan = converted(stub).plan
     other = target({**TOOL, "title": "?"})
 
-    assert "PLAN_MISMATCH" == refused(stub.RestoreToolCall, to_restore(tool_use("x"), plan))[0]
+    assert "MAPPING_MISMATCH" == refused(stub.RestoreToolCall, to_restore(tool_use("x"), plan))[0]
     assert (
         "MAPPING_MISMATCH"
         == refused(stub.RestoreToolCall, to_restore(tool_use(), plan, tool=other))[0]

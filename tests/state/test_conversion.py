@@ -96,7 +96,7 @@ async def test_a_converted_tool_has_its_json_and_a_plan_that_knows_it(
 
     assert "get_weather" == json.loads(found.json)["function"]["name"] == found.name
     assert {
-        "sidecheck_plan": 1,
+        "sidecheck_mapping": 1,
         "api": "openai-chat",
         "name": "get_weather",
         "server": "s",

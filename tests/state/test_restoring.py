@@ -45,7 +45,7 @@ def plan(name: str = "get_day", **more: Any) -> bytes:
         "tool": "get.day",
         "definition_digest": DIGEST,
         "strict": False,
-        "guide": None,
+        "decoder": None,
     }
     return mapping_to_json(ToolMapping(name=name, **{**given, **more}))
 
@@ -148,7 +148,7 @@ async def test_of_several_readings_the_first_that_is_valid_counts(
     restorer: Restorer, given: Any, restored: Any, valid: bool
 ) -> None:
     """And if none is, the first."""
-    one = plan(guide={"members": {"of": BOTH}})
+    one = plan(guide={"properties": {"of": BOTH}})
     done = await restorer.restore(asked({"day": "", "of": given}, one))
 
     assert (restored, valid) == (params(done)["arguments"]["of"], done.whole.verdict.valid)
@@ -303,7 +303,7 @@ async def test_arguments_may_not_take_longer_to_turn_back_than_to_judge(
     """Whatever a guide asks for."""
     limits = Limits(steps=1000)
     restorer = Restorer(validator_of(registry, limits), registry, limits)
-    guide = {"members": {"places": {"items": {"json_text": True}}}}
+    guide = {"properties": {"places": {"items": {"json_text": True}}}}
     with pytest.raises(Refusal) as caught:
         await restorer.restore(asked({"places": ["1"] * 1000}, plan(guide=guide)))
 

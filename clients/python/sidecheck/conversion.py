@@ -66,7 +66,7 @@ class ConversionClient:
         item, a ``tool_use`` block, a ``functionCall`` or ``toolUse`` part. *plans* is the
         plan of the tool, or those of all tools of the request. *tool* is the original; if
         it is None, the registered definition that the plan names. A call that cannot be
-        read is an answer: an invalid verdict. Refused with ``PLAN_MISMATCH`` is a call by
+        read is an answer: an invalid verdict. Refused with ``MAPPING_MISMATCH`` is a call by
         a name that no plan is of, and a plan of another definition than that of *tool*.
         """
         conversation = self._conversations.call(call, plans, tool, options, timeout)

@@ -22,7 +22,7 @@ def decoded(form: Any, part: SchemaNode, subset: Subset) -> list[Any]:
 
 
 def _readings(form: Any, part: SchemaNode, subset: Subset) -> Iterator[Any]:
-    undo, keywords = part.undo, part.keywords
+    undo, keywords = part.encoding, part.keywords
     if undo.wrapped:
         yield from _readings(form[undo.wrapped], keywords["properties"][undo.wrapped], subset)
     elif undo.json_text and isinstance(form, str):
@@ -53,7 +53,7 @@ def _of_json_text(form: str) -> Iterator[Any]:
 
 
 def _members(form: dict[str, Any], part: SchemaNode, subset: Subset) -> Iterator[Any]:
-    undo, keywords = part.undo, part.keywords
+    undo, keywords = part.encoding, part.keywords
     declared = keywords.get("properties", {})
     others = keywords.get("additionalProperties", SchemaNode(()))
     kept = {k: v for k, v in form.items() if not (v is None and k in undo.nulls)}

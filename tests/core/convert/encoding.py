@@ -16,7 +16,7 @@ def encoded(value: Any, part: SchemaNode, subset: Subset) -> Any:
 
     Where *part* does not admit it, what is returned is not admitted either.
     """
-    undo, keywords = part.undo, part.keywords
+    undo, keywords = part.encoding, part.keywords
     stated = keywords.get("type", [])
     if undo.wrapped:
         return {undo.wrapped: encoded(value, keywords["properties"][undo.wrapped], subset)}
@@ -51,7 +51,7 @@ def _of_a_branch(value: Any, branches: list[SchemaNode], subset: Subset) -> Any:
 
 def _members(value: dict[str, Any], part: SchemaNode, subset: Subset) -> dict[str, Any]:
     keywords = part.keywords
-    names = {original: name for name, original in part.undo.renamed.items()}
+    names = {original: name for name, original in part.encoding.renamed.items()}
     others = keywords.get("additionalProperties", SchemaNode(()))
     declared = keywords.get("properties", {})
     made = {}

@@ -62,7 +62,7 @@ class Fitted:
     @property
     def told(self) -> list[tuple[str, str, str]]:
         """Keyword, action and direction of each loss, in order of their places."""
-        return [(each.keyword, each.action.value, each.direction.value) for each in self.losses]
+        return [(each.keyword, each.action.value, each.effect.value) for each in self.losses]
 
 
 def fitted(schema: Any, subset: Subset, members: Mapping[str, str] | None = None) -> Fitted:
@@ -70,7 +70,7 @@ def fitted(schema: Any, subset: Subset, members: Mapping[str, str] | None = None
     record = LossLog([LIMITS.steps])
     root = read_schema(source_of(schema), (), record, LIMITS)
     root = transform_schema(root, subset, members or {}, record)
-    return Fitted(root, write_schema(root, subset), record.in_order())
+    return Fitted(root, write_schema(root, subset), record.ordered())
 
 
 def fitted_member(schema: Any, subset: Subset) -> tuple[Any, list[tuple[str, str, str]]]:

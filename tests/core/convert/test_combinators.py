@@ -11,12 +11,12 @@ STRING, NULL, INTEGER = {"type": "string"}, {"type": "null"}, {"type": "integer"
 A = {"properties": {"a": STRING}}
 
 
-def rewritten(keyword: str, direction: str = "same", pointer: str = "/in") -> Told:
+def rewritten(keyword: str, direction: str = "equivalent", pointer: str = "/in") -> Told:
     return (pointer, keyword, "rewritten", direction)
 
 
 def described(keyword: str, pointer: str = "/in") -> Told:
-    return (pointer, keyword, "described", "wider")
+    return (pointer, keyword, "described", "widened")
 
 
 KIND_A = {"type": "object", "properties": {"k": {"const": "a"}}, "required": ["k"]}
@@ -74,7 +74,7 @@ CASES: list[tuple[str, Subset, Any, Any, list[Told]]] = [
         lacking("unevaluatedItems"),
         {"items": STRING, "unevaluatedItems": False},
         {"items": STRING},
-        [("/in", "unevaluatedItems", "dropped", "same")],
+        [("/in", "unevaluatedItems", "dropped", "equivalent")],
     ),
     (
         "oneOf of different types",
@@ -105,7 +105,7 @@ CASES: list[tuple[str, Subset, Any, Any, list[Told]]] = [
             "anyOf": [KIND_A, {**KIND_B, "required": []}],
             "description": "(only one of the alternatives)",
         },
-        [rewritten("oneOf", "wider")],
+        [rewritten("oneOf", "widened")],
     ),
     (
         "oneOf told apart by which members there must be, and must not",
@@ -126,21 +126,21 @@ CASES: list[tuple[str, Subset, Any, Any, list[Told]]] = [
         lacking("oneOf"),
         {"oneOf": [HAS_A, HAS_B]},
         {"anyOf": [HAS_A, HAS_B], "description": "(only one of the alternatives)"},
-        [rewritten("oneOf", "wider")],
+        [rewritten("oneOf", "widened")],
     ),
     (
         "oneOf of objects of which a pattern allows more",
         lacking("oneOf"),
         {"oneOf": [HAS_A, MORE_THAN_B]},
         {"anyOf": [HAS_A, MORE_THAN_B], "description": "(only one of the alternatives)"},
-        [rewritten("oneOf", "wider")],
+        [rewritten("oneOf", "widened")],
     ),
     (
         "oneOf of numbers and integers",
         lacking("oneOf"),
         {"oneOf": [{"type": "number"}, INTEGER]},
         {"anyOf": [{"type": "number"}, INTEGER], "description": "(only one of the alternatives)"},
-        [rewritten("oneOf", "wider")],
+        [rewritten("oneOf", "widened")],
     ),
     (
         "oneOf that is taken, with a branch that will be widened",
@@ -150,7 +150,7 @@ CASES: list[tuple[str, Subset, Any, Any, list[Told]]] = [
             "anyOf": [{"minLength": 1}, {"maxLength": 5}],
             "description": "(only one of the alternatives)",
         },
-        [rewritten("oneOf", "wider")],
+        [rewritten("oneOf", "widened")],
     ),
     (
         "oneOf beside anyOf",
@@ -201,7 +201,7 @@ CASES: list[tuple[str, Subset, Any, Any, list[Told]]] = [
         lacking("if"),
         {"if": STRING},
         {},
-        [("/in", "if", "dropped", "same")],
+        [("/in", "if", "dropped", "equivalent")],
     ),
     (
         "contains takes its bounds along",

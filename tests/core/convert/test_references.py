@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from core_convert import Told, lacking, read, ruled, told, written
 from sidecheck_server.core.convert.providers.subset import References, Subset
-from sidecheck_server.core.convert.transforms.references import RULES, without_cycles, written_out
+from sidecheck_server.core.convert.transforms.references import RULES, cut_cycles, inline_references
 from sidecheck_server.core.refusals import Reason, Refusal
 
 ALONE = Subset(references=References.ALONE)
@@ -15,7 +15,7 @@ CUT = {"type": "object", "description": "(of the same form as Node)"}
 
 
 def cut(pointer: str) -> Told:
-    return (pointer, "$ref", "described", "wider")
+    return (pointer, "$ref", "described", "widened")
 
 
 WRITTEN_OUT: list[tuple[str, Any, Any, list[Told]]] = [
@@ -123,10 +123,10 @@ WRITTEN_OUT: list[tuple[str, Any, Any, list[Told]]] = [
     [case[1:] for case in WRITTEN_OUT],
     ids=[case[0] for case in WRITTEN_OUT],
 )
-def test_written_out(schema: Any, expected: Any, losses: list[Told]) -> None:
+def test_inline_references(schema: Any, expected: Any, losses: list[Told]) -> None:
     root, record = read(schema)
 
-    tree = written_out(root, record)
+    tree = inline_references(root, record)
 
     assert written(tree, Subset(references=References.NOWHERE)) == expected
     assert told(record) == losses
@@ -138,7 +138,7 @@ def test_long_chains_are_cut() -> None:
     }
     root, record = read({"items": {"$ref": "#/$defs/d0"}, "$defs": {**definitions, "d500": {}}})
 
-    schema = written(written_out(root, record), Subset(references=References.NOWHERE))
+    schema = written(inline_references(root, record), Subset(references=References.NOWHERE))
 
     depth = 0
     while "items" in schema:
@@ -155,7 +155,7 @@ def test_what_grows_without_measure_is_refused() -> None:
     root, record = read({"items": {"$ref": "#/$defs/d0"}, "$defs": {**definitions, "d40": {}}})
 
     with pytest.raises(Refusal) as refusal:
-        written_out(root, record)
+        inline_references(root, record)
 
     assert refusal.value.reason is Reason.LIMIT_EXCEEDED
     assert refusal.value.metadata == {"bound": "subschemas", "limit": "20000"}
@@ -202,10 +202,10 @@ CYCLES: list[tuple[str, Any, Any, list[Told]]] = [
     [case[1:] for case in CYCLES],
     ids=[case[0] for case in CYCLES],
 )
-def test_without_cycles(schema: Any, expected: Any, losses: list[Told]) -> None:
+def test_cut_cycles(schema: Any, expected: Any, losses: list[Told]) -> None:
     root, record = read(schema)
 
-    without_cycles(root, record)
+    cut_cycles(root, record)
 
     assert written(root) == expected
     assert told(record) == losses
@@ -224,21 +224,21 @@ NEIGHBOURS: list[tuple[str, Subset, Any, Any, list[Told]]] = [
         ALONE,
         {"items": {"$ref": "#", "title": "T", "description": "d"}},
         {"items": {"title": "T", "description": "d", "anyOf": [{"$ref": "#"}]}},
-        [("/in/items", "$ref", "rewritten", "same")],
+        [("/in/items", "$ref", "rewritten", "equivalent")],
     ),
     (
         "annotations where there is no anyOf",
         lacking("anyOf", references=References.ALONE),
         {"items": {"$ref": "#", "title": "T"}},
         {"items": {"$ref": "#"}},
-        [("/in/items", "title", "dropped", "same")],
+        [("/in/items", "title", "dropped", "equivalent")],
     ),
     (
         "assertions that can be merged",
         ALONE,
         {"items": {"$ref": "#/$defs/s", "minLength": 1}, "$defs": {"s": STRING}},
         {"items": {"minLength": 1, "type": "string"}},
-        [("/in/items", "$ref", "rewritten", "same")],
+        [("/in/items", "$ref", "rewritten", "equivalent")],
     ),
     (
         "assertions that cannot",
@@ -251,7 +251,7 @@ NEIGHBOURS: list[tuple[str, Subset, Any, Any, list[Told]]] = [
             },
             "$defs": {"s": {"pattern": "b"}},
         },
-        [("/in/items", "pattern", "described", "wider")],
+        [("/in/items", "pattern", "described", "widened")],
     ),
     (
         "where they may stand",

@@ -33,7 +33,7 @@ def _converted(case: dict[str, Any]) -> ConvertedTool:
     api = PROVIDERS[ModelApi(case["api"])]
     form = convert_definition(definition, api, options, LIMITS)
     named = ToolName("", definition.name)
-    [name] = assign_tool_names([named], api.names, options.server_prefix)
+    [name] = assign_tool_names([named], api.tool_names, options.server_prefix)
     return build_converted_tool(form, named, name, api)
 
 
@@ -43,7 +43,7 @@ def _told(result: ConvertedTool) -> dict[str, Any]:
         "tool": tool,
         "parameters": schema_in(tool),
         "losses": [
-            [each.pointer, each.keyword, each.action.value, each.direction.value]
+            [each.pointer, each.keyword, each.action.value, each.effect.value]
             for each in result.losses
         ],
         "strict": result.strict,

@@ -13,7 +13,7 @@ from sidecheck_server.core.convert.providers.provider import Provider, ToolDecla
 from sidecheck_server.core.convert.schema_size import SchemaSize
 from sidecheck_server.core.convert.types import Action, Effect, Loss, ModelApi
 
-__all__ = ["ConvertedTool", "ToolForm", "build_converted_tool", "combine_tools"]
+__all__ = ["ConvertedTool", "ToolForm", "build_converted_tool", "combine_tools", "tool_json"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +100,18 @@ def build_converted_tool(
     if name != tool.name:
         message = f"the tool has the name {name!r} at the provider"
         losses = (*losses, Loss("/name", "", Action.ENCODED, Effect.EQUIVALENT, message))
+    return ConvertedTool(
+        json=tool_json(provider, name, form),
+        name=name,
+        strict=strict,
+        mapping=mapping_to_json(mapping),
+        losses=tuple(sorted(losses, key=lambda loss: loss.pointer)),
+        not_strict_reason=not_strict_reason or form.not_strict_reason,
+    )
+
+
+def tool_json(provider: Provider, name: str, form: ToolForm) -> bytes:
+    """Return the JSON text of *form* as a tool of that *name*: an element for `combine_tools`."""
     declaration = ToolDeclaration(
         name=name,
         description=form.description,
@@ -107,14 +119,7 @@ def build_converted_tool(
         output_schema=form.output_schema,
         strict=form.strict,
     )
-    return ConvertedTool(
-        json=msgspec.json.encode(provider.write_tool(declaration)),
-        name=name,
-        strict=strict,
-        mapping=mapping_to_json(mapping),
-        losses=tuple(sorted(losses, key=lambda loss: loss.pointer)),
-        not_strict_reason=not_strict_reason or form.not_strict_reason,
-    )
+    return msgspec.json.encode(provider.write_tool(declaration))
 
 
 def combine_tools(api: ModelApi, tools: Sequence[bytes]) -> bytes:

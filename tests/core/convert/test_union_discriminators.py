@@ -8,8 +8,8 @@ from sidecheck_server.core.refusals import Reason, Refusal
 
 from .parts import CLOSED, fitted_member
 
-ARRANGED = replace(CLOSED, first_members_differ=True)
-TOLD = ("properties", "rewritten", "same")
+ARRANGED = replace(CLOSED, distinct_first_properties=True)
+TOLD = ("properties", "rewritten", "equivalent")
 
 
 def union(*objects: list[str], **constants: list[str]) -> dict[str, Any]:

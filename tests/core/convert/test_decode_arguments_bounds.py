@@ -28,7 +28,7 @@ DOUBLING = {
     "ref": "d",
     "defs": {
         "d": {
-            "members": {"a": {"ref": "e", "also": [{"ref": "f"}, {"ref": "d"}]}},
+            "properties": {"a": {"ref": "e", "also": [{"ref": "f"}, {"ref": "d"}]}},
         },
         "e": members(a={"ref": "d", "any_of": [branch({"ref": "f"}), branch({"ref": "e"})]}),
         "f": {"values": {"any_of": [branch({"ref": "d"}), branch({"ref": "e"})]}},
@@ -37,7 +37,7 @@ DOUBLING = {
 
 
 @pytest.mark.parametrize(
-    ("guide", "arguments"),
+    ("decoder", "arguments"),
     [
         pytest.param(DOUBLING, nested(120), id="references that double at each level"),
         pytest.param(

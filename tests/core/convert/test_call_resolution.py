@@ -19,7 +19,7 @@ from sidecheck_server.core.schemas.source import SchemaSource
 LIMITS = Limits()
 #: The member a is a text, or the JSON text of an array.
 EITHER: Any = {
-    "members": {
+    "properties": {
         "a": {"any_of": [{"when": {}}, {"when": {"types": ["string"]}, "as": {"json_text": True}}]}
     }
 }
@@ -31,13 +31,13 @@ def meant(
     """Return what *arguments* mean under *schema*, judged one by one."""
     text = json.dumps({"type": "tool_use", "id": "1", "name": "t", "input": arguments})
     call = read_model_call(text.encode(), PROVIDERS[ModelApi.ANTHROPIC], LIMITS)
-    plan = ToolMapping(ModelApi.ANTHROPIC, "t", "", "t", "sha256:0", strict=False, guide=guide)
+    plan = ToolMapping(ModelApi.ANTHROPIC, "t", "", "t", "sha256:0", strict=False, decoder=guide)
     source = SchemaSource(json.dumps(schema).encode())
     compiled = CompiledSchema(source, compile_source(source, LIMITS), LIMITS)
     meaning = CallResolution(call, plan, Judging(), limits)
-    step = meaning.after(None)
+    step = meaning.advance(None)
     while not isinstance(step, ResolvedArguments):
-        step = meaning.after(judge(compiled, step.payload, step.how))
+        step = meaning.advance(judge(compiled, step.payload, step.options))
     return step
 
 
@@ -46,7 +46,7 @@ def of(a: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("schema", "guide", "given", "expected", "valid"),
+    ("schema", "decoder", "given", "expected", "valid"),
     [
         pytest.param(of({"type": "string"}), EITHER, "[1]", "[1]", True, id="the first"),
         pytest.param(of({"type": "array"}), EITHER, "[1]", [1], True, id="the second"),

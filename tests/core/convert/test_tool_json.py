@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 from providers import validate_tool
-from sidecheck_server.core.convert.converted_tool import ToolForm, combine_tools
+from sidecheck_server.core.convert.converted_tool import ToolForm, combine_tools, tool_json
 from sidecheck_server.core.convert.providers import PROVIDERS
 from sidecheck_server.core.convert.schema_size import SchemaSize
-from sidecheck_server.core.convert.shapes import tool_json
 from sidecheck_server.core.convert.types import ModelApi
 
 _SCHEMA = {
@@ -34,10 +33,10 @@ def _form(schema: Any, **changes: Any) -> ToolForm:
         parameters=json.dumps(schema).encode(),
         output_schema=None,
         strict=None,
-        guide=None,
+        decoder=None,
         losses=(),
-        why_not_strict="",
-        counts=SchemaSize(1, 1, 4, 0, 0, 0, 0),
+        not_strict_reason="",
+        size=SchemaSize(1, 1, 4, 0, 0, 0, 0),
     )
     return replace(form, **changes)
 

@@ -201,7 +201,7 @@ def test_what_is_valid_can_be_given(subset: Subset) -> None:
         if not Draft202012Validator(pair.schema).is_valid(pair.payload):
             return
         found = fitted(pair.schema, subset)
-        if any(loss.direction is Effect.NARROWED for loss in found.losses):
+        if any(loss.effect is Effect.NARROWED for loss in found.losses):
             return
         judged += 1
         form = encoded(pair.payload, found.root, subset)
@@ -240,7 +240,7 @@ def test_what_is_given_is_valid_where_nothing_was_widened(subset: Subset) -> Non
         found, random = fitted(pair.schema, subset), Random(seed)
         # No schema says what the JSON text in a string is of.
         texts = any("JSON object" in loss.message for loss in found.losses)
-        if texts or any(loss.direction is not Effect.EQUIVALENT for loss in found.losses):
+        if texts or any(loss.effect is not Effect.EQUIVALENT for loss in found.losses):
             return
         admits = Draft202012Validator(found.schema).is_valid
         payload = encoded(pair.payload, found.root, subset)

@@ -15,10 +15,10 @@ def verdict(pointer: str, message: str, severity: Severity = Severity.ERROR) -> 
 
 
 @pytest.mark.parametrize(
-    "guide",
+    "decoder",
     [
         RENAMED,
-        {"members": {"renamed": RENAMED}},
+        {"properties": {"renamed": RENAMED}},
         {"values": RENAMED},
         {"items": RENAMED},
         {"prefix": [None, RENAMED]},
@@ -55,7 +55,7 @@ def test_a_value_that_is_wanted_is_no_name() -> None:
     assert Verdict((replace(told, keyword="enum"),)) == with_model_names(given, RENAMED)
 
 
-@pytest.mark.parametrize("guide", [None, {"nulls": ["a b"]}, {"members": {"renamed": {}}}])
+@pytest.mark.parametrize("decoder", [None, {"nulls": ["a b"]}, {"properties": {"renamed": {}}}])
 def test_nothing_changes_without_other_names(guide: ArgumentDecoder | None) -> None:
     """A member may be called as the words of guides are."""
     given = verdict("/a b", '"a b" is wrong')

@@ -11,11 +11,11 @@ from sidecheck_server.core.convert.schema_size import SchemaSize
 from sidecheck_server.core.convert.types import ModelApi
 
 ANTHROPIC = PROVIDERS[ModelApi.ANTHROPIC]
-OLLAMA = replace(PROVIDERS[ModelApi.OLLAMA], request=RequestLimits())
+OLLAMA = replace(PROVIDERS[ModelApi.OLLAMA], request_limits=RequestLimits())
 #: Few of everything.
 SMALL = replace(
     ANTHROPIC,
-    request=RequestLimits(tools=4, strict_tools=3, strict_optional=2, strict_unions=1),
+    request_limits=RequestLimits(tools=4, strict_tools=3, strict_optional=2, strict_unions=1),
 )
 
 
@@ -79,7 +79,7 @@ def test_what_is_too_many_is_told_with_the_limit_and_its_source() -> None:
 
 
 @pytest.mark.parametrize(
-    "api", [api for api in PROVIDERS.values() if api.request.tools], ids=lambda api: api.key
+    "api", [api for api in PROVIDERS.values() if api.request_limits.tools], ids=lambda api: api.key
 )
 def test_how_many_tools_there_may_be_has_a_source(api: Provider) -> None:
     """Wherever an API has a limit."""

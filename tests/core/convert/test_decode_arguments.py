@@ -8,7 +8,7 @@ from sidecheck_server.core.words import ChangeRule
 
 
 @pytest.mark.parametrize(
-    ("guide", "arguments", "value", "changes"),
+    ("decoder", "arguments", "value", "changes"),
     [
         pytest.param(None, {"a": None}, {"a": None}, {}, id="no guide"),
         pytest.param({"nulls": ["a"]}, {"a": None}, {}, {"/a": NULL}, id="a null that is none"),
@@ -147,7 +147,7 @@ def test_what_was_done_is_undone(
 
 
 @pytest.mark.parametrize(
-    ("guide", "value"),
+    ("decoder", "value"),
     [
         pytest.param(ENTRIES, [entry("a", 1), entry("a", 2)], id="a name twice"),
         pytest.param(ENTRIES, [entry("a", 1), {"name": "b"}], id="an entry without a value"),

@@ -12,8 +12,8 @@ A, B = {"type": "string"}, {"type": "integer"}
 TEXT = {"type": "string", "description": "(any JSON value, as JSON text)"}
 OBJECT_TEXT = {"type": "string", "description": "(any JSON object, as JSON text)"}
 LISTED = "(a list of members, each with its name and its value; no name twice)"
-CLOSING = ("additionalProperties", "rewritten", "narrower")
-AS_NULL = ("required", "encoded", "same")
+CLOSING = ("additionalProperties", "rewritten", "narrowed")
+AS_NULL = ("required", "encoded", "equivalent")
 
 
 def closed(required: list[str] | None = None, **members: Any) -> dict[str, Any]:
@@ -54,7 +54,7 @@ CASES: dict[str, tuple[Subset, Any, Any, list[tuple[str, str, str]]]] = {
         CLOSED,
         {"type": "object", "additionalProperties": B},
         entries(B),
-        [("additionalProperties", "encoded", "same")],
+        [("additionalProperties", "encoded", "equivalent")],
     ),
     "a map of so many members": (
         CLOSED,
@@ -64,25 +64,25 @@ CASES: dict[str, tuple[Subset, Any, Any, list[tuple[str, str, str]]]] = {
             "minProperties": 1,
         },
         {**entries(B), "minItems": 1},
-        [("additionalProperties", "encoded", "same")],
+        [("additionalProperties", "encoded", "equivalent")],
     ),
     "a map where maps are not taken": (
         SMALL,
         {"type": "object", "additionalProperties": B},
         entries(B),
-        [("additionalProperties", "encoded", "same")],
+        [("additionalProperties", "encoded", "equivalent")],
     ),
     "an object of anything is text": (
         CLOSED,
         {"type": "object"},
         OBJECT_TEXT,
-        [("", "encoded", "same")],
+        [("", "encoded", "equivalent")],
     ),
     "a nullable object of anything": (
         CLOSED,
         {"type": ["object", "null"], "additionalProperties": True},
         {**OBJECT_TEXT, "type": ["string", "null"]},
-        [("", "encoded", "same"), ("additionalProperties", "dropped", "same")],
+        [("", "encoded", "equivalent"), ("additionalProperties", "dropped", "equivalent")],
     ),
     "an empty object where there are none": (
         SMALL,
@@ -91,9 +91,9 @@ CASES: dict[str, tuple[Subset, Any, Any, list[tuple[str, str, str]]]] = {
             "type": "string",
             "description": "(no other members; an empty JSON object, as JSON text)",
         },
-        [("", "encoded", "same"), ("additionalProperties", "described", "wider")],
+        [("", "encoded", "equivalent"), ("additionalProperties", "described", "widened")],
     ),
-    "any value is text": (CLOSED, {}, TEXT, [("", "encoded", "same")]),
+    "any value is text": (CLOSED, {}, TEXT, [("", "encoded", "equivalent")]),
     "an object by its members alone": (
         CLOSED,
         {"properties": {"a": A}, "additionalProperties": False},
@@ -103,7 +103,7 @@ CASES: dict[str, tuple[Subset, Any, Any, list[tuple[str, str, str]]]] = {
                 {"type": "string", "description": "(any other JSON value, as JSON text)"},
             ]
         },
-        [("type", "encoded", "same")],
+        [("type", "encoded", "equivalent")],
     ),
     "patterns of names are a map": (
         CLOSED,
@@ -114,8 +114,8 @@ CASES: dict[str, tuple[Subset, Any, Any, list[tuple[str, str, str]]]] = {
             "that are not declared are refused; " + LISTED[1:],
         },
         [
-            ("additionalProperties", "encoded", "same"),
-            ("patternProperties", "described", "wider"),
+            ("additionalProperties", "encoded", "equivalent"),
+            ("patternProperties", "described", "widened"),
         ],
     ),
     "patterns and all others": (
@@ -126,7 +126,7 @@ CASES: dict[str, tuple[Subset, Any, Any, list[tuple[str, str, str]]]] = {
             "additionalProperties": {"anyOf": [B, A]},
             "description": "(members whose name matches ^x have a form of their own)",
         },
-        [("patternProperties", "described", "wider")],
+        [("patternProperties", "described", "widened")],
     ),
     "patterns, and others are open": (
         taking("additionalProperties", "anyOf"),
@@ -135,19 +135,19 @@ CASES: dict[str, tuple[Subset, Any, Any, list[tuple[str, str, str]]]] = {
             "type": "object",
             "description": "(members whose name matches ^x have a form of their own)",
         },
-        [("patternProperties", "described", "wider")],
+        [("patternProperties", "described", "widened")],
     ),
     "a member that admits nothing": (
         CLOSED,
         closed(a=A, b=False),
         closed(a=A),
-        [("properties", "rewritten", "same")],
+        [("properties", "rewritten", "equivalent")],
     ),
     "a member that admits nothing, of an open object": (
         taking(boolean_schemas=False),
         {"type": "object", "properties": {"a": A, "b": False}},
         {"type": "object", "properties": {"a": A}, "description": '(never has "b")'},
-        [("properties", "described", "wider")],
+        [("properties", "described", "widened")],
     ),
     "a member that must be and cannot": (
         CLOSED,
@@ -156,13 +156,13 @@ CASES: dict[str, tuple[Subset, Any, Any, list[tuple[str, str, str]]]] = {
             **closed(["a"], a=A),
             "description": '(never valid: "b" is required, and refused)',
         },
-        [("required", "described", "wider")],
+        [("required", "described", "widened")],
     ),
     "a required member is declared": (
         CLOSED,
         {"type": "object", "properties": {"a": A}, "required": ["b"]},
         closed(["b"], a=A, b=TEXT),
-        [("", "encoded", "same"), CLOSING, ("required", "rewritten", "same")],
+        [("", "encoded", "equivalent"), CLOSING, ("required", "rewritten", "equivalent")],
     ),
     "optional members may be null": (
         ALL_REQUIRED,
@@ -186,19 +186,19 @@ CASES: dict[str, tuple[Subset, Any, Any, list[tuple[str, str, str]]]] = {
         ALL_REQUIRED,
         closed(a={"type": ["string", "null"], "default": None}),
         closed(["a"], a={"type": ["string", "null"], "description": "(default: null)"}),
-        [("required", "rewritten", "same"), ("default", "described", "same")],
+        [("required", "rewritten", "equivalent"), ("default", "described", "equivalent")],
     ),
     "null means something": (
         ALL_REQUIRED,
         closed(a={"type": ["string", "null"]}),
         closed(["a"], a={"type": ["string", "null"]}),
-        [("required", "rewritten", "narrower")],
+        [("required", "rewritten", "narrowed")],
     ),
     "what is said of a string goes into the branches beside it": (
         CLOSED,
         {"type": "string", "anyOf": [{"pattern": "^a"}, {"format": "email"}]},
         {"anyOf": [{"type": "string", "pattern": "^a"}, {"type": "string", "format": "email"}]},
-        [("type", "rewritten", "same")],
+        [("type", "rewritten", "equivalent")],
     ),
 }
 
@@ -217,8 +217,8 @@ def test_a_root_that_is_a_map_is_wrapped() -> None:
         **closed(["input"], input=again),
         "$defs": {"definition": entries(again)},
     }
-    assert found.root.undo.wrapped == "input"
-    assert found.root.keywords["properties"]["input"].undo.entries == Entries()
+    assert found.root.encoding.wrapped == "input"
+    assert found.root.keywords["properties"]["input"].encoding.entries == Entries()
 
 
 def test_a_root_without_members_is_closed() -> None:
@@ -237,8 +237,8 @@ def test_members_are_renamed_wherever_they_are_named() -> None:
     found = fitted(schema, Subset(), {"a b": "a_b", "d e": "d_e"})
     assert found.schema["properties"] == {"a_b": A, "c": A}
     assert found.schema["required"] == ["a_b", "d_e"]
-    assert found.root.undo.renamed == {"a_b": "a b", "d_e": "d e"}
-    assert ("propertyNames", "described", "wider") in found.told
+    assert found.root.encoding.renamed == {"a_b": "a b", "d_e": "d e"}
+    assert ("propertyNames", "described", "widened") in found.told
 
 
 def test_a_schema_that_every_keyword_is_taken_of_stays_as_it_is() -> None:
@@ -263,4 +263,4 @@ def test_what_describes_a_union_goes_to_its_first_branch_where_it_stands_alone()
         {"anyOf": [{**A, "description": "a"}, B], "description": "d"}, subset
     )
     assert found == {"anyOf": [{"type": "string", "description": "d a"}, B]}
-    assert told == [("description", "rewritten", "same")]
+    assert told == [("description", "rewritten", "equivalent")]

@@ -45,7 +45,7 @@ def scalars(draw: st.DrawFn) -> Drawn:
 def json_texts(draw: st.DrawFn) -> Drawn:
     value = draw(JSON)
     return (
-        SchemaNode((), {"type": "string"}, undo=Encoding(json_text=True)),
+        SchemaNode((), {"type": "string"}, encoding=Encoding(json_text=True)),
         value,
         json.dumps(value),
     )
@@ -77,7 +77,7 @@ def objects(draw: st.DrawFn, below: st.SearchStrategy[Drawn]) -> Drawn:
         "required": list(properties),
         "additionalProperties": SchemaNode((), never=True),
     }
-    return SchemaNode((), keywords, undo=undo), original, encoded
+    return SchemaNode((), keywords, encoding=undo), original, encoded
 
 
 @st.composite
@@ -93,7 +93,7 @@ def maps(draw: st.DrawFn, below: st.SearchStrategy[Drawn]) -> Drawn:
     }
     entries = [{"name": name, "value": given_value} for name in names]
     return (
-        SchemaNode((), keywords, undo=Encoding(entries=Entries())),
+        SchemaNode((), keywords, encoding=Encoding(entries=Entries())),
         dict.fromkeys(names, value),
         entries,
     )
@@ -127,7 +127,11 @@ def referred(draw: st.DrawFn, below: st.SearchStrategy[Drawn]) -> Drawn:
 def wrapped(draw: st.DrawFn, below: st.SearchStrategy[Drawn]) -> Drawn:
     part, value, given_value = draw(below)
     keywords = {"type": "object", "properties": {"input": part}, "required": ["input"]}
-    return SchemaNode((), keywords, undo=Encoding(wrapped="input")), value, {"input": given_value}
+    return (
+        SchemaNode((), keywords, encoding=Encoding(wrapped="input")),
+        value,
+        {"input": given_value},
+    )
 
 
 @st.composite
@@ -182,7 +186,7 @@ def test_what_was_encoded_comes_back(drawn: Drawn) -> None:
 
     assert plan == again
     assert [value] == [
-        each.value for each in decode_arguments(given_value, again.guide, [LIMITS.steps])
+        each.value for each in decode_arguments(given_value, again.decoder, [LIMITS.steps])
     ]
 
 
@@ -208,7 +212,7 @@ def guides(below: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[dict[s
     members: dict[str, st.SearchStrategy[Any]] = {
         "nulls": st.lists(names, max_size=2),
         "renamed": st.dictionaries(names, names, max_size=2),
-        "members": st.dictionaries(names, below, max_size=2),
+        "properties": st.dictionaries(names, below, max_size=2),
         "values": below,
         "items": below,
         "prefix": st.lists(st.none() | below, max_size=2),
@@ -231,7 +235,7 @@ GUIDES = st.recursive(st.just(NO_GUIDE), guides, max_leaves=6)
 def test_a_broken_plan_is_a_plan_or_is_refused(text: bytes, value: Any) -> None:
     """And what is a plan can be followed."""
     try:
-        guide = mapping_from_json(text, LIMITS).guide
+        guide = mapping_from_json(text, LIMITS).decoder
     except Refusal:
         return
     follow(guide, value)
@@ -247,17 +251,17 @@ def test_any_guide_that_is_read_can_be_followed(made: Any, value: Any) -> None:
     guide = {**made[0], "defs": {"d0": made[1], "d1": made[2]}}
     text = json.dumps(
         {
-            "sidecheck_plan": 1,
+            "sidecheck_mapping": 1,
             "api": "gemini",
             "name": "n",
             "tool": "t",
             "definition_digest": "sha256:" + "0" * 64,
             "strict": False,
-            "guide": guide,
+            "decoder": guide,
         }
     ).encode()
     try:
-        read = mapping_from_json(text, LIMITS).guide
+        read = mapping_from_json(text, LIMITS).decoder
     except Refusal:
         return
     follow(read, value)

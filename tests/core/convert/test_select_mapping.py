@@ -15,7 +15,7 @@ from sidecheck_server.core.words import Verdict
 
 
 def plan(name: str = "t", api: ModelApi = CHAT) -> ToolMapping:
-    return ToolMapping(api, name, "s", "tool", "sha256:" + "0" * 64, strict=False, guide=None)
+    return ToolMapping(api, name, "s", "tool", "sha256:" + "0" * 64, strict=False, decoder=None)
 
 
 def call_of(name: str) -> ModelCall:

@@ -11,11 +11,11 @@ from sidecheck_server.core.convert.schema_graph import reachable
 from sidecheck_server.core.convert.schema_reader import read_schema
 from sidecheck_server.core.refusals import Reason, Refusal
 
-SCHEMA: Told = ("/in", "$schema", "dropped", "same")
+SCHEMA: Told = ("/in", "$schema", "dropped", "equivalent")
 
 
 def dropped(keyword: str, pointer: str = "/in") -> Told:
-    return (pointer, keyword, "dropped", "same")
+    return (pointer, keyword, "dropped", "equivalent")
 
 
 CASES: list[tuple[str, Any, Any, list[Told]]] = [
@@ -62,7 +62,7 @@ CASES: list[tuple[str, Any, Any, list[Told]]] = [
         "integers of draft 4",
         {"$schema": D04, "type": ["integer", "null"]},
         {"type": ["integer", "null"]},
-        [SCHEMA, ("/in", "type", "rewritten", "wider")],
+        [SCHEMA, ("/in", "type", "rewritten", "widened")],
     ),
     (
         "const and contains before draft 6",
@@ -187,10 +187,10 @@ CASES: list[tuple[str, Any, Any, list[Told]]] = [
             },
         },
         [
-            ("/in", "unevaluatedItems", "described", "wider"),
+            ("/in", "unevaluatedItems", "described", "widened"),
             dropped("$id", "/in/$defs/l"),
             dropped("", "/in/$defs/l/$defs/n"),
-            ("/in/$defs/l/contains", "$dynamicRef", "described", "wider"),
+            ("/in/$defs/l/contains", "$dynamicRef", "described", "widened"),
         ],
     ),
     (
@@ -231,7 +231,7 @@ def test_parts_stand_where_the_definition_has_them() -> None:
 
     root, _ = read(schema, documents)
 
-    assert [(part.at, part.name) for part in reachable(root)] == [
+    assert [(part.path, part.name) for part in reachable(root)] == [
         (("in",), ""),
         (("in", "items", 0), ""),
         (("in", "urn:doc", "definitions", "Po/int"), "Po/int"),

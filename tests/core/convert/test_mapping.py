@@ -13,7 +13,7 @@ from sidecheck_server.core.refusals import Reason, Refusal
 GUIDE: dict[str, Any] = {
     "nulls": ["a", "b"],
     "renamed": {"a_b": "a b"},
-    "members": {
+    "properties": {
         "a": {"items": {"json_text": True}, "prefix": [None, {"ref": "d0"}]},
         "b": {"entries": {"name": "name", "value": "value", "each": {"ref": "d0"}}},
         "c": {"values": {"wrapped": "input", "inner": {"also": [{}]}}},
@@ -31,27 +31,27 @@ GUIDE: dict[str, Any] = {
         {"when": {}},
     ],
     "ref": "d1",
-    "defs": {"d0": {"members": {"again": {"ref": "d0"}}}, "d1": {"ref": "d0"}},
+    "defs": {"d0": {"properties": {"again": {"ref": "d0"}}}, "d1": {"ref": "d0"}},
 }
 
 
 @pytest.mark.parametrize("server", ["s", ""])
-@pytest.mark.parametrize("guide", [None, GUIDE, {}], ids=["no guide", "a guide", "an empty guide"])
+@pytest.mark.parametrize("decoder", [None, GUIDE, {}], ids=["no guide", "a guide", "an empty guide"])
 @pytest.mark.parametrize("api", list(ModelApi))
 def test_a_plan_is_read_as_it_was_written(
     api: ModelApi, guide: dict[str, Any] | None, server: str
 ) -> None:
-    plan = ToolMapping(api, "n", server, "t", DIGEST, strict=False, guide=guide)
+    plan = ToolMapping(api, "n", server, "t", DIGEST, strict=False, decoder=guide)
 
     assert plan == mapping_from_json(mapping_to_json(plan), Limits())
 
 
 def test_a_plan_is_a_json_object_that_tells_its_format() -> None:
     """What is not there is not written."""
-    plan = ToolMapping(ModelApi.GEMINI, "n", "", "t", DIGEST, strict=False, guide=None)
+    plan = ToolMapping(ModelApi.GEMINI, "n", "", "t", DIGEST, strict=False, decoder=None)
 
     assert {
-        "sidecheck_plan": 1,
+        "sidecheck_mapping": 1,
         "api": "gemini",
         "name": "n",
         "tool": "t",
@@ -63,7 +63,7 @@ def test_a_plan_is_a_json_object_that_tells_its_format() -> None:
 def test_a_plan_that_could_not_be_read_is_not_written() -> None:
     """The name of a tool may be nearly as long as its definition."""
     plan = ToolMapping(
-        ModelApi.GEMINI, "n", "", "t" * (256 << 10), DIGEST, strict=False, guide=None
+        ModelApi.GEMINI, "n", "", "t" * (256 << 10), DIGEST, strict=False, decoder=None
     )
     with pytest.raises(Refusal) as refused:
         mapping_to_json(plan)
@@ -77,53 +77,55 @@ def test_a_plan_that_could_not_be_read_is_not_written() -> None:
         pytest.param(b"", "", "PAYLOAD_NOT_JSON", "it is empty", id="nothing"),
         pytest.param(b"{", "", "PAYLOAD_NOT_JSON", "ends before", id="half of a plan"),
         pytest.param(b'{"api":1,"api":2}', "", "DUPLICATE_KEY", "more than once", id="a key twice"),
-        pytest.param(b"[]", "", "PLAN_WRONG_TYPE", "found an empty array", id="an array"),
-        pytest.param(b"null", "", "PLAN_WRONG_TYPE", "found null", id="null"),
+        pytest.param(b"[]", "", "MAPPING_WRONG_TYPE", "found an empty array", id="an array"),
+        pytest.param(b"null", "", "MAPPING_WRONG_TYPE", "found null", id="null"),
         pytest.param(
-            b"{}", "", "PLAN_MEMBER_MISSING", 'needs the member "sidecheck_plan"', id="no version"
+            b"{}", "", "MAPPING_PROPERTY_MISSING", 'needs the member "sidecheck_mapping"', id="no version"
         ),
         pytest.param(
             b'{"tools": []}',
             "",
-            "PLAN_MEMBER_MISSING",
+            "MAPPING_PROPERTY_MISSING",
             "give what a conversion made as it is",
             id="another document",
         ),
         *[
             pytest.param(
-                text(**{name: ...}), "", "PLAN_MEMBER_MISSING", f'"{name}"', id=f"no {name}"
+                text(**{name: ...}), "", "MAPPING_PROPERTY_MISSING", f'"{name}"', id=f"no {name}"
             )
             for name in ("api", "name", "tool", "definition_digest", "strict")
         ],
         pytest.param(
-            text(sidecheck_plan=2, later=1),
-            "/sidecheck_plan",
-            "PLAN_VERSION",
+            text(sidecheck_mapping=2, later=1),
+            "/sidecheck_mapping",
+            "MAPPING_VERSION",
             "expected 1, found version 2",
             id="a later version",
         ),
         pytest.param(
-            text(sidecheck_plan=True), "/sidecheck_plan", "PLAN_VERSION", "a boolean", id="true"
+            text(sidecheck_mapping=True), "/sidecheck_mapping", "MAPPING_VERSION", "a boolean", id="true"
         ),
         pytest.param(
-            text(sidecheck_plan=1.0), "/sidecheck_plan", "PLAN_VERSION", "a number", id="1.0"
+            text(sidecheck_mapping=1.0), "/sidecheck_mapping", "MAPPING_VERSION", "a number", id="1.0"
         ),
-        pytest.param(text(more=1), "/more", "PLAN_UNKNOWN_MEMBER", '"more"', id="unknown member"),
-        pytest.param(text(api="other"), "/api", "PLAN_WRONG_VALUE", "openai-chat,", id="no api"),
-        pytest.param(text(api=1), "/api", "PLAN_WRONG_TYPE", "an integer", id="api is a number"),
-        pytest.param(text(name=""), "/name", "PLAN_WRONG_VALUE", "is empty", id="an empty name"),
-        pytest.param(text(tool=["t"]), "/tool", "PLAN_WRONG_TYPE", "1 item", id="tool is an array"),
-        pytest.param(text(server=""), "/server", "PLAN_WRONG_VALUE", "empty", id="empty server"),
-        pytest.param(text(server=None), "/server", "PLAN_WRONG_TYPE", "null", id="server is null"),
+        pytest.param(text(more=1), "/more", "MAPPING_UNKNOWN_PROPERTY", '"more"', id="unknown member"),
+        pytest.param(text(api="other"), "/api", "MAPPING_WRONG_VALUE", "openai-chat,", id="no api"),
+        pytest.param(text(api=1), "/api", "MAPPING_WRONG_TYPE", "an integer", id="api is a number"),
+        pytest.param(text(name=""), "/name", "MAPPING_WRONG_VALUE", "is empty", id="an empty name"),
+        pytest.param(text(tool=["t"]), "/tool", "MAPPING_WRONG_TYPE", "1 item", id="tool is an array"),
+        pytest.param(text(server=""), "/server", "MAPPING_WRONG_VALUE", "empty", id="empty server"),
+        pytest.param(text(server=None), "/server", "MAPPING_WRONG_TYPE", "null", id="server is null"),
         pytest.param(
             text(definition_digest="sha256:0"),
             "/definition_digest",
-            "PLAN_WRONG_VALUE",
+            "MAPPING_WRONG_VALUE",
             "64 hexadecimal digits",
             id="half of a digest",
         ),
-        pytest.param(text(strict=1), "/strict", "PLAN_WRONG_TYPE", "true or false", id="strict 1"),
-        pytest.param(text(guide=[]), "/guide", "PLAN_WRONG_TYPE", "an object", id="guide is array"),
+        pytest.param(text(strict=1), "/strict", "MAPPING_WRONG_TYPE", "true or false", id="strict 1"),
+        pytest.param(
+            text(decoder=[]), "/decoder", "MAPPING_WRONG_TYPE", "an object", id="guide is array"
+        ),
     ],
 )
 def test_a_plan_that_is_wrong_is_refused(plan: bytes, pointer: str, code: str, said: str) -> None:
@@ -171,4 +173,4 @@ def test_a_plan_at_the_bounds_is_read() -> None:
     """As deep and with as many guides as may be."""
     widest: Any = {"also": [{}] * 9_999}
     for guide in (deep(126), widest):
-        assert guide == mapping_from_json(text(guide), Limits()).guide
+        assert guide == mapping_from_json(text(guide), Limits()).decoder

@@ -8,7 +8,7 @@ from sidecheck_server.core.convert.types import Action, Effect, Loss
 
 
 def told(record: LossLog, *at: str) -> None:
-    record.tell(SchemaNode(at), "pattern", Action.DESCRIBED, Effect.WIDENED, "?")
+    record.add(SchemaNode(at), "pattern", Action.DESCRIBED, Effect.WIDENED, "?")
 
 
 def test_losses_are_told_in_the_order_of_their_places() -> None:
@@ -18,7 +18,7 @@ def test_losses_are_told_in_the_order_of_their_places() -> None:
         told(record, name)
 
     wider = ("pattern", Action.DESCRIBED, Effect.WIDENED, "?")
-    assert (Loss("/a", *wider), Loss("/b", *wider)) == record.in_order()
+    assert (Loss("/a", *wider), Loss("/b", *wider)) == record.ordered()
 
 
 def test_places_are_paid_for_by_their_length() -> None:
@@ -33,12 +33,12 @@ def test_places_are_paid_for_by_their_length() -> None:
 def test_closing_an_object_whose_author_said_nothing_may_be_assumed() -> None:
     """Other losses count against a strict form all the same."""
     record = LossLog([10_000])
-    record.tell_closed(SchemaNode(("a",)))
+    record.add_closing(SchemaNode(("a",)))
     only = (
-        record.not_strict_reasons(assume_closed=True),
-        record.not_strict_reasons(assume_closed=False),
+        record.first_inexact(assume_closed=True),
+        record.first_inexact(assume_closed=False),
     )
     told(record, "b")
 
     assert (None, record.losses[0]) == only
-    assert record.losses[1] == record.not_strict_reasons(assume_closed=True)
+    assert record.losses[1] == record.first_inexact(assume_closed=True)

@@ -12,7 +12,7 @@ STRINGS = branch(types=["string"])
 
 
 @pytest.mark.parametrize(
-    ("guide", "value", "values"),
+    ("decoder", "value", "values"),
     [
         pytest.param(
             union(branch({"nulls": ["a"]}, types=["object"]), branch(types=["null"])),

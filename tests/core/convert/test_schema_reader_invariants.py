@@ -30,7 +30,7 @@ def read_and_written(generated: Generated) -> tuple[Any, bool]:
     record = LossLog([LIMITS.steps])
     root = read_schema(generated.question.source(), ("inputSchema",), record, LIMITS)
     wider = any(
-        loss.direction is Effect.WIDENED
+        loss.effect is Effect.WIDENED
         for loss in record.losses
         if generated.question.edition.draft is not Draft.DRAFT_04 or loss.keyword != "type"
     )

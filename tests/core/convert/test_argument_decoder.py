@@ -25,7 +25,7 @@ from sidecheck_server.core.refusals import Reason, Refusal
 
 
 @pytest.mark.parametrize(
-    ("root", "guide"),
+    ("root", "decoder"),
     [
         pytest.param(an_object(a=STRING), None, id="nothing to undo"),
         pytest.param(an_object(nulls("a"), a=STRING), {"nulls": ["a"]}, id="nulls"),
@@ -36,12 +36,12 @@ from sidecheck_server.core.refusals import Reason, Refusal
         ),
         pytest.param(
             an_object(a=STRING, b=an_object(c=text())),
-            {"members": {"b": {"members": {"c": TEXT}}}},
+            {"properties": {"b": {"properties": {"c": TEXT}}}},
             id="members on the way",
         ),
         pytest.param(
             part(properties={"a": STRING}, additionalProperties=text()),
-            {"members": {"a": {}}, "values": TEXT},
+            {"properties": {"a": {}}, "values": TEXT},
             id="declared members are not among the others",
         ),
         pytest.param(part(items=text()), {"items": TEXT}, id="items"),
@@ -74,7 +74,7 @@ from sidecheck_server.core.refusals import Reason, Refusal
             an_object(nulls("a"), a=part(anyOf=[entries(STRING), NULL])),
             {
                 "nulls": ["a"],
-                "members": {
+                "properties": {
                     "a": {
                         "any_of": [
                             {"when": {"types": ["array"]}, "as": {"entries": BY_NAME}},
@@ -107,7 +107,7 @@ from sidecheck_server.core.refusals import Reason, Refusal
         ),
         pytest.param(
             an_object(a=part(ref=text()), b=part(ref=STRING)),
-            {"members": {"a": {"ref": "d0"}}, "defs": {"d0": TEXT}},
+            {"properties": {"a": {"ref": "d0"}}, "defs": {"d0": TEXT}},
             id="references to an undo only",
         ),
     ],
@@ -125,7 +125,7 @@ def test_what_is_shared_stands_once() -> None:
     to = {"ref": "d0"}
 
     assert {
-        "members": {"a": to, "b": {"items": to}, "c": to},
+        "properties": {"a": to, "b": {"items": to}, "c": to},
         "defs": {"d0": TEXT},
     } == build_decoder(root)
 
@@ -142,7 +142,7 @@ def test_a_recursive_schema_has_a_recursive_guide() -> None:
 
     assert {
         "ref": "d0",
-        "defs": {"d0": {"nulls": ["a"], "members": {"again": again}}},
+        "defs": {"d0": {"nulls": ["a"], "properties": {"again": again}}},
     } == build_decoder(root)
 
 
@@ -157,14 +157,14 @@ def test_a_plan_nests_less_than_its_schema() -> None:
     """What is too deep stands beside; the way back leads through it all the same."""
     guide = build_decoder(nested(60))
     plan = ToolMapping(
-        ModelApi.OPENAI_CHAT, "n", "", "t", "sha256:" + "0" * 64, strict=True, guide=guide
+        ModelApi.OPENAI_CHAT, "n", "", "t", "sha256:" + "0" * 64, strict=True, decoder=guide
     )
     value: Any = "[1]"
     restored: Any = [1]
     for _ in range(60):
         value, restored = {"a": value}, {"a": restored}
     (reading,) = decode_arguments(
-        value, mapping_from_json(mapping_to_json(plan), Limits()).guide, [100_000]
+        value, mapping_from_json(mapping_to_json(plan), Limits()).decoder, [100_000]
     )
 
     assert restored == reading.value

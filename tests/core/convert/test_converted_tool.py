@@ -22,10 +22,10 @@ FORM = ToolForm(
     parameters=b'{"type":"object"}',
     output_schema=None,
     strict=True,
-    guide=GUIDE,
+    decoder=GUIDE,
     losses=(LAST, DROPPED),
-    why_not_strict="",
-    counts=COUNTS,
+    not_strict_reason="",
+    size=COUNTS,
 )
 
 
@@ -40,16 +40,16 @@ def test_a_form_and_a_name_are_a_tool_and_its_plan() -> None:
         "strict": True,
     } == json.loads(tool.json)
     assert {
-        "sidecheck_plan": 1,
+        "sidecheck_mapping": 1,
         "api": "anthropic",
         "name": "a_b",
         "server": "s",
         "tool": "a.b",
         "definition_digest": "sha256:1",
         "strict": True,
-        "guide": GUIDE,
-    } == json.loads(tool.plan)
-    assert ("a_b", True, "") == (tool.name, tool.strict, tool.why_not_strict)
+        "decoder": GUIDE,
+    } == json.loads(tool.mapping)
+    assert ("a_b", True, "") == (tool.name, tool.strict, tool.not_strict_reason)
 
 
 def test_a_name_that_changed_is_a_loss_among_the_others() -> None:
@@ -65,11 +65,11 @@ def test_a_name_that_changed_is_a_loss_among_the_others() -> None:
 
 def test_why_a_tool_is_not_strict_beside_others_goes_before_why_it_is_not_alone() -> None:
     """An API that cannot be asked counts as not strict."""
-    loose = replace(FORM, strict=None, why_not_strict="alone")
+    loose = replace(FORM, strict=None, not_strict_reason="alone")
     tool = build_converted_tool(loose, ToolName("", "a"), "a", API)
 
-    assert (False, "alone") == (tool.strict, tool.why_not_strict)
+    assert (False, "alone") == (tool.strict, tool.not_strict_reason)
     assert (
         "others"
-        == build_converted_tool(loose, ToolName("", "a"), "a", API, "others").why_not_strict
+        == build_converted_tool(loose, ToolName("", "a"), "a", API, "others").not_strict_reason
     )

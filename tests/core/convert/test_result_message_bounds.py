@@ -26,7 +26,7 @@ from sidecheck_server.core.refusals import Reason, Refusal
 
 
 def test_what_is_too_long_is_cut_with_a_note() -> None:
-    api = replace(PROVIDERS[RESPONSES], answer_length=50)
+    api = replace(PROVIDERS[RESPONSES], max_result_length=50)
     result = {"content": [block("x" * 10), block("y" * 60), block("z")]}
     message, losses = convert_result(result, api, CALL_ID, NAME)
     note = "\n[The rest is too long to be shown]"
@@ -37,7 +37,7 @@ def test_what_is_too_long_is_cut_with_a_note() -> None:
 
 
 def test_what_fits_is_not_cut() -> None:
-    api = replace(PROVIDERS[RESPONSES], answer_length=50)
+    api = replace(PROVIDERS[RESPONSES], max_result_length=50)
     message, losses = convert_result({"content": [block("y" * 50)]}, api, CALL_ID, NAME)
     assert (json.loads(message)["output"], losses) == ("y" * 50, ())
 

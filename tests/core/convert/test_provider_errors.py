@@ -31,7 +31,7 @@ def test_keywords_about_other_types_are_dropped_for_gemini() -> None:
 
     assert {"type": "STRING"} == schema
     assert {("properties", Effect.EQUIVALENT), ("minimum", Effect.EQUIVALENT)} == {
-        (loss.keyword, loss.direction) for loss in losses
+        (loss.keyword, loss.effect) for loss in losses
     }
 
 
@@ -40,7 +40,7 @@ def test_an_enum_with_an_empty_string_is_described_for_gemini() -> None:
 
     assert {"type": "STRING", "description": '(one of: "", "b")'} == schema
     assert [("enum", Action.DESCRIBED, Effect.WIDENED)] == [
-        (loss.keyword, loss.action, loss.direction) for loss in losses
+        (loss.keyword, loss.action, loss.effect) for loss in losses
     ]
 
 
@@ -106,7 +106,7 @@ def test_a_tool_that_takes_nothing_goes_without_a_schema(api: ModelApi, schema: 
     found = form(schema, api)
 
     assert None is found.parameters
-    assert all(loss.direction is Effect.EQUIVALENT for loss in found.losses)
+    assert all(loss.effect is Effect.EQUIVALENT for loss in found.losses)
 
 
 def test_what_is_lost_with_a_schema_that_is_left_out_is_told() -> None:
@@ -114,7 +114,7 @@ def test_what_is_lost_with_a_schema_that_is_left_out_is_told() -> None:
 
     assert None is found.parameters
     assert [("/inputSchema", "minProperties", Effect.WIDENED)] == [
-        (loss.pointer, loss.keyword, loss.direction) for loss in found.losses
+        (loss.pointer, loss.keyword, loss.effect) for loss in found.losses
     ]
 
 

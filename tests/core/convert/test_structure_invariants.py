@@ -69,7 +69,7 @@ def test_all_that_was_admitted_is(edition: Edition) -> None:
         if is_avoided(LATEST, written):
             continue
         wider = any(
-            loss.direction is Effect.WIDENED
+            loss.effect is Effect.WIDENED
             for loss in record.losses
             if edition.draft is not Draft.DRAFT_04 or loss.keyword != "type"
         )
@@ -81,7 +81,7 @@ def test_all_that_was_admitted_is(edition: Edition) -> None:
             ):
                 continue
             said = before.is_valid(payload)
-            given = {fitted.undo.wrapped: payload} if fitted.undo.wrapped else payload
+            given = {fitted.encoding.wrapped: payload} if fitted.encoding.wrapped else payload
             if said or not wider:
                 assert after.is_valid(given) is said, (payload, *case)
             compared += 1

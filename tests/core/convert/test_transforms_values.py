@@ -15,9 +15,9 @@ PLAIN = taking(
     patterns=Patterns.REGULAR,
     type_lists=False,
 )
-DESCRIBED = [("described", "wider")]
-NOTED = [("described", "same")]
-REWRITTEN = [("rewritten", "same")]
+DESCRIBED = [("described", "widened")]
+NOTED = [("described", "equivalent")]
+REWRITTEN = [("rewritten", "equivalent")]
 LONG = "x" * 300
 
 CASES: dict[str, tuple[Subset, Any, Any, list[tuple[str, str]]]] = {
@@ -59,7 +59,7 @@ CASES: dict[str, tuple[Subset, Any, Any, list[tuple[str, str]]]] = {
         PLAIN,
         {"const": 3, "enum": [1, 2]},
         {"enum": [1, 2]},
-        [("dropped", "wider")],
+        [("dropped", "widened")],
     ),
     "a format that is taken": (
         PLAIN,
@@ -89,7 +89,7 @@ CASES: dict[str, tuple[Subset, Any, Any, list[tuple[str, str]]]] = {
         PLAIN,
         {"type": "string", "minLength": 0},
         {"type": "string"},
-        [("dropped", "same")],
+        [("dropped", "equivalent")],
     ),
     "excluded bounds of integers": (
         PLAIN,
@@ -149,13 +149,13 @@ CASES: dict[str, tuple[Subset, Any, Any, list[tuple[str, str]]]] = {
         PLAIN,
         {"type": "string", "examples": [LONG]},
         {"type": "string"},
-        [("dropped", "same")],
+        [("dropped", "equivalent")],
     ),
     "a title": (
         PLAIN,
         {"type": "integer", "title": "T"},
         {"type": "integer"},
-        [("dropped", "same")],
+        [("dropped", "equivalent")],
     ),
     "an enum of integers where only strings are taken": (
         SMALL,
@@ -184,13 +184,13 @@ CASES: dict[str, tuple[Subset, Any, Any, list[tuple[str, str]]]] = {
         SMALL,
         {"enum": [True, False]},
         {"type": "boolean"},
-        [("dropped", "same")],
+        [("dropped", "equivalent")],
     ),
     "an enum of objects": (
         CLOSED,
         {"enum": [{"a": 1}, None]},
         {"type": "string", "enum": ['{"a":1}', "null"], "description": "(JSON text)"},
-        [("encoded", "same")],
+        [("encoded", "equivalent")],
     ),
     "fewer items than may be asked for": (
         CLOSED,

@@ -3,14 +3,25 @@
 import re
 
 import pytest
-from sidecheck_server.core.convert.apis.vocabulary import ANNOTATIONS
 from sidecheck_server.core.convert.providers import PROVIDERS
 from sidecheck_server.core.convert.providers.provider import Provider
 from sidecheck_server.core.convert.providers.subset import ALL_KEYWORDS, Subset
 from sidecheck_server.core.convert.types import ModelApi
-from sidecheck_server.core.mcp.name_grammars import PROVIDERS, ProviderGrammar
+from sidecheck_server.core.mcp import name_grammars
 from sidecheck_server.core.schemas.keywords import KEYWORDS, Draft
 
+_ANNOTATIONS = {
+    "$comment",
+    "contentEncoding",
+    "contentMediaType",
+    "default",
+    "deprecated",
+    "description",
+    "examples",
+    "readOnly",
+    "title",
+    "writeOnly",
+}
 _DAY = re.compile(r"\d{4}-(0[1-9]|1[0-2])-[0-3]\d")
 _EACH = [pytest.param(api, id=api.key) for api in PROVIDERS.values()]
 _SUBSETS = [
@@ -29,7 +40,7 @@ def test_every_api_has_its_table() -> None:
 def test_the_vocabulary_is_that_of_2020_12_but_for_references() -> None:
     left_out = {"$defs", "$dynamicRef", "$ref", "definitions", "dependencies"}
     assert set(KEYWORDS[Draft.DRAFT_2020_12]) - ALL_KEYWORDS == left_out
-    assert ALL_KEYWORDS - set(KEYWORDS[Draft.DRAFT_2020_12]) == ANNOTATIONS
+    assert ALL_KEYWORDS - set(KEYWORDS[Draft.DRAFT_2020_12]) == _ANNOTATIONS
 
 
 @pytest.mark.parametrize("subset", _SUBSETS)
@@ -65,13 +76,13 @@ def test_null_is_said_in_one_way(subset: Subset) -> None:
 def test_every_fact_has_a_place_and_a_day_or_neither(api: Provider) -> None:
     for source in api.sources:
         assert source.facts
-        assert bool(source.where) == bool(source.read), source
-        assert not source.read or _DAY.fullmatch(source.read), source
+        assert bool(source.reference) == bool(source.date), source
+        assert not source.date or _DAY.fullmatch(source.date), source
 
 
 @pytest.mark.parametrize("api", _EACH)
 def test_strict_limits_stand_where_there_is_strictness(api: Provider) -> None:
-    limits = api.request
+    limits = api.request_limits
     strict = (limits.strict_tools, limits.strict_optional, limits.strict_unions)
     assert api.strict is not None or strict == (None, None, None)
 
@@ -90,7 +101,7 @@ NAMES = {
 
 @pytest.mark.parametrize("api", _EACH)
 def test_names_are_those_that_the_api_takes(api: Provider) -> None:
-    assert (api.names.longest, api.names.members, api.names.first) == NAMES[api.key]
+    assert (api.tool_names.longest, api.tool_names.members, api.tool_names.first) == NAMES[api.key]
 
 
 # The rules on names tell what each text of a provider allows; names given must keep to all.
@@ -104,9 +115,13 @@ _TOLD = {
 }
 
 
-@pytest.mark.parametrize("provider", [each for each in PROVIDERS if each.code in _TOLD])
-def test_names_that_are_given_are_allowed_by_what_rules_tell(provider: ProviderGrammar) -> None:
-    given = PROVIDERS[_TOLD[provider.code]].names
+@pytest.mark.parametrize(
+    "provider", [each for each in name_grammars.PROVIDERS if each.code in _TOLD]
+)
+def test_names_that_are_given_are_allowed_by_what_rules_tell(
+    provider: name_grammars.ProviderGrammar,
+) -> None:
+    given = PROVIDERS[_TOLD[provider.code]].tool_names
     assert given.longest <= provider.grammar.longest
     assert given.members == provider.grammar.members
     assert provider.grammar.first in ("", given.first)
@@ -121,6 +136,6 @@ MEMBERS = {
 
 @pytest.mark.parametrize("api", _EACH)
 def test_members_have_names_that_the_api_takes(api: Provider) -> None:
-    members = api.members
+    members = api.property_names
     found = None if members is None else (members.longest, members.members, members.first)
     assert found == MEMBERS.get(api.key)

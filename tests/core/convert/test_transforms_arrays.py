@@ -11,16 +11,16 @@ A, B = {"type": "string"}, {"type": "integer"}
 TYPE = {"type": "array"}
 
 CASES: dict[str, tuple[Any, Any, list[tuple[str, str, str]]]] = {
-    "items are asked for": (TYPE, {**TYPE, "items": {}}, [("items", "rewritten", "same")]),
+    "items are asked for": (TYPE, {**TYPE, "items": {}}, [("items", "rewritten", "equivalent")]),
     "of what may be null too": (
         {"type": ["array", "null"]},
         {"type": ["array", "null"], "items": {}},
-        [("items", "rewritten", "same")],
+        [("items", "rewritten", "equivalent")],
     ),
     "a tuple": (
         {**TYPE, "prefixItems": [A, B]},
         {**TYPE, "items": {}, "description": "(items in order: string, integer)"},
-        [("prefixItems", "described", "wider")],
+        [("prefixItems", "described", "widened")],
     ),
     "a closed tuple": (
         {**TYPE, "prefixItems": [A, B], "items": False},
@@ -30,22 +30,22 @@ CASES: dict[str, tuple[Any, Any, list[tuple[str, str, str]]]] = {
             "maxItems": 2,
             "description": "(items in order: string, integer)",
         },
-        [("prefixItems", "described", "wider")],
+        [("prefixItems", "described", "widened")],
     ),
     "a tuple with others behind": (
         {**TYPE, "prefixItems": [A], "items": B},
         {**TYPE, "items": {"anyOf": [A, B]}, "description": "(items in order: string)"},
-        [("prefixItems", "described", "wider")],
+        [("prefixItems", "described", "widened")],
     ),
     "a tuple of equal items that nothing is behind": (
         {**TYPE, "prefixItems": [A, A], "maxItems": 2},
         {**TYPE, "maxItems": 2, "items": A, "description": "(items in order: string, string)"},
-        [("prefixItems", "described", "wider")],
+        [("prefixItems", "described", "widened")],
     ),
     "no items": (
         {**TYPE, "items": False},
         {**TYPE, "maxItems": 0, "items": {}},
-        [("items", "rewritten", "same"), ("items", "rewritten", "same")],
+        [("items", "rewritten", "equivalent"), ("items", "rewritten", "equivalent")],
     ),
 }
 
@@ -58,5 +58,5 @@ def test_arrays(schema: Any, expected: Any, told: list[tuple[str, str, str]]) ->
 def test_items_of_any_form_are_json_text_where_types_are_asked_for() -> None:
     found, told = fitted_member(TYPE, SMALL)
     text = {"type": "string", "description": "(any JSON value, as JSON text)"}
-    expected = [("", "encoded", "same"), ("items", "rewritten", "same")]
+    expected = [("", "encoded", "equivalent"), ("items", "rewritten", "equivalent")]
     assert (found, told) == ({**TYPE, "items": text}, expected)

@@ -11,7 +11,7 @@ from sidecheck_server.core.convert.schema_size import SchemaSize
 from sidecheck_server.core.convert.types import ConversionOptions, Mode, ModelApi
 from sidecheck_server.core.refusals import Reason, Refusal
 
-API = replace(PROVIDERS[ModelApi.ANTHROPIC], request=RequestLimits(tools=2, strict_tools=1))
+API = replace(PROVIDERS[ModelApi.ANTHROPIC], request_limits=RequestLimits(tools=2, strict_tools=1))
 COUNTS = SchemaSize(0, 1, 0, 0, 0, 0, 0)
 FORM = ToolForm("t", "sha256:0", "", b"{}", None, True, None, (), "", COUNTS)
 A, B, OTHER = ToolName("s", "a"), ToolName("s", "b"), ToolName("t", "a")
@@ -63,5 +63,5 @@ def test_what_cannot_have_a_plan_is_refused_and_no_part_of_the_request() -> None
     ]
     assert [("/1", "REQUEST_STRICT_TOOLS")] == [
         (problem.instance_pointer, problem.code)
-        for problem in one.problems(forms, outcomes).violations
+        for problem in one.check(forms, outcomes).violations
     ]

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from core_convert import ALL, Told, lacking, read, told, written
 from sidecheck_server.core.convert.providers.subset import Subset
-from sidecheck_server.core.convert.transforms.root import at_root
+from sidecheck_server.core.convert.transforms.root import transform_root
 from sidecheck_server.core.refusals import Reason, Refusal
 
 COMBINED = frozenset({"anyOf", "oneOf", "allOf", "not", "enum", "const", "if"})
@@ -14,16 +14,16 @@ OBJECT = {"type": "object"}
 EMPTY = {"type": "object", "properties": {}}
 STRING = {"type": "string"}
 A, B = {"properties": {"a": STRING}}, {"properties": {"b": STRING}}
-TYPED = ("/in", "type", "rewritten", "same")
-WRAPPED = ("/in", "", "encoded", "same")
+TYPED = ("/in", "type", "rewritten", "equivalent")
+WRAPPED = ("/in", "", "encoded", "equivalent")
 
 
 def rewritten(keyword: str) -> Told:
-    return ("/in", keyword, "rewritten", "same")
+    return ("/in", keyword, "rewritten", "equivalent")
 
 
 def described(keyword: str, pointer: str = "/in") -> Told:
-    return (pointer, keyword, "described", "wider")
+    return (pointer, keyword, "described", "widened")
 
 
 def wrapper(inner: Any) -> Any:
@@ -126,7 +126,7 @@ CASES: list[tuple[str, Subset, Any, Any, list[Told]]] = [
             **EMPTY,
             "description": "(no other members)",
         },
-        [("/in", "if", "dropped", "same"), described("unevaluatedProperties")],
+        [("/in", "if", "dropped", "equivalent"), described("unevaluatedProperties")],
     ),
     (
         "a reference",
@@ -158,11 +158,11 @@ CASES: list[tuple[str, Subset, Any, Any, list[Told]]] = [
 def test_fitted(subset: Subset, schema: Any, expected: Any, losses: list[Told]) -> None:
     root, record = read(schema)
 
-    fitted = at_root(root, subset, record)
+    fitted = transform_root(root, subset, record)
 
     assert written(fitted) == expected
     assert told(record) == losses
-    assert fitted.undo.wrapped == ("input" if WRAPPED in losses else "")
+    assert fitted.encoding.wrapped == ("input" if WRAPPED in losses else "")
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ def test_a_root_without_objects_is_refused(schema: Any) -> None:
     root, record = read(schema)
 
     with pytest.raises(Refusal) as refusal:
-        at_root(root, STRICT_ROOT, record)
+        transform_root(root, STRICT_ROOT, record)
 
     assert refusal.value.reason is Reason.NOT_CONVERTIBLE
     assert refusal.value.metadata == {"pointer": "/in"}

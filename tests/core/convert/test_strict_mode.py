@@ -59,7 +59,7 @@ def test_why_a_tool_is_not_strict_is_said_plainly(schema: Any, expected: str) ->
     """By what the API cannot be told, not by what is done in its place."""
     found = form(schema)
 
-    assert (expected == "", expected) == (found.strict, found.why_not_strict)
+    assert (expected == "", expected) == (found.strict, found.not_strict_reason)
 
 
 #: Members whose names alone make the way back from null longer than a plan may be.
@@ -79,8 +79,8 @@ def test_a_strict_form_that_would_be_refused_is_not_made(schema: Any, expected: 
     """The compatible one is, where strictness is only preferred."""
     found = form(schema)
 
-    assert (False, None) == (found.strict, found.guide)
-    assert expected in found.why_not_strict
+    assert (False, None) == (found.strict, found.decoder)
+    assert expected in found.not_strict_reason
     assert form(schema, Mode.COMPATIBLE).parameters == found.parameters
     with pytest.raises(Refusal, match=expected) as caught:
         form(schema, Mode.STRICT)
