@@ -14,34 +14,34 @@ from sidecheck_server.core.schemas.keywords import KEYWORDS, Draft
 
 __all__ = [
     "ALL",
-    "Told",
+    "LossSummary",
     "has_whole_doubles",
-    "keywords_written",
-    "lacking",
+    "written_keywords",
+    "without",
     "read",
-    "ruled",
-    "told",
+    "apply_rules",
+    "reported",
     "written",
 ]
 
 ALL = frozenset(KEYWORDS[Draft.DRAFT_2020_12]) | {"title", "description", "default", "examples"}
 """The keywords of 2020-12, and most of its annotations."""
 
-Told = tuple[str, str, str, str]
+LossSummary = tuple[str, str, str, str]
 """A loss: its pointer, keyword, action and direction."""
 
 
 def read(schema: Any, documents: Mapping[str, Any] | None = None) -> tuple[SchemaNode, LossLog]:
     """Return *schema* as parts, which stand at ``("in",)``, and the record of reading it."""
-    record = LossLog([LIMITS.steps])
-    return read_schema(source_of(schema, documents), ("in",), record, LIMITS), record
+    log = LossLog([LIMITS.steps])
+    return read_schema(source_of(schema, documents), ("in",), log, LIMITS), log
 
 
-def told(record: LossLog) -> list[Told]:
+def reported(log: LossLog) -> list[LossSummary]:
     """Return what *record* tells, in short."""
     return [
         (loss.pointer, loss.keyword, str(loss.action), str(loss.effect))
-        for loss in record.ordered()
+        for loss in log.ordered()
     ]
 
 
@@ -50,29 +50,29 @@ def written(root: SchemaNode, subset: Subset | None = None) -> Any:
     return write_schema(root, Subset() if subset is None else subset)
 
 
-def ruled(
+def apply_rules(
     schema: Any,
     subset: Subset,
     rules: tuple[Rule, ...],
-    members: Mapping[str, str] | None = None,
-) -> tuple[Any, list[Told]]:
+    properties: Mapping[str, str] | None = None,
+) -> tuple[Any, list[LossSummary]]:
     """Return what *rules* make of *schema* in *subset*, and what is told of it."""
-    root, record = read(schema)
-    fitting = TransformContext(root, subset, members or {}, record)
-    for part in reachable(root):
+    root, log = read(schema)
+    context = TransformContext(root, subset, properties or {}, log)
+    for node in reachable(root):
         for rule in rules:
-            rule(part, fitting)
-    return written(root, subset), told(record)
+            rule(node, context)
+    return written(root, subset), reported(log)
 
 
-def lacking(*keywords: str, **more: Any) -> Subset:
+def without(*keywords: str, **more: Any) -> Subset:
     """Return a subset that has all but *keywords*."""
     return Subset(keywords=ALL - set(keywords), **more)
 
 
-def keywords_written(root: SchemaNode) -> set[str]:
+def written_keywords(root: SchemaNode) -> set[str]:
     """Return the keywords that stand anywhere at *root* or below."""
-    return {keyword for part in reachable(root) for keyword in part.keywords}
+    return {keyword for node in reachable(root) for keyword in node.keywords}
 
 
 def has_whole_doubles(value: Any) -> bool:

@@ -9,34 +9,34 @@ __all__ = [
     "NULL",
     "STRING",
     "TEXT",
-    "an_object",
+    "object_node",
     "closed",
     "entries",
     "never",
     "nulls",
-    "part",
+    "node",
     "text",
 ]
 
 
-def part(undo: Encoding | None = None, /, **keywords: Any) -> SchemaNode:
+def node(encoding: Encoding | None = None, /, **keywords: Any) -> SchemaNode:
     """Return a part; ``ref`` stands for ``$ref``."""
     if "ref" in keywords:
         keywords["$ref"] = keywords.pop("ref")
-    return SchemaNode((), keywords, encoding=undo or Encoding())
+    return SchemaNode((), keywords, encoding=encoding or Encoding())
 
 
 def never() -> SchemaNode:
     return SchemaNode((), never=True)
 
 
-def an_object(undo: Encoding | None = None, /, **members: SchemaNode) -> SchemaNode:
-    return part(undo, type="object", properties=members)
+def object_node(encoding: Encoding | None = None, /, **properties: SchemaNode) -> SchemaNode:
+    return node(encoding, type="object", properties=properties)
 
 
-def closed(**members: SchemaNode) -> SchemaNode:
-    made = an_object(**members)
-    made.keywords |= {"required": list(members), "additionalProperties": never()}
+def closed(**properties: SchemaNode) -> SchemaNode:
+    made = object_node(**properties)
+    made.keywords |= {"required": list(properties), "additionalProperties": never()}
     return made
 
 
@@ -45,17 +45,17 @@ def nulls(*names: str) -> Encoding:
 
 
 def text() -> SchemaNode:
-    return part(Encoding(json_text=True), type="string")
+    return node(Encoding(json_text=True), type="string")
 
 
 def entries(value: SchemaNode) -> SchemaNode:
-    return part(
+    return node(
         Encoding(entries=Entries()),
         type="array",
-        items=closed(name=part(type="string"), value=value),
+        items=closed(name=node(type="string"), value=value),
     )
 
 
-STRING, NULL = part(type="string"), part(type="null")
+STRING, NULL = node(type="string"), node(type="null")
 TEXT = {"json_text": True}
 BY_NAME = {"name": "name", "value": "value"}

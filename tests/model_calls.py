@@ -21,7 +21,7 @@ __all__ = [
     "MISTRAL",
     "OLLAMA",
     "RESPONSES",
-    "api_of",
+    "provider_of",
     "chat",
     "read",
     "responses",
@@ -34,14 +34,14 @@ MISTRAL, OLLAMA = ModelApi.MISTRAL, ModelApi.OLLAMA
 LIMITS = Limits()
 
 
-def api_of(key: ModelApi) -> Provider:
+def provider_of(key: ModelApi) -> Provider:
     """Return the provider of that API."""
     return PROVIDERS[key]
 
 
 def read(key: ModelApi, call: Any, limits: Limits = LIMITS) -> ModelCall:
     text = call if isinstance(call, bytes) else json.dumps(call).encode()
-    return read_model_call(text, api_of(key), limits)
+    return read_model_call(text, provider_of(key), limits)
 
 
 def chat(arguments: Any, **more: Any) -> dict[str, Any]:

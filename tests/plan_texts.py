@@ -6,7 +6,7 @@ from typing import Any
 __all__ = ["DIGEST", "PLAN", "text"]
 
 DIGEST = "sha256:" + "0123456789abcdef" * 4
-PLAN = {
+MAPPING = {
     "sidecheck_mapping": 1,
     "api": "openai-chat",
     "name": "s__t",
@@ -17,8 +17,8 @@ PLAN = {
 }
 
 
-def text(guide: Any = None, **members: Any) -> bytes:
-    plan = {**PLAN, **members}
-    if guide is not None:
-        plan["decoder"] = guide
-    return json.dumps({name: value for name, value in plan.items() if value is not ...}).encode()
+def text(decoder: Any = None, **properties: Any) -> bytes:
+    mapping = {**MAPPING, **properties}
+    if decoder is not None:
+        mapping["decoder"] = decoder
+    return json.dumps({name: value for name, value in mapping.items() if value is not ...}).encode()

@@ -16,21 +16,21 @@ __all__ = ["decoded"]
 _MOST = 32
 
 
-def decoded(form: Any, part: SchemaNode, subset: Subset) -> list[Any]:
+def decoded(form: Any, node: SchemaNode, subset: Subset) -> list[Any]:
     """Return what *form*, which *part* admits, may mean: the first readings."""
-    return list(islice(_readings(form, part, subset), _MOST))
+    return list(islice(_readings(form, node, subset), _MOST))
 
 
-def _readings(form: Any, part: SchemaNode, subset: Subset) -> Iterator[Any]:
-    undo, keywords = part.encoding, part.keywords
-    if undo.wrapped:
-        yield from _readings(form[undo.wrapped], keywords["properties"][undo.wrapped], subset)
-    elif undo.json_text and isinstance(form, str):
+def _readings(form: Any, node: SchemaNode, subset: Subset) -> Iterator[Any]:
+    encoding, keywords = node.encoding, node.keywords
+    if encoding.wrapped:
+        yield from _readings(form[encoding.wrapped], keywords["properties"][encoding.wrapped], subset)
+    elif encoding.json_text and isinstance(form, str):
         yield from _of_json_text(form)
-    elif undo.entries and isinstance(form, list):
-        names = [each[undo.entries.name] for each in form]
-        value = keywords["items"].keywords["properties"][undo.entries.value]
-        each_read = [decoded(each[undo.entries.value], value, subset) for each in form]
+    elif encoding.entries and isinstance(form, list):
+        names = [each[encoding.entries.name] for each in form]
+        value = keywords["items"].keywords["properties"][encoding.entries.value]
+        each_read = [decoded(each[encoding.entries.value], value, subset) for each in form]
         yield from (dict(zip(names, values, strict=True)) for values in product(*each_read))
     elif "$ref" in keywords:
         yield from _readings(form, keywords["$ref"], subset)
@@ -39,7 +39,7 @@ def _readings(form: Any, part: SchemaNode, subset: Subset) -> Iterator[Any]:
             if Draft202012Validator(write_schema(branch, subset)).is_valid(form):
                 yield from _readings(form, branch, subset)
     elif isinstance(form, dict):
-        yield from _members(form, part, subset)
+        yield from _members(form, node, subset)
     elif isinstance(form, list):
         items = keywords.get("items", SchemaNode(()))
         yield from map(list, product(*[decoded(each, items, subset) for each in form]))
@@ -52,11 +52,11 @@ def _of_json_text(form: str) -> Iterator[Any]:
         yield json.loads(form)
 
 
-def _members(form: dict[str, Any], part: SchemaNode, subset: Subset) -> Iterator[Any]:
-    undo, keywords = part.encoding, part.keywords
+def _members(form: dict[str, Any], node: SchemaNode, subset: Subset) -> Iterator[Any]:
+    encoding, keywords = node.encoding, node.keywords
     declared = keywords.get("properties", {})
     others = keywords.get("additionalProperties", SchemaNode(()))
-    kept = {k: v for k, v in form.items() if not (v is None and k in undo.nulls)}
-    members = [decoded(v, declared.get(k, others), subset) for k, v in kept.items()]
-    names = [undo.renamed.get(name, name) for name in kept]
-    yield from (dict(zip(names, values, strict=True)) for values in product(*members))
+    kept = {k: v for k, v in form.items() if not (v is None and k in encoding.nulls)}
+    properties = [decoded(v, declared.get(k, others), subset) for k, v in kept.items()]
+    names = [encoding.renamed.get(name, name) for name in kept]
+    yield from (dict(zip(names, values, strict=True)) for values in product(*properties))

@@ -11,19 +11,19 @@ from sidecheck_server.core.convert.schema_writer import write_schema
 __all__ = ["encoded"]
 
 
-def encoded(value: Any, part: SchemaNode, subset: Subset) -> Any:
+def encoded(value: Any, node: SchemaNode, subset: Subset) -> Any:
     """Return *value*, a payload of the original, in the form it has at *part*, which is fitted.
 
     Where *part* does not admit it, what is returned is not admitted either.
     """
-    undo, keywords = part.encoding, part.keywords
+    encoding, keywords = node.encoding, node.keywords
     stated = keywords.get("type", [])
-    if undo.wrapped:
-        return {undo.wrapped: encoded(value, keywords["properties"][undo.wrapped], subset)}
-    if undo.json_text and not (value is None and "null" in stated):
+    if encoding.wrapped:
+        return {encoding.wrapped: encoded(value, keywords["properties"][encoding.wrapped], subset)}
+    if encoding.json_text and not (value is None and "null" in stated):
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    if undo.entries and isinstance(value, dict):
-        names = undo.entries
+    if encoding.entries and isinstance(value, dict):
+        names = encoding.entries
         form = keywords["items"].keywords["properties"][names.value]
         return [
             {names.name: name, names.value: encoded(each, form, subset)}
@@ -35,9 +35,9 @@ def encoded(value: Any, part: SchemaNode, subset: Subset) -> Any:
         if keyword in keywords:
             return _of_a_branch(value, keywords[keyword], subset)
     if isinstance(value, dict):
-        return _members(value, part, subset)
+        return _members(value, node, subset)
     if isinstance(value, list):
-        return [encoded(each, _item(part, index), subset) for index, each in enumerate(value)]
+        return [encoded(each, _item(node, index), subset) for index, each in enumerate(value)]
     return value
 
 
@@ -49,9 +49,9 @@ def _of_a_branch(value: Any, branches: list[SchemaNode], subset: Subset) -> Any:
     return value
 
 
-def _members(value: dict[str, Any], part: SchemaNode, subset: Subset) -> dict[str, Any]:
-    keywords = part.keywords
-    names = {original: name for name, original in part.encoding.renamed.items()}
+def _members(value: dict[str, Any], node: SchemaNode, subset: Subset) -> dict[str, Any]:
+    keywords = node.keywords
+    names = {original: name for name, original in node.encoding.renamed.items()}
     others = keywords.get("additionalProperties", SchemaNode(()))
     declared = keywords.get("properties", {})
     made = {}
@@ -62,9 +62,9 @@ def _members(value: dict[str, Any], part: SchemaNode, subset: Subset) -> dict[st
     return {**dict.fromkeys(keywords.get("required", ())), **made}
 
 
-def _item(part: SchemaNode, index: int) -> SchemaNode:
-    prefix = part.keywords.get("prefixItems", [])
+def _item(node: SchemaNode, index: int) -> SchemaNode:
+    prefix = node.keywords.get("prefixItems", [])
     found: SchemaNode = (
-        prefix[index] if index < len(prefix) else part.keywords.get("items", SchemaNode(()))
+        prefix[index] if index < len(prefix) else node.keywords.get("items", SchemaNode(()))
     )
     return found

@@ -46,7 +46,7 @@ SMALL = Subset(
 """No maps, no objects without members, one type at a time, enums of strings."""
 
 
-def taking(*keywords: str, **facts: Any) -> Subset:
+def supporting(*keywords: str, **facts: Any) -> Subset:
     """Return the subset that has these keywords and ``type``, with *facts* about it."""
     return Subset(keywords=frozenset({*keywords, "type", "properties", "description"}), **facts)
 
@@ -60,20 +60,20 @@ class Fitted:
     losses: tuple[Loss, ...]
 
     @property
-    def told(self) -> list[tuple[str, str, str]]:
+    def reported(self) -> list[tuple[str, str, str]]:
         """Keyword, action and direction of each loss, in order of their places."""
         return [(each.keyword, each.action.value, each.effect.value) for each in self.losses]
 
 
-def fitted(schema: Any, subset: Subset, members: Mapping[str, str] | None = None) -> Fitted:
+def transformed(schema: Any, subset: Subset, properties: Mapping[str, str] | None = None) -> Fitted:
     """Return *schema*, a root, fitted to *subset*, with *members* renamed."""
-    record = LossLog([LIMITS.steps])
-    root = read_schema(source_of(schema), (), record, LIMITS)
-    root = transform_schema(root, subset, members or {}, record)
-    return Fitted(root, write_schema(root, subset), record.ordered())
+    log = LossLog([LIMITS.steps])
+    root = read_schema(source_of(schema), (), log, LIMITS)
+    root = transform_schema(root, subset, properties or {}, log)
+    return Fitted(root, write_schema(root, subset), log.ordered())
 
 
-def fitted_member(schema: Any, subset: Subset) -> tuple[Any, list[tuple[str, str, str]]]:
+def transformed_property(schema: Any, subset: Subset) -> tuple[Any, list[tuple[str, str, str]]]:
     """Return *schema*, that of a required member of a closed object, fitted, and what is told."""
     around = {
         "type": "object",
@@ -84,5 +84,5 @@ def fitted_member(schema: Any, subset: Subset) -> tuple[Any, list[tuple[str, str
     takes_closed = replace(
         subset, keywords=subset.keywords and subset.keywords | {"additionalProperties", "required"}
     )
-    found = fitted(around, takes_closed)
+    found = transformed(around, takes_closed)
     return found.schema["properties"]["it"], found.told

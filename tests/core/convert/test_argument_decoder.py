@@ -8,11 +8,11 @@ from fitted_parts import (
     NULL,
     STRING,
     TEXT,
-    an_object,
+    object_node,
     entries,
     never,
     nulls,
-    part,
+    node,
     text,
 )
 from sidecheck_server.core.convert.argument_decoder import build_decoder
@@ -27,51 +27,51 @@ from sidecheck_server.core.refusals import Reason, Refusal
 @pytest.mark.parametrize(
     ("root", "decoder"),
     [
-        pytest.param(an_object(a=STRING), None, id="nothing to undo"),
-        pytest.param(an_object(nulls("a"), a=STRING), {"nulls": ["a"]}, id="nulls"),
+        pytest.param(object_node(a=STRING), None, id="nothing to undo"),
+        pytest.param(object_node(nulls("a"), a=STRING), {"nulls": ["a"]}, id="nulls"),
         pytest.param(
-            an_object(Encoding(renamed={"a_b": "a b"}), a_b=STRING),
+            object_node(Encoding(renamed={"a_b": "a b"}), a_b=STRING),
             {"renamed": {"a_b": "a b"}},
             id="renamed",
         ),
         pytest.param(
-            an_object(a=STRING, b=an_object(c=text())),
+            object_node(a=STRING, b=object_node(c=text())),
             {"properties": {"b": {"properties": {"c": TEXT}}}},
             id="members on the way",
         ),
         pytest.param(
-            part(properties={"a": STRING}, additionalProperties=text()),
+            node(properties={"a": STRING}, additionalProperties=text()),
             {"properties": {"a": {}}, "values": TEXT},
             id="declared members are not among the others",
         ),
-        pytest.param(part(items=text()), {"items": TEXT}, id="items"),
+        pytest.param(node(items=text()), {"items": TEXT}, id="items"),
         pytest.param(
-            part(prefixItems=[STRING, text(), STRING]), {"prefix": [None, TEXT]}, id="first items"
+            node(prefixItems=[STRING, text(), STRING]), {"prefix": [None, TEXT]}, id="first items"
         ),
         pytest.param(
-            part(prefixItems=[STRING, STRING], items=text()),
+            node(prefixItems=[STRING, STRING], items=text()),
             {"prefix": [None, None], "items": TEXT},
             id="items after the first ones",
         ),
         pytest.param(entries(STRING), {"entries": BY_NAME}, id="entries"),
         pytest.param(entries(text()), {"entries": {**BY_NAME, "each": TEXT}}, id="entries of text"),
         pytest.param(
-            part(
+            node(
                 Encoding(wrapped="input"),
                 type="object",
-                properties={"input": an_object(nulls("a"))},
+                properties={"input": object_node(nulls("a"))},
                 required=["input"],
             ),
             {"wrapped": "input", "inner": {"nulls": ["a"]}},
             id="wrapped",
         ),
         pytest.param(
-            part(Encoding(wrapped="input"), properties={"input": STRING}),
+            node(Encoding(wrapped="input"), properties={"input": STRING}),
             {"wrapped": "input"},
             id="wrapped and nothing else",
         ),
         pytest.param(
-            an_object(nulls("a"), a=part(anyOf=[entries(STRING), NULL])),
+            object_node(nulls("a"), a=node(anyOf=[entries(STRING), NULL])),
             {
                 "nulls": ["a"],
                 "properties": {
@@ -85,9 +85,9 @@ from sidecheck_server.core.refusals import Reason, Refusal
             },
             id="through the union with null",
         ),
-        pytest.param(part(anyOf=[STRING, NULL]), None, id="a union that leads nowhere"),
+        pytest.param(node(anyOf=[STRING, NULL]), None, id="a union that leads nowhere"),
         pytest.param(
-            part(anyOf=[STRING, text()], oneOf=[text(), never()]),
+            node(anyOf=[STRING, text()], oneOf=[text(), never()]),
             {
                 "any_of": [
                     {"when": {"types": ["string"]}},
@@ -98,30 +98,30 @@ from sidecheck_server.core.refusals import Reason, Refusal
             id="two unions",
         ),
         pytest.param(
-            part(allOf=[STRING, an_object(nulls("a"))]), {"also": [{"nulls": ["a"]}]}, id="allOf"
+            node(allOf=[STRING, object_node(nulls("a"))]), {"also": [{"nulls": ["a"]}]}, id="allOf"
         ),
         pytest.param(
-            part(**{"not": text(), "if": text(), "contains": text(), "propertyNames": text()}),
+            node(**{"not": text(), "if": text(), "contains": text(), "propertyNames": text()}),
             None,
             id="where nothing is encoded",
         ),
         pytest.param(
-            an_object(a=part(ref=text()), b=part(ref=STRING)),
+            object_node(a=node(ref=text()), b=node(ref=STRING)),
             {"properties": {"a": {"ref": "d0"}}, "defs": {"d0": TEXT}},
             id="references to an undo only",
         ),
     ],
 )
-def test_a_guide_mirrors_the_ways_to_what_is_undone(
-    root: SchemaNode, guide: dict[str, Any] | None
+def test_a_decoder_mirrors_the_ways_to_what_is_undone(
+    root: SchemaNode, decoder: dict[str, Any] | None
 ) -> None:
-    assert guide == build_decoder(root)
+    assert decoder == build_decoder(root)
 
 
 def test_what_is_shared_stands_once() -> None:
     """However many ways lead to it."""
     shared = text()
-    root = an_object(a=shared, b=part(items=shared), c=part(ref=shared))
+    root = object_node(a=shared, b=node(items=shared), c=node(ref=shared))
     to = {"ref": "d0"}
 
     assert {
@@ -130,9 +130,9 @@ def test_what_is_shared_stands_once() -> None:
     } == build_decoder(root)
 
 
-def test_a_recursive_schema_has_a_recursive_guide() -> None:
-    root = an_object(nulls("a"), a=STRING)
-    root.keywords["properties"]["again"] = part(anyOf=[part(ref=root), NULL])
+def test_a_recursive_schema_has_a_recursive_decoder() -> None:
+    root = object_node(nulls("a"), a=STRING)
+    root.keywords["properties"]["again"] = node(anyOf=[node(ref=root), NULL])
     again = {
         "any_of": [
             {"when": {"types": ["object"]}, "as": {"ref": "d0"}},
@@ -149,22 +149,22 @@ def test_a_recursive_schema_has_a_recursive_guide() -> None:
 def nested(depth: int) -> SchemaNode:
     made = text()
     for _ in range(depth):
-        made = an_object(a=part(anyOf=[made, NULL]))
+        made = object_node(a=node(anyOf=[made, NULL]))
     return made
 
 
-def test_a_plan_nests_less_than_its_schema() -> None:
+def test_a_mapping_nests_less_than_its_schema() -> None:
     """What is too deep stands beside; the way back leads through it all the same."""
-    guide = build_decoder(nested(60))
-    plan = ToolMapping(
-        ModelApi.OPENAI_CHAT, "n", "", "t", "sha256:" + "0" * 64, strict=True, decoder=guide
+    decoder = build_decoder(nested(60))
+    mapping = ToolMapping(
+        ModelApi.OPENAI_CHAT, "n", "", "t", "sha256:" + "0" * 64, strict=True, decoder=decoder
     )
     value: Any = "[1]"
     restored: Any = [1]
     for _ in range(60):
         value, restored = {"a": value}, {"a": restored}
     (reading,) = decode_arguments(
-        value, mapping_from_json(mapping_to_json(plan), Limits()).decoder, [100_000]
+        value, mapping_from_json(mapping_to_json(mapping), Limits()).decoder, [100_000]
     )
 
     assert restored == reading.value
@@ -177,14 +177,14 @@ def test_a_very_deep_schema_is_walked_without_recursion() -> None:
 @pytest.mark.parametrize(
     "root",
     [
-        pytest.param(an_object(**{f"member_{n:05}": text() for n in range(5000)}), id="text"),
+        pytest.param(object_node(**{f"member_{n:05}": text() for n in range(5000)}), id="text"),
         pytest.param(
-            part(properties={f"{n:x}": STRING for n in range(10_000)}, additionalProperties=text()),
+            node(properties={f"{n:x}": STRING for n in range(10_000)}, additionalProperties=text()),
             id="guides",
         ),
     ],
 )
-def test_a_guide_that_no_plan_has_room_for_is_refused(root: SchemaNode) -> None:
+def test_a_decoder_that_no_mapping_has_room_for_is_rejected(root: SchemaNode) -> None:
     """A plan must be readable when it comes back."""
     with pytest.raises(Refusal) as refused:
         build_decoder(root)

@@ -55,5 +55,5 @@ TWICE = "the object has this key more than once; readers would disagree which on
 )
 def test_the_model_is_told_of_its_arguments(key: ModelApi, call: Any, lines: list[str]) -> None:
     """In the words in which it is told of any arguments."""
-    told = read(key, call).arguments_verdict
-    assert lines == tool_error_text(told, tool="t").split("\n")
+    reported = read(key, call).arguments_verdict
+    assert lines == tool_error_text(reported, tool="t").split("\n")

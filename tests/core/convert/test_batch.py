@@ -11,15 +11,15 @@ from sidecheck_server.core.convert.schema_size import SchemaSize
 from sidecheck_server.core.convert.types import ConversionOptions, Mode, ModelApi
 from sidecheck_server.core.refusals import Reason, Refusal
 
-API = replace(PROVIDERS[ModelApi.ANTHROPIC], request_limits=RequestLimits(tools=2, strict_tools=1))
-COUNTS = SchemaSize(0, 1, 0, 0, 0, 0, 0)
-FORM = ToolForm("t", "sha256:0", "", b"{}", None, True, None, (), "", COUNTS)
+PROVIDER = replace(PROVIDERS[ModelApi.ANTHROPIC], request_limits=RequestLimits(tools=2, strict_tools=1))
+SIZE = SchemaSize(0, 1, 0, 0, 0, 0, 0)
+FORM = ToolForm("t", "sha256:0", "", b"{}", None, True, None, (), "", SIZE)
 A, B, OTHER = ToolName("s", "a"), ToolName("s", "b"), ToolName("t", "a")
 BROKEN = Refusal(Reason.INVALID_TOOL, "?")
 
 
 def together(*tools: BatchTool[int], mode: Mode = Mode.STRICT_IF_LOSSLESS) -> ToolBatch[int]:
-    return ToolBatch(tools, API, ConversionOptions(mode=mode))
+    return ToolBatch(tools, PROVIDER, ConversionOptions(mode=mode))
 
 
 def test_of_one_name_and_server_the_last_that_was_found_counts() -> None:
@@ -48,7 +48,7 @@ def test_only_where_strictness_is_preferred_is_there_a_reason_against_it() -> No
     assert [""] * 3 == together(*tools, mode=Mode.STRICT).not_strict_reasons(forms)
 
 
-def test_what_cannot_have_a_plan_is_refused_and_no_part_of_the_request() -> None:
+def test_what_cannot_have_a_mapping_is_rejected_and_no_node_of_the_request() -> None:
     """The pointers of problems lead into the list of those that were converted."""
     long = ToolName("s", "x" * 300_000)
     one = together(BatchTool(long, 1), BatchTool(A, BROKEN), BatchTool(B, 2), BatchTool(OTHER, 3))

@@ -25,19 +25,19 @@ EITHER: Any = {
 }
 
 
-def meant(
-    schema: Any, arguments: Any, guide: Any = None, limits: Limits = LIMITS
+def resolve(
+    schema: Any, arguments: Any, decoder: Any = None, limits: Limits = LIMITS
 ) -> ResolvedArguments:
     """Return what *arguments* mean under *schema*, judged one by one."""
     text = json.dumps({"type": "tool_use", "id": "1", "name": "t", "input": arguments})
     call = read_model_call(text.encode(), PROVIDERS[ModelApi.ANTHROPIC], LIMITS)
-    plan = ToolMapping(ModelApi.ANTHROPIC, "t", "", "t", "sha256:0", strict=False, decoder=guide)
+    mapping = ToolMapping(ModelApi.ANTHROPIC, "t", "", "t", "sha256:0", strict=False, decoder=decoder)
     source = SchemaSource(json.dumps(schema).encode())
     compiled = CompiledSchema(source, compile_source(source, LIMITS), LIMITS)
-    meaning = CallResolution(call, plan, Judging(), limits)
-    step = meaning.advance(None)
+    resolution = CallResolution(call, mapping, Judging(), limits)
+    step = resolution.advance(None)
     while not isinstance(step, ResolvedArguments):
-        step = meaning.advance(judge(compiled, step.payload, step.options))
+        step = resolution.advance(judge(compiled, step.payload, step.options))
     return step
 
 
@@ -56,19 +56,19 @@ def of(a: Any) -> Any:
     ],
 )
 def test_the_first_that_is_valid_is_meant(
-    schema: Any, guide: Any, given: Any, expected: Any, *, valid: bool
+    schema: Any, decoder: Any, given: Any, expected: Any, *, valid: bool
 ) -> None:
     """Or else the first of all, with what is wrong with it."""
-    found = meant(schema, {"a": given}, guide)
+    found = resolve(schema, {"a": given}, decoder)
 
     assert ({"a": expected}, valid) == (json.loads(found.payload), found.verdict.valid)
     assert (given != expected) == bool(found.changes)
 
 
-def test_what_takes_too_long_is_refused() -> None:
+def test_what_takes_too_long_is_rejected() -> None:
     """However little of it is left to judge."""
     with pytest.raises(Refusal) as caught:
-        meant(of({}), {"a": "[1]"}, EITHER, Limits(steps=10))
+        resolve(of({}), {"a": "[1]"}, EITHER, Limits(steps=10))
 
     assert (Reason.LIMIT_EXCEEDED, "steps") == (
         caught.value.reason,

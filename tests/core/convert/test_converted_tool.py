@@ -10,11 +10,11 @@ from sidecheck_server.core.convert.providers import PROVIDERS
 from sidecheck_server.core.convert.schema_size import SchemaSize
 from sidecheck_server.core.convert.types import Action, Effect, Loss, ModelApi
 
-API = PROVIDERS[ModelApi.ANTHROPIC]
-COUNTS = SchemaSize(0, 1, 0, 0, 0, 0, 0)
+PROVIDER = PROVIDERS[ModelApi.ANTHROPIC]
+SIZE = SchemaSize(0, 1, 0, 0, 0, 0, 0)
 DROPPED = Loss("/inputSchema", "title", Action.DROPPED, Effect.EQUIVALENT, "?")
 LAST = DROPPED._replace(pointer="/title")
-GUIDE: Any = {"nulls": ["a"]}
+DECODER: Any = {"nulls": ["a"]}
 FORM = ToolForm(
     tool="a.b",
     definition_digest="sha256:1",
@@ -22,16 +22,16 @@ FORM = ToolForm(
     parameters=b'{"type":"object"}',
     output_schema=None,
     strict=True,
-    decoder=GUIDE,
+    decoder=DECODER,
     losses=(LAST, DROPPED),
     not_strict_reason="",
-    size=COUNTS,
+    size=SIZE,
 )
 
 
-def test_a_form_and_a_name_are_a_tool_and_its_plan() -> None:
+def test_a_form_and_a_name_are_a_tool_and_its_mapping() -> None:
     """The plan has both names, and the guide."""
-    tool = build_converted_tool(FORM, ToolName("s", "a.b"), "a_b", API)
+    tool = build_converted_tool(FORM, ToolName("s", "a.b"), "a_b", PROVIDER)
 
     assert {
         "name": "a_b",
@@ -47,29 +47,29 @@ def test_a_form_and_a_name_are_a_tool_and_its_plan() -> None:
         "tool": "a.b",
         "definition_digest": "sha256:1",
         "strict": True,
-        "decoder": GUIDE,
+        "decoder": DECODER,
     } == json.loads(tool.mapping)
     assert ("a_b", True, "") == (tool.name, tool.strict, tool.not_strict_reason)
 
 
 def test_a_name_that_changed_is_a_loss_among_the_others() -> None:
     """In the order of their places; one that stayed is none."""
-    said = "the model knows the tool as 'a_b'"
-    named = Loss("/name", "", Action.ENCODED, Effect.EQUIVALENT, said)
+    message = "the model knows the tool as 'a_b'"
+    named = Loss("/name", "", Action.ENCODED, Effect.EQUIVALENT, message)
 
     assert (DROPPED, named, LAST) == build_converted_tool(
-        FORM, ToolName("", "a.b"), "a_b", API
+        FORM, ToolName("", "a.b"), "a_b", PROVIDER
     ).losses
-    assert (DROPPED, LAST) == build_converted_tool(FORM, ToolName("", "a.b"), "a.b", API).losses
+    assert (DROPPED, LAST) == build_converted_tool(FORM, ToolName("", "a.b"), "a.b", PROVIDER).losses
 
 
 def test_why_a_tool_is_not_strict_beside_others_goes_before_why_it_is_not_alone() -> None:
     """An API that cannot be asked counts as not strict."""
     loose = replace(FORM, strict=None, not_strict_reason="alone")
-    tool = build_converted_tool(loose, ToolName("", "a"), "a", API)
+    tool = build_converted_tool(loose, ToolName("", "a"), "a", PROVIDER)
 
     assert (False, "alone") == (tool.strict, tool.not_strict_reason)
     assert (
         "others"
-        == build_converted_tool(loose, ToolName("", "a"), "a", API, "others").not_strict_reason
+        == build_converted_tool(loose, ToolName("", "a"), "a", PROVIDER, "others").not_strict_reason
     )

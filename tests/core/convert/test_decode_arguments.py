@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from guided import DECODED, ENTRIES, JOINED, NULL, TEXT, UNWRAPPED, entry, members, read
+from guided import DECODED, ENTRIES, JOINED, NULL, TEXT, UNWRAPPED, entry, properties, read
 from sidecheck_server.core.words import ChangeRule
 
 
@@ -23,7 +23,7 @@ from sidecheck_server.core.words import ChangeRule
             id="nulls have the name in the API",
         ),
         pytest.param(
-            {"renamed": {"a_b": "a b"}, **members(a_b={"nulls": ["c"]})},
+            {"renamed": {"a_b": "a b"}, **properties(a_b={"nulls": ["c"]})},
             {"a_b": {"c": None, "d": 1}, "e": 2},
             {"a b": {"d": 1}, "e": 2},
             {"/a_b/c": NULL},
@@ -44,14 +44,14 @@ from sidecheck_server.core.words import ChangeRule
             id="two names of one original",
         ),
         pytest.param(
-            {"renamed": {"proto": "__proto__"}, **members(__class__=TEXT)},
+            {"renamed": {"proto": "__proto__"}, **properties(__class__=TEXT)},
             {"proto": 1, "__class__": "[]", "__init__": {}},
             {"__proto__": 1, "__class__": [], "__init__": {}},
             {"/__class__": DECODED},
             id="names that mean something to a language",
         ),
         pytest.param(
-            {**members(a={}), "values": {"nulls": ["n"]}},
+            {**properties(a={}), "values": {"nulls": ["n"]}},
             {"a": {"n": None}, "b": {"n": None}},
             {"a": {"n": None}, "b": {}},
             {"/b/n": NULL},
@@ -69,13 +69,13 @@ from sidecheck_server.core.words import ChangeRule
         ),
         pytest.param({"prefix": [TEXT]}, [], [], {}, id="no items"),
         pytest.param(
-            members(m=ENTRIES),
+            properties(m=ENTRIES),
             {"m": [entry("a", 1), entry("b", None)]},
             {"m": {"a": 1, "b": None}},
             {"/m": JOINED},
             id="entries",
         ),
-        pytest.param(members(m=ENTRIES), {"m": []}, {"m": {}}, {"/m": JOINED}, id="no entries"),
+        pytest.param(properties(m=ENTRIES), {"m": []}, {"m": {}}, {"/m": JOINED}, id="no entries"),
         pytest.param(
             {"entries": {"name": "k", "value": "v", "each": {"nulls": ["n"]}}},
             [{"k": "a", "v": {"n": None}}],
@@ -94,7 +94,7 @@ from sidecheck_server.core.words import ChangeRule
         pytest.param(TEXT, '"null"', "null", {"": DECODED}, id="the JSON text of a string"),
         pytest.param(TEXT, "null", None, {"": DECODED}, id="the JSON text of null"),
         pytest.param(
-            members(a=TEXT), {"a": '"[1]"'}, {"a": "[1]"}, {"/a": DECODED}, id="decoded once"
+            properties(a=TEXT), {"a": '"[1]"'}, {"a": "[1]"}, {"/a": DECODED}, id="decoded once"
         ),
         pytest.param(
             {"wrapped": "input", "inner": {"nulls": ["a"]}},
@@ -114,21 +114,21 @@ from sidecheck_server.core.words import ChangeRule
             id="wrapped as one guide says",
         ),
         pytest.param(
-            {"ref": "d", "defs": {"d": {"nulls": ["a"], **members(b={"ref": "d"})}}},
+            {"ref": "d", "defs": {"d": {"nulls": ["a"], **properties(b={"ref": "d"})}}},
             {"a": None, "b": {"a": None, "b": {"a": None}}},
             {"b": {"b": {}}},
             {"/a": NULL, "/b/a": NULL, "/b/b/a": NULL},
             id="a reference",
         ),
         pytest.param(
-            {"also": [{"nulls": ["a"]}, members(b=TEXT)], **members(b={"nulls": ["c"]})},
+            {"also": [{"nulls": ["a"]}, properties(b=TEXT)], **properties(b={"nulls": ["c"]})},
             {"a": None, "b": "[]"},
             {"b": []},
             {"/a": NULL, "/b": DECODED},
             id="several guides of one value",
         ),
         pytest.param(
-            members(**{"a/b~": {"nulls": [""]}}),
+            properties(**{"a/b~": {"nulls": [""]}}),
             {"a/b~": {"": None}},
             {"a/b~": {}},
             {"/a~1b~0/": NULL},
@@ -137,12 +137,12 @@ from sidecheck_server.core.words import ChangeRule
     ],
 )
 def test_what_was_done_is_undone(
-    guide: dict[str, Any], arguments: Any, value: Any, changes: dict[str, ChangeRule]
+    decoder: dict[str, Any], arguments: Any, value: Any, changes: dict[str, ChangeRule]
 ) -> None:
     """There is one reading; what was given is not touched."""
     given = repr(arguments)
 
-    assert [(value, changes)] == read(guide, arguments)
+    assert [(value, changes)] == read(decoder, arguments)
     assert given == repr(arguments)
 
 
@@ -169,16 +169,16 @@ def test_what_was_done_is_undone(
         pytest.param({"wrapped": "input"}, {}, id="nothing wrapped"),
     ],
 )
-def test_what_has_another_form_stays_as_it_is(guide: dict[str, Any], value: Any) -> None:
+def test_what_has_another_form_stays_as_it_is(decoder: dict[str, Any], value: Any) -> None:
     """The judge says what is wrong with it."""
-    assert [({"a": value}, {})] == read(members(a=guide), {"a": value})
+    assert [({"a": value}, {})] == read(properties(a=decoder), {"a": value})
 
 
 def test_decoded_texts_nest_no_deeper_than_there_is_room() -> None:
     """What stands around a text counts, in the form that it will have."""
-    guide = {"wrapped": "input", "inner": members(a={"items": TEXT})}
+    decoder = {"wrapped": "input", "inner": properties(a={"items": TEXT})}
     fits = {"input": {"a": ["[[]]"]}}
     deeper = {"input": {"a": ["[[[]]]"]}}
 
-    assert [{"a": [[[]]]}] == [value for value, _ in read(guide, fits, max_depth=4)]
-    assert [{"a": ["[[[]]]"]}] == [value for value, _ in read(guide, deeper, max_depth=4)]
+    assert [{"a": [[[]]]}] == [value for value, _ in read(decoder, fits, max_depth=4)]
+    assert [{"a": ["[[[]]]"]}] == [value for value, _ in read(decoder, deeper, max_depth=4)]

@@ -8,7 +8,7 @@ from guided import (
     NULL,
     TEXT,
     branch,
-    members,
+    properties,
     read,
     union,
 )
@@ -30,7 +30,7 @@ DOUBLING = {
         "d": {
             "properties": {"a": {"ref": "e", "also": [{"ref": "f"}, {"ref": "d"}]}},
         },
-        "e": members(a={"ref": "d", "any_of": [branch({"ref": "f"}), branch({"ref": "e"})]}),
+        "e": properties(a={"ref": "d", "any_of": [branch({"ref": "f"}), branch({"ref": "e"})]}),
         "f": {"values": {"any_of": [branch({"ref": "d"}), branch({"ref": "e"})]}},
     },
 }
@@ -67,13 +67,13 @@ DOUBLING = {
             id="texts of numbers that take long to read",
         ),
         pytest.param(
-            members(**{"k" * 500_000: {"items": {"nulls": ["a"]}}}),
+            properties(**{"k" * 500_000: {"items": {"nulls": ["a"]}}}),
             {"k" * 500_000: [{"a": None}] * 10_000},
             id="ten thousand long pointers",
         ),
     ],
 )
-def test_whatever_is_given_ends(guide: dict[str, Any], arguments: Any) -> None:
+def test_whatever_is_given_ends(decoder: dict[str, Any], arguments: Any) -> None:
     """The budget bounds all readings together, and tells when there is too much to do.
 
     Ten million steps are to take a quarter of a second; here they have eight times as long.
@@ -81,7 +81,7 @@ def test_whatever_is_given_ends(guide: dict[str, Any], arguments: Any) -> None:
     budget = [Limits().steps]
     started = time.process_time()
     try:
-        made = len(list(decode_arguments(arguments, guide, budget)))
+        made = len(list(decode_arguments(arguments, decoder, budget)))
     except Exhausted:
         assert budget[0] < 0
     else:
@@ -92,14 +92,14 @@ def test_whatever_is_given_ends(guide: dict[str, Any], arguments: Any) -> None:
 def test_references_that_double_cost_no_more_than_there_are() -> None:
     """Each guide is followed once for each value, by whatever ways it is reached."""
     row = {f"d{n}": {"also": [{"ref": f"d{n + 1}"}, {"ref": f"d{n + 1}"}]} for n in range(60)}
-    guide = {"ref": "d0", "defs": {**row, "d60": {"nulls": ["a"]}}}
+    decoder = {"ref": "d0", "defs": {**row, "d60": {"nulls": ["a"]}}}
 
-    assert [({}, {"/a": NULL})] == read(guide, {"a": None})
+    assert [({}, {"/a": NULL})] == read(decoder, {"a": None})
 
 
 def test_arguments_deeper_than_the_interpreter_goes_are_too_much() -> None:
     """The bound on nesting is the caller's; here it was not kept."""
-    guide = {"ref": "d", "defs": {"d": {"values": {"ref": "d"}}}}
+    decoder = {"ref": "d", "defs": {"d": {"values": {"ref": "d"}}}}
 
     with pytest.raises(Exhausted):
-        list(decode_arguments(nested(5000), guide, [Limits().steps]))
+        list(decode_arguments(nested(5000), decoder, [Limits().steps]))

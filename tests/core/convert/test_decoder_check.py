@@ -107,17 +107,17 @@ LIST = {"any_of": [{"when": {}, "as": {"ref": "d0"}}]}
         ),
     ],
 )
-def test_a_guide_that_is_wrong_is_refused(guide: Any, pointer: str, code: str) -> None:
+def test_a_decoder_that_is_wrong_is_rejected(decoder: Any, pointer: str, code: str) -> None:
     """It is checked down to its last part."""
     with pytest.raises(Refusal) as refused:
-        mapping_from_json(text(guide), Limits())
+        mapping_from_json(text(decoder), Limits())
 
     assert Reason.INVALID_MAPPING is refused.value.reason
     assert {"pointer": f"/decoder{pointer}", "code": code} == refused.value.metadata
 
 
-@pytest.mark.parametrize("member", ["items", "values", "inner", "members", "prefix", "entries"])
-def test_a_reference_that_goes_on_to_another_value_may_lead_back(member: str) -> None:
+@pytest.mark.parametrize("property_name", ["items", "values", "inner", "properties", "prefix", "entries"])
+def test_a_reference_that_goes_on_to_another_value_may_lead_back(property_name: str) -> None:
     """Schemas are recursive; payloads end."""
     again = {"ref": "d"}
     others: dict[str, Any] = {
@@ -126,9 +126,9 @@ def test_a_reference_that_goes_on_to_another_value_may_lead_back(member: str) ->
         "prefix": {"prefix": [again]},
         "entries": {"entries": {"name": "n", "value": "v", "each": again}},
     }
-    guide = {"ref": "d", "defs": {"d": others.get(member, {member: again})}}
+    decoder = {"ref": "d", "defs": {"d": others.get(property_name, {property_name: again})}}
 
-    assert guide == mapping_from_json(text(guide), Limits()).decoder
+    assert decoder == mapping_from_json(text(decoder), Limits()).decoder
 
 
 def test_references_in_a_long_row_end() -> None:

@@ -53,21 +53,21 @@ def json_texts(draw: st.DrawFn) -> Drawn:
 
 @st.composite
 def objects(draw: st.DrawFn, below: st.SearchStrategy[Drawn]) -> Drawn:
-    undo = Encoding()
+    encoding = Encoding()
     properties: dict[str, SchemaNode] = {}
     original: dict[str, Any] = {}
     encoded: dict[str, Any] = {}
     for name in draw(st.lists(st.sampled_from(NAMES), unique=True, max_size=4)):
-        part, value, given_value = draw(below)
+        node, value, given_value = draw(below)
         in_api = f"api_{name}" if draw(st.booleans()) else name
         if in_api != name:
-            undo.renamed[in_api] = name
+            encoding.renamed[in_api] = name
         if draw(st.booleans()):
-            properties[in_api] = SchemaNode((), {"anyOf": [part, SchemaNode((), {"type": "null"})]})
-            undo.nulls.append(in_api)
+            properties[in_api] = SchemaNode((), {"anyOf": [node, SchemaNode((), {"type": "null"})]})
+            encoding.nulls.append(in_api)
         else:
-            properties[in_api] = part
-        if in_api in undo.nulls and draw(st.booleans()):
+            properties[in_api] = node
+        if in_api in encoding.nulls and draw(st.booleans()):
             encoded[in_api] = None
         else:
             original[name], encoded[in_api] = value, given_value
@@ -77,14 +77,14 @@ def objects(draw: st.DrawFn, below: st.SearchStrategy[Drawn]) -> Drawn:
         "required": list(properties),
         "additionalProperties": SchemaNode((), never=True),
     }
-    return SchemaNode((), keywords, encoding=undo), original, encoded
+    return SchemaNode((), keywords, encoding=encoding), original, encoded
 
 
 @st.composite
 def maps(draw: st.DrawFn, below: st.SearchStrategy[Drawn]) -> Drawn:
-    part, value, given_value = draw(below)
+    node, value, given_value = draw(below)
     names = draw(st.lists(st.sampled_from(NAMES), unique=True, max_size=3))
-    both = {"name": SchemaNode((), {"type": "string"}), "value": part}
+    both = {"name": SchemaNode((), {"type": "string"}), "value": node}
     keywords = {
         "type": "array",
         "items": SchemaNode(
@@ -101,17 +101,17 @@ def maps(draw: st.DrawFn, below: st.SearchStrategy[Drawn]) -> Drawn:
 
 @st.composite
 def arrays(draw: st.DrawFn, below: st.SearchStrategy[Drawn]) -> Drawn:
-    part, value, given_value = draw(below)
+    node, value, given_value = draw(below)
     count = draw(st.integers(0, 3))
-    return SchemaNode((), {"type": "array", "items": part}), [value] * count, [given_value] * count
+    return SchemaNode((), {"type": "array", "items": node}), [value] * count, [given_value] * count
 
 
 @st.composite
 def tuples(draw: st.DrawFn, below: st.SearchStrategy[Drawn]) -> Drawn:
     drawn = draw(st.lists(below, max_size=3))
-    parts = [part for part, _, _ in drawn]
+    nodes = [node for node, _, _ in drawn]
     return (
-        SchemaNode((), {"type": "array", "prefixItems": parts}),
+        SchemaNode((), {"type": "array", "prefixItems": nodes}),
         [value for _, value, _ in drawn],
         [given_value for _, _, given_value in drawn],
     )
@@ -119,14 +119,14 @@ def tuples(draw: st.DrawFn, below: st.SearchStrategy[Drawn]) -> Drawn:
 
 @st.composite
 def referred(draw: st.DrawFn, below: st.SearchStrategy[Drawn]) -> Drawn:
-    part, value, given_value = draw(below)
-    return SchemaNode((), {"$ref": part}), value, given_value
+    node, value, given_value = draw(below)
+    return SchemaNode((), {"$ref": node}), value, given_value
 
 
 @st.composite
 def wrapped(draw: st.DrawFn, below: st.SearchStrategy[Drawn]) -> Drawn:
-    part, value, given_value = draw(below)
-    keywords = {"type": "object", "properties": {"input": part}, "required": ["input"]}
+    node, value, given_value = draw(below)
+    keywords = {"type": "object", "properties": {"input": node}, "required": ["input"]}
     return (
         SchemaNode((), keywords, encoding=Encoding(wrapped="input")),
         value,
@@ -144,11 +144,11 @@ def tagged_unions(draw: st.DrawFn, below: st.SearchStrategy[Drawn]) -> Drawn:
             (),
             {
                 "type": "object",
-                "properties": {"kind": SchemaNode((), {"const": number}), "it": part},
+                "properties": {"kind": SchemaNode((), {"const": number}), "it": node},
                 "required": ["kind", "it"],
             },
         )
-        for number, (part, _, _) in enumerate(drawn)
+        for number, (node, _, _) in enumerate(drawn)
     ]
     chosen = draw(st.integers(0, len(drawn) - 1))
     _, value, given_value = drawn[chosen]
@@ -179,12 +179,12 @@ DRAWN = st.recursive(scalars() | json_texts(), anything, max_leaves=12)
 @settings(max_examples=300, deadline=None)
 def test_what_was_encoded_comes_back(drawn: Drawn) -> None:
     """There is one reading where the branches of unions tell themselves apart."""
-    part, value, given_value = drawn
-    guide = build_decoder(part)
-    plan = ToolMapping(ModelApi.OPENAI_CHAT, "n", "s", "t", "sha256:" + "0" * 64, True, guide)
-    again = mapping_from_json(mapping_to_json(plan), LIMITS)
+    node, value, given_value = drawn
+    decoder = build_decoder(node)
+    mapping = ToolMapping(ModelApi.OPENAI_CHAT, "n", "s", "t", "sha256:" + "0" * 64, True, decoder)
+    again = mapping_from_json(mapping_to_json(mapping), LIMITS)
 
-    assert plan == again
+    assert mapping == again
     assert [value] == [
         each.value for each in decode_arguments(given_value, again.decoder, [LIMITS.steps])
     ]
@@ -192,11 +192,11 @@ def test_what_was_encoded_comes_back(drawn: Drawn) -> None:
 
 @st.composite
 def broken_plans(draw: st.DrawFn) -> bytes:
-    part, _, _ = draw(DRAWN)
-    plan = ToolMapping(
-        ModelApi.OPENAI_CHAT, "n", "s", "t", "sha256:" + "0" * 64, True, build_decoder(part)
+    node, _, _ = draw(DRAWN)
+    mapping = ToolMapping(
+        ModelApi.OPENAI_CHAT, "n", "s", "t", "sha256:" + "0" * 64, True, build_decoder(node)
     )
-    text = mapping_to_json(plan)
+    text = mapping_to_json(mapping)
     for _ in range(draw(st.integers(0, 3))):
         start = draw(st.integers(0, len(text)))
         end = start + draw(st.integers(0, 4))
@@ -204,7 +204,7 @@ def broken_plans(draw: st.DrawFn) -> bytes:
     return text
 
 
-def guides(below: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[dict[str, Any]]:
+def decoders(below: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[dict[str, Any]]:
     names = st.sampled_from(NAMES)
     branches: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
         {"when": st.just({})}, optional={"as": below}
@@ -227,18 +227,18 @@ def guides(below: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[dict[s
 
 
 NO_GUIDE: dict[str, Any] = {}
-GUIDES = st.recursive(st.just(NO_GUIDE), guides, max_leaves=6)
+GUIDES = st.recursive(st.just(NO_GUIDE), decoders, max_leaves=6)
 
 
 @given(broken_plans(), JSON)
 @settings(max_examples=300, deadline=None)
-def test_a_broken_plan_is_a_plan_or_is_refused(text: bytes, value: Any) -> None:
+def test_a_broken_mapping_is_a_mapping_or_is_rejected(text: bytes, value: Any) -> None:
     """And what is a plan can be followed."""
     try:
-        guide = mapping_from_json(text, LIMITS).decoder
+        decoder = mapping_from_json(text, LIMITS).decoder
     except Refusal:
         return
-    follow(guide, value)
+    follow(decoder, value)
 
 
 @given(
@@ -246,9 +246,9 @@ def test_a_broken_plan_is_a_plan_or_is_refused(text: bytes, value: Any) -> None:
     JSON | st.lists(st.fixed_dictionaries({"name": st.sampled_from(NAMES), "value": JSON})),
 )
 @settings(max_examples=150, deadline=None)
-def test_any_guide_that_is_read_can_be_followed(made: Any, value: Any) -> None:
+def test_any_decoder_that_is_read_can_be_followed(made: Any, value: Any) -> None:
     """It may say whatever it likes."""
-    guide = {**made[0], "defs": {"d0": made[1], "d1": made[2]}}
+    decoder = {**made[0], "defs": {"d0": made[1], "d1": made[2]}}
     text = json.dumps(
         {
             "sidecheck_mapping": 1,
@@ -257,7 +257,7 @@ def test_any_guide_that_is_read_can_be_followed(made: Any, value: Any) -> None:
             "tool": "t",
             "definition_digest": "sha256:" + "0" * 64,
             "strict": False,
-            "decoder": guide,
+            "decoder": decoder,
         }
     ).encode()
     try:
@@ -267,11 +267,11 @@ def test_any_guide_that_is_read_can_be_followed(made: Any, value: Any) -> None:
     follow(read, value)
 
 
-def follow(guide: dict[str, Any] | None, value: Any) -> None:
+def follow(decoder: dict[str, Any] | None, value: Any) -> None:
     budget = [100_000]
     before = json.dumps(value)
     try:
-        found = list(decode_arguments(value, guide, budget))
+        found = list(decode_arguments(value, decoder, budget))
     except Exhausted:
         assert budget[0] < 0
         return

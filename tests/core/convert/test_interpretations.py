@@ -122,36 +122,36 @@ STRINGS = branch(types=["string"])
         ),
     ],
 )
-def test_each_branch_that_fits_is_a_reading(
-    guide: dict[str, Any], value: Any, values: list[Any]
+def test_each_branch_that_fits_is_a_interpretation(
+    decoder: dict[str, Any], value: Any, values: list[Any]
 ) -> None:
     """They come in the order in which they are to be judged, each once."""
-    assert values == [reading for reading, _ in read(guide, value)]
+    assert values == [reading for reading, _ in read(decoder, value)]
 
 
-def test_there_are_sixteen_readings_at_most() -> None:
+def test_there_are_sixteen_interpretations_at_most() -> None:
     """Of 2^30 the likely ones: all are alike, or one is another than the others."""
-    guide = {"items": union(branch(TEXT), branch())}
+    decoder = {"items": union(branch(TEXT), branch())}
     decoded: list[Any] = [1] * 30
     but_one = [[*decoded[:n], "1", *decoded[n + 1 :]] for n in range(MAX_INTERPRETATIONS - 2)]
 
-    assert [decoded, ["1"] * 30, *but_one] == [value for value, _ in read(guide, ["1"] * 30)]
+    assert [decoded, ["1"] * 30, *but_one] == [value for value, _ in read(decoder, ["1"] * 30)]
 
 
 def test_a_few_choices_are_all_made() -> None:
     """Each combination of four is a reading, and those with fewer others come first."""
-    guide = {"items": union(branch(TEXT), branch())}
-    found = [tuple(value) for value, _ in read(guide, ["1"] * 4)]
+    decoder = {"items": union(branch(TEXT), branch())}
+    found = [tuple(value) for value, _ in read(decoder, ["1"] * 4)]
 
     assert set(product((1, "1"), repeat=4)) == set(found)
     assert sorted(found[2:], key=lambda each: each.count("1")) == found[2:]
 
 
-def test_readings_are_made_when_they_are_asked_for() -> None:
+def test_interpretations_are_made_when_they_are_asked_for() -> None:
     """Who takes the first one pays for no other."""
-    guide = {"items": union(branch(TEXT), branch())}
+    decoder = {"items": union(branch(TEXT), branch())}
     budget = [Limits().steps]
-    made = decode_arguments(["1"] * 100, guide, budget)
+    made = decode_arguments(["1"] * 100, decoder, budget)
     next(made)
     first = Limits().steps - budget[0]
     rest = len(list(made))

@@ -7,38 +7,38 @@ from sidecheck_server.core.convert.schema_graph import SchemaNode
 from sidecheck_server.core.convert.types import Action, Effect, Loss
 
 
-def told(record: LossLog, *at: str) -> None:
-    record.add(SchemaNode(at), "pattern", Action.DESCRIBED, Effect.WIDENED, "?")
+def reported(log: LossLog, *at: str) -> None:
+    log.add(SchemaNode(at), "pattern", Action.DESCRIBED, Effect.WIDENED, "?")
 
 
 def test_losses_are_told_in_the_order_of_their_places() -> None:
     """Each of them once."""
-    record = LossLog([10_000])
+    log = LossLog([10_000])
     for name in ("b", "a", "b"):
-        told(record, name)
+        reported(log, name)
 
     wider = ("pattern", Action.DESCRIBED, Effect.WIDENED, "?")
-    assert (Loss("/a", *wider), Loss("/b", *wider)) == record.ordered()
+    assert (Loss("/a", *wider), Loss("/b", *wider)) == log.ordered()
 
 
 def test_places_are_paid_for_by_their_length() -> None:
     """So that a definition cannot be told as many times as it has places."""
-    record = LossLog([100_000])
-    told(record, "x" * 4_000)
-    told(record, "x" * 4_000)
+    log = LossLog([100_000])
+    reported(log, "x" * 4_000)
+    reported(log, "x" * 4_000)
     with pytest.raises(Exhausted):
-        told(record, "x" * 4_000)
+        reported(log, "x" * 4_000)
 
 
 def test_closing_an_object_whose_author_said_nothing_may_be_assumed() -> None:
     """Other losses count against a strict form all the same."""
-    record = LossLog([10_000])
-    record.add_closing(SchemaNode(("a",)))
+    log = LossLog([10_000])
+    log.add_closing(SchemaNode(("a",)))
     only = (
-        record.first_inexact(assume_closed=True),
-        record.first_inexact(assume_closed=False),
+        log.first_inexact(assume_closed=True),
+        log.first_inexact(assume_closed=False),
     )
-    told(record, "b")
+    reported(log, "b")
 
-    assert (None, record.losses[0]) == only
-    assert record.losses[1] == record.first_inexact(assume_closed=True)
+    assert (None, log.losses[0]) == only
+    assert log.losses[1] == log.first_inexact(assume_closed=True)

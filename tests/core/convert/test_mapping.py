@@ -10,7 +10,7 @@ from sidecheck_server.core.convert.types import ModelApi
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.refusals import Reason, Refusal
 
-GUIDE: dict[str, Any] = {
+DECODER: dict[str, Any] = {
     "nulls": ["a", "b"],
     "renamed": {"a_b": "a b"},
     "properties": {
@@ -36,19 +36,19 @@ GUIDE: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("server", ["s", ""])
-@pytest.mark.parametrize("decoder", [None, GUIDE, {}], ids=["no guide", "a guide", "an empty guide"])
-@pytest.mark.parametrize("api", list(ModelApi))
-def test_a_plan_is_read_as_it_was_written(
-    api: ModelApi, guide: dict[str, Any] | None, server: str
+@pytest.mark.parametrize("decoder", [None, DECODER, {}], ids=["no guide", "a guide", "an empty guide"])
+@pytest.mark.parametrize("provider", list(ModelApi))
+def test_a_mapping_is_read_as_it_was_written(
+    provider: ModelApi, decoder: dict[str, Any] | None, server: str
 ) -> None:
-    plan = ToolMapping(api, "n", server, "t", DIGEST, strict=False, decoder=guide)
+    mapping = ToolMapping(provider, "n", server, "t", DIGEST, strict=False, decoder=decoder)
 
-    assert plan == mapping_from_json(mapping_to_json(plan), Limits())
+    assert mapping == mapping_from_json(mapping_to_json(mapping), Limits())
 
 
-def test_a_plan_is_a_json_object_that_tells_its_format() -> None:
+def test_a_mapping_is_a_json_object_that_tells_its_format() -> None:
     """What is not there is not written."""
-    plan = ToolMapping(ModelApi.GEMINI, "n", "", "t", DIGEST, strict=False, decoder=None)
+    mapping = ToolMapping(ModelApi.GEMINI, "n", "", "t", DIGEST, strict=False, decoder=None)
 
     assert {
         "sidecheck_mapping": 1,
@@ -57,22 +57,22 @@ def test_a_plan_is_a_json_object_that_tells_its_format() -> None:
         "tool": "t",
         "definition_digest": DIGEST,
         "strict": False,
-    } == json.loads(mapping_to_json(plan))
+    } == json.loads(mapping_to_json(mapping))
 
 
-def test_a_plan_that_could_not_be_read_is_not_written() -> None:
+def test_a_mapping_that_could_not_be_read_is_not_written() -> None:
     """The name of a tool may be nearly as long as its definition."""
-    plan = ToolMapping(
+    mapping = ToolMapping(
         ModelApi.GEMINI, "n", "", "t" * (256 << 10), DIGEST, strict=False, decoder=None
     )
     with pytest.raises(Refusal) as refused:
-        mapping_to_json(plan)
+        mapping_to_json(mapping)
 
     assert Reason.NOT_CONVERTIBLE is refused.value.reason
 
 
 @pytest.mark.parametrize(
-    ("plan", "pointer", "code", "said"),
+    ("mapping", "pointer", "code", "message"),
     [
         pytest.param(b"", "", "PAYLOAD_NOT_JSON", "it is empty", id="nothing"),
         pytest.param(b"{", "", "PAYLOAD_NOT_JSON", "ends before", id="half of a plan"),
@@ -109,8 +109,8 @@ def test_a_plan_that_could_not_be_read_is_not_written() -> None:
             text(sidecheck_mapping=1.0), "/sidecheck_mapping", "MAPPING_VERSION", "a number", id="1.0"
         ),
         pytest.param(text(more=1), "/more", "MAPPING_UNKNOWN_PROPERTY", '"more"', id="unknown member"),
-        pytest.param(text(api="other"), "/api", "MAPPING_WRONG_VALUE", "openai-chat,", id="no api"),
-        pytest.param(text(api=1), "/api", "MAPPING_WRONG_TYPE", "an integer", id="api is a number"),
+        pytest.param(text(provider="other"), "/api", "MAPPING_WRONG_VALUE", "openai-chat,", id="no api"),
+        pytest.param(text(provider=1), "/api", "MAPPING_WRONG_TYPE", "an integer", id="api is a number"),
         pytest.param(text(name=""), "/name", "MAPPING_WRONG_VALUE", "is empty", id="an empty name"),
         pytest.param(text(tool=["t"]), "/tool", "MAPPING_WRONG_TYPE", "1 item", id="tool is an array"),
         pytest.param(text(server=""), "/server", "MAPPING_WRONG_VALUE", "empty", id="empty server"),
@@ -128,25 +128,25 @@ def test_a_plan_that_could_not_be_read_is_not_written() -> None:
         ),
     ],
 )
-def test_a_plan_that_is_wrong_is_refused(plan: bytes, pointer: str, code: str, said: str) -> None:
+def test_a_mapping_that_is_wrong_is_rejected(mapping: bytes, pointer: str, code: str, message: str) -> None:
     """The refusal says where, what, and what would be right."""
     with pytest.raises(Refusal) as refused:
-        mapping_from_json(plan, Limits())
+        mapping_from_json(mapping, Limits())
 
     assert Reason.INVALID_MAPPING is refused.value.reason
     assert {"pointer": pointer, "code": code} == refused.value.metadata
-    assert said in refused.value.message
+    assert message in refused.value.message
 
 
 def deep(levels: int) -> Any:
-    guide: Any = {}
+    decoder: Any = {}
     for _ in range(levels):
-        guide = {"items": guide}
-    return guide
+        decoder = {"items": decoder}
+    return decoder
 
 
 @pytest.mark.parametrize(
-    ("plan", "bound"),
+    ("mapping", "bound"),
     [
         pytest.param(text(deep(127)), "schema_depth", id="too deep"),
         pytest.param(
@@ -158,10 +158,10 @@ def deep(levels: int) -> Any:
         pytest.param(text(name="n" * (256 << 10)), "schema_bytes", id="too large"),
     ],
 )
-def test_a_plan_beyond_a_bound_is_refused(plan: bytes, bound: str) -> None:
+def test_a_mapping_beyond_a_bound_is_rejected(mapping: bytes, bound: str) -> None:
     """The bounds are those of schemas; guides may nest twice as deep."""
     with pytest.raises(Refusal) as refused:
-        mapping_from_json(plan, Limits())
+        mapping_from_json(mapping, Limits())
 
     assert (Reason.LIMIT_EXCEEDED, bound) == (
         refused.value.reason,
@@ -169,8 +169,8 @@ def test_a_plan_beyond_a_bound_is_refused(plan: bytes, bound: str) -> None:
     )
 
 
-def test_a_plan_at_the_bounds_is_read() -> None:
+def test_a_mapping_at_the_bounds_is_read() -> None:
     """As deep and with as many guides as may be."""
     widest: Any = {"also": [{}] * 9_999}
-    for guide in (deep(126), widest):
-        assert guide == mapping_from_json(text(guide), Limits()).decoder
+    for decoder in (deep(126), widest):
+        assert decoder == mapping_from_json(text(decoder), Limits()).decoder

@@ -74,8 +74,8 @@ INEXACT: list[list[Any]] = [
 
 
 def merge(schemas: list[Any]) -> Any:
-    root, record = read({"prefixItems": schemas})
-    found = merge_nodes(root.keywords["prefixItems"], record.budget)
+    root, log = read({"prefixItems": schemas})
+    found = merge_nodes(root.keywords["prefixItems"], log.budget)
     return None if found is None else written(found)
 
 
@@ -94,16 +94,16 @@ def test_schemas_that_lead_to_each_other_without_end_are_not_merged() -> None:
         "prefixItems": [{"$ref": "#/$defs/a"}, {"$ref": "#/$defs/b"}],
         "$defs": {name: {"items": {"$ref": f"#/$defs/{name}"}} for name in ("a", "b")},
     }
-    root, record = read(schema)
+    root, log = read(schema)
 
-    assert merge_nodes(root.keywords["prefixItems"], record.budget) is None
+    assert merge_nodes(root.keywords["prefixItems"], log.budget) is None
 
 
 def test_what_is_merged_stays_as_it_is() -> None:
     schema: Any = {"prefixItems": [{"properties": {"a": {}}}, {"properties": {"b": {}}}]}
-    root, record = read(schema)
+    root, log = read(schema)
 
-    assert merge_nodes(root.keywords["prefixItems"], record.budget) is not None
+    assert merge_nodes(root.keywords["prefixItems"], log.budget) is not None
     assert written(root) == schema
 
 

@@ -69,7 +69,7 @@ def test_the_name_the_id_and_the_arguments_are_read(key: ModelApi, call: Any) ->
         pytest.param(ANTHROPIC, {"id": 5, "name": "t", "input": {}}, id="an id that is a number"),
     ],
 )
-def test_what_an_api_may_leave_out_may_lack(key: ModelApi, call: Any) -> None:
+def test_what_a_provider_may_leave_out_may_lack(key: ModelApi, call: Any) -> None:
     assert ("t", "", {}, Verdict()) == (
         (found := read(key, call)).name,
         found.id,
@@ -82,7 +82,7 @@ UNREADABLE, NO_OBJECT = "PAYLOAD_NOT_JSON", "CALL_ARGUMENTS_NOT_AN_OBJECT"
 
 
 @pytest.mark.parametrize(
-    ("key", "call", "pointer", "code", "said"),
+    ("key", "call", "pointer", "code", "message"),
     [
         pytest.param(CHAT, chat(""), "/function/arguments", UNREADABLE, "it is empty", id="empty"),
         pytest.param(CHAT, chat(" "), "/function/arguments", UNREADABLE, "it is empty", id="space"),
@@ -144,15 +144,15 @@ UNREADABLE, NO_OBJECT = "PAYLOAD_NOT_JSON", "CALL_ARGUMENTS_NOT_AN_OBJECT"
     ],
 )
 def test_arguments_that_cannot_be_read_are_none(
-    key: ModelApi, call: Any, pointer: str, code: str, said: str
+    key: ModelApi, call: Any, pointer: str, code: str, message: str
 ) -> None:
     """They are never taken for an empty object, and the name is known all the same."""
     found = read(key, call)
-    (told,) = found.verdict.violations
+    (reported,) = found.verdict.violations
 
     assert ("t", None) == (found.name, found.arguments)
-    assert (pointer, code) == (told.instance_pointer, told.code)
-    assert said in told.message
+    assert (pointer, code) == (reported.instance_pointer, reported.code)
+    assert message in reported.message
 
 
 @pytest.mark.parametrize(
@@ -192,13 +192,13 @@ def test_a_call_that_cannot_be_read_has_no_name(
 ) -> None:
     """Its verdict says where and why."""
     found = read(key, call)
-    (told,) = found.verdict.violations
+    (reported,) = found.verdict.violations
 
-    assert ("", pointer, code) == (found.name, told.instance_pointer, told.code)
+    assert ("", pointer, code) == (found.name, reported.instance_pointer, reported.code)
 
 
 @pytest.mark.parametrize(
-    ("said", "key", "call"),
+    ("message", "key", "call"),
     [
         pytest.param(
             'the member "function" is missing; the plan is for an API, whose call is an element '
@@ -229,9 +229,9 @@ def test_a_call_that_cannot_be_read_has_no_name(
         ),
     ],
 )
-def test_what_is_no_call_is_told_what_one_is(said: str, key: ModelApi, call: Any) -> None:
+def test_what_is_no_call_is_told_what_one_is(message: str, key: ModelApi, call: Any) -> None:
     """Whoever sent it has another thing in hand, or the plan of another API."""
-    assert [said] == [each.message for each in read(key, call).verdict.violations]
+    assert [message] == [each.message for each in read(key, call).verdict.violations]
 
 
 @pytest.mark.parametrize(
@@ -242,7 +242,7 @@ def test_what_is_no_call_is_told_what_one_is(said: str, key: ModelApi, call: Any
         pytest.param(CHAT, chat('{"a": [[[[]]]]}'), "payload_depth", id="a text that is too deep"),
     ],
 )
-def test_a_call_beyond_a_bound_is_refused(key: ModelApi, call: Any, bound: str) -> None:
+def test_a_call_beyond_a_bound_is_rejected(key: ModelApi, call: Any, bound: str) -> None:
     with pytest.raises(Refusal) as refused:
         read(key, call, Limits(payload_bytes=1000, payload_depth=4))
 

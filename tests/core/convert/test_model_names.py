@@ -29,34 +29,34 @@ def verdict(pointer: str, message: str, severity: Severity = Severity.ERROR) -> 
         {"ref": "d0", "defs": {"d0": RENAMED}},
     ],
 )
-def test_names_are_found_wherever_a_guide_has_them(guide: ArgumentDecoder) -> None:
+def test_names_are_found_wherever_a_decoder_has_them(decoder: ArgumentDecoder) -> None:
     """Only what was said of the place and of the name is put in other words."""
     given = verdict("/0/a b/x", '"a b" is wrong; is it "a c"?')
-    assert verdict("/0/a_b/x", '"a_b" is wrong; is it "a c"?') == with_model_names(given, guide)
+    assert verdict("/0/a_b/x", '"a_b" is wrong; is it "a c"?') == with_model_names(given, decoder)
 
 
 def test_names_with_slashes_and_quotes() -> None:
     """They are escaped in pointers, and in messages."""
-    guide: ArgumentDecoder = {"renamed": {"a_b": "a/b", "c_d": 'c"d'}}
+    decoder: ArgumentDecoder = {"renamed": {"a_b": "a/b", "c_d": 'c"d'}}
     given = verdict("/a~1b", r'"c\"d" is missing')
-    assert verdict("/a_b", '"c_d" is missing') == with_model_names(given, guide)
+    assert verdict("/a_b", '"c_d" is missing') == with_model_names(given, decoder)
 
 
 def test_a_value_that_was_found_is_no_name() -> None:
     given = verdict("/a b", 'expected an integer, found the string "a b"')
-    told = verdict("/a_b", 'expected an integer, found the string "a b"')
-    assert told == with_model_names(given, RENAMED)
+    reported = verdict("/a_b", 'expected an integer, found the string "a b"')
+    assert reported == with_model_names(given, RENAMED)
 
 
 def test_a_value_that_is_wanted_is_no_name() -> None:
     [found] = verdict("/a b", 'expected "a b" or "c", found the string "d"').violations
-    [told] = verdict("/a_b", 'expected "a b" or "c", found the string "d"').violations
+    [reported] = verdict("/a_b", 'expected "a b" or "c", found the string "d"').violations
     given = Verdict((replace(found, keyword="enum"),))
-    assert Verdict((replace(told, keyword="enum"),)) == with_model_names(given, RENAMED)
+    assert Verdict((replace(reported, keyword="enum"),)) == with_model_names(given, RENAMED)
 
 
 @pytest.mark.parametrize("decoder", [None, {"nulls": ["a b"]}, {"properties": {"renamed": {}}}])
-def test_nothing_changes_without_other_names(guide: ArgumentDecoder | None) -> None:
+def test_nothing_changes_without_other_names(decoder: ArgumentDecoder | None) -> None:
     """A member may be called as the words of guides are."""
     given = verdict("/a b", '"a b" is wrong')
-    assert given is with_model_names(given, guide)
+    assert given is with_model_names(given, decoder)

@@ -160,14 +160,14 @@ def test_names_that_are_allowed_and_unique_stay(
 
 @settings(deadline=None)
 @given(st.lists(NAMES, max_size=12), GRAMMARS)
-def test_members_that_are_not_allowed_have_names_that_no_member_has(
-    members: list[str], grammar: NameGrammar
+def test_properties_that_are_not_allowed_have_names_that_no_property_has(
+    properties: list[str], grammar: NameGrammar
 ) -> None:
     """And the others keep theirs."""
-    renamed = assign_property_names(members, grammar)
+    renamed = assign_property_names(properties, grammar)
 
-    assert {name for name in members if not grammar.admits(name)} == renamed.keys()
-    assert not set(members) & set(renamed.values())
+    assert {name for name in properties if not grammar.admits(name)} == renamed.keys()
+    assert not set(properties) & set(renamed.values())
     assert len(renamed) == len(set(renamed.values()))
     assert all(map(grammar.admits, renamed.values()))
 

@@ -12,14 +12,14 @@ from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.tools.definitions import read_tool
 
 
-def form(schema: Any, api: ModelApi, options: ConversionOptions | None = None) -> ToolForm:
+def form(schema: Any, provider: ModelApi, options: ConversionOptions | None = None) -> ToolForm:
     """Return the form of a tool with *schema* for *api*."""
     text = json.dumps({"name": "find", "description": "Finds.", "inputSchema": schema})
     definition = read_tool(text.encode(), (), Limits())
-    return convert_definition(definition, PROVIDERS[api], options or ConversionOptions(), Limits())
+    return convert_definition(definition, PROVIDERS[provider], options or ConversionOptions(), Limits())
 
 
-def member(schema: Any) -> tuple[Any, list[Loss]]:
+def property_name(schema: Any) -> tuple[Any, list[Loss]]:
     """Return what becomes of the *schema* of a member for Gemini, and what is lost of it."""
     found = form({"type": "object", "properties": {"a": schema}}, ModelApi.GEMINI)
     losses = [loss for loss in found.losses if loss.pointer.startswith("/inputSchema/properties")]
@@ -27,7 +27,7 @@ def member(schema: Any) -> tuple[Any, list[Loss]]:
 
 
 def test_keywords_about_other_types_are_dropped_for_gemini() -> None:
-    schema, losses = member({"type": "string", "properties": {"b": {}}, "minimum": 1})
+    schema, losses = property_name({"type": "string", "properties": {"b": {}}, "minimum": 1})
 
     assert {"type": "STRING"} == schema
     assert {("properties", Effect.EQUIVALENT), ("minimum", Effect.EQUIVALENT)} == {
@@ -36,7 +36,7 @@ def test_keywords_about_other_types_are_dropped_for_gemini() -> None:
 
 
 def test_an_enum_with_an_empty_string_is_described_for_gemini() -> None:
-    schema, losses = member({"type": "string", "enum": ["", "b"]})
+    schema, losses = property_name({"type": "string", "enum": ["", "b"]})
 
     assert {"type": "STRING", "description": '(one of: "", "b")'} == schema
     assert [("enum", Action.DESCRIBED, Effect.WIDENED)] == [
@@ -45,15 +45,15 @@ def test_an_enum_with_an_empty_string_is_described_for_gemini() -> None:
 
 
 @pytest.mark.parametrize(
-    ("api", "note"),
+    ("provider", "note"),
     [
         (ModelApi.BEDROCK, "(at least 1 member)"),
         (ModelApi.OLLAMA, "(at least 1 member)"),
     ],
 )
-def test_what_the_root_cannot_be_told_the_tool_is(api: ModelApi, note: str) -> None:
+def test_what_the_root_cannot_be_told_the_tool_is(provider: ModelApi, note: str) -> None:
     schema = {"type": "object", "properties": {"a": {}}, "minProperties": 1}
-    found = form(schema, api)
+    found = form(schema, provider)
 
     assert f"Finds. {note}" == found.description
     assert {"type", "properties"} == json.loads(found.parameters or b"").keys()
@@ -67,7 +67,7 @@ def test_a_note_that_has_no_room_is_left_out() -> None:
 
 
 def test_what_is_null_twice_over_is_nullable_for_gemini() -> None:
-    schema, _ = member({"anyOf": [{"type": "null"}, {"type": ["boolean", "null"]}]})
+    schema, _ = property_name({"anyOf": [{"type": "null"}, {"type": ["boolean", "null"]}]})
 
     assert {"type": "BOOLEAN", "nullable": True} == schema
 
@@ -97,13 +97,13 @@ def test_what_may_be_null_beside_one_form_has_that_form_for_gemini(
     branches: Any, expected: Any
 ) -> None:
     """Whatever describes it: a union may have no neighbours."""
-    assert expected == member({"description": "D", "anyOf": branches})[0]
+    assert expected == property_name({"description": "D", "anyOf": branches})[0]
 
 
-@pytest.mark.parametrize("api", [ModelApi.GEMINI, ModelApi.GEMINI_JSON])
+@pytest.mark.parametrize("provider", [ModelApi.GEMINI, ModelApi.GEMINI_JSON])
 @pytest.mark.parametrize("schema", [{"type": "object"}, {"type": "object", "properties": {}}])
-def test_a_tool_that_takes_nothing_goes_without_a_schema(api: ModelApi, schema: Any) -> None:
-    found = form(schema, api)
+def test_a_tool_that_takes_nothing_goes_without_a_schema(provider: ModelApi, schema: Any) -> None:
+    found = form(schema, provider)
 
     assert None is found.parameters
     assert all(loss.effect is Effect.EQUIVALENT for loss in found.losses)

@@ -1,4 +1,4 @@
-"""The facts of APIs: each in the words of 2020-12, of one piece, and with a source."""
+"""Facts of providers: consistent, in keywords of 2020-12, and with sources."""
 
 import re
 
@@ -22,72 +22,72 @@ _ANNOTATIONS = {
     "title",
     "writeOnly",
 }
-_DAY = re.compile(r"\d{4}-(0[1-9]|1[0-2])-[0-3]\d")
-_EACH = [pytest.param(api, id=api.key) for api in PROVIDERS.values()]
+_DATE = re.compile(r"\d{4}-(0[1-9]|1[0-2])-[0-3]\d")
+_ALL = [pytest.param(provider, id=provider.key) for provider in PROVIDERS.values()]
 _SUBSETS = [
-    pytest.param(subset, id=f"{api.key}-{mode}")
-    for api in PROVIDERS.values()
-    for mode, subset in (("compatible", api.compatible), ("strict", api.strict))
+    pytest.param(subset, id=f"{provider.key}-{mode}")
+    for provider in PROVIDERS.values()
+    for mode, subset in (("compatible", provider.compatible), ("strict", provider.strict))
     if subset is not None
 ]
 
 
-def test_every_api_has_its_table() -> None:
+def test_every_api_has_a_provider() -> None:
     assert list(PROVIDERS) == list(ModelApi)
-    assert all(key is api.key for key, api in PROVIDERS.items())
+    assert all(key is provider.key for key, provider in PROVIDERS.items())
 
 
-def test_the_vocabulary_is_that_of_2020_12_but_for_references() -> None:
-    left_out = {"$defs", "$dynamicRef", "$ref", "definitions", "dependencies"}
-    assert set(KEYWORDS[Draft.DRAFT_2020_12]) - ALL_KEYWORDS == left_out
+def test_all_keywords_are_those_of_2020_12_without_references() -> None:
+    excluded = {"$defs", "$dynamicRef", "$ref", "definitions", "dependencies"}
+    assert set(KEYWORDS[Draft.DRAFT_2020_12]) - ALL_KEYWORDS == excluded
     assert ALL_KEYWORDS - set(KEYWORDS[Draft.DRAFT_2020_12]) == _ANNOTATIONS
 
 
 @pytest.mark.parametrize("subset", _SUBSETS)
-def test_every_keyword_is_one_of_2020_12(subset: Subset) -> None:
+def test_keywords_of_a_subset_are_in_2020_12(subset: Subset) -> None:
     assert (subset.keywords or frozenset()) - ALL_KEYWORDS == frozenset()
 
 
 @pytest.mark.parametrize("subset", _SUBSETS)
-def test_what_may_not_stand_at_the_root_may_stand_below(subset: Subset) -> None:
+def test_keywords_excluded_at_the_root_are_supported_below(subset: Subset) -> None:
     assert subset.not_at_root - (subset.keywords or ALL_KEYWORDS) == frozenset()
 
 
 @pytest.mark.parametrize("subset", _SUBSETS)
-def test_what_every_schema_needs_is_taken_everywhere(subset: Subset) -> None:
+def test_essential_keywords_are_supported_everywhere(subset: Subset) -> None:
     needed = {"type", "properties", "required"}
     assert needed | {"items"} <= (subset.keywords or ALL_KEYWORDS)
     assert not needed & subset.not_at_root
 
 
 @pytest.mark.parametrize("subset", _SUBSETS)
-def test_a_closed_object_can_say_so(subset: Subset) -> None:
-    takes = "additionalProperties" in (subset.keywords or ALL_KEYWORDS) - subset.not_at_root
-    assert takes or not subset.closed
+def test_a_subset_of_closed_objects_has_additional_properties(subset: Subset) -> None:
+    supported = "additionalProperties" in (subset.keywords or ALL_KEYWORDS) - subset.not_at_root
+    assert supported or not subset.closed
     assert subset.closed or not subset.all_required
 
 
 @pytest.mark.parametrize("subset", _SUBSETS)
-def test_null_is_said_in_one_way(subset: Subset) -> None:
+def test_null_has_one_spelling(subset: Subset) -> None:
     assert not (subset.nullable and subset.type_lists)
 
 
-@pytest.mark.parametrize("api", _EACH)
-def test_every_fact_has_a_place_and_a_day_or_neither(api: Provider) -> None:
-    for source in api.sources:
+@pytest.mark.parametrize("provider", _ALL)
+def test_every_source_has_a_reference_and_a_date_or_neither(provider: Provider) -> None:
+    for source in provider.sources:
         assert source.facts
         assert bool(source.reference) == bool(source.date), source
-        assert not source.date or _DAY.fullmatch(source.date), source
+        assert not source.date or _DATE.fullmatch(source.date), source
 
 
-@pytest.mark.parametrize("api", _EACH)
-def test_strict_limits_stand_where_there_is_strictness(api: Provider) -> None:
-    limits = api.request_limits
+@pytest.mark.parametrize("provider", _ALL)
+def test_limits_of_strict_tools_require_a_strict_mode(provider: Provider) -> None:
+    limits = provider.request_limits
     strict = (limits.strict_tools, limits.strict_optional, limits.strict_unions)
-    assert api.strict is not None or strict == (None, None, None)
+    assert provider.strict is not None or strict == (None, None, None)
 
 
-NAMES = {
+TOOL_NAMES = {
     ModelApi.OPENAI_CHAT: (64, "A-Za-z0-9_-", ""),
     ModelApi.OPENAI_RESPONSES: (128, "A-Za-z0-9_-", ""),
     ModelApi.ANTHROPIC: (128, "A-Za-z0-9_-", ""),
@@ -99,13 +99,14 @@ NAMES = {
 }
 
 
-@pytest.mark.parametrize("api", _EACH)
-def test_names_are_those_that_the_api_takes(api: Provider) -> None:
-    assert (api.tool_names.longest, api.tool_names.members, api.tool_names.first) == NAMES[api.key]
+@pytest.mark.parametrize("provider", _ALL)
+def test_grammar_of_tool_names(provider: Provider) -> None:
+    grammar = provider.tool_names
+    assert (grammar.longest, grammar.members, grammar.first) == TOOL_NAMES[provider.key]
 
 
-# The rules on names tell what each text of a provider allows; names given must keep to all.
-_TOLD = {
+# The rules on names are about each document of a provider; assigned names must satisfy all.
+_BY_RULE = {
     "TOOL_NAME_OPENAI_CHAT": ModelApi.OPENAI_CHAT,
     "TOOL_NAME_OPENAI_RESPONSES": ModelApi.OPENAI_RESPONSES,
     "TOOL_NAME_ANTHROPIC": ModelApi.ANTHROPIC,
@@ -116,26 +117,24 @@ _TOLD = {
 
 
 @pytest.mark.parametrize(
-    "provider", [each for each in name_grammars.PROVIDERS if each.code in _TOLD]
+    "rule", [rule for rule in name_grammars.PROVIDERS if rule.code in _BY_RULE]
 )
-def test_names_that_are_given_are_allowed_by_what_rules_tell(
-    provider: name_grammars.ProviderGrammar,
-) -> None:
-    given = PROVIDERS[_TOLD[provider.code]].tool_names
-    assert given.longest <= provider.grammar.longest
-    assert given.members == provider.grammar.members
-    assert provider.grammar.first in ("", given.first)
+def test_assigned_tool_names_satisfy_the_rules(rule: name_grammars.ProviderGrammar) -> None:
+    assigned = PROVIDERS[_BY_RULE[rule.code]].tool_names
+    assert assigned.longest <= rule.grammar.longest
+    assert assigned.members == rule.grammar.members
+    assert rule.grammar.first in ("", assigned.first)
 
 
-MEMBERS = {
+PROPERTY_NAMES = {
     ModelApi.ANTHROPIC: (64, "A-Za-z0-9_.-", ""),
     ModelApi.GEMINI: (64, "A-Za-z0-9_", "A-Za-z_"),
     ModelApi.BEDROCK: (64, "A-Za-z0-9_.-", ""),
 }
 
 
-@pytest.mark.parametrize("api", _EACH)
-def test_members_have_names_that_the_api_takes(api: Provider) -> None:
-    members = api.property_names
-    found = None if members is None else (members.longest, members.members, members.first)
-    assert found == MEMBERS.get(api.key)
+@pytest.mark.parametrize("provider", _ALL)
+def test_grammar_of_property_names(provider: Provider) -> None:
+    grammar = provider.property_names
+    facts = None if grammar is None else (grammar.longest, grammar.members, grammar.first)
+    assert facts == PROPERTY_NAMES.get(provider.key)

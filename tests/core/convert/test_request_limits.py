@@ -20,7 +20,7 @@ SMALL = replace(
 
 
 def form(*, strict: bool | None = True, optional: int = 0, unions: int = 0) -> ToolForm:
-    counts = SchemaSize(
+    size = SchemaSize(
         properties=0,
         depth=1,
         text=0,
@@ -29,7 +29,7 @@ def form(*, strict: bool | None = True, optional: int = 0, unions: int = 0) -> T
         optional=optional,
         unions=unions,
     )
-    return ToolForm("t", "sha256:0", "", b"{}", None, strict, None, (), "", counts)
+    return ToolForm("t", "sha256:0", "", b"{}", None, strict, None, (), "", size)
 
 
 LOOSE = form(strict=False, optional=9, unions=9)
@@ -79,20 +79,20 @@ def test_what_is_too_many_is_told_with_the_limit_and_its_source() -> None:
 
 
 @pytest.mark.parametrize(
-    "api", [api for api in PROVIDERS.values() if api.request_limits.tools], ids=lambda api: api.key
+    "provider", [provider for provider in PROVIDERS.values() if provider.request_limits.tools], ids=lambda provider: provider.key
 )
-def test_how_many_tools_there_may_be_has_a_source(api: Provider) -> None:
+def test_how_many_tools_there_may_be_has_a_source(provider: Provider) -> None:
     """Wherever an API has a limit."""
-    [found] = check_request([LOOSE] * 200, api).violations
+    [found] = check_request([LOOSE] * 200, provider).violations
 
     assert ("REQUEST_TOOLS", "/128") == (found.code, found.instance_pointer)
     assert found.clause
 
 
-@pytest.mark.parametrize("api", [OLLAMA, ANTHROPIC], ids=["without limits", "not strict"])
-def test_an_api_without_limits_takes_any_number(api: Provider) -> None:
+@pytest.mark.parametrize("provider", [OLLAMA, ANTHROPIC], ids=["without limits", "not strict"])
+def test_a_provider_without_limits_takes_any_number(provider: Provider) -> None:
     """And limits of strict tools bind no others."""
-    assert check_request([LOOSE] * 200, api).valid
+    assert check_request([LOOSE] * 200, provider).valid
 
 
 def test_those_are_strict_that_come_first_and_fit() -> None:

@@ -136,11 +136,11 @@ SAID: dict[str, Case] = {
 }
 
 
-@pytest.mark.parametrize("api", ModelApi)
+@pytest.mark.parametrize("provider", ModelApi)
 @pytest.mark.parametrize("case", SAID.values(), ids=SAID)
-def test_a_text_is_told_in_the_way_of_each_api(case: Case, api: ModelApi) -> None:
+def test_a_text_is_told_in_the_way_of_each_provider(case: Case, provider: ModelApi) -> None:
     result, said, losses = case
-    assert message_of(result, api) == (saying(api, said), losses)
+    assert message_of(result, provider) == (saying(provider, said), losses)
 
 
 TWO_TEXTS: dict[ModelApi, Any] = {
@@ -158,10 +158,10 @@ TWO_TEXTS: dict[ModelApi, Any] = {
 }
 
 
-@pytest.mark.parametrize("api", ModelApi)
-def test_structured_content_is_said_beside_another_text(api: ModelApi) -> None:
+@pytest.mark.parametrize("provider", ModelApi)
+def test_structured_content_is_said_beside_another_text(provider: ModelApi) -> None:
     result = {"content": [block("sunny")], "structuredContent": {"degrees": 21}}
-    assert message_of(result, api) == (answer(api, TWO_TEXTS[api]), (_AS_JSON,))
+    assert message_of(result, provider) == (answer(provider, TWO_TEXTS[provider]), (_AS_JSON,))
 
 
 FAILED: dict[ModelApi, tuple[dict[str, Any], tuple[Loss, ...]]] = {
@@ -176,10 +176,10 @@ FAILED: dict[ModelApi, tuple[dict[str, Any], tuple[Loss, ...]]] = {
 }
 
 
-@pytest.mark.parametrize("api", ModelApi)
-def test_a_failure_is_said_in_a_field_or_in_the_text(api: ModelApi) -> None:
+@pytest.mark.parametrize("provider", ModelApi)
+def test_a_failure_is_said_in_a_field_or_in_the_text(provider: ModelApi) -> None:
     result = {"content": [block("no such city")], "isError": True}
-    assert message_of(result, api) == FAILED[api]
+    assert message_of(result, provider) == FAILED[provider]
 
 
 FAILED_SILENTLY: dict[ModelApi, dict[str, Any]] = {
@@ -194,11 +194,11 @@ FAILED_SILENTLY: dict[ModelApi, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("api", ModelApi)
-def test_a_failure_without_a_word_is_put_in_words(api: ModelApi) -> None:
-    in_text = (_FAILS_IN_TEXT,) if api in (CHAT, RESPONSES, MISTRAL, OLLAMA) else ()
+@pytest.mark.parametrize("provider", ModelApi)
+def test_a_failure_without_a_word_is_put_in_words(provider: ModelApi) -> None:
+    in_text = (_FAILS_IN_TEXT,) if provider in (CHAT, RESPONSES, MISTRAL, OLLAMA) else ()
     result = {"content": [], "isError": True}
-    assert message_of(result, api) == (FAILED_SILENTLY[api], (_EMPTY, *in_text))
+    assert message_of(result, provider) == (FAILED_SILENTLY[provider], (_EMPTY, *in_text))
 
 
 _DEEP = '{"a":' * 200 + "1" + "}" * 200
@@ -215,6 +215,6 @@ def test_a_text_that_only_looks_like_the_structured_content_does_not_stand_for_i
 def test_of_many_texts_that_may_be_the_structured_content_only_some_are_read() -> None:
     same = block('{"a": 1}')
     near = block('{"a": 2}')
-    for before, told in ((15, ()), (16, (_AS_JSON,))):
+    for before, reported in ((15, ()), (16, (_AS_JSON,))):
         result = {"content": [near] * before + [same], "structuredContent": {"a": 1}}
-        assert message_of(result, CHAT)[1] == told
+        assert message_of(result, CHAT)[1] == reported

@@ -26,19 +26,19 @@ from sidecheck_server.core.refusals import Reason, Refusal
 
 
 def test_what_is_too_long_is_cut_with_a_note() -> None:
-    api = replace(PROVIDERS[RESPONSES], max_result_length=50)
+    provider = replace(PROVIDERS[RESPONSES], max_result_length=50)
     result = {"content": [block("x" * 10), block("y" * 60), block("z")]}
-    message, losses = convert_result(result, api, CALL_ID, NAME)
+    message, losses = convert_result(result, provider, CALL_ID, NAME)
     note = "\n[The rest is too long to be shown]"
     output = json.loads(message)["output"]
-    assert [part["text"] for part in output] == ["x" * 10, "y" * (40 - len(note)) + note]
+    assert [node["text"] for node in output] == ["x" * 10, "y" * (40 - len(note)) + note]
     said = "the API takes 50 characters; what is beyond is left out"
     assert losses == (loss("/content", Action.DROPPED, said),)
 
 
 def test_what_fits_is_not_cut() -> None:
-    api = replace(PROVIDERS[RESPONSES], max_result_length=50)
-    message, losses = convert_result({"content": [block("y" * 50)]}, api, CALL_ID, NAME)
+    provider = replace(PROVIDERS[RESPONSES], max_result_length=50)
+    message, losses = convert_result({"content": [block("y" * 50)]}, provider, CALL_ID, NAME)
     assert (json.loads(message)["output"], losses) == ("y" * 50, ())
 
 
@@ -61,28 +61,28 @@ NEEDS = {
 }
 
 
-@pytest.mark.parametrize("api", ModelApi)
+@pytest.mark.parametrize("provider", ModelApi)
 @pytest.mark.parametrize("field", ["call_id", "name"])
-def test_what_an_answer_must_name_may_not_be_empty(api: ModelApi, field: str) -> None:
+def test_what_an_answer_must_name_may_not_be_empty(provider: ModelApi, field: str) -> None:
     given = {"call_id": CALL_ID, "name": NAME, field: ""}
-    if field not in NEEDS[api]:
+    if field not in NEEDS[provider]:
         message, _ = convert_result(
-            {"content": []}, PROVIDERS[api], given["call_id"], given["name"]
+            {"content": []}, PROVIDERS[provider], given["call_id"], given["name"]
         )
-        validate_result(api, message)
+        validate_result(provider, message)
         assert b'""' not in message
         return
     with pytest.raises(Refusal) as caught:
-        convert_result({"content": []}, PROVIDERS[api], given["call_id"], given["name"])
+        convert_result({"content": []}, PROVIDERS[provider], given["call_id"], given["name"])
     assert caught.value.reason is Reason.INVALID_REQUEST
     assert caught.value.metadata == {"field": field}
 
 
-@pytest.mark.parametrize(("api", "longest"), [(RESPONSES, 64), (BEDROCK, 64), (MISTRAL, 9)])
-def test_an_id_that_is_too_long_is_refused(api: ModelApi, longest: int) -> None:
-    convert_result({"content": []}, PROVIDERS[api], "a" * longest, NAME)
+@pytest.mark.parametrize(("provider", "longest"), [(RESPONSES, 64), (BEDROCK, 64), (MISTRAL, 9)])
+def test_an_id_that_is_too_long_is_rejected(provider: ModelApi, longest: int) -> None:
+    convert_result({"content": []}, PROVIDERS[provider], "a" * longest, NAME)
     with pytest.raises(Refusal) as caught:
-        convert_result({"content": []}, PROVIDERS[api], "a" * (longest + 1), NAME)
+        convert_result({"content": []}, PROVIDERS[provider], "a" * (longest + 1), NAME)
     assert caught.value.reason is Reason.LIMIT_EXCEEDED
 
 

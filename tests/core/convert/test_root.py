@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from core_convert import ALL, Told, lacking, read, told, written
+from core_convert import ALL, LossSummary, without, read, reported, written
 from sidecheck_server.core.convert.providers.subset import Subset
 from sidecheck_server.core.convert.transforms.root import transform_root
 from sidecheck_server.core.refusals import Reason, Refusal
@@ -18,11 +18,11 @@ TYPED = ("/in", "type", "rewritten", "equivalent")
 WRAPPED = ("/in", "", "encoded", "equivalent")
 
 
-def rewritten(keyword: str) -> Told:
+def rewritten(keyword: str) -> LossSummary:
     return ("/in", keyword, "rewritten", "equivalent")
 
 
-def described(keyword: str, pointer: str = "/in") -> Told:
+def described(keyword: str, pointer: str = "/in") -> LossSummary:
     return (pointer, keyword, "described", "widened")
 
 
@@ -30,7 +30,7 @@ def wrapper(inner: Any) -> Any:
     return {"type": "object", "properties": {"input": inner}, "required": ["input"]}
 
 
-CASES: list[tuple[str, Subset, Any, Any, list[Told]]] = [
+CASES: list[tuple[str, Subset, Any, Any, list[LossSummary]]] = [
     ("nothing to do", Subset(), {**OBJECT, "anyOf": [A, B]}, {**OBJECT, "anyOf": [A, B]}, []),
     ("true", Subset(), True, OBJECT, [TYPED]),
     ("no members", STRICT_ROOT, OBJECT, EMPTY, []),
@@ -82,14 +82,14 @@ CASES: list[tuple[str, Subset, Any, Any, list[Told]]] = [
     ),
     (
         "oneOf where anyOf would have to stand for it",
-        lacking("oneOf", not_at_root=frozenset({"anyOf"})),
+        without("oneOf", not_at_root=frozenset({"anyOf"})),
         {**OBJECT, "oneOf": [A, B]},
         wrapper({**OBJECT, "oneOf": [A, B]}),
         [WRAPPED],
     ),
     (
         "anyOf that is taken nowhere",
-        lacking("anyOf", not_at_root=COMBINED),
+        without("anyOf", not_at_root=COMBINED),
         {**OBJECT, "anyOf": [A, B]},
         {
             **OBJECT,
@@ -155,14 +155,14 @@ CASES: list[tuple[str, Subset, Any, Any, list[Told]]] = [
     [case[1:] for case in CASES],
     ids=[case[0] for case in CASES],
 )
-def test_fitted(subset: Subset, schema: Any, expected: Any, losses: list[Told]) -> None:
-    root, record = read(schema)
+def test_transformed(subset: Subset, schema: Any, expected: Any, losses: list[LossSummary]) -> None:
+    root, log = read(schema)
 
-    fitted = transform_root(root, subset, record)
+    transformed = transform_root(root, subset, log)
 
-    assert written(fitted) == expected
-    assert told(record) == losses
-    assert fitted.encoding.wrapped == ("input" if WRAPPED in losses else "")
+    assert written(transformed) == expected
+    assert reported(log) == losses
+    assert transformed.encoding.wrapped == ("input" if WRAPPED in losses else "")
 
 
 @pytest.mark.parametrize(
@@ -174,12 +174,12 @@ def test_fitted(subset: Subset, schema: Any, expected: Any, losses: list[Told]) 
         {"type": "object", "allOf": [{"type": "string"}]},
     ],
 )
-def test_a_root_without_objects_is_refused(schema: Any) -> None:
+def test_a_root_without_objects_is_rejected(schema: Any) -> None:
     """Nothing that a model could write would be valid."""
-    root, record = read(schema)
+    root, log = read(schema)
 
     with pytest.raises(Refusal) as refusal:
-        transform_root(root, STRICT_ROOT, record)
+        transform_root(root, STRICT_ROOT, log)
 
     assert refusal.value.reason is Reason.NOT_CONVERTIBLE
     assert refusal.value.metadata == {"pointer": "/in"}

@@ -4,21 +4,21 @@ from typing import Any
 
 import pytest
 from compiling import D04, D06, D07, D2019, LIMITS, source_of
-from core_convert import Told, read, told, written
+from core_convert import LossSummary, read, reported, written
 from sidecheck_server.core.budget import Exhausted
 from sidecheck_server.core.convert.loss_log import LossLog
 from sidecheck_server.core.convert.schema_graph import reachable
 from sidecheck_server.core.convert.schema_reader import read_schema
 from sidecheck_server.core.refusals import Reason, Refusal
 
-SCHEMA: Told = ("/in", "$schema", "dropped", "equivalent")
+SCHEMA: LossSummary = ("/in", "$schema", "dropped", "equivalent")
 
 
-def dropped(keyword: str, pointer: str = "/in") -> Told:
+def dropped(keyword: str, pointer: str = "/in") -> LossSummary:
     return (pointer, keyword, "dropped", "equivalent")
 
 
-CASES: list[tuple[str, Any, Any, list[Told]]] = [
+CASES: list[tuple[str, Any, Any, list[LossSummary]]] = [
     ("as it is", {"type": "object", "required": ["a"]}, {"type": "object", "required": ["a"]}, []),
     ("true", True, {}, []),
     ("false", False, {"not": {}}, []),
@@ -213,14 +213,14 @@ CASES: list[tuple[str, Any, Any, list[Told]]] = [
 @pytest.mark.parametrize(
     ("schema", "expected", "losses"), [case[1:] for case in CASES], ids=[case[0] for case in CASES]
 )
-def test_read(schema: Any, expected: Any, losses: list[Told]) -> None:
-    root, record = read(schema)
+def test_read(schema: Any, expected: Any, losses: list[LossSummary]) -> None:
+    root, log = read(schema)
 
     assert written(root) == expected
-    assert told(record) == losses
+    assert reported(log) == losses
 
 
-def test_parts_stand_where_the_definition_has_them() -> None:
+def test_nodes_stand_where_the_definition_has_them() -> None:
     """Documents stand below the URI that they were sent with."""
     schema = {
         "$schema": D07,
@@ -231,7 +231,7 @@ def test_parts_stand_where_the_definition_has_them() -> None:
 
     root, _ = read(schema, documents)
 
-    assert [(part.path, part.name) for part in reachable(root)] == [
+    assert [(node.path, node.name) for node in reachable(root)] == [
         (("in",), ""),
         (("in", "items", 0), ""),
         (("in", "urn:doc", "definitions", "Po/int"), "Po/int"),
@@ -258,12 +258,12 @@ def test_long_chains_of_references_are_read() -> None:
     assert len(reachable(root)) == 8002
 
 
-def test_reading_is_paid_for() -> None:
+def test_interpretation_is_paid_for() -> None:
     with pytest.raises(Exhausted):
         read_schema(source_of({"items": {"items": {}}}), (), LossLog([250]), LIMITS)
 
 
-def test_what_is_not_admitted_is_refused() -> None:
+def test_what_is_not_admitted_is_rejected() -> None:
     with pytest.raises(Refusal) as refusal:
         read({"type": "strange"})
 

@@ -27,11 +27,11 @@ LATEST = EDITIONS[-1]
 
 
 def read_and_written(generated: Generated) -> tuple[Any, bool]:
-    record = LossLog([LIMITS.steps])
-    root = read_schema(generated.question.source(), ("inputSchema",), record, LIMITS)
+    log = LossLog([LIMITS.steps])
+    root = read_schema(generated.question.source(), ("inputSchema",), log, LIMITS)
     wider = any(
         loss.effect is Effect.WIDENED
-        for loss in record.losses
+        for loss in log.losses
         if generated.question.edition.draft is not Draft.DRAFT_04 or loss.keyword != "type"
     )
     return write_schema(root, Subset()), wider
@@ -55,10 +55,10 @@ def test_the_same_payloads_are_admitted(edition: Edition) -> None:
         for payload in _payloads(random, generated):
             if edition.draft is Draft.DRAFT_04 and has_whole_doubles(payload):
                 continue
-            said = before.is_valid(payload)
-            if said or not wider:
-                assert after.is_valid(payload) is said, (generated.question, written, payload)
+            message = before.is_valid(payload)
+            if message or not wider:
+                assert after.is_valid(payload) is message, (generated.question, written, payload)
             compared += 1
-            valid += said
+            valid += message
     assert compared > 3 * SCHEMAS
     assert 0.3 < valid / compared < 0.7

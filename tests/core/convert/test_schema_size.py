@@ -12,28 +12,28 @@ STRING = {"type": "string"}
 NODE = {"type": "object", "properties": {"next": {"$ref": "#/$defs/Node"}, "v": STRING}}
 
 
-def counts(**found: int) -> SchemaSize:
+def size(**found: int) -> SchemaSize:
     names = ("properties", "depth", "text", "enum_values", "enum_text", "optional", "unions")
     return SchemaSize(**{name: found.get(name, 0) for name in names})
 
 
 CASES: list[tuple[str, Any, SchemaSize]] = [
-    ("nothing", {}, counts()),
-    ("an object", {"type": "object"}, counts(depth=1)),
+    ("nothing", {}, size()),
+    ("an object", {"type": "object"}, size(depth=1)),
     (
-        "members",
+        "properties",
         {"properties": {"ab": STRING, "cde": STRING}, "required": ["ab"]},
-        counts(properties=2, depth=1, text=5, optional=1),
+        size(properties=2, depth=1, text=5, optional=1),
     ),
     (
         "objects and arrays on the way",
         {"properties": {"a": {"type": "array", "items": {"properties": {"b": STRING}}}}},
-        counts(properties=2, depth=3, text=2, optional=2),
+        size(properties=2, depth=3, text=2, optional=2),
     ),
     (
         "branches are no levels",
         {"type": "object", "anyOf": [{"allOf": [{"not": STRING}]}]},
-        counts(depth=1),
+        size(depth=1),
     ),
     (
         "unions",
@@ -45,27 +45,27 @@ CASES: list[tuple[str, Any, SchemaSize]] = [
             },
             "required": ["a", "b", "c", "d"],
         },
-        counts(properties=3, depth=1, text=3, unions=2),
+        size(properties=3, depth=1, text=3, unions=2),
     ),
     (
         "values",
         {"prefixItems": [{"enum": ["ab", 12, None]}, {"const": "xyz"}]},
-        counts(depth=1, text=2 + 2 + 4 + 3, enum_values=3),
+        size(depth=1, text=2 + 2 + 4 + 3, enum_values=3),
     ),
     (
         "250 values are not yet a large enum",
         {"enum": ["ab"] * 250},
-        counts(text=500, enum_values=250),
+        size(text=500, enum_values=250),
     ),
     (
         "251 are",
         {"prefixItems": [{"enum": ["ab"] * 251}, {"enum": ["abc"] * 251}]},
-        counts(depth=1, text=251 * 5, enum_values=502, enum_text=753),
+        size(depth=1, text=251 * 5, enum_values=502, enum_text=753),
     ),
     (
         "only strings count as a large enum",
         {"enum": ["ab"] * 251 + [1]},
-        counts(text=503, enum_values=252),
+        size(text=503, enum_values=252),
     ),
     (
         "definitions are counted once, with their names",
@@ -73,7 +73,7 @@ CASES: list[tuple[str, Any, SchemaSize]] = [
             "properties": {"a": {"$ref": "#/$defs/Node"}, "b": {"$ref": "#/$defs/Node"}},
             "$defs": {"Node": NODE},
         },
-        counts(properties=4, depth=2, text=2 + 4 + 4 + 1, optional=4),
+        size(properties=4, depth=2, text=2 + 4 + 4 + 1, optional=4),
     ),
 ]
 
@@ -86,19 +86,19 @@ def test_counts(schema: Any, expected: SchemaSize) -> None:
 
 
 def test_what_is_shared_again_and_again_is_counted_once() -> None:
-    part = SchemaNode((), {"type": "string"})
+    node = SchemaNode((), {"type": "string"})
     for _ in range(60):
-        part = SchemaNode((), {"properties": {"a": part, "b": part}})
+        node = SchemaNode((), {"properties": {"a": node, "b": node}})
 
-    assert measure_schema(part) == counts(properties=120, depth=60, text=120, optional=120)
+    assert measure_schema(node) == size(properties=120, depth=60, text=120, optional=120)
 
 
 def test_long_chains_are_counted() -> None:
-    part = SchemaNode((), {"type": "string"})
+    node = SchemaNode((), {"type": "string"})
     for _ in range(5000):
-        part = SchemaNode((), {"type": "array", "items": SchemaNode((), {"$ref": part})})
+        node = SchemaNode((), {"type": "array", "items": SchemaNode((), {"$ref": node})})
 
-    assert measure_schema(part).depth == 5000
+    assert measure_schema(node).depth == 5000
 
 
 LIMITS = SchemaLimits(properties=2, depth=3, text=4, enum_values=1005, enum_text=15_000)
@@ -107,19 +107,19 @@ LIMITS = SchemaLimits(properties=2, depth=3, text=4, enum_values=1005, enum_text
 @pytest.mark.parametrize(
     ("found", "expected"),
     [
-        (counts(properties=2, depth=3, text=4, enum_values=1005, enum_text=15_000), ""),
-        (counts(properties=3), "3 members, of all objects together, where 2 are taken"),
-        (counts(depth=4), "4 levels of nesting, where 3 are taken"),
+        (size(properties=2, depth=3, text=4, enum_values=1005, enum_text=15_000), ""),
+        (size(properties=3), "3 members, of all objects together, where 2 are taken"),
+        (size(depth=4), "4 levels of nesting, where 3 are taken"),
         (
-            counts(text=5),
+            size(text=5),
             "5 characters of names and of values of enum and const, where 4 are taken",
         ),
-        (counts(enum_values=1006), "1,006 values of all enums together, where 1,005 are taken"),
+        (size(enum_values=1006), "1,006 values of all enums together, where 1,005 are taken"),
         (
-            counts(enum_text=15_001),
+            size(enum_text=15_001),
             "15,001 characters of the values of one enum, where 15,000 are taken",
         ),
-        (counts(optional=100, unions=100), ""),
+        (size(optional=100, unions=100), ""),
     ],
 )
 def test_beyond(found: SchemaSize, expected: str) -> None:

@@ -128,16 +128,16 @@ def test_written(subset: Subset, schema: Any, expected: Any) -> None:
 def test_notes_stand_in_the_description(
     keywords: dict[str, Any], notes: list[str], expected: str
 ) -> None:
-    part = SchemaNode((), {**keywords, "type": "integer"}, notes=notes)
+    node = SchemaNode((), {**keywords, "type": "integer"}, notes=notes)
 
-    assert written(part) == {**keywords, "type": "integer", "description": expected}
-    assert list(written(part))[-1] == ("type" if keywords else "description")
+    assert written(node) == {**keywords, "type": "integer", "description": expected}
+    assert list(written(node))[-1] == ("type" if keywords else "description")
 
 
 def test_notes_are_not_written_where_there_are_no_descriptions() -> None:
-    part = SchemaNode((), {"type": "integer"}, notes=["at least 3"])
+    node = SchemaNode((), {"type": "integer"}, notes=["at least 3"])
 
-    assert written(part, Subset(keywords=ALL - {"description"})) == {"type": "integer"}
+    assert written(node, Subset(keywords=ALL - {"description"})) == {"type": "integer"}
 
 
 def test_a_note_beside_a_reference() -> None:
@@ -151,7 +151,7 @@ def test_a_note_beside_a_reference() -> None:
     }
 
 
-def test_a_part_at_several_places_is_a_definition() -> None:
+def test_a_node_at_several_places_is_a_definition() -> None:
     shared = SchemaNode(("in", "properties", "p"), {"enum": ["a"]})
     small = SchemaNode(("in", "properties", "q"), {"type": "null"})
     root = SchemaNode((), {"prefixItems": [shared, shared, small, small]})
@@ -171,12 +171,12 @@ def test_a_part_at_several_places_is_a_definition() -> None:
 
 
 def test_what_is_shared_again_and_again_is_not_written_without_end() -> None:
-    part = SchemaNode(())
+    node = SchemaNode(())
     for _ in range(40):
-        part = SchemaNode((), {"prefixItems": [part, part]})
+        node = SchemaNode((), {"prefixItems": [node, node]})
 
     with pytest.raises(Refusal) as refusal:
-        write_schema(part, Subset(references=References.NOWHERE))
+        write_schema(node, Subset(references=References.NOWHERE))
 
     assert refusal.value.reason is Reason.LIMIT_EXCEEDED
     assert refusal.value.metadata["bound"] == "subschemas"

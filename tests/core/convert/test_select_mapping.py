@@ -14,51 +14,51 @@ from sidecheck_server.core.refusals import Reason, Refusal
 from sidecheck_server.core.words import Verdict
 
 
-def plan(name: str = "t", api: ModelApi = CHAT) -> ToolMapping:
-    return ToolMapping(api, name, "s", "tool", "sha256:" + "0" * 64, strict=False, decoder=None)
+def mapping(name: str = "t", provider: ModelApi = CHAT) -> ToolMapping:
+    return ToolMapping(provider, name, "s", "tool", "sha256:" + "0" * 64, strict=False, decoder=None)
 
 
 def call_of(name: str) -> ModelCall:
     return ModelCall(name, "", {}, Verdict(), "")
 
 
-def test_the_plan_is_the_one_of_the_tool_that_is_called() -> None:
-    plans = [plan("a"), plan("b")]
+def test_the_mapping_is_the_one_of_the_tool_that_is_called() -> None:
+    mappings = [mapping("a"), mapping("b")]
 
-    assert plans[1] is select_mapping(plans, call_of("b"))
-    assert CHAT is common_api(plans)
+    assert mappings[1] is select_mapping(mappings, call_of("b"))
+    assert CHAT is common_api(mappings)
 
 
-def test_a_call_without_a_name_belongs_to_the_only_plan() -> None:
+def test_a_call_without_a_name_belongs_to_the_only_mapping() -> None:
     """Of several it is not known which."""
-    only = plan("a")
+    only = mapping("a")
 
     assert only is select_mapping([only], call_of(""))
-    assert None is select_mapping([only, plan("b")], call_of(""))
+    assert None is select_mapping([only, mapping("b")], call_of(""))
 
 
 @pytest.mark.parametrize(
-    ("plans", "reason", "metadata", "said"),
+    ("mappings", "reason", "metadata", "message"),
     [
         pytest.param(
             [], Reason.INVALID_REQUEST, {"field": "plans"}, "there is no plan", id="no plans"
         ),
         pytest.param(
-            [plan(), plan("u", ANTHROPIC)],
+            [mapping(), mapping("u", ANTHROPIC)],
             Reason.INVALID_REQUEST,
             {"field": "plans"},
             "openai-chat and anthropic",
             id="plans of several APIs",
         ),
         pytest.param(
-            [plan("x"), plan("x")],
+            [mapping("x"), mapping("x")],
             Reason.INVALID_MAPPING,
             {"name": "x"},
             '"x"',
             id="two of one name",
         ),
         pytest.param(
-            [plan("get_files"), plan("x")],
+            [mapping("get_files"), mapping("x")],
             Reason.MAPPING_MISMATCH,
             {"name": "get_file"},
             '"get_file"; is it "get_files"?',
@@ -66,19 +66,19 @@ def test_a_call_without_a_name_belongs_to_the_only_plan() -> None:
         ),
     ],
 )
-def test_plans_that_do_not_fit_are_refused(
-    plans: list[ToolMapping], reason: Reason, metadata: dict[str, str], said: str
+def test_mappings_that_do_not_fit_are_rejected(
+    mappings: list[ToolMapping], reason: Reason, metadata: dict[str, str], message: str
 ) -> None:
     with pytest.raises(Refusal) as refused:
-        select_mapping(plans, call_of("get_file"))
+        select_mapping(mappings, call_of("get_file"))
 
     assert (reason, metadata) == (refused.value.reason, refused.value.metadata)
-    assert said in refused.value.message
+    assert message in refused.value.message
 
 
-def test_a_plan_of_another_definition_is_refused() -> None:
+def test_a_mapping_of_another_definition_is_rejected() -> None:
     """The tool has changed since it was converted."""
-    made = plan()
+    made = mapping()
     check_definition(made, made.definition_digest)
 
     with pytest.raises(Refusal) as refused:

@@ -30,11 +30,11 @@ def test_a_tool_is_converted_as_the_case_wants(case: dict[str, Any]) -> None:
 def _converted(case: dict[str, Any]) -> ConvertedTool:
     definition = read_tool(tool_of(case), (), LIMITS)
     options = ConversionOptions(mode=Mode(case["mode"]), **case.get("options", {}))
-    api = PROVIDERS[ModelApi(case["api"])]
-    form = convert_definition(definition, api, options, LIMITS)
+    provider = PROVIDERS[ModelApi(case["api"])]
+    form = convert_definition(definition, provider, options, LIMITS)
     named = ToolName("", definition.name)
-    [name] = assign_tool_names([named], api.tool_names, options.server_prefix)
-    return build_converted_tool(form, named, name, api)
+    [name] = assign_tool_names([named], provider.tool_names, options.server_prefix)
+    return build_converted_tool(form, named, name, provider)
 
 
 def _told(result: ConvertedTool) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from core_convert import lacking, read
+from core_convert import without, read
 from sidecheck_server.core.convert.providers.subset import References, Subset
 from sidecheck_server.core.convert.transforms.context import TransformContext
 from sidecheck_server.core.convert.transforms.static_checks import is_exact, may_encode
@@ -15,12 +15,12 @@ DEEP = {"items": {"$ref": "#/$defs/d"}, "$defs": {"d": {"minLength": 1}}}
 
 CASES: list[tuple[bool, Subset, Any]] = [
     (True, Subset(), DEEP),
-    (False, lacking("minLength"), DEEP),
-    (True, lacking("format", "title"), {"format": "date", "title": "T"}),
-    (True, lacking("const"), {"const": 1}),
-    (False, lacking("const", "enum"), {"const": 1}),
+    (False, without("minLength"), DEEP),
+    (True, without("format", "title"), {"format": "date", "title": "T"}),
+    (True, without("const"), {"const": 1}),
+    (False, without("const", "enum"), {"const": 1}),
     (True, Subset(boolean_schemas=False), {"items": False}),
-    (False, lacking("not", boolean_schemas=False), {"items": False}),
+    (False, without("not", boolean_schemas=False), {"items": False}),
     (False, Subset(closed=True), {"type": "object"}),
     (False, Subset(closed=True), {"minLength": 1}),
     (False, Subset(all_required=True), {"type": "string", "required": ["a"]}),
@@ -44,22 +44,22 @@ CASES: list[tuple[bool, Subset, Any]] = [
 ]
 
 
-def fitting(
-    schema: Any, subset: Subset, members: Mapping[str, str] | None = None
+def context(
+    schema: Any, subset: Subset, properties: Mapping[str, str] | None = None
 ) -> TransformContext:
-    root, record = read(schema)
-    return TransformContext(root, subset, members or {}, record)
+    root, log = read(schema)
+    return TransformContext(root, subset, properties or {}, log)
 
 
 @pytest.mark.parametrize(("exact", "subset", "schema"), CASES)
 def test_exact_or_not(exact: bool, subset: Subset, schema: Any) -> None:
-    under_way = fitting(schema, subset)
+    under_way = context(schema, subset)
 
     assert is_exact(under_way.root, under_way) is exact
 
 
 def test_what_was_widened_is_not_exact() -> None:
-    under_way = fitting(STRING, Subset())
+    under_way = context(STRING, Subset())
     under_way.root.notes.append("at least 3 characters")
 
     assert not is_exact(under_way.root, under_way)
@@ -69,15 +69,15 @@ def test_what_was_widened_is_not_exact() -> None:
     "subset", [Subset(closed=True), Subset(all_required=True), Subset(typed=True)]
 )
 def test_strict_subsets_may_encode(subset: Subset) -> None:
-    under_way = fitting(STRING, subset)
+    under_way = context(STRING, subset)
 
     assert may_encode(under_way.root, under_way)
 
 
-def test_members_with_other_names_are_encoded() -> None:
+def test_properties_with_other_names_are_encoded() -> None:
     schema = {"items": {"properties": {"a b": STRING}}}
 
-    for members, encoded in (({"a b": "a_b"}, True), ({"c d": "c_d"}, False), ({}, False)):
-        under_way = fitting(schema, Subset(), members)
+    for properties, encoded in (({"a b": "a_b"}, True), ({"c d": "c_d"}, False), ({}, False)):
+        under_way = context(schema, Subset(), properties)
         assert may_encode(under_way.root, under_way) is encoded
         assert is_exact(under_way.root, under_way) is not encoded

@@ -24,8 +24,8 @@ def form(schema: Any, mode: Mode = Mode.STRICT_IF_LOSSLESS) -> ToolForm:
     return convert_definition(definition, CHAT, ConversionOptions(mode=mode), LIMITS)
 
 
-def of(member: Any, **more: Any) -> Any:
-    return {**CLOSED, "properties": {"a": member}, "required": ["a"], **more}
+def of(property_name: Any, **more: Any) -> Any:
+    return {**CLOSED, "properties": {"a": property_name}, "required": ["a"], **more}
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ MANY: Any = {**CLOSED, "properties": {f"m{n}": {"type": "null"} for n in range(5
         pytest.param(MANY, "5,001 members, of all objects together", id="members"),
     ],
 )
-def test_a_strict_form_that_would_be_refused_is_not_made(schema: Any, expected: str) -> None:
+def test_a_strict_form_that_would_be_rejected_is_not_made(schema: Any, expected: str) -> None:
     """The compatible one is, where strictness is only preferred."""
     found = form(schema)
 

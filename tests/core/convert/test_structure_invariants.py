@@ -13,7 +13,7 @@ from agreement.known_differences import is_avoided
 from agreement.run import _payloads
 from agreement.schemas import generate_schema
 from compiling import LIMITS
-from core_convert import ALL, has_whole_doubles, keywords_written
+from core_convert import ALL, has_whole_doubles, written_keywords
 from sidecheck_server.core.convert.loss_log import LossLog
 from sidecheck_server.core.convert.providers.subset import References, Subset
 from sidecheck_server.core.convert.schema_reader import read_schema
@@ -56,21 +56,21 @@ def test_all_that_was_admitted_is(edition: Edition) -> None:
         generated = generate_schema(random, edition)
         question = replace(generated.question, assert_formats=False)
         subset = a_subset(random)
-        record = LossLog([LIMITS.steps])
+        log = LossLog([LIMITS.steps])
         try:
-            root = read_schema(question.source(), ("inputSchema",), record, LIMITS)
-            fitted = transform_schema(root, subset, {}, record)
-            written = write_schema(fitted, subset)
+            root = read_schema(question.source(), ("inputSchema",), log, LIMITS)
+            transformed = transform_schema(root, subset, {}, log)
+            written = write_schema(transformed, subset)
         except Refusal:
             continue
-        case = (question, subset, written, record.losses)
+        case = (question, subset, written, log.losses)
         refused = ALL - (subset.keywords or ALL) - {"unevaluatedItems", "unevaluatedProperties"}
-        assert keywords_written(fitted).isdisjoint(refused), case
+        assert written_keywords(transformed).isdisjoint(refused), case
         if is_avoided(LATEST, written):
             continue
         wider = any(
             loss.effect is Effect.WIDENED
-            for loss in record.losses
+            for loss in log.losses
             if edition.draft is not Draft.DRAFT_04 or loss.keyword != "type"
         )
         before = edition.oracle(question.schema, question.documents)
@@ -80,12 +80,12 @@ def test_all_that_was_admitted_is(edition: Edition) -> None:
                 edition.draft is Draft.DRAFT_04 and has_whole_doubles(payload)
             ):
                 continue
-            said = before.is_valid(payload)
-            given = {fitted.encoding.wrapped: payload} if fitted.encoding.wrapped else payload
-            if said or not wider:
-                assert after.is_valid(given) is said, (payload, *case)
+            message = before.is_valid(payload)
+            given = {transformed.encoding.wrapped: payload} if transformed.encoding.wrapped else payload
+            if message or not wider:
+                assert after.is_valid(given) is message, (payload, *case)
             compared += 1
-            valid += said
+            valid += message
             same += not wider
     assert compared > SCHEMAS
     assert 0.2 < valid / compared < 0.8

@@ -158,7 +158,7 @@ BARE: dict[ModelApi, tuple[ToolForm, dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("key", ModelApi)
-def test_a_tool_has_everything_where_the_api_wants_it(key: ModelApi) -> None:
+def test_a_tool_has_everything_where_the_provider_wants_it(key: ModelApi) -> None:
     form, expected = WHOLE[key]
     text = tool_json(PROVIDERS[key], "weather_get", form)
     assert json.loads(text) == expected

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from .parts import SMALL, fitted_member, taking
+from .parts import SMALL, transformed_property, supporting
 
-ARRAYS = taking("items", "anyOf", "minItems", "maxItems", items=True, boolean_schemas=False)
+ARRAYS = supporting("items", "anyOf", "minItems", "maxItems", items=True, boolean_schemas=False)
 A, B = {"type": "string"}, {"type": "integer"}
 TYPE = {"type": "array"}
 
@@ -50,13 +50,13 @@ CASES: dict[str, tuple[Any, Any, list[tuple[str, str, str]]]] = {
 }
 
 
-@pytest.mark.parametrize(("schema", "expected", "told"), CASES.values(), ids=CASES)
-def test_arrays(schema: Any, expected: Any, told: list[tuple[str, str, str]]) -> None:
-    assert fitted_member(schema, ARRAYS) == (expected, told)
+@pytest.mark.parametrize(("schema", "expected", "reported"), CASES.values(), ids=CASES)
+def test_arrays(schema: Any, expected: Any, reported: list[tuple[str, str, str]]) -> None:
+    assert transformed_property(schema, ARRAYS) == (expected, reported)
 
 
 def test_items_of_any_form_are_json_text_where_types_are_asked_for() -> None:
-    found, told = fitted_member(TYPE, SMALL)
+    found, reported = transformed_property(TYPE, SMALL)
     text = {"type": "string", "description": "(any JSON value, as JSON text)"}
     expected = [("", "encoded", "equivalent"), ("items", "rewritten", "equivalent")]
-    assert (found, told) == ({**TYPE, "items": text}, expected)
+    assert (found, reported) == ({**TYPE, "items": text}, expected)

@@ -18,7 +18,7 @@ from sidecheck_server.core.convert.types import Effect
 
 from .decoding import decoded
 from .encoding import encoded
-from .parts import ALL_REQUIRED, CLOSED, SMALL, fitted
+from .parts import ALL_REQUIRED, CLOSED, SMALL, transformed
 
 RANDOM = settings(max_examples=150, derandomize=True, deadline=None, database=None)
 NAMES = ["a", "b", "c", "d", "e"]
@@ -72,15 +72,15 @@ def below(pairs: st.SearchStrategy[Pair]) -> st.SearchStrategy[Pair]:
 
 @st.composite
 def objects(draw: st.DrawFn, pairs: st.SearchStrategy[Pair]) -> Pair:
-    members = draw(st.dictionaries(st.sampled_from(NAMES), pairs, max_size=3))
-    given_names = [name for name in members if draw(st.booleans())]
+    properties = draw(st.dictionaries(st.sampled_from(NAMES), pairs, max_size=3))
+    given_names = [name for name in properties if draw(st.booleans())]
     required = [name for name in given_names if draw(st.booleans())]
-    schema: dict[str, Any] = {"properties": {name: each.schema for name, each in members.items()}}
+    schema: dict[str, Any] = {"properties": {name: each.schema for name, each in properties.items()}}
     if draw(st.integers(0, 4)):
         schema["type"] = draw(st.sampled_from(["object", "object", ["object", "null"]]))
     if draw(st.booleans()):
         schema["required"] = required
-    payload = {name: members[name].payload for name in given_names}
+    payload = {name: properties[name].payload for name in given_names}
     match draw(st.integers(0, 6)):
         case 0:
             schema["additionalProperties"] = True
@@ -167,18 +167,18 @@ def unions(draw: st.DrawFn, pairs: st.SearchStrategy[Pair]) -> Pair:
 @st.composite
 def roots(draw: st.DrawFn) -> Pair:
     pairs = st.recursive(scalars(), below, max_leaves=6)
-    members = draw(st.dictionaries(st.sampled_from(NAMES), pairs, max_size=4))
-    names = [name for name in members if draw(st.booleans())]
+    properties = draw(st.dictionaries(st.sampled_from(NAMES), pairs, max_size=4))
+    names = [name for name in properties if draw(st.booleans())]
     schema: dict[str, Any] = {
         "type": "object",
-        "properties": {name: each.schema for name, each in members.items()},
+        "properties": {name: each.schema for name, each in properties.items()},
         "required": [name for name in names if draw(st.booleans())],
         "$defs": {
             "one": {"type": "object", "properties": {"next": {"$ref": "#/$defs/one"}}},
             "two": {"anyOf": [{"$ref": "#/$defs/one"}, {"type": ["string", "null"]}, {}]},
         },
     }
-    payload = {name: members[name].payload for name in names}
+    payload = {name: properties[name].payload for name in names}
     match draw(st.integers(0, 3)):
         case 0:
             other = draw(pairs)
@@ -200,18 +200,18 @@ def test_what_is_valid_can_be_given(subset: Subset) -> None:
         nonlocal judged
         if not Draft202012Validator(pair.schema).is_valid(pair.payload):
             return
-        found = fitted(pair.schema, subset)
+        found = transformed(pair.schema, subset)
         if any(loss.effect is Effect.NARROWED for loss in found.losses):
             return
         judged += 1
         form = encoded(pair.payload, found.root, subset)
         Draft202012Validator.check_schema(found.schema)
-        told = {"from": pair.schema, "to": found.schema, "payload": pair.payload, "form": form}
-        assert Draft202012Validator(found.schema).is_valid(form), json.dumps(told)
+        reported = {"from": pair.schema, "to": found.schema, "payload": pair.payload, "form": form}
+        assert Draft202012Validator(found.schema).is_valid(form), json.dumps(reported)
         readings = decoded(form, found.root, subset)
-        assert any(map(Draft202012Validator(pair.schema).is_valid, readings)), json.dumps(told)
+        assert any(map(Draft202012Validator(pair.schema).is_valid, readings)), json.dumps(reported)
         if not any(loss.message.endswith("null is its default") for loss in found.losses):
-            assert pair.payload in readings, json.dumps(told)
+            assert pair.payload in readings, json.dumps(reported)
 
     judge()
     assert judged > 50
@@ -237,7 +237,7 @@ def test_what_is_given_is_valid_where_nothing_was_widened(subset: Subset) -> Non
     @given(roots(), st.integers(0, 2**32))
     def judge(pair: Pair, seed: int) -> None:
         nonlocal judged
-        found, random = fitted(pair.schema, subset), Random(seed)
+        found, random = transformed(pair.schema, subset), Random(seed)
         # No schema says what the JSON text in a string is of.
         texts = any("JSON object" in loss.message for loss in found.losses)
         if texts or any(loss.effect is not Effect.EQUIVALENT for loss in found.losses):
@@ -247,10 +247,10 @@ def test_what_is_given_is_valid_where_nothing_was_widened(subset: Subset) -> Non
         for form in filter(admits, [changed(random, payload) for _ in range(10)]):
             judged += 1
             readings = decoded(form, found.root, subset)
-            told = {"from": pair.schema, "to": found.schema, "form": form, "read": readings}
+            reported = {"from": pair.schema, "to": found.schema, "form": form, "read": readings}
             valid = any(map(Draft202012Validator(pair.schema).is_valid, readings))
             # A string that should hold JSON text, and does not, has no reading.
-            assert valid or not readings, json.dumps(told)
+            assert valid or not readings, json.dumps(reported)
 
     judge()
     assert judged > 20

@@ -6,7 +6,7 @@ import pytest
 from sidecheck_server.core.convert.providers.subset import Subset
 from sidecheck_server.core.convert.schema_graph import Entries
 
-from .parts import ALL_REQUIRED, CLOSED, SMALL, fitted, fitted_member, taking
+from .parts import ALL_REQUIRED, CLOSED, SMALL, transformed, transformed_property, supporting
 
 A, B = {"type": "string"}, {"type": "integer"}
 TEXT = {"type": "string", "description": "(any JSON value, as JSON text)"}
@@ -16,10 +16,10 @@ CLOSING = ("additionalProperties", "rewritten", "narrowed")
 AS_NULL = ("required", "encoded", "equivalent")
 
 
-def closed(required: list[str] | None = None, **members: Any) -> dict[str, Any]:
+def closed(required: list[str] | None = None, **properties: Any) -> dict[str, Any]:
     """Return the schema of a closed object."""
     named = {} if required is None else {"required": required}
-    return {"type": "object", "properties": members, **named, "additionalProperties": False}
+    return {"type": "object", "properties": properties, **named, "additionalProperties": False}
 
 
 def entries(value: Any) -> dict[str, Any]:
@@ -119,7 +119,7 @@ CASES: dict[str, tuple[Subset, Any, Any, list[tuple[str, str, str]]]] = {
         ],
     ),
     "patterns and all others": (
-        taking("additionalProperties", "anyOf"),
+        supporting("additionalProperties", "anyOf"),
         {"type": "object", "patternProperties": {"^x": B}, "additionalProperties": A},
         {
             "type": "object",
@@ -129,7 +129,7 @@ CASES: dict[str, tuple[Subset, Any, Any, list[tuple[str, str, str]]]] = {
         [("patternProperties", "described", "widened")],
     ),
     "patterns, and others are open": (
-        taking("additionalProperties", "anyOf"),
+        supporting("additionalProperties", "anyOf"),
         {"type": "object", "patternProperties": {"^x": B}},
         {
             "type": "object",
@@ -144,7 +144,7 @@ CASES: dict[str, tuple[Subset, Any, Any, list[tuple[str, str, str]]]] = {
         [("properties", "rewritten", "equivalent")],
     ),
     "a member that admits nothing, of an open object": (
-        taking(boolean_schemas=False),
+        supporting(boolean_schemas=False),
         {"type": "object", "properties": {"a": A, "b": False}},
         {"type": "object", "properties": {"a": A}, "description": '(never has "b")'},
         [("properties", "described", "widened")],
@@ -203,15 +203,15 @@ CASES: dict[str, tuple[Subset, Any, Any, list[tuple[str, str, str]]]] = {
 }
 
 
-@pytest.mark.parametrize(("subset", "schema", "expected", "told"), CASES.values(), ids=CASES)
+@pytest.mark.parametrize(("subset", "schema", "expected", "reported"), CASES.values(), ids=CASES)
 def test_objects(
-    subset: Subset, schema: Any, expected: Any, told: list[tuple[str, str, str]]
+    subset: Subset, schema: Any, expected: Any, reported: list[tuple[str, str, str]]
 ) -> None:
-    assert fitted_member(schema, subset) == (expected, told)
+    assert transformed_property(schema, subset) == (expected, reported)
 
 
 def test_a_root_that_is_a_map_is_wrapped() -> None:
-    found = fitted({"type": "object", "additionalProperties": {"$ref": "#"}}, CLOSED)
+    found = transformed({"type": "object", "additionalProperties": {"$ref": "#"}}, CLOSED)
     again = {"$ref": "#/$defs/definition"}
     assert found.schema == {
         **closed(["input"], input=again),
@@ -221,12 +221,12 @@ def test_a_root_that_is_a_map_is_wrapped() -> None:
     assert found.root.keywords["properties"]["input"].encoding.entries == Entries()
 
 
-def test_a_root_without_members_is_closed() -> None:
-    found = fitted({"type": "object"}, CLOSED)
+def test_a_root_without_properties_is_closed() -> None:
+    found = transformed({"type": "object"}, CLOSED)
     assert (found.schema, found.told) == (closed(), [CLOSING])
 
 
-def test_members_are_renamed_wherever_they_are_named() -> None:
+def test_properties_are_renamed_wherever_they_are_named() -> None:
     schema: dict[str, Any] = {
         "type": "object",
         "properties": {"a b": A, "c": A},
@@ -234,7 +234,7 @@ def test_members_are_renamed_wherever_they_are_named() -> None:
         "allOf": [{"required": ["d e"]}],
         "propertyNames": {"maxLength": 3},
     }
-    found = fitted(schema, Subset(), {"a b": "a_b", "d e": "d_e"})
+    found = transformed(schema, Subset(), {"a b": "a_b", "d e": "d_e"})
     assert found.schema["properties"] == {"a_b": A, "c": A}
     assert found.schema["required"] == ["a_b", "d_e"]
     assert found.root.encoding.renamed == {"a_b": "a b", "d_e": "d e"}
@@ -250,7 +250,7 @@ def test_a_schema_that_every_keyword_is_taken_of_stays_as_it_is() -> None:
         "required": ["z"],
         "minProperties": 1,
     }
-    found = fitted(schema, Subset())
+    found = transformed(schema, Subset())
     assert (found.schema, found.told) == (
         {**schema, "properties": {**schema["properties"], "b": {}}},
         [],
@@ -258,9 +258,9 @@ def test_a_schema_that_every_keyword_is_taken_of_stays_as_it_is() -> None:
 
 
 def test_what_describes_a_union_goes_to_its_first_branch_where_it_stands_alone() -> None:
-    subset = taking("anyOf", any_of_alone=True)
-    found, told = fitted_member(
+    subset = supporting("anyOf", any_of_alone=True)
+    found, reported = transformed_property(
         {"anyOf": [{**A, "description": "a"}, B], "description": "d"}, subset
     )
     assert found == {"anyOf": [{"type": "string", "description": "d a"}, B]}
-    assert told == [("description", "rewritten", "equivalent")]
+    assert reported == [("description", "rewritten", "equivalent")]

@@ -7,9 +7,9 @@ from sidecheck_server.core.budget import Exhausted
 from sidecheck_server.core.convert.providers.subset import Patterns, Subset
 from sidecheck_server.core.convert.transforms.values import supports_pattern
 
-from .parts import CLOSED, SMALL, fitted_member, taking
+from .parts import CLOSED, SMALL, transformed_property, supporting
 
-PLAIN = taking(
+PLAIN = supporting(
     *("minimum", "maximum", "enum", "anyOf", "pattern", "format"),
     formats=frozenset({"date"}),
     patterns=Patterns.REGULAR,
@@ -201,15 +201,15 @@ CASES: dict[str, tuple[Subset, Any, Any, list[tuple[str, str]]]] = {
 }
 
 
-@pytest.mark.parametrize(("subset", "schema", "expected", "told"), CASES.values(), ids=CASES)
-def test_values(subset: Subset, schema: Any, expected: Any, told: list[tuple[str, str]]) -> None:
-    found, losses = fitted_member(schema, subset)
-    assert (found, [each[1:] for each in losses]) == (expected, told)
+@pytest.mark.parametrize(("subset", "schema", "expected", "reported"), CASES.values(), ids=CASES)
+def test_values(subset: Subset, schema: Any, expected: Any, reported: list[tuple[str, str]]) -> None:
+    found, losses = transformed_property(schema, subset)
+    assert (found, [each[1:] for each in losses]) == (expected, reported)
 
 
 def test_null_stays_in_the_list_where_it_is_a_mark() -> None:
-    subset = taking("anyOf", type_lists=False, nullable=True)
-    found, _ = fitted_member({"type": ["string", "integer", "null"]}, subset)
+    subset = supporting("anyOf", type_lists=False, nullable=True)
+    found, _ = transformed_property({"type": ["string", "integer", "null"]}, subset)
     assert found == {"anyOf": [{"type": "string", "nullable": True}, {"type": "integer"}]}
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from sidecheck_server.core.refusals import Reason, Refusal
 
-from .parts import CLOSED, fitted_member
+from .parts import CLOSED, transformed_property
 
 ARRANGED = replace(CLOSED, distinct_first_properties=True)
 TOLD = ("properties", "rewritten", "equivalent")
@@ -37,7 +37,7 @@ def orders(schema: dict[str, Any]) -> list[list[str]]:
 
 
 @pytest.mark.parametrize(
-    ("given", "expected", "told"),
+    ("given", "expected", "reported"),
     [
         pytest.param(
             union(["a", "b"], ["c", "b"]), [["a", "b"], ["c", "b"]], [], id="different as they are"
@@ -59,18 +59,18 @@ def orders(schema: dict[str, Any]) -> list[list[str]]:
         ),
     ],
 )
-def test_members_are_arranged(
-    given: dict[str, Any], expected: list[list[str]], told: list[tuple[str, str, str]]
+def test_properties_are_arranged(
+    given: dict[str, Any], expected: list[list[str]], reported: list[tuple[str, str, str]]
 ) -> None:
-    schema, losses = fitted_member(given, ARRANGED)
+    schema, losses = transformed_property(given, ARRANGED)
 
-    assert (expected, told) == (orders(schema), losses)
+    assert (expected, reported) == (orders(schema), losses)
 
 
-def test_objects_that_nothing_tells_apart_are_refused() -> None:
+def test_objects_that_nothing_tells_apart_are_rejected() -> None:
     alike = union(["a"], ["a"])
 
     with pytest.raises(Refusal) as refused:
-        fitted_member(alike, ARRANGED)
+        transformed_property(alike, ARRANGED)
     assert refused.value.reason is Reason.NOT_CONVERTIBLE
-    assert orders(fitted_member(alike, CLOSED)[0]) == [["a"], ["a"]]
+    assert orders(transformed_property(alike, CLOSED)[0]) == [["a"], ["a"]]
