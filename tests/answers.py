@@ -34,7 +34,7 @@ CHAT, RESPONSES, ANTHROPIC, GEMINI, GEMINI_JSON, BEDROCK, MISTRAL, OLLAMA = Mode
 CALL_ID = "call12345"
 NAME = "weather_get"
 
-NOT_SHOWN = "cannot be shown to the model, which is told of its type and size instead"
+NOT_SHOWN = "not accepted by the provider; its type and size are sent as text"
 
 
 def loss(pointer: str, action: Action, message: str) -> Loss:
@@ -44,7 +44,7 @@ def loss(pointer: str, action: Action, message: str) -> Loss:
 
 def untold(pointer: str) -> Loss:
     """Return what is told of a part that the model does not see."""
-    return loss(pointer, Action.DROPPED, "the model is not told")
+    return loss(pointer, Action.DROPPED, "not sent to the model")
 
 
 def block(said: str) -> dict[str, Any]:

@@ -40,8 +40,7 @@ def read(schema: Any, documents: Mapping[str, Any] | None = None) -> tuple[Schem
 def reported(log: LossLog) -> list[LossSummary]:
     """Return what *record* tells, in short."""
     return [
-        (loss.pointer, loss.keyword, str(loss.action), str(loss.effect))
-        for loss in log.ordered()
+        (loss.pointer, loss.keyword, str(loss.action), str(loss.effect)) for loss in log.ordered()
     ]
 
 

@@ -58,9 +58,9 @@ class Reason(StrEnum):
     # The conversion
     NOT_CONVERTIBLE = "NOT_CONVERTIBLE"
     """The API takes nothing that the tool could be turned into, in the mode asked for."""
-    INVALID_MAPPING = "INVALID_PLAN"
+    INVALID_MAPPING = "INVALID_MAPPING"
     """A plan is none, or of a later version."""
-    MAPPING_MISMATCH = "PLAN_MISMATCH"
+    MAPPING_MISMATCH = "MAPPING_MISMATCH"
     """A plan does not belong to the call, or to the tool."""
 
     # The inference

@@ -24,7 +24,9 @@ def decoded(form: Any, node: SchemaNode, subset: Subset) -> list[Any]:
 def _readings(form: Any, node: SchemaNode, subset: Subset) -> Iterator[Any]:
     encoding, keywords = node.encoding, node.keywords
     if encoding.wrapped:
-        yield from _readings(form[encoding.wrapped], keywords["properties"][encoding.wrapped], subset)
+        yield from _readings(
+            form[encoding.wrapped], keywords["properties"][encoding.wrapped], subset
+        )
     elif encoding.json_text and isinstance(form, str):
         yield from _of_json_text(form)
     elif encoding.entries and isinstance(form, list):

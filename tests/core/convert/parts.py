@@ -85,4 +85,4 @@ def transformed_property(schema: Any, subset: Subset) -> tuple[Any, list[tuple[s
         subset, keywords=subset.keywords and subset.keywords | {"additionalProperties", "required"}
     )
     found = transformed(around, takes_closed)
-    return found.schema["properties"]["it"], found.told
+    return found.schema["properties"]["it"], found.reported

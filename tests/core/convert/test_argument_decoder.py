@@ -8,11 +8,11 @@ from fitted_parts import (
     NULL,
     STRING,
     TEXT,
-    object_node,
     entries,
     never,
-    nulls,
     node,
+    nulls,
+    object_node,
     text,
 )
 from sidecheck_server.core.convert.argument_decoder import build_decoder
@@ -185,9 +185,9 @@ def test_a_very_deep_schema_is_walked_without_recursion() -> None:
     ],
 )
 def test_a_decoder_that_no_mapping_has_room_for_is_rejected(root: SchemaNode) -> None:
-    """A plan must be readable when it comes back."""
+    """A mapping must be readable when it comes back."""
     with pytest.raises(Refusal) as refused:
         build_decoder(root)
 
     assert Reason.NOT_CONVERTIBLE is refused.value.reason
-    assert {"bound": "plan", "limit": "131072"} == refused.value.metadata
+    assert {"bound": "mapping", "limit": "131072"} == refused.value.metadata

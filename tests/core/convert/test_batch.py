@@ -11,7 +11,9 @@ from sidecheck_server.core.convert.schema_size import SchemaSize
 from sidecheck_server.core.convert.types import ConversionOptions, Mode, ModelApi
 from sidecheck_server.core.refusals import Reason, Refusal
 
-PROVIDER = replace(PROVIDERS[ModelApi.ANTHROPIC], request_limits=RequestLimits(tools=2, strict_tools=1))
+PROVIDER = replace(
+    PROVIDERS[ModelApi.ANTHROPIC], request_limits=RequestLimits(tools=2, strict_tools=1)
+)
 SIZE = SchemaSize(0, 1, 0, 0, 0, 0, 0)
 FORM = ToolForm("t", "sha256:0", "", b"{}", None, True, None, (), "", SIZE)
 A, B, OTHER = ToolName("s", "a"), ToolName("s", "b"), ToolName("t", "a")

@@ -6,11 +6,11 @@ import pytest
 from fitted_parts import (
     NULL,
     STRING,
-    object_node,
     closed,
     entries,
     never,
     node,
+    object_node,
     text,
 )
 from sidecheck_server.core.convert.argument_decoder import build_decoder

@@ -31,7 +31,9 @@ def resolve(
     """Return what *arguments* mean under *schema*, judged one by one."""
     text = json.dumps({"type": "tool_use", "id": "1", "name": "t", "input": arguments})
     call = read_model_call(text.encode(), PROVIDERS[ModelApi.ANTHROPIC], LIMITS)
-    mapping = ToolMapping(ModelApi.ANTHROPIC, "t", "", "t", "sha256:0", strict=False, decoder=decoder)
+    mapping = ToolMapping(
+        ModelApi.ANTHROPIC, "t", "", "t", "sha256:0", strict=False, decoder=decoder
+    )
     source = SchemaSource(json.dumps(schema).encode())
     compiled = CompiledSchema(source, compile_source(source, LIMITS), LIMITS)
     resolution = CallResolution(call, mapping, Judging(), limits)

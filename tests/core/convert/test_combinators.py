@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from core_convert import LossSummary, without, apply_rules
+from core_convert import LossSummary, apply_rules, without
 from sidecheck_server.core.convert.providers.subset import Subset
 from sidecheck_server.core.convert.transforms.combinators import RULES
 
@@ -66,7 +66,7 @@ CASES: list[tuple[str, Subset, Any, Any, list[LossSummary]]] = [
         "unevaluatedProperties beside what may or may not evaluate",
         without("unevaluatedProperties"),
         {"anyOf": [A, NULL], "unevaluatedProperties": False},
-        {"anyOf": [A, NULL], "description": "(no other members)"},
+        {"anyOf": [A, NULL], "description": "(no other properties)"},
         [described("unevaluatedProperties")],
     ),
     (
@@ -229,7 +229,7 @@ CASES: list[tuple[str, Subset, Any, Any, list[LossSummary]]] = [
         without("dependentSchemas", "propertyNames"),
         {"dependentSchemas": {"a": {"required": ["b"]}}, "propertyNames": {"maxLength": 3}},
         {
-            "description": '(names of members are like {"maxLength": 3};'
+            "description": '(names of properties are like {"maxLength": 3};'
             ' with a: {"required": ["b"]})'
         },
         [described("dependentSchemas"), described("propertyNames")],

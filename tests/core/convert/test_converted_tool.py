@@ -54,13 +54,15 @@ def test_a_form_and_a_name_are_a_tool_and_its_mapping() -> None:
 
 def test_a_name_that_changed_is_a_loss_among_the_others() -> None:
     """In the order of their places; one that stayed is none."""
-    message = "the model knows the tool as 'a_b'"
+    message = "the tool has the name 'a_b' at the provider"
     named = Loss("/name", "", Action.ENCODED, Effect.EQUIVALENT, message)
 
     assert (DROPPED, named, LAST) == build_converted_tool(
         FORM, ToolName("", "a.b"), "a_b", PROVIDER
     ).losses
-    assert (DROPPED, LAST) == build_converted_tool(FORM, ToolName("", "a.b"), "a.b", PROVIDER).losses
+    assert (DROPPED, LAST) == build_converted_tool(
+        FORM, ToolName("", "a.b"), "a.b", PROVIDER
+    ).losses
 
 
 def test_why_a_tool_is_not_strict_beside_others_goes_before_why_it_is_not_alone() -> None:

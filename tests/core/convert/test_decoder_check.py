@@ -19,14 +19,20 @@ LIST = {"any_of": [{"when": {}, "as": {"ref": "d0"}}]}
         pytest.param({"nulls": [1]}, "/nulls/0", "MAPPING_WRONG_TYPE", id="a null without a name"),
         pytest.param({"renamed": []}, "/renamed", "MAPPING_WRONG_TYPE", id="renamed is an array"),
         pytest.param({"renamed": {"a": 1}}, "/renamed/a", "MAPPING_WRONG_TYPE", id="renamed to 1"),
-        pytest.param({"properties": []}, "/properties", "MAPPING_WRONG_TYPE", id="members is an array"),
-        pytest.param({"properties": {"a": None}}, "/properties/a", "MAPPING_WRONG_TYPE", id="member null"),
+        pytest.param(
+            {"properties": []}, "/properties", "MAPPING_WRONG_TYPE", id="members is an array"
+        ),
+        pytest.param(
+            {"properties": {"a": None}}, "/properties/a", "MAPPING_WRONG_TYPE", id="member null"
+        ),
         pytest.param({"values": True}, "/values", "MAPPING_WRONG_TYPE", id="values is true"),
         pytest.param({"items": []}, "/items", "MAPPING_WRONG_TYPE", id="items is an array"),
         pytest.param({"prefix": {}}, "/prefix", "MAPPING_WRONG_TYPE", id="prefix is an object"),
         pytest.param({"prefix": [None, 1]}, "/prefix/1", "MAPPING_WRONG_TYPE", id="prefix of 1"),
         pytest.param({"entries": True}, "/entries", "MAPPING_WRONG_TYPE", id="entries is true"),
-        pytest.param({"entries": {}}, "/entries", "MAPPING_PROPERTY_MISSING", id="entries of nothing"),
+        pytest.param(
+            {"entries": {}}, "/entries", "MAPPING_PROPERTY_MISSING", id="entries of nothing"
+        ),
         pytest.param(
             {"entries": {"name": "a", "value": "a"}},
             "/entries",
@@ -45,12 +51,20 @@ LIST = {"any_of": [{"when": {}, "as": {"ref": "d0"}}]}
         pytest.param({"inner": {}}, "", "MAPPING_PROPERTY_MISSING", id="inner of nothing"),
         pytest.param({"any_of": {}}, "/any_of", "MAPPING_WRONG_TYPE", id="any_of is an object"),
         pytest.param({"any_of": [1]}, "/any_of/0", "MAPPING_WRONG_TYPE", id="a branch is 1"),
-        pytest.param({"any_of": [{}]}, "/any_of/0", "MAPPING_PROPERTY_MISSING", id="without a test"),
         pytest.param(
-            {"any_of": [{"when": {}, "as": []}]}, "/any_of/0/as", "MAPPING_WRONG_TYPE", id="as array"
+            {"any_of": [{}]}, "/any_of/0", "MAPPING_PROPERTY_MISSING", id="without a test"
         ),
         pytest.param(
-            {"any_of": [{"when": []}]}, "/any_of/0/when", "MAPPING_WRONG_TYPE", id="a test is an array"
+            {"any_of": [{"when": {}, "as": []}]},
+            "/any_of/0/as",
+            "MAPPING_WRONG_TYPE",
+            id="as array",
+        ),
+        pytest.param(
+            {"any_of": [{"when": []}]},
+            "/any_of/0/when",
+            "MAPPING_WRONG_TYPE",
+            id="a test is an array",
         ),
         pytest.param(
             {"any_of": [{"when": {"type": []}}]},
@@ -94,7 +108,10 @@ LIST = {"any_of": [{"when": {}, "as": {"ref": "d0"}}]}
         pytest.param({"defs": []}, "/defs", "MAPPING_WRONG_TYPE", id="defs is an array"),
         pytest.param({"defs": {"d": 1}}, "/defs/d", "MAPPING_WRONG_TYPE", id="a definition is 1"),
         pytest.param(
-            {"items": {"defs": {}}}, "/items/defs", "MAPPING_UNKNOWN_PROPERTY", id="defs below the top"
+            {"items": {"defs": {}}},
+            "/items/defs",
+            "MAPPING_UNKNOWN_PROPERTY",
+            id="defs below the top",
         ),
         pytest.param(
             {"defs": {"d": {"ref": "d"}}}, "/defs/d", "MAPPING_REFERENCE_CYCLE", id="to itself"
@@ -116,7 +133,9 @@ def test_a_decoder_that_is_wrong_is_rejected(decoder: Any, pointer: str, code: s
     assert {"pointer": f"/decoder{pointer}", "code": code} == refused.value.metadata
 
 
-@pytest.mark.parametrize("property_name", ["items", "values", "inner", "properties", "prefix", "entries"])
+@pytest.mark.parametrize(
+    "property_name", ["items", "values", "inner", "properties", "prefix", "entries"]
+)
 def test_a_reference_that_goes_on_to_another_value_may_lead_back(property_name: str) -> None:
     """Schemas are recursive; payloads end."""
     again = {"ref": "d"}

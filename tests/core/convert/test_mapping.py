@@ -36,7 +36,9 @@ DECODER: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("server", ["s", ""])
-@pytest.mark.parametrize("decoder", [None, DECODER, {}], ids=["no guide", "a guide", "an empty guide"])
+@pytest.mark.parametrize(
+    "decoder", [None, DECODER, {}], ids=["no guide", "a guide", "an empty guide"]
+)
 @pytest.mark.parametrize("provider", list(ModelApi))
 def test_a_mapping_is_read_as_it_was_written(
     provider: ModelApi, decoder: dict[str, Any] | None, server: str
@@ -80,13 +82,13 @@ def test_a_mapping_that_could_not_be_read_is_not_written() -> None:
         pytest.param(b"[]", "", "MAPPING_WRONG_TYPE", "found an empty array", id="an array"),
         pytest.param(b"null", "", "MAPPING_WRONG_TYPE", "found null", id="null"),
         pytest.param(
-            b"{}", "", "MAPPING_PROPERTY_MISSING", 'needs the member "sidecheck_mapping"', id="no version"
+            b"{}", "", "MAPPING_PROPERTY_MISSING", 'requires "sidecheck_mapping"', id="no version"
         ),
         pytest.param(
             b'{"tools": []}',
             "",
             "MAPPING_PROPERTY_MISSING",
-            "give what a conversion made as it is",
+            "send it as the conversion returned it",
             id="another document",
         ),
         *[
@@ -103,32 +105,54 @@ def test_a_mapping_that_could_not_be_read_is_not_written() -> None:
             id="a later version",
         ),
         pytest.param(
-            text(sidecheck_mapping=True), "/sidecheck_mapping", "MAPPING_VERSION", "a boolean", id="true"
+            text(sidecheck_mapping=True),
+            "/sidecheck_mapping",
+            "MAPPING_VERSION",
+            "a boolean",
+            id="true",
         ),
         pytest.param(
-            text(sidecheck_mapping=1.0), "/sidecheck_mapping", "MAPPING_VERSION", "a number", id="1.0"
+            text(sidecheck_mapping=1.0),
+            "/sidecheck_mapping",
+            "MAPPING_VERSION",
+            "a number",
+            id="1.0",
         ),
-        pytest.param(text(more=1), "/more", "MAPPING_UNKNOWN_PROPERTY", '"more"', id="unknown member"),
-        pytest.param(text(provider="other"), "/api", "MAPPING_WRONG_VALUE", "openai-chat,", id="no api"),
-        pytest.param(text(provider=1), "/api", "MAPPING_WRONG_TYPE", "an integer", id="api is a number"),
+        pytest.param(
+            text(more=1), "/more", "MAPPING_UNKNOWN_PROPERTY", '"more"', id="unknown property"
+        ),
+        pytest.param(text(api="other"), "/api", "MAPPING_WRONG_VALUE", "openai-chat,", id="no api"),
+        pytest.param(text(api=1), "/api", "MAPPING_WRONG_TYPE", "an integer", id="api is a number"),
         pytest.param(text(name=""), "/name", "MAPPING_WRONG_VALUE", "is empty", id="an empty name"),
-        pytest.param(text(tool=["t"]), "/tool", "MAPPING_WRONG_TYPE", "1 item", id="tool is an array"),
+        pytest.param(
+            text(tool=["t"]), "/tool", "MAPPING_WRONG_TYPE", "1 item", id="tool is an array"
+        ),
         pytest.param(text(server=""), "/server", "MAPPING_WRONG_VALUE", "empty", id="empty server"),
-        pytest.param(text(server=None), "/server", "MAPPING_WRONG_TYPE", "null", id="server is null"),
+        pytest.param(
+            text(server=None), "/server", "MAPPING_WRONG_TYPE", "null", id="server is null"
+        ),
         pytest.param(
             text(definition_digest="sha256:0"),
             "/definition_digest",
             "MAPPING_WRONG_VALUE",
-            "64 hexadecimal digits",
+            "64 lower-case hexadecimal digits",
             id="half of a digest",
         ),
-        pytest.param(text(strict=1), "/strict", "MAPPING_WRONG_TYPE", "true or false", id="strict 1"),
         pytest.param(
-            text(decoder=[]), "/decoder", "MAPPING_WRONG_TYPE", "an object", id="guide is array"
+            text(strict=1), "/strict", "MAPPING_WRONG_TYPE", "true or false", id="strict 1"
+        ),
+        pytest.param(
+            text(decoder=[]),
+            "/decoder",
+            "MAPPING_WRONG_TYPE",
+            "an object",
+            id="decoder is an array",
         ),
     ],
 )
-def test_a_mapping_that_is_wrong_is_rejected(mapping: bytes, pointer: str, code: str, message: str) -> None:
+def test_a_mapping_that_is_wrong_is_rejected(
+    mapping: bytes, pointer: str, code: str, message: str
+) -> None:
     """The refusal says where, what, and what would be right."""
     with pytest.raises(Refusal) as refused:
         mapping_from_json(mapping, Limits())

@@ -130,7 +130,7 @@ UNREADABLE, NO_OBJECT = "PAYLOAD_NOT_JSON", "CALL_ARGUMENTS_NOT_AN_OBJECT"
             {"name": "t"},
             "",
             "CALL_ARGUMENTS_MISSING",
-            '"input" is an object',
+            'expected "input", an object',
             id="no input",
         ),
         pytest.param(
@@ -201,36 +201,38 @@ def test_a_call_that_cannot_be_read_has_no_name(
     ("message", "key", "call"),
     [
         pytest.param(
-            'the member "function" is missing; the plan is for an API, whose call is an element '
-            "of `tool_calls`",
+            'the property "function" is missing; the mapping is for OpenAI\'s Chat Completions, '
+            "whose call is an element of `tool_calls`",
             CHAT,
             {"choices": [{"message": {"tool_calls": [chat("{}")]}}]},
             id="a whole answer",
         ),
         pytest.param(
-            "expected an object, found an array of 1 item; the plan is for an API, whose call is "
-            "an element of `tool_calls`",
+            "expected an object, found an array of 1 item; the mapping is for OpenAI's Chat "
+            "Completions, whose call is an element of `tool_calls`",
             CHAT,
             [chat("{}")],
             id="all calls",
         ),
         pytest.param(
-            "expected the name of the tool that is called, found nothing; the plan is for an "
-            "API, whose call is a `tool_use` block",
+            "expected the name of the called tool, found nothing; the mapping is for "
+            "Anthropic's Messages, whose call is a `tool_use` block",
             ANTHROPIC,
             chat("{}") | {"input": {}},
             id="a call of another API",
         ),
         pytest.param(
-            "expected the name of the tool that is called, found an empty string",
+            "expected the name of the called tool, found an empty string",
             ANTHROPIC,
             tool_use({}) | {"name": ""},
             id="a call without a name",
         ),
     ],
 )
-def test_what_is_no_call_is_told_what_one_is(message: str, key: ModelApi, call: Any) -> None:
-    """Whoever sent it has another thing in hand, or the plan of another API."""
+def test_an_object_that_is_no_call_is_reported_with_the_expected_shape(
+    message: str, key: ModelApi, call: Any
+) -> None:
+    """It may be another object, or the call of another provider."""
     assert [message] == [each.message for each in read(key, call).verdict.violations]
 
 

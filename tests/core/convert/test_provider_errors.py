@@ -16,7 +16,9 @@ def form(schema: Any, provider: ModelApi, options: ConversionOptions | None = No
     """Return the form of a tool with *schema* for *api*."""
     text = json.dumps({"name": "find", "description": "Finds.", "inputSchema": schema})
     definition = read_tool(text.encode(), (), Limits())
-    return convert_definition(definition, PROVIDERS[provider], options or ConversionOptions(), Limits())
+    return convert_definition(
+        definition, PROVIDERS[provider], options or ConversionOptions(), Limits()
+    )
 
 
 def property_name(schema: Any) -> tuple[Any, list[Loss]]:
@@ -47,8 +49,8 @@ def test_an_enum_with_an_empty_string_is_described_for_gemini() -> None:
 @pytest.mark.parametrize(
     ("provider", "note"),
     [
-        (ModelApi.BEDROCK, "(at least 1 member)"),
-        (ModelApi.OLLAMA, "(at least 1 member)"),
+        (ModelApi.BEDROCK, "(at least 1 property)"),
+        (ModelApi.OLLAMA, "(at least 1 property)"),
     ],
 )
 def test_what_the_root_cannot_be_told_the_tool_is(provider: ModelApi, note: str) -> None:

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from core_convert import LossSummary, without, read, apply_rules, reported, written
+from core_convert import LossSummary, apply_rules, read, reported, without, written
 from sidecheck_server.core.convert.providers.subset import References, Subset
 from sidecheck_server.core.convert.transforms.references import RULES, cut_cycles, inline_references
 from sidecheck_server.core.refusals import Reason, Refusal
@@ -93,7 +93,7 @@ WRITTEN_OUT: list[tuple[str, Any, Any, list[LossSummary]]] = [
         [cut("/in/$defs/Node/anyOf/0/items"), cut("/in/$defs/Node/anyOf/1/properties/next")],
     ),
     (
-        "one that leads back to a member of a map",
+        "one that leads back to a property of a map",
         {
             "properties": {"trees": {"additionalProperties": {"$ref": "#/$defs/Node"}}},
             "$defs": {"Node": NODE},
@@ -106,7 +106,7 @@ WRITTEN_OUT: list[tuple[str, Any, Any, list[LossSummary]]] = [
                         "properties": {
                             "next": {
                                 "type": "object",
-                                "description": '(of the same form as a member of "trees")',
+                                "description": '(of the same form as a property of "trees")',
                             }
                         },
                     }

@@ -72,14 +72,16 @@ def test_what_is_too_many_is_told_with_the_limit_and_its_source() -> None:
     [found] = check_request([form(optional=25)], ANTHROPIC).violations
 
     assert (
-        "Anthropic's Messages takes at most 24 optional members of strict tools in one "
-        "request; these are 25"
+        "Anthropic's Messages accepts at most 24 optional properties of strict tools in "
+        "one request; this request has 25"
     ) == found.message
     assert "structured-outputs" in found.clause
 
 
 @pytest.mark.parametrize(
-    "provider", [provider for provider in PROVIDERS.values() if provider.request_limits.tools], ids=lambda provider: provider.key
+    "provider",
+    [provider for provider in PROVIDERS.values() if provider.request_limits.tools],
+    ids=lambda provider: provider.key,
 )
 def test_how_many_tools_there_may_be_has_a_source(provider: Provider) -> None:
     """Wherever an API has a limit."""
@@ -101,15 +103,15 @@ def test_those_are_strict_that_come_first_and_fit() -> None:
     reasons = not_strict_reasons(forms, SMALL)
 
     optional = (
-        "Anthropic's Messages takes at most 2 optional members of strict tools in one "
-        "request, and the tools before it leave too few"
+        "Anthropic's Messages accepts at most 2 optional properties of strict tools in one "
+        "request, and earlier tools leave too few"
     )
-    unions = optional.replace("2 optional members", "1 members").replace(
+    unions = optional.replace("2 optional properties", "1 properties").replace(
         "strict tools in", "strict tools whose type is a union in"
     )
     tools = (
-        "Anthropic's Messages takes at most 3 strict tools in one request, and the tools "
-        "before it leave too few"
+        "Anthropic's Messages accepts at most 3 strict tools in one request, and earlier "
+        "tools leave too few"
     )
     assert ["", "", optional, unions, "", "", tools] == reasons
 

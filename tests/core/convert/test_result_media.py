@@ -36,8 +36,8 @@ PICTURED: dict[ModelApi, dict[str, Any]] = {
         [{"type": "input_text", "text": "a map"}, {"type": "input_image", "image_url": _DATA_URL}],
     ),
     ANTHROPIC: answer(ANTHROPIC, [block("a map"), _BLOCK]),
-    GEMINI: answer(GEMINI, {"output": "a map"}, nodes=_INLINE),
-    GEMINI_JSON: answer(GEMINI_JSON, {"output": "a map"}, nodes=_INLINE),
+    GEMINI: answer(GEMINI, {"output": "a map"}, parts=_INLINE),
+    GEMINI_JSON: answer(GEMINI_JSON, {"output": "a map"}, parts=_INLINE),
     BEDROCK: answer(
         BEDROCK, [{"text": "a map"}, {"image": {"format": "png", "source": {"bytes": _PNG}}}]
     ),
@@ -63,14 +63,16 @@ _PDF_PART = {"inlineData": {"mimeType": "application/pdf", "data": "JVBERi0="}}
 DOCUMENTS: dict[ModelApi, dict[str, Any]] = {
     RESPONSES: answer(RESPONSES, [_FILE]),
     ANTHROPIC: answer(ANTHROPIC, [{"type": "document", "source": _SOURCE}]),
-    GEMINI: answer(GEMINI, {"output": "The output is attached."}, nodes=[_PDF_PART]),
+    GEMINI: answer(GEMINI, {"output": "The output is attached."}, parts=[_PDF_PART]),
 }
 
 
 @pytest.mark.parametrize("provider", DOCUMENTS)
 def test_a_document_is_shown_without_its_uri(provider: ModelApi) -> None:
     contents = {"uri": "file:///a.pdf", "mimeType": "application/pdf", "blob": "JVBERi0="}
-    message, losses = message_of({"content": [{"type": "resource", "resource": contents}]}, provider)
+    message, losses = message_of(
+        {"content": [{"type": "resource", "resource": contents}]}, provider
+    )
     assert message == DOCUMENTS[provider]
     assert losses == (untold("/content/0/resource/uri"),)
 
@@ -78,7 +80,9 @@ def test_a_document_is_shown_without_its_uri(provider: ModelApi) -> None:
 @pytest.mark.parametrize("provider", [CHAT, BEDROCK, MISTRAL, OLLAMA])
 def test_a_document_is_named_where_it_cannot_be_shown(provider: ModelApi) -> None:
     contents = {"uri": "file:///a.pdf", "mimeType": "application/pdf", "blob": "JVBERi0="}
-    message, losses = message_of({"content": [{"type": "resource", "resource": contents}]}, provider)
+    message, losses = message_of(
+        {"content": [{"type": "resource", "resource": contents}]}, provider
+    )
     words = "[The resource file:///a.pdf (application/pdf, 5 bytes), which cannot be shown]"
     assert message == saying(provider, words)
     assert losses == (loss("/content/0", Action.DROPPED, NOT_SHOWN),)

@@ -25,12 +25,12 @@ from sidecheck_server.core.convert.types import Action, Loss, ModelApi
 # A result, the one text that the model is told, and the losses.
 Case = tuple[dict[str, Any], str, tuple[Loss, ...]]
 
-_AS_JSON = loss("/structuredContent", Action.REWRITTEN, "is told as JSON text")
-_EMPTY = loss("/content", Action.REWRITTEN, "is empty, which is said in words")
-_LINKED = loss("/content/0", Action.REWRITTEN, "is told as text")
-_EMBEDDED = loss("/content/0/resource", Action.REWRITTEN, "is told as text, with its URI")
+_AS_JSON = loss("/structuredContent", Action.REWRITTEN, "sent as JSON text")
+_EMPTY = loss("/content", Action.REWRITTEN, "empty; sent as a sentence that says so")
+_LINKED = loss("/content/0", Action.REWRITTEN, "sent as text")
+_EMBEDDED = loss("/content/0/resource", Action.REWRITTEN, "sent as text, with its URI")
 
-_FAILS_IN_TEXT = loss("/isError", Action.REWRITTEN, "is said in the text")
+_FAILS_IN_TEXT = loss("/isError", Action.REWRITTEN, "sent as text")
 
 SAID: dict[str, Case] = {
     "a text": ({"content": [block("sunny")]}, "sunny", ()),
@@ -41,7 +41,7 @@ SAID: dict[str, Case] = {
         "The tool returned nothing.",
         (
             _EMPTY,
-            loss("/content/0", Action.DROPPED, "is blank, which some APIs refuse"),
+            loss("/content/0", Action.DROPPED, "blank text, which some providers reject"),
         ),
     ),
     "structured content alone": (
@@ -126,7 +126,7 @@ SAID: dict[str, Case] = {
     "content of another type": (
         {"content": [{"type": "hologram", "data": "AAAA"}]},
         "[Content of type hologram, which cannot be shown]",
-        (loss("/content/0", Action.DROPPED, "is content of a type that is not known"),),
+        (loss("/content/0", Action.DROPPED, "content of an unknown type"),),
     ),
     "a resource of a kind that nobody takes": (
         {"content": [{"type": "resource", "resource": {"uri": "a:b", "blob": "AAAAAA=="}}]},

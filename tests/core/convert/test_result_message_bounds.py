@@ -32,7 +32,7 @@ def test_what_is_too_long_is_cut_with_a_note() -> None:
     note = "\n[The rest is too long to be shown]"
     output = json.loads(message)["output"]
     assert [node["text"] for node in output] == ["x" * 10, "y" * (40 - len(note)) + note]
-    said = "the API takes 50 characters; what is beyond is left out"
+    said = "cut to the provider's limit of 50 characters"
     assert losses == (loss("/content", Action.DROPPED, said),)
 
 
@@ -46,7 +46,7 @@ def test_losses_have_an_end() -> None:
     result = {"content": [{**block("a"), "_meta": {}} for _ in range(1500)]}
     _, losses = convert_result(result, PROVIDERS[CHAT], CALL_ID, NAME)
     assert len(losses) == 1001
-    assert losses[0].message == "500 more differences are not listed"
+    assert losses[0].message == "500 more losses are not listed"
 
 
 NEEDS = {

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from core_convert import ALL, LossSummary, without, read, reported, written
+from core_convert import ALL, LossSummary, read, reported, without, written
 from sidecheck_server.core.convert.providers.subset import Subset
 from sidecheck_server.core.convert.transforms.root import transform_root
 from sidecheck_server.core.refusals import Reason, Refusal
@@ -124,7 +124,7 @@ CASES: list[tuple[str, Subset, Any, Any, list[LossSummary]]] = [
         {**EMPTY, "if": A, "unevaluatedProperties": False},
         {
             **EMPTY,
-            "description": "(no other members)",
+            "description": "(no other properties)",
         },
         [("/in", "if", "dropped", "equivalent"), described("unevaluatedProperties")],
     ),

@@ -179,7 +179,7 @@ CASES: list[tuple[str, Any, Any, list[LossSummary]]] = [
         },
         {
             "items": {"$ref": "#/$defs/l"},
-            "description": "(other members may be refused)",
+            "description": "(other properties may be rejected)",
             "$defs": {
                 "l": {
                     "contains": {"description": "(of the form of the whole that this is a part of)"}
@@ -245,7 +245,7 @@ def test_a_meta_schema_that_nobody_sent_is_read() -> None:
     root, _ = read({"items": {"$ref": D04}})
 
     target = root.keywords["items"].keywords["$ref"]
-    assert target.at == ("in", "http://json-schema.org/draft-04/schema")
+    assert target.path == ("in", "http://json-schema.org/draft-04/schema")
     assert target.name == "schema"
 
 

@@ -108,16 +108,16 @@ LIMITS = SchemaLimits(properties=2, depth=3, text=4, enum_values=1005, enum_text
     ("found", "expected"),
     [
         (size(properties=2, depth=3, text=4, enum_values=1005, enum_text=15_000), ""),
-        (size(properties=3), "3 members, of all objects together, where 2 are taken"),
-        (size(depth=4), "4 levels of nesting, where 3 are taken"),
+        (size(properties=3), "3 properties in all objects together (limit 2)"),
+        (size(depth=4), "4 levels of nesting (limit 3)"),
         (
             size(text=5),
-            "5 characters of names and of values of enum and const, where 4 are taken",
+            "5 characters of names and of values of enum and const (limit 4)",
         ),
-        (size(enum_values=1006), "1,006 values of all enums together, where 1,005 are taken"),
+        (size(enum_values=1006), "1,006 values in all enums together (limit 1,005)"),
         (
             size(enum_text=15_001),
-            "15,001 characters of the values of one enum, where 15,000 are taken",
+            "15,001 characters in the values of one enum (limit 15,000)",
         ),
         (size(optional=100, unions=100), ""),
     ],

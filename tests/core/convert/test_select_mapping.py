@@ -15,7 +15,9 @@ from sidecheck_server.core.words import Verdict
 
 
 def mapping(name: str = "t", provider: ModelApi = CHAT) -> ToolMapping:
-    return ToolMapping(provider, name, "s", "tool", "sha256:" + "0" * 64, strict=False, decoder=None)
+    return ToolMapping(
+        provider, name, "s", "tool", "sha256:" + "0" * 64, strict=False, decoder=None
+    )
 
 
 def call_of(name: str) -> ModelCall:
@@ -41,14 +43,18 @@ def test_a_call_without_a_name_belongs_to_the_only_mapping() -> None:
     ("mappings", "reason", "metadata", "message"),
     [
         pytest.param(
-            [], Reason.INVALID_REQUEST, {"field": "plans"}, "there is no plan", id="no plans"
+            [],
+            Reason.INVALID_REQUEST,
+            {"field": "mappings"},
+            "no mapping was sent",
+            id="no mappings",
         ),
         pytest.param(
             [mapping(), mapping("u", ANTHROPIC)],
             Reason.INVALID_REQUEST,
-            {"field": "plans"},
+            {"field": "mappings"},
             "openai-chat and anthropic",
-            id="plans of several APIs",
+            id="mappings of several APIs",
         ),
         pytest.param(
             [mapping("x"), mapping("x")],
@@ -61,7 +67,7 @@ def test_a_call_without_a_name_belongs_to_the_only_mapping() -> None:
             [mapping("get_files"), mapping("x")],
             Reason.MAPPING_MISMATCH,
             {"name": "get_file"},
-            '"get_file"; is it "get_files"?',
+            '"get_file"; did you mean "get_files"?',
             id="none of that name",
         ),
     ],
@@ -84,6 +90,6 @@ def test_a_mapping_of_another_definition_is_rejected() -> None:
     with pytest.raises(Refusal) as refused:
         check_definition(made, "sha256:" + "1" * 64)
     assert Reason.MAPPING_MISMATCH is refused.value.reason
-    assert {"planned": made.definition_digest, "found": "sha256:" + "1" * 64} == (
+    assert {"expected": made.definition_digest, "found": "sha256:" + "1" * 64} == (
         refused.value.metadata
     )

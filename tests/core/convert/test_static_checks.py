@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from core_convert import without, read
+from core_convert import read, without
 from sidecheck_server.core.convert.providers.subset import References, Subset
 from sidecheck_server.core.convert.transforms.context import TransformContext
 from sidecheck_server.core.convert.transforms.static_checks import is_exact, may_encode

@@ -34,23 +34,23 @@ def of(property_name: Any, **more: Any) -> Any:
         pytest.param(of({"type": "string"}), "", id="nothing is lost"),
         pytest.param(
             of({"type": "string", "minLength": 3}),
-            "minLength cannot be said (at /inputSchema/properties/a)",
+            "minLength cannot be expressed (at /inputSchema/properties/a)",
             id="described",
         ),
         pytest.param(
             of({"oneOf": [{"type": "integer"}, {"type": "number"}]}),
-            "oneOf cannot be said exactly (at /inputSchema/properties/a)",
+            "oneOf cannot be expressed exactly (at /inputSchema/properties/a)",
             id="widened",
         ),
         pytest.param(
             of(False),
-            "required cannot be said (at /inputSchema)",
+            "required cannot be expressed (at /inputSchema)",
             id="a member that admits nothing",
         ),
         pytest.param(
             {"type": "object", "properties": {}},
-            "members that are not declared were admitted by default, and cannot be given "
-            "(at /inputSchema); with assume_closed that does not count",
+            "undeclared properties are allowed by default, but cannot be given in strict "
+            "mode (at /inputSchema); allowed with assume_closed",
             id="closed",
         ),
     ],
@@ -71,8 +71,8 @@ MANY: Any = {**CLOSED, "properties": {f"m{n}": {"type": "null"} for n in range(5
 @pytest.mark.parametrize(
     ("schema", "expected"),
     [
-        pytest.param(LONG, "turning calls back would take a plan that is too large", id="a plan"),
-        pytest.param(MANY, "5,001 members, of all objects together", id="members"),
+        pytest.param(LONG, "the mapping would be too large", id="a mapping"),
+        pytest.param(MANY, "5,001 properties in all objects together", id="properties"),
     ],
 )
 def test_a_strict_form_that_would_be_rejected_is_not_made(schema: Any, expected: str) -> None:

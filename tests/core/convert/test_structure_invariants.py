@@ -81,7 +81,9 @@ def test_all_that_was_admitted_is(edition: Edition) -> None:
             ):
                 continue
             message = before.is_valid(payload)
-            given = {transformed.encoding.wrapped: payload} if transformed.encoding.wrapped else payload
+            given = (
+                {transformed.encoding.wrapped: payload} if transformed.encoding.wrapped else payload
+            )
             if message or not wider:
                 assert after.is_valid(given) is message, (payload, *case)
             compared += 1

@@ -75,7 +75,9 @@ def objects(draw: st.DrawFn, pairs: st.SearchStrategy[Pair]) -> Pair:
     properties = draw(st.dictionaries(st.sampled_from(NAMES), pairs, max_size=3))
     given_names = [name for name in properties if draw(st.booleans())]
     required = [name for name in given_names if draw(st.booleans())]
-    schema: dict[str, Any] = {"properties": {name: each.schema for name, each in properties.items()}}
+    schema: dict[str, Any] = {
+        "properties": {name: each.schema for name, each in properties.items()}
+    }
     if draw(st.integers(0, 4)):
         schema["type"] = draw(st.sampled_from(["object", "object", ["object", "null"]]))
     if draw(st.booleans()):

@@ -6,12 +6,12 @@ import pytest
 from sidecheck_server.core.convert.providers.subset import Subset
 from sidecheck_server.core.convert.schema_graph import Entries
 
-from .parts import ALL_REQUIRED, CLOSED, SMALL, transformed, transformed_property, supporting
+from .parts import ALL_REQUIRED, CLOSED, SMALL, supporting, transformed, transformed_property
 
 A, B = {"type": "string"}, {"type": "integer"}
 TEXT = {"type": "string", "description": "(any JSON value, as JSON text)"}
 OBJECT_TEXT = {"type": "string", "description": "(any JSON object, as JSON text)"}
-LISTED = "(a list of members, each with its name and its value; no name twice)"
+LISTED = "(a list of properties, each with its name and its value; no name twice)"
 CLOSING = ("additionalProperties", "rewritten", "narrowed")
 AS_NULL = ("required", "encoded", "equivalent")
 
@@ -89,7 +89,7 @@ CASES: dict[str, tuple[Subset, Any, Any, list[tuple[str, str, str]]]] = {
         {"type": "object", "additionalProperties": False},
         {
             "type": "string",
-            "description": "(no other members; an empty JSON object, as JSON text)",
+            "description": "(no other properties; an empty JSON object, as JSON text)",
         },
         [("", "encoded", "equivalent"), ("additionalProperties", "described", "widened")],
     ),
@@ -110,8 +110,8 @@ CASES: dict[str, tuple[Subset, Any, Any, list[tuple[str, str, str]]]] = {
         {"type": "object", "patternProperties": {"^x": B}, "additionalProperties": False},
         {
             **entries(B),
-            "description": "(members whose name matches ^x have a form of their own, and others "
-            "that are not declared are refused; " + LISTED[1:],
+            "description": "(properties whose name matches ^x have a form of their own, and other "
+            "undeclared ones are rejected; " + LISTED[1:],
         },
         [
             ("additionalProperties", "encoded", "equivalent"),
@@ -124,7 +124,7 @@ CASES: dict[str, tuple[Subset, Any, Any, list[tuple[str, str, str]]]] = {
         {
             "type": "object",
             "additionalProperties": {"anyOf": [B, A]},
-            "description": "(members whose name matches ^x have a form of their own)",
+            "description": "(properties whose name matches ^x have a form of their own)",
         },
         [("patternProperties", "described", "widened")],
     ),
@@ -133,7 +133,7 @@ CASES: dict[str, tuple[Subset, Any, Any, list[tuple[str, str, str]]]] = {
         {"type": "object", "patternProperties": {"^x": B}},
         {
             "type": "object",
-            "description": "(members whose name matches ^x have a form of their own)",
+            "description": "(properties whose name matches ^x have a form of their own)",
         },
         [("patternProperties", "described", "widened")],
     ),
@@ -154,7 +154,7 @@ CASES: dict[str, tuple[Subset, Any, Any, list[tuple[str, str, str]]]] = {
         closed(["a", "b"], a=A, b=False),
         {
             **closed(["a"], a=A),
-            "description": '(never valid: "b" is required, and refused)',
+            "description": '(never valid: "b" is required, and rejected)',
         },
         [("required", "described", "widened")],
     ),
@@ -223,7 +223,7 @@ def test_a_root_that_is_a_map_is_wrapped() -> None:
 
 def test_a_root_without_properties_is_closed() -> None:
     found = transformed({"type": "object"}, CLOSED)
-    assert (found.schema, found.told) == (closed(), [CLOSING])
+    assert (found.schema, found.reported) == (closed(), [CLOSING])
 
 
 def test_properties_are_renamed_wherever_they_are_named() -> None:
@@ -238,7 +238,7 @@ def test_properties_are_renamed_wherever_they_are_named() -> None:
     assert found.schema["properties"] == {"a_b": A, "c": A}
     assert found.schema["required"] == ["a_b", "d_e"]
     assert found.root.encoding.renamed == {"a_b": "a b", "d_e": "d e"}
-    assert ("propertyNames", "described", "widened") in found.told
+    assert ("propertyNames", "described", "widened") in found.reported
 
 
 def test_a_schema_that_every_keyword_is_taken_of_stays_as_it_is() -> None:
@@ -251,7 +251,7 @@ def test_a_schema_that_every_keyword_is_taken_of_stays_as_it_is() -> None:
         "minProperties": 1,
     }
     found = transformed(schema, Subset())
-    assert (found.schema, found.told) == (
+    assert (found.schema, found.reported) == (
         {**schema, "properties": {**schema["properties"], "b": {}}},
         [],
     )

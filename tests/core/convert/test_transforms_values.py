@@ -7,7 +7,7 @@ from sidecheck_server.core.budget import Exhausted
 from sidecheck_server.core.convert.providers.subset import Patterns, Subset
 from sidecheck_server.core.convert.transforms.values import supports_pattern
 
-from .parts import CLOSED, SMALL, transformed_property, supporting
+from .parts import CLOSED, SMALL, supporting, transformed_property
 
 PLAIN = supporting(
     *("minimum", "maximum", "enum", "anyOf", "pattern", "format"),
@@ -202,7 +202,9 @@ CASES: dict[str, tuple[Subset, Any, Any, list[tuple[str, str]]]] = {
 
 
 @pytest.mark.parametrize(("subset", "schema", "expected", "reported"), CASES.values(), ids=CASES)
-def test_values(subset: Subset, schema: Any, expected: Any, reported: list[tuple[str, str]]) -> None:
+def test_values(
+    subset: Subset, schema: Any, expected: Any, reported: list[tuple[str, str]]
+) -> None:
     found, losses = transformed_property(schema, subset)
     assert (found, [each[1:] for each in losses]) == (expected, reported)
 
