@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from conversions.making import Made, defined, made
+from conversions.converting_tools import Conversion, convert_tool, read_definition
 from conversions.subjects import Subject
 from preflight.checker import faults
 from sidecheck_server.core.convert.types import ConversionOptions, ModelApi
@@ -32,7 +32,7 @@ class Tally:
     seconds: float = 0.0
 
     def lines(self) -> list[str]:
-        """Return it for a person."""
+        """Return the report, one line each."""
         refused = ", ".join(f"{reason} {n}" for reason, n in sorted(self.refused.items()))
         losses = "; ".join(
             f"{kind}: {n:,} in {self.tools_losing[kind]:,}"
@@ -46,8 +46,8 @@ class Tally:
         told = [f"    {name}: {said}" for name, said in (*self.broken[:10], *self.faults[:10])]
         return [first, f"  losses: {losses}", *told]
 
-    def add(self, subject: Subject, result: Made | Refusal) -> None:
-        """Count what became of *subject*."""
+    def add(self, subject: Subject, result: Conversion | Refusal) -> None:
+        """Add the *result* of *subject*."""
         if isinstance(result, Refusal):
             self.refused[result.reason] += 1
             return
@@ -61,19 +61,19 @@ class Tally:
 
 
 def tally_of(subjects: Iterable[Subject], api: ModelApi, options: ConversionOptions) -> Tally:
-    """Return what becomes of *subjects* for *api*."""
+    """Return the tally of *subjects* converted for *api*."""
     tally = Tally()
     for subject in subjects:
         try:
-            definition = defined(subject.tool)
+            definition = read_definition(subject.tool)
             started = time.perf_counter()
             try:
-                result: Made | Refusal = made(definition, api, options)
+                result: Conversion | Refusal = convert_tool(definition, api, options)
             finally:
                 tally.seconds += time.perf_counter() - started
         except Refusal as refusal:
             result = refusal
-        except Exception as error:  # noqa: BLE001 - whatever it is, it is told and counted
+        except Exception as error:  # noqa: BLE001 - every failure is counted
             tally.broken.append((subject.name, f"{type(error).__name__}: {error}"))
             continue
         tally.add(subject, result)

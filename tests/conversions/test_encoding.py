@@ -1,14 +1,14 @@
-"""Arguments take the form that a guide says."""
+"""Arguments take the form that a decoder says."""
 
 from typing import Any
 
 import pytest
-from conversions.encoding import as_told, encodings
+from conversions.encoding import as_instructed, encodings
 
 TEXT = {"types": ["string"]}
 CLOSED = {"types": ["object"], "required": ["kind"], "only": ["kind", "b"]}
 
-# What it is about, the guide, a value, and its forms.
+# What it is about, the decoder, a value, and its forms.
 FORMS: list[tuple[str, Any, Any, list[Any]]] = [
     ("nothing to do", None, {"a": 1}, [{"a": 1}]),
     ("a member that lacks", {"nulls": ["a", "b"]}, {"b": 1}, [{"a": None, "b": 1}]),
@@ -47,7 +47,7 @@ FORMS: list[tuple[str, Any, Any, list[Any]]] = [
         [{"input": {"a": None}}],
     ),
     (
-        "another guide",
+        "another decoder",
         {"properties": {"a": {"ref": "d0"}}, "defs": {"d0": {"nulls": ["b"]}}},
         {"a": {}},
         [{"a": {"b": None}}],
@@ -59,7 +59,7 @@ FORMS: list[tuple[str, Any, Any, list[Any]]] = [
         [{"b": None, "a": {"b": None, "a": {"b": 1}}}],
     ),
     (
-        "several guides",
+        "several decoders",
         {"also": [{"nulls": ["a"]}, {"nulls": ["b"]}]},
         {},
         [{"a": None, "b": None}],
@@ -96,9 +96,9 @@ FORMS: list[tuple[str, Any, Any, list[Any]]] = [
     ("decoder", "value", "forms"), [row[1:] for row in FORMS], ids=[row[0] for row in FORMS]
 )
 def test_a_value_has_the_forms_that_its_guide_says(
-    guide: Any, value: Any, forms: list[Any]
+    decoder: Any, value: Any, forms: list[Any]
 ) -> None:
-    assert forms == list(encodings(value, guide))
+    assert forms == list(encodings(value, decoder))
 
 
 def test_forms_are_bounded() -> None:
@@ -106,7 +106,7 @@ def test_forms_are_bounded() -> None:
     assert 64 == len(list(encodings([1] * 10, {"items": either})))
 
 
-# A guide, what a model sent, and what it would have sent as told, with "1" for a text.
+# A decoder, what a model sent, and what it would have sent as told, with "1" for a text.
 TOLD: list[tuple[Any, Any, Any]] = [
     (None, "x", "x"),
     ({"properties": {"a": {"json_text": True}}}, {"a": "x", "b": "x"}, {"a": "1", "b": "x"}),
@@ -121,5 +121,5 @@ TOLD: list[tuple[Any, Any, Any]] = [
 
 
 @pytest.mark.parametrize(("decoder", "sent", "told"), TOLD)
-def test_what_a_model_is_told_is_done(guide: Any, sent: Any, told: Any) -> None:
-    assert told == as_told(sent, guide, "1")
+def test_what_a_model_is_told_is_done(decoder: Any, sent: Any, told: Any) -> None:
+    assert told == as_instructed(sent, decoder, "1")

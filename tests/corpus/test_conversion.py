@@ -5,7 +5,7 @@ from functools import cache
 from random import Random
 
 import pytest
-from conversions.making import WAYS, Made, defined, made, oracle
+from conversions.converting_tools import WAYS, Made, defined, made, oracle
 from conversions.round_trip import Trip
 from conversions.subjects import Subject, called, sample
 from preflight.checker import faults

@@ -1,4 +1,4 @@
-"""Conversions, as they are looked at: a tool, the form that it has, and the judges of both."""
+"""Conversion of one tool, and validators of the original and the result."""
 
 import json
 from collections.abc import Mapping
@@ -25,11 +25,11 @@ from sidecheck_server.core.convert.types import (
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.tools.definitions import ToolDefinition, read_tool
 
-__all__ = ["LIMITS", "WAYS", "Made", "defined", "made", "oracle"]
+__all__ = ["LIMITS", "OPTIONS", "Conversion", "convert_tool", "oracle", "read_definition"]
 
 LIMITS = Limits()
 
-WAYS: Mapping[str, ConversionOptions] = MappingProxyType(
+OPTIONS: Mapping[str, ConversionOptions] = MappingProxyType(
     {
         "compatible": ConversionOptions(),
         "if lossless": ConversionOptions(mode=Mode.STRICT_IF_LOSSLESS),
@@ -37,16 +37,16 @@ WAYS: Mapping[str, ConversionOptions] = MappingProxyType(
         "strict": ConversionOptions(mode=Mode.STRICT),
     }
 )
-"""The ways of conversion that differ."""
+"""Combinations of options whose results differ."""
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
-    """What became of a tool."""
+class Conversion:
+    """Converted tool."""
 
     api: ModelApi
     form: ToolForm
-    #: As the API takes it.
+    #: As the provider accepts it.
     json: bytes
 
     @property
@@ -56,7 +56,7 @@ class Made:
 
     @property
     def strict(self) -> bool:
-        """Whether the API is asked to hold the model to the schema."""
+        """Whether strict mode is requested."""
         return bool(self.form.strict)
 
     @property
@@ -64,28 +64,30 @@ class Made:
         """The converted schema, as JSON Schema 2020-12."""
         return schema_of(self.api, self.tool)
 
-    def loses(self, direction: Effect) -> bool:
-        """Return whether something was lost in that direction."""
-        return any(loss.effect is direction for loss in self.form.losses)
+    def has_loss(self, effect: Effect) -> bool:
+        """Return whether a loss has that *effect*."""
+        return any(loss.effect is effect for loss in self.form.losses)
 
 
-def defined(tool: Mapping[str, Any]) -> ToolDefinition:
-    """Return *tool* as it is read.
+def read_definition(tool: Mapping[str, Any]) -> ToolDefinition:
+    """Return the definition of *tool*.
 
     Raises:
-        Refusal: it is no definition.
+        RequestError: it is not a definition.
     """
     return read_tool(msgspec.json.encode(tool), (), LIMITS)
 
 
-def made(definition: ToolDefinition, api: ModelApi, options: ConversionOptions) -> Made:
-    """Return what becomes of *definition*.
+def convert_tool(
+    definition: ToolDefinition, api: ModelApi, options: ConversionOptions
+) -> Conversion:
+    """Return *definition*, converted for *api*.
 
     Raises:
-        Refusal: it cannot be converted.
+        RequestError: it cannot be converted.
     """
     form = convert_definition(definition, PROVIDERS[api], options, LIMITS)
-    return Made(api, form, tool_json(PROVIDERS[api], _name(definition.name, api), form))
+    return Conversion(api, form, tool_json(PROVIDERS[api], _name(definition.name, api), form))
 
 
 @cache
@@ -97,6 +99,6 @@ def oracle(schema: Any) -> jsonschema_rs.Validator:
     """Return jsonschema-rs's validator of *schema*, in the edition that it declares.
 
     Raises:
-        ValueError: it does not take the schema.
+        ValueError: it rejects the schema.
     """
     return edition_of(schema).oracle(schema, {})
