@@ -41,8 +41,8 @@ REFUSED = (
     "the $ref #/gone at /properties/a does not resolve: nothing is there; references resolve "
     "within the schema and the documents sent along, and nothing is ever fetched"
 )
-KNOWN_AS = "the model knows the tool as 'search_flights'"
-NO_PLACE = "OpenAI's Chat Completions has no place for it"
+KNOWN_AS = "the tool has the name 'search_flights' at the provider"
+NO_PLACE = "OpenAI's Chat Completions has no counterpart"
 CONVERTED = {
     "type": "function",
     "function": {
@@ -88,11 +88,11 @@ def test_the_tools_are_apart_from_what_is_told_of_them() -> None:
 
     assert f"{json.dumps([CONVERTED, PINGED], indent=2)}\n" == result.stdout
     assert (
-        "TOOL            PLACE   KEYWORD  ACTION   DIRECTION  WHAT\n"
-        f"search.flights  /name            encoded  same       {KNOWN_AS}\n"
-        f"search.flights  /title           dropped  same       {NO_PLACE}\n"
+        "TOOL            PLACE   KEYWORD  ACTION   DIRECTION   WHAT\n"
+        f"search.flights  /name            encoded  equivalent  {KNOWN_AS}\n"
+        f"search.flights  /title           dropped  equivalent  {NO_PLACE}\n"
         f"tools.json: gone: refused: UNRESOLVABLE_REFERENCE: {REFUSED}\n"
-        "2 tools for OpenAI's Chat Completions, 1 refused, 2 losses (2 same)\n"
+        "2 tools for OpenAI's Chat Completions, 1 refused, 2 losses (2 equivalent)\n"
     ) == result.stderr
     assert 1 == result.exit_code
 
@@ -113,15 +113,15 @@ def test_the_sum_tells_the_worst_first() -> None:
     result = run("--to", "openai-chat", "--mode", "strict", "search.json", "loose.json")
 
     assert (
-        "2 tools for OpenAI's Chat Completions, 2 strict, 5 losses (1 narrower, 1 wider, 3 same)"
-        == result.stderr.splitlines()[-1]
+        "2 tools for OpenAI's Chat Completions, 2 strict, 5 losses (1 narrowed, 1 widened, "
+        "3 equivalent)" == result.stderr.splitlines()[-1]
     )
     assert 0 == result.exit_code
 
 
 def test_json_is_one_object() -> None:
     """With all that text says, and the plans."""
-    loss = {"tool": "search.flights", "keyword": "", "direction": "same"}
+    loss = {"tool": "search.flights", "keyword": "", "direction": "equivalent"}
     found = told("--to", "openai-chat", "tools.json")
     plans = found.pop("plan")
 
@@ -214,8 +214,8 @@ def test_the_mode_says_what_is_strict() -> None:
     refused = run("--to", "ollama", "--mode", "strict", "ping.json")
     assert (1, "[]\n") == (refused.exit_code, refused.stdout)
     assert (
-        "ping.json: ping: refused: NOT_CONVERTIBLE: Ollama's chat cannot be asked to hold a model "
-        "to a schema; the modes compatible and strict_if_lossless do not ask for that\n"
+        "ping.json: ping: refused: NOT_CONVERTIBLE: Ollama's chat has no strict mode; use the mode "
+        "compatible or strict_if_lossless\n"
     ) in refused.stderr
 
 
@@ -240,8 +240,8 @@ def test_assume_closed_makes_more_strict() -> None:
         for more in ((), ("--assume-closed",))
     ]
     assert (
-        "open: not strict: members that are not declared were admitted by default, and cannot be "
-        "given (at /inputSchema); with assume_closed that does not count\n"
+        "open: not strict: undeclared properties are allowed by default, but cannot be given in "
+        "strict mode (at /inputSchema); allowed with assume_closed\n"
     ) in run(*words).stderr
 
 

@@ -34,8 +34,8 @@ def test_of_tools_with_one_name_the_last_counts() -> None:
 
     assert ["Answers again."] == [tool["description"] for tool in json.loads(result.stdout)]
     assert (
-        "ping.json: ping: refused: INVALID_REQUEST: a tool after it has the name 'ping' too; "
-        "the last one counts\n"
+        "ping.json: ping: refused: INVALID_REQUEST: duplicate name 'ping': a later tool has it "
+        "too, and is used\n"
     ) in result.stderr
     assert 1 == result.exit_code
 

@@ -136,29 +136,29 @@ WRONG = [
     ),
     pytest.param(
         ("--plan", "tools.json", "--tools", "tools.json", "good.json"),
-        "INVALID_PLAN: ",
+        "INVALID_MAPPING: ",
         id="another file for a plan",
     ),
     pytest.param(
         ("--plan", "later.json", "--tools", "tools.json", "good.json"),
-        "INVALID_PLAN: ",
+        "INVALID_MAPPING: ",
         id="a plan of a later version",
     ),
     pytest.param(
         ("--plan", "cut-plans.json", "--tools", "tools.json", "good.json"),
-        "INVALID_PLAN: cut-plans.json is no array of plans: ",
+        "INVALID_MAPPING: cut-plans.json is no array of plans: ",
         id="plans that are cut off",
     ),
     pytest.param(
         (*WITH_BOTH, "unknown.json"),
-        'PLAN_MISMATCH: no plan is of a tool that the model knows as "search_fligts"; '
-        'is it "search_flights"?',
+        'MAPPING_MISMATCH: no mapping is for a tool with the name "search_fligts"; '
+        'did you mean "search_flights"?',
         id="a call of a tool that was not converted",
     ),
     pytest.param(
         (*WITH_PLANS, "--tools", "other.json", "good.json"),
-        'PLAN_MISMATCH: the plan of "search.flights" is of another definition than the one given: '
-        "give the one that was converted, or convert this one",
+        'MAPPING_MISMATCH: the mapping of "search.flights" is for another definition; '
+        "send the definition that was converted, or convert this one",
         id="another definition",
     ),
     pytest.param(

@@ -25,7 +25,7 @@ from sidecheck_server.core.convert.types import (
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.tools.definitions import ToolDefinition, read_tool
 
-__all__ = ["LIMITS", "OPTIONS", "Conversion", "convert_tool", "oracle", "read_definition"]
+__all__ = ["LIMITS", "OPTIONS", "ConvertedDefinition", "convert_tool", "oracle", "read_definition"]
 
 LIMITS = Limits()
 
@@ -41,7 +41,7 @@ OPTIONS: Mapping[str, ConversionOptions] = MappingProxyType(
 
 
 @dataclass(frozen=True, slots=True)
-class Conversion:
+class ConvertedDefinition:
     """Converted tool."""
 
     api: ModelApi
@@ -80,14 +80,16 @@ def read_definition(tool: Mapping[str, Any]) -> ToolDefinition:
 
 def convert_tool(
     definition: ToolDefinition, api: ModelApi, options: ConversionOptions
-) -> Conversion:
+) -> ConvertedDefinition:
     """Return *definition*, converted for *api*.
 
     Raises:
         RequestError: it cannot be converted.
     """
     form = convert_definition(definition, PROVIDERS[api], options, LIMITS)
-    return Conversion(api, form, tool_json(PROVIDERS[api], _name(definition.name, api), form))
+    return ConvertedDefinition(
+        api, form, tool_json(PROVIDERS[api], _name(definition.name, api), form)
+    )
 
 
 @cache

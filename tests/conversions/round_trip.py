@@ -17,7 +17,7 @@ from typing import Any
 
 import jsonschema_rs
 from agreement.values import spelling
-from conversions.converting_tools import LIMITS, Conversion
+from conversions.converting_tools import LIMITS, ConvertedDefinition
 from conversions.encoding import as_instructed, encodings
 from conversions.payloads import valid_values
 from sidecheck_server.core.convert.decode_arguments import decode_arguments
@@ -51,7 +51,7 @@ class Trip:
     """Round trips of the arguments of one converted tool."""
 
     def __init__(
-        self, original: Any, conversion: Conversion, validator: jsonschema_rs.Validator
+        self, original: Any, conversion: ConvertedDefinition, validator: jsonschema_rs.Validator
     ) -> None:
         #: Payloads that have a valid interpretation before the intended one.
         self.ambiguous = 0

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from conversions.converting_tools import Conversion, convert_tool, read_definition
+from conversions.converting_tools import ConvertedDefinition, convert_tool, read_definition
 from conversions.subjects import Subject
 from preflight.checker import faults
 from sidecheck_server.core.convert.types import ConversionOptions, ModelApi
@@ -46,7 +46,7 @@ class Tally:
         told = [f"    {name}: {said}" for name, said in (*self.broken[:10], *self.faults[:10])]
         return [first, f"  losses: {losses}", *told]
 
-    def add(self, subject: Subject, result: Conversion | Refusal) -> None:
+    def add(self, subject: Subject, result: ConvertedDefinition | Refusal) -> None:
         """Add the *result* of *subject*."""
         if isinstance(result, Refusal):
             self.refused[result.reason] += 1
@@ -68,7 +68,7 @@ def tally_of(subjects: Iterable[Subject], api: ModelApi, options: ConversionOpti
             definition = read_definition(subject.tool)
             started = time.perf_counter()
             try:
-                result: Conversion | Refusal = convert_tool(definition, api, options)
+                result: ConvertedDefinition | Refusal = convert_tool(definition, api, options)
             finally:
                 tally.seconds += time.perf_counter() - started
         except Refusal as refusal:

@@ -103,7 +103,7 @@ async def test_a_converted_tool_has_its_json_and_a_plan_that_knows_it(
         "tool": "get weather",
         "definition_digest": digest_of(tool("get weather", title="?")),
         "strict": False,
-    } == json.loads(found.plan)
+    } == json.loads(found.mapping)
     assert "/name" in [loss.pointer for loss in found.losses]
     assert sorted(found.losses, key=lambda loss: loss.pointer) == list(found.losses)
 
@@ -239,7 +239,7 @@ async def test_as_many_tools_are_strict_as_the_api_takes_together(converter: Con
 
     assert [True] * 20 + [False] * 2 == strict
     assert strict == [json.loads(one.json)["strict"] for one in converted(done)]
-    assert strict == [json.loads(one.plan)["strict"] for one in converted(done)]
+    assert strict == [json.loads(one.mapping)["strict"] for one in converted(done)]
     assert {"", converted(done)[-1].why_not_strict} == {
         one.why_not_strict for one in converted(done)
     }

@@ -122,8 +122,8 @@ async def test_the_plan_that_a_call_means_is_found_among_others(restorer: Restor
 
 async def test_what_a_plan_encodes_is_turned_back(restorer: Restorer) -> None:
     """And told, at the places where the model put it."""
-    guide = {"nulls": ["count"], "renamed": {"the_day": "day"}}
-    done = await restorer.restore(asked({"the_day": "", "count": None}, plan(guide=guide)))
+    decoder = {"nulls": ["count"], "renamed": {"the_day": "day"}}
+    done = await restorer.restore(asked({"the_day": "", "count": None}, plan(decoder=decoder)))
 
     assert {"day": ""} == params(done)["arguments"]
     assert [("/count", ChangeRule.SYNTHETIC_NULL_REMOVED)] == [
@@ -148,7 +148,7 @@ async def test_of_several_readings_the_first_that_is_valid_counts(
     restorer: Restorer, given: Any, restored: Any, valid: bool
 ) -> None:
     """And if none is, the first."""
-    one = plan(guide={"properties": {"of": BOTH}})
+    one = plan(decoder={"properties": {"of": BOTH}})
     done = await restorer.restore(asked({"day": "", "of": given}, one))
 
     assert (restored, valid) == (params(done)["arguments"]["of"], done.whole.verdict.valid)
@@ -300,11 +300,11 @@ async def test_a_definition_that_is_not_known_can_be_sent_along(restorer: Restor
 async def test_arguments_may_not_take_longer_to_turn_back_than_to_judge(
     registry: Registry,
 ) -> None:
-    """Whatever a guide asks for."""
+    """Whatever a decoder requires."""
     limits = Limits(steps=1000)
     restorer = Restorer(validator_of(registry, limits), registry, limits)
-    guide = {"properties": {"places": {"items": {"json_text": True}}}}
+    decoder = {"properties": {"places": {"items": {"json_text": True}}}}
     with pytest.raises(Refusal) as caught:
-        await restorer.restore(asked({"places": ["1"] * 1000}, plan(guide=guide)))
+        await restorer.restore(asked({"places": ["1"] * 1000}, plan(decoder=decoder)))
 
     assert "steps" == caught.value.metadata["bound"]

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from .parts import SMALL, supporting, transformed_property
+from .transforms import SMALL, supporting, transformed_property
 
 ARRAYS = supporting("items", "anyOf", "minItems", "maxItems", items=True, boolean_schemas=False)
 A, B = {"type": "string"}, {"type": "integer"}

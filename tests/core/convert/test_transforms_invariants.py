@@ -18,7 +18,7 @@ from sidecheck_server.core.convert.types import Effect
 
 from .decoding import decoded
 from .encoding import encoded
-from .parts import ALL_REQUIRED, CLOSED, SMALL, transformed
+from .transforms import ALL_REQUIRED, CLOSED, SMALL, transformed
 
 RANDOM = settings(max_examples=150, derandomize=True, deadline=None, database=None)
 NAMES = ["a", "b", "c", "d", "e"]

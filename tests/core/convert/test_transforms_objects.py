@@ -6,7 +6,7 @@ import pytest
 from sidecheck_server.core.convert.providers.subset import Subset
 from sidecheck_server.core.convert.schema_graph import Entries
 
-from .parts import ALL_REQUIRED, CLOSED, SMALL, supporting, transformed, transformed_property
+from .transforms import ALL_REQUIRED, CLOSED, SMALL, supporting, transformed, transformed_property
 
 A, B = {"type": "string"}, {"type": "integer"}
 TEXT = {"type": "string", "description": "(any JSON value, as JSON text)"}

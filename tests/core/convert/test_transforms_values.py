@@ -7,7 +7,7 @@ from sidecheck_server.core.budget import Exhausted
 from sidecheck_server.core.convert.providers.subset import Patterns, Subset
 from sidecheck_server.core.convert.transforms.values import supports_pattern
 
-from .parts import CLOSED, SMALL, supporting, transformed_property
+from .transforms import CLOSED, SMALL, supporting, transformed_property
 
 PLAIN = supporting(
     *("minimum", "maximum", "enum", "anyOf", "pattern", "format"),

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from sidecheck_server.core.refusals import Reason, Refusal
 
-from .parts import CLOSED, transformed_property
+from .transforms import CLOSED, transformed_property
 
 ARRANGED = replace(CLOSED, distinct_first_properties=True)
 TOLD = ("properties", "rewritten", "equivalent")

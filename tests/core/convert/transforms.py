@@ -1,4 +1,4 @@
-"""Schemas that are fitted to a subset, as the tests of fitting write them."""
+"""Schemas that are transformed to a subset, as the tests of transforms write them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -13,7 +13,15 @@ from sidecheck_server.core.convert.schema_writer import write_schema
 from sidecheck_server.core.convert.transforms.pipeline import transform_schema
 from sidecheck_server.core.convert.types import Loss
 
-__all__ = ["ALL_REQUIRED", "CLOSED", "SMALL", "Fitted", "fitted", "fitted_member", "taking"]
+__all__ = [
+    "ALL_REQUIRED",
+    "CLOSED",
+    "SMALL",
+    "Transformed",
+    "supporting",
+    "transformed",
+    "transformed_property",
+]
 
 _COMMON = frozenset(
     {"additionalProperties", "anyOf", "description", "enum", "items", "properties", "required"}
@@ -30,9 +38,9 @@ _STRICT = Subset(
     closed=True,
 )
 CLOSED = replace(_STRICT, min_items=frozenset({0, 1}))
-"""Every object is closed; members may be optional."""
+"""Every object is closed; properties may be optional."""
 ALL_REQUIRED = replace(_STRICT, all_required=True)
-"""Every object is closed, and every member required."""
+"""Every object is closed, and every property required."""
 SMALL = Subset(
     keywords=_COMMON - {"additionalProperties"} | {"minItems", "maxItems", "minimum"},
     references=References.ALONE,
@@ -43,17 +51,17 @@ SMALL = Subset(
     empty_objects=False,
     enum_of_strings=True,
 )
-"""No maps, no objects without members, one type at a time, enums of strings."""
+"""No maps, no objects without properties, one type at a time, enums of strings."""
 
 
 def supporting(*keywords: str, **facts: Any) -> Subset:
-    """Return the subset that has these keywords and ``type``, with *facts* about it."""
+    """Return a subset with these keywords and ``type``, with *facts* about it."""
     return Subset(keywords=frozenset({*keywords, "type", "properties", "description"}), **facts)
 
 
 @dataclass(frozen=True)
-class Fitted:
-    """What came of a schema."""
+class Transformed:
+    """Transformed schema."""
 
     root: SchemaNode
     schema: dict[str, Any]
@@ -61,28 +69,30 @@ class Fitted:
 
     @property
     def reported(self) -> list[tuple[str, str, str]]:
-        """Keyword, action and direction of each loss, in order of their places."""
-        return [(each.keyword, each.action.value, each.effect.value) for each in self.losses]
+        """Keyword, action and effect of each loss, ordered by location."""
+        return [(loss.keyword, loss.action.value, loss.effect.value) for loss in self.losses]
 
 
-def transformed(schema: Any, subset: Subset, properties: Mapping[str, str] | None = None) -> Fitted:
-    """Return *schema*, a root, fitted to *subset*, with *members* renamed."""
+def transformed(
+    schema: Any, subset: Subset, properties: Mapping[str, str] | None = None
+) -> Transformed:
+    """Return *schema*, a root, transformed to *subset*, with *properties* renamed."""
     log = LossLog([LIMITS.steps])
     root = read_schema(source_of(schema), (), log, LIMITS)
     root = transform_schema(root, subset, properties or {}, log)
-    return Fitted(root, write_schema(root, subset), log.ordered())
+    return Transformed(root, write_schema(root, subset), log.ordered())
 
 
 def transformed_property(schema: Any, subset: Subset) -> tuple[Any, list[tuple[str, str, str]]]:
-    """Return *schema*, that of a required member of a closed object, fitted, and what is told."""
-    around = {
+    """Return the *schema* of a required property of a closed object, transformed, and its losses."""
+    outer = {
         "type": "object",
         "properties": {"it": schema},
         "required": ["it"],
         "additionalProperties": False,
     }
-    takes_closed = replace(
+    closed_subset = replace(
         subset, keywords=subset.keywords and subset.keywords | {"additionalProperties", "required"}
     )
-    found = transformed(around, takes_closed)
+    found = transformed(outer, closed_subset)
     return found.schema["properties"]["it"], found.reported
