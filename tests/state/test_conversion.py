@@ -240,10 +240,10 @@ async def test_as_many_tools_are_strict_as_the_api_takes_together(converter: Con
     assert [True] * 20 + [False] * 2 == strict
     assert strict == [json.loads(one.json)["strict"] for one in converted(done)]
     assert strict == [json.loads(one.mapping)["strict"] for one in converted(done)]
-    assert {"", converted(done)[-1].why_not_strict} == {
-        one.why_not_strict for one in converted(done)
+    assert {"", converted(done)[-1].not_strict_reason} == {
+        one.not_strict_reason for one in converted(done)
     }
-    assert "at most 20 strict tools" in converted(done)[-1].why_not_strict
+    assert "at most 20 strict tools" in converted(done)[-1].not_strict_reason
     assert done.request.valid
 
 

@@ -1,4 +1,4 @@
-"""Payloads of a fitted schema in the form of the original: the inverse of `encoding`."""
+"""Decoding of payloads of a transformed schema: the inverse of `encoding`."""
 
 import json
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ _MOST = 32
 
 
 def decoded(form: Any, node: SchemaNode, subset: Subset) -> list[Any]:
-    """Return what *form*, which *part* admits, may mean: the first readings."""
+    """Return the interpretations of *form*, which *node* admits."""
     return list(islice(_readings(form, node, subset), _MOST))
 
 

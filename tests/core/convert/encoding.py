@@ -1,4 +1,4 @@
-"""Payloads in the form that a fitted schema gives them."""
+"""Encoding of payloads for a transformed schema."""
 
 import json
 from typing import Any

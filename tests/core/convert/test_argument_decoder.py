@@ -1,4 +1,4 @@
-"""Guides lead to every place where something is to be undone, and nowhere else."""
+"""Decoders lead to every encoded location, and to no others."""
 
 from typing import Any
 
@@ -112,14 +112,14 @@ from sidecheck_server.core.refusals import Reason, Refusal
         ),
     ],
 )
-def test_a_decoder_mirrors_the_ways_to_what_is_undone(
+def test_a_decoder_mirrors_the_paths_to_encoded_locations(
     root: SchemaNode, decoder: dict[str, Any] | None
 ) -> None:
     assert decoder == build_decoder(root)
 
 
-def test_what_is_shared_stands_once() -> None:
-    """However many ways lead to it."""
+def test_a_shared_node_has_one_decoder() -> None:
+    """However many paths lead to it."""
     shared = text()
     root = object_node(a=shared, b=node(items=shared), c=node(ref=shared))
     to = {"ref": "d0"}
@@ -154,7 +154,7 @@ def nested(depth: int) -> SchemaNode:
 
 
 def test_a_mapping_nests_less_than_its_schema() -> None:
-    """What is too deep stands beside; the way back leads through it all the same."""
+    """Deep decoders are moved to `defs`, and still work."""
     decoder = build_decoder(nested(60))
     mapping = ToolMapping(
         ModelApi.OPENAI_CHAT, "n", "", "t", "sha256:" + "0" * 64, strict=True, decoder=decoder
@@ -184,8 +184,8 @@ def test_a_very_deep_schema_is_walked_without_recursion() -> None:
         ),
     ],
 )
-def test_a_decoder_that_no_mapping_has_room_for_is_rejected(root: SchemaNode) -> None:
-    """A mapping must be readable when it comes back."""
+def test_a_decoder_too_large_for_a_mapping_is_rejected(root: SchemaNode) -> None:
+    """A mapping must be readable again."""
     with pytest.raises(Refusal) as refused:
         build_decoder(root)
 

@@ -1,4 +1,4 @@
-"""What the model that made a call is told of it."""
+"""Verdict on a call, as it is reported to the model."""
 
 from typing import Any
 
@@ -53,7 +53,9 @@ TWICE = "the object has this key more than once; readers would disagree which on
         ),
     ],
 )
-def test_the_model_is_told_of_its_arguments(key: ModelApi, call: Any, lines: list[str]) -> None:
-    """In the words in which it is told of any arguments."""
+def test_violations_of_the_call_are_reported_as_of_arguments(
+    key: ModelApi, call: Any, lines: list[str]
+) -> None:
+    """In the same words as violations of any arguments."""
     reported = read(key, call).arguments_verdict
     assert lines == tool_error_text(reported, tool="t").split("\n")

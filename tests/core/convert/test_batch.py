@@ -1,4 +1,4 @@
-"""Tools of one request: which of one name counts, and what becomes of each."""
+"""Tools of one request: duplicates, and the outcome of each."""
 
 from dataclasses import replace
 
@@ -24,8 +24,8 @@ def together(*tools: BatchTool[int], mode: Mode = Mode.STRICT_IF_LOSSLESS) -> To
     return ToolBatch(tools, PROVIDER, ConversionOptions(mode=mode))
 
 
-def test_of_one_name_and_server_the_last_that_was_found_counts() -> None:
-    """What has no definition refuses nothing, and says itself why it has none."""
+def test_the_last_tool_with_a_name_and_server_is_used() -> None:
+    """A tool without a definition rejects no other, and keeps its own error."""
     found = together(
         BatchTool(A, 1), BatchTool(OTHER, 2), BatchTool(A, 3), BatchTool(A, BROKEN)
     ).tools
@@ -39,8 +39,8 @@ def test_of_one_name_and_server_the_last_that_was_found_counts() -> None:
     )
 
 
-def test_only_where_strictness_is_preferred_is_there_a_reason_against_it() -> None:
-    """Where it is demanded, too many strict tools are the request's problem."""
+def test_tools_have_a_reason_only_if_strict_mode_is_preferred() -> None:
+    """In strict mode, too many strict tools are a violation of the request."""
     tools: tuple[BatchTool[int], ...] = (BatchTool(A, 1), BatchTool(B, BROKEN), BatchTool(OTHER, 2))
     forms: list[ToolForm | Refusal] = [FORM, BROKEN, FORM]
     *first, last = together(*tools).not_strict_reasons(forms)
@@ -50,8 +50,8 @@ def test_only_where_strictness_is_preferred_is_there_a_reason_against_it() -> No
     assert [""] * 3 == together(*tools, mode=Mode.STRICT).not_strict_reasons(forms)
 
 
-def test_what_cannot_have_a_mapping_is_rejected_and_no_node_of_the_request() -> None:
-    """The pointers of problems lead into the list of those that were converted."""
+def test_a_tool_without_a_mapping_is_rejected_and_not_in_the_request() -> None:
+    """Locations are indexes of the converted tools."""
     long = ToolName("s", "x" * 300_000)
     one = together(BatchTool(long, 1), BatchTool(A, BROKEN), BatchTool(B, 2), BatchTool(OTHER, 3))
     forms: list[ToolForm | Refusal] = [FORM, BROKEN, FORM, FORM]

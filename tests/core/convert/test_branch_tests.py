@@ -1,4 +1,4 @@
-"""Branches of unions are known by cheap tests."""
+"""Tests of union branches."""
 
 from typing import Any
 
@@ -75,16 +75,15 @@ from sidecheck_server.core.convert.schema_graph import SchemaNode
         ),
     ],
 )
-def test_a_branch_is_known_by_what_it_admits(branch: SchemaNode, test: dict[str, Any]) -> None:
-    """A test asks for no more than the branch does."""
+def test_a_test_is_no_stricter_than_its_branch(branch: SchemaNode, test: dict[str, Any]) -> None:
     decoder = build_decoder(node(anyOf=[branch, text()]))
 
     assert decoder is not None
     assert test == decoder["any_of"][0]["when"]
 
 
-def test_tests_have_little_room() -> None:
-    """A branch with more names than that is known by its types."""
+def test_tests_have_limited_text() -> None:
+    """A branch with more names than that has a test of types only."""
     large = closed(**{f"member_{n:05}": STRING for n in range(3000)})
     decoder = build_decoder(node(anyOf=[large, entries(STRING)]))
 
@@ -92,8 +91,8 @@ def test_tests_have_little_room() -> None:
     assert {"types": ["object"]} == decoder["any_of"][0]["when"]
 
 
-def test_a_loop_of_references_has_no_types() -> None:
-    """Nothing that is walked goes on without end."""
+def test_a_cycle_of_references_has_no_types() -> None:
+    """Every walk ends."""
     one = node()
     one.keywords["$ref"] = one
     two = node()
@@ -104,7 +103,7 @@ def test_a_loop_of_references_has_no_types() -> None:
     assert [{}, {}, {"types": ["string"]}] == [each["when"] for each in decoder["any_of"]]
 
 
-def test_unions_of_unions_are_not_walked_without_end() -> None:
+def test_nested_unions_are_visited_to_a_limit() -> None:
     """Each of a hundred branches leads back to all of them."""
     hundred = node()
     hundred.keywords["anyOf"] = [node(ref=hundred) for _ in range(100)]

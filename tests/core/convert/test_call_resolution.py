@@ -1,4 +1,4 @@
-"""What the arguments of a call mean: what can be meant is judged in order."""
+"""Resolution of arguments: interpretations are validated in order."""
 
 import json
 from typing import Any
@@ -28,7 +28,7 @@ EITHER: Any = {
 def resolve(
     schema: Any, arguments: Any, decoder: Any = None, limits: Limits = LIMITS
 ) -> ResolvedArguments:
-    """Return what *arguments* mean under *schema*, judged one by one."""
+    """Return the resolution of *arguments* for *schema*."""
     text = json.dumps({"type": "tool_use", "id": "1", "name": "t", "input": arguments})
     call = read_model_call(text.encode(), PROVIDERS[ModelApi.ANTHROPIC], LIMITS)
     mapping = ToolMapping(
@@ -57,18 +57,18 @@ def of(a: Any) -> Any:
         pytest.param(of({"type": "array"}), None, "[1", "[1", False, id="not JSON"),
     ],
 )
-def test_the_first_that_is_valid_is_meant(
+def test_the_first_valid_interpretation_is_selected(
     schema: Any, decoder: Any, given: Any, expected: Any, *, valid: bool
 ) -> None:
-    """Or else the first of all, with what is wrong with it."""
+    """Or else the first of all, with its violations."""
     found = resolve(schema, {"a": given}, decoder)
 
     assert ({"a": expected}, valid) == (json.loads(found.payload), found.verdict.valid)
     assert (given != expected) == bool(found.changes)
 
 
-def test_what_takes_too_long_is_rejected() -> None:
-    """However little of it is left to judge."""
+def test_decoding_beyond_the_step_limit_is_rejected() -> None:
+    """However little of it is left to validate."""
     with pytest.raises(Refusal) as caught:
         resolve(of({}), {"a": "[1]"}, EITHER, Limits(steps=10))
 

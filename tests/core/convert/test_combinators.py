@@ -1,4 +1,4 @@
-"""What becomes of combinators that a subset does not take, or could not keep exactly."""
+"""Transforms of combinators that a subset does not support, or cannot keep exactly."""
 
 from typing import Any
 
@@ -276,8 +276,8 @@ def test_transformed(subset: Subset, schema: Any, expected: Any, losses: list[Lo
     assert apply_rules(schema, subset, RULES) == (expected, losses)
 
 
-def test_properties_with_other_names_do_not_stand_below_not() -> None:
-    """Nothing could turn their names back there."""
+def test_renamed_properties_are_not_kept_below_not() -> None:
+    """No decoder leads there."""
     schema = {"not": {"required": ["a b"]}}
 
     assert apply_rules(schema, Subset(), RULES, {"a b": "a_b"}) == (

@@ -1,4 +1,4 @@
-"""Forms with their names: the API's JSON, the plan, and what is told."""
+"""Converted tools: JSON, mapping and losses."""
 
 import json
 from dataclasses import replace
@@ -29,8 +29,8 @@ FORM = ToolForm(
 )
 
 
-def test_a_form_and_a_name_are_a_tool_and_its_mapping() -> None:
-    """The plan has both names, and the guide."""
+def test_a_form_and_a_name_make_a_tool_and_its_mapping() -> None:
+    """The mapping has both names, and the decoder."""
     tool = build_converted_tool(FORM, ToolName("s", "a.b"), "a_b", PROVIDER)
 
     assert {
@@ -52,8 +52,8 @@ def test_a_form_and_a_name_are_a_tool_and_its_mapping() -> None:
     assert ("a_b", True, "") == (tool.name, tool.strict, tool.not_strict_reason)
 
 
-def test_a_name_that_changed_is_a_loss_among_the_others() -> None:
-    """In the order of their places; one that stayed is none."""
+def test_a_changed_name_is_a_loss_in_order_of_location() -> None:
+    """A name that is kept is not."""
     message = "the tool has the name 'a_b' at the provider"
     named = Loss("/name", "", Action.ENCODED, Effect.EQUIVALENT, message)
 
@@ -65,8 +65,8 @@ def test_a_name_that_changed_is_a_loss_among_the_others() -> None:
     ).losses
 
 
-def test_why_a_tool_is_not_strict_beside_others_goes_before_why_it_is_not_alone() -> None:
-    """An API that cannot be asked counts as not strict."""
+def test_the_reason_from_the_request_precedes_that_of_the_tool() -> None:
+    """A provider without strict mode counts as not strict."""
     loose = replace(FORM, strict=None, not_strict_reason="alone")
     tool = build_converted_tool(loose, ToolName("", "a"), "a", PROVIDER)
 

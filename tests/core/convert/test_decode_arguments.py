@@ -1,4 +1,4 @@
-"""Arguments come back in the form of the original, and nothing is dropped in silence."""
+"""Decoding of arguments, with every change recorded."""
 
 from typing import Any
 
@@ -136,10 +136,10 @@ from sidecheck_server.core.words import ChangeRule
         ),
     ],
 )
-def test_what_was_done_is_undone(
+def test_encoded_values_are_decoded(
     decoder: dict[str, Any], arguments: Any, value: Any, changes: dict[str, ChangeRule]
 ) -> None:
-    """There is one reading; what was given is not touched."""
+    """There is one interpretation; the input is not modified."""
     given = repr(arguments)
 
     assert [(value, changes)] == read(decoder, arguments)
@@ -169,13 +169,13 @@ def test_what_was_done_is_undone(
         pytest.param({"wrapped": "input"}, {}, id="nothing wrapped"),
     ],
 )
-def test_what_has_another_form_stays_as_it_is(decoder: dict[str, Any], value: Any) -> None:
-    """The judge says what is wrong with it."""
+def test_values_of_another_form_are_unchanged(decoder: dict[str, Any], value: Any) -> None:
+    """Validation reports them."""
     assert [({"a": value}, {})] == read(properties(a=decoder), {"a": value})
 
 
-def test_decoded_texts_nest_no_deeper_than_there_is_room() -> None:
-    """What stands around a text counts, in the form that it will have."""
+def test_the_depth_of_decoded_texts_is_limited() -> None:
+    """Including what is around the text, in its decoded form."""
     decoder = {"wrapped": "input", "inner": properties(a={"items": TEXT})}
     fits = {"input": {"a": ["[[]]"]}}
     deeper = {"input": {"a": ["[[[]]]"]}}

@@ -1,4 +1,4 @@
-"""However guides and arguments are made, turning them back ends soon."""
+"""Bounds of decoding, for any decoder and any arguments."""
 
 import time
 from typing import Any
@@ -73,10 +73,10 @@ DOUBLING = {
         ),
     ],
 )
-def test_whatever_is_given_ends(decoder: dict[str, Any], arguments: Any) -> None:
-    """The budget bounds all readings together, and tells when there is too much to do.
+def test_decoding_ends_within_the_budget(decoder: dict[str, Any], arguments: Any) -> None:
+    """The budget bounds all interpretations together, and reports when it is spent.
 
-    Ten million steps are to take a quarter of a second; here they have eight times as long.
+    Ten million steps should take a quarter of a second; here they have eight times as long.
     """
     budget = [Limits().steps]
     started = time.process_time()
@@ -89,16 +89,16 @@ def test_whatever_is_given_ends(decoder: dict[str, Any], arguments: Any) -> None
     assert time.process_time() - started < 2
 
 
-def test_references_that_double_cost_no_more_than_there_are() -> None:
-    """Each guide is followed once for each value, by whatever ways it is reached."""
+def test_each_decoder_is_applied_once_for_each_value() -> None:
+    """By whatever paths it is reached."""
     row = {f"d{n}": {"also": [{"ref": f"d{n + 1}"}, {"ref": f"d{n + 1}"}]} for n in range(60)}
     decoder = {"ref": "d0", "defs": {**row, "d60": {"nulls": ["a"]}}}
 
     assert [({}, {"/a": NULL})] == read(decoder, {"a": None})
 
 
-def test_arguments_deeper_than_the_interpreter_goes_are_too_much() -> None:
-    """The bound on nesting is the caller's; here it was not kept."""
+def test_arguments_beyond_the_recursion_limit_exhaust_the_budget() -> None:
+    """The caller limits the depth; here it did not."""
     decoder = {"ref": "d", "defs": {"d": {"values": {"ref": "d"}}}}
 
     with pytest.raises(Exhausted):

@@ -1,4 +1,4 @@
-"""Guides are checked down to their last part."""
+"""Check of decoders down to their last property."""
 
 from typing import Any
 
@@ -124,8 +124,8 @@ LIST = {"any_of": [{"when": {}, "as": {"ref": "d0"}}]}
         ),
     ],
 )
-def test_a_decoder_that_is_wrong_is_rejected(decoder: Any, pointer: str, code: str) -> None:
-    """It is checked down to its last part."""
+def test_an_invalid_decoder_is_rejected(decoder: Any, pointer: str, code: str) -> None:
+    """At any depth."""
     with pytest.raises(Refusal) as refused:
         mapping_from_json(text(decoder), Limits())
 
@@ -136,8 +136,8 @@ def test_a_decoder_that_is_wrong_is_rejected(decoder: Any, pointer: str, code: s
 @pytest.mark.parametrize(
     "property_name", ["items", "values", "inner", "properties", "prefix", "entries"]
 )
-def test_a_reference_that_goes_on_to_another_value_may_lead_back(property_name: str) -> None:
-    """Schemas are recursive; payloads end."""
+def test_a_recursive_reference_through_another_value_is_allowed(property_name: str) -> None:
+    """Schemas are recursive; payloads are finite."""
     again = {"ref": "d"}
     others: dict[str, Any] = {
         "inner": {"wrapped": "w", "inner": again},
@@ -150,8 +150,8 @@ def test_a_reference_that_goes_on_to_another_value_may_lead_back(property_name: 
     assert decoder == mapping_from_json(text(decoder), Limits()).decoder
 
 
-def test_references_in_a_long_row_end() -> None:
-    """Each of thousands leads to the next one, and the last one to the first."""
+def test_long_chains_of_references_are_checked() -> None:
+    """Thousands of decoders, each with a reference to the next, and the last to the first."""
     row = {f"d{n}": {"ref": f"d{n + 1}"} for n in range(5000)}
 
     assert mapping_from_json(text({"defs": {**row, "d5000": {}}}), Limits()).decoder

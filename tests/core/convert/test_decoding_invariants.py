@@ -1,4 +1,4 @@
-"""What was encoded by a schema comes back, and what is broken ends in a refusal."""
+"""Encoded values are decoded to the original, and broken mappings are rejected."""
 
 import json
 from collections.abc import Callable
@@ -136,7 +136,7 @@ def wrapped(draw: st.DrawFn, below: st.SearchStrategy[Drawn]) -> Drawn:
 
 @st.composite
 def tagged_unions(draw: st.DrawFn, below: st.SearchStrategy[Drawn]) -> Drawn:
-    """Return a union whose branches a constant member tells apart."""
+    """Return a union whose branches are distinguished by a constant property."""
     drawn = draw(st.lists(below, min_size=1, max_size=3))
     keyword = draw(st.sampled_from(["anyOf", "oneOf"]))
     branches = [
@@ -177,8 +177,8 @@ DRAWN = st.recursive(scalars() | json_texts(), anything, max_leaves=12)
 
 @given(DRAWN)
 @settings(max_examples=300, deadline=None)
-def test_what_was_encoded_comes_back(drawn: Drawn) -> None:
-    """There is one reading where the branches of unions tell themselves apart."""
+def test_encoded_values_are_decoded_to_the_original(drawn: Drawn) -> None:
+    """There is one interpretation if the branches of unions are distinct."""
     node, value, given_value = drawn
     decoder = build_decoder(node)
     mapping = ToolMapping(ModelApi.OPENAI_CHAT, "n", "s", "t", "sha256:" + "0" * 64, True, decoder)
@@ -232,8 +232,8 @@ GUIDES = st.recursive(st.just(NO_GUIDE), decoders, max_leaves=6)
 
 @given(broken_plans(), JSON)
 @settings(max_examples=300, deadline=None)
-def test_a_broken_mapping_is_a_mapping_or_is_rejected(text: bytes, value: Any) -> None:
-    """And what is a plan can be followed."""
+def test_a_mutated_mapping_is_valid_or_rejected(text: bytes, value: Any) -> None:
+    """A valid one can be applied."""
     try:
         decoder = mapping_from_json(text, LIMITS).decoder
     except Refusal:
@@ -246,8 +246,8 @@ def test_a_broken_mapping_is_a_mapping_or_is_rejected(text: bytes, value: Any) -
     JSON | st.lists(st.fixed_dictionaries({"name": st.sampled_from(NAMES), "value": JSON})),
 )
 @settings(max_examples=150, deadline=None)
-def test_any_decoder_that_is_read_can_be_followed(made: Any, value: Any) -> None:
-    """It may say whatever it likes."""
+def test_any_valid_decoder_can_be_applied(made: Any, value: Any) -> None:
+    """Whatever its contents."""
     decoder = {**made[0], "defs": {"d0": made[1], "d1": made[2]}}
     text = json.dumps(
         {

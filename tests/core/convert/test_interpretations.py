@@ -1,4 +1,4 @@
-"""Where several branches of a union fit, each is a reading."""
+"""Interpretations of values that match several branches of a union."""
 
 from itertools import product
 from typing import Any
@@ -122,15 +122,15 @@ STRINGS = branch(types=["string"])
         ),
     ],
 )
-def test_each_branch_that_fits_is_a_interpretation(
+def test_each_matching_branch_is_an_interpretation(
     decoder: dict[str, Any], value: Any, values: list[Any]
 ) -> None:
-    """They come in the order in which they are to be judged, each once."""
+    """In the order in which they are validated, without repetition."""
     assert values == [reading for reading, _ in read(decoder, value)]
 
 
-def test_there_are_sixteen_interpretations_at_most() -> None:
-    """Of 2^30 the likely ones: all are alike, or one is another than the others."""
+def test_there_are_at_most_sixteen_interpretations() -> None:
+    """Of 2^30 the likely ones: all unions choose alike, or one differs from the others."""
     decoder = {"items": union(branch(TEXT), branch())}
     decoded: list[Any] = [1] * 30
     but_one = [[*decoded[:n], "1", *decoded[n + 1 :]] for n in range(MAX_INTERPRETATIONS - 2)]
@@ -138,8 +138,8 @@ def test_there_are_sixteen_interpretations_at_most() -> None:
     assert [decoded, ["1"] * 30, *but_one] == [value for value, _ in read(decoder, ["1"] * 30)]
 
 
-def test_a_few_choices_are_all_made() -> None:
-    """Each combination of four is a reading, and those with fewer others come first."""
+def test_a_few_choices_are_enumerated_completely() -> None:
+    """Each combination of four is an interpretation; those with fewer differences come first."""
     decoder = {"items": union(branch(TEXT), branch())}
     found = [tuple(value) for value, _ in read(decoder, ["1"] * 4)]
 
@@ -147,8 +147,8 @@ def test_a_few_choices_are_all_made() -> None:
     assert sorted(found[2:], key=lambda each: each.count("1")) == found[2:]
 
 
-def test_interpretations_are_made_when_they_are_asked_for() -> None:
-    """Who takes the first one pays for no other."""
+def test_interpretations_are_computed_lazily() -> None:
+    """The first one costs no more than itself."""
     decoder = {"items": union(branch(TEXT), branch())}
     budget = [Limits().steps]
     made = decode_arguments(["1"] * 100, decoder, budget)

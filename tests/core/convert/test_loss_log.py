@@ -1,4 +1,4 @@
-"""The record of one conversion."""
+"""Log of losses of one conversion."""
 
 import pytest
 from sidecheck_server.core.budget import Exhausted
@@ -11,8 +11,8 @@ def reported(log: LossLog, *at: str) -> None:
     log.add(SchemaNode(at), "pattern", Action.DESCRIBED, Effect.WIDENED, "?")
 
 
-def test_losses_are_told_in_the_order_of_their_places() -> None:
-    """Each of them once."""
+def test_losses_are_ordered_by_location() -> None:
+    """Without repetition."""
     log = LossLog([10_000])
     for name in ("b", "a", "b"):
         reported(log, name)
@@ -21,8 +21,8 @@ def test_losses_are_told_in_the_order_of_their_places() -> None:
     assert (Loss("/a", *wider), Loss("/b", *wider)) == log.ordered()
 
 
-def test_places_are_paid_for_by_their_length() -> None:
-    """So that a definition cannot be told as many times as it has places."""
+def test_a_location_costs_steps_by_its_length() -> None:
+    """So that a definition cannot be repeated as often as it has locations."""
     log = LossLog([100_000])
     reported(log, "x" * 4_000)
     reported(log, "x" * 4_000)
@@ -30,8 +30,8 @@ def test_places_are_paid_for_by_their_length() -> None:
         reported(log, "x" * 4_000)
 
 
-def test_closing_an_object_whose_author_said_nothing_may_be_assumed() -> None:
-    """Other losses count against a strict form all the same."""
+def test_closing_an_object_is_exact_with_assume_closed() -> None:
+    """Other losses still count."""
     log = LossLog([10_000])
     log.add_closing(SchemaNode(("a",)))
     only = (

@@ -1,4 +1,4 @@
-"""Plans are written, read again as they were, and refused if anything about them is wrong."""
+"""Mappings are written, read again unchanged, and rejected if they are invalid."""
 
 import json
 from typing import Any
@@ -48,8 +48,8 @@ def test_a_mapping_is_read_as_it_was_written(
     assert mapping == mapping_from_json(mapping_to_json(mapping), Limits())
 
 
-def test_a_mapping_is_a_json_object_that_tells_its_format() -> None:
-    """What is not there is not written."""
+def test_a_mapping_is_a_json_object_with_its_version() -> None:
+    """Absent values are not written."""
     mapping = ToolMapping(ModelApi.GEMINI, "n", "", "t", DIGEST, strict=False, decoder=None)
 
     assert {
@@ -62,7 +62,7 @@ def test_a_mapping_is_a_json_object_that_tells_its_format() -> None:
     } == json.loads(mapping_to_json(mapping))
 
 
-def test_a_mapping_that_could_not_be_read_is_not_written() -> None:
+def test_a_mapping_too_large_to_be_read_is_not_written() -> None:
     """The name of a tool may be nearly as long as its definition."""
     mapping = ToolMapping(
         ModelApi.GEMINI, "n", "", "t" * (256 << 10), DIGEST, strict=False, decoder=None
@@ -150,10 +150,10 @@ def test_a_mapping_that_could_not_be_read_is_not_written() -> None:
         ),
     ],
 )
-def test_a_mapping_that_is_wrong_is_rejected(
+def test_an_invalid_mapping_is_rejected(
     mapping: bytes, pointer: str, code: str, message: str
 ) -> None:
-    """The refusal says where, what, and what would be right."""
+    """The error has the location, the fault and what was expected."""
     with pytest.raises(Refusal) as refused:
         mapping_from_json(mapping, Limits())
 
@@ -182,8 +182,8 @@ def deep(levels: int) -> Any:
         pytest.param(text(name="n" * (256 << 10)), "schema_bytes", id="too large"),
     ],
 )
-def test_a_mapping_beyond_a_bound_is_rejected(mapping: bytes, bound: str) -> None:
-    """The bounds are those of schemas; guides may nest twice as deep."""
+def test_a_mapping_beyond_a_limit_is_rejected(mapping: bytes, bound: str) -> None:
+    """The limits are those of schemas; decoders may nest twice as deep."""
     with pytest.raises(Refusal) as refused:
         mapping_from_json(mapping, Limits())
 
@@ -193,8 +193,8 @@ def test_a_mapping_beyond_a_bound_is_rejected(mapping: bytes, bound: str) -> Non
     )
 
 
-def test_a_mapping_at_the_bounds_is_read() -> None:
-    """As deep and with as many guides as may be."""
+def test_a_mapping_at_the_limits_is_read() -> None:
+    """Of depth, and of the number of decoders."""
     widest: Any = {"also": [{}] * 9_999}
     for decoder in (deep(126), widest):
         assert decoder == mapping_from_json(text(decoder), Limits()).decoder

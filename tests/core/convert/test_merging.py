@@ -1,4 +1,4 @@
-"""What several parts admit together, as one part, or that it cannot be said."""
+"""Exact merging of several nodes, or None where that is impossible."""
 
 from typing import Any
 
@@ -89,7 +89,7 @@ def test_not_merged(schemas: list[Any]) -> None:
     assert merge(schemas) is None
 
 
-def test_schemas_that_lead_to_each_other_without_end_are_not_merged() -> None:
+def test_mutually_recursive_schemas_are_not_merged() -> None:
     schema: Any = {
         "prefixItems": [{"$ref": "#/$defs/a"}, {"$ref": "#/$defs/b"}],
         "$defs": {name: {"items": {"$ref": f"#/$defs/{name}"}} for name in ("a", "b")},
@@ -99,7 +99,7 @@ def test_schemas_that_lead_to_each_other_without_end_are_not_merged() -> None:
     assert merge_nodes(root.keywords["prefixItems"], log.budget) is None
 
 
-def test_what_is_merged_stays_as_it_is() -> None:
+def test_merged_nodes_are_not_modified() -> None:
     schema: Any = {"prefixItems": [{"properties": {"a": {}}}, {"properties": {"b": {}}}]}
     root, log = read(schema)
 
@@ -107,7 +107,7 @@ def test_what_is_merged_stays_as_it_is() -> None:
     assert written(root) == schema
 
 
-def test_merging_is_paid_for() -> None:
+def test_merging_costs_steps() -> None:
     root, _ = read({"prefixItems": [{"minimum": 1}, {"maximum": 2}]})
 
     with pytest.raises(Exhausted):

@@ -1,4 +1,4 @@
-"""Calls are read as each API gives them, strictly, and put to the plan that is meant."""
+"""Strict reading of calls in the shape of each provider."""
 
 import json
 from typing import Any
@@ -52,7 +52,7 @@ from sidecheck_server.core.words import Verdict
         pytest.param(OLLAMA, chat({"a": 1}), id="Ollama"),
     ],
 )
-def test_the_name_the_id_and_the_arguments_are_read(key: ModelApi, call: Any) -> None:
+def test_name_id_and_arguments_are_read(key: ModelApi, call: Any) -> None:
     found = read(key, call)
 
     assert ("t", "c1", {"a": 1}) == (found.name, found.id, found.arguments)
@@ -69,7 +69,7 @@ def test_the_name_the_id_and_the_arguments_are_read(key: ModelApi, call: Any) ->
         pytest.param(ANTHROPIC, {"id": 5, "name": "t", "input": {}}, id="an id that is a number"),
     ],
 )
-def test_what_a_provider_may_leave_out_may_lack(key: ModelApi, call: Any) -> None:
+def test_optional_properties_of_a_call_may_be_missing(key: ModelApi, call: Any) -> None:
     assert ("t", "", {}, Verdict()) == (
         (found := read(key, call)).name,
         found.id,
@@ -143,10 +143,10 @@ UNREADABLE, NO_OBJECT = "PAYLOAD_NOT_JSON", "CALL_ARGUMENTS_NOT_AN_OBJECT"
         ),
     ],
 )
-def test_arguments_that_cannot_be_read_are_none(
+def test_unreadable_arguments_are_none(
     key: ModelApi, call: Any, pointer: str, code: str, message: str
 ) -> None:
-    """They are never taken for an empty object, and the name is known all the same."""
+    """They are never taken for an empty object, and the name is read."""
     found = read(key, call)
     (reported,) = found.verdict.violations
 
@@ -187,10 +187,8 @@ def test_arguments_that_cannot_be_read_are_none(
         ),
     ],
 )
-def test_a_call_that_cannot_be_read_has_no_name(
-    key: ModelApi, call: Any, pointer: str, code: str
-) -> None:
-    """Its verdict says where and why."""
+def test_an_unreadable_call_has_no_name(key: ModelApi, call: Any, pointer: str, code: str) -> None:
+    """Its verdict has the location and the fault."""
     found = read(key, call)
     (reported,) = found.verdict.violations
 
@@ -244,20 +242,20 @@ def test_an_object_that_is_no_call_is_reported_with_the_expected_shape(
         pytest.param(CHAT, chat('{"a": [[[[]]]]}'), "payload_depth", id="a text that is too deep"),
     ],
 )
-def test_a_call_beyond_a_bound_is_rejected(key: ModelApi, call: Any, bound: str) -> None:
+def test_a_call_beyond_a_limit_is_rejected(key: ModelApi, call: Any, bound: str) -> None:
     with pytest.raises(Refusal) as refused:
         read(key, call, Limits(payload_bytes=1000, payload_depth=4))
 
     assert (Reason.LIMIT_EXCEEDED, bound) == (refused.value.reason, refused.value.metadata["bound"])
 
 
-def test_the_id_is_read_whatever_else_is_wrong() -> None:
-    """APIs want an answer to each call that they gave an id."""
+def test_the_id_is_read_from_an_invalid_call() -> None:
+    """Providers require a result for every call that has an id."""
     assert "c1" == read(CHAT, {"id": "c1", "function": None}).id
 
 
-def test_many_violations_are_cut() -> None:
-    """As with payloads, it is told that there are more."""
+def test_violations_are_truncated() -> None:
+    """With a flag, as for payloads."""
     keys = ",".join(f'"k{n}": 1, "k{n}": 2' for n in range(50))
     verdict = read(CHAT, chat(f"{{{keys}}}")).verdict
 
@@ -279,10 +277,10 @@ def test_many_violations_are_cut() -> None:
     st.lists(st.tuples(st.integers(0, 120), st.integers(0, 3), st.sampled_from([b"", *MUTATIONS]))),
 )
 @settings(max_examples=300, deadline=None)
-def test_whatever_is_sent_is_a_call_or_has_a_verdict(
+def test_any_input_is_a_call_or_has_an_invalid_verdict(
     key: ModelApi, call: Any, edits: list[tuple[int, int, bytes]]
 ) -> None:
-    """What is valid has a name and arguments; what has none is told."""
+    """A valid call has a name and arguments."""
     text = json.dumps(call).encode()
     for at, removed, put in edits:
         text = text[:at] + put + text[at + removed :]

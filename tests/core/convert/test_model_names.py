@@ -1,4 +1,4 @@
-"""What a model is told has the names of members that it knows."""
+"""Verdicts with the property names that the model knows."""
 
 from dataclasses import replace
 
@@ -29,26 +29,26 @@ def verdict(pointer: str, message: str, severity: Severity = Severity.ERROR) -> 
         {"ref": "d0", "defs": {"d0": RENAMED}},
     ],
 )
-def test_names_are_found_wherever_a_decoder_has_them(decoder: ArgumentDecoder) -> None:
-    """Only what was said of the place and of the name is put in other words."""
+def test_names_are_replaced_from_any_part_of_a_decoder(decoder: ArgumentDecoder) -> None:
+    """Only in the location and in quoted names."""
     given = verdict("/0/a b/x", '"a b" is wrong; is it "a c"?')
     assert verdict("/0/a_b/x", '"a_b" is wrong; is it "a c"?') == with_model_names(given, decoder)
 
 
 def test_names_with_slashes_and_quotes() -> None:
-    """They are escaped in pointers, and in messages."""
+    """They are escaped in pointers and in messages."""
     decoder: ArgumentDecoder = {"renamed": {"a_b": "a/b", "c_d": 'c"d'}}
     given = verdict("/a~1b", r'"c\"d" is missing')
     assert verdict("/a_b", '"c_d" is missing') == with_model_names(given, decoder)
 
 
-def test_a_value_that_was_found_is_no_name() -> None:
+def test_an_actual_value_is_not_replaced() -> None:
     given = verdict("/a b", 'expected an integer, found the string "a b"')
     reported = verdict("/a_b", 'expected an integer, found the string "a b"')
     assert reported == with_model_names(given, RENAMED)
 
 
-def test_a_value_that_is_wanted_is_no_name() -> None:
+def test_an_expected_value_is_not_replaced() -> None:
     [found] = verdict("/a b", 'expected "a b" or "c", found the string "d"').violations
     [reported] = verdict("/a_b", 'expected "a b" or "c", found the string "d"').violations
     given = Verdict((replace(found, keyword="enum"),))
@@ -56,7 +56,7 @@ def test_a_value_that_is_wanted_is_no_name() -> None:
 
 
 @pytest.mark.parametrize("decoder", [None, {"nulls": ["a b"]}, {"properties": {"renamed": {}}}])
-def test_nothing_changes_without_other_names(decoder: ArgumentDecoder | None) -> None:
-    """A member may be called as the words of guides are."""
+def test_a_verdict_without_renamed_properties_is_unchanged(decoder: ArgumentDecoder | None) -> None:
+    """Even if a property has the name of a property of decoders."""
     given = verdict("/a b", '"a b" is wrong')
     assert given is with_model_names(given, decoder)

@@ -1,4 +1,4 @@
-"""Names that an API takes: allowed, each one's own, and the same in any order."""
+"""Assigned names: valid, distinct, and independent of order."""
 
 import hashlib
 import re
@@ -59,12 +59,12 @@ def given_to(*names: str, grammar: NameGrammar = DASHES) -> list[str]:
         ([], []),
     ],
 )
-def test_names_are_changed_no_more_than_they_must_be(names: list[str], expected: list[str]) -> None:
-    """A name that is allowed stays; what is not allowed becomes "_"; the rest has a hash."""
+def test_names_are_changed_as_little_as_possible(names: list[str], expected: list[str]) -> None:
+    """A valid name stays; invalid characters become "_"; a hash resolves collisions."""
     assert expected == given_to(*names)
 
 
-def test_what_may_not_come_first_has_something_before_it() -> None:
+def test_an_invalid_first_character_is_prefixed() -> None:
     """A grammar may allow fewer characters there."""
     assert ["_3d", "_x"] == given_to("3d", "éx", grammar=SHORT)
 
@@ -80,17 +80,17 @@ def test_what_may_not_come_first_has_something_before_it() -> None:
         (ServerPrefix.NEVER, ["s", "t"], ["a", "b"]),
     ],
 )
-def test_servers_stand_before_their_tools(
+def test_names_are_prefixed_with_servers(
     prefix: ServerPrefix, servers: list[str], expected: list[str]
 ) -> None:
-    """Where that is asked for, or there are several."""
+    """If that is requested, or if there are several."""
     tools = [ToolName(server, name) for server, name in zip(servers, "ab", strict=True)]
 
     assert expected == assign_tool_names(tools, DASHES, prefix)
 
 
-def test_no_two_tools_of_servers_are_taken_for_each_other() -> None:
-    """Not if they are named alike, nor if a separator is a part of a name."""
+def test_prefixed_names_are_distinct() -> None:
+    """Even if names are equal, or contain the separator."""
     alike = assign_tool_names([ToolName("s", "x"), ToolName("t", "x")], DASHES, ServerPrefix.NEVER)
     joined = [ToolName("s", "t__x"), ToolName("s__t", "x")]
 
@@ -101,8 +101,8 @@ def test_no_two_tools_of_servers_are_taken_for_each_other() -> None:
     ] == assign_tool_names(joined, DASHES, ServerPrefix.ALWAYS)
 
 
-def test_a_name_in_the_way_of_a_hash_keeps_its_own() -> None:
-    """However many tries are foreseen; the one that is meant has the next."""
+def test_a_name_that_collides_with_a_hash_is_kept() -> None:
+    """However many attempts are anticipated; the other name uses the next one."""
     first = f"a_b_{short_hash('', 'a.b')}"
     others = [f"a_b_{long_hash('', 'a.b', attempt)}" for attempt in (2, 3)]
     names = given_to("a.b", "a_b", first, *others)
@@ -111,8 +111,8 @@ def test_a_name_in_the_way_of_a_hash_keeps_its_own() -> None:
     assert f"a_b_{long_hash('', 'a.b', 4)}" == names[0]
 
 
-def test_names_whose_short_hashes_are_the_same_have_long_ones() -> None:
-    """Such pairs can be searched for."""
+def test_names_with_equal_short_hashes_have_long_ones() -> None:
+    """Such pairs can be constructed."""
     first, second = "\u5011\u4e10", "\u5e33\u4e01"
 
     assert "f6d14c91" == short_hash("", first) == short_hash("", second)
@@ -124,7 +124,6 @@ def test_names_whose_short_hashes_are_the_same_have_long_ones() -> None:
 def test_the_order_of_tools_does_not_matter(
     tools: list[ToolName], grammar: NameGrammar, prefix: ServerPrefix, random: object
 ) -> None:
-    """Whoever lists them otherwise has the same names."""
     names = dict(zip(tools, assign_tool_names(tools, grammar, prefix), strict=True))
     shuffled = sorted(tools, key=lambda _: random.random())  # type: ignore[attr-defined]
 
@@ -133,7 +132,7 @@ def test_the_order_of_tools_does_not_matter(
 
 @settings(deadline=None)
 @given(TOOLS, GRAMMARS, PREFIXES)
-def test_names_are_allowed_and_no_two_the_same(
+def test_names_are_valid_and_distinct(
     tools: list[ToolName], grammar: NameGrammar, prefix: ServerPrefix
 ) -> None:
     """Whatever the tools are called."""
@@ -147,10 +146,8 @@ def test_names_are_allowed_and_no_two_the_same(
 
 @settings(deadline=None)
 @given(TOOLS, GRAMMARS)
-def test_names_that_are_allowed_and_unique_stay(
-    tools: list[ToolName], grammar: NameGrammar
-) -> None:
-    """If no server stands before them."""
+def test_valid_and_unique_names_are_kept(tools: list[ToolName], grammar: NameGrammar) -> None:
+    """Unless they are prefixed."""
     texts = [tool.name for tool in tools]
     names = assign_tool_names(tools, grammar, ServerPrefix.NEVER)
     stay = [text for text in texts if grammar.admits(text) and texts.count(text) == 1]
@@ -160,10 +157,10 @@ def test_names_that_are_allowed_and_unique_stay(
 
 @settings(deadline=None)
 @given(st.lists(NAMES, max_size=12), GRAMMARS)
-def test_properties_that_are_not_allowed_have_names_that_no_property_has(
+def test_replaced_property_names_collide_with_no_property(
     properties: list[str], grammar: NameGrammar
 ) -> None:
-    """And the others keep theirs."""
+    """The others are kept."""
     renamed = assign_property_names(properties, grammar)
 
     assert {name for name in properties if not grammar.admits(name)} == renamed.keys()
@@ -172,8 +169,8 @@ def test_properties_that_are_not_allowed_have_names_that_no_property_has(
     assert all(map(grammar.admits, renamed.values()))
 
 
-def test_names_that_foresee_thousands_of_tries_are_no_way_to_keep_a_server_busy() -> None:
-    """Tries do not multiply: each that fails was foreseen by one name."""
+def test_anticipated_attempts_do_not_multiply() -> None:
+    """Each failed attempt was anticipated by one name."""
     foreseen = [f"a_b_{short_hash('', 'a.b')}"]
     foreseen += [f"a_b_{long_hash('', 'a.b', attempt)}" for attempt in range(2, 5_000)]
     alike = ["a.b", *(f"a_b{'.' * count}" for count in range(1, 60)), "a_b"]

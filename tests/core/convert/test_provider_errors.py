@@ -1,4 +1,4 @@
-"""What the refusals of APIs speak of does not stand in what they are sent."""
+"""Schemas that providers have rejected are not sent."""
 
 import json
 from typing import Any
@@ -53,7 +53,9 @@ def test_an_enum_with_an_empty_string_is_described_for_gemini() -> None:
         (ModelApi.OLLAMA, "(at least 1 property)"),
     ],
 )
-def test_what_the_root_cannot_be_told_the_tool_is(provider: ModelApi, note: str) -> None:
+def test_notes_of_the_root_are_in_the_description_of_the_tool(
+    provider: ModelApi, note: str
+) -> None:
     schema = {"type": "object", "properties": {"a": {}}, "minProperties": 1}
     found = form(schema, provider)
 
@@ -61,14 +63,14 @@ def test_what_the_root_cannot_be_told_the_tool_is(provider: ModelApi, note: str)
     assert {"type", "properties"} == json.loads(found.parameters or b"").keys()
 
 
-def test_a_note_that_has_no_room_is_left_out() -> None:
+def test_a_note_without_room_is_dropped() -> None:
     schema = {"type": "object", "properties": {"a": {}}, "minProperties": 1}
     options = ConversionOptions(description_length=20)
 
     assert "Finds." == form(schema, ModelApi.OLLAMA, options).description
 
 
-def test_what_is_null_twice_over_is_nullable_for_gemini() -> None:
+def test_a_doubly_nullable_schema_is_nullable_for_gemini() -> None:
     schema, _ = property_name({"anyOf": [{"type": "null"}, {"type": ["boolean", "null"]}]})
 
     assert {"type": "BOOLEAN", "nullable": True} == schema
@@ -95,23 +97,21 @@ def test_what_is_null_twice_over_is_nullable_for_gemini() -> None:
     ],
     ids=["with a note", "with a description", "a union itself"],
 )
-def test_what_may_be_null_beside_one_form_has_that_form_for_gemini(
-    branches: Any, expected: Any
-) -> None:
-    """Whatever describes it: a union may have no neighbours."""
+def test_a_union_with_null_is_merged_for_gemini(branches: Any, expected: Any) -> None:
+    """Whatever its annotations: a union may have no siblings."""
     assert expected == property_name({"description": "D", "anyOf": branches})[0]
 
 
 @pytest.mark.parametrize("provider", [ModelApi.GEMINI, ModelApi.GEMINI_JSON])
 @pytest.mark.parametrize("schema", [{"type": "object"}, {"type": "object", "properties": {}}])
-def test_a_tool_that_takes_nothing_goes_without_a_schema(provider: ModelApi, schema: Any) -> None:
+def test_a_tool_without_arguments_has_no_schema(provider: ModelApi, schema: Any) -> None:
     found = form(schema, provider)
 
     assert None is found.parameters
     assert all(loss.effect is Effect.EQUIVALENT for loss in found.losses)
 
 
-def test_what_is_lost_with_a_schema_that_is_left_out_is_told() -> None:
+def test_an_omitted_schema_has_losses() -> None:
     found = form({"type": "object", "minProperties": 1}, ModelApi.GEMINI)
 
     assert None is found.parameters
@@ -127,7 +127,7 @@ def test_what_is_lost_with_a_schema_that_is_left_out_is_told() -> None:
         {"type": "object", "required": ["a"]},
     ],
 )
-def test_a_tool_that_takes_what_is_not_declared_has_a_schema(schema: Any) -> None:
+def test_a_tool_with_undeclared_arguments_has_a_schema(schema: Any) -> None:
 
     assert schema == {
         name: value

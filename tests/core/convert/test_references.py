@@ -1,4 +1,4 @@
-"""References that are written out, cut, or left alone."""
+"""References are inlined, cut, or isolated."""
 
 from typing import Any
 
@@ -148,7 +148,7 @@ def test_long_chains_are_cut() -> None:
     assert reported(log) == [cut("/in/$defs/d99/items")]
 
 
-def test_what_grows_without_measure_is_rejected() -> None:
+def test_exponential_growth_is_rejected() -> None:
     definitions: dict[str, Any] = {
         f"d{n}": {"prefixItems": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(40)
     }
@@ -268,5 +268,5 @@ NEIGHBOURS: list[tuple[str, Subset, Any, Any, list[LossSummary]]] = [
     [case[1:] for case in NEIGHBOURS],
     ids=[case[0] for case in NEIGHBOURS],
 )
-def test_neighbours(subset: Subset, schema: Any, expected: Any, losses: list[LossSummary]) -> None:
+def test_siblings(subset: Subset, schema: Any, expected: Any, losses: list[LossSummary]) -> None:
     assert apply_rules(schema, subset, RULES) == (expected, losses)

@@ -1,4 +1,4 @@
-"""What an API takes of all tools of a request together."""
+"""Limits of all tools of one request."""
 
 from dataclasses import replace
 
@@ -54,10 +54,10 @@ PLAIN = form()
         ),
     ],
 )
-def test_what_is_too_many_is_told_at_the_first_that_is(
+def test_a_violation_is_at_the_first_tool_beyond_the_limit(
     forms: list[ToolForm], expected: list[tuple[str, str, int]]
 ) -> None:
-    """Once for each limit, with how many there are."""
+    """Once for each limit, with the total."""
     verdict = check_request(forms, SMALL)
 
     assert expected == [
@@ -67,8 +67,8 @@ def test_what_is_too_many_is_told_at_the_first_that_is(
     assert (not expected) is verdict.valid
 
 
-def test_what_is_too_many_is_told_with_the_limit_and_its_source() -> None:
-    """The API is named, and the page that says so."""
+def test_a_violation_has_the_limit_and_its_source() -> None:
+    """And the name of the provider."""
     [found] = check_request([form(optional=25)], ANTHROPIC).violations
 
     assert (
@@ -83,8 +83,8 @@ def test_what_is_too_many_is_told_with_the_limit_and_its_source() -> None:
     [provider for provider in PROVIDERS.values() if provider.request_limits.tools],
     ids=lambda provider: provider.key,
 )
-def test_how_many_tools_there_may_be_has_a_source(provider: Provider) -> None:
-    """Wherever an API has a limit."""
+def test_the_limit_of_tools_has_a_source(provider: Provider) -> None:
+    """For every provider that has one."""
     [found] = check_request([LOOSE] * 200, provider).violations
 
     assert ("REQUEST_TOOLS", "/128") == (found.code, found.instance_pointer)
@@ -92,13 +92,13 @@ def test_how_many_tools_there_may_be_has_a_source(provider: Provider) -> None:
 
 
 @pytest.mark.parametrize("provider", [OLLAMA, ANTHROPIC], ids=["without limits", "not strict"])
-def test_a_provider_without_limits_takes_any_number(provider: Provider) -> None:
-    """And limits of strict tools bind no others."""
+def test_a_provider_without_limits_accepts_any_number(provider: Provider) -> None:
+    """Limits of strict tools do not apply to others."""
     assert check_request([LOOSE] * 200, provider).valid
 
 
-def test_those_are_strict_that_come_first_and_fit() -> None:
-    """What does not fit takes nothing from those after it."""
+def test_the_first_tools_within_the_limits_are_strict() -> None:
+    """A tool that is not uses nothing of the limits."""
     forms = [form(optional=2), LOOSE, form(optional=1), form(unions=2), PLAIN, PLAIN, PLAIN]
     reasons = not_strict_reasons(forms, SMALL)
 
@@ -116,7 +116,7 @@ def test_those_are_strict_that_come_first_and_fit() -> None:
     assert ["", "", optional, unions, "", "", tools] == reasons
 
 
-def test_those_that_may_be_strict_are_a_request_that_is_taken() -> None:
+def test_the_strict_tools_are_a_valid_request() -> None:
     """Whatever the others become."""
     forms = [form(optional=each % 3, unions=each % 2) for each in range(40)]
     reasons = not_strict_reasons(forms, ANTHROPIC)

@@ -1,4 +1,4 @@
-"""Pictures and documents in results: shown where an API can, named where it cannot."""
+"""Media in results: native where the provider accepts it, described where not."""
 
 from typing import Any
 
@@ -47,7 +47,7 @@ PICTURED: dict[ModelApi, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("provider", ModelApi)
-def test_a_picture_is_shown_or_named(provider: ModelApi) -> None:
+def test_an_image_is_native_or_described(provider: ModelApi) -> None:
     picture = {"type": "image", "data": _PNG, "mimeType": "IMAGE/PNG; charset=binary"}
     message, losses = message_of({"content": [block("a map"), picture]}, provider)
     assert message == PICTURED[provider]
@@ -68,7 +68,7 @@ DOCUMENTS: dict[ModelApi, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("provider", DOCUMENTS)
-def test_a_document_is_shown_without_its_uri(provider: ModelApi) -> None:
+def test_a_native_document_loses_its_uri(provider: ModelApi) -> None:
     contents = {"uri": "file:///a.pdf", "mimeType": "application/pdf", "blob": "JVBERi0="}
     message, losses = message_of(
         {"content": [{"type": "resource", "resource": contents}]}, provider
@@ -78,7 +78,7 @@ def test_a_document_is_shown_without_its_uri(provider: ModelApi) -> None:
 
 
 @pytest.mark.parametrize("provider", [CHAT, BEDROCK, MISTRAL, OLLAMA])
-def test_a_document_is_named_where_it_cannot_be_shown(provider: ModelApi) -> None:
+def test_an_unsupported_document_is_described(provider: ModelApi) -> None:
     contents = {"uri": "file:///a.pdf", "mimeType": "application/pdf", "blob": "JVBERi0="}
     message, losses = message_of(
         {"content": [{"type": "resource", "resource": contents}]}, provider
@@ -88,7 +88,7 @@ def test_a_document_is_named_where_it_cannot_be_shown(provider: ModelApi) -> Non
     assert losses == (loss("/content/0", Action.DROPPED, NOT_SHOWN),)
 
 
-def test_a_failure_that_begins_with_a_picture_is_said_before_it() -> None:
+def test_a_failure_is_stated_before_an_image() -> None:
     picture = {"type": "image", "data": _PNG, "mimeType": "image/png"}
     message, _ = message_of({"content": [picture], "isError": True}, RESPONSES)
     assert message["output"] == [

@@ -1,4 +1,4 @@
-"""Results for models: what each API is told of one, and what it is not told."""
+"""Results in the messages of each provider, and their losses."""
 
 from typing import Any
 
@@ -138,7 +138,7 @@ SAID: dict[str, Case] = {
 
 @pytest.mark.parametrize("provider", ModelApi)
 @pytest.mark.parametrize("case", SAID.values(), ids=SAID)
-def test_a_text_is_told_in_the_way_of_each_provider(case: Case, provider: ModelApi) -> None:
+def test_texts_have_the_shape_of_each_provider(case: Case, provider: ModelApi) -> None:
     result, said, losses = case
     assert message_of(result, provider) == (saying(provider, said), losses)
 
@@ -159,7 +159,7 @@ TWO_TEXTS: dict[ModelApi, Any] = {
 
 
 @pytest.mark.parametrize("provider", ModelApi)
-def test_structured_content_is_said_beside_another_text(provider: ModelApi) -> None:
+def test_structured_content_is_added_to_another_text(provider: ModelApi) -> None:
     result = {"content": [block("sunny")], "structuredContent": {"degrees": 21}}
     assert message_of(result, provider) == (answer(provider, TWO_TEXTS[provider]), (_AS_JSON,))
 
@@ -177,7 +177,7 @@ FAILED: dict[ModelApi, tuple[dict[str, Any], tuple[Loss, ...]]] = {
 
 
 @pytest.mark.parametrize("provider", ModelApi)
-def test_a_failure_is_said_in_a_field_or_in_the_text(provider: ModelApi) -> None:
+def test_a_failure_is_a_field_or_a_text(provider: ModelApi) -> None:
     result = {"content": [block("no such city")], "isError": True}
     assert message_of(result, provider) == FAILED[provider]
 
@@ -195,7 +195,7 @@ FAILED_SILENTLY: dict[ModelApi, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("provider", ModelApi)
-def test_a_failure_without_a_word_is_put_in_words(provider: ModelApi) -> None:
+def test_a_failure_without_content_has_a_text(provider: ModelApi) -> None:
     in_text = (_FAILS_IN_TEXT,) if provider in (CHAT, RESPONSES, MISTRAL, OLLAMA) else ()
     result = {"content": [], "isError": True}
     assert message_of(result, provider) == (FAILED_SILENTLY[provider], (_EMPTY, *in_text))
@@ -204,7 +204,7 @@ def test_a_failure_without_a_word_is_put_in_words(provider: ModelApi) -> None:
 _DEEP = '{"a":' * 200 + "1" + "}" * 200
 
 
-def test_a_text_that_only_looks_like_the_structured_content_does_not_stand_for_it() -> None:
+def test_a_text_similar_to_the_structured_content_does_not_replace_it() -> None:
     for text in ('{"a":1', '{"a":"1"}', '{"a":true}', '{"a":1,"a":1}', _DEEP):
         result = {"content": [block(text)], "structuredContent": {"a": 1}}
         message, losses = message_of(result, CHAT)
@@ -212,7 +212,7 @@ def test_a_text_that_only_looks_like_the_structured_content_does_not_stand_for_i
         assert losses == (_AS_JSON,)
 
 
-def test_of_many_texts_that_may_be_the_structured_content_only_some_are_read() -> None:
+def test_a_limited_number_of_texts_is_compared() -> None:
     same = block('{"a": 1}')
     near = block('{"a": 2}')
     for before, reported in ((15, ()), (16, (_AS_JSON,))):

@@ -1,4 +1,4 @@
-"""Answers have bounds, and must say which call they answer."""
+"""Bounds of results, and identifiers that they require."""
 
 import json
 from dataclasses import replace
@@ -25,7 +25,7 @@ from sidecheck_server.core.convert.types import Action, ModelApi
 from sidecheck_server.core.refusals import Reason, Refusal
 
 
-def test_what_is_too_long_is_cut_with_a_note() -> None:
+def test_a_long_result_is_cut_with_a_note() -> None:
     provider = replace(PROVIDERS[RESPONSES], max_result_length=50)
     result = {"content": [block("x" * 10), block("y" * 60), block("z")]}
     message, losses = convert_result(result, provider, CALL_ID, NAME)
@@ -36,13 +36,13 @@ def test_what_is_too_long_is_cut_with_a_note() -> None:
     assert losses == (loss("/content", Action.DROPPED, said),)
 
 
-def test_what_fits_is_not_cut() -> None:
+def test_a_result_at_the_limit_is_not_cut() -> None:
     provider = replace(PROVIDERS[RESPONSES], max_result_length=50)
     message, losses = convert_result({"content": [block("y" * 50)]}, provider, CALL_ID, NAME)
     assert (json.loads(message)["output"], losses) == ("y" * 50, ())
 
 
-def test_losses_have_an_end() -> None:
+def test_losses_are_limited() -> None:
     result = {"content": [{**block("a"), "_meta": {}} for _ in range(1500)]}
     _, losses = convert_result(result, PROVIDERS[CHAT], CALL_ID, NAME)
     assert len(losses) == 1001
@@ -63,7 +63,7 @@ NEEDS = {
 
 @pytest.mark.parametrize("provider", ModelApi)
 @pytest.mark.parametrize("field", ["call_id", "name"])
-def test_what_an_answer_must_name_may_not_be_empty(provider: ModelApi, field: str) -> None:
+def test_required_identifiers_may_not_be_empty(provider: ModelApi, field: str) -> None:
     given = {"call_id": CALL_ID, "name": NAME, field: ""}
     if field not in NEEDS[provider]:
         message, _ = convert_result(
@@ -79,14 +79,14 @@ def test_what_an_answer_must_name_may_not_be_empty(provider: ModelApi, field: st
 
 
 @pytest.mark.parametrize(("provider", "longest"), [(RESPONSES, 64), (BEDROCK, 64), (MISTRAL, 9)])
-def test_an_id_that_is_too_long_is_rejected(provider: ModelApi, longest: int) -> None:
+def test_a_long_id_is_rejected(provider: ModelApi, longest: int) -> None:
     convert_result({"content": []}, PROVIDERS[provider], "a" * longest, NAME)
     with pytest.raises(Refusal) as caught:
         convert_result({"content": []}, PROVIDERS[provider], "a" * (longest + 1), NAME)
     assert caught.value.reason is Reason.LIMIT_EXCEEDED
 
 
-def test_a_result_that_asks_for_input_is_no_answer() -> None:
+def test_a_result_that_requires_input_is_rejected() -> None:
     result = {"resultType": "input_required", "inputRequests": {}}
     with pytest.raises(Refusal) as caught:
         convert_result(result, PROVIDERS[CHAT], CALL_ID, NAME)

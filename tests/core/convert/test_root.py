@@ -1,4 +1,4 @@
-"""What becomes of a root that an API does not take as it is."""
+"""Transforms of a root that a provider does not support."""
 
 from typing import Any
 
@@ -174,8 +174,8 @@ def test_transformed(subset: Subset, schema: Any, expected: Any, losses: list[Lo
         {"type": "object", "allOf": [{"type": "string"}]},
     ],
 )
-def test_a_root_without_objects_is_rejected(schema: Any) -> None:
-    """Nothing that a model could write would be valid."""
+def test_a_root_that_admits_no_object_is_rejected(schema: Any) -> None:
+    """No arguments would be valid."""
     root, log = read(schema)
 
     with pytest.raises(Refusal) as refusal:

@@ -1,4 +1,4 @@
-"""What schemas of each dialect become in the keywords of 2020-12, and what is told of it."""
+"""Schemas of each dialect in the keywords of 2020-12, and their losses."""
 
 from typing import Any
 
@@ -220,8 +220,8 @@ def test_read(schema: Any, expected: Any, losses: list[LossSummary]) -> None:
     assert reported(log) == losses
 
 
-def test_nodes_stand_where_the_definition_has_them() -> None:
-    """Documents stand below the URI that they were sent with."""
+def test_nodes_have_the_paths_of_the_definition() -> None:
+    """Documents are below the URI that they were sent with."""
     schema = {
         "$schema": D07,
         "items": [{"$ref": "urn:doc#/definitions/Po~1int"}, {"$ref": "#/x-more/a"}],
@@ -241,7 +241,7 @@ def test_nodes_stand_where_the_definition_has_them() -> None:
     ]
 
 
-def test_a_meta_schema_that_nobody_sent_is_read() -> None:
+def test_a_built_in_meta_schema_is_read() -> None:
     root, _ = read({"items": {"$ref": D04}})
 
     target = root.keywords["items"].keywords["$ref"]
@@ -258,12 +258,12 @@ def test_long_chains_of_references_are_read() -> None:
     assert len(reachable(root)) == 8002
 
 
-def test_interpretation_is_paid_for() -> None:
+def test_reading_costs_steps() -> None:
     with pytest.raises(Exhausted):
         read_schema(source_of({"items": {"items": {}}}), (), LossLog([250]), LIMITS)
 
 
-def test_what_is_not_admitted_is_rejected() -> None:
+def test_a_schema_that_is_not_admitted_is_rejected() -> None:
     with pytest.raises(Refusal) as refusal:
         read({"type": "strange"})
 

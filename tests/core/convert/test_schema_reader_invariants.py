@@ -1,7 +1,7 @@
-"""What is read and written again admits the same payloads, in every dialect.
+"""A schema that is read and written admits the same payloads, in every dialect.
 
-On random schemas of every edition; jsonschema-rs judges by the original and by what came of
-it, which is of 2020-12.
+Random schemas of every dialect; jsonschema-rs evaluates the original and the result, which is
+in 2020-12.
 """
 
 from random import Random

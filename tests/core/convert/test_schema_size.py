@@ -1,4 +1,4 @@
-"""How large schemas are, and beyond which limit."""
+"""Size of schemas, and the limits that they exceed."""
 
 from typing import Any
 
@@ -81,11 +81,11 @@ CASES: list[tuple[str, Any, SchemaSize]] = [
 @pytest.mark.parametrize(
     ("schema", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES]
 )
-def test_counts(schema: Any, expected: SchemaSize) -> None:
+def test_size(schema: Any, expected: SchemaSize) -> None:
     assert measure_schema(read(schema)[0]) == expected
 
 
-def test_what_is_shared_again_and_again_is_counted_once() -> None:
+def test_shared_nodes_are_counted_once() -> None:
     node = SchemaNode((), {"type": "string"})
     for _ in range(60):
         node = SchemaNode((), {"properties": {"a": node, "b": node}})
@@ -93,7 +93,7 @@ def test_what_is_shared_again_and_again_is_counted_once() -> None:
     assert measure_schema(node) == size(properties=120, depth=60, text=120, optional=120)
 
 
-def test_long_chains_are_counted() -> None:
+def test_long_chains_are_measured() -> None:
     node = SchemaNode((), {"type": "string"})
     for _ in range(5000):
         node = SchemaNode((), {"type": "array", "items": SchemaNode((), {"$ref": node})})
@@ -122,6 +122,6 @@ LIMITS = SchemaLimits(properties=2, depth=3, text=4, enum_values=1005, enum_text
         (size(optional=100, unions=100), ""),
     ],
 )
-def test_beyond(found: SchemaSize, expected: str) -> None:
+def test_excess(found: SchemaSize, expected: str) -> None:
     assert describe_excess(found, LIMITS) == expected
     assert describe_excess(found, SchemaLimits()) == ""

@@ -1,4 +1,4 @@
-"""How parts are written in the spelling of a subset."""
+"""Nodes are written in the spelling of a subset."""
 
 from typing import Any
 
@@ -125,7 +125,7 @@ def test_written(subset: Subset, schema: Any, expected: Any) -> None:
         ({"description": "Only this"}, [], "Only this"),
     ],
 )
-def test_notes_stand_in_the_description(
+def test_notes_are_in_the_description(
     keywords: dict[str, Any], notes: list[str], expected: str
 ) -> None:
     node = SchemaNode((), {**keywords, "type": "integer"}, notes=notes)
@@ -134,14 +134,14 @@ def test_notes_stand_in_the_description(
     assert list(written(node))[-1] == ("type" if keywords else "description")
 
 
-def test_notes_are_not_written_where_there_are_no_descriptions() -> None:
+def test_notes_are_not_written_without_descriptions() -> None:
     node = SchemaNode((), {"type": "integer"}, notes=["at least 3"])
 
     assert written(node, Subset(keywords=ALL - {"description"})) == {"type": "integer"}
 
 
 def test_a_note_beside_a_reference() -> None:
-    """Rules may note what is said of a member whose schema is a reference."""
+    """Rules may add a note to a property whose schema is a reference."""
     target = SchemaNode((), {"type": "null"}, name="N")
     root = SchemaNode((), {"items": SchemaNode((), {"$ref": target}, notes=["n"])})
 
@@ -170,7 +170,7 @@ def test_a_node_at_several_places_is_a_definition() -> None:
     }
 
 
-def test_what_is_shared_again_and_again_is_not_written_without_end() -> None:
+def test_repeatedly_shared_nodes_are_written_once() -> None:
     node = SchemaNode(())
     for _ in range(40):
         node = SchemaNode((), {"prefixItems": [node, node]})
@@ -182,7 +182,7 @@ def test_what_is_shared_again_and_again_is_not_written_without_end() -> None:
     assert refusal.value.metadata["bound"] == "subschemas"
 
 
-def test_writing_is_the_same_each_time() -> None:
+def test_writing_is_deterministic() -> None:
     schema = {"items": {"$ref": "#/$defs/b"}, "$defs": {"b": {"contains": {"$ref": "#/$defs/b"}}}}
 
     assert [written(read(schema)[0]) for _ in range(3)] == [schema] * 3

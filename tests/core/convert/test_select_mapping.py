@@ -1,4 +1,4 @@
-"""Calls are put to the plan that is meant, and plans to the definition that is theirs."""
+"""Selection of the mapping of a call, and check of its definition."""
 
 import pytest
 from model_calls import ANTHROPIC, CHAT
@@ -24,15 +24,15 @@ def call_of(name: str) -> ModelCall:
     return ModelCall(name, "", {}, Verdict(), "")
 
 
-def test_the_mapping_is_the_one_of_the_tool_that_is_called() -> None:
+def test_the_mapping_of_the_called_tool_is_selected() -> None:
     mappings = [mapping("a"), mapping("b")]
 
     assert mappings[1] is select_mapping(mappings, call_of("b"))
     assert CHAT is common_api(mappings)
 
 
-def test_a_call_without_a_name_belongs_to_the_only_mapping() -> None:
-    """Of several it is not known which."""
+def test_a_call_without_a_name_uses_the_only_mapping() -> None:
+    """Of several, none."""
     only = mapping("a")
 
     assert only is select_mapping([only], call_of(""))
@@ -72,7 +72,7 @@ def test_a_call_without_a_name_belongs_to_the_only_mapping() -> None:
         ),
     ],
 )
-def test_mappings_that_do_not_fit_are_rejected(
+def test_mappings_without_the_called_tool_are_rejected(
     mappings: list[ToolMapping], reason: Reason, metadata: dict[str, str], message: str
 ) -> None:
     with pytest.raises(Refusal) as refused:

@@ -1,4 +1,4 @@
-"""The shared cases of conversion, by the core."""
+"""Shared cases of conversion, run against the core."""
 
 import json
 from typing import Any
@@ -18,7 +18,7 @@ LIMITS = Limits()
 
 
 @pytest.mark.parametrize("case", CONVERSIONS)
-def test_a_tool_is_converted_as_the_case_wants(case: dict[str, Any]) -> None:
+def test_the_conversion_is_that_of_the_case(case: dict[str, Any]) -> None:
     try:
         got = _told(_converted(case))
     except Refusal as refusal:

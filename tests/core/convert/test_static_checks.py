@@ -1,4 +1,4 @@
-"""Whether a subset keeps a schema exactly, and whether payloads may change their form."""
+"""Whether a subset keeps a schema exactly, and whether payloads may be encoded."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -52,13 +52,13 @@ def context(
 
 
 @pytest.mark.parametrize(("exact", "subset", "schema"), CASES)
-def test_exact_or_not(exact: bool, subset: Subset, schema: Any) -> None:
+def test_exactness(exact: bool, subset: Subset, schema: Any) -> None:
     under_way = context(schema, subset)
 
     assert is_exact(under_way.root, under_way) is exact
 
 
-def test_what_was_widened_is_not_exact() -> None:
+def test_a_widened_node_is_not_exact() -> None:
     under_way = context(STRING, Subset())
     under_way.root.notes.append("at least 3 characters")
 
@@ -74,7 +74,7 @@ def test_strict_subsets_may_encode(subset: Subset) -> None:
     assert may_encode(under_way.root, under_way)
 
 
-def test_properties_with_other_names_are_encoded() -> None:
+def test_renamed_properties_are_encoded() -> None:
     schema = {"items": {"properties": {"a b": STRING}}}
 
     for properties, encoded in (({"a b": "a_b"}, True), ({"c d": "c_d"}, False), ({}, False)):

@@ -1,4 +1,4 @@
-"""Whether a tool is strict where that is preferred, and why it is not."""
+"""Whether a tool is strict where that is preferred, and the reason if not."""
 
 import json
 from typing import Any
@@ -55,8 +55,8 @@ def of(property_name: Any, **more: Any) -> Any:
         ),
     ],
 )
-def test_why_a_tool_is_not_strict_is_said_plainly(schema: Any, expected: str) -> None:
-    """By what the API cannot be told, not by what is done in its place."""
+def test_the_reason_names_what_cannot_be_expressed(schema: Any, expected: str) -> None:
+    """Rather than what is done instead."""
     found = form(schema)
 
     assert (expected == "", expected) == (found.strict, found.not_strict_reason)
@@ -75,8 +75,8 @@ MANY: Any = {**CLOSED, "properties": {f"m{n}": {"type": "null"} for n in range(5
         pytest.param(MANY, "5,001 properties in all objects together", id="properties"),
     ],
 )
-def test_a_strict_form_that_would_be_rejected_is_not_made(schema: Any, expected: str) -> None:
-    """The compatible one is, where strictness is only preferred."""
+def test_an_error_of_strict_mode_is_the_reason(schema: Any, expected: str) -> None:
+    """The tool is compatible where strict mode is only preferred."""
     found = form(schema)
 
     assert (False, None) == (found.strict, found.decoder)

@@ -1,4 +1,4 @@
-"""Tools in the JSON of each API: what stands where, and what the vendors' own types say of it."""
+"""Tools in the JSON of each provider, checked against the vendors' own types."""
 
 import json
 from dataclasses import replace
@@ -158,7 +158,7 @@ BARE: dict[ModelApi, tuple[ToolForm, dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("key", ModelApi)
-def test_a_tool_has_everything_where_the_provider_wants_it(key: ModelApi) -> None:
+def test_a_tool_has_the_shape_of_the_provider(key: ModelApi) -> None:
     form, expected = WHOLE[key]
     text = tool_json(PROVIDERS[key], "weather_get", form)
     assert json.loads(text) == expected
@@ -166,14 +166,14 @@ def test_a_tool_has_everything_where_the_provider_wants_it(key: ModelApi) -> Non
 
 
 @pytest.mark.parametrize("key", ModelApi)
-def test_what_a_tool_has_not_is_left_out_and_never_null(key: ModelApi) -> None:
+def test_missing_parts_are_omitted_and_never_null(key: ModelApi) -> None:
     form, expected = BARE[key]
     text = tool_json(PROVIDERS[key], "a", form)
     assert json.loads(text) == expected
     validate_tool(key, text)
 
 
-def test_schemas_go_along_to_the_last_digit() -> None:
+def test_numbers_in_schemas_are_exact() -> None:
     schema = b'{"type":"object","properties":{"a":{"const":123456789012345678901}}}'
     form = _form(None, parameters=schema)
     assert schema in tool_json(PROVIDERS[ModelApi.OPENAI_CHAT], "a", form)
@@ -194,5 +194,5 @@ ASSEMBLED = {
 
 
 @pytest.mark.parametrize("key", ModelApi)
-def test_tools_are_put_together_in_order(key: ModelApi) -> None:
+def test_tools_are_combined_in_order(key: ModelApi) -> None:
     assert combine_tools(key, [_ONE, _TWO]) == ASSEMBLED[key] % (_ONE, _TWO)

@@ -1,4 +1,4 @@
-"""Fitting of arrays: items and tuples."""
+"""Transforms of arrays: items and tuples."""
 
 from typing import Any
 
@@ -55,7 +55,7 @@ def test_arrays(schema: Any, expected: Any, reported: list[tuple[str, str, str]]
     assert transformed_property(schema, ARRAYS) == (expected, reported)
 
 
-def test_items_of_any_form_are_json_text_where_types_are_asked_for() -> None:
+def test_untyped_items_are_json_text_where_types_are_required() -> None:
     found, reported = transformed_property(TYPE, SMALL)
     text = {"type": "string", "description": "(any JSON value, as JSON text)"}
     expected = [("", "encoded", "equivalent"), ("items", "rewritten", "equivalent")]

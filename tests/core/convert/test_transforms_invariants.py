@@ -1,7 +1,7 @@
-"""What a schema admits is admitted in the form that fitting gives it, unless it says otherwise.
+"""Valid payloads are valid in their encoded form, unless a loss narrows.
 
-On random schemas of objects, arrays, unions, maps and nulls, with a valid payload of each;
-jsonschema judges by the original and by what came of it.
+Random schemas of objects, arrays, unions, maps and nulls, each with a valid payload; jsonschema
+evaluates the original and the result.
 """
 
 import json
@@ -27,7 +27,7 @@ DEFINITIONS = ["one", "two"]
 
 @dataclass(frozen=True)
 class Pair:
-    """A schema, and a payload that is meant to be valid."""
+    """Schema, and a payload that should be valid."""
 
     schema: Any
     payload: Any
@@ -193,7 +193,7 @@ def roots(draw: st.DrawFn) -> Pair:
 
 
 @pytest.mark.parametrize("subset", [CLOSED, ALL_REQUIRED, SMALL], ids=["closed", "all", "small"])
-def test_what_is_valid_can_be_given(subset: Subset) -> None:
+def test_valid_payloads_have_a_valid_encoding(subset: Subset) -> None:
     judged = 0
 
     @RANDOM
@@ -223,7 +223,7 @@ LEAVES: list[Any] = [None, True, 1, 4, 7.5, "x", "", "5", '{"a":1}', "null", [],
 
 
 def changed(random: Random, form: Any) -> Any:
-    """Return *form* with some of its values replaced or left out."""
+    """Return *form* with some of its values replaced or removed."""
     if random.random() < 0.25 or not isinstance(form, dict | list):
         return random.choice(LEAVES) if random.random() < 0.5 else form
     if isinstance(form, list):
@@ -232,7 +232,7 @@ def changed(random: Random, form: Any) -> Any:
 
 
 @pytest.mark.parametrize("subset", [CLOSED, ALL_REQUIRED, SMALL], ids=["closed", "all", "small"])
-def test_what_is_given_is_valid_where_nothing_was_widened(subset: Subset) -> None:
+def test_encoded_payloads_are_valid_where_nothing_is_widened(subset: Subset) -> None:
     judged = 0
 
     @RANDOM

@@ -1,4 +1,4 @@
-"""Fitting of objects: members, maps, what is closed and required, and what stands beside."""
+"""Transforms of objects: properties, maps, closing, requiring, and sibling keywords."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ def closed(required: list[str] | None = None, **properties: Any) -> dict[str, An
 
 
 def entries(value: Any) -> dict[str, Any]:
-    """Return the schema of a map that is given as a list."""
+    """Return the schema of a map that is encoded as a list."""
     each: dict[str, Any] = {
         "type": "object",
         "properties": {"name": A, "value": value},
@@ -210,7 +210,7 @@ def test_objects(
     assert transformed_property(schema, subset) == (expected, reported)
 
 
-def test_a_root_that_is_a_map_is_wrapped() -> None:
+def test_a_map_at_the_root_is_wrapped() -> None:
     found = transformed({"type": "object", "additionalProperties": {"$ref": "#"}}, CLOSED)
     again = {"$ref": "#/$defs/definition"}
     assert found.schema == {
@@ -226,7 +226,7 @@ def test_a_root_without_properties_is_closed() -> None:
     assert (found.schema, found.reported) == (closed(), [CLOSING])
 
 
-def test_properties_are_renamed_wherever_they_are_named() -> None:
+def test_properties_are_renamed_in_every_keyword() -> None:
     schema: dict[str, Any] = {
         "type": "object",
         "properties": {"a b": A, "c": A},
@@ -241,7 +241,7 @@ def test_properties_are_renamed_wherever_they_are_named() -> None:
     assert ("propertyNames", "described", "widened") in found.reported
 
 
-def test_a_schema_that_every_keyword_is_taken_of_stays_as_it_is() -> None:
+def test_a_schema_of_supported_keywords_is_unchanged() -> None:
     schema: dict[str, Any] = {
         "type": "object",
         "properties": {"a": {"minLength": 1, "pattern": "^(?=a)"}, "b": True, "c": False},
@@ -257,7 +257,7 @@ def test_a_schema_that_every_keyword_is_taken_of_stays_as_it_is() -> None:
     )
 
 
-def test_what_describes_a_union_goes_to_its_first_branch_where_it_stands_alone() -> None:
+def test_the_description_of_an_isolated_union_moves_to_its_first_branch() -> None:
     subset = supporting("anyOf", any_of_alone=True)
     found, reported = transformed_property(
         {"anyOf": [{**A, "description": "a"}, B], "description": "d"}, subset

@@ -1,4 +1,4 @@
-"""Fitting of values: types, enums, constants, bounds, patterns and formats."""
+"""Transforms of values: types, enums, constants, bounds, patterns and formats."""
 
 from typing import Any
 
@@ -209,7 +209,7 @@ def test_values(
     assert (found, [each[1:] for each in losses]) == (expected, reported)
 
 
-def test_null_stays_in_the_list_where_it_is_a_mark() -> None:
+def test_null_stays_in_the_types_where_it_is_a_flag() -> None:
     subset = supporting("anyOf", type_lists=False, nullable=True)
     found, _ = transformed_property({"type": ["string", "integer", "null"]}, subset)
     assert found == {"anyOf": [{"type": "string", "nullable": True}, {"type": "integer"}]}
@@ -238,6 +238,6 @@ def test_patterns(pattern: str, taken: tuple[bool, bool]) -> None:
     assert found == taken
 
 
-def test_wide_classes_are_paid_for() -> None:
+def test_wide_classes_cost_steps() -> None:
     with pytest.raises(Exhausted):
         supports_pattern("[!-\uffff]" * 200, Patterns.PYTHON, [10_000_000])

@@ -1,4 +1,4 @@
-"""Objects of a union begin with different members, where an API wants that."""
+"""Objects of a union begin with different properties, where a provider requires it."""
 
 from dataclasses import replace
 from typing import Any
@@ -13,7 +13,7 @@ TOLD = ("properties", "rewritten", "equivalent")
 
 
 def union(*objects: list[str], **constants: list[str]) -> dict[str, Any]:
-    """Return a union of closed objects with these members; a constant has a value in each."""
+    """Return a union of closed objects with these properties; a constant has a value in each."""
     return {
         "anyOf": [
             {
@@ -32,7 +32,7 @@ def union(*objects: list[str], **constants: list[str]) -> dict[str, Any]:
 
 
 def orders(schema: dict[str, Any]) -> list[list[str]]:
-    """Return the members of each object of a union, in order."""
+    """Return the properties of each object of a union, in order."""
     return [list(branch["properties"]) for branch in schema["anyOf"]]
 
 
@@ -67,7 +67,7 @@ def test_properties_are_arranged(
     assert (expected, reported) == (orders(schema), losses)
 
 
-def test_objects_that_nothing_tells_apart_are_rejected() -> None:
+def test_objects_without_a_discriminator_are_rejected() -> None:
     alike = union(["a"], ["a"])
 
     with pytest.raises(Refusal) as refused:

@@ -1,4 +1,4 @@
-"""Schemas that are transformed to a subset, as the tests of transforms write them."""
+"""Transformed schemas, in the notation of the tests of transforms."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -84,7 +84,7 @@ def transformed(
 
 
 def transformed_property(schema: Any, subset: Subset) -> tuple[Any, list[tuple[str, str, str]]]:
-    """Return the *schema* of a required property of a closed object, transformed, and its losses."""
+    """Return the transformed *schema* of a required property of a closed object, and its losses."""
     outer = {
         "type": "object",
         "properties": {"it": schema},
