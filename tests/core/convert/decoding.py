@@ -18,33 +18,33 @@ _MOST = 32
 
 def decoded(form: Any, node: SchemaNode, subset: Subset) -> list[Any]:
     """Return the interpretations of *form*, which *node* admits."""
-    return list(islice(_readings(form, node, subset), _MOST))
+    return list(islice(_interpretations(form, node, subset), _MOST))
 
 
-def _readings(form: Any, node: SchemaNode, subset: Subset) -> Iterator[Any]:
+def _interpretations(form: Any, node: SchemaNode, subset: Subset) -> Iterator[Any]:
     encoding, keywords = node.encoding, node.keywords
     if encoding.wrapped:
-        yield from _readings(
+        yield from _interpretations(
             form[encoding.wrapped], keywords["properties"][encoding.wrapped], subset
         )
     elif encoding.json_text and isinstance(form, str):
         yield from _of_json_text(form)
     elif encoding.entries and isinstance(form, list):
-        names = [each[encoding.entries.name] for each in form]
+        names = [item[encoding.entries.name] for item in form]
         value = keywords["items"].keywords["properties"][encoding.entries.value]
-        each_read = [decoded(each[encoding.entries.value], value, subset) for each in form]
+        each_read = [decoded(item[encoding.entries.value], value, subset) for item in form]
         yield from (dict(zip(names, values, strict=True)) for values in product(*each_read))
     elif "$ref" in keywords:
-        yield from _readings(form, keywords["$ref"], subset)
+        yield from _interpretations(form, keywords["$ref"], subset)
     elif "anyOf" in keywords:
         for branch in keywords["anyOf"]:
             if Draft202012Validator(write_schema(branch, subset)).is_valid(form):
-                yield from _readings(form, branch, subset)
+                yield from _interpretations(form, branch, subset)
     elif isinstance(form, dict):
-        yield from _members(form, node, subset)
+        yield from _properties(form, node, subset)
     elif isinstance(form, list):
         items = keywords.get("items", SchemaNode(()))
-        yield from map(list, product(*[decoded(each, items, subset) for each in form]))
+        yield from map(list, product(*[decoded(item, items, subset) for item in form]))
     else:
         yield form
 
@@ -54,7 +54,7 @@ def _of_json_text(form: str) -> Iterator[Any]:
         yield json.loads(form)
 
 
-def _members(form: dict[str, Any], node: SchemaNode, subset: Subset) -> Iterator[Any]:
+def _properties(form: dict[str, Any], node: SchemaNode, subset: Subset) -> Iterator[Any]:
     encoding, keywords = node.encoding, node.keywords
     declared = keywords.get("properties", {})
     others = keywords.get("additionalProperties", SchemaNode(()))

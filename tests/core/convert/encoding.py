@@ -12,9 +12,9 @@ __all__ = ["encoded"]
 
 
 def encoded(value: Any, node: SchemaNode, subset: Subset) -> Any:
-    """Return *value*, a payload of the original, in the form it has at *part*, which is fitted.
+    """Return *value*, a payload of the original, encoded for the transformed *node*.
 
-    Where *part* does not admit it, what is returned is not admitted either.
+    If *node* does not admit it, it does not admit the result either.
     """
     encoding, keywords = node.encoding, node.keywords
     stated = keywords.get("type", [])
@@ -26,8 +26,8 @@ def encoded(value: Any, node: SchemaNode, subset: Subset) -> Any:
         names = encoding.entries
         form = keywords["items"].keywords["properties"][names.value]
         return [
-            {names.name: name, names.value: encoded(each, form, subset)}
-            for name, each in value.items()
+            {names.name: name, names.value: encoded(item, form, subset)}
+            for name, item in value.items()
         ]
     if "$ref" in keywords:
         return encoded(value, keywords["$ref"], subset)
@@ -35,9 +35,9 @@ def encoded(value: Any, node: SchemaNode, subset: Subset) -> Any:
         if keyword in keywords:
             return _of_a_branch(value, keywords[keyword], subset)
     if isinstance(value, dict):
-        return _members(value, node, subset)
+        return _properties(value, node, subset)
     if isinstance(value, list):
-        return [encoded(each, _item(node, index), subset) for index, each in enumerate(value)]
+        return [encoded(item, _item(node, index), subset) for index, item in enumerate(value)]
     return value
 
 
@@ -49,22 +49,22 @@ def _of_a_branch(value: Any, branches: list[SchemaNode], subset: Subset) -> Any:
     return value
 
 
-def _members(value: dict[str, Any], node: SchemaNode, subset: Subset) -> dict[str, Any]:
+def _properties(value: dict[str, Any], node: SchemaNode, subset: Subset) -> dict[str, Any]:
     keywords = node.keywords
     names = {original: name for name, original in node.encoding.renamed.items()}
     others = keywords.get("additionalProperties", SchemaNode(()))
     declared = keywords.get("properties", {})
     made = {}
-    for original, each in value.items():
+    for original, item in value.items():
         name = names.get(original, original)
-        made[name] = encoded(each, declared.get(name, others), subset)
+        made[name] = encoded(item, declared.get(name, others), subset)
     # What must be given is null where it is absent, for `Undo.nulls` or as its own default.
     return {**dict.fromkeys(keywords.get("required", ())), **made}
 
 
 def _item(node: SchemaNode, index: int) -> SchemaNode:
     prefix = node.keywords.get("prefixItems", [])
-    found: SchemaNode = (
+    result: SchemaNode = (
         prefix[index] if index < len(prefix) else node.keywords.get("items", SchemaNode(()))
     )
-    return found
+    return result

@@ -27,7 +27,7 @@ from sidecheck_server.core.refusals import Reason, Refusal
 @pytest.mark.parametrize(
     ("root", "decoder"),
     [
-        pytest.param(object_node(a=STRING), None, id="nothing to undo"),
+        pytest.param(object_node(a=STRING), None, id="nothing is encoded"),
         pytest.param(object_node(nulls("a"), a=STRING), {"nulls": ["a"]}, id="nulls"),
         pytest.param(
             object_node(Encoding(renamed={"a_b": "a b"}), a_b=STRING),
@@ -37,12 +37,12 @@ from sidecheck_server.core.refusals import Reason, Refusal
         pytest.param(
             object_node(a=STRING, b=object_node(c=text())),
             {"properties": {"b": {"properties": {"c": TEXT}}}},
-            id="members on the way",
+            id="properties on the way",
         ),
         pytest.param(
             node(properties={"a": STRING}, additionalProperties=text()),
             {"properties": {"a": {}}, "values": TEXT},
-            id="declared members are not among the others",
+            id="declared properties are not among the others",
         ),
         pytest.param(node(items=text()), {"items": TEXT}, id="items"),
         pytest.param(
@@ -108,7 +108,7 @@ from sidecheck_server.core.refusals import Reason, Refusal
         pytest.param(
             object_node(a=node(ref=text()), b=node(ref=STRING)),
             {"properties": {"a": {"ref": "d0"}}, "defs": {"d0": TEXT}},
-            id="references to an undo only",
+            id="references to an encoding only",
         ),
     ],
 )
@@ -180,14 +180,14 @@ def test_a_very_deep_schema_is_walked_without_recursion() -> None:
         pytest.param(object_node(**{f"member_{n:05}": text() for n in range(5000)}), id="text"),
         pytest.param(
             node(properties={f"{n:x}": STRING for n in range(10_000)}, additionalProperties=text()),
-            id="guides",
+            id="decoders",
         ),
     ],
 )
 def test_a_decoder_too_large_for_a_mapping_is_rejected(root: SchemaNode) -> None:
     """A mapping must be readable again."""
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(Refusal) as caught:
         build_decoder(root)
 
-    assert Reason.NOT_CONVERTIBLE is refused.value.reason
-    assert {"bound": "mapping", "limit": "131072"} == refused.value.metadata
+    assert Reason.NOT_CONVERTIBLE is caught.value.reason
+    assert {"bound": "mapping", "limit": "131072"} == caught.value.metadata

@@ -26,16 +26,16 @@ def together(*tools: BatchTool[int], mode: Mode = Mode.STRICT_IF_LOSSLESS) -> To
 
 def test_the_last_tool_with_a_name_and_server_is_used() -> None:
     """A tool without a definition rejects no other, and keeps its own error."""
-    found = together(
+    result = together(
         BatchTool(A, 1), BatchTool(OTHER, 2), BatchTool(A, 3), BatchTool(A, BROKEN)
     ).tools
 
-    assert [A, OTHER, A, A] == [one.tool for one in found]
-    assert [2, 3, BROKEN] == [one.definition for one in found[1:]]
-    assert isinstance(found[0].definition, Refusal)
+    assert [A, OTHER, A, A] == [item.tool for item in result]
+    assert [2, 3, BROKEN] == [item.definition for item in result[1:]]
+    assert isinstance(result[0].definition, Refusal)
     assert (Reason.INVALID_REQUEST, {"field": "tools", "tool": "a"}) == (
-        found[0].definition.reason,
-        found[0].definition.metadata,
+        result[0].definition.reason,
+        result[0].definition.metadata,
     )
 
 
@@ -53,9 +53,9 @@ def test_tools_have_a_reason_only_if_strict_mode_is_preferred() -> None:
 def test_a_tool_without_a_mapping_is_rejected_and_not_in_the_request() -> None:
     """Locations are indexes of the converted tools."""
     long = ToolName("s", "x" * 300_000)
-    one = together(BatchTool(long, 1), BatchTool(A, BROKEN), BatchTool(B, 2), BatchTool(OTHER, 3))
+    item = together(BatchTool(long, 1), BatchTool(A, BROKEN), BatchTool(B, 2), BatchTool(OTHER, 3))
     forms: list[ToolForm | Refusal] = [FORM, BROKEN, FORM, FORM]
-    outcomes = list(one.outcomes(forms, one.names(), [""] * 4))
+    outcomes = list(item.outcomes(forms, item.names(), [""] * 4))
 
     assert [Reason.NOT_CONVERTIBLE, Reason.INVALID_TOOL] == [
         outcome.reason for outcome in outcomes if isinstance(outcome, Refusal)
@@ -65,5 +65,5 @@ def test_a_tool_without_a_mapping_is_rejected_and_not_in_the_request() -> None:
     ]
     assert [("/1", "REQUEST_STRICT_TOOLS")] == [
         (problem.instance_pointer, problem.code)
-        for problem in one.check(forms, outcomes).violations
+        for problem in item.check(forms, outcomes).violations
     ]

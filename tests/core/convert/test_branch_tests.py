@@ -26,7 +26,7 @@ from sidecheck_server.core.convert.schema_graph import SchemaNode
         pytest.param(
             node(type="number", allOf=[node(type=["integer", "string"])]),
             {"types": ["integer"]},
-            id="types of all parts",
+            id="types of all nodes",
         ),
         pytest.param(node(const=1.0), {"types": ["number"]}, id="the type of a constant"),
         pytest.param(
@@ -36,7 +36,7 @@ from sidecheck_server.core.convert.schema_graph import SchemaNode
         pytest.param(node(anyOf=[STRING, node()]), {}, id="of a union with anything"),
         pytest.param(node(ref=node(type="array")), {"types": ["array"]}, id="of a reference"),
         pytest.param(
-            node(type="array", required=["a"]), {"types": ["array"]}, id="no members of an array"
+            node(type="array", required=["a"]), {"types": ["array"]}, id="no properties of an array"
         ),
         pytest.param(
             node(required=["a"], properties={"b": STRING}),
@@ -51,7 +51,7 @@ from sidecheck_server.core.convert.schema_graph import SchemaNode
         pytest.param(
             node(type="object", additionalProperties=never()),
             {"types": ["object"], "only": []},
-            id="an object without members",
+            id="an object without properties",
         ),
         pytest.param(
             node(type="object", additionalProperties=never(), patternProperties={"^a": STRING}),
@@ -61,7 +61,7 @@ from sidecheck_server.core.convert.schema_graph import SchemaNode
         pytest.param(
             node(ref=object_node(kind=node(const="a")), required=["kind"]),
             {"types": ["object"], "required": ["kind"], "constants": {"kind": ["a"]}},
-            id="a constant member",
+            id="a constant property",
         ),
         pytest.param(
             object_node(a=node(anyOf=[node(enum=[1, 2]), NULL])),
@@ -93,14 +93,14 @@ def test_tests_have_limited_text() -> None:
 
 def test_a_cycle_of_references_has_no_types() -> None:
     """Every walk ends."""
-    one = node()
-    one.keywords["$ref"] = one
+    item = node()
+    item.keywords["$ref"] = item
     two = node()
     two.keywords["anyOf"] = [two, two]
-    decoder = build_decoder(node(anyOf=[one, two, text()]))
+    decoder = build_decoder(node(anyOf=[item, two, text()]))
 
     assert decoder is not None
-    assert [{}, {}, {"types": ["string"]}] == [each["when"] for each in decoder["any_of"]]
+    assert [{}, {}, {"types": ["string"]}] == [item["when"] for item in decoder["any_of"]]
 
 
 def test_nested_unions_are_visited_to_a_limit() -> None:

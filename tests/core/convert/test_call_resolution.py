@@ -17,7 +17,7 @@ from sidecheck_server.core.schemas.compilation import compile_source
 from sidecheck_server.core.schemas.source import SchemaSource
 
 LIMITS = Limits()
-#: The member a is a text, or the JSON text of an array.
+#: The property a is a text, or the JSON text of an array.
 EITHER: Any = {
     "properties": {
         "a": {"any_of": [{"when": {}}, {"when": {"types": ["string"]}, "as": {"json_text": True}}]}
@@ -61,10 +61,10 @@ def test_the_first_valid_interpretation_is_selected(
     schema: Any, decoder: Any, given: Any, expected: Any, *, valid: bool
 ) -> None:
     """Or else the first of all, with its violations."""
-    found = resolve(schema, {"a": given}, decoder)
+    result = resolve(schema, {"a": given}, decoder)
 
-    assert ({"a": expected}, valid) == (json.loads(found.payload), found.verdict.valid)
-    assert (given != expected) == bool(found.changes)
+    assert ({"a": expected}, valid) == (json.loads(result.payload), result.verdict.valid)
+    assert (given != expected) == bool(result.changes)
 
 
 def test_decoding_beyond_the_step_limit_is_rejected() -> None:

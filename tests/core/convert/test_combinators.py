@@ -91,14 +91,14 @@ CASES: list[tuple[str, Subset, Any, Any, list[LossSummary]]] = [
         [rewritten("oneOf")],
     ),
     (
-        "oneOf told apart by a member",
+        "oneOf distinguished by a property",
         without("oneOf"),
         {"oneOf": [KIND_A, KIND_B]},
         {"anyOf": [KIND_A, KIND_B]},
         [rewritten("oneOf")],
     ),
     (
-        "oneOf told apart by a member that may lack",
+        "oneOf distinguished by a property that may be missing",
         without("oneOf"),
         {"oneOf": [KIND_A, {**KIND_B, "required": []}]},
         {
@@ -108,14 +108,14 @@ CASES: list[tuple[str, Subset, Any, Any, list[LossSummary]]] = [
         [rewritten("oneOf", "widened")],
     ),
     (
-        "oneOf told apart by which members there must be, and must not",
+        "oneOf distinguished by which properties there must be, and must not",
         without("oneOf"),
         {"oneOf": [HAS_A, {**HAS_B, "additionalProperties": False}]},
         {"anyOf": [HAS_A, {**HAS_B, "additionalProperties": False}]},
         [rewritten("oneOf")],
     ),
     (
-        "oneOf told apart with what is beside it",
+        "oneOf distinguished with what is beside it",
         without("oneOf"),
         {"type": "object", "required": ["k"], "oneOf": [IS_A, IS_B]},
         {"type": "object", "required": ["k"], "anyOf": [IS_A, IS_B]},
@@ -143,7 +143,7 @@ CASES: list[tuple[str, Subset, Any, Any, list[LossSummary]]] = [
         [rewritten("oneOf", "widened")],
     ),
     (
-        "oneOf that is taken, with a branch that will be widened",
+        "oneOf that is supported, with a branch that will be widened",
         without("minLength"),
         {"oneOf": [{"minLength": 1}, {"maxLength": 5}]},
         {
@@ -188,7 +188,7 @@ CASES: list[tuple[str, Subset, Any, Any, list[LossSummary]]] = [
         [described("not")],
     ),
     (
-        "if, of which then is not taken",
+        "if, of which then is not supported",
         without("then"),
         {"if": STRING, "then": {"minLength": 1}, "else": NULL},
         {
@@ -204,7 +204,7 @@ CASES: list[tuple[str, Subset, Any, Any, list[LossSummary]]] = [
         [("/in", "if", "dropped", "equivalent")],
     ),
     (
-        "contains takes its bounds along",
+        "contains supports its bounds along",
         without("contains"),
         {"contains": STRING, "minContains": 2, "maxContains": 3},
         {"description": '(2 to 3 of the items are like {"type": "string"})'},
@@ -218,7 +218,7 @@ CASES: list[tuple[str, Subset, Any, Any, list[LossSummary]]] = [
         [described("dependentRequired")],
     ),
     (
-        "dependentRequired where every member is required",
+        "dependentRequired where every property is required",
         Subset(all_required=True),
         {"dependentRequired": {"a": ["b"]}},
         {"description": "(a needs b)"},
@@ -242,7 +242,7 @@ CASES: list[tuple[str, Subset, Any, Any, list[LossSummary]]] = [
         [rewritten("allOf")],
     ),
     (
-        "anyOf beside members, where objects will be closed",
+        "anyOf beside properties, where objects will be closed",
         Subset(closed=True),
         {"properties": {"b": NULL}, "anyOf": [A, {"properties": {"c": NULL}}], "title": "T"},
         {

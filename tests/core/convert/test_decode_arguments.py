@@ -10,7 +10,7 @@ from sidecheck_server.core.words import ChangeRule
 @pytest.mark.parametrize(
     ("decoder", "arguments", "value", "changes"),
     [
-        pytest.param(None, {"a": None}, {"a": None}, {}, id="no guide"),
+        pytest.param(None, {"a": None}, {"a": None}, {}, id="no decoder"),
         pytest.param({"nulls": ["a"]}, {"a": None}, {}, {"/a": NULL}, id="a null that is none"),
         pytest.param({"nulls": ["a"]}, {"a": 0}, {"a": 0}, {}, id="a value where null may stand"),
         pytest.param({"nulls": ["a"]}, {"b": None}, {"b": None}, {}, id="a null that is one"),
@@ -55,7 +55,7 @@ from sidecheck_server.core.words import ChangeRule
             {"a": {"n": None}, "b": {"n": None}},
             {"a": {"n": None}, "b": {}},
             {"/b/n": NULL},
-            id="other members only",
+            id="other properties only",
         ),
         pytest.param(
             {"items": {"nulls": ["n"]}, "prefix": [None, TEXT]},
@@ -81,7 +81,7 @@ from sidecheck_server.core.words import ChangeRule
             [{"k": "a", "v": {"n": None}}],
             {"a": {}},
             {"": JOINED, "/0/v/n": NULL},
-            id="entries whose values are guided",
+            id="entries whose values are decoded",
         ),
         pytest.param(
             {"entries": {"name": "name", "value": "value", "each": ENTRIES}},
@@ -104,14 +104,14 @@ from sidecheck_server.core.words import ChangeRule
             id="wrapped",
         ),
         pytest.param(
-            {"wrapped": "input"}, {"input": 1}, 1, {"": UNWRAPPED}, id="wrapped no object"
+            {"wrapped": "input"}, {"input": 1}, 1, {"": UNWRAPPED}, id="wrapped not an object"
         ),
         pytest.param(
             {"wrapped": "a", "also": [{"wrapped": "b", "inner": TEXT}]},
             {"a": "1"},
             "1",
             {"": UNWRAPPED},
-            id="wrapped as one guide says",
+            id="wrapped as one decoder says",
         ),
         pytest.param(
             {"ref": "d", "defs": {"d": {"nulls": ["a"], **properties(b={"ref": "d"})}}},
@@ -125,7 +125,7 @@ from sidecheck_server.core.words import ChangeRule
             {"a": None, "b": "[]"},
             {"b": []},
             {"/a": NULL, "/b": DECODED},
-            id="several guides of one value",
+            id="several decoders of one value",
         ),
         pytest.param(
             properties(**{"a/b~": {"nulls": [""]}}),
@@ -152,20 +152,22 @@ def test_encoded_values_are_decoded(
         pytest.param(ENTRIES, [entry("a", 1), entry("a", 2)], id="a name twice"),
         pytest.param(ENTRIES, [entry("a", 1), {"name": "b"}], id="an entry without a value"),
         pytest.param(ENTRIES, [{**entry("a", 1), "x": 2}], id="an entry with something else"),
-        pytest.param(ENTRIES, [entry(1, 2)], id="a name that is no string"),
-        pytest.param(ENTRIES, [["a", 1]], id="entries that are no objects"),
+        pytest.param(ENTRIES, [entry(1, 2)], id="a name that is not a string"),
+        pytest.param(ENTRIES, [["a", 1]], id="entries that are not objects"),
         pytest.param(ENTRIES, {"a": 1}, id="an object already"),
         pytest.param(ENTRIES, None, id="null for entries"),
         pytest.param(TEXT, 5, id="a number for JSON text"),
         pytest.param(TEXT, {"a": 1}, id="an object for JSON text"),
         pytest.param(TEXT, "", id="an empty text"),
-        pytest.param(TEXT, "hello", id="a text that is no JSON"),
+        pytest.param(TEXT, "hello", id="a text that is not JSON"),
         pytest.param(TEXT, '{"a": 1, "a": 2}', id="a text with a key twice"),
         pytest.param(TEXT, "[NaN]", id="a text with NaN"),
         pytest.param(TEXT, "[1] 2", id="a text with something after it"),
         pytest.param(TEXT, "\ud800", id="a text with half of a surrogate pair"),
         pytest.param({"wrapped": "input"}, {"input": 1, "more": 2}, id="more than what is wrapped"),
-        pytest.param({"wrapped": "input"}, {"inputs": 1}, id="another member than the wrapped one"),
+        pytest.param(
+            {"wrapped": "input"}, {"inputs": 1}, id="another property than the wrapper"
+        ),
         pytest.param({"wrapped": "input"}, {}, id="nothing wrapped"),
     ],
 )

@@ -59,7 +59,7 @@ DOUBLING = {
             id="a hundred thousand entries",
         ),
         pytest.param(
-            {"items": TEXT}, ["[" * 100] * 10_000, id="ten thousand texts that are no JSON"
+            {"items": TEXT}, ["[" * 100] * 10_000, id="ten thousand texts that are not JSON"
         ),
         pytest.param(
             {"items": TEXT},

@@ -14,16 +14,16 @@ LIST = {"any_of": [{"when": {}, "as": {"ref": "d0"}}]}
 @pytest.mark.parametrize(
     ("decoder", "pointer", "code"),
     [
-        pytest.param({"null": []}, "/null", "MAPPING_UNKNOWN_PROPERTY", id="unknown member"),
+        pytest.param({"null": []}, "/null", "MAPPING_UNKNOWN_PROPERTY", id="unknown property"),
         pytest.param({"nulls": "a"}, "/nulls", "MAPPING_WRONG_TYPE", id="nulls is a string"),
         pytest.param({"nulls": [1]}, "/nulls/0", "MAPPING_WRONG_TYPE", id="a null without a name"),
         pytest.param({"renamed": []}, "/renamed", "MAPPING_WRONG_TYPE", id="renamed is an array"),
         pytest.param({"renamed": {"a": 1}}, "/renamed/a", "MAPPING_WRONG_TYPE", id="renamed to 1"),
         pytest.param(
-            {"properties": []}, "/properties", "MAPPING_WRONG_TYPE", id="members is an array"
+            {"properties": []}, "/properties", "MAPPING_WRONG_TYPE", id="properties is an array"
         ),
         pytest.param(
-            {"properties": {"a": None}}, "/properties/a", "MAPPING_WRONG_TYPE", id="member null"
+            {"properties": {"a": None}}, "/properties/a", "MAPPING_WRONG_TYPE", id="property null"
         ),
         pytest.param({"values": True}, "/values", "MAPPING_WRONG_TYPE", id="values is true"),
         pytest.param({"items": []}, "/items", "MAPPING_WRONG_TYPE", id="items is an array"),
@@ -37,7 +37,7 @@ LIST = {"any_of": [{"when": {}, "as": {"ref": "d0"}}]}
             {"entries": {"name": "a", "value": "a"}},
             "/entries",
             "MAPPING_WRONG_VALUE",
-            id="entries of one member",
+            id="entries of one property",
         ),
         pytest.param(
             {"entries": {"name": "a", "value": "b", "each": 1}},
@@ -45,7 +45,7 @@ LIST = {"any_of": [{"when": {}, "as": {"ref": "d0"}}]}
             "MAPPING_WRONG_TYPE",
             id="entries of 1",
         ),
-        pytest.param({"json_text": False}, "/json_text", "MAPPING_WRONG_VALUE", id="no JSON text"),
+        pytest.param({"json_text": False}, "/json_text", "MAPPING_WRONG_VALUE", id="not JSON text"),
         pytest.param({"json_text": 1}, "/json_text", "MAPPING_WRONG_VALUE", id="JSON text 1"),
         pytest.param({"wrapped": 1}, "/wrapped", "MAPPING_WRONG_TYPE", id="wrapped in 1"),
         pytest.param({"inner": {}}, "", "MAPPING_PROPERTY_MISSING", id="inner of nothing"),
@@ -126,11 +126,11 @@ LIST = {"any_of": [{"when": {}, "as": {"ref": "d0"}}]}
 )
 def test_an_invalid_decoder_is_rejected(decoder: Any, pointer: str, code: str) -> None:
     """At any depth."""
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(Refusal) as caught:
         mapping_from_json(text(decoder), Limits())
 
-    assert Reason.INVALID_MAPPING is refused.value.reason
-    assert {"pointer": f"/decoder{pointer}", "code": code} == refused.value.metadata
+    assert Reason.INVALID_MAPPING is caught.value.reason
+    assert {"pointer": f"/decoder{pointer}", "code": code} == caught.value.metadata
 
 
 @pytest.mark.parametrize(
@@ -155,6 +155,6 @@ def test_long_chains_of_references_are_checked() -> None:
     row = {f"d{n}": {"ref": f"d{n + 1}"} for n in range(5000)}
 
     assert mapping_from_json(text({"defs": {**row, "d5000": {}}}), Limits()).decoder
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(Refusal) as caught:
         mapping_from_json(text({"defs": {**row, "d5000": {"ref": "d0"}}}), Limits())
-    assert "MAPPING_REFERENCE_CYCLE" == refused.value.metadata["code"]
+    assert "MAPPING_REFERENCE_CYCLE" == caught.value.metadata["code"]

@@ -186,7 +186,7 @@ def test_encoded_values_are_decoded_to_the_original(drawn: Drawn) -> None:
 
     assert mapping == again
     assert [value] == [
-        each.value for each in decode_arguments(given_value, again.decoder, [LIMITS.steps])
+        item.value for item in decode_arguments(given_value, again.decoder, [LIMITS.steps])
     ]
 
 
@@ -271,9 +271,9 @@ def follow(decoder: dict[str, Any] | None, value: Any) -> None:
     budget = [100_000]
     before = json.dumps(value)
     try:
-        found = list(decode_arguments(value, decoder, budget))
+        result = list(decode_arguments(value, decoder, budget))
     except Exhausted:
         assert budget[0] < 0
         return
-    assert 1 <= len(found) <= MAX_INTERPRETATIONS
+    assert 1 <= len(result) <= MAX_INTERPRETATIONS
     assert before == json.dumps(value)

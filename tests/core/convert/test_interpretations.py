@@ -33,7 +33,7 @@ STRINGS = branch(types=["string"])
             union(STRINGS, branch(TEXT, types=["string"])), "1", ["1", 1], id="in their order"
         ),
         pytest.param(
-            union(STRINGS, STRINGS, branch()), "1", ["1"], id="branches without a guide are one"
+            union(STRINGS, STRINGS, branch()), "1", ["1"], id="branches without a decoder are one"
         ),
         pytest.param(
             union(
@@ -60,25 +60,25 @@ STRINGS = branch(types=["string"])
             ),
             {"a": None, "b": None},
             [{"a": None}],
-            id="required members tell",
+            id="required properties tell",
         ),
         pytest.param(
             union(branch({"nulls": ["a"]}, only=["a", "c"]), branch({"nulls": ["b"]})),
             {"a": None, "b": None},
             [{"a": None}],
-            id="as many members as can be but others",
+            id="as many properties as can be but others",
         ),
         pytest.param(
             union(branch({"nulls": ["a"]}, only=["a"]), branch({"nulls": ["b"]}, required=["b"])),
             {"a": None, "b": None},
             [{"a": None}],
-            id="members that cannot be tell",
+            id="properties that cannot be tell",
         ),
         pytest.param(
             union(branch({"items": TEXT}, types=["array"], required=["a"])),
             ["1"],
             [[1]],
-            id="of an array no members are asked",
+            id="of an array no properties are asked",
         ),
         pytest.param(
             union(branch({"nulls": ["a"]}, types=["object"], required=["b"]), STRINGS),
@@ -141,10 +141,10 @@ def test_there_are_at_most_sixteen_interpretations() -> None:
 def test_a_few_choices_are_enumerated_completely() -> None:
     """Each combination of four is an interpretation; those with fewer differences come first."""
     decoder = {"items": union(branch(TEXT), branch())}
-    found = [tuple(value) for value, _ in read(decoder, ["1"] * 4)]
+    result = [tuple(value) for value, _ in read(decoder, ["1"] * 4)]
 
-    assert set(product((1, "1"), repeat=4)) == set(found)
-    assert sorted(found[2:], key=lambda each: each.count("1")) == found[2:]
+    assert set(product((1, "1"), repeat=4)) == set(result)
+    assert sorted(result[2:], key=lambda item: item.count("1")) == result[2:]
 
 
 def test_interpretations_are_computed_lazily() -> None:

@@ -67,17 +67,17 @@ def test_a_mapping_too_large_to_be_read_is_not_written() -> None:
     mapping = ToolMapping(
         ModelApi.GEMINI, "n", "", "t" * (256 << 10), DIGEST, strict=False, decoder=None
     )
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(Refusal) as caught:
         mapping_to_json(mapping)
 
-    assert Reason.NOT_CONVERTIBLE is refused.value.reason
+    assert Reason.NOT_CONVERTIBLE is caught.value.reason
 
 
 @pytest.mark.parametrize(
     ("mapping", "pointer", "code", "message"),
     [
         pytest.param(b"", "", "PAYLOAD_NOT_JSON", "it is empty", id="nothing"),
-        pytest.param(b"{", "", "PAYLOAD_NOT_JSON", "ends before", id="half of a plan"),
+        pytest.param(b"{", "", "PAYLOAD_NOT_JSON", "ends before", id="half of a mapping"),
         pytest.param(b'{"api":1,"api":2}', "", "DUPLICATE_KEY", "more than once", id="a key twice"),
         pytest.param(b"[]", "", "MAPPING_WRONG_TYPE", "found an empty array", id="an array"),
         pytest.param(b"null", "", "MAPPING_WRONG_TYPE", "found null", id="null"),
@@ -154,12 +154,12 @@ def test_an_invalid_mapping_is_rejected(
     mapping: bytes, pointer: str, code: str, message: str
 ) -> None:
     """The error has the location, the fault and what was expected."""
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(Refusal) as caught:
         mapping_from_json(mapping, Limits())
 
-    assert Reason.INVALID_MAPPING is refused.value.reason
-    assert {"pointer": pointer, "code": code} == refused.value.metadata
-    assert message in refused.value.message
+    assert Reason.INVALID_MAPPING is caught.value.reason
+    assert {"pointer": pointer, "code": code} == caught.value.metadata
+    assert message in caught.value.message
 
 
 def deep(levels: int) -> Any:
@@ -178,18 +178,18 @@ def deep(levels: int) -> Any:
             "schema_depth",
             id="far too deep",
         ),
-        pytest.param(text({"also": [{}] * 10_000}), "subschemas", id="too many guides"),
+        pytest.param(text({"also": [{}] * 10_000}), "subschemas", id="too many decoders"),
         pytest.param(text(name="n" * (256 << 10)), "schema_bytes", id="too large"),
     ],
 )
 def test_a_mapping_beyond_a_limit_is_rejected(mapping: bytes, bound: str) -> None:
     """The limits are those of schemas; decoders may nest twice as deep."""
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(Refusal) as caught:
         mapping_from_json(mapping, Limits())
 
     assert (Reason.LIMIT_EXCEEDED, bound) == (
-        refused.value.reason,
-        refused.value.metadata["bound"],
+        caught.value.reason,
+        caught.value.metadata["bound"],
     )
 
 

@@ -75,8 +75,8 @@ INEXACT: list[list[Any]] = [
 
 def merge(schemas: list[Any]) -> Any:
     root, log = read({"prefixItems": schemas})
-    found = merge_nodes(root.keywords["prefixItems"], log.budget)
-    return None if found is None else written(found)
+    result = merge_nodes(root.keywords["prefixItems"], log.budget)
+    return None if result is None else written(result)
 
 
 @pytest.mark.parametrize(("schemas", "expected"), EXACT)

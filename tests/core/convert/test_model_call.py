@@ -231,7 +231,7 @@ def test_an_object_that_is_no_call_is_reported_with_the_expected_shape(
     message: str, key: ModelApi, call: Any
 ) -> None:
     """It may be another object, or the call of another provider."""
-    assert [message] == [each.message for each in read(key, call).verdict.violations]
+    assert [message] == [item.message for item in read(key, call).verdict.violations]
 
 
 @pytest.mark.parametrize(
@@ -243,10 +243,10 @@ def test_an_object_that_is_no_call_is_reported_with_the_expected_shape(
     ],
 )
 def test_a_call_beyond_a_limit_is_rejected(key: ModelApi, call: Any, bound: str) -> None:
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(Refusal) as caught:
         read(key, call, Limits(payload_bytes=1000, payload_depth=4))
 
-    assert (Reason.LIMIT_EXCEEDED, bound) == (refused.value.reason, refused.value.metadata["bound"])
+    assert (Reason.LIMIT_EXCEEDED, bound) == (caught.value.reason, caught.value.metadata["bound"])
 
 
 def test_the_id_is_read_from_an_invalid_call() -> None:
@@ -287,8 +287,8 @@ def test_any_input_is_a_call_or_has_an_invalid_verdict(
     reason: Reason | None = None
     try:
         found = read(key, text, Limits(payload_depth=8))
-    except Refusal as refused:
-        reason = refused.reason
+    except Refusal as caught:
+        reason = caught.reason
     else:
         assert found.verdict.valid is (found.name != "" and found.arguments is not None)
         assert found.verdict.valid is found.arguments_verdict.valid

@@ -49,9 +49,9 @@ def test_an_actual_value_is_not_replaced() -> None:
 
 
 def test_an_expected_value_is_not_replaced() -> None:
-    [found] = verdict("/a b", 'expected "a b" or "c", found the string "d"').violations
+    [result] = verdict("/a b", 'expected "a b" or "c", found the string "d"').violations
     [reported] = verdict("/a_b", 'expected "a b" or "c", found the string "d"').violations
-    given = Verdict((replace(found, keyword="enum"),))
+    given = Verdict((replace(result, keyword="enum"),))
     assert Verdict((replace(reported, keyword="enum"),)) == with_model_names(given, RENAMED)
 
 

@@ -23,9 +23,9 @@ def form(schema: Any, provider: ModelApi, options: ConversionOptions | None = No
 
 def property_name(schema: Any) -> tuple[Any, list[Loss]]:
     """Return what becomes of the *schema* of a member for Gemini, and what is lost of it."""
-    found = form({"type": "object", "properties": {"a": schema}}, ModelApi.GEMINI)
-    losses = [loss for loss in found.losses if loss.pointer.startswith("/inputSchema/properties")]
-    return json.loads(found.parameters or b"null")["properties"]["a"], losses
+    result = form({"type": "object", "properties": {"a": schema}}, ModelApi.GEMINI)
+    losses = [loss for loss in result.losses if loss.pointer.startswith("/inputSchema/properties")]
+    return json.loads(result.parameters or b"null")["properties"]["a"], losses
 
 
 def test_keywords_about_other_types_are_dropped_for_gemini() -> None:
@@ -57,10 +57,10 @@ def test_notes_of_the_root_are_in_the_description_of_the_tool(
     provider: ModelApi, note: str
 ) -> None:
     schema = {"type": "object", "properties": {"a": {}}, "minProperties": 1}
-    found = form(schema, provider)
+    result = form(schema, provider)
 
-    assert f"Finds. {note}" == found.description
-    assert {"type", "properties"} == json.loads(found.parameters or b"").keys()
+    assert f"Finds. {note}" == result.description
+    assert {"type", "properties"} == json.loads(result.parameters or b"").keys()
 
 
 def test_a_note_without_room_is_dropped() -> None:
@@ -105,18 +105,18 @@ def test_a_union_with_null_is_merged_for_gemini(branches: Any, expected: Any) ->
 @pytest.mark.parametrize("provider", [ModelApi.GEMINI, ModelApi.GEMINI_JSON])
 @pytest.mark.parametrize("schema", [{"type": "object"}, {"type": "object", "properties": {}}])
 def test_a_tool_without_arguments_has_no_schema(provider: ModelApi, schema: Any) -> None:
-    found = form(schema, provider)
+    result = form(schema, provider)
 
-    assert None is found.parameters
-    assert all(loss.effect is Effect.EQUIVALENT for loss in found.losses)
+    assert None is result.parameters
+    assert all(loss.effect is Effect.EQUIVALENT for loss in result.losses)
 
 
 def test_an_omitted_schema_has_losses() -> None:
-    found = form({"type": "object", "minProperties": 1}, ModelApi.GEMINI)
+    result = form({"type": "object", "minProperties": 1}, ModelApi.GEMINI)
 
-    assert None is found.parameters
+    assert None is result.parameters
     assert [("/inputSchema", "minProperties", Effect.WIDENED)] == [
-        (loss.pointer, loss.keyword, loss.effect) for loss in found.losses
+        (loss.pointer, loss.keyword, loss.effect) for loss in result.losses
     ]
 
 

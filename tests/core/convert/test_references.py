@@ -72,7 +72,7 @@ WRITTEN_OUT: list[tuple[str, Any, Any, list[LossSummary]]] = [
         [cut("/in/items")],
     ),
     (
-        "one that leads back to a member",
+        "one that leads back to a property",
         {
             "properties": {"tree": {"$ref": "#/$defs/Node"}},
             "$defs": {"Node": {"anyOf": [{"items": {"$ref": "#/$defs/Node"}}, NODE]}},

@@ -61,21 +61,21 @@ def test_a_violation_is_at_the_first_tool_beyond_the_limit(
     verdict = check_request(forms, SMALL)
 
     assert expected == [
-        (one.instance_pointer, one.code, int(one.message.rsplit(" ", 1)[1]))
-        for one in verdict.violations
+        (item.instance_pointer, item.code, int(item.message.rsplit(" ", 1)[1]))
+        for item in verdict.violations
     ]
     assert (not expected) is verdict.valid
 
 
 def test_a_violation_has_the_limit_and_its_source() -> None:
     """And the name of the provider."""
-    [found] = check_request([form(optional=25)], ANTHROPIC).violations
+    [result] = check_request([form(optional=25)], ANTHROPIC).violations
 
     assert (
         "Anthropic's Messages accepts at most 24 optional properties of strict tools in "
         "one request; this request has 25"
-    ) == found.message
-    assert "structured-outputs" in found.clause
+    ) == result.message
+    assert "structured-outputs" in result.clause
 
 
 @pytest.mark.parametrize(
@@ -85,10 +85,10 @@ def test_a_violation_has_the_limit_and_its_source() -> None:
 )
 def test_the_limit_of_tools_has_a_source(provider: Provider) -> None:
     """For every provider that has one."""
-    [found] = check_request([LOOSE] * 200, provider).violations
+    [result] = check_request([LOOSE] * 200, provider).violations
 
-    assert ("REQUEST_TOOLS", "/128") == (found.code, found.instance_pointer)
-    assert found.clause
+    assert ("REQUEST_TOOLS", "/128") == (result.code, result.instance_pointer)
+    assert result.clause
 
 
 @pytest.mark.parametrize("provider", [OLLAMA, ANTHROPIC], ids=["without limits", "not strict"])
@@ -118,9 +118,9 @@ def test_the_first_tools_within_the_limits_are_strict() -> None:
 
 def test_the_strict_tools_are_a_valid_request() -> None:
     """Whatever the others become."""
-    forms = [form(optional=each % 3, unions=each % 2) for each in range(40)]
+    forms = [form(optional=item % 3, unions=item % 2) for item in range(40)]
     reasons = not_strict_reasons(forms, ANTHROPIC)
-    kept = [one for one, why_not in zip(forms, reasons, strict=True) if not why_not]
+    kept = [item for item, why_not in zip(forms, reasons, strict=True) if not why_not]
 
     assert 0 < len(kept) < len(forms)
     assert check_request(kept, ANTHROPIC).valid

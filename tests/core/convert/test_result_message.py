@@ -22,7 +22,7 @@ from answers import (
 )
 from sidecheck_server.core.convert.types import Action, Loss, ModelApi
 
-# A result, the one text that the model is told, and the losses.
+# A result, the one text that the model is reported, and the losses.
 Case = tuple[dict[str, Any], str, tuple[Loss, ...]]
 
 _AS_JSON = loss("/structuredContent", Action.REWRITTEN, "sent as JSON text")
@@ -57,7 +57,7 @@ SAID: dict[str, Case] = {
         '{ "b": [1.0, "x"],\n "a": true }',
         (),
     ),
-    "structured content that is no object": (
+    "structured content that is not an object": (
         {"content": [], "structuredContent": None},
         "null",
         (_AS_JSON,),
@@ -118,7 +118,7 @@ SAID: dict[str, Case] = {
         "[Audio (audio/wav, 3 bytes), which cannot be shown]",
         (loss("/content/0", Action.DROPPED, NOT_SHOWN),),
     ),
-    "a picture of a kind that nobody takes": (
+    "an image of a kind that no provider supports": (
         {"content": [{"type": "image", "data": "AA==", "mimeType": "image/tiff"}]},
         "[An image (image/tiff, 1 byte), which cannot be shown]",
         (loss("/content/0", Action.DROPPED, NOT_SHOWN),),
@@ -128,7 +128,7 @@ SAID: dict[str, Case] = {
         "[Content of type hologram, which cannot be shown]",
         (loss("/content/0", Action.DROPPED, "content of an unknown type"),),
     ),
-    "a resource of a kind that nobody takes": (
+    "a resource of a kind that no provider supports": (
         {"content": [{"type": "resource", "resource": {"uri": "a:b", "blob": "AAAAAA=="}}]},
         "[The resource a:b (application/octet-stream, 4 bytes), which cannot be shown]",
         (loss("/content/0", Action.DROPPED, NOT_SHOWN),),

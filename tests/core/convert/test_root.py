@@ -88,7 +88,7 @@ CASES: list[tuple[str, Subset, Any, Any, list[LossSummary]]] = [
         [WRAPPED],
     ),
     (
-        "anyOf that is taken nowhere",
+        "anyOf that is supported nowhere",
         without("anyOf", not_at_root=COMBINED),
         {**OBJECT, "anyOf": [A, B]},
         {
@@ -119,7 +119,7 @@ CASES: list[tuple[str, Subset, Any, Any, list[LossSummary]]] = [
         [described("enum"), described("if"), described("not")],
     ),
     (
-        "a condition that evaluates members",
+        "a condition that evaluates properties",
         STRICT_ROOT,
         {**EMPTY, "if": A, "unevaluatedProperties": False},
         {

@@ -41,7 +41,7 @@ CASES: list[tuple[str, Any, Any, list[LossSummary]]] = [
         [],
     ),
     (
-        "members named like keywords",
+        "properties named like keywords",
         {"properties": {"$ref": {"type": "null"}, "default": {"properties": {"items": False}}}},
         {"properties": {"$ref": {"type": "null"}, "default": {"properties": {"items": False}}}},
         [],
@@ -127,7 +127,7 @@ CASES: list[tuple[str, Any, Any, list[LossSummary]]] = [
         [SCHEMA, dropped("minimum", "/in/properties/a")],
     ),
     (
-        "a reference of 2020-12 has neighbours",
+        "a reference of 2020-12 has siblings",
         {"properties": {"a": {"$ref": "#", "minProperties": 1}}},
         {"properties": {"a": {"$ref": "#", "minProperties": 1}}},
         [],

@@ -37,7 +37,7 @@ def read_and_written(generated: Generated) -> tuple[Any, bool]:
     return write_schema(root, Subset()), wider
 
 
-@pytest.mark.parametrize("edition", EDITIONS, ids=[each.name for each in EDITIONS])
+@pytest.mark.parametrize("edition", EDITIONS, ids=[item.name for item in EDITIONS])
 def test_the_same_payloads_are_admitted(edition: Edition) -> None:
     compared = valid = 0
     for number in range(SCHEMAS):

@@ -92,7 +92,7 @@ CASES: list[tuple[str, Subset, Any, Any]] = [
     ),
     ("nothing but null", OPENAPI, NULL, {"type": "NULL"}),
     (
-        "a reference that may have no neighbours",
+        "a reference that may have no siblings",
         Subset(references=References.ALONE),
         {"items": {"$ref": "#", "description": "d"}},
         {"items": {"description": "d", "anyOf": [{"$ref": "#"}]}},
@@ -106,10 +106,10 @@ CASES: list[tuple[str, Subset, Any, Any]] = [
 def test_written(subset: Subset, schema: Any, expected: Any) -> None:
     root, _ = read(schema)
 
-    found = written(root, subset)
+    result = written(root, subset)
 
-    assert found == expected
-    assert list(found) == list(expected)
+    assert result == expected
+    assert list(result) == list(expected)
 
 
 @pytest.mark.parametrize(

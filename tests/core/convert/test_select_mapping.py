@@ -75,11 +75,11 @@ def test_a_call_without_a_name_uses_the_only_mapping() -> None:
 def test_mappings_without_the_called_tool_are_rejected(
     mappings: list[ToolMapping], reason: Reason, metadata: dict[str, str], message: str
 ) -> None:
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(Refusal) as caught:
         select_mapping(mappings, call_of("get_file"))
 
-    assert (reason, metadata) == (refused.value.reason, refused.value.metadata)
-    assert message in refused.value.message
+    assert (reason, metadata) == (caught.value.reason, caught.value.metadata)
+    assert message in caught.value.message
 
 
 def test_a_mapping_of_another_definition_is_rejected() -> None:
@@ -87,9 +87,9 @@ def test_a_mapping_of_another_definition_is_rejected() -> None:
     made = mapping()
     check_definition(made, made.definition_digest)
 
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(Refusal) as caught:
         check_definition(made, "sha256:" + "1" * 64)
-    assert Reason.MAPPING_MISMATCH is refused.value.reason
+    assert Reason.MAPPING_MISMATCH is caught.value.reason
     assert {"expected": made.definition_digest, "found": "sha256:" + "1" * 64} == (
-        refused.value.metadata
+        caught.value.metadata
     )

@@ -43,8 +43,8 @@ def _told(result: ConvertedTool) -> dict[str, Any]:
         "tool": tool,
         "parameters": schema_in(tool),
         "losses": [
-            [each.pointer, each.keyword, each.action.value, each.effect.value]
-            for each in result.losses
+            [item.pointer, item.keyword, item.action.value, item.effect.value]
+            for item in result.losses
         ],
         "strict": result.strict,
         "name": result.name,

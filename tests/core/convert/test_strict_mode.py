@@ -45,7 +45,7 @@ def of(property_name: Any, **more: Any) -> Any:
         pytest.param(
             of(False),
             "required cannot be expressed (at /inputSchema)",
-            id="a member that admits nothing",
+            id="a property that admits nothing",
         ),
         pytest.param(
             {"type": "object", "properties": {}},
@@ -57,14 +57,14 @@ def of(property_name: Any, **more: Any) -> Any:
 )
 def test_the_reason_names_what_cannot_be_expressed(schema: Any, expected: str) -> None:
     """Rather than what is done instead."""
-    found = form(schema)
+    result = form(schema)
 
-    assert (expected == "", expected) == (found.strict, found.not_strict_reason)
+    assert (expected == "", expected) == (result.strict, result.not_strict_reason)
 
 
-#: Members whose names alone make the way back from null longer than a plan may be.
+#: Members whose names alone make the way back from null longer than a mapping may be.
 LONG: Any = {**CLOSED, "properties": {f"{n}" + "x" * 3_000: {"type": "string"} for n in range(50)}}
-#: More members than Chat Completions takes in a strict schema.
+#: More properties than Chat Completions supports in a strict schema.
 MANY: Any = {**CLOSED, "properties": {f"m{n}": {"type": "null"} for n in range(5_001)}}
 
 
@@ -77,11 +77,11 @@ MANY: Any = {**CLOSED, "properties": {f"m{n}": {"type": "null"} for n in range(5
 )
 def test_an_error_of_strict_mode_is_the_reason(schema: Any, expected: str) -> None:
     """The tool is compatible where strict mode is only preferred."""
-    found = form(schema)
+    result = form(schema)
 
-    assert (False, None) == (found.strict, found.decoder)
-    assert expected in found.not_strict_reason
-    assert form(schema, Mode.COMPATIBLE).parameters == found.parameters
+    assert (False, None) == (result.strict, result.decoder)
+    assert expected in result.not_strict_reason
+    assert form(schema, Mode.COMPATIBLE).parameters == result.parameters
     with pytest.raises(Refusal, match=expected) as caught:
         form(schema, Mode.STRICT)
     assert Reason.NOT_CONVERTIBLE is caught.value.reason

@@ -126,7 +126,7 @@ WHOLE: dict[ModelApi, tuple[ToolForm, dict[str, Any]]] = {
     ),
 }
 
-# Without a description, and for a tool that takes nothing.
+# Without a description, and for a tool that supports nothing.
 BARE: dict[ModelApi, tuple[ToolForm, dict[str, Any]]] = {
     ModelApi.OPENAI_CHAT: (
         _form(_NOTHING, description="", strict=True),

@@ -56,7 +56,7 @@ def test_arrays(schema: Any, expected: Any, reported: list[tuple[str, str, str]]
 
 
 def test_untyped_items_are_json_text_where_types_are_required() -> None:
-    found, reported = transformed_property(TYPE, SMALL)
+    result, reported = transformed_property(TYPE, SMALL)
     text = {"type": "string", "description": "(any JSON value, as JSON text)"}
     expected = [("", "encoded", "equivalent"), ("items", "rewritten", "equivalent")]
-    assert (found, reported) == ({**TYPE, "items": text}, expected)
+    assert (result, reported) == ({**TYPE, "items": text}, expected)

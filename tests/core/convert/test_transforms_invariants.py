@@ -76,7 +76,7 @@ def objects(draw: st.DrawFn, pairs: st.SearchStrategy[Pair]) -> Pair:
     given_names = [name for name in properties if draw(st.booleans())]
     required = [name for name in given_names if draw(st.booleans())]
     schema: dict[str, Any] = {
-        "properties": {name: each.schema for name, each in properties.items()}
+        "properties": {name: item.schema for name, item in properties.items()}
     }
     if draw(st.integers(0, 4)):
         schema["type"] = draw(st.sampled_from(["object", "object", ["object", "null"]]))
@@ -108,9 +108,9 @@ def objects(draw: st.DrawFn, pairs: st.SearchStrategy[Pair]) -> Pair:
 
 @st.composite
 def maps(draw: st.DrawFn, pairs: st.SearchStrategy[Pair]) -> Pair:
-    each = draw(pairs)
-    payload = dict.fromkeys(draw(st.lists(st.sampled_from(NAMES), unique=True)), each.payload)
-    schema = {"type": "object", "additionalProperties": each.schema}
+    item = draw(pairs)
+    payload = dict.fromkeys(draw(st.lists(st.sampled_from(NAMES), unique=True)), item.payload)
+    schema = {"type": "object", "additionalProperties": item.schema}
     more: dict[str, Any] = draw(
         st.sampled_from([{}, {"minProperties": 1}, {"propertyNames": {"maxLength": 1}}, {"x": 1}])
     )
@@ -119,28 +119,28 @@ def maps(draw: st.DrawFn, pairs: st.SearchStrategy[Pair]) -> Pair:
 
 @st.composite
 def arrays(draw: st.DrawFn, pairs: st.SearchStrategy[Pair]) -> Pair:
-    each = draw(pairs)
+    item = draw(pairs)
     count = draw(st.integers(0, 2))
     schema = draw(
         st.sampled_from(
             [
-                {"type": "array", "items": each.schema},
-                {"type": "array", "items": each.schema, "maxItems": 2, "minItems": count},
-                {"type": ["array", "null"], "items": each.schema, "contains": {}},
+                {"type": "array", "items": item.schema},
+                {"type": "array", "items": item.schema, "maxItems": 2, "minItems": count},
+                {"type": ["array", "null"], "items": item.schema, "contains": {}},
                 {"type": "array"},
-                {"items": each.schema},
+                {"items": item.schema},
                 {"type": "array", "uniqueItems": False, "anyOf": [{"minItems": 1}, {"items": {}}]},
             ]
         )
     )
-    return Pair(schema, [each.payload] * count)
+    return Pair(schema, [item.payload] * count)
 
 
 @st.composite
 def tuples(draw: st.DrawFn, pairs: st.SearchStrategy[Pair]) -> Pair:
     items = draw(st.lists(pairs, min_size=1, max_size=2))
-    schema: dict[str, Any] = {"type": "array", "prefixItems": [each.schema for each in items]}
-    payload = [each.payload for each in items]
+    schema: dict[str, Any] = {"type": "array", "prefixItems": [item.schema for item in items]}
+    payload = [item.payload for item in items]
     match draw(st.integers(0, 2)):
         case 0:
             schema["items"] = False
@@ -173,7 +173,7 @@ def roots(draw: st.DrawFn) -> Pair:
     names = [name for name in properties if draw(st.booleans())]
     schema: dict[str, Any] = {
         "type": "object",
-        "properties": {name: each.schema for name, each in properties.items()},
+        "properties": {name: item.schema for name, item in properties.items()},
         "required": [name for name in names if draw(st.booleans())],
         "$defs": {
             "one": {"type": "object", "properties": {"next": {"$ref": "#/$defs/one"}}},
@@ -202,17 +202,17 @@ def test_valid_payloads_have_a_valid_encoding(subset: Subset) -> None:
         nonlocal judged
         if not Draft202012Validator(pair.schema).is_valid(pair.payload):
             return
-        found = transformed(pair.schema, subset)
-        if any(loss.effect is Effect.NARROWED for loss in found.losses):
+        result = transformed(pair.schema, subset)
+        if any(loss.effect is Effect.NARROWED for loss in result.losses):
             return
         judged += 1
-        form = encoded(pair.payload, found.root, subset)
-        Draft202012Validator.check_schema(found.schema)
-        reported = {"from": pair.schema, "to": found.schema, "payload": pair.payload, "form": form}
-        assert Draft202012Validator(found.schema).is_valid(form), json.dumps(reported)
-        readings = decoded(form, found.root, subset)
+        form = encoded(pair.payload, result.root, subset)
+        Draft202012Validator.check_schema(result.schema)
+        reported = {"from": pair.schema, "to": result.schema, "payload": pair.payload, "form": form}
+        assert Draft202012Validator(result.schema).is_valid(form), json.dumps(reported)
+        readings = decoded(form, result.root, subset)
         assert any(map(Draft202012Validator(pair.schema).is_valid, readings)), json.dumps(reported)
-        if not any(loss.message.endswith("null is its default") for loss in found.losses):
+        if not any(loss.message.endswith("null is its default") for loss in result.losses):
             assert pair.payload in readings, json.dumps(reported)
 
     judge()
@@ -227,8 +227,8 @@ def changed(random: Random, form: Any) -> Any:
     if random.random() < 0.25 or not isinstance(form, dict | list):
         return random.choice(LEAVES) if random.random() < 0.5 else form
     if isinstance(form, list):
-        return [changed(random, each) for each in form if random.random() < 0.9]
-    return {name: changed(random, each) for name, each in form.items() if random.random() < 0.9}
+        return [changed(random, item) for item in form if random.random() < 0.9]
+    return {name: changed(random, item) for name, item in form.items() if random.random() < 0.9}
 
 
 @pytest.mark.parametrize("subset", [CLOSED, ALL_REQUIRED, SMALL], ids=["closed", "all", "small"])
@@ -239,17 +239,17 @@ def test_encoded_payloads_are_valid_where_nothing_is_widened(subset: Subset) -> 
     @given(roots(), st.integers(0, 2**32))
     def judge(pair: Pair, seed: int) -> None:
         nonlocal judged
-        found, random = transformed(pair.schema, subset), Random(seed)
+        result, random = transformed(pair.schema, subset), Random(seed)
         # No schema says what the JSON text in a string is of.
-        texts = any("JSON object" in loss.message for loss in found.losses)
-        if texts or any(loss.effect is not Effect.EQUIVALENT for loss in found.losses):
+        texts = any("JSON object" in loss.message for loss in result.losses)
+        if texts or any(loss.effect is not Effect.EQUIVALENT for loss in result.losses):
             return
-        admits = Draft202012Validator(found.schema).is_valid
-        payload = encoded(pair.payload, found.root, subset)
+        admits = Draft202012Validator(result.schema).is_valid
+        payload = encoded(pair.payload, result.root, subset)
         for form in filter(admits, [changed(random, payload) for _ in range(10)]):
             judged += 1
-            readings = decoded(form, found.root, subset)
-            reported = {"from": pair.schema, "to": found.schema, "form": form, "read": readings}
+            readings = decoded(form, result.root, subset)
+            reported = {"from": pair.schema, "to": result.schema, "form": form, "read": readings}
             valid = any(map(Draft202012Validator(pair.schema).is_valid, readings))
             # A string that should hold JSON text, and does not, has no reading.
             assert valid or not readings, json.dumps(reported)

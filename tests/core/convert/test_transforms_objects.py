@@ -24,14 +24,14 @@ def closed(required: list[str] | None = None, **properties: Any) -> dict[str, An
 
 def entries(value: Any) -> dict[str, Any]:
     """Return the schema of a map that is encoded as a list."""
-    each: dict[str, Any] = {
+    item: dict[str, Any] = {
         "type": "object",
         "properties": {"name": A, "value": value},
         "required": ["name", "value"],
     }
     return {
         "type": "array",
-        "items": {**each, "additionalProperties": False},
+        "items": {**item, "additionalProperties": False},
         "description": LISTED,
     }
 
@@ -56,7 +56,7 @@ CASES: dict[str, tuple[Subset, Any, Any, list[tuple[str, str, str]]]] = {
         entries(B),
         [("additionalProperties", "encoded", "equivalent")],
     ),
-    "a map of so many members": (
+    "a map of so many properties": (
         CLOSED,
         {
             "type": "object",
@@ -66,7 +66,7 @@ CASES: dict[str, tuple[Subset, Any, Any, list[tuple[str, str, str]]]] = {
         {**entries(B), "minItems": 1},
         [("additionalProperties", "encoded", "equivalent")],
     ),
-    "a map where maps are not taken": (
+    "a map where maps are not supported": (
         SMALL,
         {"type": "object", "additionalProperties": B},
         entries(B),
@@ -94,7 +94,7 @@ CASES: dict[str, tuple[Subset, Any, Any, list[tuple[str, str, str]]]] = {
         [("", "encoded", "equivalent"), ("additionalProperties", "described", "widened")],
     ),
     "any value is text": (CLOSED, {}, TEXT, [("", "encoded", "equivalent")]),
-    "an object by its members alone": (
+    "an object by its properties alone": (
         CLOSED,
         {"properties": {"a": A}, "additionalProperties": False},
         {
@@ -137,19 +137,19 @@ CASES: dict[str, tuple[Subset, Any, Any, list[tuple[str, str, str]]]] = {
         },
         [("patternProperties", "described", "widened")],
     ),
-    "a member that admits nothing": (
+    "a property that admits nothing": (
         CLOSED,
         closed(a=A, b=False),
         closed(a=A),
         [("properties", "rewritten", "equivalent")],
     ),
-    "a member that admits nothing, of an open object": (
+    "a property that admits nothing, of an open object": (
         supporting(boolean_schemas=False),
         {"type": "object", "properties": {"a": A, "b": False}},
         {"type": "object", "properties": {"a": A}, "description": '(never has "b")'},
         [("properties", "described", "widened")],
     ),
-    "a member that must be and cannot": (
+    "a property that must be and cannot": (
         CLOSED,
         closed(["a", "b"], a=A, b=False),
         {
@@ -158,13 +158,13 @@ CASES: dict[str, tuple[Subset, Any, Any, list[tuple[str, str, str]]]] = {
         },
         [("required", "described", "widened")],
     ),
-    "a required member is declared": (
+    "a required property is declared": (
         CLOSED,
         {"type": "object", "properties": {"a": A}, "required": ["b"]},
         closed(["b"], a=A, b=TEXT),
         [("", "encoded", "equivalent"), CLOSING, ("required", "rewritten", "equivalent")],
     ),
-    "optional members may be null": (
+    "optional properties may be null": (
         ALL_REQUIRED,
         closed(["a"], a=A, b=B, c={"enum": ["x"]}, d={"type": "array", "items": A}),
         closed(
@@ -176,7 +176,7 @@ CASES: dict[str, tuple[Subset, Any, Any, list[tuple[str, str, str]]]] = {
         ),
         [AS_NULL, AS_NULL, AS_NULL],
     ),
-    "a union takes one more branch": (
+    "a union supports one more branch": (
         ALL_REQUIRED,
         closed(a={"anyOf": [A, B], "description": "d"}),
         closed(["a"], a={"anyOf": [A, B, {"type": "null"}], "description": "d"}),
@@ -211,19 +211,19 @@ def test_objects(
 
 
 def test_a_map_at_the_root_is_wrapped() -> None:
-    found = transformed({"type": "object", "additionalProperties": {"$ref": "#"}}, CLOSED)
+    result = transformed({"type": "object", "additionalProperties": {"$ref": "#"}}, CLOSED)
     again = {"$ref": "#/$defs/definition"}
-    assert found.schema == {
+    assert result.schema == {
         **closed(["input"], input=again),
         "$defs": {"definition": entries(again)},
     }
-    assert found.root.encoding.wrapped == "input"
-    assert found.root.keywords["properties"]["input"].encoding.entries == Entries()
+    assert result.root.encoding.wrapped == "input"
+    assert result.root.keywords["properties"]["input"].encoding.entries == Entries()
 
 
 def test_a_root_without_properties_is_closed() -> None:
-    found = transformed({"type": "object"}, CLOSED)
-    assert (found.schema, found.reported) == (closed(), [CLOSING])
+    result = transformed({"type": "object"}, CLOSED)
+    assert (result.schema, result.reported) == (closed(), [CLOSING])
 
 
 def test_properties_are_renamed_in_every_keyword() -> None:
@@ -234,11 +234,11 @@ def test_properties_are_renamed_in_every_keyword() -> None:
         "allOf": [{"required": ["d e"]}],
         "propertyNames": {"maxLength": 3},
     }
-    found = transformed(schema, Subset(), {"a b": "a_b", "d e": "d_e"})
-    assert found.schema["properties"] == {"a_b": A, "c": A}
-    assert found.schema["required"] == ["a_b", "d_e"]
-    assert found.root.encoding.renamed == {"a_b": "a b", "d_e": "d e"}
-    assert ("propertyNames", "described", "widened") in found.reported
+    result = transformed(schema, Subset(), {"a b": "a_b", "d e": "d_e"})
+    assert result.schema["properties"] == {"a_b": A, "c": A}
+    assert result.schema["required"] == ["a_b", "d_e"]
+    assert result.root.encoding.renamed == {"a_b": "a b", "d_e": "d e"}
+    assert ("propertyNames", "described", "widened") in result.reported
 
 
 def test_a_schema_of_supported_keywords_is_unchanged() -> None:
@@ -250,8 +250,8 @@ def test_a_schema_of_supported_keywords_is_unchanged() -> None:
         "required": ["z"],
         "minProperties": 1,
     }
-    found = transformed(schema, Subset())
-    assert (found.schema, found.reported) == (
+    result = transformed(schema, Subset())
+    assert (result.schema, result.reported) == (
         {**schema, "properties": {**schema["properties"], "b": {}}},
         [],
     )
@@ -259,8 +259,8 @@ def test_a_schema_of_supported_keywords_is_unchanged() -> None:
 
 def test_the_description_of_an_isolated_union_moves_to_its_first_branch() -> None:
     subset = supporting("anyOf", any_of_alone=True)
-    found, reported = transformed_property(
+    result, reported = transformed_property(
         {"anyOf": [{**A, "description": "a"}, B], "description": "d"}, subset
     )
-    assert found == {"anyOf": [{"type": "string", "description": "d a"}, B]}
+    assert result == {"anyOf": [{"type": "string", "description": "d a"}, B]}
     assert reported == [("description", "rewritten", "equivalent")]

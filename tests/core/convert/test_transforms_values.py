@@ -61,7 +61,7 @@ CASES: dict[str, tuple[Subset, Any, Any, list[tuple[str, str]]]] = {
         {"enum": [1, 2]},
         [("dropped", "widened")],
     ),
-    "a format that is taken": (
+    "a format that is supported": (
         PLAIN,
         {"type": "string", "format": "date"},
         {"type": "string", "format": "date"},
@@ -115,7 +115,7 @@ CASES: dict[str, tuple[Subset, Any, Any, list[tuple[str, str]]]] = {
         {"type": "number", "maximum": 9.5, "description": "(less than 9.5)"},
         DESCRIBED,
     ),
-    "a pattern that is taken": (
+    "a pattern that is supported": (
         PLAIN,
         {"type": "string", "pattern": "^[[a]+$"},
         {"type": "string", "pattern": "^[[a]+$"},
@@ -157,13 +157,13 @@ CASES: dict[str, tuple[Subset, Any, Any, list[tuple[str, str]]]] = {
         {"type": "integer"},
         [("dropped", "equivalent")],
     ),
-    "an enum of integers where only strings are taken": (
+    "an enum of integers where only strings are supported": (
         SMALL,
         {"enum": [1, 2]},
         {"type": "integer", "description": "(one of: 1, 2)"},
         DESCRIBED,
     ),
-    "a mixed enum where only strings are taken": (
+    "a mixed enum where only strings are supported": (
         SMALL,
         {"enum": ["a", 1]},
         {
@@ -174,7 +174,7 @@ CASES: dict[str, tuple[Subset, Any, Any, list[tuple[str, str]]]] = {
         },
         [*DESCRIBED, *REWRITTEN],
     ),
-    "an enum whose other values its type refuses": (
+    "an enum whose other values its type rejects": (
         SMALL,
         {"type": "string", "enum": ["a", 1]},
         {"type": "string", "enum": ["a"]},
@@ -205,14 +205,14 @@ CASES: dict[str, tuple[Subset, Any, Any, list[tuple[str, str]]]] = {
 def test_values(
     subset: Subset, schema: Any, expected: Any, reported: list[tuple[str, str]]
 ) -> None:
-    found, losses = transformed_property(schema, subset)
-    assert (found, [each[1:] for each in losses]) == (expected, reported)
+    result, losses = transformed_property(schema, subset)
+    assert (result, [item[1:] for item in losses]) == (expected, reported)
 
 
 def test_null_stays_in_the_types_where_it_is_a_flag() -> None:
     subset = supporting("anyOf", type_lists=False, nullable=True)
-    found, _ = transformed_property({"type": ["string", "integer", "null"]}, subset)
-    assert found == {"anyOf": [{"type": "string", "nullable": True}, {"type": "integer"}]}
+    result, _ = transformed_property({"type": ["string", "integer", "null"]}, subset)
+    assert result == {"anyOf": [{"type": "string", "nullable": True}, {"type": "integer"}]}
 
 
 @pytest.mark.parametrize(
@@ -234,8 +234,8 @@ def test_null_stays_in_the_types_where_it_is_a_flag() -> None:
 )
 def test_patterns(pattern: str, taken: tuple[bool, bool]) -> None:
     budget = [1_000_000]
-    found = tuple(supports_pattern(pattern, each, budget) for each in Patterns)
-    assert found == taken
+    result = tuple(supports_pattern(pattern, item, budget) for item in Patterns)
+    assert result == taken
 
 
 def test_wide_classes_cost_steps() -> None:

@@ -49,7 +49,7 @@ def orders(schema: dict[str, Any]) -> list[list[str]]:
             union(["kind", "a"], ["kind", "a"], kind=["x", "y"]),
             [["kind", "a"], ["kind", "a"]],
             [],
-            id="told by a constant",
+            id="reported by a constant",
         ),
         pytest.param(
             union(["a", "kind"], ["a", "kind"], kind=["x", "y"]),
@@ -70,7 +70,7 @@ def test_properties_are_arranged(
 def test_objects_without_a_discriminator_are_rejected() -> None:
     alike = union(["a"], ["a"])
 
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(Refusal) as caught:
         transformed_property(alike, ARRANGED)
-    assert refused.value.reason is Reason.NOT_CONVERTIBLE
+    assert caught.value.reason is Reason.NOT_CONVERTIBLE
     assert orders(transformed_property(alike, CLOSED)[0]) == [["a"], ["a"]]

@@ -94,5 +94,5 @@ def transformed_property(schema: Any, subset: Subset) -> tuple[Any, list[tuple[s
     closed_subset = replace(
         subset, keywords=subset.keywords and subset.keywords | {"additionalProperties", "required"}
     )
-    found = transformed(outer, closed_subset)
-    return found.schema["properties"]["it"], found.reported
+    result = transformed(outer, closed_subset)
+    return result.schema["properties"]["it"], result.reported

@@ -20,13 +20,7 @@ from sidecheck_server.core.payload import MalformedError, decode, decoding_steps
 from sidecheck_server.core.refusals import Refusal
 from sidecheck_server.core.words import Change, ChangeRule, JsonValue, as_pointer
 
-__all__ = [
-    "MAX_INTERPRETATIONS",
-    "Choices",
-    "Interpretation",
-    "decode_arguments",
-    "enumerate_choices",
-]
+__all__ = ["MAX_INTERPRETATIONS", "Interpretation", "decode_arguments"]
 
 MAX_INTERPRETATIONS = 16
 """Maximum number of interpretations of one value."""
@@ -80,7 +74,7 @@ def decode_arguments(
         return
     matcher = BranchMatcher(budget)
     seen: set[tuple[object, ...]] = set()
-    for choices in islice(enumerate_choices(MAX_INTERPRETATIONS), _MAX_ATTEMPTS):
+    for choices in islice(_enumerate_choices(MAX_INTERPRETATIONS), _MAX_ATTEMPTS):
         decoding = _Decoding(decoder, choices, matcher, budget, max_depth)
         try:
             value = decoding.decode(arguments, [decoder], None, 0)
@@ -93,7 +87,7 @@ def decode_arguments(
             return
 
 
-class Choices:
+class _Choices:
     """Sequence of choices: some that are given, and then always the same one."""
 
     def __init__(self, given: tuple[int, ...] = (), default: int = 0) -> None:
@@ -118,23 +112,23 @@ class Choices:
         return choice
 
 
-def enumerate_choices(max_uniform: int) -> Iterator[Choices]:
+def _enumerate_choices(max_uniform: int) -> Iterator[_Choices]:
     """Yield sequences of choices, some perhaps twice; the caller makes them before the next.
 
     First all choices are the first option, then the second, and so on, *max_uniform* times at
     most; then one choice differs from the first option, then two do, and so on.
     """
-    first = Choices()
+    first = _Choices()
     yield first
     for default in range(1, min(max(first.options, default=1), max_uniform)):
-        yield Choices(default=default)
+        yield _Choices(default=default)
     pending = deque([(first, 0)])
     while pending:
         base, start = pending.popleft()
         # The choices after one that differs may be others, so they start anew.
         for index in range(start, len(base.options)):
             for option in range(1, base.options[index]):
-                choices = Choices((*base.made[:index], option))
+                choices = _Choices((*base.made[:index], option))
                 yield choices
                 pending.append((choices, index + 1))
 
@@ -145,7 +139,7 @@ class _Decoding:
     def __init__(
         self,
         decoder: ArgumentDecoder,
-        choices: Choices,
+        choices: _Choices,
         matcher: BranchMatcher,
         budget: Budget,
         max_depth: int,
