@@ -120,7 +120,7 @@ def _kept(options: ConversionOptions) -> Maker:
 
 def _tool(form: ToolForm) -> bytes:
     named = ToolName("", form.tool)
-    name = assign_tool_names([named], _API.names, ServerPrefix.AUTOMATIC)[0]
+    name = assign_tool_names([named], _API.tool_names, ServerPrefix.AUTOMATIC)[0]
     return build_converted_tool(form, named, name, _API).json
 
 

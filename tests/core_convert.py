@@ -1,4 +1,4 @@
-"""Schemas as parts and back, for tests of conversion."""
+"""Schemas as graphs of nodes and back, for tests of conversion."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,30 +15,30 @@ from sidecheck_server.core.schemas.keywords import KEYWORDS, Draft
 __all__ = [
     "ALL",
     "LossSummary",
-    "has_whole_doubles",
-    "written_keywords",
-    "without",
-    "read",
     "apply_rules",
+    "has_whole_doubles",
+    "read",
     "reported",
+    "without",
     "written",
+    "written_keywords",
 ]
 
 ALL = frozenset(KEYWORDS[Draft.DRAFT_2020_12]) | {"title", "description", "default", "examples"}
 """The keywords of 2020-12, and most of its annotations."""
 
 LossSummary = tuple[str, str, str, str]
-"""A loss: its pointer, keyword, action and direction."""
+"""A loss: its pointer, keyword, action and effect."""
 
 
 def read(schema: Any, documents: Mapping[str, Any] | None = None) -> tuple[SchemaNode, LossLog]:
-    """Return *schema* as parts, which stand at ``("in",)``, and the record of reading it."""
+    """Return the graph of *schema*, at the path ``("in",)``, and the log of reading it."""
     log = LossLog([LIMITS.steps])
     return read_schema(source_of(schema, documents), ("in",), log, LIMITS), log
 
 
 def reported(log: LossLog) -> list[LossSummary]:
-    """Return what *record* tells, in short."""
+    """Return the losses in *log*, in short."""
     return [
         (loss.pointer, loss.keyword, str(loss.action), str(loss.effect)) for loss in log.ordered()
     ]
@@ -55,7 +55,7 @@ def apply_rules(
     rules: tuple[Rule, ...],
     properties: Mapping[str, str] | None = None,
 ) -> tuple[Any, list[LossSummary]]:
-    """Return what *rules* make of *schema* in *subset*, and what is told of it."""
+    """Return *schema* after *rules* for *subset* were applied, and the losses."""
     root, log = read(schema)
     context = TransformContext(root, subset, properties or {}, log)
     for node in reachable(root):
@@ -65,12 +65,12 @@ def apply_rules(
 
 
 def without(*keywords: str, **more: Any) -> Subset:
-    """Return a subset that has all but *keywords*."""
+    """Return a subset of all keywords but *keywords*."""
     return Subset(keywords=ALL - set(keywords), **more)
 
 
 def written_keywords(root: SchemaNode) -> set[str]:
-    """Return the keywords that stand anywhere at *root* or below."""
+    """Return the keywords at *root* and below."""
     return {keyword for node in reachable(root) for keyword in node.keywords}
 
 

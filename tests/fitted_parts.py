@@ -1,4 +1,4 @@
-"""Parts as fitting leaves them, with what is to be undone there."""
+"""Transformed nodes, with their encodings."""
 
 from typing import Any
 
@@ -9,18 +9,18 @@ __all__ = [
     "NULL",
     "STRING",
     "TEXT",
-    "object_node",
     "closed",
     "entries",
     "never",
-    "nulls",
     "node",
+    "nulls",
+    "object_node",
     "text",
 ]
 
 
 def node(encoding: Encoding | None = None, /, **keywords: Any) -> SchemaNode:
-    """Return a part; ``ref`` stands for ``$ref``."""
+    """Return a node; ``ref`` stands for ``$ref``."""
     if "ref" in keywords:
         keywords["$ref"] = keywords.pop("ref")
     return SchemaNode((), keywords, encoding=encoding or Encoding())

@@ -1,4 +1,4 @@
-"""Arguments as they are read by guides."""
+"""Decoding of arguments."""
 
 from typing import Any
 
@@ -35,10 +35,10 @@ def entry(name: Any, value: Any) -> dict[str, Any]:
 
 
 def read(
-    decoder: dict[str, Any] | None, arguments: Any, **how: Any
+    decoder: dict[str, Any] | None, arguments: Any, **options: Any
 ) -> list[tuple[Any, dict[str, ChangeRule]]]:
-    """Return all readings: the value, and the rule of each change by its place."""
-    found = decode_arguments(arguments, decoder, [Limits().steps], **how)
+    """Return all interpretations: the value, and the rule of each change by location."""
+    found = decode_arguments(arguments, decoder, [Limits().steps], **options)
     return [
         (each.value, {change.pointer: change.rule for change in each.changes}) for each in found
     ]

@@ -1,9 +1,9 @@
-"""Plans as JSON texts."""
+"""Mappings as JSON texts."""
 
 import json
 from typing import Any
 
-__all__ = ["DIGEST", "PLAN", "text"]
+__all__ = ["DIGEST", "MAPPING", "text"]
 
 DIGEST = "sha256:" + "0123456789abcdef" * 4
 MAPPING = {

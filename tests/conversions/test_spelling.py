@@ -54,7 +54,7 @@ def differences(edition: Edition, random: Random) -> tuple[list[Any], int]:
     for _ in range(PAYLOADS):
         payload = maker.make(question.schema)
         for each in (payload, mutated(random, payload, generated.names)):
-            before, advance = original.is_valid(each), converted.is_valid(each)
+            before, after = original.is_valid(each), converted.is_valid(each)
             valid += before
             # In draft 4, 1.0 is no integer.
             if before != after and same and not (edition is EDITIONS[0] and _has_doubles(each)):

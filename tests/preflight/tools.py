@@ -1,4 +1,4 @@
-"""Tools around schemas, for what is to be checked."""
+"""Tools for given schemas."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -19,9 +19,9 @@ _STRICT = ("openai-chat", "openai-responses", "anthropic", "bedrock", "mistral")
 
 
 def tool_of(
-    api: str, schema: Any, members: Mapping[str, Any] | None = None, *, strict: bool = False
+    api: str, schema: Any, properties: Mapping[str, Any] | None = None, *, strict: bool = False
 ) -> dict[str, Any]:
-    """Return a tool with *schema* in the form of *api*; *members* replace those it has."""
+    """Return a tool with *schema* in the shape of *api*; *properties* replace its properties."""
     inner: dict[str, Any] = {"name": "find", "description": "Finds."}
     if api == "bedrock":
         inner["inputSchema"] = {"json": schema}
@@ -29,23 +29,23 @@ def tool_of(
         inner[_SCHEMA.get(api, "parameters")] = schema
     if api in _STRICT:
         inner["strict"] = strict
-    wrapped: dict[str, Any] = _WRAPPED.get(api, lambda each: each)({**inner, **(members or {})})
+    wrapped: dict[str, Any] = _WRAPPED.get(api, lambda each: each)({**inner, **(properties or {})})
     return wrapped
 
 
-def closed(**members: Any) -> dict[str, Any]:
-    """Return the schema of an object that has all of *members* and no others."""
+def closed(**properties: Any) -> dict[str, Any]:
+    """Return the schema of a closed object that requires all *properties*."""
     return {
         "type": "object",
-        "properties": members,
-        "required": list(members),
+        "properties": properties,
+        "required": list(properties),
         "additionalProperties": False,
     }
 
 
-def having(**members: Any) -> dict[str, Any]:
-    """Return the schema of an object that may have *members* and others."""
-    return {"type": "object", "properties": members}
+def having(**properties: Any) -> dict[str, Any]:
+    """Return the schema of an open object with optional *properties*."""
+    return {"type": "object", "properties": properties}
 
 
 def listed(items: Any) -> dict[str, Any]:
@@ -54,7 +54,7 @@ def listed(items: Any) -> dict[str, Any]:
 
 
 def nested(levels: int) -> dict[str, Any]:
-    """Return a closed object with so many objects on the way down."""
+    """Return a closed object with that many *levels* of objects."""
     schema = closed(a=TEXT)
     for _ in range(levels - 1):
         schema = closed(a=schema)
