@@ -21,14 +21,14 @@ class Tally:
     converted: int = 0
     strict: int = 0
     refused: Counter[str] = field(default_factory=Counter)
-    #: By action and direction: in how many tools, and how many in all.
+    #: By action and effect: all losses, and the tools that have them.
     tools_losing: Counter[str] = field(default_factory=Counter)
     losses: Counter[str] = field(default_factory=Counter)
-    #: Names of tools with what the preflight says of them.
+    #: Names of tools, each with a fault that the preflight reports.
     faults: list[tuple[str, str]] = field(default_factory=list)
-    #: Names of tools that brought forth something else than a refusal.
+    #: Names of tools, each with an exception other than an error of the request.
     broken: list[tuple[str, str]] = field(default_factory=list)
-    #: Of conversion alone.
+    #: Without reading the definitions.
     seconds: float = 0.0
 
     def lines(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""Arguments take the form that a decoder says."""
+"""Encoding of arguments, as the inverse of a decoder."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from conversions.encoding import as_instructed, encodings
 TEXT = {"types": ["string"]}
 CLOSED = {"types": ["object"], "required": ["kind"], "only": ["kind", "b"]}
 
-# What it is about, the decoder, a value, and its forms.
+# Name, decoder, value, and the forms of the value.
 FORMS: list[tuple[str, Any, Any, list[Any]]] = [
     ("nothing to do", None, {"a": 1}, [{"a": 1}]),
     ("a member that lacks", {"nulls": ["a", "b"]}, {"b": 1}, [{"a": None, "b": 1}]),
@@ -95,19 +95,19 @@ FORMS: list[tuple[str, Any, Any, list[Any]]] = [
 @pytest.mark.parametrize(
     ("decoder", "value", "forms"), [row[1:] for row in FORMS], ids=[row[0] for row in FORMS]
 )
-def test_a_value_has_the_forms_that_its_guide_says(
+def test_a_value_has_all_forms_that_its_decoder_accepts(
     decoder: Any, value: Any, forms: list[Any]
 ) -> None:
     assert forms == list(encodings(value, decoder))
 
 
-def test_forms_are_bounded() -> None:
+def test_the_number_of_forms_is_limited() -> None:
     either = {"any_of": [{"when": {}, "as": {"json_text": True}}, {"when": {}}]}
     assert 64 == len(list(encodings([1] * 10, {"items": either})))
 
 
-# A decoder, what a model sent, and what it would have sent as told, with "1" for a text.
-TOLD: list[tuple[Any, Any, Any]] = [
+# Decoder, what a model sent, and what it sends if it follows instructions, with "1" for a text.
+INSTRUCTED: list[tuple[Any, Any, Any]] = [
     (None, "x", "x"),
     ({"properties": {"a": {"json_text": True}}}, {"a": "x", "b": "x"}, {"a": "1", "b": "x"}),
     ({"items": {"any_of": [{"when": TEXT, "as": {"json_text": True}}]}}, ["x", 2], ["1", 2]),
@@ -120,6 +120,6 @@ TOLD: list[tuple[Any, Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("decoder", "sent", "told"), TOLD)
-def test_what_a_model_is_told_is_done(decoder: Any, sent: Any, told: Any) -> None:
-    assert told == as_instructed(sent, decoder, "1")
+@pytest.mark.parametrize(("decoder", "sent", "expected"), INSTRUCTED)
+def test_instructions_are_followed(decoder: Any, sent: Any, expected: Any) -> None:
+    assert expected == as_instructed(sent, decoder, "1")
