@@ -14,9 +14,8 @@ import fastjsonschema
 import jsonschema
 import jsonschema_rs
 from jsonschema.validators import validator_for
-from sidecheck_server.core.compiler.compilation import compile_source
-from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
-from sidecheck_server.core.evaluate import EvaluationOptions, judge
+from sidecheck_server.core.compiler.compilation import CompiledSchema, compile_schema
+from sidecheck_server.core.evaluate import EvaluationOptions, evaluate
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.payload import decode
 from sidecheck_server.core.schemas.source import SchemaSource
@@ -59,7 +58,7 @@ class Judge:
 def compile_ours(schema: bytes) -> CompiledSchema:
     """Compile with Sidecheck, in this process."""
     source = SchemaSource(schema)
-    return CompiledSchema(source, compile_source(source, _LIMITS), _LIMITS)
+    return CompiledSchema(source, compile_schema(source, _LIMITS), _LIMITS)
 
 
 def decode_ours(text: bytes) -> Any:
@@ -80,7 +79,7 @@ def _sidecheck(schema: bytes) -> Judge:
     fast = compiled.fast
     if fast is None:
         raise ValueError(f"the fast engine does not take the schema: {compiled.why_complete}")
-    return Judge(lambda text: judge(compiled, text, _HOW).valid, fast.is_valid)
+    return Judge(lambda text: evaluate(compiled, text, _HOW).valid, fast.is_valid)
 
 
 def _decoding(of_value: Callable[[Any], bool]) -> Judge:

@@ -7,7 +7,7 @@ from typing import Any
 
 import jsonschema_rs
 from jsonschema_specifications import REGISTRY as PUBLISHED
-from sidecheck_server.core.schemas.keywords import Draft
+from sidecheck_server.core.types import Draft
 
 __all__ = ["EDITIONS", "Edition", "edition_named"]
 

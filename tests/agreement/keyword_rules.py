@@ -20,7 +20,7 @@ from agreement.branch_rules import (
 from agreement.editions import Edition
 from agreement.unevaluated_rules import unevaluated_items, unevaluated_properties
 from agreement.values import DIVISORS, FORMATS, spelling
-from sidecheck_server.core.schemas.keywords import Draft
+from sidecheck_server.core.types import Draft
 
 if TYPE_CHECKING:
     from agreement.writing import Writer

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agreement.editions import EDITIONS, Edition, edition_named
-from sidecheck_server.core.schemas.keywords import Draft
+from sidecheck_server.core.types import Draft
 
 __all__ = ["KNOWN_DIFFERENCES", "KnownDifference", "is_avoided", "never_together"]
 

@@ -13,8 +13,7 @@ from urllib.parse import quote, urljoin
 from agreement.editions import Edition
 from agreement.values import ANCHORS
 from agreement.writing import Writer
-from sidecheck_server.core.schemas.keywords import Draft
-from sidecheck_server.core.types import as_pointer
+from sidecheck_server.core.types import Draft, as_pointer
 
 __all__ = ["Connector", "Resource"]
 

@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 from agreement.editions import Edition
-from agreement.judges import ORACLE_REFUSED, Finding, Judges, summon
+from agreement.engines import ORACLE_REFUSED, Finding, Judges, summon
 from agreement.known_differences import is_avoided
 from agreement.mutations import mutated
 from agreement.payloads import PayloadMaker

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from agreement.judges import Finding, Judges, summon
+from agreement.engines import Finding, Judges, summon
 from sidecheck_server.core.errors import RequestError
 
 __all__ = ["shrunk"]

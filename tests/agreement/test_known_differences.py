@@ -3,7 +3,7 @@
 import itertools
 
 import pytest
-from agreement.judges import Judges, summon
+from agreement.engines import Judges, summon
 from agreement.known_differences import KNOWN_DIFFERENCES, KnownDifference
 from agreement.schemas import Question
 from agreement.values import INTEGERS, NAMES, NUMBERS, PATTERNS, STRINGS

@@ -2,7 +2,7 @@
 
 from agreement.__main__ import reproduction
 from agreement.editions import EDITIONS
-from agreement.judges import Judges, summon
+from agreement.engines import Judges, summon
 from agreement.schemas import Question
 from agreement.shrinking import shrunk
 

@@ -6,7 +6,7 @@ Left to chance, they seldom meet.
 from typing import TYPE_CHECKING
 
 from agreement.branch_rules import Keywords, Rule
-from sidecheck_server.core.schemas.keywords import Draft
+from sidecheck_server.core.types import Draft
 
 if TYPE_CHECKING:
     from agreement.writing import Writer

@@ -13,7 +13,7 @@ from agreement.branch_rules import Rule
 from agreement.editions import Edition
 from agreement.known_differences import never_together
 from agreement.values import INTEGERS, NAMES, NUMBERS, PATTERNS, STRINGS, any_value
-from sidecheck_server.core.schemas.keywords import Draft
+from sidecheck_server.core.types import Draft
 
 __all__ = ["Writer"]
 

@@ -8,14 +8,13 @@ from time import process_time
 from typing import Any
 
 import pytest
-from sidecheck_server.core.compiler.compilation import Artifact, compile_source
-from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
+from sidecheck_server.core.compiler.compilation import Artifact, CompiledSchema, compile_schema
 from sidecheck_server.core.digests import digest_of
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.core.evaluate import DISAGREEMENT, EvaluationOptions, judge
+from sidecheck_server.core.evaluate import DISAGREEMENT, EvaluationOptions, evaluate
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.schemas.keywords import KEYWORDS, Draft
-from sidecheck_server.core.types import Document, as_pointer
+from sidecheck_server.core.schemas.keywords import KEYWORDS
+from sidecheck_server.core.types import Document, Draft, as_pointer
 from support.compiling import D04, D07, D2019, D2020, LIMITS, compiled, judges, source_of
 
 OWN = "https://example.com/own"
@@ -72,7 +71,7 @@ def random_sources() -> Iterator[tuple[Any, dict[str, Any], bool]]:
 
 def outcome(schema: Any, documents: dict[str, Any], asserts: bool) -> Artifact | RequestError:
     try:
-        return compile_source(source_of(schema, documents, assert_formats=asserts), LIMITS)
+        return compile_schema(source_of(schema, documents, assert_formats=asserts), LIMITS)
     except RequestError as refusal:
         return refusal
 
@@ -89,7 +88,7 @@ def test_any_object_is_compiled_or_refused_and_judges() -> None:
         ready = CompiledSchema(source, made, LIMITS)
         for payload in PAYLOADS:
             try:
-                verdict = judge(ready, payload, EvaluationOptions())
+                verdict = evaluate(ready, payload, EvaluationOptions())
             except RequestError:
                 continue
             assert DISAGREEMENT not in {one.code for one in verdict.violations}, (schema, documents)
@@ -150,7 +149,7 @@ def test_what_lies_beyond_a_bound_is_refused(
 ) -> None:
     """With its name."""
     with pytest.raises(RequestError) as refused:
-        compile_source(source_of(schema, documents), limits)
+        compile_schema(source_of(schema, documents), limits)
 
     assert (ErrorReason.LIMIT_EXCEEDED, bound) == (
         refused.value.reason,

@@ -10,8 +10,8 @@ from sidecheck_server.core.schemas.dialects import (
     dialect_named,
     dialect_of,
 )
-from sidecheck_server.core.schemas.keywords import KEYWORDS, Draft
-from sidecheck_server.core.types import JsonValue
+from sidecheck_server.core.schemas.keywords import KEYWORDS
+from sidecheck_server.core.types import Draft, JsonValue
 from support.compiling import D04, D06, D07, D2019, D2020, judges, refused
 
 OWN = "https://example.com/dialect"

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from sidecheck_server.core.budget import Exhausted
-from sidecheck_server.core.explain.nearest import nearest
+from sidecheck_server.core.explain.nearest import find_nearest
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.types import Violation
 from support.complete_engines import engine_for, violations
@@ -290,14 +290,14 @@ def test_the_nearest_name_is_what_may_have_been_meant(
     name: str, candidates: list[str], expected: str
 ) -> None:
     """A name is suggested where it is likely, and none where it would mislead."""
-    assert expected == nearest(name, candidates)
+    assert expected == find_nearest(name, candidates)
 
 
 def test_looking_for_the_nearest_name_is_bounded() -> None:
     """No more than 200 candidates are compared, and none that is long."""
     many = (f"{'abc' * 20}{n}" for n in range(1_000_000))
     start = time.process_time()
-    nearest("abd" * 20, many)
+    find_nearest("abd" * 20, many)
 
-    assert "" == nearest("name", [*(f"x{n}" for n in range(200)), "name"])
+    assert "" == find_nearest("name", [*(f"x{n}" for n in range(200)), "name"])
     assert time.process_time() - start < 0.2

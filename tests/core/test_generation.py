@@ -7,12 +7,12 @@ from types import CodeType
 from typing import Any
 
 import pytest
-from sidecheck_server.core.compiler.admission import admit
-from sidecheck_server.core.compiler.generation import FastCode, generate
-from sidecheck_server.core.compiler.lowering import lower
+from sidecheck_server.core.compiler.admission import admit_schema
+from sidecheck_server.core.compiler.generation import generate_code
+from sidecheck_server.core.compiler.lowering import lower_schema
 from sidecheck_server.core.compiler.verdict_generator import VerdictGenerator
-from sidecheck_server.core.engines.allowed_code import refuse_foreign_code
-from sidecheck_server.core.engines.fast import FastEngine
+from sidecheck_server.core.engines.allowed_code import check_generated_code
+from sidecheck_server.core.engines.fast import FastCode, FastEngine
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.schemas.canonical import CannotLowerError, Lowered
@@ -98,9 +98,9 @@ def _tripwire(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def code_of(schema: Any) -> ast.Module:
     """Return the syntax tree of what is generated for *schema*."""
-    surveyed = admit(source_of(schema, assert_formats=True), LIMITS).survey
+    surveyed = admit_schema(source_of(schema, assert_formats=True), LIMITS).survey
     assert surveyed is not None
-    lowered = lower(surveyed, lambda _dialect, _name: False)
+    lowered = lower_schema(surveyed, lambda _dialect, _name: False)
     schema = {"definitions": lowered.definitions, "$ref": "#/definitions/d0"}
     source: str = VerdictGenerator(schema, [], counted=False).func_code
     return ast.parse(source)
@@ -210,12 +210,12 @@ def test_every_constant_of_the_code_is_a_constant_of_the_schema() -> None:
 def test_foreign_code_is_not_run(source: str, node: str) -> None:
     """Whatever the generator never writes is a defect."""
     with pytest.raises(AssertionError, match=f"a foreign {node}$"):
-        refuse_foreign_code(ast.parse(source))
+        check_generated_code(ast.parse(source))
 
 
 def test_what_the_generator_writes_is_allowed() -> None:
     """All of it, in one function."""
-    refuse_foreign_code(
+    check_generated_code(
         ast.parse(
             "def d0(data, budget):\n"
             "    budget[0] -= 1\n"
@@ -233,7 +233,7 @@ def test_what_the_generator_writes_is_allowed() -> None:
 def test_the_code_crosses_a_process_border() -> None:
     """Marshalled and loaded, it judges as before."""
     lowered = Lowered({"d0": {"type": ["string"], "pattern": 0}}, patterns={"^a": 0})
-    made = generate(lowered, LIMITS)
+    made = generate_code(lowered, LIMITS)
     again = FastCode(made.code, made.patterns, made.formats, made.constants, made.counted)
     engine = FastEngine(again, "2020-12", LIMITS)
 
@@ -247,5 +247,5 @@ def test_code_that_is_too_long_is_not_run() -> None:
     lowered = Lowered({"d0": {"required": ["a" * 1000]}})
 
     with pytest.raises(CannotLowerError) as found:
-        generate(lowered, Limits(code_length=500))
+        generate_code(lowered, Limits(code_length=500))
     assert "code longer than the limit" == found.value.reason

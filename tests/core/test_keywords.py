@@ -3,7 +3,8 @@
 from typing import Any
 
 import pytest
-from sidecheck_server.core.schemas.keywords import KEYWORDS, Draft, keywords_of, subschemas
+from sidecheck_server.core.schemas.keywords import KEYWORDS, keywords_of, subschemas
+from sidecheck_server.core.types import Draft
 from support.compiling import dialect
 
 SINCE_06 = {"const", "contains", "propertyNames"}

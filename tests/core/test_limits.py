@@ -5,14 +5,14 @@ from dataclasses import fields
 
 import pytest
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.core.limits import Limits, exceeded
+from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.core.mcp.versions import DEFAULT_VERSION, VERSIONS, check_version_known
 from sidecheck_server.core.types import Violation
 
 
 def test_a_refusal_names_its_bound() -> None:
     """For a program in the metadata, and for a person in the message."""
-    found = exceeded("payload_bytes", 1 << 20, "the payload", 2_000_000)
+    found = limit_exceeded_error("payload_bytes", 1 << 20, "the payload", 2_000_000)
 
     assert (
         RequestError(
@@ -30,7 +30,7 @@ def test_a_refusal_may_not_know_how_far_beyond_its_bound_it_is() -> None:
         ErrorReason.LIMIT_EXCEEDED,
         "too many steps: more than the limit of 5 (steps)",
         {"bound": "steps", "limit": "5"},
-    ) == exceeded("steps", 5, "too many steps")
+    ) == limit_exceeded_error("steps", 5, "too many steps")
 
 
 def test_every_bound_is_positive_and_one_item_fits_into_a_message() -> None:

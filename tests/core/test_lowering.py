@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from sidecheck_server.core.compiler.lowering import lower
+from sidecheck_server.core.compiler.lowering import lower_schema
 from sidecheck_server.core.schemas.canonical import CannotLowerError, Constant, Lowered
 from support.compiling import D04, D06, D07, D2019, D2020, compiled, judges, survey_of
 
@@ -213,7 +213,7 @@ def table(cases: dict[str, Any]) -> list[Any]:
 
 
 def lowered(schema: Any, *, assert_formats: bool = False) -> Lowered:
-    return lower(survey_of(schema), lambda _dialect, _name: assert_formats)
+    return lower_schema(survey_of(schema), lambda _dialect, _name: assert_formats)
 
 
 @pytest.mark.parametrize(("schema", "expected"), table(ASSERTIONS | APPLICATORS))

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.core.payload import MalformedError, decode, nesting
+from sidecheck_server.core.payload import MalformedError, decode, nesting_depth
 from sidecheck_server.core.types import Violation
 
 NOT_JSON = [
@@ -279,7 +279,7 @@ def test_what_is_json_is_read(text: bytes, value: Any) -> None:
 )
 def test_nesting_counts_brackets_outside_of_strings(text: bytes, depth: int) -> None:
     """Escapes neither hide nor invent any."""
-    assert depth == nesting(text)
+    assert depth == nesting_depth(text)
 
 
 @pytest.mark.parametrize("bracket", [b"[", b'{"a":'])

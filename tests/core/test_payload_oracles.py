@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 from sidecheck_server.core.errors import RequestError
-from sidecheck_server.core.payload import MalformedError, decode, nesting
+from sidecheck_server.core.payload import MalformedError, decode, nesting_depth
 from sidecheck_server.core.types import as_pointer
 from support.json_texts import NotStrictError, mutated, random_text, read_strictly
 
@@ -141,14 +141,14 @@ def test_repeated_keys_are_found_exactly() -> None:
 @given(st.lists(st.sampled_from([*b'"\\[]{}nu0a ', 0xFF]), max_size=40).map(bytes))
 def test_nesting_is_what_a_scan_byte_by_byte_finds(text: bytes) -> None:
     """For any bytes at all."""
-    assert nesting_by_bytes(text) == nesting(text)
+    assert nesting_by_bytes(text) == nesting_depth(text)
 
 
 def test_nesting_of_json_is_that_of_its_value() -> None:
     """Whatever stands in its strings, however it is escaped."""
     for random in draws(1500):
         text = random_text(random, repeated_keys=False)
-        assert depth_of(read_strictly(text).value) == nesting(text), text
+        assert depth_of(read_strictly(text).value) == nesting_depth(text), text
 
 
 def test_what_is_json_is_agreed_upon() -> None:

@@ -4,8 +4,8 @@ import json
 from typing import Any
 
 import pytest
-from sidecheck_server.core.repair.types import UnknownMember
-from sidecheck_server.core.repair.unknown import strip_unknown, unknown_members
+from sidecheck_server.core.repair.types import UnknownProperty
+from sidecheck_server.core.repair.unknown import find_unknown_properties, strip_unknown_properties
 from sidecheck_server.core.types import Change, ChangeRule
 from support.compiling import D07, D2019
 from support.complete_engines import engine_for
@@ -19,7 +19,7 @@ AX: dict[str, Any] = {"a": 1, "x": 2}
 def unknown(schema: Any, value: Any) -> list[str]:
     """Return where *value* has members that *schema* neither knows nor forbids."""
     before = json.dumps(value)
-    found = [each.pointer for each in unknown_members(engine_for(schema), value, budget())]
+    found = [each.pointer for each in find_unknown_properties(engine_for(schema), value, budget())]
     assert json.dumps(value) == before
     return found
 
@@ -27,7 +27,7 @@ def unknown(schema: Any, value: Any) -> list[str]:
 def stripped(schema: Any, value: Any) -> tuple[Any, list[str]]:
     """Return what is left of *value*, and where something was removed."""
     before = json.dumps(value)
-    result, changes = strip_unknown(engine_for(schema), value, budget())
+    result, changes = strip_unknown_properties(engine_for(schema), value, budget())
     assert json.dumps(value) == before
     assert (result is value) is (changes == ())
     assert {change.rule for change in changes} <= {ChangeRule.UNKNOWN_PROPERTY_REMOVED}
@@ -256,12 +256,12 @@ def test_an_unknown_member_is_told_with_the_nearest_name(hidden: bool) -> None:
     at = "/properties/o/$ref/properties"
 
     assert [
-        UnknownMember(
+        UnknownProperty(
             "/o/maxResults", at, f'{said(one)}; did you mean "max_results"?', "max_results"
         ),
-        UnknownMember("/o/zzz", at, said(two)),
-        UnknownMember("/o/Query", at, said(three)),
-    ] == list(unknown_members(engine, value, budget(), hide_values=hidden))
+        UnknownProperty("/o/zzz", at, said(two)),
+        UnknownProperty("/o/Query", at, said(three)),
+    ] == list(find_unknown_properties(engine, value, budget(), hide_values=hidden))
     rule = ChangeRule.UNKNOWN_PROPERTY_REMOVED
     assert (
         {"o": {"query": 1}},
@@ -270,7 +270,7 @@ def test_an_unknown_member_is_told_with_the_nearest_name(hidden: bool) -> None:
             Change("/o/zzz", rule, at, gone(two)),
             Change("/o/Query", rule, at, gone(three)),
         ),
-    ) == strip_unknown(engine, value, budget(), hide_values=hidden)
+    ) == strip_unknown_properties(engine, value, budget(), hide_values=hidden)
 
 
 def test_a_deep_payload_of_a_recursive_schema_is_stripped() -> None:

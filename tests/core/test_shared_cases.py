@@ -4,10 +4,9 @@ from dataclasses import asdict
 from typing import Any
 
 import pytest
-from sidecheck_server.core.compiler.compilation import compile_source
-from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
+from sidecheck_server.core.compiler.compilation import CompiledSchema, compile_schema
 from sidecheck_server.core.errors import RequestError
-from sidecheck_server.core.evaluate import EvaluationOptions, judge
+from sidecheck_server.core.evaluate import EvaluationOptions, evaluate
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.schemas.dialects import DEFAULT_DIALECT
 from sidecheck_server.core.schemas.source import SchemaSource
@@ -36,8 +35,8 @@ def _answer(case: dict[str, Any]) -> dict[str, Any]:
         hide_values=options.get("hide_values", False),
     )
     try:
-        compiled = CompiledSchema(source, compile_source(source, LIMITS), LIMITS)
-        verdict = judge(compiled, case["payload"].encode(), how)
+        compiled = CompiledSchema(source, compile_schema(source, LIMITS), LIMITS)
+        verdict = evaluate(compiled, case["payload"].encode(), how)
     except RequestError as refusal:
         return {"refusal": refusal.reason.value}
     return {

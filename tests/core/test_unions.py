@@ -4,8 +4,8 @@ from random import Random
 from typing import Any
 
 import pytest
-from sidecheck_server.core.compiler.generation import generate
-from sidecheck_server.core.compiler.unions import merged, without_trying
+from sidecheck_server.core.compiler.generation import generate_code
+from sidecheck_server.core.compiler.unions import merge_branches, simplify_unions
 from sidecheck_server.core.compiler.value_bounds import Definitions
 from sidecheck_server.core.engines.fast import FastEngine
 from sidecheck_server.core.schemas.canonical import Constant, Lowered
@@ -98,7 +98,7 @@ PAYLOADS: list[Any] = [
 )
 def test_unions_merge_if_their_branches_exclude_each_other(branches: Any, expected: Any) -> None:
     """And say nothing about the types of others."""
-    assert expected == merged(branches)
+    assert expected == merge_branches(branches)
 
 
 def random_branch(random: Random) -> Any:
@@ -114,7 +114,7 @@ def random_branch(random: Random) -> Any:
 
 
 def verdicts(canonical: Any) -> list[bool]:
-    code = generate(Lowered({"d0": canonical}), LIMITS)
+    code = generate_code(Lowered({"d0": canonical}), LIMITS)
     engine = FastEngine(code, "2020-12", LIMITS)
     return [engine.is_valid(payload) for payload in PAYLOADS]
 
@@ -125,7 +125,7 @@ def test_what_is_merged_accepts_what_the_union_accepts() -> None:
     for number in range(3000):
         random = Random(number)
         branches = [random_branch(random) for _ in range(random.randint(1, 3))]
-        plain = merged(branches)
+        plain = merge_branches(branches)
         if plain is not None:
             found += 1
             expected = verdicts(plain)
@@ -269,7 +269,7 @@ D1, D2, D4, D5 = ({"$ref": f"#/definitions/{name}"} for name in ("d1", "d2", "d4
 )
 def test_branches_that_something_tells_apart_are_not_tried(schema: Any, expected: Any) -> None:
     """Only the one that is told is judged."""
-    assert expected == without_trying(schema, Definitions(DEFINITIONS))
+    assert expected == simplify_unions(schema, Definitions(DEFINITIONS))
 
 
 TAGS = ["a", "b", "c", True, False, None]
@@ -301,7 +301,7 @@ def random_object(random: Random) -> Any:
 
 
 def said(definitions: dict[str, Any]) -> list[bool]:
-    engine = FastEngine(generate(Lowered(definitions), LIMITS), "2020-12", LIMITS)
+    engine = FastEngine(generate_code(Lowered(definitions), LIMITS), "2020-12", LIMITS)
     return [engine.is_valid(payload) for payload in OBJECTS]
 
 
@@ -323,7 +323,7 @@ def test_what_is_not_tried_accepts_what_the_union_accepts() -> None:
             root |= random.choice(
                 [{"type": ["object"]}, {"required": ["kind"]}, {"minProperties": 1}]
             )
-        simpler = without_trying(root, Definitions(definitions))
+        simpler = simplify_unions(root, Definitions(definitions))
         told += "byMember" in repr(simpler) or "byType" in repr(simpler)
         assert said({"d0": root, **definitions}) == said({"d0": simpler, **definitions}), root
 

@@ -6,7 +6,7 @@ from random import Random
 import pytest
 from agreement.__main__ import reproduction
 from agreement.corpus import follow_within, tool_schemas
-from agreement.judges import Finding, Judges, summon
+from agreement.engines import Finding, Judges, summon
 from agreement.mutations import mutated
 from agreement.payloads import PayloadMaker
 from agreement.shrinking import shrunk

@@ -5,12 +5,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from sidecheck_server.core.compiler.compilation import compile_source
-from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
+from sidecheck_server.core.compiler.compilation import CompiledSchema, compile_schema
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.schemas.dialects import DEFAULT_DIALECT, DIALECTS, Dialect, dialect_of
-from sidecheck_server.core.schemas.references import Survey, survey
+from sidecheck_server.core.schemas.references import Survey, survey_schema
 from sidecheck_server.core.schemas.resources import Resources
 from sidecheck_server.core.schemas.source import SchemaSource
 from sidecheck_server.core.types import Document
@@ -54,7 +53,7 @@ def compiled(
 ) -> CompiledSchema:
     """Return *schema*, compiled."""
     source = source_of(schema, documents, **more)
-    return CompiledSchema(source, compile_source(source, limits), limits)
+    return CompiledSchema(source, compile_schema(source, limits), limits)
 
 
 def refused(schema: Any, documents: Mapping[str, Any] | None = None, **more: Any) -> RequestError:
@@ -83,7 +82,7 @@ def survey_of(schema: Any, documents: Mapping[str, Any] | None = None) -> Survey
         return dialect_of(found, around, sent.get)
 
     resources = Resources(schema, find(schema, DEFAULT_DIALECT), sent, find)
-    return survey(resources, lambda _found: None, LIMITS)
+    return survey_schema(resources, lambda _found: None, LIMITS)
 
 
 def _text(value: Any) -> bytes:

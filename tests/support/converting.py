@@ -3,14 +3,14 @@
 import json
 from typing import Any
 
-from sidecheck_server.core.compiler.compilation import Artifact, compile_source
+from sidecheck_server.core.compiler.compilation import Artifact, compile_schema
 from sidecheck_server.core.convert.apis import APIS
 from sidecheck_server.core.convert.converted import ConvertedTool
 from sidecheck_server.core.convert.forms import Form
 from sidecheck_server.core.convert.tools import form_of
 from sidecheck_server.core.convert.words import ConversionOptions, ModelApi
 from sidecheck_server.core.errors import RequestError
-from sidecheck_server.core.evaluate import judge
+from sidecheck_server.core.evaluate import evaluate
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.tools.definitions import read_tool
 from sidecheck_server.core.schemas.source import SchemaSource
@@ -64,10 +64,10 @@ def validator_of(
 
     async def compile_(source: SchemaSource, begun: Any) -> Artifact:
         begun()
-        return compile_source(source, limits)
+        return compile_schema(source, limits)
 
     async def judge_(compiled: Any, payload: bytes, how: Any) -> Verdict:
-        return judge(compiled, payload, how)
+        return evaluate(compiled, payload, how)
 
     schemas = CompiledSchemas(compile_, limits, 100, 100)
     return Validator(registry, schemas, judge_, limits, report_only)

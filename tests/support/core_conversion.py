@@ -9,7 +9,8 @@ from sidecheck_server.core.convert.part import Part, reachable
 from sidecheck_server.core.convert.reading import read_parts
 from sidecheck_server.core.convert.record import Record
 from sidecheck_server.core.convert.writing import write_schema
-from sidecheck_server.core.schemas.keywords import KEYWORDS, Draft
+from sidecheck_server.core.schemas.keywords import KEYWORDS
+from sidecheck_server.core.types import Draft
 from support.compiling import LIMITS, source_of
 
 __all__ = [

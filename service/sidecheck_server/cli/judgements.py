@@ -16,10 +16,9 @@ from sidecheck_server.cli.reports import (
     write_blocks,
 )
 from sidecheck_server.cli.rows import is_terminal, printable
-from sidecheck_server.core.compiler.compilation import compile_source
-from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
+from sidecheck_server.core.compiler.compilation import CompiledSchema, compile_schema
 from sidecheck_server.core.errors import RequestError
-from sidecheck_server.core.evaluate import EvaluationOptions, judge
+from sidecheck_server.core.evaluate import EvaluationOptions, evaluate
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.tools.definitions import find_tool, read_tool
 from sidecheck_server.core.schemas.source import SchemaSource
@@ -69,7 +68,7 @@ def judge_payloads(
 
     def judged(source: Source) -> Judgement:
         try:
-            return Judgement(source, judge(compiled, source.text, how))
+            return Judgement(source, evaluate(compiled, source.text, how))
         except RequestError as refusal:
             return Judgement(source, refusal)
 
@@ -80,7 +79,7 @@ def judge_payloads(
             else read_tool(find_tool(definition, tool, _LIMITS), documents, _LIMITS).input
         )
         schema = replace(schema, assert_formats=assert_formats)
-        compiled = CompiledSchema(schema, compile_source(schema, _LIMITS), _LIMITS)
+        compiled = CompiledSchema(schema, compile_schema(schema, _LIMITS), _LIMITS)
     except RequestError as refusal:
         return [Judgement(source, refusal) for source in sources]
     return [judged(source) for source in with_progress(sources, len(sources), "Judging payloads")]

@@ -12,8 +12,7 @@ from sidecheck_server.cli.findings import Source
 from sidecheck_server.cli.listings import list_or_exit
 from sidecheck_server.cli.reports import in_json
 from sidecheck_server.cli.rows import printable
-from sidecheck_server.core.compiler.compilation import compile_source
-from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
+from sidecheck_server.core.compiler.compilation import CompiledSchema, compile_schema
 from sidecheck_server.core.convert.apis import APIS
 from sidecheck_server.core.convert.calls import (
     Meaning,
@@ -27,7 +26,7 @@ from sidecheck_server.core.convert.calls import (
 )
 from sidecheck_server.core.convert.plan import Plan, plan_from_json
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.core.evaluate import EvaluationOptions, judge
+from sidecheck_server.core.evaluate import EvaluationOptions, evaluate
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.tools.definitions import ToolDefinition, read_tool
 from sidecheck_server.core.tool_error_text import tool_error_text
@@ -145,9 +144,9 @@ def _original(
 def _meant(call: ModelCall, plan: Plan, definition: ToolDefinition) -> Meant:
     """Return what the arguments of *call* mean."""
     schema = definition.input
-    compiled = CompiledSchema(schema, compile_source(schema, _LIMITS), _LIMITS)
+    compiled = CompiledSchema(schema, compile_schema(schema, _LIMITS), _LIMITS)
     meaning = Meaning(call, plan, EvaluationOptions(), _LIMITS)
     step = meaning.after(None)
     while not isinstance(step, Meant):
-        step = meaning.after(judge(compiled, step.payload, step.how))
+        step = meaning.after(evaluate(compiled, step.payload, step.how))
     return step

@@ -4,13 +4,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from sidecheck_server.core.budget import Budget, Exhausted
-from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
+from sidecheck_server.core.compiler.compilation import CompiledSchema
 from sidecheck_server.core.explain.violations import explain
-from sidecheck_server.core.limits import exceeded
+from sidecheck_server.core.limits import limit_exceeded_error
 from sidecheck_server.core.payload import MalformedError, decode
-from sidecheck_server.core.repair.repairing import repaired, text_of
+from sidecheck_server.core.repair.repairs import apply_repairs, encode_repaired
 from sidecheck_server.core.repair.types import Repairs, UnknownArguments
-from sidecheck_server.core.repair.unknown import unknown_members
+from sidecheck_server.core.repair.unknown import find_unknown_properties
 from sidecheck_server.core.types import JsonValue, Repair, Severity, Verdict, Violation
 
 __all__ = [
@@ -20,7 +20,7 @@ __all__ = [
     "VALID",
     "EvaluationOptions",
     "details_unavailable",
-    "judge",
+    "evaluate",
     "try_evaluate_inline",
 ]
 
@@ -64,7 +64,7 @@ class EvaluationOptions:
             raise ValueError("max_violations must be at least 1")
 
 
-def judge(compiled: CompiledSchema, payload: bytes, how: EvaluationOptions) -> Verdict:
+def evaluate(compiled: CompiledSchema, payload: bytes, how: EvaluationOptions) -> Verdict:
     """Return the verdict on the JSON text *payload*, whatever it takes within the limits.
 
     Raises:
@@ -72,27 +72,35 @@ def judge(compiled: CompiledSchema, payload: bytes, how: EvaluationOptions) -> V
     """
     limits = compiled.limits
     if len(payload) > limits.payload_bytes:
-        raise exceeded("payload_bytes", limits.payload_bytes, "the payload", len(payload))
+        raise limit_exceeded_error(
+            "payload_bytes", limits.payload_bytes, "the payload", len(payload)
+        )
     try:
         return _judge(compiled, payload, how, [limits.steps], patient=True)
     except Exhausted:
-        raise exceeded("steps", limits.steps, "judging the payload takes too long") from None
+        raise limit_exceeded_error(
+            "steps", limits.steps, "judging the payload takes too long"
+        ) from None
     except RecursionError:
-        raise exceeded("steps", limits.steps, "judging the payload nests too deep") from None
+        raise limit_exceeded_error(
+            "steps", limits.steps, "judging the payload nests too deep"
+        ) from None
 
 
 def try_evaluate_inline(
     compiled: CompiledSchema, payload: bytes, how: EvaluationOptions
 ) -> Verdict | None:
-    """Return the verdict that `judge` returns, or None if it takes longer than a moment.
+    """Return the verdict that `evaluate` returns, or None if it takes longer than a moment.
 
     Raises:
-        Refusal: as `judge`.
+        Refusal: as `evaluate`.
     """
     limits = compiled.limits
     if len(payload) > limits.inline_bytes or compiled.backtracking:
         if len(payload) > limits.payload_bytes:
-            raise exceeded("payload_bytes", limits.payload_bytes, "the payload", len(payload))
+            raise limit_exceeded_error(
+                "payload_bytes", limits.payload_bytes, "the payload", len(payload)
+            )
         return None
     try:
         return _judge(compiled, payload, how, [limits.inline_steps], patient=False)
@@ -230,7 +238,9 @@ class Evaluator:
         if severity is None:
             return verdict
         hidden = self._how.hide_values
-        members = unknown_members(self._compiled.complete, value, self._budget, hide_values=hidden)
+        members = find_unknown_properties(
+            self._compiled.complete, value, self._budget, hide_values=hidden
+        )
         found = list(verdict.violations)
         more = _collect(
             (
@@ -255,7 +265,7 @@ class Evaluator:
     ) -> Repair | None:
         """Return what the payload becomes, or None if there is nothing to do or to say."""
         limits = self._compiled.limits
-        after, changes = repaired(
+        after, changes = apply_repairs(
             self._compiled.complete,
             value,
             asked,
@@ -266,7 +276,7 @@ class Evaluator:
         )
         if not changes:
             return None
-        text = payload if after is value else text_of(after, limits, self._budget)
+        text = payload if after is value else encode_repaired(after, limits, self._budget)
         verdict = self._with_unknown(self._judged(after), after, asked.unknown)
         return Repair(text, verdict, changes)
 

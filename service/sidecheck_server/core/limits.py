@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from sidecheck_server.core.errors import ErrorReason, RequestError
 
-__all__ = ["Limits", "exceeded"]
+__all__ = ["Limits", "limit_exceeded_error"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,9 @@ class Limits:
     source_bytes: int = 64 << 10
 
 
-def exceeded(bound: str, limit: int, what: str, found: int | None = None) -> RequestError:
+def limit_exceeded_error(
+    bound: str, limit: int, what: str, found: int | None = None
+) -> RequestError:
     """Return the refusal of *what*, which is beyond *bound*."""
     size = "" if found is None else f"{found:,}, "
     metadata = {"bound": bound, "limit": str(limit)}

@@ -8,7 +8,7 @@ that the model sees what is wrong and can call again (MCP 2025-11-25, server/too
 import re
 from collections.abc import Sequence
 
-from sidecheck_server.core.payload import UNREADABLE
+from sidecheck_server.core.payload import UNREADABLE_CODES
 from sidecheck_server.core.types import Severity, Verdict, Violation
 
 __all__ = ["brief_error_text", "result_error_text", "tool_error_text"]
@@ -34,7 +34,7 @@ def tool_error_text(verdict: Verdict, *, tool: str | None = None) -> str:
     if not errors:
         return ""
     subject = _arguments(tool)
-    if any(each.code in UNREADABLE for each in errors):
+    if any(each.code in UNREADABLE_CODES for each in errors):
         head = f"{subject} cannot be read as JSON:"
         tail = "Call the tool again with arguments that are one well-formed JSON object."
     else:

@@ -2,15 +2,16 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import Enum, StrEnum
 from types import MappingProxyType
 from typing import TypeAlias, Union
 
 __all__ = [
-    "RANK",
+    "SEVERITY_RANK",
     "Change",
     "ChangeRule",
     "Document",
+    "Draft",
     "JsonValue",
     "Repair",
     "Severity",
@@ -44,6 +45,16 @@ class Document:
     json: bytes
 
 
+class Draft(Enum):
+    """The published releases of JSON Schema that are supported, in order of time."""
+
+    DRAFT_04 = 4
+    DRAFT_06 = 6
+    DRAFT_07 = 7
+    DRAFT_2019_09 = 8
+    DRAFT_2020_12 = 9
+
+
 class Severity(StrEnum):
     """How grave a violation is. Only an error makes a verdict invalid."""
 
@@ -52,7 +63,7 @@ class Severity(StrEnum):
     INFO = "info"
 
 
-RANK: Mapping[Severity, int] = MappingProxyType(
+SEVERITY_RANK: Mapping[Severity, int] = MappingProxyType(
     {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 )
 """How grave each severity is: 0 is the gravest."""

@@ -8,14 +8,13 @@ from functools import lru_cache
 
 from cachetools import LRUCache
 
-from sidecheck_server.core.compiler.compilation import Artifact, compile_source
-from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
+from sidecheck_server.core.compiler.compilation import Artifact, CompiledSchema, compile_schema
 from sidecheck_server.core.convert.apis import APIS
 from sidecheck_server.core.convert.forms import Form
 from sidecheck_server.core.convert.tools import form_of
 from sidecheck_server.core.convert.words import ConversionOptions, ModelApi
 from sidecheck_server.core.errors import RequestError
-from sidecheck_server.core.evaluate import EvaluationOptions, judge
+from sidecheck_server.core.evaluate import EvaluationOptions, evaluate
 from sidecheck_server.core.infer.inferring import infer_tools
 from sidecheck_server.core.infer.words import InferenceOptions, Inferred
 from sidecheck_server.core.limits import Limits
@@ -54,7 +53,7 @@ def prepare(memory: int) -> None:
 def compile_here(source: SchemaSource, limits: Limits) -> Artifact | RequestError:
     """Compile *source*."""
     try:
-        return compile_source(source, limits)
+        return compile_schema(source, limits)
     except RequestError as refusal:
         return refusal
 
@@ -70,11 +69,11 @@ def judge_here(
             _COMPILED[source] = compiled
     try:
         try:
-            return judge(compiled, payload, how)
+            return evaluate(compiled, payload, how)
         except MemoryError:
             # What earlier schemas hold must not decide about this one.
             _COMPILED.clear()
-            return judge(CompiledSchema(source, artifact, limits), payload, how)
+            return evaluate(CompiledSchema(source, artifact, limits), payload, how)
     except RequestError as refusal:
         return refusal
 

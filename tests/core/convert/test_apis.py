@@ -8,7 +8,8 @@ from sidecheck_server.core.convert.apis.api import Api, Subset
 from sidecheck_server.core.convert.apis.vocabulary import ANNOTATIONS, EVERYTHING
 from sidecheck_server.core.convert.words import ModelApi
 from sidecheck_server.core.mcp.name_grammars import PROVIDERS, ProviderGrammar
-from sidecheck_server.core.schemas.keywords import KEYWORDS, Draft
+from sidecheck_server.core.schemas.keywords import KEYWORDS
+from sidecheck_server.core.types import Draft
 
 _DAY = re.compile(r"\d{4}-(0[1-9]|1[0-2])-[0-3]\d")
 _EACH = [pytest.param(api, id=api.key) for api in APIS.values()]

@@ -4,14 +4,13 @@ import json
 from typing import Any
 
 import pytest
-from sidecheck_server.core.compiler.compilation import compile_source
-from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
+from sidecheck_server.core.compiler.compilation import CompiledSchema, compile_schema
 from sidecheck_server.core.convert.apis import APIS
 from sidecheck_server.core.convert.calls import Meaning, Meant, read_call
 from sidecheck_server.core.convert.plan import Plan
 from sidecheck_server.core.convert.words import ModelApi
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.core.evaluate import EvaluationOptions, judge
+from sidecheck_server.core.evaluate import EvaluationOptions, evaluate
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.schemas.source import SchemaSource
 
@@ -30,11 +29,11 @@ def meant(schema: Any, arguments: Any, guide: Any = None, limits: Limits = LIMIT
     call = read_call(text.encode(), APIS[ModelApi.ANTHROPIC], LIMITS)
     plan = Plan(ModelApi.ANTHROPIC, "t", "", "t", "sha256:0", strict=False, guide=guide)
     source = SchemaSource(json.dumps(schema).encode())
-    compiled = CompiledSchema(source, compile_source(source, LIMITS), LIMITS)
+    compiled = CompiledSchema(source, compile_schema(source, LIMITS), LIMITS)
     meaning = Meaning(call, plan, EvaluationOptions(), limits)
     step = meaning.after(None)
     while not isinstance(step, Meant):
-        step = meaning.after(judge(compiled, step.payload, step.how))
+        step = meaning.after(evaluate(compiled, step.payload, step.how))
     return step
 
 

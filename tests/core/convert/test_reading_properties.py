@@ -18,7 +18,7 @@ from sidecheck_server.core.convert.record import Record
 from sidecheck_server.core.convert.words import Direction
 from sidecheck_server.core.convert.writing import write_schema
 from sidecheck_server.core.errors import RequestError
-from sidecheck_server.core.schemas.keywords import Draft
+from sidecheck_server.core.types import Draft
 from support.compiling import LIMITS
 from support.core_conversion import has_whole_doubles
 

@@ -6,11 +6,10 @@ dialect, meta-schema, references, patterns, endless loops.
 
 from dataclasses import dataclass
 
-from sidecheck_server.core.compiler.meta_schemas import refuse_invalid_schema
-from sidecheck_server.core.compiler.pattern_admission import Patterns
-from sidecheck_server.core.compiler.reference_cycles import refuse_endless_references
+from sidecheck_server.core.compiler.meta_schemas import check_against_meta_schema
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.core.limits import Limits, exceeded
+from sidecheck_server.core.limits import Limits, limit_exceeded_error
+from sidecheck_server.core.patterns import UNBOUNDED, PatternError, PatternFault, compile_pattern
 from sidecheck_server.core.payload import MalformedError, decode
 from sidecheck_server.core.schemas.dialects import (
     DEFAULT_DIALECT,
@@ -19,20 +18,88 @@ from sidecheck_server.core.schemas.dialects import (
     dialect_named,
     dialect_of,
 )
-from sidecheck_server.core.schemas.references import Subschema, Survey, survey
+from sidecheck_server.core.schemas.references import (
+    Subschema,
+    Survey,
+    check_reference_cycles,
+    survey_schema,
+)
 from sidecheck_server.core.schemas.resources import Resources
 from sidecheck_server.core.schemas.source import SchemaSource
-from sidecheck_server.core.types import Document, JsonValue
+from sidecheck_server.core.types import Document, JsonValue, as_pointer
 
-__all__ = ["Admitted", "Context", "admit", "read"]
+__all__ = ["AdmittedSchema", "PatternAdmission", "SchemaContext", "admit_schema", "read_source"]
 
 
-class Context:
+class PatternAdmission:
+    """The patterns that were admitted so far."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._known: set[str] = set()
+        self._instructions = 0
+        #: Whether one of them needs backtracking.
+        self.backtracking = False
+
+    def admit(self, here: Subschema) -> None:
+        """Admit the patterns that stand in one subschema.
+
+        Raises:
+            Refusal: INVALID_PATTERN, UNSUPPORTED_PATTERN or LIMIT_EXCEEDED.
+        """
+        if "$ref" in here.schema and here.dialect.reference_hides_siblings:
+            return
+        in_force = here.dialect.keywords
+        members = here.schema.get("patternProperties")
+        found: list[tuple[JsonValue, tuple[str, ...]]] = []
+        if "pattern" in in_force and "pattern" in here.schema:
+            found.append((here.schema["pattern"], ("pattern",)))
+        if "patternProperties" in in_force and isinstance(members, dict):
+            found += [(source, ("patternProperties", source)) for source in members]
+        for source, path in found:
+            if source not in self._known:
+                self._known.add(str(source))
+                self._admit(str(source), here.place + as_pointer(path))
+
+    def _admit(self, source: str, place: str) -> None:
+        limits = self._limits
+        try:
+            pattern = compile_pattern(
+                source,
+                max_length=limits.pattern_length,
+                backtracking=limits.allow_backtracking,
+            )
+        except PatternError as refused:
+            reason, said = _REASONS[refused.fault]
+            metadata = {"place": place, "offset": str(refused.offset)}
+            if reason is ErrorReason.LIMIT_EXCEEDED:
+                metadata |= {"bound": "pattern_length", "limit": str(limits.pattern_length)}
+            said = f"the pattern at {place} {said}: {refused.message}"
+            raise RequestError(reason, said, metadata) from None
+        if pattern.cost >= UNBOUNDED:
+            self.backtracking = True
+            return
+        self._instructions += pattern.cost
+        if self._instructions > limits.pattern_instructions:
+            what = "the patterns of the schema are too large together once compiled"
+            raise limit_exceeded_error("pattern_instructions", limits.pattern_instructions, what)
+
+
+_REASONS = {
+    PatternFault.SYNTAX: (ErrorReason.INVALID_PATTERN, "is not a regular expression of ECMA-262"),
+    PatternFault.NOT_LINEAR: (ErrorReason.UNSUPPORTED_PATTERN, "cannot be matched in linear time"),
+    PatternFault.TOO_LARGE: (ErrorReason.LIMIT_EXCEEDED, "is too large"),
+}
+
+
+class SchemaContext:
     """A schema with its dialect and documents, read but not checked."""
 
     def __init__(self, source: SchemaSource, limits: Limits) -> None:
         if len(source.json) > limits.schema_bytes:
-            raise exceeded("schema_bytes", limits.schema_bytes, "the schema", len(source.json))
+            raise limit_exceeded_error(
+                "schema_bytes", limits.schema_bytes, "the schema", len(source.json)
+            )
         self.schema = _decode(source.json, "the schema", limits)
         self.documents = _decode_documents(source.documents, limits)
         self._dialects: dict[str, Dialect] = {}
@@ -51,17 +118,17 @@ class Context:
 
 
 @dataclass(frozen=True, slots=True)
-class Admitted:
+class AdmittedSchema:
     """A schema that was checked, and whose references are known."""
 
-    context: Context
+    context: SchemaContext
     #: None for the schemas ``true`` and ``false``.
     survey: Survey | None
     #: Whether it has a pattern whose time nothing bounds.
     backtracking: bool
 
 
-def read(source: SchemaSource, limits: Limits) -> Context:
+def read_source(source: SchemaSource, limits: Limits) -> SchemaContext:
     """Return the schema of *source* with its dialect and documents, without checking it.
 
     Raises:
@@ -69,47 +136,47 @@ def read(source: SchemaSource, limits: Limits) -> Context:
             two documents have one URI, or INVALID_SCHEMA if it is neither an object nor
             a boolean.
     """
-    return Context(source, limits)
+    return SchemaContext(source, limits)
 
 
-def admit(source: SchemaSource, limits: Limits) -> Admitted:
+def admit_schema(source: SchemaSource, limits: Limits) -> AdmittedSchema:
     """Return the schema of *source*, checked.
 
     Raises:
-        Refusal: as `read`, and INVALID_SCHEMA, INVALID_PATTERN, UNSUPPORTED_PATTERN,
+        Refusal: as `read_source`, and INVALID_SCHEMA, INVALID_PATTERN, UNSUPPORTED_PATTERN,
             UNRESOLVABLE_REFERENCE or REFERENCE_CYCLE.
     """
-    context = read(source, limits)
+    context = read_source(source, limits)
     try:
         admission = _Admission(context, limits)
         surveyed = admission.admit(context.schema, context.dialect)
     except RecursionError:
-        raise exceeded(
+        raise limit_exceeded_error(
             "schema_depth", limits.schema_depth, "the schema and its meta-schemas nest too deep"
         ) from None
-    return Admitted(context, surveyed, admission.patterns.backtracking)
+    return AdmittedSchema(context, surveyed, admission.patterns.backtracking)
 
 
 class _Admission:
     """Admits a schema, and with it every meta-schema that was sent along for it."""
 
-    def __init__(self, context: Context, limits: Limits) -> None:
+    def __init__(self, context: SchemaContext, limits: Limits) -> None:
         self.context = context
         self.limits = limits
-        self.patterns = Patterns(limits)
+        self.patterns = PatternAdmission(limits)
         self.admitted_dialects = set(DIALECTS)
 
     def admit(self, schema: JsonValue, dialect: Dialect) -> Survey | None:
         documents, dialect_of = self.context.documents, self.context.dialect_of
         self.admit_dialect(dialect)
-        refuse_invalid_schema(schema, dialect, documents, dialect_of)
+        check_against_meta_schema(schema, dialect, documents, dialect_of)
         if not isinstance(schema, dict):
             return None
         resources = Resources(schema, dialect, documents, dialect_of)
-        surveyed = survey(resources, self.check, self.limits)
+        surveyed = survey_schema(resources, self.check, self.limits)
         for here in surveyed.reached.values():
             self.patterns.admit(here)
-        refuse_endless_references(surveyed)
+        check_reference_cycles(surveyed)
         return surveyed
 
     def admit_dialect(self, dialect: Dialect) -> None:
@@ -126,7 +193,7 @@ class _Admission:
         """Check a subschema that a reference leads to, outside of the schema."""
         self.admit_dialect(found.dialect)
         documents, dialect_of = self.context.documents, self.context.dialect_of
-        refuse_invalid_schema(found.schema, found.dialect, documents, dialect_of, found.place)
+        check_against_meta_schema(found.schema, found.dialect, documents, dialect_of, found.place)
 
 
 def _of_meta_schema(refusal: RequestError, dialect: Dialect) -> RequestError:
@@ -159,10 +226,10 @@ def _decode(text: bytes, what: str, limits: Limits) -> JsonValue:
 
 def _decode_documents(documents: tuple[Document, ...], limits: Limits) -> dict[str, JsonValue]:
     if len(documents) > limits.documents:
-        raise exceeded("documents", limits.documents, "the documents", len(documents))
+        raise limit_exceeded_error("documents", limits.documents, "the documents", len(documents))
     size = sum(len(document.json) for document in documents)
     if size > limits.documents_bytes:
-        raise exceeded("documents_bytes", limits.documents_bytes, "the documents", size)
+        raise limit_exceeded_error("documents_bytes", limits.documents_bytes, "the documents", size)
     decoded: dict[str, JsonValue] = {}
     for document in documents:
         uri = document.uri.removesuffix("#")

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from sidecheck_server.core.budget import Budget, spend
-from sidecheck_server.core.engines.checks import Checks
-from sidecheck_server.core.engines.json_types import has_type, is_number
-from sidecheck_server.core.explain.values import literal, quoted
+from sidecheck_server.core.engines.text_checks import TextChecks
+from sidecheck_server.core.explain.values import format_literal, quote
+from sidecheck_server.core.json_values import has_type, is_number
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.patterns import PatternRefused
+from sidecheck_server.core.patterns import PatternError
 from sidecheck_server.core.schemas.references import Subschema, Survey
 
-__all__ = ["Contradiction", "contradictions"]
+__all__ = ["Contradiction", "find_contradictions"]
 
 # In steps: a subschema, and a name that is looked for in another.
 _SUBSCHEMA = 100
@@ -37,7 +37,7 @@ class Contradiction:
     message: str
 
 
-def contradictions(survey: Survey, limits: Limits, budget: Budget) -> Iterator[Contradiction]:
+def find_contradictions(survey: Survey, limits: Limits, budget: Budget) -> Iterator[Contradiction]:
     """Yield the contradictions in a surveyed schema.
 
     Raises:
@@ -81,7 +81,7 @@ def _bounds(here: Subschema) -> Iterator[Contradiction]:
     for lower, upper, what in _BOUNDS:
         low, high = _value(here, lower), _value(here, upper)
         if is_number(low) and is_number(high) and low > high:
-            said = f"{what} cannot be at least {literal(low)} and at most {literal(high)}"
+            said = f"{what} cannot be at least {format_literal(low)} and at most {format_literal(high)}"
             yield Contradiction("BOUNDS_IMPOSSIBLE", here, (lower,), said)
             return
     # In draft 4 they are booleans, and say how to read the others.
@@ -93,7 +93,7 @@ def _bounds(here: Subschema) -> Iterator[Contradiction]:
         ("minimum", low, "exclusiveMaximum", below),
     ):
         if is_number(least) and is_number(most) and least >= most:
-            said = f"no number meets {lower} {literal(least)} and {upper} {literal(most)}"
+            said = f"no number meets {lower} {format_literal(least)} and {upper} {format_literal(most)}"
             yield Contradiction("BOUNDS_IMPOSSIBLE", here, (lower,), said)
             return
 
@@ -112,7 +112,7 @@ def _values(here: Subschema) -> Iterator[Contradiction]:
     if "const" in here.schema and "const" in here.dialect.keywords:
         value = here.schema["const"]
         if not _any_has([value], names, draft):
-            said = f"{literal(value)} has not the type that is demanded, {_or(names)}"
+            said = f"{format_literal(value)} has not the type that is demanded, {_or(names)}"
             yield Contradiction("VALUES_IMPOSSIBLE", here, ("const",), said)
 
 
@@ -130,7 +130,7 @@ class _Search:
     def __init__(self, survey: Survey, limits: Limits, budget: Budget) -> None:
         self._survey = survey
         self._budget = budget
-        self._checks = Checks(
+        self._checks = TextChecks(
             assert_formats=False, pattern_length=limits.pattern_length, allow_backtracking=False
         )
         self._together: dict[int, tuple[Subschema, ...]] = {}
@@ -145,7 +145,7 @@ class _Search:
             for index, name in enumerate(names if isinstance(names, list) else ()):
                 closer = self._forbids(name, here, together) if isinstance(name, str) else None
                 if closer is not None and not self._is_of_a_part(here, owner, closer):
-                    shown = f"the property {quoted(name)} is required, and cannot be there"
+                    shown = f"the property {quote(name)} is required, and cannot be there"
                     yield Contradiction(
                         "REQUIRED_IMPOSSIBLE",
                         here,
@@ -197,7 +197,7 @@ class _Search:
             try:
                 if not _is_false(schema) and self._checks.matches(pattern, name, self._budget):
                     return True
-            except PatternRefused:
+            except PatternError:
                 return True
         return False
 

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Set
 from dataclasses import dataclass
 
 from sidecheck_server.core.schemas.canonical import CannotLowerError
-from sidecheck_server.core.schemas.keywords import Draft
 from sidecheck_server.core.schemas.references import Subschema, Survey
+from sidecheck_server.core.types import Draft
 
 __all__ = ["EvaluatedProperties", "evaluated_items", "evaluated_properties"]
 

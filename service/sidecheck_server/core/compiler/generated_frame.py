@@ -12,7 +12,7 @@ from typing import Any
 from fastjsonschema.draft07 import CodeGeneratorDraft07
 from fastjsonschema.ref_resolver import RefResolver
 
-from sidecheck_server.core.compiler.conditions import KIND_OF_TYPE, TYPE_TESTS, display
+from sidecheck_server.core.compiler.conditions import KIND_OF_TYPE, TYPE_TESTS, write_set
 from sidecheck_server.core.engines.weights import schema_weight
 from sidecheck_server.core.schemas.canonical import CannotLowerError
 from sidecheck_server.core.types import JsonValue
@@ -54,7 +54,7 @@ class GeneratedFrame(CodeGeneratorDraft07):
             uri, name = self._needed_validation_functions.popitem()
             self.generate_validation_function(uri, name)
         for names, known in self._closed.items():
-            self.l("{} = {}", known, display(names))
+            self.l("{} = {}", known, write_set(names))
 
     def generate_validation_function(self, uri: str, name: str) -> None:
         """Write the function *name*, which judges by the definition *uri*."""

@@ -8,15 +8,15 @@ schema goes to the complete engine: what is not understood is never left out.
 from collections.abc import Callable
 from typing import Any
 
-from sidecheck_server.core.compiler.lowering_rules import RULES, Growing
-from sidecheck_server.core.compiler.unions import without_trying
+from sidecheck_server.core.compiler.lowering_rules import RULES, LoweredSchema
+from sidecheck_server.core.compiler.unions import simplify_unions
 from sidecheck_server.core.compiler.value_bounds import Definitions
 from sidecheck_server.core.schemas.canonical import CannotLowerError, Canonical, Constant, Lowered
 from sidecheck_server.core.schemas.dialects import Dialect
 from sidecheck_server.core.schemas.references import Subschema, Survey
 from sidecheck_server.core.types import JsonValue
 
-__all__ = ["lower"]
+__all__ = ["lower_schema"]
 
 _DEEPEST = 4
 """A subschema nested deeper than this becomes a definition of its own.
@@ -26,7 +26,7 @@ level of schema costs up to two of the former and three of the latter.
 """
 
 
-def lower(survey: Survey, assert_formats: Callable[[Dialect, str], bool]) -> Lowered:
+def lower_schema(survey: Survey, assert_formats: Callable[[Dialect, str], bool]) -> Lowered:
     """Return the canonical form of a surveyed schema.
 
     *assert_formats* tells whether a format is to be asserted in a dialect.
@@ -42,7 +42,7 @@ def lower(survey: Survey, assert_formats: Callable[[Dialect, str], bool]) -> Low
     bodies = lowering.result.definitions
     known = Definitions(bodies)
     lowering.result.definitions = {
-        name: without_trying(body, known) for name, body in bodies.items()
+        name: simplify_unions(body, known) for name, body in bodies.items()
     }
     return lowering.result
 
@@ -74,7 +74,7 @@ class _Lowering:
     def body(self, here: Subschema, depth: int) -> Canonical:
         if "$ref" in here.schema and here.dialect.reference_hides_siblings:
             return self.reference(here, "$ref")
-        out = Growing(here, depth)
+        out = LoweredSchema(here, depth)
         for keyword in here.schema:
             if keyword in here.dialect.keywords:
                 rule = RULES.get(keyword)

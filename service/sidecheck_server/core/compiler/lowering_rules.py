@@ -11,11 +11,10 @@ from typing import Any, Protocol
 from sidecheck_server.core.compiler.evaluated_locations import evaluated_items, evaluated_properties
 from sidecheck_server.core.schemas.canonical import Canonical
 from sidecheck_server.core.schemas.dialects import Dialect
-from sidecheck_server.core.schemas.keywords import Draft
 from sidecheck_server.core.schemas.references import Subschema, Survey
-from sidecheck_server.core.types import JsonValue
+from sidecheck_server.core.types import Draft, JsonValue
 
-__all__ = ["RULES", "Growing", "Lowering"]
+__all__ = ["RULES", "LoweredSchema", "Lowering"]
 
 
 class Lowering(Protocol):
@@ -40,7 +39,7 @@ class Lowering(Protocol):
         """Return a constant as it stands in the canonical form."""
 
 
-class Growing:
+class LoweredSchema:
     """The canonical form of one subschema while it grows."""
 
     def __init__(self, here: Subschema, depth: int) -> None:
@@ -72,18 +71,18 @@ class Growing:
         return {"allOf": [*own, *self.conjuncts]}
 
 
-_Rule = Callable[[Lowering, Growing, str], None]
+_Rule = Callable[[Lowering, LoweredSchema, str], None]
 
 
-def _nothing(_lowering: Lowering, _out: Growing, _keyword: str) -> None:
+def _nothing(_lowering: Lowering, _out: LoweredSchema, _keyword: str) -> None:
     """Have no effect on a verdict, or have it where a neighbour is lowered."""
 
 
-def _as_is(_lowering: Lowering, out: Growing, keyword: str) -> None:
+def _as_is(_lowering: Lowering, out: LoweredSchema, keyword: str) -> None:
     out.body[keyword] = out.schema[keyword]
 
 
-def _type(_lowering: Lowering, out: Growing, _keyword: str) -> None:
+def _type(_lowering: Lowering, out: LoweredSchema, _keyword: str) -> None:
     named: Any = out.schema["type"]
     types = list(named) if isinstance(named, list) else [named]
     if out.here.dialect.draft is Draft.DRAFT_04:
@@ -93,72 +92,72 @@ def _type(_lowering: Lowering, out: Growing, _keyword: str) -> None:
     out.body["type"] = types
 
 
-def _enum(lowering: Lowering, out: Growing, _keyword: str) -> None:
+def _enum(lowering: Lowering, out: LoweredSchema, _keyword: str) -> None:
     values: Any = out.schema["enum"]
     out.put({"enum": [lowering.constant(value) for value in values]})
 
 
-def _const(lowering: Lowering, out: Growing, _keyword: str) -> None:
+def _const(lowering: Lowering, out: LoweredSchema, _keyword: str) -> None:
     out.put({"enum": [lowering.constant(out.schema["const"])]})
 
 
-def _minimum(_lowering: Lowering, out: Growing, keyword: str) -> None:
+def _minimum(_lowering: Lowering, out: LoweredSchema, keyword: str) -> None:
     exclusive = {"minimum": "exclusiveMinimum", "maximum": "exclusiveMaximum"}[keyword]
     # In draft 4 the exclusive forms are flags (draft-04 validation, 5.1.2 and 5.1.3).
     name = exclusive if out.schema.get(exclusive) is True else keyword
     out.body[name] = out.schema[keyword]
 
 
-def _exclusive(_lowering: Lowering, out: Growing, keyword: str) -> None:
+def _exclusive(_lowering: Lowering, out: LoweredSchema, keyword: str) -> None:
     if out.here.dialect.draft is not Draft.DRAFT_04:
         out.body[keyword] = out.schema[keyword]
 
 
-def _unique(_lowering: Lowering, out: Growing, _keyword: str) -> None:
+def _unique(_lowering: Lowering, out: LoweredSchema, _keyword: str) -> None:
     if out.schema["uniqueItems"] is True:
         out.body["uniqueItems"] = True
 
 
-def _pattern(lowering: Lowering, out: Growing, _keyword: str) -> None:
+def _pattern(lowering: Lowering, out: LoweredSchema, _keyword: str) -> None:
     out.body["pattern"] = lowering.pattern(str(out.schema["pattern"]))
 
 
-def _format(lowering: Lowering, out: Growing, _keyword: str) -> None:
+def _format(lowering: Lowering, out: LoweredSchema, _keyword: str) -> None:
     name = str(out.schema["format"])
     if lowering.assert_formats(out.here.dialect, name):
         out.body["format"] = lowering.format(name)
 
 
-def _one(lowering: Lowering, out: Growing, keyword: str) -> None:
+def _one(lowering: Lowering, out: LoweredSchema, keyword: str) -> None:
     out.body[keyword] = lowering.lower(out.schema[keyword], out.depth + 1)
 
 
-def _all_of(lowering: Lowering, out: Growing, _keyword: str) -> None:
+def _all_of(lowering: Lowering, out: LoweredSchema, _keyword: str) -> None:
     branches: Any = out.schema["allOf"]
     for branch in branches:
         out.add(lowering.lower(branch, out.depth + 1))
 
 
-def _union(lowering: Lowering, out: Growing, keyword: str) -> None:
+def _union(lowering: Lowering, out: LoweredSchema, keyword: str) -> None:
     branches: Any = out.schema[keyword]
     lowered = [lowering.lower(branch, out.depth + 1) for branch in branches]
     out.put({keyword: lowered})
 
 
-def _if(lowering: Lowering, out: Growing, _keyword: str) -> None:
+def _if(lowering: Lowering, out: LoweredSchema, _keyword: str) -> None:
     parts = [name for name in ("if", "then", "else") if name in out.schema]
     if len(parts) > 1:
         out.put({name: lowering.lower(out.schema[name], out.depth + 1) for name in parts})
 
 
-def _properties(lowering: Lowering, out: Growing, keyword: str) -> None:
+def _properties(lowering: Lowering, out: LoweredSchema, keyword: str) -> None:
     members: Any = out.schema[keyword]
     out.body[keyword] = {
         name: lowering.lower(schema, out.depth + 1) for name, schema in members.items()
     }
 
 
-def _pattern_properties(lowering: Lowering, out: Growing, keyword: str) -> None:
+def _pattern_properties(lowering: Lowering, out: LoweredSchema, keyword: str) -> None:
     members: Any = out.schema[keyword]
     out.body[keyword] = {
         lowering.pattern(source): lowering.lower(schema, out.depth + 1)
@@ -166,13 +165,13 @@ def _pattern_properties(lowering: Lowering, out: Growing, keyword: str) -> None:
     }
 
 
-def _additional_properties(lowering: Lowering, out: Growing, keyword: str) -> None:
+def _additional_properties(lowering: Lowering, out: LoweredSchema, keyword: str) -> None:
     lowered = lowering.lower(out.schema[keyword], out.depth + 1)
     if lowered is not True and lowered != {}:
         out.body[keyword] = lowered
 
 
-def _items(lowering: Lowering, out: Growing, _keyword: str) -> None:
+def _items(lowering: Lowering, out: LoweredSchema, _keyword: str) -> None:
     if "items" in out.body:
         return  # Lowered along with its neighbour.
     first: Any = out.schema.get("prefixItems")
@@ -188,7 +187,7 @@ def _items(lowering: Lowering, out: Growing, _keyword: str) -> None:
         out.body["additionalItems"] = lowering.lower(rest, out.depth + 1)
 
 
-def _contains(lowering: Lowering, out: Growing, _keyword: str) -> None:
+def _contains(lowering: Lowering, out: LoweredSchema, _keyword: str) -> None:
     in_force = out.here.dialect.keywords
     least: Any = out.schema.get("minContains", 1) if "minContains" in in_force else 1
     most: Any = out.schema.get("maxContains") if "maxContains" in in_force else None
@@ -199,7 +198,7 @@ def _contains(lowering: Lowering, out: Growing, _keyword: str) -> None:
     out.put({**lowered, **bounds})
 
 
-def _dependencies(lowering: Lowering, out: Growing, keyword: str) -> None:
+def _dependencies(lowering: Lowering, out: LoweredSchema, keyword: str) -> None:
     members: Any = out.schema[keyword]
     lowered = {
         name: needed if isinstance(needed, list) else lowering.lower(needed, out.depth + 1)
@@ -209,11 +208,11 @@ def _dependencies(lowering: Lowering, out: Growing, keyword: str) -> None:
         out.put({"dependencies": lowered})
 
 
-def _reference(lowering: Lowering, out: Growing, keyword: str) -> None:
+def _reference(lowering: Lowering, out: LoweredSchema, keyword: str) -> None:
     out.add(lowering.reference(out.here, keyword))
 
 
-def _unevaluated_properties(lowering: Lowering, out: Growing, keyword: str) -> None:
+def _unevaluated_properties(lowering: Lowering, out: LoweredSchema, keyword: str) -> None:
     found = evaluated_properties(out.here, lowering.survey)
     if found is not None:
         out.add(
@@ -225,7 +224,7 @@ def _unevaluated_properties(lowering: Lowering, out: Growing, keyword: str) -> N
         )
 
 
-def _unevaluated_items(lowering: Lowering, out: Growing, keyword: str) -> None:
+def _unevaluated_items(lowering: Lowering, out: LoweredSchema, keyword: str) -> None:
     count = evaluated_items(out.here, lowering.survey)
     if count is not None:
         rest = lowering.lower(out.schema[keyword], out.depth + 1)

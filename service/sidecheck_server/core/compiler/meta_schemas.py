@@ -5,27 +5,31 @@ from functools import lru_cache
 from itertools import islice
 
 from sidecheck_server.core.budget import Exhausted
-from sidecheck_server.core.compiler.generation import generate
-from sidecheck_server.core.compiler.lowering import lower
+from sidecheck_server.core.compiler.generation import generate_code
+from sidecheck_server.core.compiler.lowering import lower_schema
 from sidecheck_server.core.engines.complete import CompleteEngine
 from sidecheck_server.core.engines.fast import FastEngine
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.explain.violations import explain
-from sidecheck_server.core.limits import Limits, exceeded
-from sidecheck_server.core.schemas.dialects import DEFAULT_DIALECT, DIALECTS, STANDARD, Dialect
-from sidecheck_server.core.schemas.published import PUBLISHED
-from sidecheck_server.core.schemas.references import survey
-from sidecheck_server.core.schemas.resources import DialectOf, Resources
+from sidecheck_server.core.limits import Limits, limit_exceeded_error
+from sidecheck_server.core.schemas.dialects import (
+    DEFAULT_DIALECT,
+    DIALECTS,
+    STANDARD_DIALECTS,
+    Dialect,
+)
+from sidecheck_server.core.schemas.references import survey_schema
+from sidecheck_server.core.schemas.resources import PUBLISHED, DialectOf, Resources
 from sidecheck_server.core.types import JsonValue, Violation
 
-__all__ = ["refuse_invalid_schema"]
+__all__ = ["check_against_meta_schema"]
 
 _PROBLEMS = 20
 # A published meta-schema's work is bounded by the size of the schema, which is.
 _UNBOUNDED = Limits(steps=1 << 60)
 
 
-def refuse_invalid_schema(
+def check_against_meta_schema(
     schema: JsonValue,
     dialect: Dialect,
     documents: Mapping[str, JsonValue],
@@ -43,7 +47,7 @@ def refuse_invalid_schema(
         Refusal: INVALID_SCHEMA, with a problem for every fault; LIMIT_EXCEEDED if a
             meta-schema that was sent along takes too many steps.
     """
-    standard = STANDARD[dialect.draft]
+    standard = STANDARD_DIALECTS[dialect.draft]
     if not _meta_engine(standard.uri).is_valid(schema):
         try:
             problems = _problems(schema, PUBLISHED[standard.uri], {}, dialect_of)
@@ -55,7 +59,7 @@ def refuse_invalid_schema(
             problems = _problems(schema, dialect.own_meta_schema, documents, dialect_of)
         except Exhausted:
             what = f"judging the schema by its meta-schema {dialect.uri[:128]} takes too long"
-            raise exceeded("steps", Limits().steps, what) from None
+            raise limit_exceeded_error("steps", Limits().steps, what) from None
         if problems:
             raise _invalid(dialect, place, problems)
 
@@ -95,8 +99,10 @@ def _invalid(dialect: Dialect, place: str, problems: tuple[Violation, ...]) -> R
 def _meta_engine(uri: str) -> FastEngine:
     dialect = DIALECTS[uri]
     resources = Resources(PUBLISHED[uri], dialect, {}, _same_dialect)
-    lowered = lower(survey(resources, _accept, _UNBOUNDED), lambda _dialect, _name: False)
-    return FastEngine(generate(lowered, _UNBOUNDED), dialect.name, _UNBOUNDED)
+    lowered = lower_schema(
+        survey_schema(resources, _accept, _UNBOUNDED), lambda _dialect, _name: False
+    )
+    return FastEngine(generate_code(lowered, _UNBOUNDED), dialect.name, _UNBOUNDED)
 
 
 def _same_dialect(_schema: JsonValue, around: Dialect) -> Dialect:

@@ -1,7 +1,7 @@
 """Remarks: what is odd about a schema although it is valid.
 
 A schema may have a default that it refuses itself, and demands that contradict each
-other (see `contradictions`). Nothing is said of what stands under ``not`` and ``if``, where
+other (see `find_contradictions`). Nothing is said of what stands under ``not`` and ``if``, where
 refusing may be the purpose, nor of documents that are sent along.
 """
 
@@ -10,19 +10,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from sidecheck_server.core.budget import Budget, Exhausted
-from sidecheck_server.core.compiler.admission import Admitted
-from sidecheck_server.core.compiler.contradictions import contradictions
+from sidecheck_server.core.compiler.admission import AdmittedSchema
+from sidecheck_server.core.compiler.contradictions import find_contradictions
 from sidecheck_server.core.engines.complete import CompleteEngine
-from sidecheck_server.core.engines.fault import NOTHING
+from sidecheck_server.core.engines.fault import NO_FAULTS
 from sidecheck_server.core.engines.scope import scope_of
-from sidecheck_server.core.explain.values import literal
+from sidecheck_server.core.explain.values import format_literal
 from sidecheck_server.core.explain.violations import explain
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.schemas.references import REFERENCES, Subschema
 from sidecheck_server.core.schemas.source import SchemaSource
 from sidecheck_server.core.types import as_pointer
 
-__all__ = ["SchemaWarning", "schema_warnings"]
+__all__ = ["SchemaWarning", "find_schema_warnings"]
 
 _STEPS = 200_000
 """How much work it may take to look for each kind of remark, about five milliseconds."""
@@ -46,8 +46,8 @@ class SchemaWarning:
     message: str
 
 
-def schema_warnings(
-    admitted: Admitted, source: SchemaSource, limits: Limits
+def find_schema_warnings(
+    admitted: AdmittedSchema, source: SchemaSource, limits: Limits
 ) -> tuple[SchemaWarning, ...]:
     """Return the remarks on the schema of *source*, as many as a moment allows."""
     if admitted.survey is None:
@@ -67,17 +67,17 @@ def schema_warnings(
 
 
 def _contradictions(
-    admitted: Admitted, _source: SchemaSource, limits: Limits, budget: Budget
+    admitted: AdmittedSchema, _source: SchemaSource, limits: Limits, budget: Budget
 ) -> Iterator[SchemaWarning]:
     assert admitted.survey is not None
-    for odd in contradictions(admitted.survey, limits, budget):
+    for odd in find_contradictions(admitted.survey, limits, budget):
         at = _pointer(odd.here)
         if at is not None:
             yield SchemaWarning(odd.code, at + as_pointer(odd.path), odd.message)
 
 
 def _refused_defaults(
-    admitted: Admitted, source: SchemaSource, limits: Limits, budget: Budget
+    admitted: AdmittedSchema, source: SchemaSource, limits: Limits, budget: Budget
 ) -> Iterator[SchemaWarning]:
     """Yield the defaults that their own subschemas refuse.
 
@@ -95,12 +95,12 @@ def _refused_defaults(
     for here in having:
         default = here.schema["default"]
         faults = judges.of(here).descend(default, here.schema)
-        if faults is NOTHING or (at := _pointer(here)) is None:
+        if faults is NO_FAULTS or (at := _pointer(here)) is None:
             continue
         first = next(explain(faults, hide_values=False), None)
         if first is not None:
             place = f" at {first.instance_location[:100]}" if first.instance_location else ""
-            said = f"the default {literal(default)} is refused by its own schema{place}"
+            said = f"the default {format_literal(default)} is refused by its own schema{place}"
             yield SchemaWarning("DEFAULT_REFUSED", f"{at}/default", f"{said}: {first.message}")
 
 
@@ -109,7 +109,7 @@ def _has_default(here: Subschema) -> bool:
     return "default" in schema and not ("$ref" in schema and here.dialect.reference_hides_siblings)
 
 
-def _is_static(admitted: Admitted) -> bool:
+def _is_static(admitted: AdmittedSchema) -> bool:
     assert admitted.survey is not None
     return all(reference.static for reference in admitted.survey.references.values())
 
@@ -118,7 +118,7 @@ class _Judges:
     """Validators of the complete engine that stand in the resource of a subschema."""
 
     def __init__(
-        self, admitted: Admitted, source: SchemaSource, limits: Limits, budget: Budget
+        self, admitted: AdmittedSchema, source: SchemaSource, limits: Limits, budget: Budget
     ) -> None:
         context = admitted.context
         engine = CompleteEngine(

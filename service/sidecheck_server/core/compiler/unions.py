@@ -12,13 +12,13 @@ from typing import Any
 from sidecheck_server.core.compiler.value_bounds import (
     Definitions,
     ValueBounds,
-    cover_of,
-    kinds,
-    limits_of,
+    infer_value_bounds,
+    list_constants,
+    type_kinds,
 )
 from sidecheck_server.core.schemas.canonical import Canonical
 
-__all__ = ["merged", "without_trying"]
+__all__ = ["merge_branches", "simplify_unions"]
 
 
 # The keywords that say nothing about values of any other type.
@@ -48,7 +48,7 @@ _OF_TYPE: Mapping[str, frozenset[str]] = MappingProxyType(
 )
 
 
-def without_trying(schema: Canonical, definitions: Definitions) -> Canonical:
+def simplify_unions(schema: Canonical, definitions: Definitions) -> Canonical:
     """Return what accepts the same as *schema*, and tries no more branches than need be.
 
     References lead to *definitions*. Subschemas are looked into, definitions are not.
@@ -57,7 +57,7 @@ def without_trying(schema: Canonical, definitions: Definitions) -> Canonical:
         return schema
     body = {name: _inside(name, value, definitions) for name, value in schema.items()}
     unions = {name: body.pop(name) for name in ("anyOf", "oneOf") if name in body}
-    known = cover_of(body, definitions) if unions else ValueBounds()
+    known = infer_value_bounds(body, definitions) if unions else ValueBounds()
     for keyword, branches in unions.items():
         body = _joined(body, _simpler(keyword, branches, known, definitions))
     return body
@@ -65,13 +65,13 @@ def without_trying(schema: Canonical, definitions: Definitions) -> Canonical:
 
 def _inside(keyword: str, value: Any, definitions: Definitions) -> Any:
     if keyword in _SCHEMAS and isinstance(value, list):
-        return [without_trying(each, definitions) for each in value]
+        return [simplify_unions(each, definitions) for each in value]
     if keyword in _SCHEMA_MAPS:
         return {
-            name: each if isinstance(each, list) else without_trying(each, definitions)
+            name: each if isinstance(each, list) else simplify_unions(each, definitions)
             for name, each in value.items()
         }
-    return without_trying(value, definitions) if keyword in _SCHEMA else value
+    return simplify_unions(value, definitions) if keyword in _SCHEMA else value
 
 
 _SCHEMAS = frozenset({"allOf", "anyOf", "items", "oneOf"})
@@ -110,9 +110,9 @@ def _simpler(
     keyword: str, given: Sequence[Canonical], around: ValueBounds, definitions: Definitions
 ) -> Mapping[str, Any]:
     branches = list(_branches(keyword, given))
-    covers = [cover_of(branch, definitions).both(around) for branch in branches]
+    covers = [infer_value_bounds(branch, definitions).both(around) for branch in branches]
     branches, covers = _told_by_member(branches, covers)
-    plain = branches[0] if len(branches) == 1 else merged(branches)
+    plain = branches[0] if len(branches) == 1 else merge_branches(branches)
     if isinstance(plain, dict):
         return plain
     return _told_by_type(branches, covers) or {keyword: branches}
@@ -133,7 +133,7 @@ def _told_by_type(
     seen: set[str] = set()
     cases = []
     for branch, cover in zip(branches, covers, strict=True):
-        own = None if cover.types is None else kinds(cover.types)
+        own = None if cover.types is None else type_kinds(cover.types)
         if own is None or seen & own:
             return None
         if own:
@@ -184,12 +184,12 @@ def _beside(name: str, branch: Canonical) -> Canonical:
         return branch
     rest = dict(branch)
     member = branch["properties"][name]
-    if limits_of(member) is not None and member.keys() <= {"type", "enum"}:
+    if list_constants(member) is not None and member.keys() <= {"type", "enum"}:
         rest["properties"] = {**branch["properties"], name: True}
     return rest
 
 
-def merged(branches: Sequence[Canonical]) -> Canonical | None:
+def merge_branches(branches: Sequence[Canonical]) -> Canonical | None:
     """Return a plain schema that accepts what an ``anyOf`` or ``oneOf`` of *branches* accepts.
 
     None if there is none. As the branches exclude each other, both keywords mean the same.
@@ -204,7 +204,7 @@ def _merged_types(branches: Sequence[Canonical]) -> Canonical | None:
         if not isinstance(branch, dict) or "type" not in branch:
             return None
         own = branch["type"]
-        if kinds(own) & kinds(types):
+        if type_kinds(own) & type_kinds(types):
             return None
         allowed = frozenset({"type"}).union(*(_OF_TYPE[name] for name in own))
         if not branch.keys() <= allowed:

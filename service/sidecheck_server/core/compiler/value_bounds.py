@@ -6,7 +6,7 @@ from typing import Any
 
 from sidecheck_server.core.schemas.canonical import Canonical, Constant
 
-__all__ = ["Definitions", "ValueBounds", "cover_of", "kinds", "limits_of"]
+__all__ = ["Definitions", "ValueBounds", "infer_value_bounds", "list_constants", "type_kinds"]
 
 _DEEPEST = 8
 """How many references and conjunctions are looked through."""
@@ -35,10 +35,10 @@ class ValueBounds:
 
 
 def _narrower(one: ValueBounds, other: ValueBounds) -> bool:
-    return one.types is not None and kinds(one.types) <= kinds(other.types or ())
+    return one.types is not None and type_kinds(one.types) <= type_kinds(other.types or ())
 
 
-def kinds(types: Iterable[str]) -> frozenset[str]:
+def type_kinds(types: Iterable[str]) -> frozenset[str]:
     """Return *types* with one name for all numbers: then no two have a value in common."""
     return frozenset("number" if name in _NUMERIC else name for name in types)
 
@@ -54,12 +54,12 @@ class Definitions:
         """Return what is known of the values of the definition *name*, *depth* levels in."""
         known = self._covers.get((name, depth))
         if known is None:
-            known = cover_of(self._bodies.get(name, True), self, depth)
+            known = infer_value_bounds(self._bodies.get(name, True), self, depth)
             self._covers[name, depth] = known
         return known
 
 
-def cover_of(schema: Canonical, definitions: Definitions, depth: int = 0) -> ValueBounds:
+def infer_value_bounds(schema: Canonical, definitions: Definitions, depth: int = 0) -> ValueBounds:
     """Return what is known of the values of *schema*, looking through references."""
     if isinstance(schema, bool):
         return ValueBounds() if schema else ValueBounds(types=())
@@ -68,14 +68,14 @@ def cover_of(schema: Canonical, definitions: Definitions, depth: int = 0) -> Val
     if "$ref" in schema:
         return definitions.cover(schema["$ref"].rpartition("/")[2], depth + 1)
     members = schema.get("properties", {}).items()
-    limited = ((name, limits_of(member)) for name, member in members)
+    limited = ((name, list_constants(member)) for name, member in members)
     known = ValueBounds(
         _types(schema),
         frozenset(schema.get("required", ())),
         {name: values for name, values in limited if values is not None},
     )
     for conjunct in schema.get("allOf", ()):
-        known = known.both(cover_of(conjunct, definitions, depth + 1))
+        known = known.both(infer_value_bounds(conjunct, definitions, depth + 1))
     return known
 
 
@@ -98,7 +98,7 @@ def _type_of(value: Any) -> str:
     return "string" if isinstance(value, str) else "number"
 
 
-def limits_of(member: Canonical) -> tuple[Any, ...] | None:
+def list_constants(member: Canonical) -> tuple[Any, ...] | None:
     """Return all values that *member* can accept if there are few, and none is a number."""
     values = None if isinstance(member, bool) else member.get("enum")
     # Among numbers, 1 and 1.0 are one and the same.

@@ -9,7 +9,13 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import Any
 
-from sidecheck_server.core.compiler.conditions import BOUNDS, TYPE_TESTS, display, fits_types, is_in
+from sidecheck_server.core.compiler.conditions import (
+    BOUNDS,
+    TYPE_TESTS,
+    enum_implies_types,
+    write_membership_test,
+    write_set,
+)
 from sidecheck_server.core.compiler.generated_frame import GeneratedFrame
 from sidecheck_server.core.types import JsonValue
 
@@ -33,13 +39,13 @@ class VerdictGenerator(GeneratedFrame):
     # Keywords for any value
 
     def generate_type(self) -> None:
-        if self._given is self._definition or fits_types(self._definition):
+        if self._given is self._definition or enum_implies_types(self._definition):
             return
         tests = [TYPE_TESTS[name].format(self._variable) for name in self._definition["type"]]
         self.fail_if(f"not ({' or '.join(tests)})")
 
     def generate_enum(self) -> None:
-        self.fail_if(f"not ({is_in(self._variable, self._definition['enum'])})")
+        self.fail_if(f"not ({write_membership_test(self._variable, self._definition['enum'])})")
 
     # Unions whose branches exclude each other
 
@@ -60,7 +66,7 @@ class VerdictGenerator(GeneratedFrame):
                 self.fail_if(f"{name!r} not in {variable}")
             self.l("{variable}_t = {variable}[{}]", repr(name))
             values = [value for values, _ in cases for value in values]
-            self.fail_if(f"not ({is_in(f'{variable}_t', values)})")
+            self.fail_if(f"not ({write_membership_test(f'{variable}_t', values)})")
             self.choose(cases)
 
     def choose(self, cases: Sequence[Any]) -> None:
@@ -72,7 +78,9 @@ class VerdictGenerator(GeneratedFrame):
             return
         half = len(cases) // 2
         values = [value for values, _ in cases[:half] for value in values]
-        with self.block(f"if {is_in(f'{self._variable}_t', values, hashable=True)}:"):
+        with self.block(
+            f"if {write_membership_test(f'{self._variable}_t', values, hashable=True)}:"
+        ):
             self.choose(cases[:half])
         with self.block("else:"):
             self.choose(cases[half:])
@@ -181,7 +189,7 @@ class VerdictGenerator(GeneratedFrame):
             return
         variable = self._variable
         known = list(self._definition.get("properties", ()))
-        tests = [f"{variable}_k not in {display(known)}"] if known else []
+        tests = [f"{variable}_k not in {write_set(known)}"] if known else []
         patterns = self._definition.get("patternProperties", ())
         if rest is False and not patterns:
             self.close(known)

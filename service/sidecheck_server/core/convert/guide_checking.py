@@ -5,8 +5,8 @@ from typing import Any, TypeAlias
 
 from sidecheck_server.core.convert.branches import MOST_CONSTANTS, TYPES
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.core.explain.values import kind_of, quoted
-from sidecheck_server.core.limits import Limits, exceeded
+from sidecheck_server.core.explain.values import describe_kind, quote
+from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.core.types import as_pointer
 
 __all__ = ["check_guide", "check_members", "expect", "invalid_plan"]
@@ -31,7 +31,7 @@ def expect(value: Any, kind: type, in_words: str, path: _Path) -> None:
         Refusal: INVALID_MAPPING.
     """
     if type(value) is not kind:
-        said = f"expected {in_words}, found {kind_of(value)}"
+        said = f"expected {in_words}, found {describe_kind(value)}"
         raise invalid_plan(path, "PLAN_WRONG_TYPE", said)
 
 
@@ -46,11 +46,11 @@ def check_members(
     expect(value, dict, f"an object, {what}", path)
     for name in value:
         if name not in known:
-            said = f"{what} has no member {quoted(name)}"
+            said = f"{what} has no member {quote(name)}"
             raise invalid_plan((*path, name), "PLAN_UNKNOWN_PROPERTY", said)
     for name in required:
         if name not in value:
-            said = f"{what} needs the member {quoted(name)}"
+            said = f"{what} needs the member {quote(name)}"
             raise invalid_plan(path, "PLAN_MEMBER_MISSING", said)
 
 
@@ -90,7 +90,7 @@ class _Check:
             checked += 1
             if checked > self._limits.subschemas:
                 most = self._limits.subschemas
-                raise exceeded("subschemas", most, "the plan has too many guides")
+                raise limit_exceeded_error("subschemas", most, "the plan has too many guides")
             pending += reversed(list(self._below(guide, at, of)))
         self._refuse_endless(path)
 
@@ -108,7 +108,7 @@ class _Check:
 
     def _follow(self, name: str, at: _Path, of: str) -> None:
         if name not in self._defs:
-            said = f"there is no guide {quoted(name)} in defs"
+            said = f"there is no guide {quote(name)} in defs"
             raise invalid_plan((*at, "ref"), "PLAN_REFERENCE_UNRESOLVED", said)
         if of:
             self._leads[of].add(name)
@@ -180,7 +180,7 @@ def _guides_or_null(value: Any, path: _Path) -> _Below:
 
 def _true(value: Any, path: _Path) -> _Below:
     if value is not True:
-        said = f"expected true, found {kind_of(value)}"
+        said = f"expected true, found {describe_kind(value)}"
         raise invalid_plan(path, "PLAN_WRONG_VALUE", said)
     return iter(())
 
@@ -214,7 +214,7 @@ def _types(value: Any, path: _Path) -> _Below:
     _names(value, path)
     for index, name in enumerate(value):
         if name not in TYPES:
-            said = f"{quoted(name)} is no type of JSON values"
+            said = f"{quote(name)} is no type of JSON values"
             raise invalid_plan((*path, index), "PLAN_WRONG_VALUE", said)
     return iter(())
 
@@ -229,7 +229,7 @@ def _constants(value: Any, path: _Path) -> _Below:
             raise invalid_plan(at, "PLAN_WRONG_VALUE", said)
         for index, constant in enumerate(constants):
             if isinstance(constant, dict | list):
-                said = f"expected no array and no object, found {kind_of(constant)}"
+                said = f"expected no array and no object, found {describe_kind(constant)}"
                 raise invalid_plan((*at, index), "PLAN_WRONG_TYPE", said)
     return iter(())
 

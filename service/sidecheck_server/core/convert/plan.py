@@ -21,8 +21,8 @@ from sidecheck_server.core.convert.guide_checking import (
 from sidecheck_server.core.convert.guides import Guide
 from sidecheck_server.core.convert.words import ModelApi
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.core.explain.values import kind_of, listed, quoted
-from sidecheck_server.core.limits import Limits, exceeded
+from sidecheck_server.core.explain.values import describe_kind, join_phrase, quote
+from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.core.payload import MalformedError, decode
 from sidecheck_server.core.types import JsonValue
 
@@ -89,7 +89,7 @@ def plan_from_json(text: bytes, limits: Limits) -> Plan:
         Refusal: INVALID_MAPPING, with the place and a code in its metadata; LIMIT_EXCEEDED.
     """
     if len(text) > limits.schema_bytes:
-        raise exceeded("schema_bytes", limits.schema_bytes, "the plan", len(text))
+        raise limit_exceeded_error("schema_bytes", limits.schema_bytes, "the plan", len(text))
     try:
         value = decode(text, max_depth=2 * limits.schema_depth, depth_bound="schema_depth", most=1)
     except MalformedError as error:
@@ -116,7 +116,7 @@ def _checked(value: JsonValue) -> dict[str, Any]:
     assert isinstance(value, dict), "it was expected to be one"
     # Of another version, or of what was never a plan, nothing else is known.
     if _FORMAT not in value:
-        said = f"a plan needs the member {quoted(_FORMAT)}: give what a conversion made as it is"
+        said = f"a plan needs the member {quote(_FORMAT)}: give what a conversion made as it is"
         raise invalid_plan((), "PLAN_MEMBER_MISSING", said)
     _version(value[_FORMAT], _FORMAT)
     check_members(value, _MEMBERS, _REQUIRED, "a plan", ())
@@ -127,7 +127,9 @@ def _checked(value: JsonValue) -> dict[str, Any]:
 
 def _version(value: Any, at: str) -> None:
     if type(value) is not int or value != _VERSION:
-        found = f"version {value}" if type(value) is int and 0 <= value < 1000 else kind_of(value)
+        found = (
+            f"version {value}" if type(value) is int and 0 <= value < 1000 else describe_kind(value)
+        )
         said = f"its version is not known: expected {_VERSION}, found {found}"
         raise invalid_plan((at,), "PLAN_VERSION", said)
 
@@ -135,7 +137,7 @@ def _version(value: Any, at: str) -> None:
 def _api(value: Any, at: str) -> None:
     expect(value, str, "the name of an API, a string", (at,))
     if value not in _APIS:
-        said = f"expected one of {listed(_APIS)}, found {quoted(value)}"
+        said = f"expected one of {join_phrase(_APIS)}, found {quote(value)}"
         raise invalid_plan((at,), "PLAN_WRONG_VALUE", said)
 
 
@@ -152,7 +154,7 @@ def _digest(value: Any, at: str) -> None:
     expect(value, str, "a digest, a string", (at,))
     if _DIGEST.fullmatch(value) is None:
         said = 'expected "sha256:" and 64 hexadecimal digits in lower case'
-        raise invalid_plan((at,), "PLAN_WRONG_VALUE", f"{said}, found {quoted(value)}")
+        raise invalid_plan((at,), "PLAN_WRONG_VALUE", f"{said}, found {quote(value)}")
 
 
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")

@@ -1,17 +1,16 @@
 """Reading: from the text of a schema to a graph of parts."""
 
 from sidecheck_server.core.budget import spend
-from sidecheck_server.core.compiler.admission import Admitted, admit
+from sidecheck_server.core.compiler.admission import AdmittedSchema, admit_schema
 from sidecheck_server.core.convert.part import Part
 from sidecheck_server.core.convert.places import Place, Places, name_at
 from sidecheck_server.core.convert.record import Record
 from sidecheck_server.core.convert.translation import Reading, translate
 from sidecheck_server.core.convert.words import Action, Direction
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.schemas.keywords import Draft
 from sidecheck_server.core.schemas.references import Reference, Subschema
 from sidecheck_server.core.schemas.source import SchemaSource
-from sidecheck_server.core.types import JsonValue
+from sidecheck_server.core.types import Draft, JsonValue
 
 __all__ = ["read_parts"]
 
@@ -31,11 +30,11 @@ def read_parts(source: SchemaSource, at: Place, record: Record, limits: Limits) 
         Refusal: as `admission.admit`.
         Exhausted: the budget of *record* is spent.
     """
-    return _Reader(admit(source, limits), at, record).read()
+    return _Reader(admit_schema(source, limits), at, record).read()
 
 
 class _Reader(Reading):
-    def __init__(self, admitted: Admitted, at: Place, record: Record) -> None:
+    def __init__(self, admitted: AdmittedSchema, at: Place, record: Record) -> None:
         super().__init__(record)
         context = admitted.context
         self.schema = context.schema

@@ -15,7 +15,7 @@ from sidecheck_server.core.convert.branches import Fits
 from sidecheck_server.core.convert.guides import Guide
 from sidecheck_server.core.convert.picks import Picks, all_picks
 from sidecheck_server.core.errors import RequestError
-from sidecheck_server.core.explain.values import counted
+from sidecheck_server.core.explain.values import count_noun
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.payload import MalformedError, decode, decoding_steps
 from sidecheck_server.core.types import Change, ChangeRule, JsonValue, as_pointer
@@ -222,7 +222,7 @@ class _Restoring:
             if not isinstance(name, str) or name in members:
                 return None
             members[name] = entry[has_value]
-        said = f"joined an array of {counted(len(value), 'entry')} into an object"
+        said = f"joined an array of {count_noun(len(value), 'entry')} into an object"
         self._tell(path, ChangeRule.ENTRIES_JOINED, said)
         if "each" not in entries:
             return members

@@ -20,7 +20,7 @@ from sidecheck_server.core.convert.record import Record
 from sidecheck_server.core.convert.words import Action, ConversionOptions, Direction, Loss, Mode
 from sidecheck_server.core.convert.writing import described, notes_of, write_schema
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.core.limits import Limits, exceeded
+from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.core.mcp.tools.definitions import ToolDefinition
 
 __all__ = ["form_of"]
@@ -42,7 +42,9 @@ def form_of(
         shown = presented(definition, api, options, limits)
         fitted, why_not = _chosen(_Read(root, read.losses, read.budget[0]), api, options)
     except (Exhausted, RecursionError):
-        raise exceeded("steps", limits.steps, "converting the tool takes too long") from None
+        raise limit_exceeded_error(
+            "steps", limits.steps, "converting the tool takes too long"
+        ) from None
     omits = api.omits_no_parameters and _takes_nothing(fitted.schema)
     shown = noted(shown, fitted.text if omits else fitted.apart, api, options)
     losses = (*shown.losses, *fitted.losses, *(_omitted(fitted.schema) if omits else ()))
@@ -60,7 +62,9 @@ def form_of(
     )
     if form.length > limits.message_bytes:
         # What many references lead to is written as often.
-        raise exceeded("message_bytes", limits.message_bytes, "the converted tool", form.length)
+        raise limit_exceeded_error(
+            "message_bytes", limits.message_bytes, "the converted tool", form.length
+        )
     return form
 
 

@@ -8,9 +8,9 @@ from typing import Any
 from sidecheck_server.core.convert.part import Part
 from sidecheck_server.core.convert.record import Record
 from sidecheck_server.core.convert.words import Action, Direction
-from sidecheck_server.core.schemas.keywords import KEYWORDS, Draft, Position
+from sidecheck_server.core.schemas.keywords import KEYWORDS, Position
 from sidecheck_server.core.schemas.references import REFERENCES, Subschema
-from sidecheck_server.core.types import JsonValue
+from sidecheck_server.core.types import Draft, JsonValue
 
 __all__ = ["ANNOTATIONS", "Reading", "translate"]
 

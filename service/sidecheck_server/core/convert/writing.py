@@ -6,7 +6,7 @@ from typing import Any
 
 from sidecheck_server.core.convert.apis.api import References, Subset
 from sidecheck_server.core.convert.part import Part, reachable
-from sidecheck_server.core.limits import exceeded
+from sidecheck_server.core.limits import limit_exceeded_error
 
 __all__ = ["described", "notes_of", "write_schema"]
 
@@ -67,7 +67,9 @@ class _Writer:
     def write(self, part: Part, into: dict[str, Any]) -> None:
         self.count += 1
         if self.count > _MOST:
-            raise exceeded("subschemas", _MOST, "the converted schema has too many subschemas")
+            raise limit_exceeded_error(
+                "subschemas", _MOST, "the converted schema has too many subschemas"
+            )
         if part.never:
             into["not"] = {}
             return

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-__all__ = ["RUNTIME_NAMES", "refuse_foreign_code"]
+__all__ = ["RUNTIME_NAMES", "check_generated_code"]
 
 RUNTIME_NAMES = frozenset(
     {
@@ -141,7 +141,7 @@ _CONDITIONS: Mapping[type[ast.AST], Callable[[Any], bool]] = MappingProxyType(
 """What more is asked of some of the nodes."""
 
 
-def refuse_foreign_code(tree: ast.Module) -> None:
+def check_generated_code(tree: ast.Module) -> None:
     """Check that *tree* holds nothing but what the generator is meant to write.
 
     Raises:

@@ -14,25 +14,25 @@ from dataclasses import dataclass
 from typing import Any
 
 from sidecheck_server.core.budget import spend
-from sidecheck_server.core.engines.json_types import has_type
 from sidecheck_server.core.engines.scope import Scope, scope_of
 from sidecheck_server.core.engines.unevaluated import accepts
+from sidecheck_server.core.json_values import has_type
 from sidecheck_server.core.types import JsonValue
 
 __all__ = [
-    "Applied",
-    "Choose",
-    "Waiting",
+    "AppliedSchema",
+    "BranchChoice",
+    "PendingSchema",
     "accepting_or_all",
-    "always",
-    "applied_to",
+    "list_applied",
+    "list_unconditional",
     "only_accepting",
-    "waiting",
+    "pend_schema",
 ]
 
 Path = tuple[str | int, ...]
 
-Choose = Callable[[Sequence[int], Sequence[int]], Sequence[int]]
+BranchChoice = Callable[[Sequence[int], Sequence[int]], Sequence[int]]
 """Tells which branches of a choice apply, given those that accept the value and those that
 allow its type."""
 
@@ -48,7 +48,7 @@ def only_accepting(accepting: Sequence[int], _of_the_type: Sequence[int]) -> Seq
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Waiting:
+class PendingSchema:
     """A subschema that is to be applied, and the validator that would do so."""
 
     validator: Any
@@ -60,7 +60,7 @@ class Waiting:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Applied:
+class AppliedSchema:
     """An object schema that applies to a value."""
 
     #: Stands in the scope of the schema.
@@ -80,24 +80,24 @@ class Applied:
         hides = scope_of(self.validator).dialect.reference_hides_siblings and "$ref" in self.schema
         return annotation in self.schema and not hides
 
-    def below(self, keyword: str, *steps: str | int) -> Waiting:
+    def below(self, keyword: str, *steps: str | int) -> PendingSchema:
         """Return the subschema that *steps* lead to from *keyword*."""
         schema = self.schema[keyword]
         for step in steps:
             schema = schema[step]
-        return Waiting(self.validator, schema, (*self.path, keyword, *steps), self.asks)
+        return PendingSchema(self.validator, schema, (*self.path, keyword, *steps), self.asks)
 
 
-def applied_to(
-    instance: JsonValue, first: Iterable[Waiting], choose: Choose = accepting_or_all
-) -> list[Applied]:
+def list_applied(
+    instance: JsonValue, first: Iterable[PendingSchema], choose: BranchChoice = accepting_or_all
+) -> list[AppliedSchema]:
     """Return what applies to *instance* if the subschemas *first* do, each once.
 
     Raises:
         Exhausted: the budget of their validators has too few steps.
     """
 
-    def lead(here: Applied) -> Iterator[Waiting]:
+    def lead(here: AppliedSchema) -> Iterator[PendingSchema]:
         yield from _unconditional(here)
         yield from _chosen(here, instance, choose)
         yield from _conditional(here, instance)
@@ -105,23 +105,23 @@ def applied_to(
     return _closure(first, lead)
 
 
-def always(first: Iterable[Waiting]) -> list[Applied]:
+def list_unconditional(first: Iterable[PendingSchema]) -> list[AppliedSchema]:
     """Return what applies to every value to which the subschemas *first* do."""
     return _closure(first, _unconditional)
 
 
-def waiting(here: Waiting, scope: Scope, schema: Any, *steps: str | int) -> Waiting:
+def pend_schema(here: PendingSchema, scope: Scope, schema: Any, *steps: str | int) -> PendingSchema:
     """Return *schema*, which *steps* lead to from *here*, to be applied in *scope*."""
     validator = here.validator
     if scope is not scope_of(validator):
         validator = validator.evolve(_resolver=scope)
-    return Waiting(validator, schema, (*here.path, *steps), here.asks)
+    return PendingSchema(validator, schema, (*here.path, *steps), here.asks)
 
 
 def _closure(
-    first: Iterable[Waiting], lead: Callable[[Applied], Iterator[Waiting]]
-) -> list[Applied]:
-    found: list[Applied] = []
+    first: Iterable[PendingSchema], lead: Callable[[AppliedSchema], Iterator[PendingSchema]]
+) -> list[AppliedSchema]:
+    found: list[AppliedSchema] = []
     seen: set[tuple[object, ...]] = set()
     stack = list(first)[::-1]
     while stack:
@@ -147,19 +147,19 @@ _LEADING = frozenset(
 """The keywords that apply subschemas to the same value."""
 
 
-def _entered(here: Waiting) -> Applied | None:
+def _entered(here: PendingSchema) -> AppliedSchema | None:
     schema = here.schema
     if not isinstance(schema, dict):
         return None
     scope = scope_of(here.validator).enter(schema)
-    here = waiting(here, scope, schema)
+    here = pend_schema(here, scope, schema)
     in_force = schema.keys() & scope.dialect.keywords
     if scope.dialect.reference_hides_siblings and "$ref" in schema:
         in_force = {"$ref"}
-    return Applied(here.validator, schema, frozenset(in_force), here.path, here.asks)
+    return AppliedSchema(here.validator, schema, frozenset(in_force), here.path, here.asks)
 
 
-def _unconditional(here: Applied) -> Iterator[Waiting]:
+def _unconditional(here: AppliedSchema) -> Iterator[PendingSchema]:
     scope = scope_of(here.validator)
     for keyword, follow in (
         ("$ref", scope.follow),
@@ -168,12 +168,14 @@ def _unconditional(here: Applied) -> Iterator[Waiting]:
     ):
         if keyword in here.in_force:
             target, there = follow(here.schema[keyword])
-            yield waiting(here.below(keyword), there, target)
+            yield pend_schema(here.below(keyword), there, target)
     for index in range(len(here.get("allOf", ()))):
         yield here.below("allOf", index)
 
 
-def _chosen(here: Applied, instance: JsonValue, choose: Choose) -> Iterator[Waiting]:
+def _chosen(
+    here: AppliedSchema, instance: JsonValue, choose: BranchChoice
+) -> Iterator[PendingSchema]:
     for keyword in ("anyOf", "oneOf"):
         branches = [here.below(keyword, index) for index in range(len(here.get(keyword, ())))]
         possible = [index for index, each in enumerate(branches) if _allows_type(each, instance)]
@@ -189,10 +191,10 @@ def _chosen(here: Applied, instance: JsonValue, choose: Choose) -> Iterator[Wait
                 yield branches[index]
 
 
-def _allows_type(branch: Waiting, instance: JsonValue) -> bool:
+def _allows_type(branch: PendingSchema, instance: JsonValue) -> bool:
     if branch.schema is False:
         return False
-    for part in always([branch]):
+    for part in list_unconditional([branch]):
         types = part.get("type", None)
         names = [types] if isinstance(types, str) else types
         draft = scope_of(part.validator).dialect.draft
@@ -201,13 +203,13 @@ def _allows_type(branch: Waiting, instance: JsonValue) -> bool:
     return True
 
 
-def _conditional(here: Applied, instance: JsonValue) -> Iterator[Waiting]:
+def _conditional(here: AppliedSchema, instance: JsonValue) -> Iterator[PendingSchema]:
     if "if" in here.in_force:
         chosen = "else"
         if accepts(here.validator, instance, here.schema["if"]):
             chosen = "then"
             asked = here.below("if")
-            yield Waiting(asked.validator, asked.schema, asked.path, asks=True)
+            yield PendingSchema(asked.validator, asked.schema, asked.path, asks=True)
         if chosen in here.in_force:
             yield here.below(chosen)
     if isinstance(instance, dict):

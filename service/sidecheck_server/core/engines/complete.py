@@ -20,19 +20,24 @@ from jsonschema.validators import create
 from referencing import Registry
 
 from sidecheck_server.core.budget import Budget, Exhausted
-from sidecheck_server.core.engines.charges import APPLYING
-from sidecheck_server.core.engines.checks import Checks
 from sidecheck_server.core.engines.complete_applicators import applicators_of
 from sidecheck_server.core.engines.complete_assertions import assertions_of
-from sidecheck_server.core.engines.fault import NOTHING, Fault
-from sidecheck_server.core.engines.json_types import has_type
-from sidecheck_server.core.engines.readings import Judge, Reading, Readings, reading_of
-from sidecheck_server.core.engines.scope import Scope, scope_of
+from sidecheck_server.core.engines.fault import NO_FAULTS, Fault
+from sidecheck_server.core.engines.scope import (
+    KeywordFunction,
+    PreparedSchema,
+    PreparedSchemas,
+    Scope,
+    prepare_schema,
+    scope_of,
+)
+from sidecheck_server.core.engines.text_checks import TextChecks
+from sidecheck_server.core.engines.weights import APPLICATION_STEPS
+from sidecheck_server.core.json_values import has_type
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.schemas.dialects import STANDARD, Dialect
-from sidecheck_server.core.schemas.keywords import Draft
+from sidecheck_server.core.schemas.dialects import STANDARD_DIALECTS, Dialect
 from sidecheck_server.core.schemas.resources import DialectOf, Resources
-from sidecheck_server.core.types import JsonValue
+from sidecheck_server.core.types import Draft, JsonValue
 
 __all__ = ["CompleteEngine"]
 
@@ -65,12 +70,12 @@ class CompleteEngine:
     ) -> None:
         self._schema = schema
         self._resources = Resources(schema, dialect, documents, dialect_of)
-        self._checks = Checks(
+        self._checks = TextChecks(
             assert_formats=assert_formats,
             pattern_length=limits.pattern_length,
             allow_backtracking=limits.allow_backtracking,
         )
-        self._readings = Readings()
+        self._readings = PreparedSchemas()
         self._max_steps = limits.steps
 
     def is_valid(self, payload: JsonValue, budget: Budget | None = None) -> bool:
@@ -97,7 +102,7 @@ class CompleteEngine:
 def _validator_class(draft: Draft, keywords: frozenset[str]) -> Any:
     """Return the class that judges by *keywords* as *draft* reads them."""
     known = {**assertions_of(draft), **applicators_of(draft)}
-    dialect = STANDARD[draft]
+    dialect = STANDARD_DIALECTS[draft]
     validator_class = create(
         meta_schema={dialect.id_keyword: dialect.uri},
         validators={name: known[name] for name in known if name in keywords},
@@ -139,7 +144,7 @@ def _descend(
     asked for: where there is no fault, there is no generator either.
     """
     if schema is True:
-        return NOTHING
+        return NO_FAULTS
     scope: Scope = resolver or validator._resolver  # noqa: SLF001  (scope_of, without a call)
     reading = _OF_FALSE if schema is False else scope.known.get(id(schema))
     if reading is None or reading.identified:
@@ -148,7 +153,7 @@ def _descend(
         validator = _standing_in(scope)
         reading = _OF_FALSE if schema is False else scope.known.get(id(schema))
     if reading is None:
-        reading = reading_of(schema, validator.VALIDATORS, scope.dialect)
+        reading = prepare_schema(schema, validator.VALIDATORS, scope.dialect)
         scope.known[id(schema)] = reading
     budget = scope.budget
     budget[0] -= reading.charge
@@ -157,17 +162,17 @@ def _descend(
     placed = iter(reading.keywords)
     for keyword, value, judge in placed:
         found = judge(validator, value, instance, schema)
-        if found is not NOTHING:
+        if found is not NO_FAULTS:
             where = (path, schema_path)
             return _told(where, (validator, instance, schema), (keyword, value, found), placed)
-    return NOTHING
+    return NO_FAULTS
 
 
 def _told(
     where: tuple[str | int | None, str | int | None],
     judged: tuple[Any, Any, Any],
     first: tuple[str, Any, Iterable[Fault]],
-    placed: Iterator[tuple[str, Any, Judge]],
+    placed: Iterator[tuple[str, Any, KeywordFunction]],
 ) -> Iterator[Fault]:
     """Yield the faults that the *first* keyword found, then those of the ones after it."""
     path, schema_path = where
@@ -198,4 +203,4 @@ def _refuse(_validator: Any, _value: Any, _instance: Any, _schema: Any) -> Itera
     return (Fault(),)
 
 
-_OF_FALSE = Reading(APPLYING, (("", False, _refuse),), identified=False)
+_OF_FALSE = PreparedSchema(APPLICATION_STEPS, (("", False, _refuse),), identified=False)

@@ -13,10 +13,10 @@ from jsonschema import Draft202012Validator
 
 from sidecheck_server.core.budget import spend
 from sidecheck_server.core.engines.complete_assertions import Keyword
-from sidecheck_server.core.engines.fault import NOTHING, Fault
+from sidecheck_server.core.engines.fault import NO_FAULTS, Fault
 from sidecheck_server.core.engines.scope import scope_of
 from sidecheck_server.core.engines.unevaluated import accepts, unevaluated_items, unevaluated_names
-from sidecheck_server.core.schemas.keywords import Draft
+from sidecheck_server.core.types import Draft
 
 __all__ = ["applicators_of"]
 
@@ -46,8 +46,8 @@ def _any_of(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable
     for branch in value:
         # `accepts` without its frame, of which there are as many as the payload is deep.
         found = validator.descend(instance, branch)
-        if found is NOTHING or next(found, None) is None:
-            return NOTHING
+        if found is NO_FAULTS or next(found, None) is None:
+            return NO_FAULTS
     return (_choice(validator, value, instance),)
 
 
@@ -55,11 +55,11 @@ def _one_of(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable
     accepted = []
     for index, branch in enumerate(value):
         found = validator.descend(instance, branch)
-        if found is NOTHING or next(found, None) is None:
+        if found is NO_FAULTS or next(found, None) is None:
             accepted.append(index)
             if len(accepted) == 2:
                 return (Fault(tuple(accepted)),)
-    return NOTHING if accepted else (_choice(validator, value, instance),)
+    return NO_FAULTS if accepted else (_choice(validator, value, instance),)
 
 
 def _choice(validator: Any, branches: Any, instance: Any) -> Fault:
@@ -72,8 +72,8 @@ def _choice(validator: Any, branches: Any, instance: Any) -> Fault:
 
 def _not(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
     found = validator.descend(instance, value)
-    accepted = found is NOTHING or next(found, None) is None
-    return (Fault(),) if accepted else NOTHING
+    accepted = found is NO_FAULTS or next(found, None) is None
+    return (Fault(),) if accepted else NO_FAULTS
 
 
 def _properties(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
@@ -82,9 +82,9 @@ def _properties(validator: Any, value: Any, instance: Any, _schema: Any) -> Iter
         for name, subschema in members:
             if name in instance:
                 found = validator.descend(instance[name], subschema, name, name)
-                if found is not NOTHING:
+                if found is not NO_FAULTS:
                     return _more_properties(found, validator, members, instance)
-    return NOTHING
+    return NO_FAULTS
 
 
 def _more_properties(
@@ -128,7 +128,7 @@ def _additional_properties(
     validator: Any, value: Any, instance: Any, schema: Any
 ) -> Iterable[Fault]:
     if not isinstance(instance, dict) or value is True:
-        return NOTHING
+        return NO_FAULTS
     scope = scope_of(validator)
     spend(scope.budget, _NAME * len(instance))
     # With an applicator in force, so are its siblings of the same vocabulary.
@@ -140,7 +140,7 @@ def _additional_properties(
         for name in unknown
         if not any(scope.checks.matches(pattern, name, scope.budget) for pattern in patterns)
     )
-    return _closed(validator, value, instance, extra) if unknown else NOTHING
+    return _closed(validator, value, instance, extra) if unknown else NO_FAULTS
 
 
 def _unevaluated_properties(
@@ -180,17 +180,17 @@ def _items_from(start: Callable[[Mapping[str, Any]], int | None]) -> Keyword:
     def judge(validator: Any, value: Any, instance: Any, schema: Any) -> Iterable[Fault]:
         first = start(schema) if isinstance(instance, list) else None
         if first is None or value is True:
-            return NOTHING
+            return NO_FAULTS
         if value is False:
-            return (Fault(first, at=(first,)),) if len(instance) > first else NOTHING
+            return (Fault(first, at=(first,)),) if len(instance) > first else NO_FAULTS
         if isinstance(value, list):
             descents: Iterable[Fault] = _PREFIX_ITEMS(validator, value, instance, schema)
             return descents
         for index in range(first, len(instance)):
             found = validator.descend(instance[index], value, index)
-            if found is not NOTHING:
+            if found is not NO_FAULTS:
                 return _more_items(found, index + 1, value, validator, instance)
-        return NOTHING
+        return NO_FAULTS
 
     return judge
 

@@ -1,7 +1,7 @@
 """The keywords that judge a value by itself, for the complete engine.
 
 Each is a function as jsonschema wants it: of the validator, the keyword's value, the
-payload's value and the schema, returning the faults, or `NOTHING`. None of jsonschema's own is
+payload's value and the schema, returning the faults, or `NO_FAULTS`. None of jsonschema's own is
 used here, since they write the whole offending value into a message, compare with
 ``==``, divide in binary, or search with ``re``.
 """
@@ -10,12 +10,16 @@ import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from sidecheck_server.core.engines.fault import NOTHING, Fault
-from sidecheck_server.core.engines.json_types import CLASSES, is_number
+from sidecheck_server.core.engines.fault import NO_FAULTS, Fault
 from sidecheck_server.core.engines.scope import scope_of
-from sidecheck_server.core.equality import first_repeated, json_equal
-from sidecheck_server.core.numbers import is_multiple
-from sidecheck_server.core.schemas.keywords import Draft
+from sidecheck_server.core.json_values import (
+    CLASS_OF_TYPE,
+    find_duplicate,
+    is_multiple,
+    is_number,
+    json_equal,
+)
+from sidecheck_server.core.types import Draft
 
 __all__ = ["Keyword", "assertions_of"]
 
@@ -24,9 +28,9 @@ Keyword = Callable[[Any, Any, Any, Mapping[str, Any]], Iterable[Fault]]
 
 def _type(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
     for name in (value,) if isinstance(value, str) else value:
-        known = CLASSES.get(name)
+        known = CLASS_OF_TYPE.get(name)
         if validator.is_type(instance, name) if known is None else isinstance(instance, known):
-            return NOTHING
+            return NO_FAULTS
     return (Fault(),)
 
 
@@ -35,26 +39,26 @@ def _enum(_validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[
     known = instance in value if isinstance(instance, str) else None
     if known is None:
         known = any(json_equal(each, instance) for each in value)
-    return NOTHING if known else (Fault(),)
+    return NO_FAULTS if known else (Fault(),)
 
 
 def _const(_validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
-    return NOTHING if json_equal(instance, value) else (Fault(),)
+    return NO_FAULTS if json_equal(instance, value) else (Fault(),)
 
 
 def _multiple_of(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
     if is_number(instance) and not is_multiple(instance, value, scope_of(validator).budget):
         return (Fault(),)
-    return NOTHING
+    return NO_FAULTS
 
 
 def _unique_items(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
     if value is True and isinstance(instance, list):
         budget = scope_of(validator).budget
-        repeated = first_repeated(instance, budget)
+        repeated = find_duplicate(instance, budget)
         if repeated is not None:
             return (Fault(repeated),)
-    return NOTHING
+    return NO_FAULTS
 
 
 def _pattern(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
@@ -62,7 +66,7 @@ def _pattern(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterabl
         scope = scope_of(validator)
         if not scope.checks.matches(value, instance, scope.budget):
             return (Fault(),)
-    return NOTHING
+    return NO_FAULTS
 
 
 def _format(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
@@ -70,13 +74,13 @@ def _format(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable
         scope = scope_of(validator)
         if not scope.checks.conforms(instance, value, scope.dialect, scope.budget):
             return (Fault(),)
-    return NOTHING
+    return NO_FAULTS
 
 
 def _required(_validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
     if not isinstance(instance, dict):
-        return NOTHING
-    return [Fault(name) for name in value if name not in instance] or NOTHING
+        return NO_FAULTS
+    return [Fault(name) for name in value if name not in instance] or NO_FAULTS
 
 
 def _dependent_required(
@@ -96,7 +100,7 @@ def _counting(kind: type, breaks: Callable[[Any, Any], bool]) -> Keyword:
     def judge(_validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
         if isinstance(instance, kind) and breaks(len(instance), value):  # type: ignore[arg-type]
             return (Fault(),)
-        return NOTHING
+        return NO_FAULTS
 
     return judge
 
@@ -107,7 +111,7 @@ def _bounding(breaks: Callable[[Any, Any], bool]) -> Keyword:
     def judge(_validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
         if is_number(instance) and breaks(instance, value):
             return (Fault(),)
-        return NOTHING
+        return NO_FAULTS
 
     return judge
 
@@ -121,7 +125,7 @@ def _bounding_in_draft_04(
         broken = breaks_exclusive if schema.get(exclusive) is True else breaks
         if is_number(instance) and broken(instance, value):
             return (Fault(),)
-        return NOTHING
+        return NO_FAULTS
 
     return judge
 

@@ -2,20 +2,19 @@
 
 import marshal
 from collections.abc import Callable
+from dataclasses import dataclass
 from types import CodeType
 from typing import Any
 
 from sidecheck_server.core.budget import Budget, Exhausted
-from sidecheck_server.core.compiler.generation import FastCode
 from sidecheck_server.core.engines.allowed_code import RUNTIME_NAMES
-from sidecheck_server.core.engines.texts import counted_format, counted_pattern
-from sidecheck_server.core.equality import all_unique, json_equal, number_text
+from sidecheck_server.core.engines.text_checks import build_format_check, build_pattern_check
+from sidecheck_server.core.json_values import all_unique, is_multiple, json_equal, number_text
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.numbers import is_multiple
 from sidecheck_server.core.patterns import compile_pattern
 from sidecheck_server.core.types import JsonValue
 
-__all__ = ["FastEngine"]
+__all__ = ["FastCode", "FastEngine"]
 
 
 class _Invalid(Exception):
@@ -39,6 +38,22 @@ _RUNTIME: dict[str, Any] = {
 assert frozenset(_RUNTIME) == RUNTIME_NAMES
 
 
+@dataclass(frozen=True, slots=True)
+class FastCode:
+    """Code for the fast engine, in a form that can cross a process border."""
+
+    #: A code object, marshalled: only for the same release of CPython.
+    code: bytes
+    #: What the names P0, P1… of the code stand for: sources of patterns.
+    patterns: tuple[str, ...]
+    #: What F0, F1… stand for: names of formats.
+    formats: tuple[str, ...]
+    #: What C0, C1… stand for.
+    constants: tuple[JsonValue, ...]
+    #: Whether its functions take a budget, and count it down.
+    counted: bool
+
+
 class FastEngine:
     """Says whether payloads are valid under one schema."""
 
@@ -54,9 +69,9 @@ class FastEngine:
                 max_length=limits.pattern_length,
                 backtracking=limits.allow_backtracking,
             )
-            names[f"P{number}"] = counted_pattern(pattern)
+            names[f"P{number}"] = build_pattern_check(pattern)
         for number, name in enumerate(code.formats):
-            names[f"F{number}"] = counted_format(name, dialect)
+            names[f"F{number}"] = build_format_check(name, dialect)
         for number, value in enumerate(code.constants):
             names[f"C{number}"] = value
         body: CodeType = marshal.loads(code.code)  # noqa: S302  (our own worker wrote it)

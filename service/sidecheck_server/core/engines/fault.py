@@ -5,7 +5,7 @@ from typing import Any
 
 from sidecheck_server.core.engines.scope import Scope
 
-__all__ = ["NOTHING", "Fault"]
+__all__ = ["NO_FAULTS", "Fault"]
 
 Explore = Callable[[int], Iterable["Fault"]]
 
@@ -81,5 +81,5 @@ class Fault:
         return (*before, *reversed(self.schema_path))
 
 
-NOTHING: Iterable[Fault] = ()
+NO_FAULTS: Iterable[Fault] = ()
 """What keywords return that find no fault, always this one object."""

@@ -10,12 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from sidecheck_server.core.budget import spend
-from sidecheck_server.core.engines.charges import APPLYING
-from sidecheck_server.core.engines.fault import NOTHING
+from sidecheck_server.core.engines.fault import NO_FAULTS
 from sidecheck_server.core.engines.scope import Scope, scope_of
-from sidecheck_server.core.schemas.keywords import Draft
+from sidecheck_server.core.engines.weights import APPLICATION_STEPS
+from sidecheck_server.core.types import Draft
 
-__all__ = ["accepts", "applied", "unevaluated_items", "unevaluated_names"]
+__all__ = ["accepts", "iterate_applied", "unevaluated_items", "unevaluated_names"]
 
 Schema = Mapping[str, Any]
 
@@ -26,13 +26,13 @@ _NAME = 4
 def accepts(validator: Any, instance: Any, schema: Any) -> bool:
     """Return whether *schema*, a subschema at hand, accepts *instance*."""
     found = validator.descend(instance, schema)
-    return found is NOTHING or next(found, None) is None
+    return found is NO_FAULTS or next(found, None) is None
 
 
 def unevaluated_names(validator: Any, instance: Mapping[str, Any], schema: Schema) -> Sequence[str]:
     """Return the names of *instance* that nothing beside *schema*'s keyword evaluates."""
     left = dict.fromkeys(instance)
-    for scope, beside in applied(validator, instance, schema):
+    for scope, beside in iterate_applied(validator, instance, schema):
         in_force = beside.keys() & scope.dialect.keywords
         if "additionalProperties" in in_force or (
             "unevaluatedProperties" in in_force and beside is not schema
@@ -56,7 +56,7 @@ def unevaluated_items(validator: Any, instance: Sequence[Any], schema: Schema) -
     first = 0
     spend(scope_of(validator).budget, len(instance))
     left = dict.fromkeys(range(len(instance)))
-    for scope, beside in applied(validator, instance, schema):
+    for scope, beside in iterate_applied(validator, instance, schema):
         in_force = beside.keys() & scope.dialect.keywords
         listed = _listed(beside, in_force, scope.dialect.draft)
         if listed is None or ("unevaluatedItems" in in_force and beside is not schema):
@@ -83,7 +83,7 @@ def _listed(schema: Schema, in_force: set[str], draft: Draft) -> int | None:
     return len(items)
 
 
-def applied(
+def iterate_applied(
     validator: Any, instance: Any, schema: Any
 ) -> Iterator[tuple[Scope, Mapping[str, Any]]]:
     """Yield *schema* and the subschemas that judge *instance* with it, each with its scope.
@@ -92,7 +92,7 @@ def applied(
     """
     if not isinstance(schema, dict):
         return
-    spend(scope_of(validator).budget, APPLYING)
+    spend(scope_of(validator).budget, APPLICATION_STEPS)
     scope = scope_of(validator).enter(schema)
     if scope is not scope_of(validator):
         validator = validator.evolve(_resolver=scope)
@@ -109,9 +109,9 @@ def applied(
     ):
         if keyword in in_force:
             target, there = follow(schema[keyword])
-            yield from applied(validator.evolve(_resolver=there), instance, target)
+            yield from iterate_applied(validator.evolve(_resolver=there), instance, target)
     for subschema in _in_place(validator, instance, schema, in_force):
-        yield from applied(validator, instance, subschema)
+        yield from iterate_applied(validator, instance, subschema)
 
 
 def _in_place(validator: Any, instance: Any, schema: Schema, in_force: set[str]) -> Iterator[Any]:

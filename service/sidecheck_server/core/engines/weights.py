@@ -11,7 +11,13 @@ from typing import Any
 from sidecheck_server.core.schemas.canonical import Canonical, Constant
 from sidecheck_server.core.types import JsonValue
 
-__all__ = ["constant_weight", "is_unbounded", "schema_weight"]
+__all__ = [
+    "APPLICATION_STEPS",
+    "application_steps",
+    "constant_weight",
+    "is_unbounded",
+    "schema_weight",
+]
 
 _BRANCH = 10
 """Raising and catching what makes a branch fail costs as much as ten comparisons."""
@@ -171,3 +177,26 @@ _WEIGHTS: Mapping[str, _Weight] = MappingProxyType(
         "uniqueItems": _one(_CALL),
     }
 )
+
+
+APPLICATION_STEPS = 100
+"""Steps of going down into any subschema, with the fault that it may find."""
+
+_KEYWORD = 10
+_PART = 4
+
+
+def application_steps(schema: Any) -> int:
+    """Return the steps of applying *schema* itself, without the subschemas in it."""
+    if isinstance(schema, bool):
+        return APPLICATION_STEPS
+    return APPLICATION_STEPS + sum(_of_keyword(name, value) for name, value in schema.items())
+
+
+def _of_keyword(name: str, value: JsonValue) -> int:
+    if name == "enum" and isinstance(value, list):
+        return _KEYWORD + sum(map(constant_weight, value))
+    if name == "const":
+        return _KEYWORD + constant_weight(value)
+    # Names that are required, members that are looked for, branches that are tried.
+    return _KEYWORD + (_PART * len(value) if isinstance(value, list | dict) else 0)

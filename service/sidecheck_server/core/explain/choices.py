@@ -10,25 +10,24 @@ from itertools import islice
 from typing import Any
 
 from sidecheck_server.core.budget import spend
-from sidecheck_server.core.engines.charges import APPLYING
 from sidecheck_server.core.engines.fault import Fault
-from sidecheck_server.core.engines.json_types import has_type
-from sidecheck_server.core.equality import all_unique, json_equal
+from sidecheck_server.core.engines.weights import APPLICATION_STEPS
 from sidecheck_server.core.explain.schemas import (
     MOST_BRANCHES,
-    MOST_MEMBERS,
-    Part,
-    constants,
-    parts_of,
+    MOST_PROPERTIES,
+    SchemaPart,
+    allowed_constants,
+    schema_parts,
 )
+from sidecheck_server.core.json_values import all_unique, has_type, json_equal
 
-__all__ = ["Tag", "meant"]
+__all__ = ["Discriminator", "select_branch"]
 
 _DEEPEST = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Tag:
+class Discriminator:
     """A property that tells the branches apart, and that names none of them."""
 
     name: str
@@ -39,7 +38,7 @@ class Tag:
 @dataclass(frozen=True, slots=True)
 class _Branch:
     index: int
-    parts: list[Part]
+    parts: list[SchemaPart]
     #: The properties that allow nothing but a few constants.
     constants: dict[str, list[Any]]
     #: The names of the properties that it describes or requires.
@@ -47,7 +46,7 @@ class _Branch:
     required: frozenset[str]
 
 
-def meant(fault: Fault) -> int | Tag | None:
+def select_branch(fault: Fault) -> int | Discriminator | None:
     """Return the index of the branch that was meant, or the tag that says so wrongly.
 
     None if there is no telling.
@@ -58,7 +57,7 @@ def meant(fault: Fault) -> int | Tag | None:
     branches = [
         _branch(index, parts)
         for index, schema in enumerate(fault.validator_value)
-        if schema is not False and _admits(parts := parts_of(schema, fault.scope), instance)
+        if schema is not False and _admits(parts := schema_parts(schema, fault.scope), instance)
     ]
     if isinstance(instance, list) and instance:
         branches = [each for each in branches if _admits_first(each, instance)] or branches
@@ -67,7 +66,7 @@ def meant(fault: Fault) -> int | Tag | None:
             if name in instance and _tells_apart(name, branches, fault):
                 named = [each for each in branches if _allows(each, name, instance[name])]
                 if not named:
-                    return Tag(name, _values(name, branches))
+                    return Discriminator(name, _values(name, branches))
                 tagged = [each for each in named if name in each.constants]
                 branches = tagged or named
         branches = _most_alike(branches, instance)
@@ -79,32 +78,32 @@ def meant(fault: Fault) -> int | Tag | None:
 _LIMITING = frozenset({"$ref", "allOf", "const", "enum"})
 
 
-def _branch(index: int, parts: list[Part]) -> _Branch:
+def _branch(index: int, parts: list[SchemaPart]) -> _Branch:
     required = frozenset(name for part in parts for name in part.get("required", list))
     members = [
         (name, member, part.scope)
         for part in parts
-        for name, member in islice(part.get("properties", dict).items(), MOST_MEMBERS)
+        for name, member in islice(part.get("properties", dict).items(), MOST_PROPERTIES)
     ]
     known: dict[str, list[Any]] = {}
     for name, member, scope in members:
         if isinstance(member, dict) and not member.keys() & _LIMITING:
             # Most members are so: the one part that they have limits nothing.
-            spend(scope.budget, APPLYING)
+            spend(scope.budget, APPLICATION_STEPS)
             continue
-        for part in parts_of(member, scope):
-            values = constants(part)
+        for part in schema_parts(member, scope):
+            values = allowed_constants(part)
             if values is not None:
                 known.setdefault(name, values)
     return _Branch(index, parts, known, required | {name for name, _, _ in members}, required)
 
 
-def _admits(parts: list[Part], instance: Any, depth: int = 0) -> bool:
+def _admits(parts: list[SchemaPart], instance: Any, depth: int = 0) -> bool:
     """Return whether values of the type of *instance* have a chance."""
     return all(_part_admits(part, instance, depth) for part in parts)
 
 
-def _part_admits(part: Part, instance: Any, depth: int) -> bool:
+def _part_admits(part: SchemaPart, instance: Any, depth: int) -> bool:
     in_force = part.scope.dialect.keywords
     types = part.schema.get("type") if "type" in in_force else None
     if types is not None:
@@ -112,13 +111,13 @@ def _part_admits(part: Part, instance: Any, depth: int) -> bool:
         names = [types] if isinstance(types, str) else types
         if not any(has_type(instance, name, draft) for name in names):
             return False
-    values = constants(part)
+    values = allowed_constants(part)
     if values is not None and types is None:
         return any(_same_kind(value, instance) for value in values)
     for choice in ("anyOf", "oneOf"):
         branches = part.get(choice, list)
         if branches and depth < _DEEPEST:
-            inner = (parts_of(each, part.scope) for each in branches if each is not False)
+            inner = (schema_parts(each, part.scope) for each in branches if each is not False)
             if not any(_admits(parts, instance, depth + 1) for parts in inner):
                 return False
     return True
@@ -133,7 +132,7 @@ def _same_kind(one: Any, two: Any) -> bool:
 
 def _admits_first(branch: _Branch, instance: list[Any]) -> bool:
     items = ((part.schema.get("items"), part.scope) for part in branch.parts)
-    return all(_admits(parts_of(each, scope), instance[0]) for each, scope in items)
+    return all(_admits(schema_parts(each, scope), instance[0]) for each, scope in items)
 
 
 def _tells_apart(name: str, branches: list[_Branch], fault: Fault) -> bool:
@@ -167,12 +166,12 @@ def _most_alike(branches: list[_Branch], instance: dict[str, Any]) -> list[_Bran
     return [each for each, alike in zip(branches, likeness, strict=True) if alike == best]
 
 
-def _missing_tag(branches: list[_Branch], fault: Fault) -> Tag | None:
+def _missing_tag(branches: list[_Branch], fault: Fault) -> Discriminator | None:
     instance = fault.instance
     if len(branches) < 2 or not isinstance(instance, dict):
         return None
     for name in branches[0].constants:
         everywhere = all(name in each.constants and name in each.required for each in branches)
         if everywhere and name not in instance and _tells_apart(name, branches, fault):
-            return Tag(name, _values(name, branches))
+            return Discriminator(name, _values(name, branches))
     return None

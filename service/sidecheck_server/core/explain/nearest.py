@@ -6,7 +6,7 @@ from difflib import SequenceMatcher
 from itertools import islice
 from typing import NamedTuple
 
-__all__ = ["MOST_CANDIDATES", "nearest"]
+__all__ = ["MOST_CANDIDATES", "find_nearest"]
 
 MOST_CANDIDATES = 200
 LONGEST_NAME = 64
@@ -17,7 +17,7 @@ _SEPARATORS = re.compile(r"[\W_]+")
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+|[^\W\d_a-zA-Z]+")
 
 
-def nearest(name: str, candidates: Iterable[str]) -> str:
+def find_nearest(name: str, candidates: Iterable[str]) -> str:
     """Return the one of *candidates* that *name* may stand for, or "".
 
     It differs in nothing but case and separators; or one of the two names begins

@@ -6,13 +6,13 @@ from functools import lru_cache
 
 from sidecheck_server.core.budget import spend
 from sidecheck_server.core.engines.fault import Fault
-from sidecheck_server.core.equality import json_equal
-from sidecheck_server.core.explain.choices import Tag, meant
-from sidecheck_server.core.explain.messages import say, say_of_tag
+from sidecheck_server.core.explain.choices import Discriminator, select_branch
+from sidecheck_server.core.explain.keyword_messages import Message
+from sidecheck_server.core.explain.messages import explain_discriminator, explain_fault
 from sidecheck_server.core.explain.nearest import MOST_CANDIDATES
-from sidecheck_server.core.explain.saying import Saying
 from sidecheck_server.core.explain.schemas import MOST_BRANCHES
 from sidecheck_server.core.explain.values import Values
+from sidecheck_server.core.json_values import json_equal
 from sidecheck_server.core.types import Violation, as_pointer
 
 __all__ = ["explain"]
@@ -53,20 +53,22 @@ def _explained(fault: Fault, values: Values, depth: int) -> Iterator[Violation]:
     if _is_implied(fault):
         return
     if fault.explore is None:
-        yield _violation(fault, say(fault, values))
+        yield _violation(fault, explain_fault(fault, values))
         return
-    branch = meant(fault)
+    branch = select_branch(fault)
     if isinstance(branch, int) and depth >= _DEEPEST:
         found = values.found(fault.instance)
         said = f"none of the alternatives fits, for a reason deep inside; found {found}"
-        yield _violation(fault, Saying(said))
+        yield _violation(fault, Message(said))
         return
-    if isinstance(branch, Tag):
+    if isinstance(branch, Discriminator):
         given = branch.name in fault.instance
         place = (branch.name,) if given else ()
-        yield _violation(fault, say_of_tag(branch.name, branch.values, fault, values), place)
+        yield _violation(
+            fault, explain_discriminator(branch.name, branch.values, fault, values), place
+        )
     elif branch is None:
-        yield _violation(fault, say(fault, values))
+        yield _violation(fault, explain_fault(fault, values))
     else:
         for inner in fault.explore(branch):
             inner.parent = fault
@@ -101,7 +103,7 @@ def _is_implied(fault: Fault) -> bool:
     return False
 
 
-def _violation(fault: Fault, saying: Saying, place: tuple[str, ...] = ()) -> Violation:
+def _violation(fault: Fault, saying: Message, place: tuple[str, ...] = ()) -> Violation:
     keyword: str = fault.validator
     return Violation(
         instance_location=as_pointer((*fault.absolute_path, *place)),

@@ -7,7 +7,7 @@ the year 0000, or take other forms of ISO 8601 as well.
 import re
 from calendar import monthrange
 
-__all__ = ["is_date", "is_date_time", "is_time"]
+__all__ = ["is_date", "is_date_time", "is_duration", "is_time"]
 
 #: The fraction of a second may have any number of digits; this many is ample.
 LONGEST = 256
@@ -85,3 +85,27 @@ def utc_minutes(match: re.Match[str]) -> int:
         return local
     ahead = int(match["ahead_hours"]) * 60 + int(match["ahead_minutes"])
     return local - ahead if match["sign"] == "+" else local + ahead
+
+
+#: Numbers may have any number of digits; this many characters are ample.
+LONGEST_FROM_durations = 1024
+
+SECOND = "[0-9]+S"
+MINUTE = f"[0-9]+M(?:{SECOND})?"
+HOUR = f"[0-9]+H(?:{MINUTE})?"
+TIME_FROM_durations = f"T(?:{HOUR}|{MINUTE}|{SECOND})"
+DAY_FROM_durations = "[0-9]+D"
+WEEK = "[0-9]+W"
+MONTH = f"[0-9]+M(?:{DAY_FROM_durations})?"
+YEAR = f"[0-9]+Y(?:{MONTH})?"
+DATE_FROM_durations = f"(?:{DAY_FROM_durations}|{MONTH}|{YEAR})(?:{TIME_FROM_durations})?"
+DURATION = re.compile(f"P(?:{DATE_FROM_durations}|{TIME_FROM_durations}|{WEEK})")
+
+
+def is_duration(text: str) -> bool:
+    """Return whether *text* is a duration (RFC 3339, appendix A).
+
+    Its letters are capital, as in ISO 8601, which the appendix restates. Strings
+    longer than 1,024 characters are no durations.
+    """
+    return len(text) <= LONGEST_FROM_durations and DURATION.fullmatch(text) is not None

@@ -14,8 +14,7 @@ import idna
 # Imported here because idna loads its mapping tables only when they are first used.
 import idna.uts46data
 
-from sidecheck_server.core.formats.addresses import is_ipv4, is_ipv6
-from sidecheck_server.core.formats.hostnames import is_idn_hostname, is_ldh_hostname
+from sidecheck_server.core.formats.hosts import is_idn_hostname, is_ipv4, is_ipv6, is_ldh_hostname
 
 __all__ = ["is_email", "is_idn_email"]
 

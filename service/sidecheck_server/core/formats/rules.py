@@ -4,20 +4,29 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from sidecheck_server.core.formats.addresses import is_ipv4, is_ipv6
-from sidecheck_server.core.formats.dates import is_date, is_date_time, is_time
-from sidecheck_server.core.formats.durations import is_duration
-from sidecheck_server.core.formats.expressions import is_regex
-from sidecheck_server.core.formats.hostnames import is_hostname, is_idn_hostname, is_ldh_hostname
+from sidecheck_server.core.formats.dates import is_date, is_date_time, is_duration, is_time
+from sidecheck_server.core.formats.hosts import (
+    is_hostname,
+    is_idn_hostname,
+    is_ipv4,
+    is_ipv6,
+    is_ldh_hostname,
+)
 from sidecheck_server.core.formats.mailboxes import is_email, is_idn_email
-from sidecheck_server.core.formats.pointers import (
+from sidecheck_server.core.formats.notations import (
     is_indexed_relative_json_pointer,
     is_json_pointer,
+    is_regex,
     is_relative_json_pointer,
+    is_uuid,
 )
-from sidecheck_server.core.formats.templates import is_uri_template
-from sidecheck_server.core.formats.uris import is_iri, is_iri_reference, is_uri, is_uri_reference
-from sidecheck_server.core.formats.uuids import is_uuid
+from sidecheck_server.core.formats.uris import (
+    is_iri,
+    is_iri_reference,
+    is_uri,
+    is_uri_reference,
+    is_uri_template,
+)
 
 __all__ = ["FORMATS", "FormatRule", "format_checker", "format_rule"]
 

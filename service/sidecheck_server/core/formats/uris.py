@@ -9,7 +9,7 @@ pattern is possessive, so none is tried twice.
 import re
 from dataclasses import dataclass
 
-from sidecheck_server.core.formats.addresses import is_ipv6
+from sidecheck_server.core.formats.hosts import is_ipv6
 
 __all__ = [
     "IPRIVATE",
@@ -19,6 +19,7 @@ __all__ = [
     "is_iri_reference",
     "is_uri",
     "is_uri_reference",
+    "is_uri_template",
 ]
 
 LONGEST = 1 << 16
@@ -158,3 +159,24 @@ def is_authority(text: str, grammar: Grammar) -> bool:
         return False
     literal = match["literal"]
     return literal is None or is_ipv6(literal) or IP_FUTURE.fullmatch(literal) is not None
+
+
+LONGEST_FROM_templates = 1 << 16
+
+#: Section 2.1, with the apostrophe that erratum 6937 gives back.
+LITERALS = rf"[!#$&-;=?-\[\]_a-z~{UCSCHAR}{IPRIVATE}]++|{PCT_ENCODED}"
+
+VARCHAR = f"(?:[A-Za-z0-9_]|{PCT_ENCODED})"
+VARSPEC = rf"{VARCHAR}(?:\.?{VARCHAR})*+(?::[1-9][0-9]{{0,3}}+|\*)?+"
+EXPRESSION = rf"\{{[+#./;?&=,!@|]?+{VARSPEC}(?:,{VARSPEC})*+\}}"
+
+TEMPLATE = re.compile(f"(?:{LITERALS}|{EXPRESSION})*+")
+
+
+def is_uri_template(text: str) -> bool:
+    """Return whether *text* is a URI template of any level (RFC 6570, section 2).
+
+    The operators that section 2.2 reserves are in the grammar, so they are valid.
+    Strings longer than 65,536 characters are none.
+    """
+    return len(text) <= LONGEST_FROM_templates and TEMPLATE.fullmatch(text) is not None

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from sidecheck_server.core.equality import json_equal
 from sidecheck_server.core.infer.bounds import Meter
 from sidecheck_server.core.infer.complaints import Code, Complaint
 from sidecheck_server.core.infer.fields import Info
+from sidecheck_server.core.json_values import json_equal
 from sidecheck_server.core.types import Severity
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from sidecheck_server.core.infer.literals import Literals
 from sidecheck_server.core.infer.parsing import lines_of, parse_text
 from sidecheck_server.core.infer.tools import Tools
 from sidecheck_server.core.infer.words import InferenceOptions, Inferred, Place
-from sidecheck_server.core.limits import Limits, exceeded
+from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.core.types import Severity
 
 __all__ = ["infer_tools"]
@@ -28,7 +28,9 @@ def infer_tools(
         Refusal: the text is larger than ``source_bytes`` of *limits*.
     """
     if len(source) > limits.source_bytes:
-        raise exceeded("source_bytes", limits.source_bytes, "the source text", len(source))
+        raise limit_exceeded_error(
+            "source_bytes", limits.source_bytes, "the source text", len(source)
+        )
     complaints = Complaints(lines_of(source))
     try:
         tree = parse_text(source)

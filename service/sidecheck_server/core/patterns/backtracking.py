@@ -21,9 +21,8 @@ from dataclasses import dataclass, field
 import regex
 
 from sidecheck_server.core.patterns.codepoints import LAST, Ranges, join_surrogates
-from sidecheck_server.core.patterns.faults import PatternFault, PatternRefused
-from sidecheck_server.core.patterns.groups import LOOK_AROUND, Group, GroupKind
-from sidecheck_server.core.patterns.quantifiers import Quantifier
+from sidecheck_server.core.patterns.cursor import PatternError, PatternFault
+from sidecheck_server.core.patterns.groups import LOOK_AROUND, Group, GroupKind, Quantifier
 from sidecheck_server.core.patterns.reading import Assertion, PatternReader
 
 __all__ = ["build_backtracking_search"]
@@ -227,8 +226,8 @@ class BacktrackingTranslator(PatternReader):
         return expression
 
 
-def refuse_size(offset: int) -> PatternRefused:
-    return PatternRefused.at(
+def refuse_size(offset: int) -> PatternError:
+    return PatternError.at(
         offset,
         PatternFault.TOO_LARGE,
         "what starts here is too large for an engine that backtracks",

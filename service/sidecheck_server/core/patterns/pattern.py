@@ -8,13 +8,62 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 
-from sidecheck_server.core.patterns.automaton import RE2, build_automaton
+import re2
+
 from sidecheck_server.core.patterns.codepoints import join_surrogates
-from sidecheck_server.core.patterns.faults import PatternFault, PatternRefused
+from sidecheck_server.core.patterns.cursor import PatternError, PatternFault
 from sidecheck_server.core.patterns.groups import Translation
 from sidecheck_server.core.patterns.translation import translate
 
-__all__ = ["UNBOUNDED", "Pattern", "compile_pattern", "needs_backtracking"]
+__all__ = [
+    "UNBOUNDED",
+    "Automaton",
+    "Pattern",
+    "build_automaton",
+    "compile_pattern",
+    "needs_backtracking",
+]
+
+RE2 = re2._re2.RE2  # noqa: SLF001 - as said above
+
+
+@dataclass(frozen=True, slots=True)
+class Automaton:
+    """An expression of RE2, compiled.
+
+    `size` counts the instructions of the program, each of which is visited at
+    most once for each byte of the text.
+    """
+
+    size: int
+    match: Callable[[object, bytes, int, int], list[tuple[int, int]]]
+
+    def build_matcher(self) -> Callable[[bytes], bool]:
+        """Return the function that says whether a text, as UTF-8, matches from its start."""
+        match, anchor = self.match, RE2.Anchor.ANCHOR_START
+
+        def matches(data: bytes) -> bool:
+            return match(anchor, data, 0, len(data))[0][0] == 0
+
+        return matches
+
+
+def build_automaton(expression: str, max_memory: int) -> Automaton | None:
+    """Return the automaton for an ASCII *expression* of RE2, or None if RE2 will not take it.
+
+    *max_memory* bounds, in bytes, the program and the states that it caches
+    while it matches. Once the states no longer fit, RE2 goes on without them:
+    slower, by no more than the size of the program, and with the same answer.
+    """
+    options = re2.Options()
+    options.max_mem = max_memory
+    options.never_capture = True
+    options.log_errors = False
+    binding = RE2(expression.encode("ascii"), options)
+    if not binding.ok():
+        return None
+    return Automaton(size=binding.ProgramSize(), match=binding.Match)
+
 
 #: A pattern with look-aheads has an automaton for each, and each has memory of its own.
 MOST_AUTOMATA = 8
@@ -72,7 +121,7 @@ def compile_pattern(
     """
     try:
         return build_pattern(source, max_length, max_memory)
-    except PatternRefused as refused:
+    except PatternError as refused:
         if not backtracking or refused.fault is not PatternFault.NOT_LINEAR:
             raise
     return build_backtracking_pattern(source)
@@ -86,7 +135,7 @@ def needs_backtracking(source: str) -> bool:
     """
     try:
         translate(join_surrogates(source))
-    except PatternRefused as refused:
+    except PatternError as refused:
         return refused.fault is PatternFault.NOT_LINEAR
     return False
 
@@ -104,7 +153,7 @@ def build_backtracking_pattern(source: str) -> Pattern:
 @lru_cache(maxsize=MOST_CACHED)
 def build_pattern(source: str, max_length: int, max_memory: int) -> Pattern:
     if len(source) > max_length:
-        raise PatternRefused.at(
+        raise PatternError.at(
             max_length,
             PatternFault.TOO_LARGE,
             f"the pattern goes on, for {len(source)} characters",
@@ -112,7 +161,7 @@ def build_pattern(source: str, max_length: int, max_memory: int) -> Pattern:
         )
     translation = translate(join_surrogates(source))
     if count_automata(translation) > MOST_AUTOMATA:
-        raise PatternRefused.at(
+        raise PatternError.at(
             0,
             PatternFault.TOO_LARGE,
             f"the pattern has more than {MOST_AUTOMATA - 1} look-aheads",
@@ -144,7 +193,7 @@ def build_search(
     automaton = build_automaton(translation.expression, max_memory)
     # Memory is the one reason to have none: a translation holds nothing that RE2 does not take.
     if automaton is None or automaton.size > most_cost:
-        raise PatternRefused.at(
+        raise PatternError.at(
             0,
             PatternFault.TOO_LARGE,
             "the pattern is too large once compiled",

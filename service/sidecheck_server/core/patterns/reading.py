@@ -9,19 +9,23 @@ import re
 from abc import ABC, abstractmethod
 from enum import Enum, auto
 
-from sidecheck_server.core.patterns.classes import read_class
+from sidecheck_server.core.patterns.character_classes import (
+    read_character_escape,
+    read_class,
+    read_set_escape,
+)
 from sidecheck_server.core.patterns.codepoints import LINE_TERMINATORS, Ranges, complement
-from sidecheck_server.core.patterns.cursor import Cursor
-from sidecheck_server.core.patterns.escapes import read_character_escape, read_set_escape
-from sidecheck_server.core.patterns.faults import PatternFault, PatternRefused, quote
+from sidecheck_server.core.patterns.cursor import Cursor, PatternError, PatternFault, quote
 from sidecheck_server.core.patterns.groups import (
     LOOK_AROUND,
+    MOST_COPIES,
     Group,
     GroupKind,
+    Quantifier,
     read_group,
     read_group_name,
+    read_quantifier,
 )
-from sidecheck_server.core.patterns.quantifiers import MOST_COPIES, Quantifier, read_quantifier
 
 __all__ = ["Assertion", "PatternReader"]
 
@@ -119,7 +123,7 @@ class PatternReader(ABC):
             else:
                 self.take_characters(((ord(character), ord(character)),))
         if len(self.groups) > 1:
-            raise PatternRefused.at(
+            raise PatternError.at(
                 self.group.opened,
                 PatternFault.SYNTAX,
                 "a group is not closed",
@@ -192,7 +196,7 @@ class PatternReader(ABC):
         """Refuse references to no group (section 22.2.1.1)."""
         for start, target in self.references:
             if not self.find_groups(target):
-                raise PatternRefused.at(
+                raise PatternError.at(
                     start,
                     PatternFault.SYNTAX,
                     "this refers to a group that is not there",
@@ -205,7 +209,7 @@ class PatternReader(ABC):
         if quantifier is None:
             return False
         if self.copies is None:
-            raise PatternRefused.at(
+            raise PatternError.at(
                 quantifier.offset,
                 PatternFault.SYNTAX,
                 f"{quote(quantifier.source)} has nothing to repeat",
@@ -216,7 +220,7 @@ class PatternReader(ABC):
         copies = min(self.copies * quantifier.copies, MOST_COPIES + 1)
         if copies > MOST_COPIES:
             self.cursor.defer(
-                PatternRefused.at(
+                PatternError.at(
                     quantifier.offset,
                     PatternFault.TOO_LARGE,
                     f"{quote(quantifier.source)} makes more than {MOST_COPIES} copies",
@@ -240,7 +244,7 @@ class PatternReader(ABC):
         kind, name = read_group(self.cursor)
         if len(self.groups) > self.deepest:
             self.cursor.defer(
-                PatternRefused.at(
+                PatternError.at(
                     opened,
                     PatternFault.TOO_LARGE,
                     f"groups are nested deeper than {self.deepest}",
@@ -258,7 +262,7 @@ class PatternReader(ABC):
     def close_group(self) -> None:
         """Read a `)`."""
         if len(self.groups) == 1:
-            raise PatternRefused.at(
+            raise PatternError.at(
                 self.cursor.offset - 1,
                 PatternFault.SYNTAX,
                 "a `)` closes no group",

@@ -15,16 +15,16 @@ its own on the text. That holds while no `|` stands beside it.
 """
 
 from sidecheck_server.core.patterns.codepoints import EVERYTHING, Ranges, spell
-from sidecheck_server.core.patterns.faults import PatternFault, PatternRefused
+from sidecheck_server.core.patterns.cursor import PatternError, PatternFault
 from sidecheck_server.core.patterns.groups import (
     LOOK_AHEAD,
     LOOK_AROUND,
     Condition,
     Group,
     GroupKind,
+    Quantifier,
     Translation,
 )
-from sidecheck_server.core.patterns.quantifiers import Quantifier
 from sidecheck_server.core.patterns.reading import Assertion, PatternReader
 
 __all__ = ["translate"]
@@ -67,7 +67,7 @@ class Translator(PatternReader):
         self.length += len(self.group.output[-1])
         if self.length > LONGEST:
             self.cursor.defer(
-                PatternRefused.at(
+                PatternError.at(
                     self.cursor.offset,
                     PatternFault.TOO_LARGE,
                     "the classes up to here have too many ranges",
@@ -87,7 +87,7 @@ class Translator(PatternReader):
         """Defer the refusal of a reference: the group that it is to may come later."""
         self.group.write("")
         self.cursor.defer(
-            PatternRefused.at(
+            PatternError.at(
                 start,
                 PatternFault.NOT_LINEAR,
                 "a back-reference cannot be matched in linear time",
@@ -129,7 +129,7 @@ class Translator(PatternReader):
     def defer_look_around(self, offset: int) -> None:
         """Defer the refusal of a look-around that is no condition."""
         self.cursor.defer(
-            PatternRefused.at(
+            PatternError.at(
                 offset,
                 PatternFault.NOT_LINEAR,
                 "this look-around cannot be matched in linear time",

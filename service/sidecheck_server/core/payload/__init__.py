@@ -6,8 +6,7 @@ numbers beyond these ranges, lone surrogates, duplicate keys, a byte order mark,
 and anything after the end.
 """
 
-from sidecheck_server.core.payload.decoding import decode, decoding_steps
-from sidecheck_server.core.payload.faults import UNREADABLE, MalformedError
-from sidecheck_server.core.payload.nesting import nesting
+from sidecheck_server.core.payload.decoding import decode, decoding_steps, nesting_depth
+from sidecheck_server.core.payload.faults import UNREADABLE_CODES, MalformedError
 
-__all__ = ["UNREADABLE", "MalformedError", "decode", "decoding_steps", "nesting"]
+__all__ = ["UNREADABLE_CODES", "MalformedError", "decode", "decoding_steps", "nesting_depth"]

@@ -7,9 +7,9 @@ import msgspec
 
 from sidecheck_server.core.types import Violation
 
-__all__ = ["UNREADABLE", "MalformedError", "diagnose"]
+__all__ = ["UNREADABLE_CODES", "MalformedError", "diagnose"]
 
-UNREADABLE = frozenset({"PAYLOAD_NOT_JSON", "DUPLICATE_KEY", "NUMBER_OUT_OF_RANGE"})
+UNREADABLE_CODES = frozenset({"PAYLOAD_NOT_JSON", "DUPLICATE_KEY", "NUMBER_OUT_OF_RANGE"})
 """The codes of the violations of a text that is not JSON, or has no single meaning."""
 
 

@@ -8,7 +8,7 @@ import msgspec
 
 from sidecheck_server.core.types import JsonValue, Violation, as_pointer
 
-__all__ = ["find_repeated_keys", "repeats_a_key"]
+__all__ = ["find_repeated_keys", "has_repeated_key"]
 
 _ENCODE = msgspec.json.Encoder().encode
 
@@ -20,7 +20,7 @@ around many objects is a part of every pointer into them."""
 _Path: TypeAlias = Union[tuple["_Path", str | int], None]
 
 
-def repeats_a_key(text: bytes, value: JsonValue) -> bool:
+def has_repeated_key(text: bytes, value: JsonValue) -> bool:
     """Return whether an object in *text* has a key twice; *value* has the last of each.
 
     Exact if *text* is JSON and *value* is what it was decoded to.

@@ -22,16 +22,15 @@ from sidecheck_server.core.budget import Budget, spend
 from sidecheck_server.core.engines.applied import Path
 from sidecheck_server.core.engines.complete import CompleteEngine
 from sidecheck_server.core.engines.fault import Fault
-from sidecheck_server.core.engines.json_types import has_type
 from sidecheck_server.core.engines.unevaluated import accepts
-from sidecheck_server.core.equality import json_equal
-from sidecheck_server.core.explain.choices import meant
-from sidecheck_server.core.explain.schemas import MOST_BRANCHES, types_in_words
+from sidecheck_server.core.explain.choices import select_branch
+from sidecheck_server.core.explain.schemas import MOST_BRANCHES, describe_types
 from sidecheck_server.core.explain.values import Values
+from sidecheck_server.core.json_values import has_type, json_equal
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.payload import decoding_steps
-from sidecheck_server.core.repair.conversions import CONTAINERS, LONGEST, SCALARS, decoded
-from sidecheck_server.core.repair.edits import edited
+from sidecheck_server.core.repair.conversions import CONTAINERS, LONGEST, SCALARS, decode_container
+from sidecheck_server.core.repair.edits import apply_edits
 from sidecheck_server.core.repair.types import Coercion
 from sidecheck_server.core.types import Change, ChangeRule, JsonValue, as_pointer
 
@@ -91,7 +90,7 @@ class _Repair:
 
 
 def _change(repair: _Repair, values: Values) -> Change:
-    wanted = types_in_words(repair.wanted)
+    wanted = describe_types(repair.wanted)
     if repair.rule is _DECODED:
         said = f"decoded a string that holds the JSON text of {wanted}"
     else:
@@ -127,7 +126,7 @@ class _Coercer:
             found = self._look(value)
             for path in self._wrong:
                 del made[path]
-            value = edited(
+            value = apply_edits(
                 value, {path: self._fresh[path].old for path in self._wrong}, self._budget
             )
             found = {path: each for path, each in found.items() if not self._is_within_wrong(path)}
@@ -137,7 +136,7 @@ class _Coercer:
             self._fresh = found
             self._settled |= found.keys()
             made |= found
-            value = edited(
+            value = apply_edits(
                 value, {path: repair.new for path, repair in found.items()}, self._budget
             )
         return (value if made else original), list(made.values())
@@ -198,7 +197,7 @@ class _Coercer:
         names = len(fault.instance) if isinstance(fault.instance, dict) else 0
         spend(self._budget, (_BRANCH + names) * min(len(fault.validator_value), MOST_BRANCHES))
         likely: _Repairs = {}
-        chosen = meant(fault)
+        chosen = select_branch(fault)
         if isinstance(chosen, int):
             likely, mended = self._within(fault, chosen, depth, certain=certain)
             if mended:
@@ -234,7 +233,7 @@ class _Coercer:
         """Return whether a branch of a choice accepts the value after *repairs*."""
         above = len(fault.absolute_path)
         edits = {path[above:]: repair.new for path, repair in repairs.items()}
-        mended = edited(fault.instance, edits, self._budget)
+        mended = apply_edits(fault.instance, edits, self._budget)
         return self._accepts(fault, mended, fault.validator_value[index])
 
     def _accepts(self, fault: Fault, value: JsonValue, schema: Any) -> bool:
@@ -245,7 +244,7 @@ class _Coercer:
         """Return what *text*, which stands at *path*, holds; it is read once a round."""
         if path not in self._texts:
             spend(self._budget, decoding_steps(text))
-            self._texts[path] = decoded(text, self._max_depth - len(path))
+            self._texts[path] = decode_container(text, self._max_depth - len(path))
         return self._texts[path]
 
 

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from sidecheck_server.core.digests import canonical_json
-from sidecheck_server.core.engines.json_types import is_number
 from sidecheck_server.core.errors import RequestError
+from sidecheck_server.core.json_values import is_number
 from sidecheck_server.core.payload import MalformedError, decode
 from sidecheck_server.core.types import ChangeRule, JsonValue
 
-__all__ = ["CONTAINERS", "LONGEST", "SCALARS", "Conversion", "decoded"]
+__all__ = ["CONTAINERS", "LONGEST", "SCALARS", "Conversion", "decode_container"]
 
 LONGEST = 4300
 """How many digits an integer has at most, as in `core.payload`."""
@@ -38,7 +38,7 @@ class Conversion:
     convert: Callable[[Any], list[JsonValue]]
 
 
-def decoded(text: str, depth: int) -> list[JsonValue]:
+def decode_container(text: str, depth: int) -> list[JsonValue]:
     """Return the object or array whose JSON text *text* is, or nothing.
 
     Not if it nests deeper than *depth*, or is a text with which the payload as a whole

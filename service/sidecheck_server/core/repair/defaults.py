@@ -22,13 +22,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from sidecheck_server.core.budget import Budget, spend
-from sidecheck_server.core.engines.applied import Applied, Path, always, only_accepting
+from sidecheck_server.core.engines.applied import (
+    AppliedSchema,
+    Path,
+    list_unconditional,
+    only_accepting,
+)
 from sidecheck_server.core.engines.complete import CompleteEngine
-from sidecheck_server.core.engines.places import Place, member_subschemas, places
+from sidecheck_server.core.engines.containers import Container, property_subschemas, walk_containers
 from sidecheck_server.core.engines.unevaluated import accepts
-from sidecheck_server.core.equality import json_equal
-from sidecheck_server.core.explain.values import literal, quoted
-from sidecheck_server.core.repair.edits import edited
+from sidecheck_server.core.explain.values import format_literal, quote
+from sidecheck_server.core.json_values import json_equal
+from sidecheck_server.core.repair.edits import apply_edits
 from sidecheck_server.core.types import Change, ChangeRule, JsonValue, as_pointer
 
 __all__ = ["apply_defaults"]
@@ -66,8 +71,10 @@ class _Default:
     def change(self, rule: ChangeRule, said: str) -> Change:
         """Return the report of it."""
         pointer, at = as_pointer(self.path), as_pointer(self.schema_path)
-        name = quoted(str(self.path[-1]))
-        return Change(pointer, rule, at, f"the default {literal(self.value)} of {name} {said}")
+        name = quote(str(self.path[-1]))
+        return Change(
+            pointer, rule, at, f"the default {format_literal(self.value)} of {name} {said}"
+        )
 
 
 class _Filler:
@@ -92,7 +99,7 @@ class _Filler:
 
     def _wanted(self, value: JsonValue) -> Iterator[_Default]:
         """Yield what can be put into *value*; note what is skipped."""
-        for place in places(self._engine, value, self._budget, only_accepting):
+        for place in walk_containers(self._engine, value, self._budget, only_accepting):
             if isinstance(place.value, dict):
                 for name, defaults in _defaults_in(place).items():
                     if defaults[0].path in self.changes:
@@ -108,11 +115,11 @@ class _Filler:
         # A default may stand in every item of an array; it is not copied, but written.
         spend(self._budget, _DEFAULT + _size(default.value))
 
-    def _why_not(self, place: Place, name: str, defaults: list[_Default]) -> str:
+    def _why_not(self, place: Container, name: str, defaults: list[_Default]) -> str:
         first = defaults[0]
         if not all(json_equal(each.value, first.value) for each in defaults):
             return "was not put in: another part of the schema has another default for it"
-        judging = (each for here in place.applied for each in member_subschemas(here, name))
+        judging = (each for here in place.applied for each in property_subschemas(here, name))
         if not all(
             each.asks or accepts(each.validator, first.value, each.schema) for each in judging
         ):
@@ -124,7 +131,7 @@ class _Filler:
 
     def _put(self, value: JsonValue, found: list[_Default], *, guarded: bool) -> JsonValue:
         """Return *value* with the defaults *found*, without those that make it invalid."""
-        filled = edited(value, {each.path: each.value for each in found}, self._budget)
+        filled = apply_edits(value, {each.path: each.value for each in found}, self._budget)
         if not guarded or self._is_valid(filled):
             for each in found:
                 self._owners[each.path] = each.owner
@@ -145,7 +152,7 @@ class _Filler:
         return accepts(validator, value, schema)
 
 
-def _defaults_in(place: Place) -> Mapping[str, list[_Default]]:
+def _defaults_in(place: Container) -> Mapping[str, list[_Default]]:
     """Return the defaults of the members that *place* lacks, by name."""
     found: dict[str, list[_Default]] = {}
     for here in place.applied:
@@ -156,12 +163,14 @@ def _defaults_in(place: Place) -> Mapping[str, list[_Default]]:
     return found
 
 
-def _defaults_of(here: Applied, name: str, path: Path) -> Iterator[_Default]:
+def _defaults_of(here: AppliedSchema, name: str, path: Path) -> Iterator[_Default]:
     """Yield the defaults that *here* has for its property *name*."""
     member = here.schema["properties"][name]
     if not isinstance(member, dict) or not _MAY_LEAD_TO_DEFAULTS & member.keys():
         return
-    having = [each for each in always([here.below("properties", name)]) if each.has("default")]
+    having = [
+        each for each in list_unconditional([here.below("properties", name)]) if each.has("default")
+    ]
     own = [each for each in having if each.schema is member]
     for each in own or having:
         yield _Default(path, each.schema["default"], (*each.path, "default"), id(each.schema))

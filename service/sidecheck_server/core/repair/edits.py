@@ -8,7 +8,7 @@ from sidecheck_server.core.budget import Budget, spend
 from sidecheck_server.core.engines.applied import Path
 from sidecheck_server.core.types import JsonValue
 
-__all__ = ["ABSENT", "Absent", "Edits", "edited"]
+__all__ = ["ABSENT", "Absent", "Edits", "apply_edits"]
 
 
 class Absent(Enum):
@@ -24,7 +24,7 @@ Edits = Mapping[Path, JsonValue | Absent]
 """What is to stand where; no place is inside another."""
 
 
-def edited(value: JsonValue, edits: Edits, budget: Budget) -> JsonValue:
+def apply_edits(value: JsonValue, edits: Edits, budget: Budget) -> JsonValue:
     """Return *value* with *edits*: a new value that shares all that was not changed.
 
     Members that do not exist are put in at the end of their object. Without edits it

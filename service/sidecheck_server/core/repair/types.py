@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-__all__ = ["Coercion", "Repairs", "UnknownArguments", "UnknownMember"]
+__all__ = ["Coercion", "Repairs", "UnknownArguments", "UnknownProperty"]
 
 
 class UnknownArguments(StrEnum):
@@ -30,7 +30,7 @@ class Coercion(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class UnknownMember:
+class UnknownProperty:
     """A member of an object that the schema neither knows nor forbids."""
 
     #: Where it is, as a JSON Pointer.

@@ -19,17 +19,21 @@ from itertools import chain
 from typing import Any
 
 from sidecheck_server.core.budget import Budget, spend
-from sidecheck_server.core.engines.applied import Applied, Path
+from sidecheck_server.core.engines.applied import AppliedSchema, Path
 from sidecheck_server.core.engines.complete import CompleteEngine
-from sidecheck_server.core.engines.places import Place, knows_by_pattern, places
+from sidecheck_server.core.engines.containers import (
+    Container,
+    matches_name_pattern,
+    walk_containers,
+)
 from sidecheck_server.core.engines.unevaluated import accepts
-from sidecheck_server.core.explain.nearest import MOST_CANDIDATES, nearest
-from sidecheck_server.core.explain.values import Values, quoted
-from sidecheck_server.core.repair.edits import ABSENT, edited
-from sidecheck_server.core.repair.types import UnknownMember
+from sidecheck_server.core.explain.nearest import MOST_CANDIDATES, find_nearest
+from sidecheck_server.core.explain.values import Values, quote
+from sidecheck_server.core.repair.edits import ABSENT, apply_edits
+from sidecheck_server.core.repair.types import UnknownProperty
 from sidecheck_server.core.types import Change, ChangeRule, JsonValue, as_pointer
 
-__all__ = ["strip_unknown", "unknown_members"]
+__all__ = ["find_unknown_properties", "strip_unknown_properties"]
 
 # In steps: asking a subschema about a name, telling of one, comparing it with another.
 _ASKING = 15
@@ -39,9 +43,9 @@ _COMPARING = 150
 _CLOSING = ("additionalProperties", "unevaluatedProperties")
 
 
-def unknown_members(
+def find_unknown_properties(
     engine: CompleteEngine, value: JsonValue, budget: Budget, *, hide_values: bool = False
-) -> Iterator[UnknownMember]:
+) -> Iterator[UnknownProperty]:
     """Yield the members in *value* that the schema does not know, and does not forbid itself.
 
     Raises:
@@ -52,15 +56,15 @@ def unknown_members(
         if not found.forbidden:
             near = found.nearest(budget)
             said = f"the schema does not know the {values.property_named(found.name)}"
-            yield UnknownMember(
+            yield UnknownProperty(
                 as_pointer(found.path),
                 as_pointer(found.schema_path),
-                f"{said}; did you mean {quoted(near)}?" if near else said,
+                f"{said}; did you mean {quote(near)}?" if near else said,
                 near,
             )
 
 
-def strip_unknown(
+def strip_unknown_properties(
     engine: CompleteEngine, value: JsonValue, budget: Budget, *, hide_values: bool = False
 ) -> tuple[JsonValue, tuple[Change, ...]]:
     """Return *value* without the members that the schema does not know, and what was removed.
@@ -82,7 +86,7 @@ def strip_unknown(
                 found[each.path] = each
         if not found:
             return value, tuple(changes)
-        value = edited(value, dict.fromkeys(found, ABSENT), budget)
+        value = apply_edits(value, dict.fromkeys(found, ABSENT), budget)
         changes += [_removal(each, values, budget) for each in found.values()]
 
 
@@ -93,7 +97,7 @@ def _removal(found: "_Found", values: Values, budget: Budget) -> Change:
         as_pointer(found.path),
         ChangeRule.UNKNOWN_PROPERTY_REMOVED,
         as_pointer(found.schema_path),
-        f"{said}; perhaps {quoted(near)} was meant" if near else said,
+        f"{said}; perhaps {quote(near)} was meant" if near else said,
     )
 
 
@@ -101,7 +105,7 @@ def _removal(found: "_Found", values: Values, budget: Budget) -> Change:
 class _Found:
     """A member that nothing names."""
 
-    place: Place
+    place: Container
     name: str
     #: What closes the object, or declares its members.
     schema_path: Path
@@ -119,16 +123,16 @@ class _Found:
         count = sum(map(len, declared))
         spend(budget, count + _COMPARING * min(count, MOST_CANDIDATES))
         known = dict.fromkeys(chain.from_iterable(declared))
-        return nearest(self.name, (each for each in known if each not in self.place.value))
+        return find_nearest(self.name, (each for each in known if each not in self.place.value))
 
 
 def _found(engine: CompleteEngine, value: JsonValue, budget: Budget) -> Iterator[_Found]:
-    for place in places(engine, value, budget):
+    for place in walk_containers(engine, value, budget):
         if isinstance(place.value, dict) and place.value:
             yield from _found_in(place, budget)
 
 
-def _found_in(place: Place, budget: Budget) -> Iterator[_Found]:
+def _found_in(place: Container, budget: Budget) -> Iterator[_Found]:
     if any(here.get(name, False) is not False for here in place.applied for name in _CLOSING):
         return
     closing = [(here, name) for here in place.applied for name in _CLOSING if name in here.in_force]
@@ -148,7 +152,7 @@ def _found_in(place: Place, budget: Budget) -> Iterator[_Found]:
             yield _Found(place, name, (*here.path, keyword), forbidden)
 
 
-def _is_refused_as_name(name: str, place: Place) -> bool:
+def _is_refused_as_name(name: str, place: Container) -> bool:
     return any(
         "propertyNames" in here.in_force
         and not accepts(here.validator, name, here.schema["propertyNames"])
@@ -156,10 +160,10 @@ def _is_refused_as_name(name: str, place: Place) -> bool:
     )
 
 
-def _knows(here: Applied, name: str) -> bool:
+def _knows(here: AppliedSchema, name: str) -> bool:
     """Return whether *here* has something to say of a member called *name*."""
     named = (names(here.schema[keyword]) for keyword, names in _NAMING if keyword in here.in_force)
-    return any(name in names for names in named) or knows_by_pattern(here, name)
+    return any(name in names for names in named) or matches_name_pattern(here, name)
 
 
 def _themselves(value: Collection[str]) -> Collection[str]:

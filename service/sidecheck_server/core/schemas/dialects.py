@@ -10,10 +10,17 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.core.schemas.keywords import KEYWORDS, Draft, keywords_of
-from sidecheck_server.core.types import JsonValue
+from sidecheck_server.core.schemas.keywords import KEYWORDS, keywords_of
+from sidecheck_server.core.types import Draft, JsonValue
 
-__all__ = ["DEFAULT_DIALECT", "DIALECTS", "STANDARD", "Dialect", "dialect_named", "dialect_of"]
+__all__ = [
+    "DEFAULT_DIALECT",
+    "DIALECTS",
+    "STANDARD_DIALECTS",
+    "Dialect",
+    "dialect_named",
+    "dialect_of",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +74,7 @@ DIALECTS: Mapping[str, Dialect] = MappingProxyType(
 )
 """The supported dialects by URI, the default one first."""
 
-STANDARD: Mapping[Draft, Dialect] = MappingProxyType(
+STANDARD_DIALECTS: Mapping[Draft, Dialect] = MappingProxyType(
     {dialect.draft: dialect for dialect in DIALECTS.values()}
 )
 """The supported dialect of each draft, which others of that draft build on."""

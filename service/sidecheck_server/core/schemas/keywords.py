@@ -10,19 +10,9 @@ from dataclasses import dataclass
 from enum import Enum
 from types import MappingProxyType
 
-from sidecheck_server.core.types import JsonValue
+from sidecheck_server.core.types import Draft, JsonValue
 
-__all__ = ["KEYWORDS", "Draft", "Keyword", "Position", "keywords_of", "subschemas"]
-
-
-class Draft(Enum):
-    """The published releases of JSON Schema that are supported, in order of time."""
-
-    DRAFT_04 = 4
-    DRAFT_06 = 6
-    DRAFT_07 = 7
-    DRAFT_2019_09 = 8
-    DRAFT_2020_12 = 9
+__all__ = ["KEYWORDS", "Keyword", "Position", "keywords_of", "subschemas"]
 
 
 class Position(Enum):

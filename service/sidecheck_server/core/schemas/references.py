@@ -1,23 +1,29 @@
 """Where the references of a schema lead, found once and without any payload.
 
-`survey` walks every subschema that can be reached: those at the positions that the
+`survey_schema` walks every subschema that can be reached: those at the positions that the
 dialect knows, and those that references lead to. Every reference must resolve
 within the schema, its documents and the published meta-schemas, even in a branch
 that no payload would reach; nothing is ever retrieved.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.core.limits import Limits, exceeded
+from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.core.schemas.dialects import Dialect
 from sidecheck_server.core.schemas.keywords import subschemas
 from sidecheck_server.core.schemas.resources import Resource, Resources, UnresolvableError
 from sidecheck_server.core.types import JsonValue, as_pointer
 
-__all__ = ["REFERENCES", "Reference", "Subschema", "Survey", "survey"]
-
+__all__ = [
+    "REFERENCES",
+    "Reference",
+    "Subschema",
+    "Survey",
+    "check_reference_cycles",
+    "survey_schema",
+]
 
 REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 """The keywords that lead to another schema."""
@@ -53,7 +59,7 @@ class Subschema:
             steps.append(here.step)
             length += len(here.step)
             here = here.above
-        return shortened("".join(reversed(steps)), _PLACE_LENGTH)
+        return shorten_start("".join(reversed(steps)), _PLACE_LENGTH)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +87,7 @@ class Survey:
 Check = Callable[[Subschema], None]
 
 
-def survey(resources: Resources, check: Check, limits: Limits) -> Survey:
+def survey_schema(resources: Resources, check: Check, limits: Limits) -> Survey:
     """Return the survey of the root of *resources*, which is an object.
 
     *check* is called with every subschema that a reference leads to outside of what
@@ -125,7 +131,7 @@ class _Surveyor:
             if id(here.schema) in self.result.reached:
                 continue
             if len(self.result.reached) >= self.limit:
-                raise exceeded("subschemas", self.limit, "too many subschemas")
+                raise limit_exceeded_error("subschemas", self.limit, "too many subschemas")
             self.result.reached[id(here.schema)] = here
             stack.extend(self.children(here))
 
@@ -159,7 +165,7 @@ class _Surveyor:
             self.result.references[id(here.schema), keyword] = reference
             target = reference.target
             if isinstance(target, dict) and id(target) not in self.result.reached:
-                step = f"/{keyword} -> {shortened(uri)}"
+                step = f"/{keyword} -> {shorten_start(uri)}"
                 yield Subschema(target, reference.resource, here, step)
 
     def resolve(self, here: Subschema, keyword: str, uri: str) -> Reference:
@@ -203,13 +209,86 @@ class _Surveyor:
     ) -> RequestError:
         return RequestError(
             ErrorReason.UNRESOLVABLE_REFERENCE,
-            f"the {keyword} {shortened(uri)} at {here.place or 'the root'} does not resolve: "
+            f"the {keyword} {shorten_start(uri)} at {here.place or 'the root'} does not resolve: "
             f"{why}; references resolve within the schema and the documents sent along, and "
             "nothing is ever fetched",
-            {"reference": shortened(uri), "place": here.place},
+            {"reference": shorten_start(uri), "place": here.place},
         )
 
 
-def shortened(text: str, length: int = 200) -> str:
+def shorten_start(text: str, length: int = 200) -> str:
     """Return the end of *text*, at most *length* characters and an ellipsis."""
     return text if len(text) <= length else f"…{text[-length:]}"
+
+
+# Applicators that judge the same place of the payload again (2020-12 core, 10.2).
+_IN_PLACE = frozenset(
+    {
+        "allOf",
+        "anyOf",
+        "oneOf",
+        "not",
+        "if",
+        "then",
+        "else",
+        "dependentSchemas",
+        "dependencies",
+    }
+)
+
+
+def check_reference_cycles(survey: Survey) -> None:
+    """Refuse a schema that could judge one place of a payload for ever.
+
+    Raises:
+        Refusal: REFERENCE_CYCLE if references and in-place applicators form a
+            cycle (2020-12 core, section 9.4.1).
+    """
+    graph = {key: list(_successors(here, survey)) for key, here in survey.reached.items()}
+    cycle = _on_a_cycle(graph)
+    if cycle is not None:
+        place = survey.reached[cycle].place or "the root"
+        raise RequestError(
+            ErrorReason.REFERENCE_CYCLE,
+            f"the references at {place} lead back to it without going deeper into the payload, "
+            "so no judgement would end",
+            {"place": survey.reached[cycle].place},
+        )
+
+
+def _successors(here: Subschema, survey: Survey) -> Iterator[int]:
+    """Yield the subschemas that judge the same place of a payload as *here*."""
+    for keyword in REFERENCES:
+        reference = survey.references.get((id(here.schema), keyword))
+        if reference is not None and id(reference.target) in survey.reached:
+            yield id(reference.target)
+    if "$ref" in here.schema and here.dialect.reference_hides_siblings:
+        return
+    for path, value in subschemas(here.schema, here.dialect.draft):
+        # Without `if`, nothing applies them (draft-07 validation, section 6.6).
+        applied = path[0] in _IN_PLACE and (path[0] not in ("then", "else") or "if" in here.schema)
+        if isinstance(value, dict) and applied:
+            yield id(value)
+
+
+def _on_a_cycle(graph: Mapping[int, Iterable[int]]) -> int | None:
+    """Return a node that leads back to itself, or None."""
+    done: set[int] = set()
+    for start in graph:
+        if start in done:
+            continue
+        path = {start}
+        stack = [(start, iter(graph[start]))]
+        while stack:
+            node, rest = stack[-1]
+            following = next(rest, None)
+            if following is None:
+                stack.pop()
+                path.discard(node)
+                done.add(node)
+            elif following in path:
+                return following
+            elif following not in done:
+                path.add(following)
+                stack.append((following, iter(graph[following])))
+    return None

@@ -12,16 +12,24 @@ a reference.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from urllib.parse import unquote, urldefrag, urljoin
 
-from sidecheck_server.core.equality import json_equal
+from jsonschema_specifications import REGISTRY
+
 from sidecheck_server.core.errors import ErrorReason, RequestError
+from sidecheck_server.core.json_values import json_equal
 from sidecheck_server.core.schemas.dialects import Dialect
 from sidecheck_server.core.schemas.keywords import subschemas
-from sidecheck_server.core.schemas.published import PUBLISHED
 from sidecheck_server.core.types import JsonValue
 
-__all__ = ["DialectOf", "Resource", "Resources", "UnresolvableError", "identifier_of"]
+__all__ = ["PUBLISHED", "DialectOf", "Resource", "Resources", "UnresolvableError", "identifier_of"]
+
+PUBLISHED: Mapping[str, JsonValue] = MappingProxyType(
+    {uri: REGISTRY.contents(uri) for uri in REGISTRY}
+)
+"""The meta-schemas of all drafts and vocabularies by URI, without an empty fragment."""
+
 
 DialectOf = Callable[[JsonValue, Dialect], Dialect]
 """Tells the dialect that a resource declares, given the one around it."""

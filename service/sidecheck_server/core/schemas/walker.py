@@ -10,9 +10,10 @@ from typing import Any, TypeAlias
 
 from sidecheck_server.core.budget import Budget, spend
 from sidecheck_server.core.schemas.dialects import DEFAULT_DIALECT, DIALECTS
-from sidecheck_server.core.schemas.keywords import Draft, subschemas
+from sidecheck_server.core.schemas.keywords import subschemas
+from sidecheck_server.core.types import Draft
 
-__all__ = ["SchemaLocation", "draft_of", "mentions", "walk_schema"]
+__all__ = ["SchemaLocation", "contains_keyword", "declared_draft", "walk_schema"]
 
 #: The way from the root of a schema to a part: keys and indexes.
 Path: TypeAlias = tuple[str | int, ...]
@@ -45,7 +46,7 @@ def walk_schema(schema: Any, budget: Budget) -> Iterator[SchemaLocation]:
     """
     if not isinstance(schema, dict):
         return
-    draft = draft_of(schema)
+    draft = declared_draft(schema)
     stack = [SchemaLocation(schema, (), by_properties=True)]
     while stack:
         here = stack.pop()
@@ -61,7 +62,7 @@ def walk_schema(schema: Any, budget: Budget) -> Iterator[SchemaLocation]:
         stack.extend(reversed(inner))
 
 
-def mentions(schema: Any, keyword: str, budget: Budget) -> bool:
+def contains_keyword(schema: Any, keyword: str, budget: Budget) -> bool:
     """Return whether anything in *schema*, a subschema or data, is an object with *keyword*.
 
     It is a tenth of the work of looking where subschemas stand.
@@ -84,7 +85,7 @@ def mentions(schema: Any, keyword: str, budget: Budget) -> bool:
     return False
 
 
-def draft_of(schema: dict[str, Any]) -> Draft:
+def declared_draft(schema: dict[str, Any]) -> Draft:
     """Return the draft that *schema* declares at its root; an unknown dialect counts as 2020-12."""
     declared = schema.get("$schema")
     uri = declared.removesuffix("#") if isinstance(declared, str) else ""

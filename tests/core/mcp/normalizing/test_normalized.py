@@ -12,8 +12,8 @@ from agreement.schemas import generate_schema
 from sidecheck.boxes import unbox
 from sidecheck.text_contract import is_canonical
 from sidecheck_server.core.budget import Exhausted
-from sidecheck_server.core.equality import json_equal
 from sidecheck_server.core.errors import RequestError
+from sidecheck_server.core.json_values import json_equal
 from sidecheck_server.core.mcp.check import check
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.protocol_schemas import compile_protocol_schemas

@@ -1,6 +1,7 @@
 """The keywords that a converted schema can have, before an API says which it takes."""
 
-from sidecheck_server.core.schemas.keywords import KEYWORDS, Draft
+from sidecheck_server.core.schemas.keywords import KEYWORDS
+from sidecheck_server.core.types import Draft
 
 __all__ = ["ANNOTATIONS", "EVERYTHING"]
 

@@ -8,8 +8,8 @@ from sidecheck_server.core.convert.calls.reading import ModelCall
 from sidecheck_server.core.convert.plan import Plan
 from sidecheck_server.core.convert.restoring import readings
 from sidecheck_server.core.evaluate import EvaluationOptions
-from sidecheck_server.core.limits import Limits, exceeded
-from sidecheck_server.core.repair.repairing import text_of
+from sidecheck_server.core.limits import Limits, limit_exceeded_error
+from sidecheck_server.core.repair.repairs import encode_repaired
 from sidecheck_server.core.repair.types import Coercion, Repairs
 from sidecheck_server.core.types import Change, Verdict
 
@@ -88,10 +88,10 @@ def _payloads(
     depth = limits.payload_depth
     try:
         for one in readings(call.arguments, plan.guide, budget, max_depth=depth):
-            yield text_of(one.value, limits, budget), one.changes
+            yield encode_repaired(one.value, limits, budget), one.changes
     except Exhausted:
         said = "turning the arguments back takes too long"
-        raise exceeded("steps", limits.steps, said) from None
+        raise limit_exceeded_error("steps", limits.steps, said) from None
 
 
 def _decoding(how: EvaluationOptions) -> EvaluationOptions:

@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 
 from sidecheck_server.core.convert.apis.api import Api
 from sidecheck_server.core.convert.calls.forms import FORMS, Arguments
-from sidecheck_server.core.explain.values import kind_of
-from sidecheck_server.core.limits import Limits, exceeded
+from sidecheck_server.core.explain.values import describe_kind
+from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.core.payload import MalformedError, decode
 from sidecheck_server.core.types import JsonValue, Verdict, Violation, as_pointer
 
@@ -50,7 +50,7 @@ def read_call(text: bytes, api: Api, limits: Limits, *, most: int = 20) -> Model
             arguments nest deeper.
     """
     if len(text) > limits.payload_bytes:
-        raise exceeded("payload_bytes", limits.payload_bytes, "the call", len(text))
+        raise limit_exceeded_error("payload_bytes", limits.payload_bytes, "the call", len(text))
     try:
         depth = limits.payload_depth + _AROUND_ARGUMENTS
         value = decode(text, max_depth=depth, most=most)
@@ -98,7 +98,7 @@ class _Call:
         value, at = self._call, self._above
         for step in (*place[:-1], None):
             if not isinstance(value, dict):
-                said = f"expected an object, found {kind_of(value)}{self._wanted(at)}"
+                said = f"expected an object, found {describe_kind(value)}{self._wanted(at)}"
                 self._tell(at, "CALL_NOT_AN_OBJECT", said)
                 return None
             if step is not None:
@@ -131,7 +131,7 @@ class _Call:
         name = holder.get(key)
         if isinstance(name, str) and name:
             return name
-        found = kind_of(name) if key in holder else "nothing"
+        found = describe_kind(name) if key in holder else "nothing"
         within = self._form.name if key in holder else self._form.name[:-1]
         at = (*self._above, *within)
         said = f"expected the name of the tool that is called, found {found}{self._wanted(at)}"
@@ -156,7 +156,7 @@ class _Call:
             what = Arguments.OBJECT
         if isinstance(value, dict) and what is not Arguments.TEXT:
             return value
-        said = f"expected {what.value}, found {kind_of(value)}"
+        said = f"expected {what.value}, found {describe_kind(value)}"
         self._tell((*self._above, *form.arguments), "CALL_ARGUMENTS_NOT_AN_OBJECT", said)
         return None
 

@@ -6,8 +6,8 @@ from sidecheck_server.core.convert.calls.reading import ModelCall
 from sidecheck_server.core.convert.plan import Plan
 from sidecheck_server.core.convert.words import ModelApi
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.core.explain.nearest import nearest
-from sidecheck_server.core.explain.values import listed, quoted
+from sidecheck_server.core.explain.nearest import find_nearest
+from sidecheck_server.core.explain.values import join_phrase, quote
 
 __all__ = ["chosen_plan", "common_api", "refuse_mismatch"]
 
@@ -26,7 +26,7 @@ def common_api(plans: Sequence[Plan]) -> ModelApi:
         said = "there is no plan: send the one of the tool that was called"
         raise RequestError(ErrorReason.INVALID_REQUEST, said, {"field": "plans"})
     if len(apis) > 1:
-        said = f"the plans are of several APIs, {listed(apis, 'and')}; a call is of one"
+        said = f"the plans are of several APIs, {join_phrase(apis, 'and')}; a call is of one"
         raise RequestError(ErrorReason.INVALID_REQUEST, said, {"field": "plans"})
     return apis[0]
 
@@ -44,7 +44,7 @@ def chosen_plan(plans: Sequence[Plan], call: ModelCall) -> Plan | None:
     by_name: dict[str, Plan] = {}
     for plan in plans:
         if plan.name in by_name:
-            said = f"two of the plans are of a tool that the model knows as {quoted(plan.name)}"
+            said = f"two of the plans are of a tool that the model knows as {quote(plan.name)}"
             raise RequestError(ErrorReason.INVALID_MAPPING, said, {"name": plan.name[:_LONGEST]})
         by_name[plan.name] = plan
     if not call.name:
@@ -52,9 +52,9 @@ def chosen_plan(plans: Sequence[Plan], call: ModelCall) -> Plan | None:
     chosen = by_name.get(call.name)
     if chosen is None:
         name = call.name[:_LONGEST]
-        near = nearest(call.name, list(by_name))
-        said = f"no plan is of a tool that the model knows as {quoted(name)}"
-        said += f"; is it {quoted(near)}?" if near else ""
+        near = find_nearest(call.name, list(by_name))
+        said = f"no plan is of a tool that the model knows as {quote(name)}"
+        said += f"; is it {quote(near)}?" if near else ""
         raise RequestError(ErrorReason.MAPPING_MISMATCH, said, {"name": name})
     return chosen
 
@@ -68,7 +68,7 @@ def refuse_mismatch(plan: Plan, definition_digest: str) -> None:
     if plan.definition_digest != definition_digest:
         raise RequestError(
             ErrorReason.MAPPING_MISMATCH,
-            f"the plan of {quoted(plan.tool)} is of another definition than the one given: give "
+            f"the plan of {quote(plan.tool)} is of another definition than the one given: give "
             "the one that was converted, or convert this one",
             {"planned": plan.definition_digest, "found": definition_digest},
         )

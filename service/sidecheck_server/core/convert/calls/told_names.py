@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from sidecheck_server.core.convert.guides import Guide
-from sidecheck_server.core.explain.values import quoted
+from sidecheck_server.core.explain.values import quote
 from sidecheck_server.core.types import Verdict
 
 __all__ = ["with_known_names"]
@@ -26,7 +26,7 @@ def with_known_names(verdict: Verdict, guide: Guide | None) -> Verdict:
     known = {} if guide is None or verdict.valid else dict(_renamed(guide))
     if not known:
         return verdict
-    in_quotes = {quoted(original): quoted(name) for original, name in known.items()}
+    in_quotes = {quote(original): quote(name) for original, name in known.items()}
 
     def said(found: re.Match[str]) -> str:
         return in_quotes.get(found[0], found[0])

@@ -10,7 +10,7 @@ from sidecheck_server.core.convert.part import Part
 from sidecheck_server.core.convert.record import Record
 from sidecheck_server.core.convert.translation import ANNOTATIONS
 from sidecheck_server.core.convert.words import Action, Direction
-from sidecheck_server.core.limits import exceeded
+from sidecheck_server.core.limits import limit_exceeded_error
 
 __all__ = ["RULES", "without_cycles", "written_out"]
 
@@ -99,7 +99,7 @@ class _WritingOut:
         self.count += 1
         if self.count > _MOST:
             said = "the schema with its references written out has too many subschemas"
-            raise exceeded("subschemas", _MOST, said)
+            raise limit_exceeded_error("subschemas", _MOST, said)
         copied = Part(part.at, {}, part.never, list(part.notes))
         self.pending.append(_Copy(part, copied, above, keyword, name))
         return copied

@@ -1,6 +1,6 @@
 """Spelling: texts that tell values apart."""
 
-from sidecheck_server.core.equality import number_text
+from sidecheck_server.core.json_values import number_text
 from sidecheck_server.core.types import JsonValue
 
 __all__ = ["spelled"]

@@ -11,7 +11,7 @@ from sidecheck_server.core.convert.fitting.telling import describe, drop
 from sidecheck_server.core.convert.fitting.types import SPEAKS_OF, is_of, types_of
 from sidecheck_server.core.convert.part import Part
 from sidecheck_server.core.convert.words import Action, Direction
-from sidecheck_server.core.equality import json_equal
+from sidecheck_server.core.json_values import json_equal
 
 __all__ = ["RULES"]
 

@@ -12,7 +12,7 @@ from sidecheck_server.core.convert.results.structured import structured_text
 from sidecheck_server.core.convert.results.told import Told
 from sidecheck_server.core.convert.words import Action, Loss, ModelApi
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.core.limits import exceeded
+from sidecheck_server.core.limits import limit_exceeded_error
 
 __all__ = ["result_message"]
 
@@ -78,7 +78,7 @@ def _refuse_unnamed(api: Api, call_id: str, name: str) -> None:
     longest = api.call_id_length
     if longest is not None and len(call_id) > longest:
         said = f"the id of the call is longer than {api.in_words} takes"
-        raise exceeded("call_id", longest, said, len(call_id))
+        raise limit_exceeded_error("call_id", longest, said, len(call_id))
 
 
 def _item(piece: Piece, api: ModelApi, told: Told) -> Item:

@@ -5,8 +5,8 @@ from itertools import islice
 
 import msgspec
 
-from sidecheck_server.core.equality import json_equal
 from sidecheck_server.core.errors import RequestError
+from sidecheck_server.core.json_values import json_equal
 from sidecheck_server.core.payload import MalformedError, decode
 from sidecheck_server.core.types import JsonValue
 

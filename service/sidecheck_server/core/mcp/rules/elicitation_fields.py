@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from sidecheck_server.core.budget import spend
-from sidecheck_server.core.explain.values import Values, counted, listed, quoted
+from sidecheck_server.core.explain.values import Values, count_noun, join_phrase, quote
 from sidecheck_server.core.formats.dates import is_date, is_date_time
 from sidecheck_server.core.formats.mailboxes import is_email
 from sidecheck_server.core.formats.uris import is_uri
@@ -99,7 +99,7 @@ def _unknown(
     spend(context.budget, _KEYWORD)
     what = Values(hidden=context.hide_values).property_named(name, "keyword")
     where = "the items of " if len(path) > 1 else ""
-    has = listed([quoted(each) for each in known], "and")
+    has = join_phrase([quote(each) for each in known], "and")
     near = nearest_keyword(name, known, context)
     return Fault(path, f"{where}{reading.form.what} cannot have the {what}; known are {has}", near)
 
@@ -206,7 +206,7 @@ def _refused(default: Any, reading: Reading, context: Context) -> str:
         options, _ = found
         known = set(options)
         if not all(each in known for each in ([default] if isinstance(default, str) else default)):
-            return f"among the {counted(len(options), 'option')} of the field"
+            return f"among the {count_noun(len(options), 'option')} of the field"
         return "" if isinstance(default, str) else _out_of(len(default), field, "Items")
     if isinstance(default, str):
         spend(context.budget, len(default))

@@ -1,15 +1,61 @@
-"""JSON equality: when two values are the same, and when all items of an array differ.
-
-Numbers are equal by value, so 1 and 1.0 are; a boolean is never equal to a number;
-members of objects have no order (JSON Schema 2020-12 core, section 4.2.2).
-"""
+"""Arithmetic on JSON numbers as they are written, in base ten."""
 
 from collections.abc import Callable, Sequence
+from decimal import Decimal
+from typing import Any
 
 from sidecheck_server.core.budget import Budget, spend
-from sidecheck_server.core.types import JsonValue
+from sidecheck_server.core.types import Draft, JsonValue
 
-__all__ = ["all_unique", "first_repeated", "json_equal", "number_text"]
+__all__ = [
+    "CLASS_OF_TYPE",
+    "all_unique",
+    "find_duplicate",
+    "has_type",
+    "is_multiple",
+    "is_number",
+    "json_equal",
+    "number_text",
+]
+
+# In steps: a division of decimals, a double far from one; and how many bits for a step.
+_DIVISION = 40
+_LARGE = 300
+_BITS = 16
+
+
+def is_multiple(value: float, divisor: float, budget: Budget) -> bool:
+    """Return whether *value* is a whole multiple of *divisor*, exactly.
+
+    A double stands for the shortest decimal text that names it, so that 4.35 is a
+    multiple of 0.01, which no binary division would find (JSON Schema 2020-12
+    validation, section 6.2.1). Both numbers must be finite.
+
+    Raises:
+        Exhausted: *budget* has too few steps.
+        ZeroDivisionError: *divisor* is zero.
+    """
+    spend(budget, _DIVISION + sum(map(_digits_steps, (value, divisor))))
+    if isinstance(value, int) and isinstance(divisor, int):
+        return value % divisor == 0
+    numerator, denominator = _ratio(value)
+    over, under = _ratio(divisor)
+    return numerator * under % (denominator * over) == 0
+
+
+def _digits_steps(number: float) -> int:
+    # A double is a ratio of up to 300 digits if its exponent is large.
+    if isinstance(number, int):
+        return number.bit_length() // _BITS
+    return 0 if 1e-12 < abs(number) < 1e15 or not number else _LARGE
+
+
+def _ratio(number: float) -> tuple[int, int]:
+    if isinstance(number, int):
+        return number, 1
+    # At most about 620 digits in all: the exponent of a double is bounded.
+    return Decimal(repr(number)).as_integer_ratio()
+
 
 # In steps: hashing a string, writing down any value, and how many characters for one.
 _STRING = 3
@@ -45,10 +91,10 @@ def all_unique(items: Sequence[JsonValue], budget: Budget) -> bool:
     Raises:
         Exhausted: the budget has too few steps for that.
     """
-    return first_repeated(items, budget) is None
+    return find_duplicate(items, budget) is None
 
 
-def first_repeated(items: Sequence[JsonValue], budget: Budget) -> tuple[int, int] | None:
+def find_duplicate(items: Sequence[JsonValue], budget: Budget) -> tuple[int, int] | None:
     """Return the positions of the first item that repeats an earlier one, earlier one first.
 
     Raises:
@@ -100,3 +146,34 @@ def _spell(value: JsonValue, put: Callable[[str], None], budget: Budget) -> None
         for name in sorted(value):
             put(f'{len(name)}"{name}')
             _spell(value[name], put, budget)
+
+
+CLASS_OF_TYPE: dict[str, type] = {
+    "array": list,
+    "boolean": bool,
+    "null": type(None),
+    "object": dict,
+    "string": str,
+}
+"""The types that are one class each."""
+
+
+def is_number(value: Any) -> bool:
+    """Return whether *value* is a JSON number."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def has_type(value: Any, name: str, draft: Draft) -> bool:
+    """Return whether *value* is of the type *name*."""
+    known = CLASS_OF_TYPE.get(name)
+    if known is not None:
+        return isinstance(value, known)
+    if name == "number":
+        return is_number(value)
+    if name != "integer" or isinstance(value, bool):
+        return False
+    if isinstance(value, int):
+        return True
+    # Since draft 6 a number without a fraction is an integer however it is written
+    # (draft-06 validation, section 6.25).
+    return isinstance(value, float) and value.is_integer() and draft is not Draft.DRAFT_04

@@ -5,9 +5,10 @@ from typing import TypeAlias
 
 from sidecheck_server.core.budget import LONGEST_SEARCH, Budget, Exhausted
 from sidecheck_server.core.formats import format_checker
-from sidecheck_server.core.patterns import UNBOUNDED, Pattern
+from sidecheck_server.core.patterns import UNBOUNDED, Pattern, compile_pattern
+from sidecheck_server.core.schemas.dialects import STANDARD_DIALECTS, Dialect
 
-__all__ = ["TextCheck", "counted_format", "counted_pattern"]
+__all__ = ["TextCheck", "TextChecks", "build_format_check", "build_pattern_check"]
 
 #: Says whether a text passes, and takes the steps for that from a budget.
 TextCheck: TypeAlias = Callable[[str, Budget], bool]
@@ -32,7 +33,7 @@ _LONGEST = 1024
 """How many characters such formats read, at the most, before they refuse the text."""
 
 
-def counted_pattern(pattern: Pattern) -> TextCheck:
+def build_pattern_check(pattern: Pattern) -> TextCheck:
     """Return the search of *pattern*, which takes steps for program times text.
 
     An automaton cannot be interrupted, so they are taken first. What backtracks is run
@@ -59,7 +60,7 @@ def counted_pattern(pattern: Pattern) -> TextCheck:
     return matches
 
 
-def counted_format(name: str, dialect: str) -> TextCheck:
+def build_format_check(name: str, dialect: str) -> TextCheck:
     """Return the check of the format *name*, which takes steps for the text.
 
     One that *dialect* does not define accepts all.
@@ -82,3 +83,51 @@ def counted_format(name: str, dialect: str) -> TextCheck:
 
 def _accept(_text: str, _budget: Budget) -> bool:
     return True
+
+
+class TextChecks:
+    """What judges strings: every pattern and every format, compiled once.
+
+    *assert_formats* makes ``format`` an assertion in dialects that leave the choice,
+    *allow_backtracking* runs patterns whose time nothing bounds.
+    """
+
+    def __init__(
+        self, *, assert_formats: bool, pattern_length: int, allow_backtracking: bool
+    ) -> None:
+        self._pattern_length = pattern_length
+        self._allow_backtracking = allow_backtracking
+        self._assert_formats = assert_formats
+        self._patterns: dict[str, TextCheck] = {}
+        self._formats: dict[tuple[str, str], TextCheck] = {}
+
+    def matches(self, pattern: str, text: str, budget: Budget) -> bool:
+        """Return whether *pattern* matches anywhere in *text* (ECMA-262).
+
+        Raises:
+            Exhausted: the budget has too few steps.
+            PatternRefused: the pattern cannot be compiled.
+        """
+        check = self._patterns.get(pattern)
+        if check is None:
+            check = self._patterns[pattern] = build_pattern_check(
+                compile_pattern(
+                    pattern,
+                    max_length=self._pattern_length,
+                    backtracking=self._allow_backtracking,
+                )
+            )
+        return check(text, budget)
+
+    def conforms(self, text: str, name: str, dialect: Dialect, budget: Budget) -> bool:
+        """Return whether *text* has the format *name*, so far as formats are asserted.
+
+        Raises:
+            Exhausted: the budget has too few steps.
+        """
+        if not (self._assert_formats or dialect.asserts_format):
+            return True
+        key = (name, STANDARD_DIALECTS[dialect.draft].name)
+        if key not in self._formats:
+            self._formats[key] = build_format_check(*key)
+        return self._formats[key](text, budget)

@@ -4,7 +4,16 @@ import re
 
 from jsonpointer import JsonPointer, JsonPointerException
 
-__all__ = ["is_indexed_relative_json_pointer", "is_json_pointer", "is_relative_json_pointer"]
+from sidecheck_server.core.patterns import PatternError, PatternFault
+from sidecheck_server.core.patterns.translation import translate
+
+__all__ = [
+    "is_indexed_relative_json_pointer",
+    "is_json_pointer",
+    "is_regex",
+    "is_relative_json_pointer",
+    "is_uuid",
+]
 
 LONGEST = 1 << 16
 
@@ -56,3 +65,31 @@ def is_pointer_after(prefix: re.Pattern[str], text: str) -> bool:
         return False
     rest = text[match.end() :]
     return rest == "#" or is_json_pointer(rest)
+
+
+#: Half of what a schema's own pattern may have: a schema is read once, a payload at each call.
+LONGEST_FROM_expressions = 512
+
+
+def is_regex(text: str) -> bool:
+    """Return whether *text* is a regular expression of ECMA-262 (section 22.2.1).
+
+    It is read as the pattern of a schema is, and not compiled: look-around and
+    back-references are as valid as the rest, though no schema here could match
+    them. Strings longer than 512 characters are none.
+    """
+    if len(text) > LONGEST_FROM_expressions:
+        return False
+    try:
+        translate(text)
+    except PatternError as refusal:
+        return refusal.fault is not PatternFault.SYNTAX
+    return True
+
+
+UUID = re.compile("[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
+
+
+def is_uuid(text: str) -> bool:
+    """Return whether *text* is a UUID of any version and variant (RFC 4122, section 3)."""
+    return UUID.fullmatch(text) is not None

@@ -3,8 +3,8 @@
 from typing import Any
 
 import pytest
-from sidecheck_server.core.compiler.reference_cycles import refuse_endless_references
 from sidecheck_server.core.errors import ErrorReason
+from sidecheck_server.core.schemas.references import check_reference_cycles
 from support.compiling import D07, compiled, judges, refused, survey_of
 
 ROOT = {"$ref": "#"}
@@ -81,7 +81,7 @@ def test_endless_references_are_refused(schema: Any, place: str) -> None:
 @pytest.mark.parametrize("schema", [pytest.param(each, id=name) for name, each in ENDING.items()])
 def test_references_that_go_deeper_may_return(schema: Any) -> None:
     """And then the payload decides how many steps it takes, which are counted."""
-    refuse_endless_references(survey_of(schema))
+    check_reference_cycles(survey_of(schema))
     fast = compiled(schema).fast
 
     assert fast is None or fast.is_valid({})
@@ -90,7 +90,7 @@ def test_references_that_go_deeper_may_return(schema: Any) -> None:
 @pytest.mark.parametrize("times", [9, 14, 2000])
 def test_many_ways_through_references_are_no_loop(times: int) -> None:
     """They are not walked one by one to find that out."""
-    refuse_endless_references(survey_of(doubling(times)))
+    check_reference_cycles(survey_of(doubling(times)))
 
 
 def test_a_long_chain_of_references_is_no_loop() -> None:
@@ -100,7 +100,7 @@ def test_a_long_chain_of_references_is_no_loop() -> None:
     }
     surveyed = survey_of({"$defs": {**definitions, "a5000": {"type": "string"}}})
 
-    refuse_endless_references(surveyed)
+    check_reference_cycles(surveyed)
 
 
 def test_what_goes_deeper_ends() -> None:

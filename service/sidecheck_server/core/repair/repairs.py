@@ -4,14 +4,14 @@ import json
 
 from sidecheck_server.core.budget import Budget, spend
 from sidecheck_server.core.engines.complete import CompleteEngine
-from sidecheck_server.core.limits import Limits, exceeded
+from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.core.repair.coercion import coerce
 from sidecheck_server.core.repair.defaults import apply_defaults
 from sidecheck_server.core.repair.types import Repairs, UnknownArguments
-from sidecheck_server.core.repair.unknown import strip_unknown
+from sidecheck_server.core.repair.unknown import strip_unknown_properties
 from sidecheck_server.core.types import Change, JsonValue
 
-__all__ = ["repaired", "text_of"]
+__all__ = ["apply_repairs", "encode_repaired"]
 
 _ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).iterencode
 
@@ -19,7 +19,7 @@ _CHUNK = 20
 """Steps of writing one name, sign or value."""
 
 
-def repaired(
+def apply_repairs(
     engine: CompleteEngine,
     value: JsonValue,
     asked: Repairs,
@@ -48,7 +48,7 @@ def repaired(
         )
         changes += made
     if asked.unknown is UnknownArguments.STRIP:
-        value, made = strip_unknown(engine, value, budget, hide_values=hide_values)
+        value, made = strip_unknown_properties(engine, value, budget, hide_values=hide_values)
         changes += made
     if asked.apply_defaults:
         value, made = apply_defaults(engine, value, budget)
@@ -56,7 +56,7 @@ def repaired(
     return value, tuple(changes)
 
 
-def text_of(value: JsonValue, limits: Limits, budget: Budget) -> bytes:
+def encode_repaired(value: JsonValue, limits: Limits, budget: Budget) -> bytes:
     """Return *value*, a repaired payload, as JSON.
 
     Raises:
@@ -71,5 +71,7 @@ def text_of(value: JsonValue, limits: Limits, budget: Budget) -> bytes:
         parts.append(part.encode())
         size += len(parts[-1])
         if size > limits.payload_bytes:
-            raise exceeded("payload_bytes", limits.payload_bytes, "the repaired payload")
+            raise limit_exceeded_error(
+                "payload_bytes", limits.payload_bytes, "the repaired payload"
+            )
     return b"".join(parts)

@@ -7,6 +7,7 @@ after a backslash always means what the clause says, or is refused: elsewhere
 """
 
 import re
+from itertools import chain
 
 from sidecheck_server.core.patterns.codepoints import (
     DIGITS,
@@ -15,12 +16,12 @@ from sidecheck_server.core.patterns.codepoints import (
     WORD,
     Ranges,
     complement,
+    unite,
 )
-from sidecheck_server.core.patterns.cursor import Cursor
-from sidecheck_server.core.patterns.faults import PatternFault, PatternRefused, quote
+from sidecheck_server.core.patterns.cursor import Cursor, PatternError, PatternFault, quote
 from sidecheck_server.core.patterns.properties import find_property
 
-__all__ = ["read_character_escape", "read_set_escape", "read_unicode_escape"]
+__all__ = ["read_character_escape", "read_class", "read_set_escape", "read_unicode_escape"]
 
 SETS: dict[str, Ranges] = {
     "d": DIGITS,
@@ -76,7 +77,7 @@ def read_set_escape(cursor: Cursor) -> Ranges | None:
 def read_property(cursor: Cursor, start: int) -> Ranges:
     named = cursor.match(PROPERTY)
     if not named:
-        raise PatternRefused.at(
+        raise PatternError.at(
             start,
             PatternFault.SYNTAX,
             "a Unicode property without its name",
@@ -85,7 +86,7 @@ def read_property(cursor: Cursor, start: int) -> Ranges:
     try:
         return find_property(named[1], named[2])
     except LookupError:
-        raise PatternRefused.at(
+        raise PatternError.at(
             start,
             PatternFault.SYNTAX,
             f"{quote(named[0])} is no Unicode property of ECMA-262",
@@ -102,7 +103,7 @@ def read_character_escape(cursor: Cursor) -> int:
     character = cursor.take()
     match character:
         case "":
-            raise PatternRefused.at(
+            raise PatternError.at(
                 start,
                 PatternFault.SYNTAX,
                 "a backslash with nothing after it",
@@ -141,12 +142,74 @@ def read_unicode_escape(cursor: Cursor, start: int) -> int:
     raise refuse_escape(start, "u")
 
 
-def refuse_escape(start: int, character: str) -> PatternRefused:
+def refuse_escape(start: int, character: str) -> PatternError:
     octal = "references count from 1, and octal escapes are not allowed with the `u` flag"
     remedy = octal if character.isdecimal() else "write the character itself"
-    return PatternRefused.at(
+    return PatternError.at(
         start,
         PatternFault.SYNTAX,
         f"{quote(chr(92) + character)} is not an escape of ECMA-262",
         REMEDIES.get(character, remedy),
     )
+
+
+DASH = (0x2D, 0x2D)
+#: A dash at the end of a class is a member of it.
+DASH_BETWEEN = re.compile(r"-(?!\])")
+BACKSPACE = 0x08
+
+
+def read_class(cursor: Cursor) -> Ranges:
+    """Pass what follows a `[`, up to its `]`, and return the code points that it matches.
+
+    Raises PatternRefused.
+    """
+    opened = cursor.offset - 1
+    negated = cursor.accept("^")
+    # Each set once: a property may have a thousand ranges, and be named a hundred times.
+    members: dict[Ranges, None] = {}
+    while not cursor.accept("]"):
+        members[read_members(cursor, opened)] = None
+    ranges = unite(chain.from_iterable(members))
+    return complement(ranges) if negated else ranges
+
+
+def read_members(cursor: Cursor, opened: int) -> Ranges:
+    """Pass one member, or two with a dash between them."""
+    start = cursor.offset
+    first = read_member(cursor, opened)
+    if not cursor.match(DASH_BETWEEN):
+        return spread(first)
+    last = read_member(cursor, opened)
+    if not (isinstance(first, int) and isinstance(last, int)):
+        return (*spread(first), DASH, *spread(last))
+    if first > last:
+        raise PatternError.at(
+            start,
+            PatternFault.SYNTAX,
+            f"the range {quote(cursor.source[start : cursor.offset])} runs backwards",
+            "put the lower character first, or a dash at the end of the class",
+        )
+    return ((first, last),)
+
+
+def spread(member: int | Ranges) -> Ranges:
+    return ((member, member),) if isinstance(member, int) else member
+
+
+def read_member(cursor: Cursor, opened: int) -> int | Ranges:
+    """Pass and return one character, or the set that an escape stands for."""
+    character = cursor.take()
+    if not character:
+        raise PatternError.at(
+            opened,
+            PatternFault.SYNTAX,
+            "a class is not closed",
+            r"end it with `]`, or write `\[` for the character",
+        )
+    if character != "\\":
+        return ord(character)
+    if cursor.accept("b"):
+        return BACKSPACE
+    members = read_set_escape(cursor)
+    return read_character_escape(cursor) if members is None else members

@@ -1,16 +1,45 @@
-"""Host names: the formats ``hostname`` and ``idn-hostname``.
-
-The rules of internationalized names (RFC 5890 to 5893) are those of the `idna`
-package, whose tables are loaded with this module.
-"""
+"""Internet addresses: the formats ``ipv4`` and ``ipv6``."""
 
 import codecs
 import re
 import unicodedata
+from ipaddress import AddressValueError, IPv4Address, IPv6Address
 
 import idna
 
-__all__ = ["is_hostname", "is_idn_hostname", "is_ldh_hostname"]
+__all__ = ["is_hostname", "is_idn_hostname", "is_ipv4", "is_ipv6", "is_ldh_hostname"]
+
+LONGEST_IPV4 = len("255.255.255.255")
+LONGEST_IPV6 = len("ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255")
+
+
+def is_ipv4(text: str) -> bool:
+    """Return whether *text* is four decimal octets without leading zeros (RFC 2673, section 3.2).
+
+    Strings longer than 15 characters are none.
+    """
+    if len(text) > LONGEST_IPV4:
+        return False
+    try:
+        IPv4Address(text)
+    except AddressValueError:
+        return False
+    return True
+
+
+def is_ipv6(text: str) -> bool:
+    """Return whether *text* is an IPv6 address in text (RFC 4291, section 2.2).
+
+    A zone (RFC 4007) is no part of it. Strings longer than 45 characters are none.
+    """
+    if len(text) > LONGEST_IPV6 or "%" in text:
+        return False
+    try:
+        IPv6Address(text)
+    except AddressValueError:
+        return False
+    return True
+
 
 # The codec that idna uses is a module of its own, loaded when it is first asked for.
 codecs.lookup("punycode")

@@ -11,10 +11,9 @@ from typing import Any
 
 from agreement.schemas import Question
 from sidecheck_server.core.budget import Exhausted
-from sidecheck_server.core.compiler.compilation import Artifact, compile_source
-from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
+from sidecheck_server.core.compiler.compilation import Artifact, CompiledSchema, compile_schema
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.core.evaluate import DISAGREEMENT, EvaluationOptions, judge
+from sidecheck_server.core.evaluate import DISAGREEMENT, EvaluationOptions, evaluate
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.payload import decode
 from sidecheck_server.core.types import Verdict, Violation
@@ -104,8 +103,8 @@ class Judges:
 
     def _examine_verdict(self, payload: str, value: Any) -> Iterator[Finding]:
         try:
-            verdict = judge(self.compiled, payload.encode(), _HOW)
-            again = judge(self.compiled, payload.encode(), _HOW)
+            verdict = evaluate(self.compiled, payload.encode(), _HOW)
+            again = evaluate(self.compiled, payload.encode(), _HOW)
         except Exception as error:  # noqa: BLE001  (judge must answer where the engines did)
             yield self._finding("raised", f"judge: {type(error).__name__}: {error}", payload)
             return
@@ -129,7 +128,7 @@ def summon(question: Question) -> Judges | RequestError | Finding:
     source = question.source()
     admits = question.edition.oracle_admits(question.schema)
     try:
-        artifact = compile_source(source, LIMITS)
+        artifact = compile_schema(source, LIMITS)
     except RequestError as refusal:
         if refusal.reason not in REASONS or not refusal.message:
             return Finding("strange refusal", str(refusal), question)

@@ -6,20 +6,19 @@ from typing import Any
 
 from sidecheck_server.core.budget import Budget, spend
 from sidecheck_server.core.engines.applied import (
-    Applied,
-    Choose,
+    AppliedSchema,
+    BranchChoice,
     Path,
-    Waiting,
+    PendingSchema,
     accepting_or_all,
-    applied_to,
+    list_applied,
 )
 from sidecheck_server.core.engines.complete import CompleteEngine
 from sidecheck_server.core.engines.scope import scope_of
 from sidecheck_server.core.engines.unevaluated import unevaluated_items, unevaluated_names
-from sidecheck_server.core.schemas.keywords import Draft
-from sidecheck_server.core.types import JsonValue
+from sidecheck_server.core.types import Draft, JsonValue
 
-__all__ = ["Place", "knows_by_pattern", "member_subschemas", "places"]
+__all__ = ["Container", "matches_name_pattern", "property_subschemas", "walk_containers"]
 
 
 # In steps: an object or array, going over what it holds, asking a subschema about that.
@@ -29,24 +28,24 @@ _ASKING = 30
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Place:
+class Container:
     """An object or an array of a payload."""
 
     path: Path
     value: Any
-    applied: Sequence[Applied]
+    applied: Sequence[AppliedSchema]
 
 
-_Level = Iterator[tuple[Path, JsonValue, list[Waiting]]]
+_Level = Iterator[tuple[Path, JsonValue, list[PendingSchema]]]
 """What is at one depth, with the subschemas that are to be applied to it."""
 
 
-def places(
+def walk_containers(
     engine: CompleteEngine,
     value: JsonValue,
     budget: Budget,
-    choose: Choose = accepting_or_all,
-) -> Iterator[Place]:
+    choose: BranchChoice = accepting_or_all,
+) -> Iterator[Container]:
     """Yield the objects and arrays of *value* that subschemas apply to, outer ones first.
 
     Not those to which none does, nor what they hold.
@@ -56,21 +55,21 @@ def places(
     """
     validator, schema = engine.at_root(budget)
     # Each level is gone through as it is asked for: most callers stop early.
-    levels: list[_Level] = [iter([((), value, [Waiting(validator, schema, ())])])]
+    levels: list[_Level] = [iter([((), value, [PendingSchema(validator, schema, ())])])]
     while levels:
         found = next(levels[-1], None)
         if found is None:
             levels.pop()
             continue
         path, here, first = found
-        applied = applied_to(here, first, choose)
+        applied = list_applied(here, first, choose)
         if applied and isinstance(here, dict | list):
             spend(budget, _PLACE + _STEP * len(here))
-            yield Place(path, here, applied)
+            yield Container(path, here, applied)
             levels.append(_within(path, here, applied))
 
 
-def member_subschemas(here: Applied, name: str) -> Iterator[Waiting]:
+def property_subschemas(here: AppliedSchema, name: str) -> Iterator[PendingSchema]:
     """Yield what *here* applies to a member called *name*, but for ``unevaluatedProperties``."""
     spend(scope_of(here.validator).budget, _ASKING)
     known = False
@@ -84,12 +83,12 @@ def member_subschemas(here: Applied, name: str) -> Iterator[Waiting]:
         yield here.below("additionalProperties")
 
 
-def knows_by_pattern(here: Applied, name: str) -> bool:
+def matches_name_pattern(here: AppliedSchema, name: str) -> bool:
     """Return whether a pattern of *here* stands for *name*."""
     return next(_patterns(here, name), None) is not None
 
 
-def _patterns(here: Applied, name: str) -> Iterator[str]:
+def _patterns(here: AppliedSchema, name: str) -> Iterator[str]:
     patterns = here.get("patternProperties", ())
     scope = scope_of(here.validator)
     for pattern in patterns:
@@ -97,13 +96,13 @@ def _patterns(here: Applied, name: str) -> Iterator[str]:
             yield pattern
 
 
-def _within(path: Path, value: JsonValue, applied: Sequence[Applied]) -> _Level:
+def _within(path: Path, value: JsonValue, applied: Sequence[AppliedSchema]) -> _Level:
     """Yield the objects and arrays directly in *value*, with what is applied to each."""
     if isinstance(value, dict):
         rest = _unevaluated(value, applied, "unevaluatedProperties", unevaluated_names)
         for name, member in value.items():
             if isinstance(member, dict | list):
-                subschemas = [each for here in applied for each in member_subschemas(here, name)]
+                subschemas = [each for here in applied for each in property_subschemas(here, name)]
                 subschemas += [each for names, each in rest if name in names]
                 yield (*path, name), member, subschemas
     elif isinstance(value, list):
@@ -116,8 +115,8 @@ def _within(path: Path, value: JsonValue, applied: Sequence[Applied]) -> _Level:
 
 
 def _unevaluated(
-    value: Any, applied: Sequence[Applied], keyword: str, left: Callable[..., Sequence[Any]]
-) -> list[tuple[frozenset[Any], Waiting]]:
+    value: Any, applied: Sequence[AppliedSchema], keyword: str, left: Callable[..., Sequence[Any]]
+) -> list[tuple[frozenset[Any], PendingSchema]]:
     """Return what *keyword* applies, with the steps to where it does."""
     return [
         (frozenset(left(here.validator, value, here.schema)), here.below(keyword))
@@ -126,7 +125,7 @@ def _unevaluated(
     ]
 
 
-def _item_subschemas(here: Applied, index: int) -> Iterator[Waiting]:
+def _item_subschemas(here: AppliedSchema, index: int) -> Iterator[PendingSchema]:
     scope = scope_of(here.validator)
     spend(scope.budget, _ASKING)
     listed, rest = "prefixItems", "items"

@@ -5,14 +5,13 @@ from dataclasses import asdict
 from typing import Any
 
 import pytest
-from sidecheck_server.core.compiler.compilation import Artifact, compile_source
-from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
+from sidecheck_server.core.compiler.compilation import Artifact, CompiledSchema, compile_schema
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.evaluate import (
     DETAILS_UNAVAILABLE,
     DISAGREEMENT,
     EvaluationOptions,
-    judge,
+    evaluate,
 )
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.types import Severity, Verdict, Violation
@@ -27,7 +26,7 @@ MANY = json.dumps({f"k{number}": number for number in range(9, -1, -1)}).encode(
 
 def verdict_on(schema: Any, payload: Any, *, limits: Limits = LIMITS, **how: Any) -> Verdict:
     text = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
-    return judge(compiled(schema, limits=limits), text, EvaluationOptions(**how))
+    return evaluate(compiled(schema, limits=limits), text, EvaluationOptions(**how))
 
 
 def places(verdict: Verdict) -> list[str]:
@@ -203,14 +202,16 @@ def test_what_nests_too_deep_for_the_interpreter_is_refused(last: Any) -> None:
 def test_engines_that_disagree_are_reported_and_the_payload_is_invalid() -> None:
     """Here because they were made from two schemas; otherwise never."""
     strict, lax = source_of({"type": "string"}), source_of({"type": ["string", "integer"]})
-    made = CompiledSchema(lax, compile_source(strict, LIMITS), LIMITS)
+    made = CompiledSchema(lax, compile_schema(strict, LIMITS), LIMITS)
 
-    verdict = judge(made, b"1", EvaluationOptions())
+    verdict = evaluate(made, b"1", EvaluationOptions())
 
     said = "the payload is invalid, but the engines do not agree why; please report this schema"
     assert Verdict((Violation("", "", "", DISAGREEMENT, said),)) == verdict
-    assert judge(made, b'"a"', EvaluationOptions()).valid
-    assert ["TYPE"] == [found.code for found in judge(made, b"[]", EvaluationOptions()).violations]
+    assert evaluate(made, b'"a"', EvaluationOptions()).valid
+    assert ["TYPE"] == [
+        found.code for found in evaluate(made, b"[]", EvaluationOptions()).violations
+    ]
 
 
 def test_messages_can_leave_out_what_the_payload_holds() -> None:
@@ -239,7 +240,7 @@ def test_only_errors_make_a_verdict_invalid() -> None:
 def test_what_is_compiled_knows_why_it_needs_the_complete_engine() -> None:
     """And by which digest its schema is known."""
     fast, complete = compiled(FAST), compiled({"$schema": D2019, **COMPLETE})
-    made = compile_source(source_of(FAST), LIMITS)
+    made = compile_schema(source_of(FAST), LIMITS)
 
     assert isinstance(made, Artifact)
     assert (made.digest, "") == (fast.digest, fast.why_complete)

@@ -4,7 +4,7 @@ import pickle
 from typing import Any
 
 import pytest
-from sidecheck_server.core.compiler.compilation import compile_source
+from sidecheck_server.core.compiler.compilation import compile_schema
 from sidecheck_server.core.compiler.schema_warnings import SchemaWarning
 from sidecheck_server.core.limits import Limits
 from support.compiling import compiled, source_of
@@ -30,7 +30,7 @@ def test_compiling_finds_what_the_rules_tell(case: RuleCase) -> None:
 
 
 def test_a_remark_says_what_is_wrong_and_crosses_a_process_border() -> None:
-    artifact = compile_source(source_of({"properties": {"a": NULL}}), Limits())
+    artifact = compile_schema(source_of({"properties": {"a": NULL}}), Limits())
 
     assert (
         SchemaWarning(
