@@ -66,7 +66,9 @@ def _outcome(schema: bytes) -> str:
         artifact = compile_schema(SchemaSource(schema), Limits())
     except RequestError as refusal:
         return f"refused: {refusal.reason}"
-    return "fast" if artifact.fast is not None else f"complete only: {artifact.why_complete}"
+    return (
+        "fast" if artifact.fast is not None else f"complete only: {artifact.complete_only_reason}"
+    )
 
 
 if __name__ == "__main__":

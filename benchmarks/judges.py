@@ -78,7 +78,9 @@ def _sidecheck(schema: bytes) -> Judge:
     compiled = compile_ours(schema)
     fast = compiled.fast
     if fast is None:
-        raise ValueError(f"the fast engine does not take the schema: {compiled.why_complete}")
+        raise ValueError(
+            f"the fast engine does not take the schema: {compiled.complete_only_reason}"
+        )
     return Judge(lambda text: evaluate(compiled, text, _HOW).valid, fast.is_valid)
 
 

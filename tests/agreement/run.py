@@ -42,7 +42,7 @@ class Tally:
     #: Schemas that the fast engine judges.
     fast: int = 0
     #: Why the complete engine judges the others.
-    why_complete: Counter[str] = field(default_factory=Counter)
+    complete_only_reason: Counter[str] = field(default_factory=Counter)
     #: Schemas that were refused, by reason.
     refused: Counter[str] = field(default_factory=Counter)
     payloads: int = 0
@@ -56,7 +56,7 @@ class Tally:
     def __str__(self) -> str:
         share = 100 * self.fast / max(self.schemas, 1)
         valid = 100 * self.valid / max(self.payloads, 1)
-        why = {reason: count for reason, count in self.why_complete.most_common() if reason}
+        why = {reason: count for reason, count in self.complete_only_reason.most_common() if reason}
         refused = {str(reason): count for reason, count in self.refused.most_common()}
         return (
             f"{self.schemas:,} schemas judged, {share:.1f} % by the fast engine;"
@@ -133,7 +133,7 @@ def _examine_payloads(judges: Judges, payloads: list[Any], tally: Tally) -> None
     artifact = judges.artifact
     tally.schemas += 1
     tally.fast += artifact.fast is not None
-    tally.why_complete[artifact.why_complete] += artifact.fast is None
+    tally.complete_only_reason[artifact.complete_only_reason] += artifact.fast is None
     tally.keywords.update(set(names_in(judges.question.schema)))
     for payload in payloads:
         text = json.dumps(payload)

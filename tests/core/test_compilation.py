@@ -126,7 +126,7 @@ def test_an_artifact_says_what_it_was_made_from(schema: Any, expected: Artifact)
 
     assert isinstance(made, Artifact)
     assert replace(expected, digest=digest_of(schema, [own])) == replace(made, fast=None)
-    assert (made.fast is None) == bool(made.why_complete)
+    assert (made.fast is None) == bool(made.complete_only_reason)
 
 
 @pytest.mark.parametrize(

@@ -159,7 +159,7 @@ def test_the_verdict_stands_where_its_reasons_take_too_many_steps() -> None:
         verdict_on(schema, payload, limits=Limits(steps=steps)) for steps in (400, 20_000)
     )
 
-    said = "the payload is invalid, and telling why would take too long"
+    said = "the payload is invalid; finding the details would take too long"
     assert Verdict((Violation("", "", "", DETAILS_UNAVAILABLE, said),), truncated=True) == none
     assert (True, False) == (some.truncated, some.valid)
     assert places(some) == sorted(places(some))
@@ -193,10 +193,11 @@ def test_what_nests_too_deep_for_the_interpreter_is_refused(last: Any) -> None:
     with pytest.raises(RequestError) as refused:
         verdict_on(schema, last)
 
-    assert (ErrorReason.LIMIT_EXCEEDED, "steps") == (
-        refused.value.reason,
-        refused.value.metadata["bound"],
-    )
+    assert (
+        ErrorReason.LIMIT_EXCEEDED,
+        "payload and schema nest too deeply to evaluate (limit: recursion depth)",
+        {"bound": "recursion_depth"},
+    ) == (refused.value.reason, refused.value.message, refused.value.metadata)
 
 
 def test_engines_that_disagree_are_reported_and_the_payload_is_invalid() -> None:
@@ -206,7 +207,9 @@ def test_engines_that_disagree_are_reported_and_the_payload_is_invalid() -> None
 
     verdict = evaluate(made, b"1", EvaluationOptions())
 
-    said = "the payload is invalid, but the engines do not agree why; please report this schema"
+    said = (
+        "the payload is invalid, but the validation engines disagree why; please report this schema"
+    )
     assert Verdict((Violation("", "", "", DISAGREEMENT, said),)) == verdict
     assert evaluate(made, b'"a"', EvaluationOptions()).valid
     assert ["TYPE"] == [
@@ -243,6 +246,6 @@ def test_what_is_compiled_knows_why_it_needs_the_complete_engine() -> None:
     made = compile_schema(source_of(FAST), LIMITS)
 
     assert isinstance(made, Artifact)
-    assert (made.digest, "") == (fast.digest, fast.why_complete)
-    assert "unevaluatedProperties beside a conditional applicator" == complete.why_complete
+    assert (made.digest, "") == (fast.digest, fast.complete_only_reason)
+    assert "unevaluatedProperties beside a conditional applicator" == complete.complete_only_reason
     assert (True, True) == (fast.fast is not None, complete.fast is None)

@@ -118,7 +118,7 @@ class TestCases:
         pytest.param(
             {"uniqueItems": True},
             ["hunter2", "hunter2"],
-            "expected items that all differ, found item 1 equal to item 0",
+            "expected unique items, found item 1 equal to item 0",
             id="items",
         ),
         pytest.param(

@@ -195,7 +195,7 @@ NOT_LOWERED: dict[str, Any] = {
             "$ref": "m",
             "$defs": {"m": {"$id": "m", "$dynamicAnchor": "a", "items": {"$dynamicRef": "#a"}}},
         },
-        "a $dynamicRef that depends on the way of evaluation",
+        "a $dynamicRef that depends on the path of evaluation",
     ],
     "a recursive reference": [
         {
@@ -203,7 +203,7 @@ NOT_LOWERED: dict[str, Any] = {
             "$ref": "m",
             "$defs": {"m": {"$id": "m", "$recursiveAnchor": True, "items": {"$recursiveRef": "#"}}},
         },
-        "a $recursiveRef that depends on the way of evaluation",
+        "a $recursiveRef that depends on the path of evaluation",
     ],
 }
 
@@ -235,7 +235,7 @@ def test_what_cannot_be_said_is_not_lowered(schema: Any, reason: str) -> None:
         lowered(schema)
 
     assert reason == found.value.reason
-    assert (None, reason) == (compiled(schema).fast, compiled(schema).why_complete)
+    assert (None, reason) == (compiled(schema).fast, compiled(schema).complete_only_reason)
 
 
 def test_texts_are_numbered() -> None:

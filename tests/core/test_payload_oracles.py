@@ -198,4 +198,4 @@ def test_messages_of_repeated_keys_hold_nothing_of_the_payload(text: str) -> Non
     """Only the pointer does: it says where."""
     said = said_of(text.encode())
 
-    assert (True, False) == ("more than once" in said, SECRET in said)
+    assert (True, False) == ("duplicate key" in said, SECRET in said)

@@ -75,7 +75,7 @@ def test_endless_references_are_refused(schema: Any, place: str) -> None:
 
     assert ErrorReason.REFERENCE_CYCLE == refusal.reason
     assert {"place": place} == refusal.metadata
-    assert f"the references at {place or 'the root'} lead back" in refusal.message
+    assert f"the references at {place or 'the root'} form a cycle" in refusal.message
 
 
 @pytest.mark.parametrize("schema", [pytest.param(each, id=name) for name, each in ENDING.items()])

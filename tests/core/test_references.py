@@ -200,7 +200,7 @@ def test_the_number_of_subschemas_is_bounded_wherever_they_stand() -> None:
     refusal = refused(schema, documents, limits=Limits(subschemas=13))
 
     assert {"bound": "subschemas", "limit": "13"} == refusal.metadata
-    assert "" == compiled(schema, documents, limits=Limits(subschemas=14)).why_complete
+    assert "" == compiled(schema, documents, limits=Limits(subschemas=14)).complete_only_reason
 
 
 def test_references_in_data_are_data() -> None:

@@ -301,7 +301,7 @@ def test_a_value_keeps_its_type_if_it_would_be_wrong_all_the_same(schema: Any, v
         pytest.param(
             False,
             [
-                'took the string "12" for an integer',
+                'converted the string "12" to an integer',
                 "decoded a string that holds the JSON text of an object",
             ],
             id="shown",
@@ -309,7 +309,7 @@ def test_a_value_keeps_its_type_if_it_would_be_wrong_all_the_same(schema: Any, v
         pytest.param(
             True,
             [
-                "took a string of 2 characters for an integer",
+                "converted a string of 2 characters to an integer",
                 "decoded a string that holds the JSON text of an object",
             ],
             id="hidden",

@@ -266,7 +266,9 @@ def test_an_unknown_member_is_told_with_the_nearest_name(hidden: bool) -> None:
     assert (
         {"o": {"query": 1}},
         (
-            Change("/o/maxResults", rule, at, f'{gone(one)}; perhaps "max_results" was meant'),
+            Change(
+                "/o/maxResults", rule, at, f'{gone(one)}; it may be a misspelling of "max_results"'
+            ),
             Change("/o/zzz", rule, at, gone(two)),
             Change("/o/Query", rule, at, gone(three)),
         ),

@@ -150,7 +150,7 @@ def test_an_embedded_resource_obeys_its_own_meta_schema(schema: Any, place: str)
     refusal = refused(schema)
 
     assert ErrorReason.INVALID_SCHEMA == refusal.reason
-    assert f"the schema at {place} breaks the meta-schema of" in refusal.message
+    assert f"the schema at {place} is invalid against the meta-schema of" in refusal.message
 
 
 @pytest.mark.parametrize("uri", ["http://[", "//[::1", "\x00x", "http://x:y/", "urn:", "a b", "%"])

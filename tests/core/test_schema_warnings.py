@@ -20,7 +20,7 @@ NULL = {"type": "string", "default": None}
 
 def remarks(schema: Any, documents: Any = None, **more: Any) -> list[tuple[str, str]]:
     artifact = compiled(schema, documents, **more).artifact
-    return [(remark.code, remark.pointer) for remark in artifact.remarks]
+    return [(remark.code, remark.pointer) for remark in artifact.warnings]
 
 
 @pytest.mark.parametrize("case", _CASES, ids=str)
@@ -36,9 +36,9 @@ def test_a_remark_says_what_is_wrong_and_crosses_a_process_border() -> None:
         SchemaWarning(
             "DEFAULT_REFUSED",
             "/properties/a/default",
-            "the default null is refused by its own schema: expected a string, found null",
+            "the default null is invalid against its own schema: expected a string, found null",
         ),
-    ) == artifact.remarks
+    ) == artifact.warnings
     assert artifact == pickle.loads(pickle.dumps(artifact))
 
 

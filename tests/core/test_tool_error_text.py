@@ -35,7 +35,9 @@ def test_the_text_names_every_place_and_what_is_wanted_there(case: dict[str, Any
             b'{"a": 1', "- not JSON: it ends before the value is complete at ", id="cut off"
         ),
         pytest.param(b'{"a": NaN}', "- not JSON: NaN and Infinity are not JSON numbers", id="NaN"),
-        pytest.param(b'{"a": {"b": 1, "b": 2}}', "- a.b: the object has this key", id="key twice"),
+        pytest.param(
+            b'{"a": {"b": 1, "b": 2}}', "- a.b: duplicate key in the object", id="key twice"
+        ),
         pytest.param(b'{"a": 1e999}', "- the number at line 1, column 7 is too", id="out of range"),
     ],
 )
@@ -122,7 +124,7 @@ def test_a_truncated_verdict_says_that_there_may_be_more() -> None:
     """Even where every line fits."""
     text = tool_error_text(Verdict((violation("/a"),), truncated=True), tool="t")
 
-    assert f"{HEAD}\n- a: wrong\n- and perhaps more\n{TAIL}" == text
+    assert f"{HEAD}\n- a: wrong\n- and possibly more\n{TAIL}" == text
 
 
 @pytest.mark.parametrize(

@@ -105,7 +105,9 @@ def test_what_depends_on_the_payload_is_for_the_complete_engine(beside: Any) -> 
         ready = compiled({keyword: False, **beside})
 
         assert ready.fast is None
-        assert keyword in ready.why_complete or "dynamic" in ready.why_complete.lower()
+        assert (
+            keyword in ready.complete_only_reason or "dynamic" in ready.complete_only_reason.lower()
+        )
 
 
 def test_contains_evaluates_items_since_2020_12() -> None:

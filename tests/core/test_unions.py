@@ -141,17 +141,17 @@ def tagged(value: Any, name: str = "kind", **more: Any) -> dict[str, Any]:
     return {"type": ["object"], "properties": {name: {"enum": values}}, "required": [name], **more}
 
 
-def by_member(*cases: Any, name: str = "kind") -> dict[str, Any]:
+def by_property(*cases: Any, name: str = "kind") -> dict[str, Any]:
     """Return what is told by the member *name*; cases are values, and keywords beside them."""
     told = [
         [values, {"type": ["object"], "properties": {name: True}, "required": [name], **more}]
         for values, more in cases
     ]
-    return {"type": ["object"], "byMember": {"name": name, "cases": told}}
+    return {"type": ["object"], "byProperty": {"name": name, "cases": told}}
 
 
 A, B = tagged("a"), tagged("b")
-A_OR_B = by_member((["a"], {}), (["b"], {}))
+A_OR_B = by_property((["a"], {}), (["b"], {}))
 DEFINITIONS: dict[str, Any] = {
     "d1": tagged("a"),
     "d2": {"$ref": "#/definitions/d3"},
@@ -168,22 +168,25 @@ D1, D2, D4, D5 = ({"$ref": f"#/definitions/{name}"} for name in ("d1", "d2", "d4
         pytest.param({"oneOf": [A, B]}, A_OR_B, id="a member tells"),
         pytest.param(
             {"anyOf": [tagged(["a", "c"]), tagged([True, None, False])]},
-            by_member((["a", "c"], {}), ([True, None, False], {})),
+            by_property((["a", "c"], {}), ([True, None, False], {})),
             id="by several values of several types",
         ),
         pytest.param(
             {"anyOf": [tagged("a", minProperties=2), B]},
-            by_member((["a"], {"minProperties": 2}), (["b"], {})),
+            by_property((["a"], {"minProperties": 2}), (["b"], {})),
             id="with more to judge",
         ),
         pytest.param(
             {"anyOf": [D1, D2]},
-            {"type": ["object"], "byMember": {"name": "kind", "cases": [[["a"], D1], [["b"], D2]]}},
+            {
+                "type": ["object"],
+                "byProperty": {"name": "kind", "cases": [[["a"], D1], [["b"], D2]]},
+            },
             id="through references",
         ),
         pytest.param(
             {"oneOf": [A, NULL, B]},
-            {"type": ["null", "object"], "byMember": A_OR_B["byMember"]},
+            {"type": ["null", "object"], "byProperty": A_OR_B["byProperty"]},
             id="beside null",
         ),
         pytest.param(
@@ -204,7 +207,7 @@ D1, D2, D4, D5 = ({"$ref": f"#/definitions/{name}"} for name in ("d1", "d2", "d4
             {
                 "type": ["object"],
                 "required": ["kind"],
-                "byMember": by_member((["a"], {"required": []}), (["b"], {}))["byMember"],
+                "byProperty": by_property((["a"], {"required": []}), (["b"], {}))["byProperty"],
             },
             id="with what stands beside the union",
         ),
@@ -212,11 +215,11 @@ D1, D2, D4, D5 = ({"$ref": f"#/definitions/{name}"} for name in ("d1", "d2", "d4
             {"oneOf": [{"allOf": [A, {"required": ["x"]}]}, B]},
             {
                 "type": ["object"],
-                "byMember": {
+                "byProperty": {
                     "name": "kind",
                     "cases": [
                         [["a"], {"allOf": [A, {"required": ["x"]}]}],
-                        A_OR_B["byMember"]["cases"][1],
+                        A_OR_B["byProperty"]["cases"][1],
                     ],
                 },
             },
@@ -324,7 +327,7 @@ def test_what_is_not_tried_accepts_what_the_union_accepts() -> None:
                 [{"type": ["object"]}, {"required": ["kind"]}, {"minProperties": 1}]
             )
         simpler = simplify_unions(root, Definitions(definitions))
-        told += "byMember" in repr(simpler) or "byType" in repr(simpler)
+        told += "byProperty" in repr(simpler) or "byType" in repr(simpler)
         assert said({"d0": root, **definitions}) == said({"d0": simpler, **definitions}), root
 
     assert told > 500

@@ -1,4 +1,8 @@
-"""Arithmetic on JSON numbers as they are written, in base ten."""
+"""JSON values: types, equality, uniqueness and exact arithmetic.
+
+Numbers are equal by value, so 1 equals 1.0; a boolean never equals a number; the
+order of properties does not matter (JSON Schema 2020-12 core, section 4.2.2).
+"""
 
 from collections.abc import Callable, Sequence
 from decimal import Decimal
@@ -18,134 +22,16 @@ __all__ = [
     "number_text",
 ]
 
-# In steps: a division of decimals, a double far from one; and how many bits for a step.
-_DIVISION = 40
-_LARGE = 300
-_BITS = 16
-
-
-def is_multiple(value: float, divisor: float, budget: Budget) -> bool:
-    """Return whether *value* is a whole multiple of *divisor*, exactly.
-
-    A double stands for the shortest decimal text that names it, so that 4.35 is a
-    multiple of 0.01, which no binary division would find (JSON Schema 2020-12
-    validation, section 6.2.1). Both numbers must be finite.
-
-    Raises:
-        Exhausted: *budget* has too few steps.
-        ZeroDivisionError: *divisor* is zero.
-    """
-    spend(budget, _DIVISION + sum(map(_digits_steps, (value, divisor))))
-    if isinstance(value, int) and isinstance(divisor, int):
-        return value % divisor == 0
-    numerator, denominator = _ratio(value)
-    over, under = _ratio(divisor)
-    return numerator * under % (denominator * over) == 0
-
-
-def _digits_steps(number: float) -> int:
-    # A double is a ratio of up to 300 digits if its exponent is large.
-    if isinstance(number, int):
-        return number.bit_length() // _BITS
-    return 0 if 1e-12 < abs(number) < 1e15 or not number else _LARGE
-
-
-def _ratio(number: float) -> tuple[int, int]:
-    if isinstance(number, int):
-        return number, 1
-    # At most about 620 digits in all: the exponent of a double is bounded.
-    return Decimal(repr(number)).as_integer_ratio()
-
-
-# In steps: hashing a string, writing down any value, and how many characters for one.
+# Steps of hashing a string, and of serializing any value; characters serialized in a step.
 _STRING = 3
-_SPELLED = 20
+_VALUE = 20
 _CHARACTERS = 64
 
-
-def json_equal(one: JsonValue, two: JsonValue) -> bool:
-    """Return whether *one* and *two* are the same JSON value.
-
-    Integers and doubles are compared exactly, beyond 2^53 too. The nesting of at
-    least one of the two must be bounded.
-    """
-    if isinstance(one, dict):
-        if not isinstance(two, dict) or len(one) != len(two):
-            return False
-        for name, member in one.items():
-            if name not in two or not json_equal(member, two[name]):
-                return False
-        return True
-    if isinstance(one, list):
-        if not isinstance(two, list) or len(one) != len(two):
-            return False
-        return all(map(json_equal, one, two))
-    if isinstance(one, bool) or isinstance(two, bool):
-        return one is two
-    return one == two
-
-
-def all_unique(items: Sequence[JsonValue], budget: Budget) -> bool:
-    """Return whether no two of *items* are equal, in time linear in their size.
-
-    Raises:
-        Exhausted: the budget has too few steps for that.
-    """
-    return find_duplicate(items, budget) is None
-
-
-def find_duplicate(items: Sequence[JsonValue], budget: Budget) -> tuple[int, int] | None:
-    """Return the positions of the first item that repeats an earlier one, earlier one first.
-
-    Raises:
-        Exhausted: the budget has too few steps for that.
-    """
-    if all(item.__class__ is str for item in items):
-        spend(budget, _STRING * len(items))
-        if len(set(items)) == len(items):
-            return None
-    seen: dict[str, int] = {}
-    for index, item in enumerate(items):
-        parts: list[str] = []
-        _spell(item, parts.append, budget)
-        earlier = seen.setdefault("".join(parts), index)
-        if earlier != index:
-            return earlier, index
-    return None
-
-
-def number_text(number: float) -> str:
-    """Return a text that two JSON numbers share exactly if they are equal."""
-    if isinstance(number, int):
-        return f"{number:x}"
-    # A double without a fraction may equal an integer; any other cannot.
-    return f"{int(number):x}" if number.is_integer() else f"{number!r}"
-
-
-def _spell(value: JsonValue, put: Callable[[str], None], budget: Budget) -> None:
-    """Write a text that two values share exactly if they are equal.
-
-    Texts are what is hashed because CPython hashes them with a secret key. The
-    hashes of numbers, and of tuples of them, are known: multiples of 2^61 - 1 all
-    collide, and twenty thousand of them keep a set busy for seconds.
-    """
-    spend(budget, _SPELLED)
-    if isinstance(value, str):
-        spend(budget, len(value) // _CHARACTERS)
-        put(f'{len(value)}"{value}')
-    elif value is None or isinstance(value, bool):
-        put(f"{value};")
-    elif isinstance(value, int | float):
-        put(f"{number_text(value)};")
-    elif isinstance(value, list):
-        put(f"[{len(value)};")
-        for item in value:
-            _spell(item, put, budget)
-    else:
-        put(f"{{{len(value)};")
-        for name in sorted(value):
-            put(f'{len(name)}"{name}')
-            _spell(value[name], put, budget)
+# Steps of a division of decimals, and of a double with a large exponent; bits of an
+# integer divided in a step.
+_DIVISION = 40
+_LARGE_EXPONENT = 300
+_BITS = 16
 
 
 CLASS_OF_TYPE: dict[str, type] = {
@@ -155,7 +41,7 @@ CLASS_OF_TYPE: dict[str, type] = {
     "object": dict,
     "string": str,
 }
-"""The types that are one class each."""
+"""The Python class of each JSON Schema type that has exactly one."""
 
 
 def is_number(value: Any) -> bool:
@@ -164,7 +50,12 @@ def is_number(value: Any) -> bool:
 
 
 def has_type(value: Any, name: str, draft: Draft) -> bool:
-    """Return whether *value* is of the type *name*."""
+    """Return whether *value* has the JSON Schema type *name* in *draft*.
+
+    This replaces jsonschema's own type checker, a map of `rpds`: a look-up there that
+    hits the interpreter's recursion limit panics with a BaseException instead of
+    raising RecursionError. So evaluation must not touch `rpds`.
+    """
     known = CLASS_OF_TYPE.get(name)
     if known is not None:
         return isinstance(value, known)
@@ -174,6 +65,124 @@ def has_type(value: Any, name: str, draft: Draft) -> bool:
         return False
     if isinstance(value, int):
         return True
-    # Since draft 6 a number without a fraction is an integer however it is written
+    # Since draft 6 a number without a fraction is an integer, even if written as 1.0
     # (draft-06 validation, section 6.25).
     return isinstance(value, float) and value.is_integer() and draft is not Draft.DRAFT_04
+
+
+def json_equal(left: JsonValue, right: JsonValue) -> bool:
+    """Return whether *left* and *right* are the same JSON value.
+
+    Integers and doubles are compared exactly, beyond 2^53 too. The nesting of at
+    least one of the two must be bounded.
+    """
+    if isinstance(left, dict):
+        if not isinstance(right, dict) or len(left) != len(right):
+            return False
+        for name, value in left.items():
+            if name not in right or not json_equal(value, right[name]):
+                return False
+        return True
+    if isinstance(left, list):
+        if not isinstance(right, list) or len(left) != len(right):
+            return False
+        return all(map(json_equal, left, right))
+    if isinstance(left, bool) or isinstance(right, bool):
+        return left is right
+    return left == right
+
+
+def all_unique(items: Sequence[JsonValue], budget: Budget) -> bool:
+    """Return whether no two of *items* are equal, in time linear in their size.
+
+    Raises:
+        Exhausted: *budget* has too few steps.
+    """
+    return find_duplicate(items, budget) is None
+
+
+def find_duplicate(items: Sequence[JsonValue], budget: Budget) -> tuple[int, int] | None:
+    """Return the indexes of the first item that equals an earlier one, the earlier first.
+
+    Raises:
+        Exhausted: *budget* has too few steps.
+    """
+    if all(item.__class__ is str for item in items):
+        spend(budget, _STRING * len(items))
+        if len(set(items)) == len(items):
+            return None
+    first_index: dict[str, int] = {}
+    for index, item in enumerate(items):
+        parts: list[str] = []
+        _serialize(item, parts.append, budget)
+        earlier = first_index.setdefault("".join(parts), index)
+        if earlier != index:
+            return earlier, index
+    return None
+
+
+def _serialize(value: JsonValue, write: Callable[[str], None], budget: Budget) -> None:
+    """Write a text that is the same for two values if and only if they are equal.
+
+    Strings are hashed instead of the values because CPython hashes strings with a secret
+    key. The hashes of numbers, and of tuples of them, are known: multiples of 2^61 - 1
+    all collide, and twenty thousand of them keep a set busy for seconds.
+    """
+    spend(budget, _VALUE)
+    if isinstance(value, str):
+        spend(budget, len(value) // _CHARACTERS)
+        write(f'{len(value)}"{value}')
+    elif value is None or isinstance(value, bool):
+        write(f"{value};")
+    elif isinstance(value, int | float):
+        write(f"{number_text(value)};")
+    elif isinstance(value, list):
+        write(f"[{len(value)};")
+        for item in value:
+            _serialize(item, write, budget)
+    else:
+        write(f"{{{len(value)};")
+        for name in sorted(value):
+            write(f'{len(name)}"{name}')
+            _serialize(value[name], write, budget)
+
+
+def number_text(number: float) -> str:
+    """Return a text that is the same for two JSON numbers if and only if they are equal."""
+    if isinstance(number, int):
+        return f"{number:x}"
+    # Only a double without a fraction can equal an integer.
+    return f"{int(number):x}" if number.is_integer() else f"{number!r}"
+
+
+def is_multiple(value: float, divisor: float, budget: Budget) -> bool:
+    """Return whether *value* is an integral multiple of *divisor*, exactly in base ten.
+
+    A double stands for the shortest decimal that denotes it, so 4.35 is a multiple of
+    0.01, which binary division would miss (JSON Schema 2020-12 validation, section
+    6.2.1). Both numbers must be finite.
+
+    Raises:
+        Exhausted: *budget* has too few steps.
+        ZeroDivisionError: *divisor* is zero.
+    """
+    spend(budget, _DIVISION + sum(map(_digit_steps, (value, divisor))))
+    if isinstance(value, int) and isinstance(divisor, int):
+        return value % divisor == 0
+    numerator, denominator = _ratio(value)
+    over, under = _ratio(divisor)
+    return numerator * under % (denominator * over) == 0
+
+
+def _digit_steps(number: float) -> int:
+    if isinstance(number, int):
+        return number.bit_length() // _BITS
+    # A double with a large exponent is a ratio of up to 300 digits.
+    return 0 if 1e-12 < abs(number) < 1e15 or not number else _LARGE_EXPONENT
+
+
+def _ratio(number: float) -> tuple[int, int]:
+    if isinstance(number, int):
+        return number, 1
+    # At most about 620 digits in all: the exponent of a double is bounded.
+    return Decimal(repr(number)).as_integer_ratio()

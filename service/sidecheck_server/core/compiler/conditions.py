@@ -1,4 +1,4 @@
-"""Conditions: the tests of generated code, written as text."""
+"""Conditions of generated code, as source text."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -35,7 +35,7 @@ TYPE_TESTS = {
 KIND_OF_TYPE = {"string": "string", "array": "array", "object": "object"} | dict.fromkeys(
     _NUMBER, "number"
 )
-# The comparison that breaks each bound, and the values it applies to.
+# The kind of values that each bound applies to, and the comparison that violates it.
 BOUNDS = {
     "minimum": ("number", "{0} < {1}"),
     "maximum": ("number", "{0} > {1}"),
@@ -51,13 +51,13 @@ BOUNDS = {
 
 
 def enum_implies_types(definition: Mapping[str, Any]) -> bool:
-    """Return whether every value that ``enum`` lists is of one of the types beside it.
+    """Return whether every value of ``enum`` has one of the types in ``type``.
 
-    Only if none is a number: 1.0 equals 1, and may be of another type.
+    False if one is a number: 1.0 equals 1, and may have another type.
     """
     names = {str: "string", bool: "boolean", type(None): "null"}
-    types = definition["type"]
-    return "enum" in definition and all(names.get(type(v)) in types for v in definition["enum"])
+    types, values = definition["type"], definition.get("enum", ())
+    return "enum" in definition and all(names.get(type(value)) in types for value in values)
 
 
 def write_membership_test(variable: str, values: Sequence[Any], *, hashable: bool = False) -> str:

@@ -1,4 +1,4 @@
-"""Generation: from the canonical form to compiled code that can cross a process border."""
+"""Generation of the fast engine's code from schemas in canonical form."""
 
 import ast
 import marshal
@@ -14,13 +14,13 @@ __all__ = ["generate_code"]
 
 
 def generate_code(lowered: Lowered, limits: Limits) -> FastCode:
-    """Return the code that judges by *lowered*; the function to call is ``d0``.
+    """Return the code that validates against *lowered*; its entry point is ``d0``.
 
     Raises:
-        CannotLowerError: the code would be longer than the limit.
+        CannotLowerError: the code is longer than the limit.
     """
-    # fastjsonschema finds `$ref`s by looking through the schema, so it is given the
-    # definitions only, and starts at the first.
+    # fastjsonschema searches the schema for `$ref`, so it gets only the definitions, and
+    # a reference to the first.
     schema = {"definitions": lowered.definitions, "$ref": "#/definitions/d0"}
     counted = any(map(is_unbounded, lowered.definitions.values()))
     generator = VerdictGenerator(schema, lowered.constants, counted=counted)

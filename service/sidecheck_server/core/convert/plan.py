@@ -91,7 +91,9 @@ def plan_from_json(text: bytes, limits: Limits) -> Plan:
     if len(text) > limits.schema_bytes:
         raise limit_exceeded_error("schema_bytes", limits.schema_bytes, "the plan", len(text))
     try:
-        value = decode(text, max_depth=2 * limits.schema_depth, depth_bound="schema_depth", most=1)
+        value = decode(
+            text, max_depth=2 * limits.schema_depth, depth_bound="schema_depth", max_violations=1
+        )
     except MalformedError as error:
         fault = error.violations[0]
         raise invalid_plan((), fault.code, fault.message) from None

@@ -236,7 +236,7 @@ class _Restoring:
         spend(self._budget, _TEXT + decoding_steps(text))
         try:
             encoded = text.encode("utf-8", "surrogatepass")
-            value = decode(encoded, max_depth=self._max_depth - depth, most=1)
+            value = decode(encoded, max_depth=self._max_depth - depth, max_violations=1)
         except (MalformedError, RequestError):
             return text
         said = "decoded a string that holds the JSON text of the value"

@@ -20,7 +20,7 @@ from sidecheck_server.core.convert.record import Record
 from sidecheck_server.core.convert.words import Action, ConversionOptions, Direction, Loss, Mode
 from sidecheck_server.core.convert.writing import described, notes_of, write_schema
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.core.limits import Limits, limit_exceeded_error
+from sidecheck_server.core.limits import Limits, limit_exceeded_error, recursion_depth_error
 from sidecheck_server.core.mcp.tools.definitions import ToolDefinition
 
 __all__ = ["form_of"]
@@ -41,7 +41,9 @@ def form_of(
         root = read_parts(definition.input, ("inputSchema",), read, limits)
         shown = presented(definition, api, options, limits)
         fitted, why_not = _chosen(_Read(root, read.losses, read.budget[0]), api, options)
-    except (Exhausted, RecursionError):
+    except RecursionError:
+        raise recursion_depth_error("the tool nests too deeply to convert") from None
+    except Exhausted:
         raise limit_exceeded_error(
             "steps", limits.steps, "converting the tool takes too long"
         ) from None

@@ -1,4 +1,4 @@
-"""The objects and arrays of a payload, each with the subschemas that apply to it."""
+"""The objects and arrays of a payload, with the subschemas that apply to each."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -21,10 +21,10 @@ from sidecheck_server.core.types import Draft, JsonValue
 __all__ = ["Container", "matches_name_pattern", "property_subschemas", "walk_containers"]
 
 
-# In steps: an object or array, going over what it holds, asking a subschema about that.
-_PLACE = 150
-_STEP = 3
-_ASKING = 30
+# In steps: a container, each of its values, looking up one of them in a schema.
+_CONTAINER = 150
+_VALUE = 3
+_LOOK_UP = 30
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,7 +37,7 @@ class Container:
 
 
 _Level = Iterator[tuple[Path, JsonValue, list[PendingSchema]]]
-"""What is at one depth, with the subschemas that are to be applied to it."""
+"""The values at one depth, with the subschemas to be applied to each."""
 
 
 def walk_containers(
@@ -46,95 +46,105 @@ def walk_containers(
     budget: Budget,
     choose: BranchChoice = accepting_or_all,
 ) -> Iterator[Container]:
-    """Yield the objects and arrays of *value* that subschemas apply to, outer ones first.
+    """Yield the objects and arrays of *value* to which subschemas apply, outer ones first.
 
-    Not those to which none does, nor what they hold.
+    Containers to which none applies are left out, with all that is in them.
 
     Raises:
         Exhausted: *budget* has too few steps.
     """
     validator, schema = engine.at_root(budget)
-    # Each level is gone through as it is asked for: most callers stop early.
+    # Levels are lazy: most callers stop early.
     levels: list[_Level] = [iter([((), value, [PendingSchema(validator, schema, ())])])]
     while levels:
-        found = next(levels[-1], None)
-        if found is None:
+        following = next(levels[-1], None)
+        if following is None:
             levels.pop()
             continue
-        path, here, first = found
-        applied = list_applied(here, first, choose)
-        if applied and isinstance(here, dict | list):
-            spend(budget, _PLACE + _STEP * len(here))
-            yield Container(path, here, applied)
-            levels.append(_within(path, here, applied))
+        path, current, initial = following
+        applied = list_applied(current, initial, choose)
+        if applied and isinstance(current, dict | list):
+            spend(budget, _CONTAINER + _VALUE * len(current))
+            yield Container(path, current, applied)
+            levels.append(_children(path, current, applied))
 
 
-def property_subschemas(here: AppliedSchema, name: str) -> Iterator[PendingSchema]:
-    """Yield what *here* applies to a member called *name*, but for ``unevaluatedProperties``."""
-    spend(scope_of(here.validator).budget, _ASKING)
+def property_subschemas(schema: AppliedSchema, name: str) -> Iterator[PendingSchema]:
+    """Yield what *schema* applies to a property *name*, except ``unevaluatedProperties``."""
+    spend(scope_of(schema.validator).budget, _LOOK_UP)
     known = False
-    if name in here.get("properties", ()):
+    if name in schema.get("properties", ()):
         known = True
-        yield here.below("properties", name)
-    for pattern in _patterns(here, name):
+        yield schema.subschema("properties", name)
+    for pattern in _matching_patterns(schema, name):
         known = True
-        yield here.below("patternProperties", pattern)
-    if not known and "additionalProperties" in here.in_force:
-        yield here.below("additionalProperties")
+        yield schema.subschema("patternProperties", pattern)
+    if not known and "additionalProperties" in schema.in_force:
+        yield schema.subschema("additionalProperties")
 
 
-def matches_name_pattern(here: AppliedSchema, name: str) -> bool:
-    """Return whether a pattern of *here* stands for *name*."""
-    return next(_patterns(here, name), None) is not None
+def matches_name_pattern(schema: AppliedSchema, name: str) -> bool:
+    """Return whether a pattern of ``patternProperties`` of *schema* matches *name*."""
+    return next(_matching_patterns(schema, name), None) is not None
 
 
-def _patterns(here: AppliedSchema, name: str) -> Iterator[str]:
-    patterns = here.get("patternProperties", ())
-    scope = scope_of(here.validator)
+def _matching_patterns(schema: AppliedSchema, name: str) -> Iterator[str]:
+    patterns = schema.get("patternProperties", ())
+    scope = scope_of(schema.validator)
     for pattern in patterns:
         if scope.checks.matches(pattern, name, scope.budget):
             yield pattern
 
 
-def _within(path: Path, value: JsonValue, applied: Sequence[AppliedSchema]) -> _Level:
-    """Yield the objects and arrays directly in *value*, with what is applied to each."""
+def _children(path: Path, value: JsonValue, applied: Sequence[AppliedSchema]) -> _Level:
+    """Yield the objects and arrays directly in *value*, with the subschemas to be applied."""
     if isinstance(value, dict):
-        rest = _unevaluated(value, applied, "unevaluatedProperties", unevaluated_names)
-        for name, member in value.items():
-            if isinstance(member, dict | list):
-                subschemas = [each for here in applied for each in property_subschemas(here, name)]
-                subschemas += [each for names, each in rest if name in names]
-                yield (*path, name), member, subschemas
+        unevaluated = _unevaluated(value, applied, "unevaluatedProperties", unevaluated_names)
+        for name, child in value.items():
+            if isinstance(child, dict | list):
+                subschemas = [
+                    pending for schema in applied for pending in property_subschemas(schema, name)
+                ]
+                subschemas += [pending for names, pending in unevaluated if name in names]
+                yield (*path, name), child, subschemas
     elif isinstance(value, list):
-        rest = _unevaluated(value, applied, "unevaluatedItems", unevaluated_items)
+        unevaluated = _unevaluated(value, applied, "unevaluatedItems", unevaluated_items)
         for index, item in enumerate(value):
             if isinstance(item, dict | list):
-                subschemas = [each for here in applied for each in _item_subschemas(here, index)]
-                subschemas += [each for indexes, each in rest if index in indexes]
+                subschemas = [
+                    pending for schema in applied for pending in _item_subschemas(schema, index)
+                ]
+                subschemas += [pending for indexes, pending in unevaluated if index in indexes]
                 yield (*path, index), item, subschemas
 
 
 def _unevaluated(
-    value: Any, applied: Sequence[AppliedSchema], keyword: str, left: Callable[..., Sequence[Any]]
+    value: Any,
+    applied: Sequence[AppliedSchema],
+    keyword: str,
+    find_unevaluated: Callable[..., Sequence[Any]],
 ) -> list[tuple[frozenset[Any], PendingSchema]]:
-    """Return what *keyword* applies, with the steps to where it does."""
+    """Return the subschemas of *keyword*, with the names or indexes that they apply to."""
     return [
-        (frozenset(left(here.validator, value, here.schema)), here.below(keyword))
-        for here in applied
-        if isinstance(here.get(keyword, None), dict)
+        (
+            frozenset(find_unevaluated(schema.validator, value, schema.schema)),
+            schema.subschema(keyword),
+        )
+        for schema in applied
+        if isinstance(schema.get(keyword, None), dict)
     ]
 
 
-def _item_subschemas(here: AppliedSchema, index: int) -> Iterator[PendingSchema]:
-    scope = scope_of(here.validator)
-    spend(scope.budget, _ASKING)
-    listed, rest = "prefixItems", "items"
+def _item_subschemas(schema: AppliedSchema, index: int) -> Iterator[PendingSchema]:
+    scope = scope_of(schema.validator)
+    spend(scope.budget, _LOOK_UP)
+    prefix, rest = "prefixItems", "items"
     if scope.dialect.draft is not Draft.DRAFT_2020_12:
-        if not isinstance(here.get("items", None), list):
-            listed, rest = "", "items"
+        if not isinstance(schema.get("items", None), list):
+            prefix, rest = "", "items"
         else:
-            listed, rest = "items", "additionalItems"
-    if index < len(here.get(listed, ())):
-        yield here.below(listed, index)
-    elif rest in here.in_force:
-        yield here.below(rest)
+            prefix, rest = "items", "additionalItems"
+    if index < len(schema.get(prefix, ())):
+        yield schema.subschema(prefix, index)
+    elif rest in schema.in_force:
+        yield schema.subschema(rest)

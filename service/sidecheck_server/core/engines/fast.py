@@ -1,4 +1,4 @@
-"""The fast engine: generated code that says yes or no."""
+"""The fast engine: generated code that decides whether a payload is valid."""
 
 import marshal
 from collections.abc import Callable
@@ -24,7 +24,7 @@ class _Invalid(Exception):
 _RUNTIME: dict[str, Any] = {
     "Exhausted": Exhausted,
     "Invalid": _Invalid,
-    # The names under which fastjsonschema's frame catches a failed branch.
+    # fastjsonschema's frame catches a failed branch by these names.
     "JsonSchemaValueException": _Invalid,
     "JsonSchemaValuesException": _Invalid,
     "all_unique": all_unique,
@@ -40,28 +40,28 @@ assert frozenset(_RUNTIME) == RUNTIME_NAMES
 
 @dataclass(frozen=True, slots=True)
 class FastCode:
-    """Code for the fast engine, in a form that can cross a process border."""
+    """Compiled code of the fast engine, in a form that can cross process borders."""
 
-    #: A code object, marshalled: only for the same release of CPython.
+    #: A marshalled code object, for the same release of CPython only.
     code: bytes
-    #: What the names P0, P1… of the code stand for: sources of patterns.
+    #: The patterns that the names P0, P1… denote.
     patterns: tuple[str, ...]
-    #: What F0, F1… stand for: names of formats.
+    #: The names of the formats that F0, F1… denote.
     formats: tuple[str, ...]
-    #: What C0, C1… stand for.
+    #: The constants that C0, C1… denote.
     constants: tuple[JsonValue, ...]
-    #: Whether its functions take a budget, and count it down.
+    #: Whether its functions take a budget and charge it.
     counted: bool
 
 
 class FastEngine:
-    """Says whether payloads are valid under one schema."""
+    """Decides whether payloads are valid against one schema."""
 
     __slots__ = ("_counted", "_run", "_steps")
 
     def __init__(self, code: FastCode, dialect: str, limits: Limits) -> None:
-        # Nothing is built in but what generated code may call; one mapping serves all,
-        # which saves each of a hundred thousand schemas one of its own.
+        # The only builtins are those that generated code may call. All schemas share the
+        # mapping: there may be a hundred thousand of them.
         names: dict[str, Any] = {"__builtins__": _RUNTIME}
         for number, source in enumerate(code.patterns):
             pattern = compile_pattern(
@@ -81,14 +81,13 @@ class FastEngine:
         self._steps = limits.steps
 
     def is_valid(self, payload: JsonValue, budget: Budget | None = None) -> bool:
-        """Return whether *payload* is valid; it is not changed.
+        """Return whether *payload*, which is not changed, is valid.
 
-        *budget*, or the limit of steps if there is none, bounds the work.
+        *budget* bounds the work; the default is the limit of steps.
 
         Raises:
-            Exhausted: the budget has too few steps.
-            RecursionError: subschemas and payload together nest too deep for the
-                interpreter.
+            Exhausted: *budget* has too few steps.
+            RecursionError: payload and schema nest too deeply for the interpreter's stack.
         """
         try:
             if self._counted:

@@ -1,4 +1,4 @@
-"""What judges texts, and takes its steps from a budget before it does."""
+"""Checks of strings by patterns and formats, charged to a budget in advance."""
 
 from collections.abc import Callable
 from typing import TypeAlias
@@ -10,34 +10,33 @@ from sidecheck_server.core.schemas.dialects import STANDARD_DIALECTS, Dialect
 
 __all__ = ["TextCheck", "TextChecks", "build_format_check", "build_pattern_check"]
 
-#: Says whether a text passes, and takes the steps for that from a budget.
+#: Returns whether a text passes, after charging the steps to a budget.
 TextCheck: TypeAlias = Callable[[str, Budget], bool]
 
 _ENTRY = 20
 """Steps of any check, however short the text."""
 
 _VISITS = 4
-"""How many instructions of a pattern's program are visited in a step, at the worst: RE2
-then makes a state for every byte, runs out of memory for them, and goes on without."""
+"""Instructions of a pattern's program visited in a step, at worst: RE2 then makes a state
+for every byte, runs out of memory for states, and goes on without them."""
 
 _CHARACTERS = 4
-"""How many characters of a text a format reads in a step, at the worst."""
+"""Characters of a text that a format reads in a step, at worst."""
 
+_EXPENSIVE = {"regex": 4_000, "idn-hostname": 4_000, "idn-email": 4_000, "iri": 400}
+"""Steps for each 32 characters of formats that compile the text or look up each character."""
 
-_DEAR = {"regex": 4_000, "idn-hostname": 4_000, "idn-email": 4_000, "iri": 400}
-"""Steps of formats that compile the text, or look up each character of it, for so many."""
-
-_DEAR_CHARACTERS = 32
+_EXPENSIVE_CHARACTERS = 32
 
 _LONGEST = 1024
-"""How many characters such formats read, at the most, before they refuse the text."""
+"""Characters that such formats read at most before they reject the text."""
 
 
 def build_pattern_check(pattern: Pattern) -> TextCheck:
-    """Return the search of *pattern*, which takes steps for program times text.
+    """Return the search for *pattern*, which costs steps for program size times text.
 
-    An automaton cannot be interrupted, so they are taken first. What backtracks is run
-    where it can be killed, and takes what any automaton would.
+    An automaton cannot be interrupted, so the steps are charged in advance. A pattern
+    that backtracks is run where it can be killed, and is charged as an automaton.
     """
     search, find = pattern.search, pattern.find
     cost = 1 if pattern.cost >= UNBOUNDED else pattern.cost
@@ -50,7 +49,7 @@ def build_pattern_check(pattern: Pattern) -> TextCheck:
             raise Exhausted
         if find is None:
             return search(text)
-        # What `search` does, without its frame and that of its automaton.
+        # As `search`, but without two Python frames.
         try:
             data = text.encode()
         except UnicodeEncodeError:
@@ -61,19 +60,19 @@ def build_pattern_check(pattern: Pattern) -> TextCheck:
 
 
 def build_format_check(name: str, dialect: str) -> TextCheck:
-    """Return the check of the format *name*, which takes steps for the text.
+    """Return the check of the format *name*, which costs steps for the text.
 
-    One that *dialect* does not define accepts all.
+    A format that *dialect* does not define accepts every text.
     """
     conforms = format_checker(name, dialect)
     if conforms is None:
         return _accept
-    entry = _DEAR.get(name, 0)
+    entry = _EXPENSIVE.get(name, 0)
 
     def checks(text: str, budget: Budget) -> bool:
         budget[0] -= _ENTRY + len(text) // _CHARACTERS
         if entry and (name == "regex" or not text.isascii()):
-            budget[0] -= entry * (1 + min(len(text), _LONGEST) // _DEAR_CHARACTERS)
+            budget[0] -= entry * (1 + min(len(text), _LONGEST) // _EXPENSIVE_CHARACTERS)
         if budget[0] < 0:
             raise Exhausted
         return conforms(text)
@@ -86,10 +85,10 @@ def _accept(_text: str, _budget: Budget) -> bool:
 
 
 class TextChecks:
-    """What judges strings: every pattern and every format, compiled once.
+    """Cache of the checks of one schema: every pattern and format, compiled on first use.
 
-    *assert_formats* makes ``format`` an assertion in dialects that leave the choice,
-    *allow_backtracking* runs patterns whose time nothing bounds.
+    *assert_formats* makes ``format`` an assertion in dialects that leave it optional;
+    *allow_backtracking* runs patterns whose time has no bound.
     """
 
     def __init__(
@@ -105,7 +104,7 @@ class TextChecks:
         """Return whether *pattern* matches anywhere in *text* (ECMA-262).
 
         Raises:
-            Exhausted: the budget has too few steps.
+            Exhausted: *budget* has too few steps.
             PatternRefused: the pattern cannot be compiled.
         """
         check = self._patterns.get(pattern)
@@ -120,10 +119,10 @@ class TextChecks:
         return check(text, budget)
 
     def conforms(self, text: str, name: str, dialect: Dialect, budget: Budget) -> bool:
-        """Return whether *text* has the format *name*, so far as formats are asserted.
+        """Return whether *text* has the format *name*; True if formats are not asserted.
 
         Raises:
-            Exhausted: the budget has too few steps.
+            Exhausted: *budget* has too few steps.
         """
         if not (self._assert_formats or dialect.asserts_format):
             return True

@@ -1,4 +1,8 @@
-"""What to say of a value that is not as a keyword wants it."""
+"""Messages of single keywords: what was expected, and what was found.
+
+There is one function for each keyword that judges a value by itself; `messages` has
+those of the applicators.
+"""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -24,301 +28,296 @@ from sidecheck_server.core.explain.values import (
 )
 
 __all__ = [
-    "ITEM_RULES",
-    "PROPERTY_RULES",
-    "VALUE_RULES",
+    "KEYWORD_MESSAGES",
     "Message",
     "MessageRule",
     "describe_in_parentheses",
     "explain_not_allowed",
-    "format_pattern",
     "is_property_value",
 ]
 
 _LONGEST_PATTERN = 120
+"""The longest pattern shown in a message, in characters."""
+
+_MOST_COMPARED = 1000
+"""How many values or names are compared with the one that is wrong."""
+
+_MOST_NAMES = 8
+"""How many allowed names a message lists."""
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What there is to say of a fault."""
+    """Message and suggestion of a violation."""
 
-    message: str
+    text: str
     suggestion: str = ""
 
 
 MessageRule = Callable[[Fault, Values], Message]
-"""Puts the faults of one keyword into words."""
+"""Returns the message for a fault of one keyword."""
+
+
+def explain_not_allowed(allowed: list[Any], instance: Any, values: Values) -> Message:
+    """Return the message for *instance*, which is none of the values *allowed*."""
+    nearest = None if values.hidden else _find_nearest_value(instance, allowed)
+    text = f"expected {describe_choices(allowed, nearest)}, found {values.format(instance)}"
+    if nearest is None:
+        return Message(text)
+    suggestion = nearest if isinstance(nearest, str) else format_literal(nearest)
+    return Message(f"{text}; did you mean {format_literal(nearest)}?", suggestion)
+
+
+def _find_nearest_value(value: Any, allowed: list[Any]) -> Any:
+    """Return the one of *allowed* that *value* may stand for, even of another type."""
+    if isinstance(value, dict | list | None):
+        return None
+    text = value if isinstance(value, str) else format_literal(value)
+    for choice in allowed[:_MOST_COMPARED]:
+        if isinstance(choice, str) != isinstance(value, str) and not isinstance(
+            choice, dict | list
+        ):
+            choice_text = choice if isinstance(choice, str) else format_literal(choice)
+            if choice_text.casefold() == text.casefold():
+                return choice
+    if not isinstance(value, str):
+        return None
+    strings = (choice for choice in allowed[:_MOST_COMPARED] if isinstance(choice, str))
+    return find_nearest(value, strings) or None
 
 
 def is_property_value(fault: Fault) -> bool:
-    """Return whether the value of *fault* stands in an object."""
+    """Return whether the value of *fault* is the value of a property."""
     path = fault.absolute_path
     return bool(path) and isinstance(path[-1], str)
 
 
 def describe_in_parentheses(schema: Any, fault: Fault) -> str:
-    """Return what *schema*, a subschema at the fault, asks for, in parentheses."""
+    """Return the description of *schema*, a subschema at *fault*, in parentheses, or ""."""
     described = describe_schema(schema, fault.scope, 1)
     return f" ({described})" if described else ""
 
 
-def format_pattern(pattern: str) -> str:
-    """Return *pattern*, cut if it is long."""
+# Any value
+
+
+def _type(fault: Fault, values: Values) -> Message:
+    types = fault.keyword_value
+    expected = describe_types(types)
+    if types == "array":
+        # With the type of its items: a single item is the most frequent mistake.
+        expected = describe_schema(fault.schema, fault.scope) or expected
+    actual = values.describe(fault.instance)
+    if isinstance(fault.instance, str) and fault.instance[:1] in "[{" and fault.instance:
+        names = {types} if isinstance(types, str) else set(types)
+        if names & {"array", "object"}:
+            actual += "; pass the JSON itself, not a string that contains it"
+    return Message(f"expected {expected}, found {actual}{_null_hint(fault)}")
+
+
+def _enum(fault: Fault, values: Values) -> Message:
+    message = explain_not_allowed(fault.keyword_value, fault.instance, values)
+    return replace(message, text=message.text + _null_hint(fault))
+
+
+def _null_hint(fault: Fault) -> str:
+    # Many callers send null for a property that they mean to leave out.
+    is_null_property = fault.instance is None and is_property_value(fault)
+    return "; leave it out if it is optional" if is_null_property else ""
+
+
+def _const(fault: Fault, values: Values) -> Message:
+    expected, actual = format_literal(fault.keyword_value), values.format(fault.instance)
+    if expected == actual:
+        return Message(f"expected a specific value, found a different one: {actual}")
+    return Message(f"expected {expected}, found {actual}")
+
+
+# Numbers and strings
+
+
+def _bound(words: str, exclusive: str = "", exclusive_words: str = "") -> MessageRule:
+    """Return the rule of a numeric bound; *exclusive* names the flag that draft 4 has for it."""
+
+    def rule(fault: Fault, values: Values) -> Message:
+        is_exclusive = exclusive and fault.schema.get(exclusive) is True
+        limit = format_literal(fault.keyword_value)
+        return Message(
+            f"expected {exclusive_words if is_exclusive else words} {limit}, "
+            f"found {values.format(fault.instance)}"
+        )
+
+    return rule
+
+
+def _multiple_of(fault: Fault, values: Values) -> Message:
+    divisor = format_literal(fault.keyword_value)
+    return Message(f"expected a multiple of {divisor}, found {values.format(fault.instance)}")
+
+
+def _pattern(fault: Fault, values: Values) -> Message:
+    pattern, actual = _format_pattern(fault.keyword_value), values.format(fault.instance)
+    return Message(f"expected a string that matches the pattern {pattern}, found {actual}")
+
+
+def _format_pattern(pattern: str) -> str:
     if len(pattern) > _LONGEST_PATTERN:
         pattern = pattern[: _LONGEST_PATTERN - 1] + "…"
     return pattern if pattern.isprintable() else quote(pattern)
 
 
-_MOST_COMPARED = 1000
-
-
-def _type(fault: Fault, values: Values) -> Message:
-    expected = describe_types(fault.validator_value)
-    if fault.validator_value == "array":
-        # Which items, since one of them is what is often found in its place.
-        expected = describe_schema(fault.schema, fault.scope) or expected
-    found = values.found(fault.instance)
-    if isinstance(fault.instance, str) and fault.instance[:1] in "[{" and fault.instance:
-        wanted = fault.validator_value
-        if {"array", "object"} & set([wanted] if isinstance(wanted, str) else wanted):
-            found += "; pass the JSON itself, not a string that contains it"
-    return Message(f"expected {expected}, found {found}{_instead(fault)}")
-
-
-def _enum(fault: Fault, values: Values) -> Message:
-    saying = explain_not_allowed(fault.validator_value, fault.instance, values)
-    return replace(saying, message=saying.message + _instead(fault))
-
-
-def _instead(fault: Fault) -> str:
-    """Return what to do about a member that is null, which many take for absent."""
-    null = fault.instance is None and is_property_value(fault)
-    return "; leave it out if it is optional" if null else ""
-
-
-def explain_not_allowed(allowed: list[Any], instance: Any, values: Values) -> Message:
-    """Return what to say of *instance*, which is none of the values *allowed*."""
-    near = None if values.hidden else _near(instance, allowed)
-    message = f"expected {describe_choices(allowed, near)}, found {values.plain(instance)}"
-    if near is None:
-        return Message(message)
-    suggestion = near if isinstance(near, str) else format_literal(near)
-    return Message(f"{message}; did you mean {format_literal(near)}?", suggestion)
-
-
-def _near(value: Any, allowed: list[Any]) -> Any:
-    """Return the one of *allowed* that *value* may stand for, perhaps of another type."""
-    if isinstance(value, dict | list | None):
-        return None
-    text = value if isinstance(value, str) else format_literal(value)
-    for each in allowed[:_MOST_COMPARED]:
-        if isinstance(each, str) != isinstance(value, str) and not isinstance(each, dict | list):
-            other = each if isinstance(each, str) else format_literal(each)
-            if other.casefold() == text.casefold():
-                return each
-    if not isinstance(value, str):
-        return None
-    strings = (each for each in allowed[:_MOST_COMPARED] if isinstance(each, str))
-    return find_nearest(value, strings) or None
-
-
-def _const(fault: Fault, values: Values) -> Message:
-    expected, found = format_literal(fault.validator_value), values.plain(fault.instance)
-    if expected == found:
-        return Message(f"expected a certain value, found another: {found}")
-    return Message(f"expected {expected}, found {found}")
-
-
-def _too_many(noun: str) -> MessageRule:
-    return _size("at most", noun)
-
-
-def _too_few(noun: str) -> MessageRule:
-    return _size("at least", noun)
+def _format(fault: Fault, values: Values) -> Message:
+    name = fault.keyword_value
+    expected = FORMATS.get(name) or f"a string of the format {quote(name)}"
+    return Message(f"expected {expected}, found {values.format(fault.instance)}")
 
 
 def _size(bound: str, noun: str) -> MessageRule:
     def rule(fault: Fault, values: Values) -> Message:
         size = len(fault.instance)
-        found = format_literal(size) if size else values.found(fault.instance)
-        return Message(f"expected {bound} {count_noun(fault.validator_value, noun)}, found {found}")
+        actual = format_literal(size) if size else values.describe(fault.instance)
+        return Message(f"expected {bound} {count_noun(fault.keyword_value, noun)}, found {actual}")
 
     return rule
 
 
-def _bound(words: str, exclusive: str = "", strict: str = "") -> MessageRule:
-    def rule(fault: Fault, values: Values) -> Message:
-        # In draft 4 a boolean beside the bound excludes it.
-        used = strict if exclusive and fault.schema.get(exclusive) is True else words
-        bound = format_literal(fault.validator_value)
-        return Message(f"expected {used} {bound}, found {values.plain(fault.instance)}")
-
-    return rule
-
-
-def _multiple(fault: Fault, values: Values) -> Message:
-    divisor = format_literal(fault.validator_value)
-    return Message(f"expected a multiple of {divisor}, found {values.plain(fault.instance)}")
-
-
-def _pattern(fault: Fault, values: Values) -> Message:
-    pattern, found = format_pattern(fault.validator_value), values.plain(fault.instance)
-    return Message(f"expected a string that matches the pattern {pattern}, found {found}")
-
-
-def _format(fault: Fault, values: Values) -> Message:
-    name = fault.validator_value
-    expected = FORMATS.get(name) or f"a string of the format {quote(name)}"
-    return Message(f"expected {expected}, found {values.plain(fault.instance)}")
-
-
-VALUE_RULES: dict[str, MessageRule] = {
-    "const": _const,
-    "enum": _enum,
-    "exclusiveMaximum": _bound("less than"),
-    "exclusiveMinimum": _bound("more than"),
-    "format": _format,
-    "maxItems": _too_many("item"),
-    "maxLength": _too_many("character"),
-    "maxProperties": _too_many("property"),
-    "maximum": _bound("at most", "exclusiveMaximum", "less than"),
-    "minItems": _too_few("item"),
-    "minLength": _too_few("character"),
-    "minProperties": _too_few("property"),
-    "minimum": _bound("at least", "exclusiveMinimum", "more than"),
-    "multipleOf": _multiple,
-    "pattern": _pattern,
-    "type": _type,
-}
-"""The rules by keyword."""
-
-
-_MOST_NAMES = 8
-_MEMBER_MESSAGES_MOST_COMPARED = 1000
+# Properties
 
 
 def _required(fault: Fault, values: Values) -> Message:
-    name = fault.about
-    message = f"{quote(name)} is required and missing"
-    wanted = _property(fault, name)
-    if wanted:
-        message += f"; expected {wanted}"
-    near = find_nearest(name, _undeclared(fault)) if wanted and not values.hidden else ""
-    if near:
-        message += f"; perhaps {quote(near)} was meant to be {quote(name)}"
-    return Message(message, near)
+    name = fault.detail
+    text = f"{quote(name)} is required and missing"
+    expected = _describe_property(fault, name)
+    if expected:
+        text += f"; expected {expected}"
+    nearest = ""
+    if expected and not values.hidden:
+        declared = set(_declared_names(fault))
+        nearest = find_nearest(name, (other for other in fault.instance if other not in declared))
+    if nearest:
+        text += f"; {quote(nearest)} may be a misspelling of {quote(name)}"
+    return Message(text, nearest)
 
 
-def _property(fault: Fault, name: str) -> str:
+def _describe_property(fault: Fault, name: str) -> str:
     for part in schema_parts(fault.schema, fault.scope):
-        member = part.get("properties", dict).get(name)
-        if isinstance(member, dict):
-            return describe_schema(member, part.scope)
+        subschema = part.get("properties", dict).get(name)
+        if isinstance(subschema, dict):
+            return describe_schema(subschema, part.scope)
     return ""
 
 
-def _undeclared(fault: Fault) -> Iterator[str]:
-    declared = set(_declared(fault))
-    return (name for name in fault.instance if name not in declared)
-
-
-def _declared(fault: Fault) -> Iterator[str]:
-    if fault.validator == "additionalProperties":
-        # It sees no further (2020-12 core, section 10.3.2.3).
+def _declared_names(fault: Fault) -> Iterator[str]:
+    if fault.keyword == "additionalProperties":
+        # It depends on the `properties` beside it alone (2020-12 core, section 10.3.2.3).
         yield from fault.schema.get("properties", ())
         return
     for part in schema_parts(fault.schema, fault.scope):
         yield from part.get("properties", dict)
-        # A choice may declare more.
+        # Branches of a choice may declare more.
         branches = (*part.get("anyOf", list), *part.get("oneOf", list))
         for branch in branches[:MOST_BRANCHES]:
             for inner in schema_parts(branch, part.scope):
                 yield from inner.get("properties", dict)
 
 
-def _unknown(fault: Fault, values: Values) -> Message:
-    named = values.property_named(fault.about)
-    known = list(dict.fromkeys(islice(_declared(fault), _MEMBER_MESSAGES_MOST_COMPARED)))
-    if fault.about in known:
-        return Message(f"{named} is not allowed in combination with the others")
-    near = find_nearest(fault.about, (name for name in known if name not in fault.instance))
-    if near:
-        return Message(f"unknown {named}; did you mean {quote(near)}?", near)
+def _unknown_property(fault: Fault, values: Values) -> Message:
+    name = fault.detail
+    shown = values.property_named(name)
+    declared = list(dict.fromkeys(islice(_declared_names(fault), _MOST_COMPARED)))
+    if name in declared:
+        return Message(f"{shown} is not allowed together with the other properties")
+    nearest = find_nearest(name, (other for other in declared if other not in fault.instance))
+    if nearest:
+        return Message(f"unknown {shown}; did you mean {quote(nearest)}?", nearest)
     patterns = list(fault.schema.get("patternProperties", ()))
-    return Message(f"unknown {named}; {_all_allowed(known, patterns)}")
+    return Message(f"unknown {shown}; {_describe_allowed_names(declared, patterns)}")
 
 
-def _all_allowed(names: list[str], patterns: list[str]) -> str:
+def _describe_allowed_names(names: list[str], patterns: list[str]) -> str:
     shown = [quote(name) for name in names[:_MOST_NAMES]]
     if len(names) > _MOST_NAMES:
         shown.append(f"{len(names) - _MOST_NAMES} more")
-    shown += [f"names that match {format_pattern(each)}" for each in patterns[:2]]
+    shown += [f"names that match {_format_pattern(pattern)}" for pattern in patterns[:2]]
     if not shown:
         return "no properties are allowed"
     return f"allowed: {join_phrase(shown, 'and')}"
 
 
 def _dependent(fault: Fault, _values: Values) -> Message:
-    name, needed = fault.about
-    return Message(f"{quote(needed)} is required when {quote(name)} is present, and missing")
+    name, dependent = fault.detail
+    return Message(f"{quote(dependent)} is required when {quote(name)} is present, and missing")
 
 
-PROPERTY_RULES: dict[str, MessageRule] = {
-    "additionalProperties": _unknown,
-    "dependencies": _dependent,
-    "dependentRequired": _dependent,
-    "required": _required,
-    "unevaluatedProperties": _unknown,
-}
-"""The rules by keyword."""
+# Items
 
 
-def _unique(fault: Fault, values: Values) -> Message:
-    one, two = fault.about
-    found = "" if values.hidden else f" (both are {values.found(fault.instance[one])})"
-    return Message(f"expected items that all differ, found item {two} equal to item {one}{found}")
+def _unique_items(fault: Fault, values: Values) -> Message:
+    first, second = fault.detail
+    value = "" if values.hidden else f" (both are {values.describe(fault.instance[first])})"
+    return Message(f"expected unique items, found item {second} equal to item {first}{value}")
 
 
-def _beyond(fault: Fault, _values: Values) -> Message:
-    if not fault.about:
-        return Message(f"expected an empty array, found {count_noun(len(fault.instance), 'item')}")
-    return Message(
-        f"expected at most {count_noun(fault.about, 'item')}, found {len(fault.instance)}"
-    )
+def _extra_items(fault: Fault, _values: Values) -> Message:
+    count = len(fault.instance)
+    if not fault.detail:
+        return Message(f"expected an empty array, found {count_noun(count, 'item')}")
+    return Message(f"expected at most {count_noun(fault.detail, 'item')}, found {count}")
 
 
-def _unevaluated_items(fault: Fault, values: Values) -> Message:
-    found = values.found(fault.instance[fault.about])
-    return Message(f"expected no item here, found {found}")
+def _unevaluated_item(fault: Fault, values: Values) -> Message:
+    return Message(f"expected no item here, found {values.describe(fault.instance[fault.detail])}")
 
 
 def _contains(fault: Fault, values: Values) -> Message:
-    found = f"none of {len(fault.instance)}" if fault.instance else values.found(fault.instance)
-    return Message(f"expected at least one matching item{_item(fault)}, found {found}")
+    count = len(fault.instance)
+    actual = f"none of {count}" if count else values.describe(fault.instance)
+    return Message(f"expected at least one matching item{_contained(fault)}, found {actual}")
 
 
 def _min_contains(fault: Fault, _values: Values) -> Message:
-    least = count_noun(fault.validator_value, "matching item")
-    found = f"{fault.about or 'none'} of {len(fault.instance)}"
-    return Message(f"expected at least {least}{_item(fault)}, found {found}")
+    least = count_noun(fault.keyword_value, "matching item")
+    actual = f"{fault.detail or 'none'} of {len(fault.instance)}"
+    return Message(f"expected at least {least}{_contained(fault)}, found {actual}")
 
 
 def _max_contains(fault: Fault, _values: Values) -> Message:
-    most = count_noun(fault.validator_value, "matching item")
-    return Message(f"expected at most {most}{_item(fault)}, found more")
+    most = count_noun(fault.keyword_value, "matching item")
+    return Message(f"expected at most {most}{_contained(fault)}, found more")
 
 
-def _item(fault: Fault) -> str:
+def _contained(fault: Fault) -> str:
     return describe_in_parentheses(fault.schema["contains"], fault)
 
 
-ITEM_RULES: dict[str, MessageRule] = {
-    "additionalItems": _beyond,
+KEYWORD_MESSAGES: dict[str, MessageRule] = {
+    "additionalItems": _extra_items,
+    "additionalProperties": _unknown_property,
+    "const": _const,
     "contains": _contains,
-    "items": _beyond,
+    "dependencies": _dependent,
+    "dependentRequired": _dependent,
+    "enum": _enum,
+    "exclusiveMaximum": _bound("less than"),
+    "exclusiveMinimum": _bound("more than"),
+    "format": _format,
+    "items": _extra_items,
     "maxContains": _max_contains,
+    "maxItems": _size("at most", "item"),
+    "maxLength": _size("at most", "character"),
+    "maxProperties": _size("at most", "property"),
+    "maximum": _bound("at most", "exclusiveMaximum", "less than"),
     "minContains": _min_contains,
-    "unevaluatedItems": _unevaluated_items,
-    "uniqueItems": _unique,
+    "minItems": _size("at least", "item"),
+    "minLength": _size("at least", "character"),
+    "minProperties": _size("at least", "property"),
+    "minimum": _bound("at least", "exclusiveMinimum", "more than"),
+    "multipleOf": _multiple_of,
+    "pattern": _pattern,
+    "required": _required,
+    "type": _type,
+    "unevaluatedItems": _unevaluated_item,
+    "unevaluatedProperties": _unknown_property,
+    "uniqueItems": _unique_items,
 }
-"""The rules by keyword."""
+"""The message rule of each keyword."""

@@ -1,4 +1,4 @@
-"""Schemas in words: what one asks for, as a short phrase."""
+"""Descriptions of schemas: what one demands, as a short phrase."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -32,9 +32,9 @@ __all__ = [
 ]
 
 MOST_BRANCHES = 100
-"""How many branches of a choice are looked at."""
+"""The most branches of a choice that are read."""
 MOST_PROPERTIES = 200
-"""How many properties of a schema are looked at."""
+"""The most properties of a schema that are read."""
 
 _MOST_PARTS = 24
 _MOST_ALTERNATIVES = 5
@@ -78,7 +78,7 @@ FORMATS = {
     "uri-template": "a URI template",
     "uuid": "a UUID",
 }
-"""The formats in words."""
+"""A phrase for each format."""
 
 
 class SchemaPart(NamedTuple):
@@ -94,9 +94,12 @@ class SchemaPart(NamedTuple):
 
 
 def schema_parts(schema: Any, scope: Scope) -> list[SchemaPart]:
-    """Return *schema* and what it consists of through ``$ref`` and ``allOf``, up to a bound.
+    """Return *schema* and what it includes through ``$ref`` and ``allOf``, up to a bound.
 
-    It takes steps of the judgement, since a schema can make many of a few.
+    That spends the budget of *scope*, since a few schemas can include many.
+
+    Raises:
+        Exhausted: the budget has too few steps.
     """
     if isinstance(schema, dict) and not schema.keys() & _LEADING:
         spend(scope.budget, APPLICATION_STEPS)
@@ -107,18 +110,18 @@ def schema_parts(schema: Any, scope: Scope) -> list[SchemaPart]:
         if not stack:
             break
         spend(scope.budget, APPLICATION_STEPS)
-        here, around = stack.pop(0)
-        if not isinstance(here, dict) or any(here is part.schema for part in parts):
+        current, outer = stack.pop(0)
+        if not isinstance(current, dict) or any(current is part.schema for part in parts):
             continue
-        inside = around.enter(here)
-        if "$ref" in here:
+        inner = outer.enter(current)
+        if "$ref" in current:
             with suppress(Unresolvable):
-                stack.append(inside.follow(here["$ref"]))
-            if inside.dialect.reference_hides_siblings:
+                stack.append(inner.follow(current["$ref"]))
+            if inner.dialect.reference_hides_siblings:
                 continue
-        part = SchemaPart(here, inside)
+        part = SchemaPart(current, inner)
         parts.append(part)
-        stack.extend((each, inside) for each in part.get("allOf", list))
+        stack.extend((branch, inner) for branch in part.get("allOf", list))
     return parts
 
 
@@ -135,25 +138,26 @@ def allowed_constants(part: SchemaPart) -> list[Any] | None:
 
 
 def describe_types(types: Any) -> str:
-    """Return the value of ``type`` as a phrase."""
+    """Return *types*, the value of ``type``, as a phrase such as ``a string or null``."""
     names = [types] if isinstance(types, str) else types
     return join_phrase([_TYPES.get(name, str(name)) for name in names])
 
 
 def describe_schema(schema: Any, scope: Scope, depth: int = 0) -> str:
-    """Return what *schema* asks for as a phrase such as ``an array of strings``, or "".
+    """Return what *schema* demands as a phrase such as ``an array of strings``, or "".
 
-    It is a summary: what it says is asked for, but more may be.
+    The phrase is a summary: the schema may demand more.
     """
     if schema is False:
         return "nothing at all"
     if depth > _DEEPEST:
         return ""
-    return next((said for said in _descriptions(schema_parts(schema, scope), depth) if said), "")
+    phrases = _descriptions(schema_parts(schema, scope), depth)
+    return next((phrase for phrase in phrases if phrase), "")
 
 
 def _descriptions(parts: list[SchemaPart], depth: int) -> Iterator[str]:
-    """Yield what may be said of *parts*, the most telling first."""
+    """Yield phrases for *parts*, the most specific first; they may be empty."""
     for part in parts:
         values = allowed_constants(part)
         if values is not None:
@@ -166,10 +170,10 @@ def _descriptions(parts: list[SchemaPart], depth: int) -> Iterator[str]:
     if any(part.get("required", list) or part.get("properties", dict) for part in parts):
         yield _an_object(parts)
     for part in parts:
-        said = _a_string(part)
-        yield said if said != _TYPES["string"] else ""
-        said = _bounds(part)
-        yield f"{_TYPES['number']}{said}" if said else ""
+        phrase = _a_string(part)
+        yield phrase if phrase != _TYPES["string"] else ""
+        bounds = _bounds(part)
+        yield f"{_TYPES['number']}{bounds}" if bounds else ""
 
 
 def _by_type(part: SchemaPart, parts: list[SchemaPart], depth: int) -> str:
@@ -190,30 +194,30 @@ def _by_type(part: SchemaPart, parts: list[SchemaPart], depth: int) -> str:
 
 
 def describe_alternatives(branches: Sequence[Any], scope: Scope, depth: int = 1) -> str:
-    """Return what the first few *branches* ask for, or "" if that cannot be said of one."""
-    different: list[str] = []
+    """Return what the first few *branches* demand, or "" if one of them has no description."""
+    phrases: list[str] = []
     for index, branch in enumerate(branches):
-        if len(different) == _MOST_ALTERNATIVES:
-            different.append(f"one of {count_noun(len(branches) - index, 'other thing')}")
+        if len(phrases) == _MOST_ALTERNATIVES:
+            phrases.append(f"one of {count_noun(len(branches) - index, 'other alternative')}")
             break
-        described = describe_schema(branch, scope, depth)
-        if not described:
+        phrase = describe_schema(branch, scope, depth)
+        if not phrase:
             return ""
-        if described not in different:
-            different.append(described)
-    return join_phrase(different)
+        if phrase not in phrases:
+            phrases.append(phrase)
+    return join_phrase(phrases)
 
 
 def _an_object(parts: list[SchemaPart]) -> str:
-    kinds = []
+    discriminators = []
     for part in parts:
-        for name, member in islice(part.get("properties", dict).items(), MOST_PROPERTIES):
-            values = [allowed_constants(each) for each in schema_parts(member, part.scope)]
-            one = next((each for each in values if each is not None and len(each) == 1), None)
-            if one is not None:
-                kinds.append(f"{quote(name)} is {format_literal(one[0])}")
-    if kinds:
-        return f"an object whose {join_phrase(kinds[:2], 'and')}"
+        for name, schema in islice(part.get("properties", dict).items(), MOST_PROPERTIES):
+            constants = [allowed_constants(inner) for inner in schema_parts(schema, part.scope)]
+            single = next((values for values in constants if values and len(values) == 1), None)
+            if single is not None:
+                discriminators.append(f"{quote(name)} is {format_literal(single[0])}")
+    if discriminators:
+        return f"an object whose {join_phrase(discriminators[:2], 'and')}"
     names = [name for part in parts for name in part.get("required", list)]
     names = list(dict.fromkeys(name for name in names if isinstance(name, str)))
     if names:
@@ -251,7 +255,7 @@ def _a_string(part: SchemaPart) -> str:
 
 
 def _bounds(part: SchemaPart) -> str:
-    said = []
+    phrases = []
     for keyword, words in (
         ("minimum", "at least"),
         ("exclusiveMinimum", "more than"),
@@ -260,5 +264,5 @@ def _bounds(part: SchemaPart) -> str:
     ):
         bound = part.schema.get(keyword)
         if keyword in part.scope.dialect.keywords and not isinstance(bound, bool | None):
-            said.append(f"{words} {format_literal(bound)}")
-    return f" of {join_phrase(said, 'and')}" if said else ""
+            phrases.append(f"{words} {format_literal(bound)}")
+    return f" of {join_phrase(phrases, 'and')}" if phrases else ""

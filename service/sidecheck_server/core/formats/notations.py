@@ -1,4 +1,4 @@
-"""JSON Pointers: the formats ``json-pointer`` and ``relative-json-pointer``."""
+"""Notations: the formats ``uuid``, ``regex``, ``json-pointer``, ``relative-json-pointer``."""
 
 import re
 
@@ -15,19 +15,19 @@ __all__ = [
     "is_uuid",
 ]
 
-LONGEST = 1 << 16
+LONGEST_POINTER = 1 << 16
 
 NUMBER = "(?:0|[1-9][0-9]*+)"
-UP = re.compile(NUMBER)
-UP_AND_ALONG = re.compile(f"{NUMBER}(?:[+-]{NUMBER})?")
+LEVELS = re.compile(NUMBER)
+LEVELS_AND_INDEX = re.compile(f"{NUMBER}(?:[+-]{NUMBER})?")
 
 
 def is_json_pointer(text: str) -> bool:
     """Return whether *text* is a JSON Pointer (RFC 6901, section 3).
 
-    Strings longer than 65,536 characters are none.
+    Strings longer than 65,536 characters are rejected.
     """
-    if len(text) > LONGEST:
+    if len(text) > LONGEST_POINTER:
         return False
     try:
         JsonPointer(text)
@@ -40,25 +40,25 @@ def is_relative_json_pointer(text: str) -> bool:
     """Return whether *text* is a number, then ``#`` or a JSON Pointer.
 
     The syntax is that of draft-handrews-relative-json-pointer-01, section 3.
-    Strings longer than 65,536 characters are none.
+    Strings longer than 65,536 characters are rejected.
     """
-    return is_pointer_after(UP, text)
+    return is_pointer_after(LEVELS, text)
 
 
 def is_indexed_relative_json_pointer(text: str) -> bool:
-    """Return whether *text* is as a relative JSON Pointer, perhaps moved along an array.
+    """Return whether *text* is a relative JSON Pointer, perhaps with an index adjustment.
 
     The syntax is that of draft-bhutton-relative-json-pointer-00, section 3, where
-    ``+N`` or ``-N`` may follow the number. ``#`` may follow that too: the grammar
-    forgets it, the example ``0-1#`` of section 5.1 shows it. Strings longer than
-    65,536 characters are none.
+    ``+N`` or ``-N`` may follow the number. ``#`` may follow that too: the grammar omits
+    it, but the example ``0-1#`` of section 5.1 has it. Strings longer than
+    65,536 characters are rejected.
     """
-    return is_pointer_after(UP_AND_ALONG, text)
+    return is_pointer_after(LEVELS_AND_INDEX, text)
 
 
 def is_pointer_after(prefix: re.Pattern[str], text: str) -> bool:
     """Return whether *text* is *prefix*, then ``#`` or a JSON Pointer."""
-    if len(text) > LONGEST:
+    if len(text) > LONGEST_POINTER:
         return False
     match = prefix.match(text)
     if match is None:
@@ -67,26 +67,27 @@ def is_pointer_after(prefix: re.Pattern[str], text: str) -> bool:
     return rest == "#" or is_json_pointer(rest)
 
 
-#: Half of what a schema's own pattern may have: a schema is read once, a payload at each call.
-LONGEST_FROM_expressions = 512
+#: Half the length of a pattern in a schema, since it is read again for each payload.
+LONGEST_REGEX = 512
 
 
 def is_regex(text: str) -> bool:
     """Return whether *text* is a regular expression of ECMA-262 (section 22.2.1).
 
-    It is read as the pattern of a schema is, and not compiled: look-around and
-    back-references are as valid as the rest, though no schema here could match
-    them. Strings longer than 512 characters are none.
+    It is parsed as the pattern of a schema, but not compiled: look-around and
+    back-references are valid, though linear-time matching cannot run them.
+    Strings longer than 512 characters are rejected.
     """
-    if len(text) > LONGEST_FROM_expressions:
+    if len(text) > LONGEST_REGEX:
         return False
     try:
         translate(text)
-    except PatternError as refusal:
-        return refusal.fault is not PatternFault.SYNTAX
+    except PatternError as error:
+        return error.fault is not PatternFault.SYNTAX
     return True
 
 
+# The standard library's `uuid.UUID` also accepts braces, URNs and misplaced hyphens.
 UUID = re.compile("[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
 
 

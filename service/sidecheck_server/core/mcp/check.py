@@ -7,7 +7,7 @@ from typing import Any
 
 from sidecheck_server.core.budget import Exhausted
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.core.limits import Limits, limit_exceeded_error
+from sidecheck_server.core.limits import Limits, limit_exceeded_error, recursion_depth_error
 from sidecheck_server.core.mcp.calls.params import check_call
 from sidecheck_server.core.mcp.calls.results import check_result
 from sidecheck_server.core.mcp.findings import Findings
@@ -61,7 +61,7 @@ def check(asked: CheckRequest, limits: Limits, surfaces: Surfaces) -> Checked:
     except Exhausted:
         raise limit_exceeded_error("steps", limits.steps, "checking takes too long") from None
     except RecursionError:
-        raise limit_exceeded_error("steps", limits.steps, "checking nests too deep") from None
+        raise recursion_depth_error("message and schema nest too deeply to check") from None
 
 
 def check_at_once(asked: CheckRequest, limits: Limits, surfaces: Surfaces) -> Checked | None:

@@ -66,7 +66,7 @@ def answer(
         return
     if not question.silent and not question.value:
         at = as_pointer((*asking.path, *question.schema_path))
-        findings.add_all(_told(remark, at, findings) for remark in compiled.artifact.remarks)
+        findings.add_all(_told(remark, at, findings) for remark in compiled.artifact.warnings)
     if verdict is not None:
         at = as_pointer((*asking.path, *question.value_path))
         findings.add_all(

@@ -1,9 +1,10 @@
-r"""What a backslash means: characters and sets of characters.
+r"""Character escapes and character classes `[..]`, `[^..]`.
 
-ECMA-262 section 22.2.1, with the `u` flag. The one leniency is Annex B's, for
-signs only: real schemas write `\-` and `\@` outside a class. A letter or digit
-after a backslash always means what the clause says, or is refused: elsewhere
-`\Z`, `\a` or `\i` stand for something that a reader would miss.
+ECMA-262 section 22.2.1 (CharacterClass, ClassEscape), with the `u` flag. Annex B's
+leniency applies to punctuation only: real schemas have `\-` and `\@` outside classes,
+and a dash beside a set, as in `[\w-.]`: the set, a dash and a point. A letter or digit
+after a backslash has the meaning of the specification or is rejected: elsewhere `\Z`,
+`\a` or `\i` mean something that readers would miss.
 """
 
 import re
@@ -43,7 +44,7 @@ REMEDIES = {
     "e": r"the escape character is `\x1B`",
     "h": r"blanks are `[ \t]`",
     "R": r"a line end is `(?:\r\n|[\n\r])`",
-    "Q": "put a backslash before each sign instead",
+    "Q": "put a backslash before each character instead",
     "c": r"a control character is `\c` and a letter",
     "k": "a reference to a named group is `\\k<name>`",
     "x": r"a character is `\x` and two hexadecimal digits",
@@ -59,9 +60,9 @@ PROPERTY = re.compile(r"\{([A-Za-z0-9_]+)(?:=([A-Za-z0-9_]+))?\}")
 
 
 def read_set_escape(cursor: Cursor) -> Ranges | None:
-    r"""Pass and return the set after a backslash (`d D s S w W p P`), or None if none stands there.
+    r"""Consume and return the set after a backslash (`d D s S w W p P`), or None.
 
-    Raises PatternRefused for a property that ECMA-262 does not have.
+    Raises PatternError for a property that ECMA-262 does not have.
     """
     letter = cursor.peek()
     if letter in ("p", "P"):
@@ -90,14 +91,14 @@ def read_property(cursor: Cursor, start: int) -> Ranges:
             start,
             PatternFault.SYNTAX,
             f"{quote(named[0])} is no Unicode property of ECMA-262",
-            "names are taken to the letter: `Letter`, `Lu`, `Script=Greek`, `ASCII`",
+            "names are case-sensitive: `Letter`, `Lu`, `Script=Greek`, `ASCII`",
         ) from None
 
 
 def read_character_escape(cursor: Cursor) -> int:
-    """Pass what stands after a backslash and return the one code point that it means.
+    """Consume what follows a backslash and return its code point.
 
-    Raises PatternRefused where it means none.
+    Raises PatternError where it means none.
     """
     start = cursor.offset - 1
     character = cursor.take()
@@ -121,13 +122,13 @@ def read_character_escape(cursor: Cursor) -> int:
             return CONTROLS[character]
         case _ if not character.isalnum():
             return ord(character)
-    raise refuse_escape(start, character)
+    raise escape_error(start, character)
 
 
 def read_unicode_escape(cursor: Cursor, start: int) -> int:
-    r"""Pass what stands after `\u` and return its code point, a surrogate pair as one.
+    r"""Consume what follows `\u` and return its code point, a surrogate pair as one.
 
-    *start* is the offset of the backslash. Raises PatternRefused.
+    *start* is the offset of the backslash. Raises PatternError.
     """
     if braced := cursor.match(BRACED):
         digits = braced[1].lstrip("0")
@@ -139,10 +140,10 @@ def read_unicode_escape(cursor: Cursor, start: int) -> int:
         if 0xD800 <= point <= 0xDBFF and (trail := cursor.match(TRAIL)):
             return 0x10000 + ((point - 0xD800) << 10) + int(trail[1], 16) - 0xDC00
         return point
-    raise refuse_escape(start, "u")
+    raise escape_error(start, "u")
 
 
-def refuse_escape(start: int, character: str) -> PatternError:
+def escape_error(start: int, character: str) -> PatternError:
     octal = "references count from 1, and octal escapes are not allowed with the `u` flag"
     remedy = octal if character.isdecimal() else "write the character itself"
     return PatternError.at(
@@ -160,9 +161,9 @@ BACKSPACE = 0x08
 
 
 def read_class(cursor: Cursor) -> Ranges:
-    """Pass what follows a `[`, up to its `]`, and return the code points that it matches.
+    """Consume what follows a `[`, up to its `]`, and return the code points that it matches.
 
-    Raises PatternRefused.
+    Raises PatternError.
     """
     opened = cursor.offset - 1
     negated = cursor.accept("^")
@@ -175,7 +176,7 @@ def read_class(cursor: Cursor) -> Ranges:
 
 
 def read_members(cursor: Cursor, opened: int) -> Ranges:
-    """Pass one member, or two with a dash between them."""
+    """Consume one member, or two with a dash between them."""
     start = cursor.offset
     first = read_member(cursor, opened)
     if not cursor.match(DASH_BETWEEN):
@@ -198,7 +199,7 @@ def spread(member: int | Ranges) -> Ranges:
 
 
 def read_member(cursor: Cursor, opened: int) -> int | Ranges:
-    """Pass and return one character, or the set that an escape stands for."""
+    """Consume and return one character, or the set of an escape."""
     character = cursor.take()
     if not character:
         raise PatternError.at(

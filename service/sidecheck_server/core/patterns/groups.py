@@ -1,6 +1,7 @@
-"""Groups: what a `(` opens, and what is known of it while it is open.
+"""Groups and quantifiers of patterns.
 
-ECMA-262 section 22.2.1 (Atom, Assertion, GroupSpecifier).
+ECMA-262 section 22.2.1 (Atom, Assertion, GroupSpecifier, Quantifier). Quantifiers are
+`* + ? {n} {n,} {n,m}`, each also lazy.
 """
 
 import re
@@ -26,7 +27,7 @@ __all__ = [
 
 
 class GroupKind(Enum):
-    """What a group is for."""
+    """Kinds of groups."""
 
     WHOLE = auto()
     PLAIN = auto()
@@ -40,7 +41,7 @@ class GroupKind(Enum):
 LOOK_AHEAD = frozenset({GroupKind.AHEAD, GroupKind.NOT_AHEAD})
 LOOK_AROUND = LOOK_AHEAD | {GroupKind.BEHIND, GroupKind.NOT_BEHIND}
 
-#: The longer opening first where one begins another.
+#: A longer opening before its prefixes.
 OPENINGS = {
     "?:": GroupKind.PLAIN,
     "?=": GroupKind.AHEAD,
@@ -61,7 +62,7 @@ NAME_PART = re.compile(r"[^\\>]+")
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A leading look-ahead: what must match, or must not, where the text starts."""
+    """A leading look-ahead: it must match, or must not, at the start of the text."""
 
     negated: bool
     translation: "Translation"
@@ -77,53 +78,53 @@ class Translation:
 
 @dataclass(slots=True)
 class Group:
-    """A group that is being read.
+    """A group that is being parsed.
 
-    Ordinary groups write to the output of the look-around, or whole pattern,
-    that they stand in; those have an output of their own.
+    Ordinary groups write to the output of the look-around or the whole pattern around
+    them, which have an output of their own.
     """
 
     kind: GroupKind
     opened: int
     output: list[str]
-    #: Whether the place in the pattern can only be the start of the text.
+    #: Whether the current position can only be the start of the text.
     at_start: bool = False
     #: Whether the group begins with `^`.
     anchored: bool = False
-    #: Whether a `|` stands directly in it.
+    #: Whether a `|` is directly in it.
     branched: bool = False
-    #: Where its first condition stands.
+    #: The offset of its first condition.
     first_condition: int = -1
     conditions: list[Condition] = field(default_factory=list)
-    #: How often RE2 unrolls what is repeated most inside.
+    #: The most copies that RE2 makes of an atom in it.
     copies: int = 1
     #: Names of groups in this alternative, and in the ones before it.
     names: set[str] = field(default_factory=set)
     other_names: set[str] = field(default_factory=set)
 
     def is_untouched(self) -> bool:
-        """Say whether this is the whole pattern and nothing of it has been read."""
+        """Return whether this is the whole pattern and nothing of it was read."""
         return self.kind is GroupKind.WHOLE and not self.output
 
     def write(self, expression: str) -> None:
-        """Write something that may take up text, so that the start of the text is passed."""
+        """Write an expression that may consume text, so that the start of the text is passed."""
         self.output.append(expression)
         self.at_start = False
 
     def add_condition(self, condition: Condition, offset: int) -> None:
-        """Add a look-ahead that stands at *offset*."""
+        """Add a look-ahead at *offset*."""
         if not self.conditions:
             self.first_condition = offset
         self.conditions.append(condition)
 
     def begin_alternative(self) -> None:
-        """Note a `|`: names may come again, since only one alternative takes part."""
+        """Record a `|`: names may repeat, since only one alternative participates."""
         self.branched = True
         self.other_names |= self.names
         self.names = set()
 
     def add_names(self, names: set[str], offset: int) -> None:
-        """Add the *names* of groups inside; raises PatternRefused for one that is there already."""
+        """Add the *names* of groups inside; raises PatternError for a duplicate."""
         if twice := names & self.names:
             raise PatternError.at(
                 offset,
@@ -139,9 +140,9 @@ class Group:
 
 
 def read_group(cursor: Cursor) -> tuple[GroupKind, str | None]:
-    """Pass what follows a `(` and return the kind of the group, and its name if it has one.
+    """Consume what follows a `(` and return the kind of the group, and its name if it has one.
 
-    Raises PatternRefused for an opening that ECMA-262 does not have.
+    Raises PatternError for an opening that ECMA-262 does not have.
     """
     opened = cursor.offset - 1
     if cursor.peek() != "?":
@@ -162,7 +163,7 @@ def read_group(cursor: Cursor) -> tuple[GroupKind, str | None]:
 
 
 def read_group_name(cursor: Cursor, opened: int) -> str:
-    """Pass a name up to its `>` and return it; *opened* is where a refusal points to."""
+    """Consume a name up to its `>` and return it; *opened* is the offset for errors."""
     name = ""
     while not cursor.accept(">"):
         if part := cursor.match(NAME_PART):
@@ -178,12 +179,12 @@ def read_group_name(cursor: Cursor, opened: int) -> str:
     raise PatternError.at(
         opened,
         PatternFault.SYNTAX,
-        "a group without a proper name",
+        "a group without a valid name",
         "a name is letters, digits, `_` and `$`, not a digit first, and ends with `>`",
     )
 
 
-#: RE2 unrolls `x{n}` and refuses more copies than this, nested ones multiplied.
+#: RE2 unrolls `x{n}` and rejects more copies than this, with nested ones multiplied.
 MOST_COPIES = 1000
 
 LEXEME = re.compile(r"(?:([*+?])|\{([0-9]+)(?:(,)([0-9]*))?\})(\?)?")
@@ -215,10 +216,10 @@ class Quantifier:
 
 
 def read_quantifier(cursor: Cursor) -> Quantifier | None:
-    """Pass and return the quantifier that comes next, or None if none does.
+    """Consume and return the quantifier that comes next, or None if none does.
 
     A brace that begins no quantifier is left for a literal (Annex B.1.2). Raises
-    PatternRefused for bounds out of order and for `{,n}`: to ECMA-262 that is no
+    PatternError for bounds out of order and for `{,n}`: to ECMA-262 that is no
     quantifier, but where it is written, one is meant.
     """
     offset = cursor.offset

@@ -1,7 +1,8 @@
 r"""Unicode properties: what `\p{..}` and `\P{..}` name.
 
-The names are those of ECMA-262 section 22.2.2.9 (UnicodeMatchProperty), to the
-letter: unlike Unicode itself, ECMA-262 does not match names loosely.
+The names are exactly those of ECMA-262 section 22.2.2.9 (UnicodeMatchProperty): unlike
+Unicode itself, ECMA-262 does not match names loosely. The values are those of the
+Unicode Character Database (PropertyValueAliases, version 17).
 
 The data is our own copy, of one version of Unicode. So a property means the same
 set in every engine, alone, inside a class and negated, on every release of Python.
@@ -19,7 +20,7 @@ __all__ = ["BINARY_PROPERTIES", "GENERAL_CATEGORIES", "SCRIPTS", "find_property"
 
 
 def index_names(table: str) -> dict[str, str]:
-    """Return every name in *table* to the one that stands first in its entry."""
+    """Return a mapping of every name in *table* to the first name of its entry."""
     entries = [entry.split() for entry in table.split(",")]
     return {name: names[0] for names in entries for name in names}
 
@@ -106,7 +107,7 @@ def find_property(name: str, value: str | None) -> Ranges:
     raise LookupError(name)
 
 
-# One entry for each of the few hundred properties, so that no pattern can push one out.
+# Unbounded, since there are only a few hundred properties.
 @cache
 def list_members(name: str) -> Ranges:
     """Return the ranges of a property that the data has under *name*."""
@@ -117,7 +118,7 @@ def list_members(name: str) -> Ranges:
 
 @cache
 def read_data() -> dict[str, str]:
-    """Return what the data has of each property."""
+    """Return the packed ranges of each property."""
     packed = zlib.decompress(base64.b64decode(PACKED)).decode("utf-8", "surrogatepass")
     index, _, numbers = packed.partition("\n")
     data, start = {}, 0

@@ -1,4 +1,4 @@
-"""Repairing: all that a caller asked for, in order."""
+"""Application of all requested repairs, in order."""
 
 import json
 
@@ -22,56 +22,57 @@ _CHUNK = 20
 def apply_repairs(
     engine: CompleteEngine,
     value: JsonValue,
-    asked: Repairs,
+    repairs: Repairs,
     budget: Budget,
     *,
     valid: bool,
     hide_values: bool,
     max_depth: int,
 ) -> tuple[JsonValue, tuple[Change, ...]]:
-    """Return *value* after the changes that were *asked* for, and these.
+    """Return *value* after the *repairs*, and the changes.
 
-    It is coerced only if it is not *valid*, then stripped, then given its defaults.
+    The order is: coercion, unless *value* is *valid*; removal of unknown properties;
+    defaults.
 
     Raises:
         Exhausted: *budget* has too few steps.
     """
     changes: list[Change] = []
     if not valid:
-        value, made = coerce(
+        value, coerced = coerce(
             engine,
             value,
-            asked.coercion,
+            repairs.coercion,
             budget,
             hide_values=hide_values,
             max_depth=max_depth,
         )
-        changes += made
-    if asked.unknown is UnknownArguments.STRIP:
-        value, made = strip_unknown_properties(engine, value, budget, hide_values=hide_values)
-        changes += made
-    if asked.apply_defaults:
-        value, made = apply_defaults(engine, value, budget)
-        changes += made
+        changes += coerced
+    if repairs.unknown is UnknownArguments.STRIP:
+        value, removed = strip_unknown_properties(engine, value, budget, hide_values=hide_values)
+        changes += removed
+    if repairs.apply_defaults:
+        value, added = apply_defaults(engine, value, budget)
+        changes += added
     return value, tuple(changes)
 
 
 def encode_repaired(value: JsonValue, limits: Limits, budget: Budget) -> bytes:
-    """Return *value*, a repaired payload, as JSON.
+    """Return the JSON text of *value*, a repaired payload.
 
     Raises:
         Exhausted: *budget* has too few steps.
-        Refusal: LIMIT_EXCEEDED if it would be larger than a payload may be: defaults
-            can be large, and stand at many places.
+        RequestError: LIMIT_EXCEEDED if it is larger than a payload may be: defaults can
+            be large, and apply at many places.
     """
-    parts: list[bytes] = []
+    chunks: list[bytes] = []
     size = 0
-    for part in _ENCODE(value):
+    for chunk in _ENCODE(value):
         spend(budget, _CHUNK)
-        parts.append(part.encode())
-        size += len(parts[-1])
+        chunks.append(chunk.encode())
+        size += len(chunks[-1])
         if size > limits.payload_bytes:
             raise limit_exceeded_error(
                 "payload_bytes", limits.payload_bytes, "the repaired payload"
             )
-    return b"".join(parts)
+    return b"".join(chunks)

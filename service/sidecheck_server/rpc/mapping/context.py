@@ -80,7 +80,7 @@ def _capabilities(
     if len(text) > limits.payload_bytes:
         raise limit_exceeded_error("payload_bytes", limits.payload_bytes, field, len(text))
     try:
-        value = decode(text, max_depth=limits.payload_depth, most=1)
+        value = decode(text, max_depth=limits.payload_depth, max_violations=1)
     except MalformedError as error:
         said = error.violations[0].message
         raise _no_capabilities(field, f"{field} are not JSON: {said}") from None

@@ -53,7 +53,7 @@ def read_call(text: bytes, api: Api, limits: Limits, *, most: int = 20) -> Model
         raise limit_exceeded_error("payload_bytes", limits.payload_bytes, "the call", len(text))
     try:
         depth = limits.payload_depth + _AROUND_ARGUMENTS
-        value = decode(text, max_depth=depth, most=most)
+        value = decode(text, max_depth=depth, max_violations=most)
     except MalformedError as error:
         return ModelCall("", "", None, _as_verdict(error, ""), "")
     return _Call(value, api, limits, most).read()
@@ -165,7 +165,9 @@ class _Call:
         at = as_pointer((*self._above, *self._form.arguments))
         try:
             encoded = text.encode()
-            return True, decode(encoded, max_depth=self._limits.payload_depth, most=self._most)
+            return True, decode(
+                encoded, max_depth=self._limits.payload_depth, max_violations=self._most
+            )
         except MalformedError as error:
             verdict = _as_verdict(error, at)
             self._found += verdict.violations

@@ -54,7 +54,7 @@ def exclusive(branches: Sequence[Part], beside: Part) -> bool:
     for name in {name for cover in covers for name in cover.types or ()}:
         group = [cover for cover in covers if name in (cover.types or ())]
         if len(group) > 1 and not (
-            _told_by_value(group) or _told_by_member(name, group) or _told_by_names(name, group)
+            _told_by_value(group) or _told_by_property(name, group) or _told_by_names(name, group)
         ):
             return False
     return True
@@ -64,7 +64,7 @@ def _told_by_value(group: Sequence[_Cover]) -> bool:
     return _disjoint([cover.values for cover in group])
 
 
-def _told_by_member(type_: str, group: Sequence[_Cover]) -> bool:
+def _told_by_property(type_: str, group: Sequence[_Cover]) -> bool:
     names = set.intersection(*(cover.required & cover.constants.keys() for cover in group))
     return type_ == "object" and any(
         _disjoint([cover.constants[name] for cover in group]) for name in names

@@ -43,7 +43,7 @@ def _says(text: str, value: JsonValue, encoded: str) -> bool:
     if text == encoded:
         return True
     try:
-        found = decode(text.encode(), max_depth=_DEEPEST, most=1)
+        found = decode(text.encode(), max_depth=_DEEPEST, max_violations=1)
     except (MalformedError, RequestError):
         return False
     return json_equal(value, found)

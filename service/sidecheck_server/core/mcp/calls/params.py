@@ -84,6 +84,6 @@ def check_call(
 
 
 def _mismatch(name: str, tool: str, *, hide_values: bool) -> Violation:
-    found = Values(hidden=hide_values).plain(name)
+    found = Values(hidden=hide_values).format(name)
     said = f"expected {quote(tool)}, the tool that the call is judged under, found {found}"
     return Violation("/name", "", "", NAME_MISMATCH, said)

@@ -185,7 +185,7 @@ def _texts(content: list[Any]) -> Iterator[str]:
 
 def _says(text: str, values: tuple[Any, ...], limits: Limits) -> bool:
     try:
-        found = decode(text.encode(), max_depth=limits.payload_depth, most=1)
+        found = decode(text.encode(), max_depth=limits.payload_depth, max_violations=1)
     except (MalformedError, RequestError):
         return False
     return any(json_equal(found, value) for value in values)

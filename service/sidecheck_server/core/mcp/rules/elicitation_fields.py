@@ -129,16 +129,16 @@ def _field_value(value: Any, context: Context) -> Iterator[Fault]:
 def _ill_formed(name: str, value: Any, reading: Reading, values: Values) -> Fault:
     if name in ("enum", "enumNames") and isinstance(value, list):
         index = next(i for i, each in enumerate(value) if not isinstance(each, str))
-        found = values.found(value[index])
+        found = values.describe(value[index])
         return Fault((name, index), f"the values of a select must be strings, found {found}")
     if name == "oneOf" and isinstance(value, list):
         index = next(i for i, each in enumerate(value) if not _is_option(each))
         return Fault(
             (name, index),
             'an option must be an object with the strings "const" and "title", '
-            f"found {values.found(value[index])}",
+            f"found {values.describe(value[index])}",
         )
-    return Fault((name,), f'"{name}" of {reading.form.what} cannot be {values.found(value)}')
+    return Fault((name,), f'"{name}" of {reading.form.what} cannot be {values.describe(value)}')
 
 
 def _is_option(value: Any) -> bool:
@@ -160,7 +160,7 @@ def _field_bounds(value: Any, context: Context) -> Iterator[Fault]:
     reading = sound_field(value, context)
     if reading is None:
         return
-    plain = Values(hidden=context.hide_values).plain
+    plain = Values(hidden=context.hide_values).format
     for least, most in _BOUNDS:
         if least not in reading.form.keywords:
             continue
@@ -192,7 +192,7 @@ def _default(value: Any, context: Context) -> Iterator[Fault]:
     reading = sound_field(value, context)
     if reading is None or "default" not in value:
         return
-    found = Values(hidden=context.hide_values).found(value["default"])
+    found = Values(hidden=context.hide_values).describe(value["default"])
     wrong = _refused(value["default"], reading, context)
     if wrong:
         yield Fault(("default",), f"the default should be {wrong}, found {found}")

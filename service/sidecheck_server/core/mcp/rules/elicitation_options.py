@@ -87,7 +87,7 @@ def _options_repeated(value: Any, context: Context) -> Iterator[Fault]:
             where = () if path[-1] == "enum" else ("const",)
             yield Fault(
                 (*path, index, *where),
-                f"the options of a select should differ, found {named.found(option)} "
+                f"the options of a select should differ, found {named.describe(option)} "
                 f"as option {before} and {index}",
             )
 

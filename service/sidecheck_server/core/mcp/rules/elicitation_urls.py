@@ -64,7 +64,7 @@ def _url_invalid(value: Any, context: Context) -> Iterator[Fault]:
     if isinstance(url, str):
         spend(context.budget, 40 + len(url))
         if _valid(url) is None:
-            found = Values(hidden=context.hide_values).found(url)
+            found = Values(hidden=context.hide_values).describe(url)
             yield Fault(_PATH, f'"url" must be a valid URL, found {found}')
 
 

@@ -128,7 +128,7 @@ def _a_token(tool: Any, context: Context) -> Iterator[Fault]:
             yield Fault(
                 one.at,
                 "x-mcp-header must be a token: letters, digits and !#$%&'*+-.^_`|~ of ASCII; "
-                f"found {values.found(one.name)}",
+                f"found {values.describe(one.name)}",
             )
 
 

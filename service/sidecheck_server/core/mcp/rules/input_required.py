@@ -62,7 +62,7 @@ def _result_type(value: Any, context: Context) -> Iterator[Fault]:
     type_ = value.get("resultType") if isinstance(value, dict) else None
     if type(type_) is str and type_ not in _TYPES and not extended(context):
         spend(context.budget, 400)
-        found = Values(hidden=context.hide_values).found(type_)
+        found = Values(hidden=context.hide_values).describe(type_)
         near = "" if context.hide_values else find_nearest(type_, _TYPES)
         yield Fault(
             ("resultType",), f'expected "complete" or "input_required", found {found}', near

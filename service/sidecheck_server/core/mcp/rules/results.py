@@ -74,7 +74,7 @@ def _holds(item: Any, content: Any, least: int, budget: Budget) -> bool:
         return False
     spend(budget, _TRY + _CHARACTER * len(text))
     try:
-        return json_equal(decode(text.encode(), max_depth=_DEEPEST, most=1), content)
+        return json_equal(decode(text.encode(), max_depth=_DEEPEST, max_violations=1), content)
     except (MalformedError, RequestError):
         return False
 

@@ -175,7 +175,7 @@ def _use_id_repeated(value: Any, context: Context) -> Iterator[Fault]:
     for use in read_turn(value, context).uses:
         if use.id is not None and use.id in seen:
             spend(context.budget, _FAULT)
-            found = Values(hidden=context.hide_values).found(use.id)
+            found = Values(hidden=context.hide_values).describe(use.id)
             yield Fault((*use.path, "id"), f"ids of tool_use must differ, found {found} again")
         elif use.id is not None:
             seen.add(use.id)
@@ -198,7 +198,7 @@ def _use_id_reused(value: Any, context: Context) -> Iterator[Fault]:
         for use in turn.uses:
             if use.id is not None and first.setdefault(use.id, turn.index) != turn.index:
                 spend(context.budget, _FAULT)
-                found = Values(hidden=context.hide_values).found(use.id)
+                found = Values(hidden=context.hide_values).describe(use.id)
                 yield Fault(
                     turn.at((*use.path, "id")),
                     f"the id of a tool_use should be unique, found {found} in message "

@@ -234,7 +234,7 @@ def _result_stop_reason(value: Any, context: Context) -> Iterator[Fault]:
     if reason == "toolUse" and not turn.uses:
         yield Fault(("stopReason",), 'the model stopped for "toolUse", and uses no tool')
     if reason == "endTurn" and turn.uses:
-        found = Values(hidden=context.hide_values).plain("endTurn")
+        found = Values(hidden=context.hide_values).format("endTurn")
         yield Fault(("stopReason",), f'"stopReason" should be "toolUse", found {found}', "toolUse")
 
 
