@@ -1,4 +1,4 @@
-"""The corpus of real tools, as questions for the judges.
+"""The corpus of real tools, as inputs of the comparison.
 
 Other people's data: see ``PROFILE.md`` beside it for where each record is from.
 """
@@ -58,8 +58,8 @@ def compiled_schemas() -> dict[str, Artifact | RequestError]:
     for schema in tool_schemas():
         try:
             made[schema.name] = compile_schema(schema.question.source(), limits)
-        except RequestError as refusal:
-            made[schema.name] = refusal
+        except RequestError as error:
+            made[schema.name] = error
     return made
 
 

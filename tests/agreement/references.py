@@ -40,7 +40,7 @@ class Resource:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Place:
-    """Where a subschema stands."""
+    """Where a subschema is."""
 
     node: Any
     #: The schema or the document that it is a part of.
@@ -50,7 +50,7 @@ class Place:
     path: Path
     #: From the root of the document.
     whole: Path
-    #: Whether it cannot be named, as it stands beside a ``$ref`` that makes it void.
+    #: Whether it cannot be named, as it is beside a ``$ref`` that makes it void.
     void: bool
 
 

@@ -1,4 +1,4 @@
-"""Random schemas, as they are given to the judges."""
+"""Random schemas, as they are passed to the validators."""
 
 import json
 from collections.abc import Callable
@@ -46,7 +46,7 @@ class Generated:
     question: Question
     #: What the reference of a subschema leads to.
     follow: Callable[[dict[str, Any]], Any]
-    #: Whether evaluation could come back to where it is, which is refused; None if open.
+    #: Whether evaluation could come back to where it is, which is rejected; None if open.
     endless: bool | None
     #: Names that mean something to the schema.
     names: tuple[str, ...]

@@ -14,7 +14,7 @@ LIMITS = Limits()
 def test_the_complete_engine_alone_passes_the_official_suite(
     dialect: str, subtests: pytest.Subtests
 ) -> None:
-    """Every case is judged as the suite says, and every "no" is explained."""
+    """Every case is evaluated as the suite says, and every "no" is explained."""
     for file in suite.files(dialect):
         with subtests.test(file):
             wrong, seen = set(), set()

@@ -1,4 +1,4 @@
-"""Digests name values: equal ones alike, and different ones differently."""
+"""Digests: equal values have equal digests, different values different ones."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""What is wrong is told once, where it is, in words that say what to do about it."""
+"""Violations: each fault once, at its location, with a message that names the remedy."""
 
 import json
 import os
@@ -19,8 +19,8 @@ from support.complete_engines import engine_for, violations
 CASES = json.loads((Path(__file__).parent / "explanations.json").read_text("utf-8"))
 
 
-def told(schema: Any, payload: Any, **how: Any) -> list[Violation]:
-    return list(violations(engine_for(schema, assert_formats=True), payload, **how))
+def told(schema: Any, payload: Any, **options: Any) -> list[Violation]:
+    return list(violations(engine_for(schema, assert_formats=True), payload, **options))
 
 
 def step_into(value: Any, pointer: str) -> Any:
@@ -42,7 +42,7 @@ def texts_in(value: Any) -> set[str]:
 class TestCases:
     """Every case of explanations.json."""
 
-    def test_a_fault_is_told_as_the_case_says(self, case: dict[str, Any]) -> None:
+    def test_a_fault_is_reported_as_the_case_says(self, case: dict[str, Any]) -> None:
         """Place, rule, code, message and suggestion are those of the case."""
         found = [
             [
@@ -185,7 +185,7 @@ def test_messages_are_short(schema: Any, payload: Any) -> None:
 
 
 def test_the_first_violations_do_not_wait_for_the_last() -> None:
-    """Violations are told one by one; a caller takes as many as it wants."""
+    """Violations are reported one by one; a caller takes as many as it wants."""
     engine = engine_for(
         {"items": {"properties": {"a": {"type": "integer"}}, "additionalProperties": False}}
     )
@@ -197,7 +197,7 @@ def test_the_first_violations_do_not_wait_for_the_last() -> None:
     assert "/9/b" == first[-1].instance_location
 
 
-def test_a_large_choice_is_told_in_one_violation() -> None:
+def test_a_large_choice_is_reported_in_one_violation() -> None:
     """The faults of the branches are not collected first."""
     branches = [{"type": "array", "items": {"type": kind}} for kind in ("string", "boolean")]
     engine = engine_for({"anyOf": branches})
@@ -240,7 +240,7 @@ def test_looking_for_the_branch_that_was_meant_takes_steps() -> None:
 
 
 def test_explanations_do_not_depend_on_the_order_of_hashes() -> None:
-    """The same payload is told the same way by every process."""
+    """The same payload is reported the same way by every process."""
     program = (
         "import json, sys; from pathlib import Path\n"
         "from support.complete_engines import engine_for, violations\n"

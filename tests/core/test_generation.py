@@ -1,4 +1,4 @@
-"""Generated code: no text of a schema is ever code, and nothing foreign is run."""
+"""Generated code: no text of a schema becomes code, and disallowed code is not run."""
 
 import ast
 import builtins
@@ -16,7 +16,7 @@ from sidecheck_server.core.engines.fast import FastCode, FastEngine
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.schemas.canonical import CannotLowerError, Lowered
-from support.compiling import D04, D07, LIMITS, compiled, source_of
+from support.compiling import D04, D07, LIMITS, compile_value, source_of
 
 HOSTILE = [
     'PWN()', '"+PWN()+"', "'+PWN()+'", '");PWN();("', "');PWN();('", '"""+PWN()+"""',
@@ -123,7 +123,7 @@ def shape(tree: ast.AST) -> list[str]:
     "position", [pytest.param(make, id=name) for name, make in POSITIONS.items()]
 )
 def test_texts_of_schemas_are_never_code(position: Any) -> None:
-    """Each compiles to the same code as a harmless one but for its constants, or is refused."""
+    """Each compiles to the same code as a harmless one but for its constants, or is rejected."""
     try:
         expected = shape(code_of(position(BENIGN)))
     except RequestError:
@@ -132,7 +132,7 @@ def test_texts_of_schemas_are_never_code(position: Any) -> None:
     for text in HOSTILE:
         schema = position(text)
         try:
-            ready = compiled(schema, assert_formats=True)
+            ready = compile_value(schema, assert_formats=True)
         except RequestError:
             continue
         compiles += 1
@@ -147,7 +147,7 @@ def test_texts_of_schemas_are_never_code(position: Any) -> None:
 def test_every_constant_of_the_code_is_a_constant_of_the_schema() -> None:
     """A hostile name arrives as it is, and at nothing else."""
     for text in HOSTILE:
-        ready = compiled({"properties": {text: False}, "required": ["x"]})
+        ready = compile_value({"properties": {text: False}, "required": ["x"]})
         assert ready.fast is not None
         payloads: list[Any] = [{"x": 1}, {text: 1, "x": 1}, {"y": 1}]
         verdicts = [ready.fast.is_valid(one) for one in payloads]
@@ -231,7 +231,7 @@ def test_what_the_generator_writes_is_allowed() -> None:
 
 
 def test_the_code_crosses_a_process_border() -> None:
-    """Marshalled and loaded, it judges as before."""
+    """Marshalled and loaded, it evaluates as before."""
     lowered = Lowered({"d0": {"type": ["string"], "pattern": 0}}, patterns={"^a": 0})
     made = generate_code(lowered, LIMITS)
     again = FastCode(made.code, made.patterns, made.formats, made.constants, made.counted)
@@ -243,7 +243,7 @@ def test_the_code_crosses_a_process_border() -> None:
 
 
 def test_code_that_is_too_long_is_not_run() -> None:
-    """The complete engine judges instead."""
+    """The complete engine evaluates instead."""
     lowered = Lowered({"d0": {"required": ["a" * 1000]}})
 
     with pytest.raises(CannotLowerError) as found:

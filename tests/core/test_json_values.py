@@ -1,4 +1,4 @@
-"""JSON equality, uniqueness and multiples are exact, and cheap for hostile values."""
+"""JSON equality, uniqueness and multiples: exact, and cheap for hostile values."""
 
 import math
 import random

@@ -1,4 +1,4 @@
-"""The table of keywords: which draft has which, and where subschemas are."""
+"""The table of keywords: the drafts of each, and the positions of subschemas."""
 
 from typing import Any
 

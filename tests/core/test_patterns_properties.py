@@ -149,7 +149,7 @@ def test_categories_are_those_of_python() -> None:
 
 
 def test_categories_add_up() -> None:
-    """Every code point has one category, and a group of categories is its members."""
+    """Every code point has one category, and a group of categories is its properties."""
     leaves = {name for name in GENERAL_CATEGORIES.values() if len(name) == 2} - {"LC"}
     tables = {name: find_property("gc", name) or () for name in GENERAL_CATEGORIES.values()}
 

@@ -1,4 +1,4 @@
-"""What is said of payloads that are not JSON, or not JSON with one meaning."""
+"""Violations of payloads that are not JSON, or are ambiguous JSON."""
 
 from typing import Any
 
@@ -159,22 +159,22 @@ REPEATED = [
 ]
 
 
-def refused(text: bytes) -> tuple[Violation, ...]:
+def excinfo(text: bytes) -> tuple[Violation, ...]:
     with pytest.raises(MalformedError) as malformed:
         decode(text, max_depth=128)
     return malformed.value.violations
 
 
 @pytest.mark.parametrize(("text", "message"), NOT_JSON)
-def test_what_is_not_json_is_told_with_its_place(text: bytes, message: str) -> None:
+def test_what_is_not_json_is_reported_with_its_place(text: bytes, message: str) -> None:
     """One violation, which names the fault as a person would."""
     expected = Violation("", "", "", "PAYLOAD_NOT_JSON", message, clause="RFC 8259")
 
-    assert (expected,) == refused(text)
+    assert (expected,) == excinfo(text)
 
 
 @pytest.mark.parametrize(("text", "place"), OUT_OF_RANGE)
-def test_a_number_out_of_range_is_told_with_its_place(text: bytes, place: str) -> None:
+def test_a_number_out_of_range_is_reported_with_its_place(text: bytes, place: str) -> None:
     """The first one, wherever other numbers stand."""
     expected = Violation(
         "",
@@ -185,11 +185,11 @@ def test_a_number_out_of_range_is_told_with_its_place(text: bytes, place: str) -
         clause="RFC 7493, section 2.2",
     )
 
-    assert (expected,) == refused(text)
+    assert (expected,) == excinfo(text)
 
 
 @pytest.mark.parametrize(("text", "pointers"), REPEATED)
-def test_repeated_keys_are_told_with_their_places(text: bytes, pointers: list[str]) -> None:
+def test_repeated_keys_are_reported_with_their_places(text: bytes, pointers: list[str]) -> None:
     """Each once, in the order of the text."""
     expected = tuple(
         Violation(
@@ -203,7 +203,7 @@ def test_repeated_keys_are_told_with_their_places(text: bytes, pointers: list[st
         for pointer in pointers
     )
 
-    assert expected == refused(text)
+    assert expected == excinfo(text)
 
 
 @pytest.mark.parametrize(
@@ -214,7 +214,7 @@ def test_repeated_keys_are_told_with_their_places(text: bytes, pointers: list[st
         pytest.param(3, ["/a", "/b/0/c", "/d/e"], False, id="all of them"),
     ],
 )
-def test_no_more_repeated_keys_are_told_than_wanted(
+def test_no_more_repeated_keys_are_reported_than_wanted(
     most: int, pointers: list[str], truncated: bool
 ) -> None:
     """The first ones of the text, and whether there are others."""
@@ -283,8 +283,8 @@ def test_nesting_counts_brackets_outside_of_strings(text: bytes, depth: int) -> 
 
 
 @pytest.mark.parametrize("bracket", [b"[", b'{"a":'])
-def test_nesting_beyond_the_bound_is_refused_before_anything_is_read(bracket: bytes) -> None:
-    """The refusal names the bound; at the bound, what is wrong is told instead."""
+def test_nesting_beyond_the_bound_is_rejected_before_anything_is_read(bracket: bytes) -> None:
+    """The error names the bound; at the bound, what is wrong is reported instead."""
     with pytest.raises(RequestError) as deep:
         decode(bracket * 9, max_depth=8)
 

@@ -1,11 +1,11 @@
-"""Loops: what would never end is refused, and what may take long is counted."""
+"""Reference cycles are rejected; recursion that terminates is not."""
 
 from typing import Any
 
 import pytest
 from sidecheck_server.core.errors import ErrorReason
 from sidecheck_server.core.schemas.references import check_reference_cycles
-from support.compiling import D07, compiled, judges, refused, survey_of
+from support.compiling import D07, compile_value, evaluate_all, schema_error, survey_of
 
 ROOT = {"$ref": "#"}
 DEEPER = {"type": "object", "additionalProperties": ROOT}
@@ -69,20 +69,20 @@ def doubling(times: int) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("schema", "place"), table(ENDLESS))
-def test_endless_references_are_refused(schema: Any, place: str) -> None:
+def test_cyclic_references_are_rejected(schema: Any, place: str) -> None:
     """With a place on the loop."""
-    refusal = refused(schema)
+    error = schema_error(schema)
 
-    assert ErrorReason.REFERENCE_CYCLE == refusal.reason
-    assert {"place": place} == refusal.metadata
-    assert f"the references at {place or 'the root'} form a cycle" in refusal.message
+    assert ErrorReason.REFERENCE_CYCLE == error.reason
+    assert {"place": place} == error.metadata
+    assert f"the references at {place or 'the root'} form a cycle" in error.message
 
 
 @pytest.mark.parametrize("schema", [pytest.param(each, id=name) for name, each in ENDING.items()])
 def test_references_that_go_deeper_may_return(schema: Any) -> None:
     """And then the payload decides how many steps it takes, which are counted."""
     check_reference_cycles(survey_of(schema))
-    fast = compiled(schema).fast
+    fast = compile_value(schema).fast
 
     assert fast is None or fast.is_valid({})
 
@@ -105,4 +105,4 @@ def test_a_long_chain_of_references_is_no_loop() -> None:
 
 def test_what_goes_deeper_ends() -> None:
     """As deep as the payload does."""
-    assert [True, True, False] == judges(DEEPER, [{}, {"a": {"b": {}}}, {"a": {"b": 1}}])
+    assert [True, True, False] == evaluate_all(DEEPER, [{}, {"a": {"b": {}}}, {"a": {"b": 1}}])

@@ -68,7 +68,7 @@ def test_real_calls_are_repaired() -> None:
     assert tally["texts mended"] > 0.95 * tally["texts"]
 
 
-def test_defaults_that_the_schemas_of_real_tools_refuse_are_skipped() -> None:
+def test_defaults_that_the_schemas_of_real_tools_reject_are_skipped() -> None:
     """Most of them are null where null is not allowed; the others are put in."""
     tally: Counter[str] = Counter()
     for record in read_records(shared("corpus") / "tools.jsonl.gz"):

@@ -1,4 +1,4 @@
-"""Defaults: which ones are put in, and which are not and why."""
+"""Defaults: which are applied, and which are skipped for what reason."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""Repairs of random payloads under random schemas: what holds for all of them."""
+"""Invariants of repairs, on random payloads and schemas."""
 
 import json
 from collections.abc import Iterator
@@ -109,7 +109,7 @@ def check(before: Any, text: str, after: Any, changes: tuple[Change, ...]) -> No
 @RANDOM
 @given(seed=SEEDS)
 def test_coercion_of_anything(edition: Edition, seed: int) -> None:
-    """Nothing valid changes, and what a scalar becomes is right where it stands."""
+    """Nothing valid changes, and what a scalar becomes is right where it is."""
     for case, payload in cases(edition, seed):
         text = json.dumps(payload)
         for coercion in Coercion:

@@ -1,4 +1,4 @@
-"""Where the subschemas of a schema stand, and how they are reached."""
+"""The walk over the subschemas of a schema."""
 
 from typing import Any
 

@@ -18,7 +18,7 @@ LIMITS = Limits()
 
 @pytest.mark.parametrize("case", VALIDATE)
 def test_the_core_answers_as_the_case_wants(case: dict[str, Any]) -> None:
-    """Verdict or refusal, whole."""
+    """Verdict or error, whole."""
     assert case["want"] == matches(case["want"], _answer(case))
 
 
@@ -37,8 +37,8 @@ def _answer(case: dict[str, Any]) -> dict[str, Any]:
     try:
         compiled = CompiledSchema(source, compile_schema(source, LIMITS), LIMITS)
         verdict = evaluate(compiled, case["payload"].encode(), how)
-    except RequestError as refusal:
-        return {"refusal": refusal.reason.value}
+    except RequestError as error:
+        return {"refusal": error.reason.value}
     return {
         "valid": verdict.valid,
         "truncated": verdict.truncated,

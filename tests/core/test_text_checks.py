@@ -1,4 +1,4 @@
-"""Texts are searched without more frames than need be, and paid for before."""
+"""Checks of strings are charged in advance, and run without extra stack frames."""
 
 import pytest
 from sidecheck_server.core.budget import Exhausted

@@ -1,4 +1,4 @@
-"""Unions become plainer schemas only where both keywords mean the same by them."""
+"""Simplification of unions, where ``anyOf`` and ``oneOf`` mean the same."""
 
 from random import Random
 from typing import Any
@@ -9,7 +9,7 @@ from sidecheck_server.core.compiler.unions import merge_branches, simplify_union
 from sidecheck_server.core.compiler.value_bounds import Definitions
 from sidecheck_server.core.engines.fast import FastEngine
 from sidecheck_server.core.schemas.canonical import Constant, Lowered
-from support.compiling import LIMITS, compiled, judges
+from support.compiling import LIMITS, compile_value, evaluate_all
 
 NULL, STRING = {"type": ["null"]}, {"type": ["string"]}
 NUMBER = {"type": ["number"]}
@@ -136,13 +136,13 @@ def test_what_is_merged_accepts_what_the_union_accepts() -> None:
 
 
 def tagged(value: Any, name: str = "kind", **more: Any) -> dict[str, Any]:
-    """Return an object whose member *name* has one value, or one of a list of values."""
+    """Return an object whose property *name* has one value, or one of a list of values."""
     values = value if isinstance(value, list) else [value]
     return {"type": ["object"], "properties": {name: {"enum": values}}, "required": [name], **more}
 
 
 def by_property(*cases: Any, name: str = "kind") -> dict[str, Any]:
-    """Return what is told by the member *name*; cases are values, and keywords beside them."""
+    """Return the ``byProperty`` of the property *name*, from its values and other keywords."""
     told = [
         [values, {"type": ["object"], "properties": {name: True}, "required": [name], **more}]
         for values, more in cases
@@ -271,7 +271,7 @@ D1, D2, D4, D5 = ({"$ref": f"#/definitions/{name}"} for name in ("d1", "d2", "d4
     ],
 )
 def test_branches_that_something_tells_apart_are_not_tried(schema: Any, expected: Any) -> None:
-    """Only the one that is told is judged."""
+    """Only the one that is reported is evaluated."""
     assert expected == simplify_unions(schema, Definitions(DEFINITIONS))
 
 
@@ -303,7 +303,7 @@ def random_object(random: Random) -> Any:
     return branch
 
 
-def said(definitions: dict[str, Any]) -> list[bool]:
+def message(definitions: dict[str, Any]) -> list[bool]:
     engine = FastEngine(generate_code(Lowered(definitions), LIMITS), "2020-12", LIMITS)
     return [engine.is_valid(payload) for payload in OBJECTS]
 
@@ -328,12 +328,12 @@ def test_what_is_not_tried_accepts_what_the_union_accepts() -> None:
             )
         simpler = simplify_unions(root, Definitions(definitions))
         told += "byProperty" in repr(simpler) or "byType" in repr(simpler)
-        assert said({"d0": root, **definitions}) == said({"d0": simpler, **definitions}), root
+        assert message({"d0": root, **definitions}) == message({"d0": simpler, **definitions}), root
 
     assert told > 500
 
 
-def test_unions_of_models_are_told_by_their_member() -> None:
+def test_unions_of_models_are_reported_by_their_property() -> None:
     """References with a constant in each, as pydantic writes them, of many models."""
     names = [f"model-{number}" for number in range(60)]
     schema = {
@@ -352,5 +352,5 @@ def test_unions_of_models_are_told_by_their_member() -> None:
     payloads: list[Any] = [{"type": name, "x": x} for name in names for x in (1, "1")]
     others: list[Any] = [{"x": 1}, {"type": "model-60", "x": 1}, {"type": ["model-1"], "x": 1}, []]
 
-    assert compiled(schema).artifact.fast is not None
-    assert [True, False] * 60 + [False] * 4 == judges(schema, payloads + others)
+    assert compile_value(schema).artifact.fast is not None
+    assert [True, False] * 60 + [False] * 4 == evaluate_all(schema, payloads + others)

@@ -1,4 +1,4 @@
-"""Real calls get the verdict that two other validators recorded."""
+"""Real calls get the verdict of two other validators."""
 
 import json
 from functools import cache
@@ -18,13 +18,13 @@ NOT_TOLD = {DISAGREEMENT, "DETAILS_UNAVAILABLE"}
 
 @cache
 def compiled(schema: str) -> CompiledSchema | ErrorReason:
-    """Return the schema of the text *schema*, compiled, or why it is refused."""
+    """Return the schema of the text *schema*, compiled, or why it is rejected."""
     value = json.loads(schema)
     source = Question(edition_of(value), value, {}).source()
     try:
         return CompiledSchema(source, compile_schema(source, LIMITS), LIMITS)
-    except RequestError as refusal:
-        return refusal.reason
+    except RequestError as error:
+        return error.reason
 
 
 def answers(record: dict[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Real tools are converted for every API, and their arguments come back."""
+"""Real tools are converted for every API, and their arguments convert back."""
 
 from collections import Counter
 from functools import cache
@@ -39,8 +39,8 @@ def outcomes(api: ModelApi, way: str) -> tuple[tuple[Subject, Made | RequestErro
 def _outcome(subject: Subject, api: ModelApi, way: str) -> Made | RequestError:
     try:
         return made(defined(subject.tool), api, WAYS[way])
-    except RequestError as refusal:
-        return refusal
+    except RequestError as error:
+        return error
 
 
 def conversions(api: ModelApi, way: str) -> list[tuple[Subject, Made]]:
@@ -49,21 +49,21 @@ def conversions(api: ModelApi, way: str) -> list[tuple[Subject, Made]]:
 
 
 @pytest.mark.parametrize(("api", "way"), ROWS)
-def test_real_tools_are_converted_or_refused_with_a_reason(api: ModelApi, way: str) -> None:
-    refused = Counter(each.reason for _, each in outcomes(api, way) if not isinstance(each, Made))
+def test_real_tools_are_converted_or_rejected_with_a_reason(api: ModelApi, way: str) -> None:
+    excinfo = Counter(each.reason for _, each in outcomes(api, way) if not isinstance(each, Made))
 
-    assert refused.keys() <= {ErrorReason.INVALID_SCHEMA, ErrorReason.NOT_CONVERTIBLE}
+    assert excinfo.keys() <= {ErrorReason.INVALID_SCHEMA, ErrorReason.NOT_CONVERTIBLE}
     if WAYS[way].mode is not Mode.STRICT:
-        assert ErrorReason.NOT_CONVERTIBLE not in refused
+        assert ErrorReason.NOT_CONVERTIBLE not in excinfo
     assert len(conversions(api, way)) >= LEAST * len(sample(SAMPLE))
 
 
 @pytest.mark.parametrize(("api", "way"), ROWS)
 def test_what_is_converted_passes_the_preflight(api: ModelApi, way: str) -> None:
     assert [] == [
-        (subject.name, said)
+        (subject.name, message)
         for subject, each in conversions(api, way)
-        for said in faults(api, each.tool, strict=each.strict)
+        for message in faults(api, each.tool, strict=each.strict)
     ]
 
 

@@ -1,7 +1,7 @@
 """Messages of single keywords: what was expected, and what was found.
 
-There is one function for each keyword that judges a value by itself; `messages` has
-those of the applicators.
+There is one function for each assertion and for the simple applicators; `messages` has
+those of the others.
 """
 
 from collections.abc import Callable, Iterator

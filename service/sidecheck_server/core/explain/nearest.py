@@ -28,21 +28,21 @@ def find_nearest(name: str, candidates: Iterable[str]) -> str:
     """
     if not 0 < len(name) <= LONGEST_NAME:
         return ""
-    wanted = _parse(name)
+    target = _parse(name)
     known = [
         _parse(candidate)
         for candidate in islice(candidates, MOST_CANDIDATES)
         if 0 < len(candidate) <= LONGEST_NAME
     ]
     for candidate in known:
-        if candidate.folded == wanted.folded:
+        if candidate.folded == target.folded:
             return candidate.text
-    related = [candidate for candidate in known if _are_related(wanted, candidate)]
+    related = [candidate for candidate in known if _are_related(target, candidate)]
     if len(related) == 1:
         return related[0].text
     best, nearest = 0.0, ""
     for candidate in known:
-        similarity = _similarity(wanted, candidate)
+        similarity = _similarity(target, candidate)
         if similarity > best:
             best, nearest = similarity, candidate.text
     return nearest

@@ -123,23 +123,25 @@ class _Coercer:
         value = original
         repairs: _Repairs = {}
         for rounds_left in reversed(range(_MOST_ROUNDS)):
-            found = self._find_repairs(value)
+            new_repairs = self._find_repairs(value)
             for path in self._wrong:
                 del repairs[path]
             value = apply_edits(
                 value, {path: self._last[path].old for path in self._wrong}, self._budget
             )
-            found = {
-                path: repair for path, repair in found.items() if not self._is_within_wrong(path)
+            new_repairs = {
+                path: repair
+                for path, repair in new_repairs.items()
+                if not self._is_within_wrong(path)
             }
             # Repairs of the last round could not be checked.
-            if not found or not rounds_left:
+            if not new_repairs or not rounds_left:
                 break
-            self._last = found
-            self._settled |= found.keys()
-            repairs |= found
+            self._last = new_repairs
+            self._settled |= new_repairs.keys()
+            repairs |= new_repairs
             value = apply_edits(
-                value, {path: repair.new for path, repair in found.items()}, self._budget
+                value, {path: repair.new for path, repair in new_repairs.items()}, self._budget
             )
         return (value if repairs else original), list(repairs.values())
 

@@ -31,7 +31,7 @@ from sidecheck_server.core.mcp.versions import VERSIONS
 from sidecheck_server.core.mcp.wrapping.definitions import adapt_tool
 from sidecheck_server.core.payload import MalformedError
 from sidecheck_server.core.types import Severity
-from support.compiling import LIMITS, compiled
+from support.compiling import LIMITS, compile_value
 from support.result_cases import RESULTS, text_of
 
 SURFACES = compile_protocol_schemas(LIMITS)
@@ -102,8 +102,8 @@ def test_the_value_comes_out_of_the_result_again(version: str) -> None:
         form = adapt_tool(text_of(tool), version, LIMITS)
         adapt_schema = json.loads(form.json)
         try:
-            before = compiled(schema, documents)
-            after = compiled(adapt_schema.get("outputSchema", {}), documents)
+            before = compile_value(schema, documents)
+            after = compile_value(adapt_schema.get("outputSchema", {}), documents)
         except RequestError:
             continue
         maker = PayloadMaker(random, generated.follow, names=generated.names)

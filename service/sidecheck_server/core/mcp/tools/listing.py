@@ -62,7 +62,7 @@ def read_listing(text: bytes, limits: Limits) -> Listing:
     depth = nesting_depth(text)
     if depth > max(_READABLE_DEPTH, limits.schema_depth):
         raise limit_exceeded_error(
-            "schema_depth", limits.schema_depth, "arrays and objects nest too deep", depth
+            "schema_depth", limits.schema_depth, "arrays and objects nest too deeply", depth
         )
     faults: tuple[Violation, ...] = ()
     try:
