@@ -27,7 +27,7 @@ from plots import plot_bars
 from report import Claim, Effort, Section, Table, format_summary, run
 from servers import Running, sidecheck
 from sidecheck import Arguments, BlockingClient, Item, RegisteredTool
-from sidecheck_server.core.compiler.compilation import compile_source
+from sidecheck_server.core.compiler.compilation import compile_schema
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.schemas.source import SchemaSource
@@ -108,7 +108,7 @@ def measure(effort: Effort) -> Section:
 
 def _compile_all(tools: list[dict[str, Any]]) -> dict[str, list[float]]:
     makers: dict[str, Callable[[Any, bytes], object]] = {
-        _SIDECHECK: lambda _schema, text: compile_source(SchemaSource(text), _LIMITS),
+        _SIDECHECK: lambda _schema, text: compile_schema(SchemaSource(text), _LIMITS),
         **{name: _making(make) for name, make in validator_memory.KINDS.items()},
     }
     times: dict[str, list[float]] = {name: [] for name in makers}

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 
-from sidecheck_server.core.compiler.compilation import compile_source
+from sidecheck_server.core.compiler.compilation import compile_schema
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.schemas.source import SchemaSource
@@ -63,10 +63,12 @@ def _schemas(path: Path) -> Iterator[bytes]:
 
 def _outcome(schema: bytes) -> str:
     try:
-        artifact = compile_source(SchemaSource(schema), Limits())
+        artifact = compile_schema(SchemaSource(schema), Limits())
     except RequestError as refusal:
         return f"refused: {refusal.reason}"
-    return "fast" if artifact.fast is not None else f"complete only: {artifact.why_complete}"
+    return (
+        "fast" if artifact.fast is not None else f"complete only: {artifact.complete_only_reason}"
+    )
 
 
 if __name__ == "__main__":

@@ -13,9 +13,8 @@ import fastjsonschema
 import jsonschema
 import jsonschema_rs
 from jsonschema.validators import validator_for
-from sidecheck_server.core.compiler.compilation import compile_source
-from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
-from sidecheck_server.core.evaluate import EvaluationOptions, judge
+from sidecheck_server.core.compiler.compilation import CompiledSchema, compile_schema
+from sidecheck_server.core.evaluate import EvaluationOptions, evaluate
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.payload import decode
 from sidecheck_server.core.schemas.source import SchemaSource
@@ -58,7 +57,7 @@ class Contender:
 def compile_with_sidecheck(schema: bytes) -> CompiledSchema:
     """Compile with Sidecheck, in this process."""
     source = SchemaSource(schema)
-    return CompiledSchema(source, compile_source(source, _LIMITS), _LIMITS)
+    return CompiledSchema(source, compile_schema(source, _LIMITS), _LIMITS)
 
 
 def decode_strictly(text: bytes) -> Any:
@@ -78,8 +77,10 @@ def _sidecheck(schema: bytes) -> Contender:
     compiled = compile_with_sidecheck(schema)
     fast = compiled.fast
     if fast is None:
-        raise ValueError(f"the fast engine does not support the schema: {compiled.why_complete}")
-    return Contender(lambda text: judge(compiled, text, _OPTIONS).valid, fast.is_valid)
+        raise ValueError(
+            f"the fast engine does not support the schema: {compiled.complete_only_reason}"
+        )
+    return Contender(lambda text: evaluate(compiled, text, _OPTIONS).valid, fast.is_valid)
 
 
 def _decoding(validate_value: Callable[[Any], bool]) -> Contender:

@@ -11,10 +11,9 @@ from dataclasses import replace
 import psutil
 import pytest
 import pytest_asyncio
-from sidecheck_server.core.compiler.compilation import Artifact, compile_source
-from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
+from sidecheck_server.core.compiler.compilation import Artifact, CompiledSchema, compile_schema
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.core.evaluate import EvaluationOptions, judge
+from sidecheck_server.core.evaluate import EvaluationOptions, evaluate
 from sidecheck_server.core.infer.infer import infer_tools
 from sidecheck_server.core.infer.types import InferenceOptions
 from sidecheck_server.core.limits import Limits
@@ -81,7 +80,7 @@ async def outcome(workers: Workers, source: SchemaSource) -> Artifact | RequestE
 
 def compiled_here(source: SchemaSource) -> RequestError:
     with pytest.raises(RequestError) as caught:
-        compile_source(source, LIMITS)
+        compile_schema(source, LIMITS)
     return caught.value
 
 
@@ -98,7 +97,7 @@ async def test_many_schemas_at_once_each_get_their_own_artifact(workers: Workers
         (n, m)
         for n, schema in enumerate(schemas)
         for m in (n - 1, n, n + 1)
-        if judge(schema, b"%d" % m, EvaluationOptions()).valid
+        if evaluate(schema, b"%d" % m, EvaluationOptions()).valid
     ]
 
 

@@ -12,7 +12,7 @@ import sys
 from typing import Any
 
 from agreement.editions import EDITIONS, edition_named
-from agreement.judges import Finding
+from agreement.engines import Finding
 from agreement.run import run
 from agreement.shrinking import shrunk
 

@@ -1,4 +1,4 @@
-"""How the keywords are written that judge the same value by several subschemas."""
+"""Writers of the keywords that apply several subschemas to the same value."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -33,7 +33,7 @@ def branches(keyword: str) -> Rule:
 
 
 def _tagged(write: "Writer", name: str, depth: int) -> Keywords:
-    """Return one branch of a union told apart by a member, as tools have them."""
+    """Return one branch of a union reported apart by a property, as tools have them."""
     tag, body = write.names[0], write.subschema(depth)
     members = {tag: {"enum": [name]}, write.names[1]: body}
     branch = {"type": "object", "properties": members, "required": [tag]}

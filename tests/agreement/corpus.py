@@ -1,4 +1,4 @@
-"""The corpus of real tools, as questions for the judges.
+"""The corpus of real tools, as inputs of the comparison.
 
 Other people's data: see ``PROFILE.md`` beside it for where each record is from.
 """
@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 from agreement.editions import EDITIONS, Edition
 from agreement.schemas import Question
-from sidecheck_server.core.compiler.compilation import Artifact, compile_source
+from sidecheck_server.core.compiler.compilation import Artifact, compile_schema
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits
 from support.shared_material import read_records, shared
@@ -57,9 +57,9 @@ def compiled_schemas() -> dict[str, Artifact | RequestError]:
     made: dict[str, Artifact | RequestError] = {}
     for schema in tool_schemas():
         try:
-            made[schema.name] = compile_source(schema.question.source(), limits)
-        except RequestError as refusal:
-            made[schema.name] = refusal
+            made[schema.name] = compile_schema(schema.question.source(), limits)
+        except RequestError as error:
+            made[schema.name] = error
     return made
 
 

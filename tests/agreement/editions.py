@@ -7,14 +7,14 @@ from typing import Any
 
 import jsonschema_rs
 from jsonschema_specifications import REGISTRY as PUBLISHED
-from sidecheck_server.core.schemas.keywords import Draft
+from sidecheck_server.core.types import Draft
 
 __all__ = ["EDITIONS", "Edition", "edition_named"]
 
 
 @dataclass(frozen=True, slots=True)
 class Edition:
-    """One edition: what schemas of it look like, and who else can judge by them."""
+    """One edition: what schemas of it look like, and who else can evaluate by them."""
 
     name: str
     uri: str

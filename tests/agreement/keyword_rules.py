@@ -20,7 +20,7 @@ from agreement.branch_rules import (
 from agreement.editions import Edition
 from agreement.unevaluated_rules import unevaluated_items, unevaluated_properties
 from agreement.values import DIVISORS, FORMATS, spelling
-from sidecheck_server.core.schemas.keywords import Draft
+from sidecheck_server.core.types import Draft
 
 if TYPE_CHECKING:
     from agreement.writing import Writer
@@ -184,12 +184,12 @@ def _const(write: "Writer", _depth: int) -> Keywords:
 
 def _annotation(write: "Writer", _depth: int) -> Keywords:
     name = write.choose(("default", "examples", "title", "$comment", "x-unknown", "readOnly"))
-    said = {"examples": [write.value()], "title": write.string(), "$comment": write.string()}
-    return {name: write.chance(0.5) if name == "readOnly" else said.get(name, write.value())}
+    message = {"examples": [write.value()], "title": write.string(), "$comment": write.string()}
+    return {name: write.chance(0.5) if name == "readOnly" else message.get(name, write.value())}
 
 
 def _foreign(*keywords: Keywords) -> Rule:
-    """Return a rule for what would refuse nearly everything, if it were in force."""
+    """Return a rule for what would reject nearly everything, if it were in force."""
 
     def write_foreign(write: "Writer", _depth: int) -> Keywords:
         return dict(write.choose(keywords))

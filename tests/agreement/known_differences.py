@@ -1,7 +1,7 @@
-"""Where jsonschema-rs 0.60 is known to judge wrongly, and the engines rightly.
+"""Where jsonschema-rs 0.60 is known to evaluate wrongly, and the engines rightly.
 
-The random material keeps away from these by construction: nothing that the judges
-say is ever ignored. A row that jsonschema-rs has come to judge rightly fails its
+The random material keeps away from these by construction: nothing that the validators
+say is ever ignored. A row that jsonschema-rs has come to evaluate rightly fails its
 test, and the material can then be widened.
 """
 
@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from agreement.editions import EDITIONS, Edition, edition_named
-from sidecheck_server.core.schemas.keywords import Draft
+from sidecheck_server.core.types import Draft
 
 __all__ = ["KNOWN_DIFFERENCES", "KnownDifference", "is_avoided", "never_together"]
 
 
 @dataclass(frozen=True, slots=True)
 class KnownDifference:
-    """One payload that jsonschema-rs judges wrongly, and how the material avoids its like."""
+    """One payload that jsonschema-rs evaluates wrongly, and how the material avoids its like."""
 
     name: str
     edition: Edition
@@ -150,7 +150,7 @@ KNOWN_DIFFERENCES = (
 
 
 def is_avoided(edition: Edition, schema: Any) -> bool:
-    """Return whether *schema* is of a kind that the judges may rightly differ about.
+    """Return whether *schema* is of a kind that the validators may rightly differ about.
 
     It has what the table avoids, or gives one identifier twice, the effect of which
     is left open (2020-12 core, section 8.2.2).

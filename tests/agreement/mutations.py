@@ -13,7 +13,7 @@ _ROOT = "value"
 
 
 def mutated(random: Random, value: Any, names: tuple[str, ...]) -> Any:
-    """Return a changed copy of *value*, whose new members have one of *names*."""
+    """Return a changed copy of *value*, whose new properties have one of *names*."""
     box = {_ROOT: copy.deepcopy(value)}
     for _ in range(random.choice((1, 1, 2))):
         holder, step = random.choice(list(_places(box)))

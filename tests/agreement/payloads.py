@@ -1,8 +1,8 @@
 """Finds payloads for a schema: towards what it accepts, whether or not it can be reached.
 
-The subschemas that judge the same place are gathered, one branch of each choice among
+The subschemas that evaluate the same place are gathered, one branch of each choice among
 them, and a value is made that obeys most of what they say. It is a guess, and no
-judge: whether the payload is valid, the engines say.
+evaluate: whether the payload is valid, the engines say.
 """
 
 import copy
@@ -76,7 +76,7 @@ class PayloadMaker:
         )
 
     def _gather(self, schemas: Iterable[Any]) -> list[dict[str, Any]]:
-        """Return the subschemas that judge a place with *schemas*."""
+        """Return the subschemas that evaluate a place with *schemas*."""
         found: list[dict[str, Any]] = []
         pending = list(schemas)
         seen: set[int] = set()

@@ -13,8 +13,7 @@ from urllib.parse import quote, urljoin
 from agreement.editions import Edition
 from agreement.values import ANCHORS
 from agreement.writing import Writer
-from sidecheck_server.core.schemas.keywords import Draft
-from sidecheck_server.core.types import as_pointer
+from sidecheck_server.core.types import Draft, as_pointer
 
 __all__ = ["Connector", "Resource"]
 
@@ -41,7 +40,7 @@ class Resource:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Place:
-    """Where a subschema stands."""
+    """Where a subschema is."""
 
     node: Any
     #: The schema or the document that it is a part of.
@@ -51,7 +50,7 @@ class Place:
     path: Path
     #: From the root of the document.
     whole: Path
-    #: Whether it cannot be named, as it stands beside a ``$ref`` that makes it void.
+    #: Whether it cannot be named, as it is beside a ``$ref`` that makes it void.
     void: bool
 
 

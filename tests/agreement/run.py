@@ -1,4 +1,4 @@
-"""A run: question after question, until the time is over."""
+"""One run of the comparison, until the time is over."""
 
 import json
 import time
@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 from agreement.editions import Edition
-from agreement.judges import ORACLE_REFUSED, Finding, Judges, summon
+from agreement.engines import ORACLE_REJECTED, Engines, Finding, create_engines
 from agreement.known_differences import is_avoided
 from agreement.mutations import mutated
 from agreement.payloads import PayloadMaker
@@ -39,31 +39,31 @@ class Tally:
     """What a run has covered."""
 
     schemas: int = 0
-    #: Schemas that the fast engine judges.
+    #: Schemas that the fast engine evaluates.
     fast: int = 0
-    #: Why the complete engine judges the others.
-    why_complete: Counter[str] = field(default_factory=Counter)
-    #: Schemas that were refused, by reason.
-    refused: Counter[str] = field(default_factory=Counter)
+    #: Why the complete engine evaluates the others.
+    complete_only_reason: Counter[str] = field(default_factory=Counter)
+    #: Schemas that were rejected, by reason.
+    excinfo: Counter[str] = field(default_factory=Counter)
     payloads: int = 0
     valid: int = 0
     #: Payloads that an engine found too expensive.
     abstained: int = 0
-    #: Keywords of the schemas that judged.
+    #: Keywords of the schemas that evaluated.
     keywords: Counter[str] = field(default_factory=Counter)
     findings: list[Finding] = field(default_factory=list)
 
     def __str__(self) -> str:
         share = 100 * self.fast / max(self.schemas, 1)
         valid = 100 * self.valid / max(self.payloads, 1)
-        why = {reason: count for reason, count in self.why_complete.most_common() if reason}
-        refused = {str(reason): count for reason, count in self.refused.most_common()}
+        why = {reason: count for reason, count in self.complete_only_reason.most_common() if reason}
+        excinfo = {str(reason): count for reason, count in self.excinfo.most_common()}
         return (
             f"{self.schemas:,} schemas judged, {share:.1f} % by the fast engine;"
             f" {self.payloads:,} payloads, {valid:.1f} % valid, {self.abstained} too expensive;"
             f" {len(self.findings)} findings\n"
             f"  only the complete engine: {why}\n"
-            f"  refused: {refused}"
+            f"  refused: {excinfo}"
         )
 
 
@@ -72,7 +72,7 @@ def run(
 ) -> Tally:
     """Examine random cases of *edition* for so many seconds.
 
-    Longer, until at least *least_schemas* were judged; shorter, if *most_findings* were made.
+    Longer, until at least *least_schemas* were evaluated; shorter, if *most_findings* were made.
     """
     tally = Tally()
     end = time.monotonic() + seconds
@@ -96,21 +96,21 @@ def examine_case(edition: Edition, seed: str, tally: Tally) -> None:
         if is_avoided(edition, schema):
             return
         question = replace(question, schema=schema)
-    judges = summon(question)
-    if isinstance(judges, Judges):
+    judges = create_engines(question)
+    if isinstance(judges, Engines):
         _examine_payloads(judges, list(_payloads(random, generated)), tally)
     elif isinstance(judges, RequestError):
-        tally.refused[judges.reason] += 1
-    elif broken and judges.kind == ORACLE_REFUSED:
-        tally.refused[ORACLE_REFUSED] += 1
+        tally.excinfo[judges.reason] += 1
+    elif broken and judges.kind == ORACLE_REJECTED:
+        tally.excinfo[ORACLE_REJECTED] += 1
     else:
         tally.findings.append(judges)
     if not broken:
         tally.findings += _misjudged(generated, judges)
 
 
-def _misjudged(generated: Generated, judges: Judges | RequestError | Finding) -> Iterator[Finding]:
-    """Yield a finding if a schema that is in order was refused, or an endless one was not."""
+def _misjudged(generated: Generated, judges: Engines | RequestError | Finding) -> Iterator[Finding]:
+    """Yield a finding if a schema that is in order was rejected, or an cyclic one was not."""
     endless = isinstance(judges, RequestError) and judges.reason is ErrorReason.REFERENCE_CYCLE
     if isinstance(judges, RequestError) and not endless:
         yield Finding("refused what is in order", str(judges), generated.question)
@@ -129,11 +129,11 @@ def _payloads(random: Random, generated: Generated) -> Iterator[Any]:
     yield any_value(random, generated.names)
 
 
-def _examine_payloads(judges: Judges, payloads: list[Any], tally: Tally) -> None:
+def _examine_payloads(judges: Engines, payloads: list[Any], tally: Tally) -> None:
     artifact = judges.artifact
     tally.schemas += 1
     tally.fast += artifact.fast is not None
-    tally.why_complete[artifact.why_complete] += artifact.fast is None
+    tally.complete_only_reason[artifact.complete_only_reason] += artifact.fast is None
     tally.keywords.update(set(names_in(judges.question.schema)))
     for payload in payloads:
         text = json.dumps(payload)

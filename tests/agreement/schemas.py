@@ -1,4 +1,4 @@
-"""Random schemas, as they are given to the judges."""
+"""Random schemas, as they are passed to the validators."""
 
 import json
 from collections.abc import Callable
@@ -10,9 +10,8 @@ from agreement.editions import EDITIONS, Edition
 from agreement.references import Connector, Resource
 from agreement.values import NAMES
 from agreement.writing import Writer
-from sidecheck_server.core.schemas.keywords import Draft
 from sidecheck_server.core.schemas.source import SchemaSource
-from sidecheck_server.core.types import Document
+from sidecheck_server.core.types import Document, Draft
 
 __all__ = ["Generated", "Question", "generate_schema"]
 
@@ -47,7 +46,7 @@ class Generated:
     question: Question
     #: What the reference of a subschema leads to.
     follow: Callable[[dict[str, Any]], Any]
-    #: Whether evaluation could come back to where it is, which is refused; None if open.
+    #: Whether evaluation could come back to where it is, which is rejected; None if open.
     endless: bool | None
     #: Names that mean something to the schema.
     names: tuple[str, ...]

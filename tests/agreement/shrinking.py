@@ -1,11 +1,11 @@
-"""Makes what shows a finding as small as it can be."""
+"""Reduction of a disagreement to the smallest schema and payload."""
 
 import json
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from agreement.judges import Finding, Judges, summon
+from agreement.engines import Engines, Finding, create_engines
 from sidecheck_server.core.errors import RequestError
 
 __all__ = ["shrunk"]
@@ -41,8 +41,8 @@ def _look(parts: dict[str, Any], before: Finding) -> Finding | None:
     if not all(isinstance(contents, dict) for contents in documents.values()):
         return None
     question = replace(before.question, schema=parts["schema"], documents=documents)
-    judges = summon(question)
-    if isinstance(judges, Judges) and before.payload is not None:
+    judges = create_engines(question)
+    if isinstance(judges, Engines) and before.payload is not None:
         return next(
             (
                 found
@@ -54,7 +54,7 @@ def _look(parts: dict[str, Any], before: Finding) -> Finding | None:
     if isinstance(judges, Finding):
         return judges if judges.kind == before.kind else None
     if isinstance(judges, RequestError) and str(judges).split()[:4] == before.detail.split()[:4]:
-        # A schema that is refused, though jsonschema-rs takes it.
+        # A schema that is rejected, though jsonschema-rs takes it.
         return _taken_by_oracle(replace(before, detail=str(judges), question=question))
     return None
 
@@ -69,7 +69,7 @@ def _taken_by_oracle(finding: Finding) -> Finding | None:
 
 
 def _smaller_parts(parts: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    # Down in both at once: what stands under a keyword judges what stands in the payload.
+    # Down in both at once: what is under a keyword evaluates what is in the payload.
     for payload in _below(parts.get("payload")):
         for under in _below(parts["schema"]):
             for schema in (under, *_below(under)):

@@ -1,4 +1,4 @@
-"""The random material has what it is meant to have."""
+"""The random schemas and payloads cover what they are meant to cover."""
 
 import json
 from random import Random

@@ -1,9 +1,9 @@
-"""The table of known differences is true, and the material keeps to it."""
+"""The table of known differences holds."""
 
 import itertools
 
 import pytest
-from agreement.judges import Judges, summon
+from agreement.engines import Engines, create_engines
 from agreement.known_differences import KNOWN_DIFFERENCES, KnownDifference
 from agreement.schemas import Question
 from agreement.values import INTEGERS, NAMES, NUMBERS, PATTERNS, STRINGS
@@ -12,10 +12,10 @@ IDS = [difference.name for difference in KNOWN_DIFFERENCES]
 
 
 @pytest.mark.parametrize("known", KNOWN_DIFFERENCES, ids=IDS)
-def test_both_engines_judge_rightly_where_the_oracle_does_not(known: KnownDifference) -> None:
+def test_both_engines_evaluate_rightly_where_the_oracle_does_not(known: KnownDifference) -> None:
     """A row says of each of the three what it answers; one that has changed must go."""
-    judges = summon(Question(known.edition, known.schema, {}))
-    assert isinstance(judges, Judges)
+    judges = create_engines(Question(known.edition, known.schema, {}))
+    assert isinstance(judges, Engines)
     answers = {name: is_valid(known.payload) for name, is_valid in judges.by_name().items()}
 
     assert {"complete", "jsonschema-rs"} <= answers.keys()

@@ -10,11 +10,10 @@ from urllib.parse import quote
 
 import pytest
 from agreement.editions import EDITIONS, Edition, edition_named
-from agreement.judges import Judges, summon
+from agreement.engines import Engines, create_engines
 from agreement.schemas import Question
 from agreement.values import NAMES
-from sidecheck_server.core.schemas.keywords import Draft
-from sidecheck_server.core.types import as_pointer
+from sidecheck_server.core.types import Draft, as_pointer
 
 HOSTILE = (*NAMES, "\u2028", "\u2029", "\x85", "a\u2028b", "\U0010ffff")
 INTEGER, TEXT = {"type": "integer"}, {"type": "string"}
@@ -90,13 +89,13 @@ POSITIONS = {
 @pytest.mark.parametrize("edition", [EDITIONS[0], EDITIONS[-1]], ids=lambda each: each.name)
 @pytest.mark.parametrize("position", POSITIONS.values(), ids=POSITIONS)
 def test_a_name_means_itself(edition: Edition, position: Position) -> None:
-    """Every hostile name is judged on the fast engine, and told from one like it."""
+    """Every hostile name is evaluated on the fast engine, and reported from one like it."""
     wrong = []
     for name in HOSTILE:
         like = name.swapcase() if name.swapcase() != name else f"{name}_"
         schema, valid, invalid = position(edition, name, like)
-        judges = summon(Question(edition, schema, {}))
-        if not isinstance(judges, Judges) or judges.compiled.fast is None:
+        judges = create_engines(Question(edition, schema, {}))
+        if not isinstance(judges, Engines) or judges.compiled.fast is None:
             wrong.append((name, str(judges)))
             continue
         engines = (judges.compiled.fast, judges.compiled.complete)
@@ -116,8 +115,8 @@ def test_a_name_that_looks_like_a_reference_is_none() -> None:
         "required": ["$ref", "$id"],
         "default": {"$ref": "#/nowhere"},
     }
-    judges = summon(Question(edition, schema, {}))
-    assert isinstance(judges, Judges)
+    judges = create_engines(Question(edition, schema, {}))
+    assert isinstance(judges, Engines)
     assert judges.compiled.fast is not None
 
     payloads: list[Any] = [

@@ -1,22 +1,22 @@
-"""A disagreement is noticed, and told in a few words."""
+"""A disagreement is noticed, and reported briefly."""
 
 from agreement.__main__ import reproduction
 from agreement.editions import EDITIONS
-from agreement.judges import Judges, summon
+from agreement.engines import Engines, create_engines
 from agreement.schemas import Question
 from agreement.shrinking import shrunk
 
 
 def test_a_disagreement_is_found_and_made_small() -> None:
-    """Of a large schema and payload, only what the judges differ about is left."""
+    """Of a large schema and payload, only what the validators differ about is left."""
     wrong = {"const": 10**30, "title": "jsonschema-rs takes 1e30 for this; see the table"}
     schema = {
         "type": "object",
         "required": ["a", "b"],
         "properties": {"a": {"type": "string"}, "b": {"items": wrong}},
     }
-    judges = summon(Question(EDITIONS[-1], schema, {}))
-    assert isinstance(judges, Judges)
+    judges = create_engines(Question(EDITIONS[-1], schema, {}))
+    assert isinstance(judges, Engines)
     (found,) = judges.examine('{"a": "text", "b": [1e30], "c": null}')
 
     assert {

@@ -6,7 +6,7 @@ Left to chance, they seldom meet.
 from typing import TYPE_CHECKING
 
 from agreement.branch_rules import Keywords, Rule
-from sidecheck_server.core.schemas.keywords import Draft
+from sidecheck_server.core.types import Draft
 
 if TYPE_CHECKING:
     from agreement.writing import Writer
@@ -15,7 +15,7 @@ __all__ = ["unevaluated_items", "unevaluated_properties"]
 
 
 def unevaluated_properties(write: "Writer", depth: int) -> Keywords:
-    """Write an object closed by ``unevaluatedProperties``, whose members are described around."""
+    """Write an object closed by ``unevaluatedProperties``, declared by its siblings."""
     written = _around(write, depth, _members)
     return {**written, "unevaluatedProperties": _closing(write, depth)}
 
@@ -31,7 +31,7 @@ def _closing(write: "Writer", depth: int) -> object:
 
 
 def _around(write: "Writer", depth: int, describe: Rule) -> Keywords:
-    """Return what describes a value by itself, or by branches that judge it too."""
+    """Return what describes a value by itself, or by branches that evaluate it too."""
     written = describe(write, depth) if write.chance(0.6) else {}
     form = write.choose(("allOf", "allOf", "anyOf", "oneOf", "if", "dependentSchemas", "not", ""))
     if form in ("allOf", "anyOf", "oneOf"):

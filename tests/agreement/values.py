@@ -3,7 +3,7 @@
 The names are hostile: alike up to case or punctuation, keywords of JSON Schema, and
 what a careless code generator would let through into its code or its templates.
 
-Where jsonschema-rs is known to judge wrongly, the material keeps away from it; see
+Where jsonschema-rs is known to evaluate wrongly, the material keeps away from it; see
 `agreement.known_differences`.
 """
 
@@ -117,7 +117,7 @@ DIVISORS = (1, 2, 3, 7, 0.1, 0.01, 0.5, 1.5, 2.0, 2.5, 2**53 + 1)
 
 
 def any_value(random: Random, names: tuple[str, ...] = NAMES, depth: int = 0) -> Any:
-    """Return a random JSON value, whose objects have members called *names*."""
+    """Return a random JSON value, whose objects have properties called *names*."""
     kind = random.random()
     if depth < 3 and kind < 0.2:
         return [any_value(random, names, depth + 1) for _ in range(random.randrange(4))]
@@ -130,7 +130,7 @@ def any_value(random: Random, names: tuple[str, ...] = NAMES, depth: int = 0) ->
 
 
 def names_in(value: Any) -> Iterator[str]:
-    """Yield the names of all members of the objects in *value*."""
+    """Yield the names of all properties of the objects in *value*."""
     stack = [value]
     while stack:
         current = stack.pop()

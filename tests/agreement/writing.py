@@ -13,7 +13,7 @@ from agreement.branch_rules import Rule
 from agreement.editions import Edition
 from agreement.known_differences import never_together
 from agreement.values import INTEGERS, NAMES, NUMBERS, PATTERNS, STRINGS, any_value
-from sidecheck_server.core.schemas.keywords import Draft
+from sidecheck_server.core.types import Draft
 
 __all__ = ["Writer"]
 
@@ -86,7 +86,7 @@ class Writer:
         return [self.subschema(depth) for _ in range(count)]
 
     def subschema(self, depth: int) -> Any:
-        """Return a subschema that stands *depth* levels below the root."""
+        """Return a subschema that is *depth* levels below the root."""
         if self.chance(0.08):
             return self.boolean()
         node: dict[str, Any] = {}
@@ -147,7 +147,7 @@ class Writer:
         return self.choose(NUMBERS)
 
     def count(self, least: int, most: int) -> Any:
-        """Return a number of characters, items or members."""
+        """Return a number of characters, items or properties."""
         count = self.random.randint(least, most)
         # Since draft 6 a count may be written with a fraction of zero.
         return float(count) if self.edition.since(Draft.DRAFT_06) and self.chance(0.1) else count

@@ -32,7 +32,7 @@ INTEGR = (
     'found "integr"; did you mean "integer"?'
 )
 GONE = (
-    "the $ref #/gone at /properties/b does not resolve: nothing is there; references resolve "
+    "the $ref #/gone at /properties/b cannot be resolved: its target does not exist; references resolve "
     "within the schema and the documents sent along, and nothing is ever fetched"
 )
 PATTERN = (

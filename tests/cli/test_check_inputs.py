@@ -67,7 +67,7 @@ NOT_TOOLS = [
     pytest.param(
         b"\x7fELF\n\xff\xfe\x00" * 100,
         "PAYLOAD_NOT_JSON",
-        "not JSON: a character that cannot stand there at line 1, column 1",
+        "not JSON: an unexpected character at line 1, column 1",
         (1, 1),
         id="binary",
     ),
@@ -88,14 +88,14 @@ NOT_TOOLS = [
     pytest.param(
         b"[" * DEEP + b"]" * DEEP,
         "LIMIT_EXCEEDED",
-        "arrays and objects nest too deep: 10,000, more than the limit of 64 (schema_depth)",
+        "arrays and objects nest too deeply: 10,000, more than the limit of 64 (schema_depth)",
         (1, 1),
         id="10,000 deep",
     ),
     pytest.param(
         b'{"tools": [], "tools": []}',
         "DUPLICATE_KEY",
-        "the object has this key more than once; readers would disagree which one counts",
+        "duplicate key in the object; JSON parsers disagree on which value counts",
         (1, 15),
         id="a key twice, outside of tools",
     ),

@@ -38,7 +38,7 @@ FILES: dict[str, Any] = {
     "many.json": [{**PING, "name": f"ping{n}"} for n in range(129)],
 }
 REFUSED = (
-    "the $ref #/gone at /properties/a does not resolve: nothing is there; references resolve "
+    "the $ref #/gone at /properties/a cannot be resolved: its target does not exist; references resolve "
     "within the schema and the documents sent along, and nothing is ever fetched"
 )
 KNOWN_AS = "the model knows the tool as 'search_flights'"

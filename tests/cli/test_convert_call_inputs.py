@@ -93,7 +93,7 @@ def test_a_place_in_a_text_is_told_of_the_text() -> None:
     assert (
         "search.flights: invalid\n"
         "cut.json:1:90: error  PAYLOAD_NOT_JSON  /function/arguments  "
-        "not JSON: a character that cannot stand there at line 1, column 28\n"
+        "not JSON: an unexpected character at line 1, column 28\n"
         "1 error\n"
     ) == result.stderr
 

@@ -75,7 +75,7 @@ def test_json_has_an_object_for_each_payload_in_order() -> None:
     """A verdict with its violations, or a refusal."""
     refusal = {
         "reason": "LIMIT_EXCEEDED",
-        "message": "arrays and objects nest too deep: 200, "
+        "message": "arrays and objects nest too deeply: 200, "
         "more than the limit of 128 (payload_depth)",
     }
 
@@ -95,7 +95,7 @@ def test_text_has_a_block_for_each_payload_in_order() -> None:
         'expected an integer, found the string "three"\n'
         "bad.json:1:20:  error  ADDITIONAL_PROPERTIES  /whn    "
         'unknown property "whn"; did you mean "when"?\n'
-        "deep.json: not validated: LIMIT_EXCEEDED: arrays and objects nest too deep: 200, "
+        "deep.json: not validated: LIMIT_EXCEEDED: arrays and objects nest too deeply: 200, "
         "more than the limit of 128 (payload_depth)\n"
         "wordy.json: invalid\n"
         "wordy.json:1:1: error  TYPE                   (root)  "

@@ -1,4 +1,4 @@
-"""Compilation: any schema is compiled or refused, and always in the same way."""
+"""Compilation is deterministic: the same schema always gives the same artifact or error."""
 
 import json
 from collections.abc import Iterator
@@ -8,15 +8,14 @@ from time import process_time
 from typing import Any
 
 import pytest
-from sidecheck_server.core.compiler.compilation import Artifact, compile_source
-from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
+from sidecheck_server.core.compiler.compilation import Artifact, CompiledSchema, compile_schema
 from sidecheck_server.core.digests import digest_of
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.core.evaluate import DISAGREEMENT, EvaluationOptions, judge
+from sidecheck_server.core.evaluate import DISAGREEMENT, EvaluationOptions, evaluate
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.schemas.keywords import KEYWORDS, Draft
-from sidecheck_server.core.types import Document, as_pointer
-from support.compiling import D04, D07, D2019, D2020, LIMITS, compiled, judges, source_of
+from sidecheck_server.core.schemas.keywords import KEYWORDS
+from sidecheck_server.core.types import Document, Draft, as_pointer
+from support.compiling import D04, D07, D2019, D2020, LIMITS, compile_value, evaluate_all, source_of
 
 OWN = "https://example.com/own"
 NAMES = [
@@ -72,9 +71,9 @@ def random_sources() -> Iterator[tuple[Any, dict[str, Any], bool]]:
 
 def outcome(schema: Any, documents: dict[str, Any], asserts: bool) -> Artifact | RequestError:
     try:
-        return compile_source(source_of(schema, documents, assert_formats=asserts), LIMITS)
-    except RequestError as refusal:
-        return refusal
+        return compile_schema(source_of(schema, documents, assert_formats=asserts), LIMITS)
+    except RequestError as error:
+        return error
 
 
 @pytest.mark.slow
@@ -90,7 +89,7 @@ def test_any_object_is_compiled_or_refused_and_judges() -> None:
         ready = CompiledSchema(source, made, LIMITS)
         for payload in PAYLOADS:
             try:
-                verdict = judge(ready, payload, EvaluationOptions())
+                verdict = evaluate(ready, payload, EvaluationOptions())
             except RequestError:
                 continue
             assert DISAGREEMENT not in {one.code for one in verdict.violations}, (schema, documents)
@@ -101,7 +100,7 @@ def test_any_object_is_compiled_or_refused_and_judges() -> None:
 
 
 def test_the_same_source_has_the_same_outcome() -> None:
-    """The same code, or the same refusal with all that it says."""
+    """The same code, or the same error with all that it says."""
     for schema, documents, asserts in list(random_sources())[:400]:
         first, second = (outcome(schema, documents, asserts) for _ in range(2))
         assert first == second, (schema, documents)
@@ -128,7 +127,7 @@ def test_an_artifact_says_what_it_was_made_from(schema: Any, expected: Artifact)
 
     assert isinstance(made, Artifact)
     assert replace(expected, digest=digest_of(schema, [own])) == replace(made, fast=None)
-    assert (made.fast is None) == bool(made.why_complete)
+    assert (made.fast is None) == bool(made.complete_only_reason)
 
 
 @pytest.mark.parametrize(
@@ -146,16 +145,16 @@ def test_an_artifact_says_what_it_was_made_from(schema: Any, expected: Artifact)
         pytest.param({"allOf": [{}, {}]}, {}, Limits(subschemas=2), "subschemas", id="subschemas"),
     ],
 )
-def test_what_lies_beyond_a_bound_is_refused(
+def test_what_lies_beyond_a_bound_is_rejected(
     schema: Any, documents: dict[str, Any], limits: Limits, bound: str
 ) -> None:
     """With its name."""
-    with pytest.raises(RequestError) as refused:
-        compile_source(source_of(schema, documents), limits)
+    with pytest.raises(RequestError) as excinfo:
+        compile_schema(source_of(schema, documents), limits)
 
     assert (ErrorReason.LIMIT_EXCEEDED, bound) == (
-        refused.value.reason,
-        refused.value.metadata["bound"],
+        excinfo.value.reason,
+        excinfo.value.metadata["bound"],
     )
 
 
@@ -163,9 +162,9 @@ def test_a_pattern_that_a_reference_makes_void_is_not_compiled() -> None:
     """In draft 7; since 2019-09 it counts."""
     schema = {"$ref": "#/definitions/a", "pattern": "(?<=a)", "definitions": {"a": {}}}
 
-    assert [True] == judges({"$schema": D07, **schema}, ["b"])
+    assert [True] == evaluate_all({"$schema": D07, **schema}, ["b"])
     with pytest.raises(RequestError):
-        compiled(schema)
+        compile_value(schema)
 
 
 def test_constants_are_compared_exactly_however_many_there_are() -> None:
@@ -176,10 +175,10 @@ def test_constants_are_compared_exactly_however_many_there_are() -> None:
 
     assert [
         *(False, True, True, False, True, False, False, False, True, False, False, False)
-    ] == judges({"enum": few}, payloads)
+    ] == evaluate_all({"enum": few}, payloads)
     assert [
         *(True, True, True, False, True, False, False, False, True, False, True, True)
-    ] == judges({"enum": many}, payloads)
+    ] == evaluate_all({"enum": many}, payloads)
 
 
 def test_colliding_numbers_cost_no_more_than_others() -> None:
@@ -189,7 +188,7 @@ def test_colliding_numbers_cost_no_more_than_others() -> None:
     misses: list[Any] = [*hits, 5]
 
     before = process_time()
-    ready = compiled(schema)
+    ready = compile_value(schema)
 
     assert ready.fast is not None
     assert (True, False) == (ready.fast.is_valid(hits), ready.fast.is_valid(misses))

@@ -1,8 +1,7 @@
 """The complete engine passes the official test suite by itself, in all five dialects."""
 
 import pytest
-from sidecheck_server.core.compiler.compilation import compile_source
-from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
+from sidecheck_server.core.compiler.compilation import CompiledSchema, compile_schema
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.payload import decode
 from support import suite
@@ -16,13 +15,13 @@ LIMITS = Limits()
 def test_the_complete_engine_alone_passes_the_official_suite(
     dialect: str, subtests: pytest.Subtests
 ) -> None:
-    """Every case is judged as the suite says, and every "no" is explained."""
+    """Every case is evaluated as the suite says, and every "no" is explained."""
     for file in suite.files(dialect):
         with subtests.test(file):
             wrong, seen = set(), set()
             for group in suite.groups(dialect, file):
                 source = suite.source(group)
-                engine = CompiledSchema(source, compile_source(source, LIMITS), LIMITS).complete
+                engine = CompiledSchema(source, compile_schema(source, LIMITS), LIMITS).complete
                 for description, payload, expected in group.cases:
                     case = (group.description, description)
                     seen.add(case)

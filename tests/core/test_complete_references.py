@@ -1,4 +1,4 @@
-"""The complete engine follows references as the specification says, and its library does not."""
+"""The complete engine resolves references as specified where its library does not."""
 
 from typing import Any
 
@@ -166,7 +166,7 @@ def test_a_plain_reference_to_a_dynamic_anchor_is_static() -> None:
 
 
 def test_recursive_anchors_count_beyond_a_resource_without_one() -> None:
-    """The outermost recursive anchor wins, whatever stands between (2019-09, 8.2.4.2)."""
+    """The outermost recursive anchor wins, whatever is between (2019-09, 8.2.4.2)."""
     schema = {
         "$schema": D2019,
         "$id": "http://x.test/a",

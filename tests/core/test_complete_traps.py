@@ -1,4 +1,4 @@
-"""The complete engine keeps clear of what its library would do by itself."""
+"""The complete engine avoids the unsafe behaviour of the library that it is built on."""
 
 import threading
 from typing import Any
@@ -121,7 +121,7 @@ def test_a_payload_that_nests_too_deep_is_a_recursion_error() -> None:
     assert {True, None} == outcomes
 
 
-def test_payloads_as_deep_as_the_limit_are_judged() -> None:
+def test_payloads_as_deep_as_the_limit_are_evaluated() -> None:
     """128 levels, the default limit of payloads, fit, in unions and by reference too."""
     schema = {
         "anyOf": [

@@ -10,9 +10,9 @@ from sidecheck_server.core.schemas.dialects import (
     dialect_named,
     dialect_of,
 )
-from sidecheck_server.core.schemas.keywords import KEYWORDS, Draft
-from sidecheck_server.core.types import JsonValue
-from support.compiling import D04, D06, D07, D2019, D2020, judges, refused
+from sidecheck_server.core.schemas.keywords import KEYWORDS
+from sidecheck_server.core.types import Draft, JsonValue
+from support.compiling import D04, D06, D07, D2019, D2020, evaluate_all, schema_error
 
 OWN = "https://example.com/dialect"
 V2020 = "https://json-schema.org/draft/2020-12/vocab/"
@@ -64,25 +64,25 @@ def test_what_declares_nothing_has_the_dialect_around_it(schema: Any) -> None:
         pytest.param(OWN, id="a dialect of one's own"),
     ],
 )
-def test_others_are_refused(uri: str) -> None:
+def test_others_are_rejected(uri: str) -> None:
     """With the URI, and those that are supported."""
-    with pytest.raises(RequestError) as refused:
+    with pytest.raises(RequestError) as excinfo:
         dialect_named(uri)
 
-    assert ErrorReason.UNSUPPORTED_DIALECT == refused.value.reason
+    assert ErrorReason.UNSUPPORTED_DIALECT == excinfo.value.reason
     assert {
         "dialect": uri.removesuffix("#"),
         "supported": ", ".join(DIALECTS),
-    } == refused.value.metadata
+    } == excinfo.value.metadata
 
 
 @pytest.mark.parametrize("declared", [7, None, True, [], {}])
-def test_a_declaration_that_is_no_string_is_refused(declared: Any) -> None:
+def test_a_declaration_that_is_no_string_is_rejected(declared: Any) -> None:
     """Whatever else it is."""
-    with pytest.raises(RequestError) as refused:
+    with pytest.raises(RequestError) as excinfo:
         dialect_of({"$schema": declared}, DEFAULT_DIALECT, no_document)
 
-    assert ErrorReason.INVALID_SCHEMA == refused.value.reason
+    assert ErrorReason.INVALID_SCHEMA == excinfo.value.reason
 
 
 @pytest.mark.parametrize(
@@ -117,10 +117,10 @@ def test_a_meta_schema_brings_a_dialect(documents: dict[str, Any], draft: Draft)
 )
 def test_meta_schemas_without_a_ground_bring_none(documents: dict[str, Any]) -> None:
     """In the end there must be one of the five."""
-    with pytest.raises(RequestError) as refused:
+    with pytest.raises(RequestError) as excinfo:
         dialect_named(OWN, documents.get)
 
-    assert ErrorReason.UNSUPPORTED_DIALECT == refused.value.reason
+    assert ErrorReason.UNSUPPORTED_DIALECT == excinfo.value.reason
 
 
 @pytest.mark.parametrize("uri", [D2020, D07])
@@ -130,9 +130,14 @@ def test_nobody_redefines_the_five(uri: str, body: Any) -> None:
     documents = {uri: body, "https://json-schema.org/draft/2020-12/meta/validation": body}
 
     assert DIALECTS[uri] is dialect_named(uri, documents.get)
-    assert ErrorReason.INVALID_SCHEMA == refused({"$schema": uri, "type": "any"}, documents).reason
-    assert [True, False] == judges({"$schema": uri, "type": "string"}, ["a", 1], documents)
-    assert [True, False] == judges({"$ref": uri}, [{"type": "null"}, {"type": "any"}], documents)
+    assert (
+        ErrorReason.INVALID_SCHEMA
+        == schema_error({"$schema": uri, "type": "any"}, documents).reason
+    )
+    assert [True, False] == evaluate_all({"$schema": uri, "type": "string"}, ["a", 1], documents)
+    assert [True, False] == evaluate_all(
+        {"$ref": uri}, [{"type": "null"}, {"type": "any"}], documents
+    )
 
 
 @pytest.mark.parametrize(
@@ -202,16 +207,16 @@ def test_vocabularies_put_keywords_in_force(
     """The others are annotations, for both engines."""
     meta = {"$schema": draft, "$vocabulary": dict.fromkeys(vocabularies, True)}
 
-    assert verdicts == judges({"$schema": OWN, **schema}, payloads, {OWN: meta})
+    assert verdicts == evaluate_all({"$schema": OWN, **schema}, payloads, {OWN: meta})
 
 
-def test_an_unknown_vocabulary_is_refused_if_it_is_required() -> None:
+def test_an_unknown_vocabulary_is_rejected_if_it_is_required() -> None:
     """Otherwise it is not needed (2020-12 core, section 8.1.2)."""
     unknown = "https://example.com/vocabulary"
     metas = [{OWN: {"$vocabulary": {V2020 + "core": True, unknown: one}}} for one in (True, False)]
 
-    refusal = refused({"$schema": OWN}, metas[0])
+    error = schema_error({"$schema": OWN}, metas[0])
 
-    assert ErrorReason.UNSUPPORTED_DIALECT == refusal.reason
-    assert {"dialect": OWN, "vocabulary": unknown} == refusal.metadata
-    assert [True] == judges({"$schema": OWN}, [1], metas[1])
+    assert ErrorReason.UNSUPPORTED_DIALECT == error.reason
+    assert {"dialect": OWN, "vocabulary": unknown} == error.metadata
+    assert [True] == evaluate_all({"$schema": OWN}, [1], metas[1])

@@ -1,4 +1,4 @@
-"""Digests name values: equal ones alike, and different ones differently."""
+"""Digests: equal values have equal digests, different values different ones."""
 
 import hashlib
 import json
@@ -11,7 +11,7 @@ import rfc8785
 from hypothesis import example, given, seed, settings
 from hypothesis import strategies as st
 from sidecheck_server.core.digests import canonical_json, digest_of
-from sidecheck_server.core.equality import json_equal
+from sidecheck_server.core.json_values import json_equal
 from sidecheck_server.core.payload import decode
 from sidecheck_server.core.types import Document
 

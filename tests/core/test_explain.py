@@ -1,4 +1,4 @@
-"""What is wrong is told once, where it is, in words that say what to do about it."""
+"""Violations: each fault once, at its location, with a message that names the remedy."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from sidecheck_server.core.budget import Exhausted
-from sidecheck_server.core.explain.nearest import nearest
+from sidecheck_server.core.explain.nearest import find_nearest
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.types import Violation
 from support.complete_engines import engine_for, violations
@@ -19,8 +19,8 @@ from support.complete_engines import engine_for, violations
 CASES = json.loads((Path(__file__).parent / "explanations.json").read_text("utf-8"))
 
 
-def told(schema: Any, payload: Any, **how: Any) -> list[Violation]:
-    return list(violations(engine_for(schema, assert_formats=True), payload, **how))
+def told(schema: Any, payload: Any, **options: Any) -> list[Violation]:
+    return list(violations(engine_for(schema, assert_formats=True), payload, **options))
 
 
 def step_into(value: Any, pointer: str) -> Any:
@@ -42,7 +42,7 @@ def texts_in(value: Any) -> set[str]:
 class TestCases:
     """Every case of explanations.json."""
 
-    def test_a_fault_is_told_as_the_case_says(self, case: dict[str, Any]) -> None:
+    def test_a_fault_is_reported_as_the_case_says(self, case: dict[str, Any]) -> None:
         """Place, rule, code, message and suggestion are those of the case."""
         found = [
             [
@@ -118,7 +118,7 @@ class TestCases:
         pytest.param(
             {"uniqueItems": True},
             ["hunter2", "hunter2"],
-            "expected items that all differ, found item 1 equal to item 0",
+            "expected unique items, found item 1 equal to item 0",
             id="items",
         ),
         pytest.param(
@@ -185,7 +185,7 @@ def test_messages_are_short(schema: Any, payload: Any) -> None:
 
 
 def test_the_first_violations_do_not_wait_for_the_last() -> None:
-    """Violations are told one by one; a caller takes as many as it wants."""
+    """Violations are reported one by one; a caller takes as many as it wants."""
     engine = engine_for(
         {"items": {"properties": {"a": {"type": "integer"}}, "additionalProperties": False}}
     )
@@ -197,7 +197,7 @@ def test_the_first_violations_do_not_wait_for_the_last() -> None:
     assert "/9/b" == first[-1].instance_location
 
 
-def test_a_large_choice_is_told_in_one_violation() -> None:
+def test_a_large_choice_is_reported_in_one_violation() -> None:
     """The faults of the branches are not collected first."""
     branches = [{"type": "array", "items": {"type": kind}} for kind in ("string", "boolean")]
     engine = engine_for({"anyOf": branches})
@@ -240,7 +240,7 @@ def test_looking_for_the_branch_that_was_meant_takes_steps() -> None:
 
 
 def test_explanations_do_not_depend_on_the_order_of_hashes() -> None:
-    """The same payload is told the same way by every process."""
+    """The same payload is reported the same way by every process."""
     program = (
         "import json, sys; from pathlib import Path\n"
         "from support.complete_engines import engine_for, violations\n"
@@ -290,14 +290,14 @@ def test_the_nearest_name_is_what_may_have_been_meant(
     name: str, candidates: list[str], expected: str
 ) -> None:
     """A name is suggested where it is likely, and none where it would mislead."""
-    assert expected == nearest(name, candidates)
+    assert expected == find_nearest(name, candidates)
 
 
 def test_looking_for_the_nearest_name_is_bounded() -> None:
     """No more than 200 candidates are compared, and none that is long."""
     many = (f"{'abc' * 20}{n}" for n in range(1_000_000))
     start = time.process_time()
-    nearest("abd" * 20, many)
+    find_nearest("abd" * 20, many)
 
-    assert "" == nearest("name", [*(f"x{n}" for n in range(200)), "name"])
+    assert "" == find_nearest("name", [*(f"x{n}" for n in range(200)), "name"])
     assert time.process_time() - start < 0.2

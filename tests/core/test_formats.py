@@ -1,4 +1,4 @@
-"""The formats: the official suite, and what it leaves open."""
+"""Formats: the official suite, and cases that it lacks."""
 
 import json
 from collections.abc import Iterator
@@ -51,7 +51,7 @@ def read_cases(dialect: str) -> Iterator[tuple[Case, str, Any, bool]]:
 
 
 def read_ledger(dialect: str) -> set[Case]:
-    """Return the cases of *dialect* that are known to be judged wrongly."""
+    """Return the cases of *dialect* that are known to be evaluated wrongly."""
     entries = json.loads((REPOSITORY / "tests" / "ledger" / "formats.json").read_bytes())
     assert all(entry["reason"] for entry in entries)
     return {
@@ -68,8 +68,8 @@ def judge(name: str, dialect: str, value: Any) -> bool:
 
 
 @pytest.mark.parametrize("dialect", FOLDERS)
-def test_the_official_cases_are_judged_as_the_suite_says(dialect: str) -> None:
-    """Exactly the cases in the ledger are judged otherwise."""
+def test_the_official_cases_are_evaluated_as_the_suite_says(dialect: str) -> None:
+    """Exactly the cases in the ledger are evaluated otherwise."""
     cases = list(read_cases(dialect))
     assert cases
     known = read_ledger(dialect) & {case for case, *_ in cases}
@@ -99,7 +99,7 @@ def test_an_unknown_format_has_no_checker() -> None:
 
 
 def test_the_table_holds_the_newest_rule_of_each_format() -> None:
-    """The rule that stands under a name is the one of dialect 2020-12."""
+    """The rule that is under a name is the one of dialect 2020-12."""
     assert {name: format_rule(name, "2020-12") for name in IN_2019} == dict(FORMATS)
 
 
@@ -244,5 +244,5 @@ def test_a_format_means_what_its_clause_says(name: str, text: str, expected: boo
 def test_a_format_changes_its_meaning_between_dialects(
     name: str, text: str, verdicts: dict[str, bool]
 ) -> None:
-    """Each dialect is judged by the document that it cites."""
+    """Each dialect is evaluated by the document that it cites."""
     assert verdicts == {dialect: judge(name, dialect, text) for dialect in verdicts}

@@ -1,4 +1,4 @@
-"""The formats under attack: long strings, odd characters, no way out."""
+"""Formats on hostile input: long strings and unusual characters."""
 
 import subprocess
 import sys

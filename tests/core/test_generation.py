@@ -1,4 +1,4 @@
-"""Generated code: no text of a schema is ever code, and nothing foreign is run."""
+"""Generated code: no text of a schema becomes code, and disallowed code is not run."""
 
 import ast
 import builtins
@@ -7,16 +7,16 @@ from types import CodeType
 from typing import Any
 
 import pytest
-from sidecheck_server.core.compiler.admission import admit
-from sidecheck_server.core.compiler.generation import FastCode, generate
-from sidecheck_server.core.compiler.lowering import lower
+from sidecheck_server.core.compiler.admission import admit_schema
+from sidecheck_server.core.compiler.generation import generate_code
+from sidecheck_server.core.compiler.lowering import lower_schema
 from sidecheck_server.core.compiler.verdict_generator import VerdictGenerator
-from sidecheck_server.core.engines.allowed_code import refuse_foreign_code
-from sidecheck_server.core.engines.fast import FastEngine
+from sidecheck_server.core.engines.allowed_code import check_generated_code
+from sidecheck_server.core.engines.fast import FastCode, FastEngine
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.schemas.canonical import CannotLowerError, Lowered
-from support.compiling import D04, D07, LIMITS, compiled, source_of
+from support.compiling import D04, D07, LIMITS, compile_value, source_of
 
 HOSTILE = [
     'PWN()', '"+PWN()+"', "'+PWN()+'", '");PWN();("', "');PWN();('", '"""+PWN()+"""',
@@ -98,9 +98,9 @@ def _tripwire(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def code_of(schema: Any) -> ast.Module:
     """Return the syntax tree of what is generated for *schema*."""
-    surveyed = admit(source_of(schema, assert_formats=True), LIMITS).survey
+    surveyed = admit_schema(source_of(schema, assert_formats=True), LIMITS).survey
     assert surveyed is not None
-    lowered = lower(surveyed, lambda _dialect, _name: False)
+    lowered = lower_schema(surveyed, lambda _dialect, _name: False)
     schema = {"definitions": lowered.definitions, "$ref": "#/definitions/d0"}
     source: str = VerdictGenerator(schema, [], counted=False).func_code
     return ast.parse(source)
@@ -124,7 +124,7 @@ def shape(tree: ast.AST) -> list[str]:
     "position", [pytest.param(make, id=name) for name, make in POSITIONS.items()]
 )
 def test_texts_of_schemas_are_never_code(position: Any) -> None:
-    """Each compiles to the same code as a harmless one but for its constants, or is refused."""
+    """Each compiles to the same code as a harmless one but for its constants, or is rejected."""
     try:
         expected = shape(code_of(position(BENIGN)))
     except RequestError:
@@ -133,7 +133,7 @@ def test_texts_of_schemas_are_never_code(position: Any) -> None:
     for text in HOSTILE:
         schema = position(text)
         try:
-            ready = compiled(schema, assert_formats=True)
+            ready = compile_value(schema, assert_formats=True)
         except RequestError:
             continue
         compiles += 1
@@ -148,7 +148,7 @@ def test_texts_of_schemas_are_never_code(position: Any) -> None:
 def test_every_constant_of_the_code_is_a_constant_of_the_schema() -> None:
     """A hostile name arrives as it is, and at nothing else."""
     for text in HOSTILE:
-        ready = compiled({"properties": {text: False}, "required": ["x"]})
+        ready = compile_value({"properties": {text: False}, "required": ["x"]})
         assert ready.fast is not None
         payloads: list[Any] = [{"x": 1}, {text: 1, "x": 1}, {"y": 1}]
         verdicts = [ready.fast.is_valid(one) for one in payloads]
@@ -210,13 +210,13 @@ def test_every_constant_of_the_code_is_a_constant_of_the_schema() -> None:
 )
 def test_foreign_code_is_not_run(source: str, node: str) -> None:
     """Whatever the generator never writes is a defect."""
-    with pytest.raises(AssertionError, match=f"a foreign {node}$"):
-        refuse_foreign_code(ast.parse(source))
+    with pytest.raises(AssertionError, match=f"a disallowed {node}$"):
+        check_generated_code(ast.parse(source))
 
 
 def test_what_the_generator_writes_is_allowed() -> None:
     """All of it, in one function."""
-    refuse_foreign_code(
+    check_generated_code(
         ast.parse(
             "def d0(data, budget):\n"
             "    budget[0] -= 1\n"
@@ -232,9 +232,9 @@ def test_what_the_generator_writes_is_allowed() -> None:
 
 
 def test_the_code_crosses_a_process_border() -> None:
-    """Marshalled and loaded, it judges as before."""
+    """Marshalled and loaded, it evaluates as before."""
     lowered = Lowered({"d0": {"type": ["string"], "pattern": 0}}, patterns={"^a": 0})
-    made = generate(lowered, LIMITS)
+    made = generate_code(lowered, LIMITS)
     again = FastCode(made.code, made.patterns, made.formats, made.constants, made.counted)
     engine = FastEngine(again, "2020-12", LIMITS)
 
@@ -244,9 +244,9 @@ def test_the_code_crosses_a_process_border() -> None:
 
 
 def test_code_that_is_too_long_is_not_run() -> None:
-    """The complete engine judges instead."""
+    """The complete engine evaluates instead."""
     lowered = Lowered({"d0": {"required": ["a" * 1000]}})
 
     with pytest.raises(CannotLowerError) as found:
-        generate(lowered, Limits(code_length=500))
+        generate_code(lowered, Limits(code_length=500))
     assert "code longer than the limit" == found.value.reason

@@ -1,9 +1,10 @@
-"""The table of keywords: which draft has which, and where subschemas are."""
+"""The table of keywords: the drafts of each, and the positions of subschemas."""
 
 from typing import Any
 
 import pytest
-from sidecheck_server.core.schemas.keywords import KEYWORDS, Draft, keywords_of, subschemas
+from sidecheck_server.core.schemas.keywords import KEYWORDS, keywords_of, subschemas
+from sidecheck_server.core.types import Draft
 from support.compiling import dialect
 
 SINCE_06 = {"const", "contains", "propertyNames"}

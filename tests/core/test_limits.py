@@ -1,18 +1,18 @@
-"""Bounds, refusals and protocol versions, which every layer passes on."""
+"""Limits and errors."""
 
 import pickle
 from dataclasses import fields
 
 import pytest
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.core.limits import Limits, exceeded
+from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.core.mcp.versions import DEFAULT_VERSION, VERSIONS, check_version_known
 from sidecheck_server.core.types import Violation
 
 
-def test_a_refusal_names_its_bound() -> None:
+def test_a_error_names_its_bound() -> None:
     """For a program in the metadata, and for a person in the message."""
-    found = exceeded("payload_bytes", 1 << 20, "the payload", 2_000_000)
+    found = limit_exceeded_error("payload_bytes", 1 << 20, "the payload", 2_000_000)
 
     assert (
         RequestError(
@@ -24,17 +24,17 @@ def test_a_refusal_names_its_bound() -> None:
     )
 
 
-def test_a_refusal_may_not_know_how_far_beyond_its_bound_it_is() -> None:
+def test_a_error_may_not_know_how_far_beyond_its_bound_it_is() -> None:
     """As where counting stops at the bound."""
     assert RequestError(
         ErrorReason.LIMIT_EXCEEDED,
         "too many steps: more than the limit of 5 (steps)",
         {"bound": "steps", "limit": "5"},
-    ) == exceeded("steps", 5, "too many steps")
+    ) == limit_exceeded_error("steps", 5, "too many steps")
 
 
 def test_every_bound_is_positive_and_one_item_fits_into_a_message() -> None:
-    """So that an item that is too large is refused by itself."""
+    """So that an item that is too large is rejected by itself."""
     limits = Limits()
 
     bounds = [getattr(limits, bound.name) for bound in fields(Limits) if bound.type is not bool]
@@ -44,18 +44,18 @@ def test_every_bound_is_positive_and_one_item_fits_into_a_message() -> None:
     assert limits.schema_bytes + limits.documents_bytes < limits.message_bytes
 
 
-def test_a_refusal_crosses_a_process_border_whole() -> None:
-    """Workers compile, and what they refuse is told by the server."""
-    refusal = RequestError(
+def test_a_error_crosses_a_process_border_whole() -> None:
+    """Workers compile, and what they reject is reported by the server."""
+    error = RequestError(
         ErrorReason.INVALID_SCHEMA,
         "no schema",
         {"dialect": "x"},
         (Violation("/a", "", "", "TYPE", "a message"),),
     )
 
-    again = pickle.loads(pickle.dumps(refusal))
+    again = pickle.loads(pickle.dumps(error))
 
-    assert (refusal, hash(refusal), str(refusal)) == (again, hash(again), str(again))
+    assert (error, hash(error), str(error)) == (again, hash(again), str(again))
     assert "INVALID_SCHEMA: no schema" == str(again)
 
 
@@ -80,12 +80,12 @@ def test_a_refusal_crosses_a_process_border_whole() -> None:
         pytest.param(ValueError("said"), id="another error"),
     ],
 )
-def test_refusals_are_equal_if_they_say_the_same(other: Exception) -> None:
+def test_errors_are_equal_if_they_say_the_same(other: Exception) -> None:
     """All that they say."""
-    refusal = RequestError(ErrorReason.INVALID_SCHEMA, "said", {"a": "b"})
+    error = RequestError(ErrorReason.INVALID_SCHEMA, "said", {"a": "b"})
 
-    assert refusal == RequestError(ErrorReason.INVALID_SCHEMA, "said", {"a": "b"})
-    assert refusal != other
+    assert error == RequestError(ErrorReason.INVALID_SCHEMA, "said", {"a": "b"})
+    assert error != other
 
 
 @pytest.mark.parametrize("version", ["", *VERSIONS])
@@ -98,13 +98,13 @@ def test_published_protocol_versions_are_known(version: str) -> None:
 
 
 @pytest.mark.parametrize("version", ["2025-11-26", " 2025-11-25", "latest", "x" * 100])
-def test_other_protocol_versions_are_refused(version: str) -> None:
+def test_other_protocol_versions_are_rejected(version: str) -> None:
     """With those that are known."""
-    with pytest.raises(RequestError) as refused:
+    with pytest.raises(RequestError) as excinfo:
         check_version_known(version)
 
-    assert ErrorReason.UNKNOWN_PROTOCOL_VERSION == refused.value.reason
+    assert ErrorReason.UNKNOWN_PROTOCOL_VERSION == excinfo.value.reason
     assert {
         "protocol_version": version[:40],
         "known": ", ".join(VERSIONS),
-    } == refused.value.metadata
+    } == excinfo.value.metadata

@@ -1,11 +1,11 @@
-"""Lowering: every keyword of every dialect in the words of the canonical form."""
+"""Lowering of every keyword of every dialect to the canonical form."""
 
 from typing import Any
 
 import pytest
-from sidecheck_server.core.compiler.lowering import lower
+from sidecheck_server.core.compiler.lowering import lower_schema
 from sidecheck_server.core.schemas.canonical import CannotLowerError, Constant, Lowered
-from support.compiling import D04, D06, D07, D2019, D2020, compiled, judges, survey_of
+from support.compiling import D04, D06, D07, D2019, D2020, compile_value, evaluate_all, survey_of
 
 STRING, LOWERED = {"type": "string"}, {"type": ["string"]}
 OPEN, OPENED = {"minProperties": 1}, {"minProperties": 1}
@@ -195,7 +195,7 @@ NOT_LOWERED: dict[str, Any] = {
             "$ref": "m",
             "$defs": {"m": {"$id": "m", "$dynamicAnchor": "a", "items": {"$dynamicRef": "#a"}}},
         },
-        "a $dynamicRef that depends on the way of evaluation",
+        "a $dynamicRef that depends on the path of evaluation",
     ],
     "a recursive reference": [
         {
@@ -203,7 +203,7 @@ NOT_LOWERED: dict[str, Any] = {
             "$ref": "m",
             "$defs": {"m": {"$id": "m", "$recursiveAnchor": True, "items": {"$recursiveRef": "#"}}},
         },
-        "a $recursiveRef that depends on the way of evaluation",
+        "a $recursiveRef that depends on the path of evaluation",
     ],
 }
 
@@ -213,7 +213,7 @@ def table(cases: dict[str, Any]) -> list[Any]:
 
 
 def lowered(schema: Any, *, assert_formats: bool = False) -> Lowered:
-    return lower(survey_of(schema), lambda _dialect, _name: assert_formats)
+    return lower_schema(survey_of(schema), lambda _dialect, _name: assert_formats)
 
 
 @pytest.mark.parametrize(("schema", "expected"), table(ASSERTIONS | APPLICATORS))
@@ -230,12 +230,15 @@ def test_definitions_are_counted(schema: Any, definitions: Any) -> None:
 
 @pytest.mark.parametrize(("schema", "reason"), table(NOT_LOWERED))
 def test_what_cannot_be_said_is_not_lowered(schema: Any, reason: str) -> None:
-    """With the reason, by which the complete engine judges alone."""
+    """With the reason, by which the complete engine evaluates alone."""
     with pytest.raises(CannotLowerError) as found:
         lowered(schema)
 
     assert reason == found.value.reason
-    assert (None, reason) == (compiled(schema).fast, compiled(schema).why_complete)
+    assert (None, reason) == (
+        compile_value(schema).fast,
+        compile_value(schema).complete_only_reason,
+    )
 
 
 def test_texts_are_numbered() -> None:
@@ -281,7 +284,7 @@ def test_deep_subschemas_become_definitions() -> None:
         "d1": {"not": {"not": {"not": {"not": {"not": D2}}}}},
         "d2": {"not": {"not": LOWERED}},
     } == lowered(schema).definitions
-    assert [True, False] == judges(schema, ["a", 1])
+    assert [True, False] == evaluate_all(schema, ["a", 1])
 
 
 def test_the_default_dialect_is_2020_12() -> None:

@@ -1,10 +1,10 @@
-"""Meta-schemas: what a schema must obey, the published ones and those sent along."""
+"""Validation of schemas against published meta-schemas and those sent along."""
 
 from typing import Any
 
 import pytest
 from sidecheck_server.core.errors import ErrorReason
-from support.compiling import D04, D06, D07, D2019, D2020, compiled, judges, refused
+from support.compiling import D04, D06, D07, D2019, D2020, compile_value, evaluate_all, schema_error
 
 OWN = "https://example.com/dialect"
 # Keywords whose values break every draft that has them.
@@ -51,14 +51,14 @@ def table(cases: dict[str, Any]) -> list[Any]:
 
 @pytest.mark.parametrize("draft", [D2020, D2019, D07, D06, D04])
 @pytest.mark.parametrize("schema", table(BROKEN))
-def test_what_breaks_its_meta_schema_is_refused(schema: Any, draft: str) -> None:
+def test_what_breaks_its_meta_schema_is_rejected(schema: Any, draft: str) -> None:
     """Deep inside too, and with the place of the fault."""
-    refusal = refused({"$schema": draft, "not": {"items": schema}})
+    error = schema_error({"$schema": draft, "not": {"items": schema}})
 
-    assert (ErrorReason.INVALID_SCHEMA, draft) == (refusal.reason, refusal.metadata["dialect"])
-    assert refusal.metadata["pointer"].startswith("/not")
-    assert all(one.instance_location.startswith("/not") for one in refusal.violations)
-    assert refusal.violations
+    assert (ErrorReason.INVALID_SCHEMA, draft) == (error.reason, error.metadata["dialect"])
+    assert error.metadata["pointer"].startswith("/not")
+    assert all(one.instance_location.startswith("/not") for one in error.violations)
+    assert error.violations
 
 
 @pytest.mark.parametrize("schema", table(BROKEN))
@@ -66,9 +66,9 @@ def test_a_lax_meta_schema_of_ones_own_lets_nothing_pass(schema: Any) -> None:
     """What it builds on holds too, since engines rely on it."""
     lax = {OWN: {"$schema": D2020}}
 
-    refusal = refused({"$schema": OWN, **schema}, lax)
+    error = schema_error({"$schema": OWN, **schema}, lax)
 
-    assert (ErrorReason.INVALID_SCHEMA, D2020) == (refusal.reason, refusal.metadata["dialect"])
+    assert (ErrorReason.INVALID_SCHEMA, D2020) == (error.reason, error.metadata["dialect"])
 
 
 def test_a_strict_meta_schema_of_ones_own_is_obeyed() -> None:
@@ -82,34 +82,36 @@ def test_a_strict_meta_schema_of_ones_own_is_obeyed() -> None:
     }
     schema = {"$schema": OWN, "items": {"title": "long", "pattern": "a"}}
 
-    refusal = refused(schema, {OWN: strict})
+    error = schema_error(schema, {OWN: strict})
 
-    assert (ErrorReason.INVALID_SCHEMA, OWN) == (refusal.reason, refusal.metadata["dialect"])
+    assert (ErrorReason.INVALID_SCHEMA, OWN) == (error.reason, error.metadata["dialect"])
     assert ["/items/pattern", "/items/title"] == sorted(
-        problem.instance_location for problem in refusal.violations
+        problem.instance_location for problem in error.violations
     )
-    assert [True, False] == judges({"$schema": OWN, "type": "string"}, ["a", 1], {OWN: strict})
+    assert [True, False] == evaluate_all(
+        {"$schema": OWN, "type": "string"}, ["a", 1], {OWN: strict}
+    )
 
 
 @pytest.mark.parametrize(("meta", "reason"), table(UNUSABLE))
-def test_an_unusable_meta_schema_is_refused_before_it_judges(
+def test_an_unusable_meta_schema_is_rejected_before_it_evaluates(
     meta: Any, reason: ErrorReason
 ) -> None:
-    """As any schema would be; the refusal says whose fault it is."""
+    """As any schema would be; the error says whose fault it is."""
     documents = {OWN: {"$schema": D2020, **meta}, "urn:d": {"a": {"type": 5}}}
 
-    refusal = refused({"$schema": OWN, "type": "string"}, documents)
+    error = schema_error({"$schema": OWN, "type": "string"}, documents)
 
-    assert (reason, OWN) == (refusal.reason, refusal.metadata["meta_schema"])
-    assert refusal.message.startswith(f"the meta-schema {OWN}: ")
+    assert (reason, OWN) == (error.reason, error.metadata["meta_schema"])
+    assert error.message.startswith(f"the meta-schema {OWN}: ")
 
 
 def test_the_meta_schema_of_an_embedded_dialect_is_admitted_too() -> None:
     """Before anything of that dialect is checked."""
     documents = {OWN: {"$ref": "#"}}
 
-    inside = refused({"not": {"$id": "urn:a", "$schema": OWN}}, documents)
-    outside = refused({"$ref": "urn:b"}, {**documents, "urn:b": {"$schema": OWN}})
+    inside = schema_error({"not": {"$id": "urn:a", "$schema": OWN}}, documents)
+    outside = schema_error({"$ref": "urn:b"}, {**documents, "urn:b": {"$schema": OWN}})
 
     assert [ErrorReason.REFERENCE_CYCLE] * 2 == [inside.reason, outside.reason]
 
@@ -121,21 +123,21 @@ def test_a_long_line_of_dialects_is_followed() -> None:
         for number in range(201)
     }
 
-    assert [True, False] == judges({"$schema": "urn:0", "type": "string"}, ["a", 1], line)
+    assert [True, False] == evaluate_all({"$schema": "urn:0", "type": "string"}, ["a", 1], line)
 
 
-def test_dialects_within_dialects_end_in_a_refusal() -> None:
+def test_dialects_within_dialects_end_in_a_error() -> None:
     """Where the interpreter nests no deeper."""
     within: Any = {
         f"urn:{number}": {"not": {"$id": f"urn:in:{number}", "$schema": f"urn:{number + 1}"}}
         for number in range(250)
     }
 
-    refusal = refused({"$schema": "urn:0"}, {**within, "urn:250": {}})
+    error = schema_error({"$schema": "urn:0"}, {**within, "urn:250": {}})
 
-    assert (ErrorReason.LIMIT_EXCEEDED, "schema_depth") == (
-        refusal.reason,
-        refusal.metadata["bound"],
+    assert (ErrorReason.LIMIT_EXCEEDED, "recursion_depth") == (
+        error.reason,
+        error.metadata["bound"],
     )
 
 
@@ -151,15 +153,15 @@ def test_dialects_within_dialects_end_in_a_refusal() -> None:
     ],
 )
 def test_schemas_of_any_depth_are_checked(draft: str, wrap: Any) -> None:
-    """The deepest that are read; valid ones pass, and of others a fault is told."""
+    """The deepest that are read; valid ones pass, and of others a fault is reported."""
     good: Any = {"type": "string"}
     bad: Any = {"type": 5}
     while depth(wrap(good)) < 64:
         good, bad = wrap(good), wrap(bad)
 
-    assert compiled({"$schema": draft, **good}).digest
-    refusal = refused({"$schema": draft, **bad})
-    assert (ErrorReason.INVALID_SCHEMA, True) == (refusal.reason, bool(refusal.violations))
+    assert compile_value({"$schema": draft, **good}).digest
+    error = schema_error({"$schema": draft, **bad})
+    assert (ErrorReason.INVALID_SCHEMA, True) == (error.reason, bool(error.violations))
 
 
 def depth(value: Any) -> int:
@@ -169,18 +171,19 @@ def depth(value: Any) -> int:
     return 0
 
 
-def test_many_faults_are_told_up_to_a_number() -> None:
+def test_many_faults_are_reported_up_to_a_number() -> None:
     """Enough to see what is wrong."""
-    refusal = refused({"properties": {str(number): {"type": 5} for number in range(100)}})
+    error = schema_error({"properties": {str(number): {"type": 5} for number in range(100)}})
 
-    assert 20 == len(refusal.violations)
+    assert 20 == len(error.violations)
 
 
-def test_a_fault_of_a_document_is_told_with_the_way_there() -> None:
+def test_a_fault_of_a_document_is_reported_with_the_way_there() -> None:
     """Since the pointer starts at what the reference leads to."""
-    refusal = refused({"items": {"$ref": "urn:d#/a"}}, {"urn:d": {"a": {"type": 5}}})
+    error = schema_error({"items": {"$ref": "urn:d#/a"}}, {"urn:d": {"a": {"type": 5}}})
 
-    assert "the schema at /items/$ref -> urn:d#/a breaks the meta-schema of 2020-12" in (
-        refusal.message
+    assert (
+        "the schema at /items/$ref -> urn:d#/a is invalid against the meta-schema of 2020-12"
+        in (error.message)
     )
-    assert "/type" == refusal.metadata["pointer"]
+    assert "/type" == error.metadata["pointer"]

@@ -1,4 +1,4 @@
-"""What others say of patterns: the official suite, real schemas, and a JavaScript engine."""
+"""Patterns compared with the official suite, real schemas and a JavaScript engine."""
 
 import json
 import re
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import assume, given, seed, settings
 from hypothesis import strategies as st
-from sidecheck_server.core.patterns import PatternFault, PatternRefused, compile_pattern
+from sidecheck_server.core.patterns import PatternError, PatternFault, compile_pattern
 from support.shared_material import shared, unavailable
 
 DRAFTS = ["draft4", "draft6", "draft7", "draft2019-09", "draft2020-12"]
@@ -74,18 +74,18 @@ def test_the_official_suite_agrees(draft: str, name: str) -> None:
 
 @pytest.mark.corpus
 def test_every_pattern_of_real_tools_compiles() -> None:
-    """No pattern that a published tool carries is refused."""
+    """No pattern that a published tool carries is rejected."""
     patterns = json.loads((shared("corpus") / "patterns.json").read_text())
 
-    refused = {}
+    excinfo = {}
     for source in (entry["pattern"] for entry in patterns):
         try:
             compile_pattern(source)
-        except PatternRefused as refusal:
-            refused[source] = str(refusal)
+        except PatternError as error:
+            excinfo[source] = str(error)
 
     assert patterns
-    assert refused == {}
+    assert excinfo == {}
 
 
 #: Answers each line [pattern, texts] with the verdicts under the `u` flag and
@@ -186,12 +186,12 @@ def test_patterns_mean_what_they_mean_in_javascript(
     assert expected == [search(text) for text in texts]
 
 
-def decide(pattern: str, texts: list[str]) -> list[bool] | PatternRefused:
-    """Return the verdict on each text, or the refusal of the pattern."""
+def decide(pattern: str, texts: list[str]) -> list[bool] | PatternError:
+    """Return the verdict on each text, or the error of the pattern."""
     try:
         return [compile_pattern(pattern).search(text) for text in texts]
-    except PatternRefused as refusal:
-        return refusal
+    except PatternError as error:
+        return error
 
 
 SCRAPS = [
@@ -211,9 +211,7 @@ LEFT_TO_THE_LENIENT = re.compile(r"\\[pPuk]")
 @seed(20)
 @settings(max_examples=1500, deadline=None, database=None)
 @given(st.lists(st.sampled_from(SCRAPS), max_size=9).map("".join), texts)
-def test_refusals_are_those_of_javascript(
-    javascript: Oracle, pattern: str, texts: list[str]
-) -> None:
+def test_errors_are_those_of_javascript(javascript: Oracle, pattern: str, texts: list[str]) -> None:
     """What is no pattern here is none with the `u` flag, and what is lenient is so without it."""
     texts = [text for text in texts if not re.search("[\ud800-\udfff🐲]", text)]
     assume(pattern.count("(?<n>") < 2)

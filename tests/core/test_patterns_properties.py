@@ -18,13 +18,13 @@ import zlib
 import pytest
 from sidecheck_server.core.patterns import compile_pattern, properties
 from sidecheck_server.core.patterns.codepoints import LAST, Ranges, unite
-from sidecheck_server.core.patterns.properties import find_property
-from sidecheck_server.core.patterns.property_data import UNICODE_VERSION
-from sidecheck_server.core.patterns.property_names import (
+from sidecheck_server.core.patterns.properties import (
     BINARY_PROPERTIES,
     GENERAL_CATEGORIES,
     SCRIPTS,
+    find_property,
 )
+from sidecheck_server.core.patterns.property_data import UNICODE_VERSION
 from support.shared_material import unavailable
 
 #: Prints the version of Unicode, and for each line, a property, its ranges. The
@@ -150,7 +150,7 @@ def test_categories_are_those_of_python() -> None:
 
 
 def test_categories_add_up() -> None:
-    """Every code point has one category, and a group of categories is its members."""
+    """Every code point has one category, and a group of categories is its properties."""
     leaves = {name for name in GENERAL_CATEGORIES.values() if len(name) == 2} - {"LC"}
     tables = {name: find_property("gc", name) or () for name in GENERAL_CATEGORIES.values()}
 

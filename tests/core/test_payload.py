@@ -1,10 +1,10 @@
-"""What is said of payloads that are not JSON, or not JSON with one meaning."""
+"""Violations of payloads that are not JSON, or are ambiguous JSON."""
 
 from typing import Any
 
 import pytest
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.core.payload import MalformedError, decode, nesting
+from sidecheck_server.core.payload import MalformedError, decode, nesting_depth
 from sidecheck_server.core.types import Violation
 
 NOT_JSON = [
@@ -22,12 +22,12 @@ NOT_JSON = [
     ),
     pytest.param(
         b'{"a": 1,}',
-        "not JSON: a comma without a value after it at line 1, column 9",
+        "not JSON: a trailing comma at line 1, column 9",
         id="a comma too many in an object",
     ),
     pytest.param(
         b"[1,\n]",
-        "not JSON: a comma without a value after it at line 2, column 1",
+        "not JSON: a trailing comma at line 2, column 1",
         id="a comma too many in an array",
     ),
     pytest.param(
@@ -53,17 +53,17 @@ NOT_JSON = [
     ),
     pytest.param(
         b"[01]",
-        "not JSON: a number that is not written as JSON writes numbers at line 1, column 3",
+        "not JSON: a malformed number at line 1, column 3",
         id="a leading zero",
     ),
     pytest.param(
         b"[1.]",
-        "not JSON: a number that is not written as JSON writes numbers at line 1, column 4",
+        "not JSON: a malformed number at line 1, column 4",
         id="a point without digits",
     ),
     pytest.param(
         b'["\\x41"]',
-        "not JSON: an escape that JSON does not have at line 1, column 4",
+        "not JSON: an invalid escape sequence at line 1, column 4",
         id="an escape of JavaScript",
     ),
     pytest.param(
@@ -73,12 +73,12 @@ NOT_JSON = [
     ),
     pytest.param(
         b'["a\tb"]',
-        "not JSON: a control character inside a string, which must be escaped, at line 1, column 4",
+        "not JSON: an unescaped control character in a string at line 1, column 4",
         id="a tab in a string",
     ),
     pytest.param(
         b"[\"\xc3\xa9\", 'a']",
-        "not JSON: a character that cannot stand there at line 1, column 7",
+        "not JSON: an unexpected character at line 1, column 7",
         id="single quotes after a letter of two bytes",
     ),
     pytest.param(
@@ -93,18 +93,18 @@ NOT_JSON = [
     ),
     pytest.param(
         b'["\\\\", "\\ud800"]',
-        "not JSON: half of a surrogate pair at line 1, column 9",
-        id="the first half of a surrogate pair",
+        "not JSON: a lone surrogate at line 1, column 9",
+        id="the first a lone surrogate",
     ),
     pytest.param(
         b'["\\ude00"]',
-        "not JSON: half of a surrogate pair at line 1, column 3",
-        id="the second half of a surrogate pair",
+        "not JSON: a lone surrogate at line 1, column 3",
+        id="the second a lone surrogate",
     ),
     pytest.param(
         b'["\\\\ud800", ]',
-        "not JSON: a comma without a value after it at line 1, column 13",
-        id="a backslash before what looks like half of a surrogate pair",
+        "not JSON: a trailing comma at line 1, column 13",
+        id="a backslash before what looks like a lone surrogate",
     ),
     pytest.param(b'["\xff"]', "not JSON: it is not UTF-8 text", id="a byte that UTF-8 lacks"),
     pytest.param(
@@ -159,22 +159,22 @@ REPEATED = [
 ]
 
 
-def refused(text: bytes) -> tuple[Violation, ...]:
+def excinfo(text: bytes) -> tuple[Violation, ...]:
     with pytest.raises(MalformedError) as malformed:
         decode(text, max_depth=128)
     return malformed.value.violations
 
 
 @pytest.mark.parametrize(("text", "message"), NOT_JSON)
-def test_what_is_not_json_is_told_with_its_place(text: bytes, message: str) -> None:
+def test_what_is_not_json_is_reported_with_its_place(text: bytes, message: str) -> None:
     """One violation, which names the fault as a person would."""
     expected = Violation("", "", "", "PAYLOAD_NOT_JSON", message, clause="RFC 8259")
 
-    assert (expected,) == refused(text)
+    assert (expected,) == excinfo(text)
 
 
 @pytest.mark.parametrize(("text", "place"), OUT_OF_RANGE)
-def test_a_number_out_of_range_is_told_with_its_place(text: bytes, place: str) -> None:
+def test_a_number_out_of_range_is_reported_with_its_place(text: bytes, place: str) -> None:
     """The first one, wherever other numbers stand."""
     expected = Violation(
         "",
@@ -185,11 +185,11 @@ def test_a_number_out_of_range_is_told_with_its_place(text: bytes, place: str) -
         clause="RFC 7493, section 2.2",
     )
 
-    assert (expected,) == refused(text)
+    assert (expected,) == excinfo(text)
 
 
 @pytest.mark.parametrize(("text", "pointers"), REPEATED)
-def test_repeated_keys_are_told_with_their_places(text: bytes, pointers: list[str]) -> None:
+def test_repeated_keys_are_reported_with_their_places(text: bytes, pointers: list[str]) -> None:
     """Each once, in the order of the text."""
     expected = tuple(
         Violation(
@@ -197,13 +197,13 @@ def test_repeated_keys_are_told_with_their_places(text: bytes, pointers: list[st
             "",
             "",
             "DUPLICATE_KEY",
-            "the object has this key more than once; readers would disagree which one counts",
+            "duplicate key in the object; JSON parsers disagree on which value counts",
             clause="RFC 8259, section 4; RFC 7493, section 2.3",
         )
         for pointer in pointers
     )
 
-    assert expected == refused(text)
+    assert expected == excinfo(text)
 
 
 @pytest.mark.parametrize(
@@ -214,14 +214,14 @@ def test_repeated_keys_are_told_with_their_places(text: bytes, pointers: list[st
         pytest.param(3, ["/a", "/b/0/c", "/d/e"], False, id="all of them"),
     ],
 )
-def test_no_more_repeated_keys_are_told_than_wanted(
+def test_no_more_repeated_keys_are_reported_than_wanted(
     most: int, pointers: list[str], truncated: bool
 ) -> None:
     """The first ones of the text, and whether there are others."""
     text = b'{"a": 1, "a": 1, "b": [{"c": 1, "c": 1}], "d": {"e": 1, "e": 1}}'
 
     with pytest.raises(MalformedError) as malformed:
-        decode(text, max_depth=128, most=most)
+        decode(text, max_depth=128, max_violations=most)
 
     found = [one.instance_location for one in malformed.value.violations]
     assert (pointers, truncated) == (found, malformed.value.truncated)
@@ -279,12 +279,12 @@ def test_what_is_json_is_read(text: bytes, value: Any) -> None:
 )
 def test_nesting_counts_brackets_outside_of_strings(text: bytes, depth: int) -> None:
     """Escapes neither hide nor invent any."""
-    assert depth == nesting(text)
+    assert depth == nesting_depth(text)
 
 
 @pytest.mark.parametrize("bracket", [b"[", b'{"a":'])
-def test_nesting_beyond_the_bound_is_refused_before_anything_is_read(bracket: bytes) -> None:
-    """The refusal names the bound; at the bound, what is wrong is told instead."""
+def test_nesting_beyond_the_bound_is_rejected_before_anything_is_read(bracket: bytes) -> None:
+    """The error names the bound; at the bound, what is wrong is reported instead."""
     with pytest.raises(RequestError) as deep:
         decode(bracket * 9, max_depth=8)
 

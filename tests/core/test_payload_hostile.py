@@ -1,4 +1,4 @@
-"""What texts that are made to be slow, or to get long answers, cost."""
+"""Cost of decoding texts that are made to be slow or to have long reports."""
 
 from contextlib import suppress
 from time import process_time
@@ -10,7 +10,7 @@ from sidecheck_server.core.payload import MalformedError, decode
 
 
 def test_pointers_of_repeated_keys_stay_in_proportion() -> None:
-    """A long key around many objects is not told again for each of them."""
+    """A long key around many objects is not reported again for each of them."""
     text = b'{"' + b"k" * 500_000 + b'": [' + b",".join([b'{"a":1,"a":1}'] * 1000) + b"]}"
 
     with pytest.raises(MalformedError) as malformed:

@@ -1,4 +1,4 @@
-"""What others say of payloads: the standard library's reader, and a scan byte by byte."""
+"""Decoding compared with the standard library and with a scan byte by byte."""
 
 import json
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 from sidecheck_server.core.errors import RequestError
-from sidecheck_server.core.payload import MalformedError, decode, nesting
+from sidecheck_server.core.payload import MalformedError, decode, nesting_depth
 from sidecheck_server.core.types import as_pointer
 from support.json_texts import NotStrictError, mutated, random_text, read_strictly
 
@@ -111,7 +111,7 @@ def test_every_scalar_is_read_as_it_was_written(value: Any) -> None:
 
 
 def test_texts_without_repeated_keys_are_read() -> None:
-    """Whatever stands in their strings, however it is escaped."""
+    """Whatever is in their strings, however it is escaped."""
     for text in [
         b'{"a:b":{"\\u003a":"\\u003A::"},":":[":"]}',
         *(random_text(random, repeated_keys=False) for random in draws(1500)),
@@ -141,18 +141,18 @@ def test_repeated_keys_are_found_exactly() -> None:
 @given(st.lists(st.sampled_from([*b'"\\[]{}nu0a ', 0xFF]), max_size=40).map(bytes))
 def test_nesting_is_what_a_scan_byte_by_byte_finds(text: bytes) -> None:
     """For any bytes at all."""
-    assert nesting_by_bytes(text) == nesting(text)
+    assert nesting_by_bytes(text) == nesting_depth(text)
 
 
 def test_nesting_of_json_is_that_of_its_value() -> None:
-    """Whatever stands in its strings, however it is escaped."""
+    """Whatever is in its strings, however it is escaped."""
     for random in draws(1500):
         text = random_text(random, repeated_keys=False)
-        assert depth_of(read_strictly(text).value) == nesting(text), text
+        assert depth_of(read_strictly(text).value) == nesting_depth(text), text
 
 
 def test_what_is_json_is_agreed_upon() -> None:
-    """A changed text is read as the standard library reads it, or refused as there."""
+    """A changed text is read as the standard library reads it, or rejected as there."""
     for text in [
         HIDDEN,
         b'"\\ud800"',
@@ -179,7 +179,7 @@ def test_any_bytes_get_an_answer(text: bytes) -> None:
 
 
 def test_messages_hold_nothing_of_the_payload() -> None:
-    """Wherever it stands in a text that is not JSON."""
+    """Wherever it is in a text that is not JSON."""
     for random in draws(4000):
         text = mutated(random)
         at = random.randint(0, len(text))
@@ -198,4 +198,4 @@ def test_messages_of_repeated_keys_hold_nothing_of_the_payload(text: str) -> Non
     """Only the pointer does: it says where."""
     said = said_of(text.encode())
 
-    assert (True, False) == ("more than once" in said, SECRET in said)
+    assert (True, False) == ("duplicate key" in said, SECRET in said)

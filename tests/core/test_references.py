@@ -1,11 +1,11 @@
-"""Where references lead, in the schema and in its documents, for both engines alike."""
+"""Resolution of references in the schema and its documents, by both engines."""
 
 from typing import Any
 
 import pytest
 from sidecheck_server.core.errors import ErrorReason
 from sidecheck_server.core.limits import Limits
-from support.compiling import D04, D07, D2019, compiled, judges, refused, survey_of
+from support.compiling import D04, D07, D2019, compile_value, evaluate_all, schema_error, survey_of
 
 STRING, INTEGER = {"type": "string"}, {"type": "integer"}
 ANCHORED = {"$anchor": "a", **STRING}
@@ -120,13 +120,13 @@ def test_references_lead_there(case: list[Any]) -> None:
     """For both engines."""
     schema, *documents = case
 
-    assert [True, False] == judges(schema, ["a", 1], *documents)
+    assert [True, False] == evaluate_all(schema, ["a", 1], *documents)
 
 
 @pytest.mark.parametrize("reference", table(NOWHERE))
-def test_references_that_lead_nowhere_are_refused(reference: str) -> None:
+def test_references_that_lead_nowhere_are_rejected(reference: str) -> None:
     """With their place and their text, or the end of it."""
-    refusal = refused(
+    error = schema_error(
         {
             "title": "abc",
             "allOf": [True],
@@ -136,8 +136,8 @@ def test_references_that_lead_nowhere_are_refused(reference: str) -> None:
     )
 
     shown = reference if len(reference) <= 200 else "…" + reference[-200:]
-    assert ErrorReason.UNRESOLVABLE_REFERENCE == refusal.reason
-    assert {"reference": shown, "place": "/properties/p"} == refusal.metadata
+    assert ErrorReason.UNRESOLVABLE_REFERENCE == error.reason
+    assert {"reference": shown, "place": "/properties/p"} == error.metadata
 
 
 @pytest.mark.parametrize("case", table(DYNAMICALLY))
@@ -197,10 +197,10 @@ def test_the_number_of_subschemas_is_bounded_wherever_they_stand() -> None:
     documents: Any = {"urn:d": {"$defs": {str(number): {} for number in range(6)}}}
     schema = {"$ref": "urn:d", "properties": {str(number): {} for number in range(6)}}
 
-    refusal = refused(schema, documents, limits=Limits(subschemas=13))
+    error = schema_error(schema, documents, limits=Limits(subschemas=13))
 
-    assert {"bound": "subschemas", "limit": "13"} == refusal.metadata
-    assert "" == compiled(schema, documents, limits=Limits(subschemas=14)).why_complete
+    assert {"bound": "subschemas", "limit": "13"} == error.metadata
+    assert "" == compile_value(schema, documents, limits=Limits(subschemas=14)).complete_only_reason
 
 
 def test_references_in_data_are_data() -> None:
@@ -209,4 +209,4 @@ def test_references_in_data_are_data() -> None:
     schema = {"const": nowhere, "default": nowhere, "x-a": nowhere, "enum": [nowhere]}
 
     assert {} == survey_of(schema).references
-    assert [True, False] == judges(schema, [nowhere, {}])
+    assert [True, False] == evaluate_all(schema, [nowhere, {}])

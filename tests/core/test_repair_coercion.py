@@ -1,4 +1,4 @@
-"""Coercion: which values of a wrong type become the right one, and which never do."""
+"""Coercion: which values of a wrong type are converted, and which are not."""
 
 import json
 from typing import Any
@@ -76,7 +76,7 @@ def coerced(
 def test_a_scalar_whose_value_survives_is_coerced(
     schema: Any, value: Any, expected: Any, rule: ChangeRule
 ) -> None:
-    """To a value of the type demanded, which is told; not where only texts may be decoded."""
+    """To a value of the type demanded, which is reported; not where only texts may be decoded."""
     result, rules = coerced(schema, value)
 
     assert (expected, type(expected), {"": rule}) == (result, type(result), rules)
@@ -301,7 +301,7 @@ def test_a_value_keeps_its_type_if_it_would_be_wrong_all_the_same(schema: Any, v
         pytest.param(
             False,
             [
-                'took the string "12" for an integer',
+                'converted the string "12" to an integer',
                 "decoded a string that holds the JSON text of an object",
             ],
             id="shown",
@@ -309,7 +309,7 @@ def test_a_value_keeps_its_type_if_it_would_be_wrong_all_the_same(schema: Any, v
         pytest.param(
             True,
             [
-                "took a string of 2 characters for an integer",
+                "converted a string of 2 characters to an integer",
                 "decoded a string that holds the JSON text of an object",
             ],
             id="hidden",

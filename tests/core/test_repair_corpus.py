@@ -10,7 +10,7 @@ from sidecheck_server.core.engines.complete import CompleteEngine
 from sidecheck_server.core.repair.coercion import coerce
 from sidecheck_server.core.repair.defaults import apply_defaults
 from sidecheck_server.core.repair.types import Coercion
-from sidecheck_server.core.repair.unknown import strip_unknown, unknown_members
+from sidecheck_server.core.repair.unknown import find_unknown_properties, strip_unknown_properties
 from sidecheck_server.core.types import ChangeRule
 from support.complete_engines import engine_for
 from support.repairing import budget
@@ -33,8 +33,8 @@ def repaired(record: dict[str, Any]) -> Counter[str]:
     tally["coerced"] += bool(changes)
     tally["coerced though valid"] += valid and bool(changes)
     tally["valid once coerced"] += not valid and engine.is_valid(coerced)
-    tally["with unknown members"] += any(unknown_members(engine, sent, budget()))
-    stripped, changes = strip_unknown(engine, coerced, budget())
+    tally["with unknown members"] += any(find_unknown_properties(engine, sent, budget()))
+    stripped, changes = strip_unknown_properties(engine, coerced, budget())
     tally["stripped"] += bool(changes)
     tally["invalid once stripped"] += valid and not engine.is_valid(stripped)
     filled, changes = apply_defaults(engine, stripped, budget())

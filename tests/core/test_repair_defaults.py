@@ -1,4 +1,4 @@
-"""Defaults: which ones are put in, and which are not and why."""
+"""Defaults: which are applied, and which are skipped for what reason."""
 
 import json
 from typing import Any
@@ -19,7 +19,7 @@ def filled(schema: Any, value: Any) -> tuple[Any, list[str], dict[str, str]]:
     assert json.dumps([value, schema]) == before
     put = [each.pointer for each in changes if each.rule is ChangeRule.DEFAULT_APPLIED]
     skipped = {
-        each.pointer: each.message.partition(" was not put in")[2]
+        each.pointer: each.message.partition(" was skipped")[2]
         for each in changes
         if each.rule is ChangeRule.DEFAULT_SKIPPED
     }
@@ -65,7 +65,7 @@ ONE: dict[str, Any] = {"properties": {"a": {"default": 1}}}
             {},
             {"o": {"a": 1}, "l": [{"a": 1}]},
             ["/o", "/l", "/o/a", "/l/0/a"],
-            id="in what was put in",
+            id="in what was applied",
         ),
         pytest.param(
             {"$ref": "#/$defs/one", "$defs": {"one": ONE}}, {}, {"a": 1}, ["/a"], id="by reference"
@@ -171,9 +171,9 @@ def test_a_default_is_put_in_where_its_subschema_applies(
     assert (expected, [], {}) == filled(schema, expected)
 
 
-REFUSED = ": the schema itself does not allow it there"
-DIFFERENT = ": another part of the schema has another default for it"
-BREAKING = ": the payload is valid without it and not with it"
+REFUSED = ": it is invalid against the schema of its property"
+DIFFERENT = ": another part of the schema has a different default for it"
+BREAKING = ": it would make the valid payload invalid"
 
 
 @pytest.mark.parametrize(
@@ -235,7 +235,7 @@ BREAKING = ": the payload is valid without it and not with it"
             {},
             {"a": {}},
             ["/a"],
-            {"/a/a": " again within itself"},
+            {"/a/a": ": it would be nested in itself"},
             id="what would never end",
         ),
     ],
@@ -262,13 +262,13 @@ def test_changes_say_what_was_done() -> None:
             "/b",
             ChangeRule.DEFAULT_SKIPPED,
             "/properties/b/default",
-            'the default null of "b" was not put in: the schema itself does not allow it there',
+            'the default null of "b" was skipped: it is invalid against the schema of its property',
         ),
         Change(
             "/a",
             ChangeRule.DEFAULT_APPLIED,
             "/properties/a/$ref/default",
-            f'the default {long} of "a" was put in',
+            f'the default {long} of "a" was applied',
         ),
     ) == changes
 

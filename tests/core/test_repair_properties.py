@@ -1,4 +1,4 @@
-"""Repairs of random payloads under random schemas: what holds for all of them."""
+"""Invariants of repairs, on random payloads and schemas."""
 
 import json
 from collections.abc import Iterator
@@ -8,20 +8,19 @@ from typing import Any
 
 import pytest
 from agreement.editions import EDITIONS, Edition
-from agreement.judges import LIMITS
+from agreement.engines import LIMITS
 from agreement.mutations import mutated
 from agreement.payloads import PayloadMaker
 from agreement.schemas import generate_schema
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sidecheck_server.core.compiler.compilation import compile_source
-from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
+from sidecheck_server.core.compiler.compilation import CompiledSchema, compile_schema
 from sidecheck_server.core.engines.complete import CompleteEngine
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.repair.coercion import coerce
 from sidecheck_server.core.repair.defaults import apply_defaults
 from sidecheck_server.core.repair.types import Coercion
-from sidecheck_server.core.repair.unknown import strip_unknown, unknown_members
+from sidecheck_server.core.repair.unknown import find_unknown_properties, strip_unknown_properties
 from sidecheck_server.core.types import Change, ChangeRule, as_pointer
 from support.repairing import STOPPED, budget
 
@@ -47,7 +46,7 @@ def cases(edition: Edition, seed: int) -> Iterator[tuple[Case, Any]]:
     schema = with_defaults(random, generated.question.schema, generated.names)
     source = generated.question.source()
     try:
-        engine = CompiledSchema(source, compile_source(source, LIMITS), LIMITS).complete
+        engine = CompiledSchema(source, compile_schema(source, LIMITS), LIMITS).complete
     except RequestError:
         return
     hides = edition.reference_hides_siblings
@@ -111,7 +110,7 @@ def check(before: Any, text: str, after: Any, changes: tuple[Change, ...]) -> No
 @RANDOM
 @given(seed=SEEDS)
 def test_coercion_of_anything(edition: Edition, seed: int) -> None:
-    """Nothing valid changes, and what a scalar becomes is right where it stands."""
+    """Nothing valid changes, and what a scalar becomes is right where it is."""
     for case, payload in cases(edition, seed):
         text = json.dumps(payload)
         for coercion in Coercion:
@@ -142,10 +141,12 @@ def test_nothing_unknown_is_left_after_stripping(edition: Edition, seed: int) ->
     for case, payload in cases(edition, seed):
         text = json.dumps(payload)
         try:
-            found = {each.pointer for each in unknown_members(case.engine, payload, budget())}
-            result, changes = strip_unknown(case.engine, payload, budget())
-            left = list(unknown_members(case.engine, result, budget()))
-            again = strip_unknown(case.engine, result, budget())
+            found = {
+                each.pointer for each in find_unknown_properties(case.engine, payload, budget())
+            }
+            result, changes = strip_unknown_properties(case.engine, payload, budget())
+            left = list(find_unknown_properties(case.engine, result, budget()))
+            again = strip_unknown_properties(case.engine, result, budget())
         except STOPPED:
             continue
         check(payload, text, result, changes)
@@ -194,7 +195,7 @@ def test_repairs_can_be_composed(edition: Edition, seed: int) -> None:
         left = budget()
         try:
             value, _ = coerce(case.engine, payload, Coercion.SAFE_SCALARS, left, hide_values=True)
-            value, _ = strip_unknown(case.engine, value, left, hide_values=True)
+            value, _ = strip_unknown_properties(case.engine, value, left, hide_values=True)
             value, _ = apply_defaults(case.engine, value, left)
         except STOPPED:
             continue

@@ -1,11 +1,11 @@
-"""Unknown members: which ones a schema does not know, and what is left without them."""
+"""Unknown properties: which are reported, and what remains without them."""
 
 import json
 from typing import Any
 
 import pytest
-from sidecheck_server.core.repair.types import UnknownMember
-from sidecheck_server.core.repair.unknown import strip_unknown, unknown_members
+from sidecheck_server.core.repair.types import UnknownProperty
+from sidecheck_server.core.repair.unknown import find_unknown_properties, strip_unknown_properties
 from sidecheck_server.core.types import Change, ChangeRule
 from support.compiling import D07, D2019
 from support.complete_engines import engine_for
@@ -17,9 +17,9 @@ AX: dict[str, Any] = {"a": 1, "x": 2}
 
 
 def unknown(schema: Any, value: Any) -> list[str]:
-    """Return where *value* has members that *schema* neither knows nor forbids."""
+    """Return where *value* has properties that *schema* neither knows nor forbids."""
     before = json.dumps(value)
-    found = [each.pointer for each in unknown_members(engine_for(schema), value, budget())]
+    found = [each.pointer for each in find_unknown_properties(engine_for(schema), value, budget())]
     assert json.dumps(value) == before
     return found
 
@@ -27,7 +27,7 @@ def unknown(schema: Any, value: Any) -> list[str]:
 def stripped(schema: Any, value: Any) -> tuple[Any, list[str]]:
     """Return what is left of *value*, and where something was removed."""
     before = json.dumps(value)
-    result, changes = strip_unknown(engine_for(schema), value, budget())
+    result, changes = strip_unknown_properties(engine_for(schema), value, budget())
     assert json.dumps(value) == before
     assert (result is value) is (changes == ())
     assert {change.rule for change in changes} <= {ChangeRule.UNKNOWN_PROPERTY_REMOVED}
@@ -200,7 +200,7 @@ def test_what_the_schema_forbids_is_its_own_violation(schema: Any) -> None:
     assert ({"a": 1}, ["/x"]) == stripped(schema, AX)
 
 
-def test_members_of_an_object_that_may_have_none_are_removed() -> None:
+def test_properties_of_an_object_that_may_have_none_are_removed() -> None:
     """As a tool without parameters has it."""
     schema = {"type": "object", "additionalProperties": False}
 
@@ -228,8 +228,8 @@ def test_removing_goes_on_while_it_changes_which_branch_applies() -> None:
     assert ({}, ["/a", "/x", "/b"]) == stripped(turning, value)
 
 
-def test_what_is_inside_an_unknown_member_goes_with_it() -> None:
-    """It is not told apart."""
+def test_what_is_inside_an_unknown_property_goes_with_it() -> None:
+    """It is not reported apart."""
     schema = {"properties": {}, "unevaluatedProperties": False, "patternProperties": {"^o": A}}
 
     assert ({"o": {}}, ["/x", "/o/y"]) == stripped(schema, {"x": AX, "o": {"y": AX}})
@@ -238,7 +238,7 @@ def test_what_is_inside_an_unknown_member_goes_with_it() -> None:
 @pytest.mark.parametrize(
     "hidden", [pytest.param(False, id="shown"), pytest.param(True, id="hidden")]
 )
-def test_an_unknown_member_is_told_with_the_nearest_name(hidden: bool) -> None:
+def test_an_unknown_property_is_reported_with_the_nearest_name(hidden: bool) -> None:
     """Of those that are not there already; what the payload holds shows only if it may."""
     schema = {
         "properties": {"o": {"$ref": "#/$defs/o"}},
@@ -251,26 +251,28 @@ def test_an_unknown_member_is_told_with_the_nearest_name(hidden: bool) -> None:
         if hidden
         else ('property "maxResults"', 'property "zzz"', 'property "Query"')
     )
-    said = "the schema does not know the {}".format
+    message = "the schema does not know the {}".format
     gone = "removed the {}, which the schema does not know".format
     at = "/properties/o/$ref/properties"
 
     assert [
-        UnknownMember(
-            "/o/maxResults", at, f'{said(one)}; did you mean "max_results"?', "max_results"
+        UnknownProperty(
+            "/o/maxResults", at, f'{message(one)}; did you mean "max_results"?', "max_results"
         ),
-        UnknownMember("/o/zzz", at, said(two)),
-        UnknownMember("/o/Query", at, said(three)),
-    ] == list(unknown_members(engine, value, budget(), hide_values=hidden))
+        UnknownProperty("/o/zzz", at, message(two)),
+        UnknownProperty("/o/Query", at, message(three)),
+    ] == list(find_unknown_properties(engine, value, budget(), hide_values=hidden))
     rule = ChangeRule.UNKNOWN_PROPERTY_REMOVED
     assert (
         {"o": {"query": 1}},
         (
-            Change("/o/maxResults", rule, at, f'{gone(one)}; perhaps "max_results" was meant'),
+            Change(
+                "/o/maxResults", rule, at, f'{gone(one)}; it may be a misspelling of "max_results"'
+            ),
             Change("/o/zzz", rule, at, gone(two)),
             Change("/o/Query", rule, at, gone(three)),
         ),
-    ) == strip_unknown(engine, value, budget(), hide_values=hidden)
+    ) == strip_unknown_properties(engine, value, budget(), hide_values=hidden)
 
 
 def test_a_deep_payload_of_a_recursive_schema_is_stripped() -> None:

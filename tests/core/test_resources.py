@@ -1,10 +1,10 @@
-"""Resources: what has a URI, an anchor or a dialect of its own, for both engines alike."""
+"""Resources with their own URI, anchors or dialect, in both engines."""
 
 from typing import Any
 
 import pytest
 from sidecheck_server.core.errors import ErrorReason
-from support.compiling import D04, D07, D2020, judges, refused
+from support.compiling import D04, D07, D2020, evaluate_all, schema_error
 
 STRING, INTEGER = {"type": "string"}, {"type": "integer"}
 A_STRING, AN_INTEGER = {"$id": "urn:a", **STRING}, {"$id": "urn:a", **INTEGER}
@@ -99,27 +99,27 @@ def table(cases: dict[str, Any]) -> list[Any]:
 
 
 @pytest.mark.parametrize(("schema", "documents", "about"), table(AMBIGUOUS))
-def test_two_schemas_of_one_name_are_refused(
+def test_two_schemas_of_one_name_are_rejected(
     schema: Any, documents: dict[str, Any], about: dict[str, str]
 ) -> None:
-    """Which one counts would depend on the order of members, which the digest leaves out."""
-    refusal = refused(schema, documents)
+    """Which one counts would depend on the order of properties, which the digest leaves out."""
+    error = schema_error(schema, documents)
 
-    assert (ErrorReason.INVALID_SCHEMA, about) == (refusal.reason, refusal.metadata)
+    assert (ErrorReason.INVALID_SCHEMA, about) == (error.reason, error.metadata)
 
 
 def test_one_schema_may_be_written_twice() -> None:
     """Generators do so, and nothing depends on which one counts."""
     schema = {"$ref": "urn:a", "$defs": {"a": A_STRING, "b": {**A_STRING}, "c": {"not": A_STRING}}}
 
-    assert [True, False] == judges(schema, ["a", 1], {"urn:a": A_STRING})
+    assert [True, False] == evaluate_all(schema, ["a", 1], {"urn:a": A_STRING})
 
 
-def test_two_documents_of_one_uri_are_refused() -> None:
+def test_two_documents_of_one_uri_are_rejected() -> None:
     """Even if only an empty fragment tells them apart."""
-    refusal = refused(True, {"urn:a": STRING, "urn:a#": INTEGER})
+    error = schema_error(True, {"urn:a": STRING, "urn:a#": INTEGER})
 
-    assert (ErrorReason.INVALID_REQUEST, {"uri": "urn:a"}) == (refusal.reason, refusal.metadata)
+    assert (ErrorReason.INVALID_REQUEST, {"uri": "urn:a"}) == (error.reason, error.metadata)
 
 
 @pytest.mark.parametrize(("schema", "documents", "payloads", "verdicts"), table(OF_DIALECTS))
@@ -127,7 +127,7 @@ def test_every_resource_has_its_dialect(
     schema: Any, documents: dict[str, Any], payloads: list[Any], verdicts: list[bool]
 ) -> None:
     """Of documents, of what is embedded in them, and of the schema."""
-    assert verdicts == judges(schema, payloads, documents)
+    assert verdicts == evaluate_all(schema, payloads, documents)
 
 
 @pytest.mark.parametrize(
@@ -147,10 +147,10 @@ def test_every_resource_has_its_dialect(
 )
 def test_an_embedded_resource_obeys_its_own_meta_schema(schema: Any, place: str) -> None:
     """Which that of the schema around it does not know."""
-    refusal = refused(schema)
+    error = schema_error(schema)
 
-    assert ErrorReason.INVALID_SCHEMA == refusal.reason
-    assert f"the schema at {place} breaks the meta-schema of" in refusal.message
+    assert ErrorReason.INVALID_SCHEMA == error.reason
+    assert f"the schema at {place} is invalid against the meta-schema of" in error.message
 
 
 @pytest.mark.parametrize("uri", ["http://[", "//[::1", "\x00x", "http://x:y/", "urn:", "a b", "%"])
@@ -162,7 +162,9 @@ def test_identifiers_that_are_no_uris_do_no_harm(uri: str, draft: str) -> None:
     aside = {"$schema": draft, "properties": {"p": {"$id": uri}, "q": STRING}}
     payloads = [{"p": "a"}, {"p": 1}]
 
-    assert [True, False] == judges(root, payloads)
-    assert [True, False] == judges(embedded, payloads)
-    assert [True, False] == judges({"$ref": "urn:d#/properties/q"}, ["a", 1], {"urn:d": aside})
-    assert [True, False] == judges({"$ref": "urn:d"}, ["a", 1], {uri: True, "urn:d": STRING})
+    assert [True, False] == evaluate_all(root, payloads)
+    assert [True, False] == evaluate_all(embedded, payloads)
+    assert [True, False] == evaluate_all(
+        {"$ref": "urn:d#/properties/q"}, ["a", 1], {"urn:d": aside}
+    )
+    assert [True, False] == evaluate_all({"$ref": "urn:d"}, ["a", 1], {uri: True, "urn:d": STRING})

@@ -4,10 +4,9 @@ from dataclasses import asdict
 from typing import Any
 
 import pytest
-from sidecheck_server.core.compiler.compilation import compile_source
-from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
+from sidecheck_server.core.compiler.compilation import CompiledSchema, compile_schema
 from sidecheck_server.core.errors import RequestError
-from sidecheck_server.core.evaluate import EvaluationOptions, judge
+from sidecheck_server.core.evaluate import EvaluationOptions, evaluate
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.schemas.dialects import DEFAULT_DIALECT
 from sidecheck_server.core.schemas.source import SchemaSource
@@ -19,7 +18,7 @@ LIMITS = Limits()
 
 @pytest.mark.parametrize("case", VALIDATE)
 def test_the_core_answers_as_the_case_wants(case: dict[str, Any]) -> None:
-    """Verdict or refusal, whole."""
+    """Verdict or error, whole."""
     assert case["want"] == matches(case["want"], _answer(case))
 
 
@@ -36,10 +35,10 @@ def _answer(case: dict[str, Any]) -> dict[str, Any]:
         hide_values=options.get("hide_values", False),
     )
     try:
-        compiled = CompiledSchema(source, compile_source(source, LIMITS), LIMITS)
-        verdict = judge(compiled, case["payload"].encode(), how)
-    except RequestError as refusal:
-        return {"refusal": refusal.reason.value}
+        compiled = CompiledSchema(source, compile_schema(source, LIMITS), LIMITS)
+        verdict = evaluate(compiled, case["payload"].encode(), how)
+    except RequestError as error:
+        return {"refusal": error.reason.value}
     return {
         "valid": verdict.valid,
         "truncated": verdict.truncated,

@@ -1,9 +1,8 @@
 """The official JSON Schema test suite, through the core."""
 
 import pytest
-from sidecheck_server.core.compiler.compilation import compile_source
-from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
-from sidecheck_server.core.evaluate import EvaluationOptions, judge
+from sidecheck_server.core.compiler.compilation import CompiledSchema, compile_schema
+from sidecheck_server.core.evaluate import EvaluationOptions, evaluate
 from sidecheck_server.core.limits import Limits
 from support import suite
 
@@ -20,11 +19,11 @@ def test_every_case_of_the_official_suite_gets_its_verdict(
             wrong, seen = set(), set()
             for group in suite.groups(dialect, file):
                 source = suite.source(group)
-                compiled = CompiledSchema(source, compile_source(source, LIMITS), LIMITS)
+                compiled = CompiledSchema(source, compile_schema(source, LIMITS), LIMITS)
                 for description, payload, expected in group.cases:
                     case = (group.description, description)
                     seen.add(case)
-                    if judge(compiled, payload, EvaluationOptions()).valid is not expected:
+                    if evaluate(compiled, payload, EvaluationOptions()).valid is not expected:
                         wrong.add(case)
 
             assert [] == suite.uncovered(wrong, seen, group)

@@ -1,4 +1,4 @@
-"""The text for the model says what to change, and fits in 2,000 characters."""
+"""Error texts for the model name the remedy, in at most 2,000 characters."""
 
 import json
 from pathlib import Path
@@ -35,11 +35,13 @@ def test_the_text_names_every_place_and_what_is_wanted_there(case: dict[str, Any
             b'{"a": 1', "- not JSON: it ends before the value is complete at ", id="cut off"
         ),
         pytest.param(b'{"a": NaN}', "- not JSON: NaN and Infinity are not JSON numbers", id="NaN"),
-        pytest.param(b'{"a": {"b": 1, "b": 2}}', "- a.b: the object has this key", id="key twice"),
+        pytest.param(
+            b'{"a": {"b": 1, "b": 2}}', "- a.b: duplicate key in the object", id="key twice"
+        ),
         pytest.param(b'{"a": 1e999}', "- the number at line 1, column 7 is too", id="out of range"),
     ],
 )
-def test_what_is_not_json_is_told_as_that(payload: bytes, line: str) -> None:
+def test_what_is_not_json_is_reported_as_that(payload: bytes, line: str) -> None:
     """The advice is to send well-formed JSON, not to correct an argument."""
     with pytest.raises(MalformedError) as malformed:
         decode(payload, max_depth=128)
@@ -57,7 +59,7 @@ def test_a_valid_verdict_has_no_text() -> None:
     assert ("", "") == (tool_error_text(Verdict()), tool_error_text(Verdict((warning,))))
 
 
-def test_only_errors_are_told() -> None:
+def test_only_errors_are_reported() -> None:
     """Beside errors, warnings are left out."""
     verdict = Verdict((violation("/a", severity=Severity.WARNING), violation("/b")))
 
@@ -88,7 +90,7 @@ def test_the_tool_need_not_be_named() -> None:
         pytest.param("/a\nb", '["a b"]: ', id="a name with a line break"),
     ],
 )
-def test_places_are_told_as_paths(pointer: str, path: str) -> None:
+def test_places_are_reported_as_paths(pointer: str, path: str) -> None:
     """A path reads as code does, and stays on its line."""
     assert f"- {path}wrong" == tool_error_text(Verdict((violation(pointer),))).split("\n")[1]
 
@@ -122,7 +124,7 @@ def test_a_truncated_verdict_says_that_there_may_be_more() -> None:
     """Even where every line fits."""
     text = tool_error_text(Verdict((violation("/a"),), truncated=True), tool="t")
 
-    assert f"{HEAD}\n- a: wrong\n- and perhaps more\n{TAIL}" == text
+    assert f"{HEAD}\n- a: wrong\n- and possibly more\n{TAIL}" == text
 
 
 @pytest.mark.parametrize(
@@ -136,7 +138,7 @@ def test_a_truncated_verdict_says_that_there_may_be_more() -> None:
     ],
 )
 def test_nothing_makes_a_text_too_long(pointer: str, message: str, tool: str) -> None:
-    """The first place is told in any case, and the end is always the advice."""
+    """The first place is reported in any case, and the end is always the advice."""
     verdict = Verdict(tuple(violation(pointer, message) for _ in range(30)))
     lines = tool_error_text(verdict, tool=tool).split("\n")
 

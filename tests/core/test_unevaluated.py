@@ -1,4 +1,4 @@
-"""What is evaluated beside ``unevaluated*``, where no payload changes it."""
+"""Locations evaluated beside ``unevaluated*`` where they do not depend on the payload."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from sidecheck_server.core.compiler.evaluated_locations import (
     evaluated_properties,
 )
 from sidecheck_server.core.schemas.canonical import CannotLowerError
-from support.compiling import D2019, compiled, judges, survey_of
+from support.compiling import D2019, compile_value, evaluate_all, survey_of
 
 AB: dict[str, Any] = {"properties": {"a": {"type": "string"}, "b": True}}
 
@@ -80,7 +80,7 @@ def table(cases: dict[str, Any]) -> list[Any]:
 def test_evaluated_properties_are_those_that_are_beside(
     beside: Any, expected: EvaluatedProperties | None
 ) -> None:
-    """None stands for all of them."""
+    """None is for all of them."""
     surveyed = survey_of({"unevaluatedProperties": False, **beside})
     here = next(iter(surveyed.reached.values()))
 
@@ -89,7 +89,7 @@ def test_evaluated_properties_are_those_that_are_beside(
 
 @pytest.mark.parametrize(("beside", "expected"), table(ITEMS))
 def test_evaluated_items_are_the_first_ones(beside: Any, expected: int | None) -> None:
-    """So many of them; None stands for all."""
+    """So many of them; None is for all."""
     surveyed = survey_of({"unevaluatedItems": False, **beside})
     here = next(iter(surveyed.reached.values()))
 
@@ -102,10 +102,12 @@ def test_evaluated_items_are_the_first_ones(beside: Any, expected: int | None) -
 def test_what_depends_on_the_payload_is_for_the_complete_engine(beside: Any) -> None:
     """Neither keyword is lowered then."""
     for keyword in ("unevaluatedProperties", "unevaluatedItems"):
-        ready = compiled({keyword: False, **beside})
+        ready = compile_value({keyword: False, **beside})
 
         assert ready.fast is None
-        assert keyword in ready.why_complete or "dynamic" in ready.why_complete.lower()
+        assert (
+            keyword in ready.complete_only_reason or "dynamic" in ready.complete_only_reason.lower()
+        )
 
 
 def test_contains_evaluates_items_since_2020_12() -> None:
@@ -115,7 +117,7 @@ def test_contains_evaluates_items_since_2020_12() -> None:
 
     with pytest.raises(CannotLowerError):
         evaluated_items(next(iter(surveyed.reached.values())), surveyed)
-    assert [True, False] == judges(schema, [["a", 1], ["a", None]])
+    assert [True, False] == evaluate_all(schema, [["a", 1], ["a", None]])
 
 
 @pytest.mark.parametrize(
@@ -141,6 +143,6 @@ def test_contains_evaluates_items_since_2020_12() -> None:
         ),
     ],
 )
-def test_the_rest_is_judged(schema: Any, payloads: list[Any], verdicts: list[bool]) -> None:
+def test_the_rest_is_evaluated(schema: Any, payloads: list[Any], verdicts: list[bool]) -> None:
     """By both engines alike."""
-    assert verdicts == judges(schema, payloads)
+    assert verdicts == evaluate_all(schema, payloads)

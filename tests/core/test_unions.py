@@ -1,15 +1,15 @@
-"""Unions become plainer schemas only where both keywords mean the same by them."""
+"""Simplification of unions, where ``anyOf`` and ``oneOf`` mean the same."""
 
 from random import Random
 from typing import Any
 
 import pytest
-from sidecheck_server.core.compiler.generation import generate
-from sidecheck_server.core.compiler.unions import merged, without_trying
+from sidecheck_server.core.compiler.generation import generate_code
+from sidecheck_server.core.compiler.unions import merge_branches, simplify_unions
 from sidecheck_server.core.compiler.value_bounds import Definitions
 from sidecheck_server.core.engines.fast import FastEngine
 from sidecheck_server.core.schemas.canonical import Constant, Lowered
-from support.compiling import LIMITS, compiled, judges
+from support.compiling import LIMITS, compile_value, evaluate_all
 
 NULL, STRING = {"type": ["null"]}, {"type": ["string"]}
 NUMBER = {"type": ["number"]}
@@ -98,7 +98,7 @@ PAYLOADS: list[Any] = [
 )
 def test_unions_merge_if_their_branches_exclude_each_other(branches: Any, expected: Any) -> None:
     """And say nothing about the types of others."""
-    assert expected == merged(branches)
+    assert expected == merge_branches(branches)
 
 
 def random_branch(random: Random) -> Any:
@@ -114,7 +114,7 @@ def random_branch(random: Random) -> Any:
 
 
 def verdicts(canonical: Any) -> list[bool]:
-    code = generate(Lowered({"d0": canonical}), LIMITS)
+    code = generate_code(Lowered({"d0": canonical}), LIMITS)
     engine = FastEngine(code, "2020-12", LIMITS)
     return [engine.is_valid(payload) for payload in PAYLOADS]
 
@@ -125,7 +125,7 @@ def test_what_is_merged_accepts_what_the_union_accepts() -> None:
     for number in range(3000):
         random = Random(number)
         branches = [random_branch(random) for _ in range(random.randint(1, 3))]
-        plain = merged(branches)
+        plain = merge_branches(branches)
         if plain is not None:
             found += 1
             expected = verdicts(plain)
@@ -136,22 +136,22 @@ def test_what_is_merged_accepts_what_the_union_accepts() -> None:
 
 
 def tagged(value: Any, name: str = "kind", **more: Any) -> dict[str, Any]:
-    """Return an object whose member *name* has one value, or one of a list of values."""
+    """Return an object whose property *name* has one value, or one of a list of values."""
     values = value if isinstance(value, list) else [value]
     return {"type": ["object"], "properties": {name: {"enum": values}}, "required": [name], **more}
 
 
-def by_member(*cases: Any, name: str = "kind") -> dict[str, Any]:
-    """Return what is told by the member *name*; cases are values, and keywords beside them."""
+def by_property(*cases: Any, name: str = "kind") -> dict[str, Any]:
+    """Return the ``byProperty`` of the property *name*, from its values and other keywords."""
     told = [
         [values, {"type": ["object"], "properties": {name: True}, "required": [name], **more}]
         for values, more in cases
     ]
-    return {"type": ["object"], "byMember": {"name": name, "cases": told}}
+    return {"type": ["object"], "byProperty": {"name": name, "cases": told}}
 
 
 A, B = tagged("a"), tagged("b")
-A_OR_B = by_member((["a"], {}), (["b"], {}))
+A_OR_B = by_property((["a"], {}), (["b"], {}))
 DEFINITIONS: dict[str, Any] = {
     "d1": tagged("a"),
     "d2": {"$ref": "#/definitions/d3"},
@@ -168,22 +168,25 @@ D1, D2, D4, D5 = ({"$ref": f"#/definitions/{name}"} for name in ("d1", "d2", "d4
         pytest.param({"oneOf": [A, B]}, A_OR_B, id="a member tells"),
         pytest.param(
             {"anyOf": [tagged(["a", "c"]), tagged([True, None, False])]},
-            by_member((["a", "c"], {}), ([True, None, False], {})),
+            by_property((["a", "c"], {}), ([True, None, False], {})),
             id="by several values of several types",
         ),
         pytest.param(
             {"anyOf": [tagged("a", minProperties=2), B]},
-            by_member((["a"], {"minProperties": 2}), (["b"], {})),
+            by_property((["a"], {"minProperties": 2}), (["b"], {})),
             id="with more to judge",
         ),
         pytest.param(
             {"anyOf": [D1, D2]},
-            {"type": ["object"], "byMember": {"name": "kind", "cases": [[["a"], D1], [["b"], D2]]}},
+            {
+                "type": ["object"],
+                "byProperty": {"name": "kind", "cases": [[["a"], D1], [["b"], D2]]},
+            },
             id="through references",
         ),
         pytest.param(
             {"oneOf": [A, NULL, B]},
-            {"type": ["null", "object"], "byMember": A_OR_B["byMember"]},
+            {"type": ["null", "object"], "byProperty": A_OR_B["byProperty"]},
             id="beside null",
         ),
         pytest.param(
@@ -204,7 +207,7 @@ D1, D2, D4, D5 = ({"$ref": f"#/definitions/{name}"} for name in ("d1", "d2", "d4
             {
                 "type": ["object"],
                 "required": ["kind"],
-                "byMember": by_member((["a"], {"required": []}), (["b"], {}))["byMember"],
+                "byProperty": by_property((["a"], {"required": []}), (["b"], {}))["byProperty"],
             },
             id="with what stands beside the union",
         ),
@@ -212,11 +215,11 @@ D1, D2, D4, D5 = ({"$ref": f"#/definitions/{name}"} for name in ("d1", "d2", "d4
             {"oneOf": [{"allOf": [A, {"required": ["x"]}]}, B]},
             {
                 "type": ["object"],
-                "byMember": {
+                "byProperty": {
                     "name": "kind",
                     "cases": [
                         [["a"], {"allOf": [A, {"required": ["x"]}]}],
-                        A_OR_B["byMember"]["cases"][1],
+                        A_OR_B["byProperty"]["cases"][1],
                     ],
                 },
             },
@@ -268,8 +271,8 @@ D1, D2, D4, D5 = ({"$ref": f"#/definitions/{name}"} for name in ("d1", "d2", "d4
     ],
 )
 def test_branches_that_something_tells_apart_are_not_tried(schema: Any, expected: Any) -> None:
-    """Only the one that is told is judged."""
-    assert expected == without_trying(schema, Definitions(DEFINITIONS))
+    """Only the one that is reported is evaluated."""
+    assert expected == simplify_unions(schema, Definitions(DEFINITIONS))
 
 
 TAGS = ["a", "b", "c", True, False, None]
@@ -300,8 +303,8 @@ def random_object(random: Random) -> Any:
     return branch
 
 
-def said(definitions: dict[str, Any]) -> list[bool]:
-    engine = FastEngine(generate(Lowered(definitions), LIMITS), "2020-12", LIMITS)
+def message(definitions: dict[str, Any]) -> list[bool]:
+    engine = FastEngine(generate_code(Lowered(definitions), LIMITS), "2020-12", LIMITS)
     return [engine.is_valid(payload) for payload in OBJECTS]
 
 
@@ -324,14 +327,14 @@ def test_what_is_not_tried_accepts_what_the_union_accepts() -> None:
             root |= random.choice(
                 [{"type": ["object"]}, {"required": ["kind"]}, {"minProperties": 1}]
             )
-        simpler = without_trying(root, Definitions(definitions))
-        told += "byMember" in repr(simpler) or "byType" in repr(simpler)
-        assert said({"d0": root, **definitions}) == said({"d0": simpler, **definitions}), root
+        simpler = simplify_unions(root, Definitions(definitions))
+        told += "byProperty" in repr(simpler) or "byType" in repr(simpler)
+        assert message({"d0": root, **definitions}) == message({"d0": simpler, **definitions}), root
 
     assert told > 500
 
 
-def test_unions_of_models_are_told_by_their_member() -> None:
+def test_unions_of_models_are_reported_by_their_property() -> None:
     """References with a constant in each, as pydantic writes them, of many models."""
     names = [f"model-{number}" for number in range(60)]
     schema = {
@@ -350,5 +353,5 @@ def test_unions_of_models_are_told_by_their_member() -> None:
     payloads: list[Any] = [{"type": name, "x": x} for name in names for x in (1, "1")]
     others: list[Any] = [{"x": 1}, {"type": "model-60", "x": 1}, {"type": ["model-1"], "x": 1}, []]
 
-    assert compiled(schema).artifact.fast is not None
-    assert [True, False] * 60 + [False] * 4 == judges(schema, payloads + others)
+    assert compile_value(schema).artifact.fast is not None
+    assert [True, False] * 60 + [False] * 4 == evaluate_all(schema, payloads + others)

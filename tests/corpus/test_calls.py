@@ -1,16 +1,15 @@
-"""Real calls get the verdict that two other validators recorded."""
+"""Real calls get the verdict of two other validators."""
 
 import json
 from functools import cache
 from typing import Any
 
 from agreement.corpus import edition_of
-from agreement.judges import LIMITS
+from agreement.engines import LIMITS
 from agreement.schemas import Question
-from sidecheck_server.core.compiler.compilation import compile_source
-from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
+from sidecheck_server.core.compiler.compilation import CompiledSchema, compile_schema
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.core.evaluate import DISAGREEMENT, EvaluationOptions, judge
+from sidecheck_server.core.evaluate import DISAGREEMENT, EvaluationOptions, evaluate
 from sidecheck_server.core.payload import decode
 from support.shared_material import read_records, shared
 
@@ -19,13 +18,13 @@ NOT_TOLD = {DISAGREEMENT, "DETAILS_UNAVAILABLE"}
 
 @cache
 def compiled(schema: str) -> CompiledSchema | ErrorReason:
-    """Return the schema of the text *schema*, compiled, or why it is refused."""
+    """Return the schema of the text *schema*, compiled, or why it is rejected."""
     value = json.loads(schema)
     source = Question(edition_of(value), value, {}).source()
     try:
-        return CompiledSchema(source, compile_source(source, LIMITS), LIMITS)
-    except RequestError as refusal:
-        return refusal.reason
+        return CompiledSchema(source, compile_schema(source, LIMITS), LIMITS)
+    except RequestError as error:
+        return error.reason
 
 
 def answers(record: dict[str, Any]) -> dict[str, Any]:
@@ -35,7 +34,7 @@ def answers(record: dict[str, Any]) -> dict[str, Any]:
         return {"refused": schema}
     payload = json.dumps(record["arguments"]).encode()
     value = decode(payload, max_depth=LIMITS.payload_depth)
-    verdict = judge(schema, payload, EvaluationOptions())
+    verdict = evaluate(schema, payload, EvaluationOptions())
     codes = {violation.code for violation in verdict.violations}
     return {
         "judge": verdict.valid,

@@ -9,7 +9,7 @@ LEAST_FAST = 0.995
 
 
 def test_every_valid_schema_compiles() -> None:
-    """No schema that is recorded as valid is refused."""
+    """No schema that is recorded as valid is rejected."""
     made = compiled_schemas()
     valid = [schema.name for schema in tool_schemas() if schema.recorded_valid]
 
@@ -17,7 +17,7 @@ def test_every_valid_schema_compiles() -> None:
     assert [] == [(name, str(made[name])) for name in valid if isinstance(made[name], RequestError)]
 
 
-def test_every_broken_schema_is_refused_as_such() -> None:
+def test_every_broken_schema_is_rejected_as_such() -> None:
     """A schema that is recorded as breaking its meta-schema is INVALID_SCHEMA."""
     made = compiled_schemas()
     broken = [schema.name for schema in tool_schemas() if not schema.recorded_valid]

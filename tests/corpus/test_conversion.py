@@ -1,4 +1,4 @@
-"""Real tools are converted for every API, and their arguments come back."""
+"""Real tools are converted for every API, and their arguments convert back."""
 
 from collections import Counter
 from functools import cache
@@ -75,9 +75,9 @@ def test_real_tools_are_converted_or_refused_with_a_reason(api: ModelApi, way: s
 @pytest.mark.parametrize(("api", "way"), ROWS)
 def test_what_is_converted_passes_the_preflight(api: ModelApi, way: str) -> None:
     assert [] == [
-        (subject.name, said)
+        (subject.name, message)
         for subject, each in conversions(api, way)
-        for said in faults(api, each.tool, strict=each.strict)
+        for message in faults(api, each.tool, strict=each.strict)
     ]
 
 

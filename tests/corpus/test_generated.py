@@ -1,4 +1,4 @@
-"""On payloads made for the schemas of real tools, all judges agree."""
+"""All validators agree on payloads generated for the schemas of real tools."""
 
 import json
 from random import Random
@@ -6,7 +6,7 @@ from random import Random
 import pytest
 from agreement.__main__ import reproduction
 from agreement.corpus import follow_within, tool_schemas
-from agreement.judges import Finding, Judges, summon
+from agreement.engines import Engines, Finding, create_engines
 from agreement.mutations import mutated
 from agreement.payloads import PayloadMaker
 from agreement.shrinking import shrunk
@@ -15,14 +15,14 @@ PAYLOADS = 3
 NAMES = ("a", "b", "id", "name", "unknown", "$ref", "__proto__", "")
 
 
-def test_the_judges_agree_on_real_schemas(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_evaluates_agree_on_real_schemas(capsys: pytest.CaptureFixture[str]) -> None:
     """Payloads towards each schema, and the same with small changes, get one verdict."""
     valid = [schema.question for schema in tool_schemas() if schema.recorded_valid]
     findings: list[Finding] = []
     verdicts: list[bool] = []
     for number, question in enumerate(valid):
-        judges = summon(question)
-        if not isinstance(judges, Judges):
+        judges = create_engines(question)
+        if not isinstance(judges, Engines):
             findings += [judges] if isinstance(judges, Finding) else []
             continue
         random = Random(f"corpus/{number}")

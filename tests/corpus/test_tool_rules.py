@@ -1,4 +1,4 @@
-"""The rules for one tool, on real tools: what they find is there, and no rule blocks a tool."""
+"""Rules for tools, on real tools: they report true faults, and block no tool."""
 
 import re
 from collections import defaultdict
@@ -64,7 +64,7 @@ def test_there_are_tools() -> None:
         ("TOOL_NAME_BEDROCK", r"[a-zA-Z0-9_-]{1,64}"),
     ],
 )
-def test_the_names_that_break_a_grammar_are_told(version: str, code: str, pattern: str) -> None:
+def test_the_names_that_break_a_grammar_are_reported(version: str, code: str, pattern: str) -> None:
     broken = named_other_than(pattern)
     assert len(broken) > 10
     assert broken == names_by_code(version)[code]
@@ -77,7 +77,7 @@ def test_no_rule_but_those_of_names_hints_and_descriptions_finds_anything(versio
     assert set() == names_by_code(version).keys() - allowed
 
 
-def test_a_tool_that_is_read_only_and_destructive_is_told() -> None:
+def test_a_tool_that_is_read_only_and_destructive_is_reported() -> None:
     broken = {
         tool["name"]
         for tool in definitions()

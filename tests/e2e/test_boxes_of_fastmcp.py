@@ -9,7 +9,7 @@ from fastmcp.tools import Tool
 from sidecheck import unbox
 from sidecheck_server.core.mcp.results import Value, Whole, normalized
 from sidecheck_server.core.mcp.wrapping.definitions import adapt_tool
-from support.compiling import LIMITS, judges
+from support.compiling import LIMITS, evaluate_all
 
 
 @dataclass
@@ -50,7 +50,7 @@ async def test_its_boxes_are_known_and_opened(function: Any, value: Any) -> None
     made = normalized(Value(json.dumps(value).encode()), old.output, "2025-11-25", LIMITS)
 
     assert ("result", "") == (old.box, new.box)
-    assert [True, False] == judges(natural, [value, {"result": value}])
+    assert [True, False] == evaluate_all(natural, [value, {"result": value}])
     assert [{"result": value}] * 2 == [same["structuredContent"], made["structuredContent"]]
     assert value == opened["structuredContent"]
     assert "_meta" not in opened

@@ -17,10 +17,9 @@ from google.rpc.error_details_pb2 import ErrorInfo
 from google.rpc.status_pb2 import Status
 from sidecheck.v1 import validation_service_pb2 as v1
 from sidecheck.v1.verdict_pb2 import Verdict
-from sidecheck_server.core.compiler.compilation import compile_source
-from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
+from sidecheck_server.core.compiler.compilation import CompiledSchema, compile_schema
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.core.evaluate import EvaluationOptions, judge
+from sidecheck_server.core.evaluate import EvaluationOptions, evaluate
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.calls.results import must_be_object
 from sidecheck_server.core.mcp.tools.definitions import read_tool
@@ -151,9 +150,9 @@ def _from_core(request: v1.ValidateRequest) -> Any:
         if source is None:
             return ErrorReason.NO_OUTPUT_SCHEMA.value
         source = replace(source, assert_formats=options.assert_formats)
-        compiled = CompiledSchema(source, compile_source(source, _LIMITS), _LIMITS)
+        compiled = CompiledSchema(source, compile_schema(source, _LIMITS), _LIMITS)
         payload = getattr(request.subject, kind)
-        verdict = judge(compiled, payload, how)
+        verdict = evaluate(compiled, payload, how)
         if kind == "structured_content":
             verdict = must_be_object(verdict, payload, how, DEFAULT_VERSION)
     except RequestError as refusal:

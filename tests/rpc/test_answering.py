@@ -32,7 +32,7 @@ from sidecheck_server.rpc.validation import ValidationServicer
 from sidecheck_server.services.calls import ToolCalls
 from sidecheck_server.services.validation import ResolvedSchema
 from structlog.testing import capture_logs
-from support.compiling import compiled
+from support.compiling import compile_value
 from support.wire import info_of
 
 SECRET = "hunter2"
@@ -70,7 +70,7 @@ class Judge:
     async def find(self, target: Any, _side: Any, *, assert_formats: bool) -> ResolvedSchema:
         if target.digest != "sha256:1":
             raise self.failure
-        return ResolvedSchema(compiled(True, assert_formats=assert_formats))
+        return ResolvedSchema(compile_value(True, assert_formats=assert_formats))
 
 
 @asynccontextmanager

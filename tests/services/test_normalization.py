@@ -5,9 +5,8 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
-from sidecheck_server.core.compiler.compilation import Artifact, compile_source
-from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
-from sidecheck_server.core.evaluate import EvaluationOptions, judge
+from sidecheck_server.core.compiler.compilation import Artifact, CompiledSchema, compile_schema
+from sidecheck_server.core.evaluate import EvaluationOptions, evaluate
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.check import Checked, check
 from sidecheck_server.core.mcp.context import Context
@@ -38,11 +37,11 @@ def tool(output: Any) -> InlineTool:
 
 async def compile_here(source: SchemaSource, begun: Callable[[], None]) -> Artifact:
     begun()
-    return compile_source(source, LIMITS)
+    return compile_schema(source, LIMITS)
 
 
 async def judge_here(compiled: CompiledSchema, payload: bytes, how: EvaluationOptions) -> Verdict:
-    return judge(compiled, payload, how)
+    return evaluate(compiled, payload, how)
 
 
 async def check_here(asked: CheckRequest) -> Checked:

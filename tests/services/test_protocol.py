@@ -6,10 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from sidecheck_server.core.compiler.compilation import Artifact, compile_source
-from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
+from sidecheck_server.core.compiler.compilation import Artifact, CompiledSchema, compile_schema
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.core.evaluate import EvaluationOptions, judge
+from sidecheck_server.core.evaluate import EvaluationOptions, evaluate
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.check import Checked
 from sidecheck_server.core.mcp.context import Context
@@ -37,7 +36,7 @@ class Compiler:
         begun()
         self.compiled.append(source.json)
         await asyncio.sleep(0)
-        return compile_source(source, LIMITS)
+        return compile_schema(source, LIMITS)
 
 
 def surface_source(version: str, name: str) -> SchemaSource:
@@ -47,7 +46,7 @@ def surface_source(version: str, name: str) -> SchemaSource:
 
 
 async def judge_here(compiled: CompiledSchema, payload: bytes, how: EvaluationOptions) -> Verdict:
-    return judge(compiled, payload, how)
+    return evaluate(compiled, payload, how)
 
 
 def asking(*questions: DeferredCheck) -> Callable[[CheckRequest], Any]:

@@ -8,7 +8,7 @@ from threading import Event
 from typing import Any
 
 import pytest
-from sidecheck_server.core.compiler.compilation import Artifact, compile_source
+from sidecheck_server.core.compiler.compilation import Artifact, compile_schema
 from sidecheck_server.core.digests import digest_of
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import Limits
@@ -58,7 +58,7 @@ class Compiler:
         failure, self.failure = self.failure, None
         if failure:
             raise failure
-        return compile_source(source, LIMITS)
+        return compile_schema(source, LIMITS)
 
 
 def registrar(registry: Registry, failure: Exception | None = None) -> Registrar:

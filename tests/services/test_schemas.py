@@ -9,10 +9,9 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from sidecheck_server.core.compiler.compilation import Artifact, compile_source
-from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
+from sidecheck_server.core.compiler.compilation import Artifact, CompiledSchema, compile_schema
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.core.evaluate import EvaluationOptions, judge
+from sidecheck_server.core.evaluate import EvaluationOptions, evaluate
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.schemas.source import SchemaSource
 from sidecheck_server.core.types import Document
@@ -39,7 +38,7 @@ class Compiler:
         await self.go.wait()
         if self.outcomes:
             raise self.outcomes.pop(0)
-        return compile_source(source, LIMITS)
+        return compile_schema(source, LIMITS)
 
 
 def cache(compiler: Compiler, registered: int = 10, inline: int = 10) -> CompiledSchemas:
@@ -73,7 +72,7 @@ async def test_concurrent_callers_compile_once() -> None:
     assert [number(1).json] == compiler.compiled
     assert [got[0]] * 6 == got
     assert [True, False] == [
-        judge(got[0], text, EvaluationOptions()).valid for text in (b"1", b"2")
+        evaluate(got[0], text, EvaluationOptions()).valid for text in (b"1", b"2")
     ]
 
 
@@ -229,7 +228,7 @@ async def test_what_is_larger_than_the_cache_is_compiled_each_time() -> None:
     large = SchemaSource(b'{"const": 1, "title": "%s"}' % (b"x" * 20_000))
     got = [await schemas.inline(large) for _ in range(2)]
 
-    assert [True, True] == [judge(one, b"1", EvaluationOptions()).valid for one in got]
+    assert [True, True] == [evaluate(one, b"1", EvaluationOptions()).valid for one in got]
     assert 2 == len(compiler.compiled)
 
 
@@ -254,7 +253,7 @@ async def test_other_calls_have_their_turn_while_patterns_are_made_ready() -> No
     patterns = {f"p{n}": {"pattern": f"^(?:[a-z]{{1,50}}-){{1,9}}{n}$"} for n in range(1500)}
     source = SchemaSource(json.dumps({"properties": patterns}).encode())
     limits = replace(LIMITS, pattern_instructions=10_000_000)
-    artifact = compile_source(source, limits)
+    artifact = compile_schema(source, limits)
 
     async def made(_source: SchemaSource, begun: Callable[[], None]) -> Artifact:
         begun()
@@ -266,6 +265,6 @@ async def test_other_calls_have_their_turn_while_patterns_are_made_ready() -> No
         await asyncio.sleep(0)
         turns_taken += 1
 
-    assert judge(await loading, b'{"p7": "a-7"}', EvaluationOptions()).valid
+    assert evaluate(await loading, b'{"p7": "a-7"}', EvaluationOptions()).valid
     # In one piece it would be the four that the tasks themselves take.
     assert turns_taken > 8

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from sidecheck_server.core.compiler.compilation import Artifact, compile_source
+from sidecheck_server.core.compiler.compilation import Artifact, compile_schema
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.context import Context
@@ -27,7 +27,7 @@ DOCUMENT = Document("urn:a", b"{}")
 async def compile_but_not_that(source: SchemaSource, begun: Any) -> Artifact:
     if b"lost" in source.json:
         raise RequestError(ErrorReason.WORKER_CRASHED, "died")
-    return compile_source(source, LIMITS)
+    return compile_schema(source, LIMITS)
 
 
 async def checked(listing: Any = None, **more: Any) -> CheckedTools:

@@ -6,11 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from sidecheck_server.core.compiler.compilation import Artifact, compile_source
-from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
+from sidecheck_server.core.compiler.compilation import Artifact, CompiledSchema, compile_schema
 from sidecheck_server.core.digests import digest_of
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.core.evaluate import EvaluationOptions, judge
+from sidecheck_server.core.evaluate import EvaluationOptions, evaluate
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.schemas.source import SchemaSource
 from sidecheck_server.core.types import Document, Verdict
@@ -59,7 +58,7 @@ class Compiler:
     async def __call__(self, source: SchemaSource, begun: Callable[[], None]) -> Artifact:
         begun()
         self.compiled.append(source.json)
-        return compile_source(source, LIMITS)
+        return compile_schema(source, LIMITS)
 
 
 @pytest.fixture
@@ -86,7 +85,7 @@ async def validator(compiler: Compiler, registry: Registry) -> Validator:
 
 
 async def judge_here(compiled: CompiledSchema, payload: bytes, how: EvaluationOptions) -> Verdict:
-    return judge(compiled, payload, how)
+    return evaluate(compiled, payload, how)
 
 
 async def codes(

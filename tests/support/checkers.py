@@ -1,8 +1,7 @@
 """Checkers without workers: what takes long is done here."""
 
-from sidecheck_server.core.compiler.compilation import Artifact, compile_source
-from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
-from sidecheck_server.core.evaluate import EvaluationOptions, judge
+from sidecheck_server.core.compiler.compilation import Artifact, CompiledSchema, compile_schema
+from sidecheck_server.core.evaluate import EvaluationOptions, evaluate
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.check import Checked, check
 from sidecheck_server.core.mcp.protocol_schemas import compile_protocol_schemas
@@ -20,7 +19,7 @@ SURFACES = compile_protocol_schemas(_LIMITS)
 
 
 async def _compile(source: SchemaSource, begun: object) -> Artifact:
-    return compile_source(source, _LIMITS)
+    return compile_schema(source, _LIMITS)
 
 
 async def _check(asked: CheckRequest) -> Checked:
@@ -28,7 +27,7 @@ async def _check(asked: CheckRequest) -> Checked:
 
 
 async def _judge(compiled: CompiledSchema, payload: bytes, how: EvaluationOptions) -> Verdict:
-    return judge(compiled, payload, how)
+    return evaluate(compiled, payload, how)
 
 
 def checker_of(schemas: CompiledSchemas) -> Checker:

@@ -1,16 +1,15 @@
-"""Schemas as Python values, compiled, for tests of what happens on the way."""
+"""Compilation and evaluation of schemas that are given as Python values."""
 
 import json
 from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from sidecheck_server.core.compiler.compilation import compile_source
-from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
+from sidecheck_server.core.compiler.compilation import CompiledSchema, compile_schema
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.schemas.dialects import DEFAULT_DIALECT, DIALECTS, Dialect, dialect_of
-from sidecheck_server.core.schemas.references import Survey, survey
+from sidecheck_server.core.schemas.references import Survey, survey_schema
 from sidecheck_server.core.schemas.resources import Resources
 from sidecheck_server.core.schemas.source import SchemaSource
 from sidecheck_server.core.types import Document
@@ -22,10 +21,10 @@ __all__ = [
     "D2019",
     "D2020",
     "LIMITS",
-    "compiled",
+    "compile_value",
     "dialect",
-    "judges",
-    "refused",
+    "evaluate_all",
+    "schema_error",
     "source_of",
     "survey_of",
 ]
@@ -36,7 +35,7 @@ LIMITS = Limits()
 
 def dialect(name: str) -> Dialect:
     """Return the supported dialect of that short name."""
-    return next(one for one in DIALECTS.values() if one.name == name)
+    return next(dialect for dialect in DIALECTS.values() if dialect.name == name)
 
 
 def source_of(schema: Any, documents: Mapping[str, Any] | None = None, **more: Any) -> SchemaSource:
@@ -45,34 +44,36 @@ def source_of(schema: Any, documents: Mapping[str, Any] | None = None, **more: A
     return SchemaSource(_text(schema), sent, **more)
 
 
-def compiled(
+def compile_value(
     schema: Any,
     documents: Mapping[str, Any] | None = None,
     *,
     limits: Limits = LIMITS,
     **more: Any,
 ) -> CompiledSchema:
-    """Return *schema*, compiled."""
+    """Return the compiled *schema*."""
     source = source_of(schema, documents, **more)
-    return CompiledSchema(source, compile_source(source, limits), limits)
+    return CompiledSchema(source, compile_schema(source, limits), limits)
 
 
-def refused(schema: Any, documents: Mapping[str, Any] | None = None, **more: Any) -> RequestError:
-    """Return the refusal of *schema*; fail if there is none."""
-    with pytest.raises(RequestError) as refusal:
-        compiled(schema, documents, **more)
-    return refusal.value
+def schema_error(
+    schema: Any, documents: Mapping[str, Any] | None = None, **more: Any
+) -> RequestError:
+    """Return the error that compiling *schema* raises; fail if it raises none."""
+    with pytest.raises(RequestError) as error:
+        compile_value(schema, documents, **more)
+    return error.value
 
 
-def judges(
+def evaluate_all(
     schema: Any, payloads: list[Any], documents: Mapping[str, Any] | None = None, **more: Any
 ) -> list[bool]:
     """Return whether each payload is valid, after both engines agreed on it."""
-    ready = compiled(schema, documents, **more)
-    said = [ready.complete.is_valid(payload) for payload in payloads]
+    ready = compile_value(schema, documents, **more)
+    message = [ready.complete.is_valid(payload) for payload in payloads]
     if ready.fast is not None:
-        assert said == [ready.fast.is_valid(payload) for payload in payloads]
-    return said
+        assert message == [ready.fast.is_valid(payload) for payload in payloads]
+    return message
 
 
 def survey_of(schema: Any, documents: Mapping[str, Any] | None = None) -> Survey:
@@ -83,7 +84,7 @@ def survey_of(schema: Any, documents: Mapping[str, Any] | None = None) -> Survey
         return dialect_of(found, around, sent.get)
 
     resources = Resources(schema, find(schema, DEFAULT_DIALECT), sent, find)
-    return survey(resources, lambda _found: None, LIMITS)
+    return survey_schema(resources, lambda _found: None, LIMITS)
 
 
 def _text(value: Any) -> bytes:

@@ -1,4 +1,4 @@
-"""Complete engines for tests: from a schema as a Python value, with its documents."""
+"""Complete engines for schemas that are given as Python values, with documents."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -31,14 +31,14 @@ class Library:
             **more,
         )
 
-    def _dialect_of(self, schema: Any, around: Dialect) -> Dialect:
-        return dialect_of(schema, around, self.documents.get)
+    def _dialect_of(self, schema: Any, parent: Dialect) -> Dialect:
+        return dialect_of(schema, parent, self.documents.get)
 
 
 def violations(
     engine: CompleteEngine, payload: Any, *, hide_values: bool = False
 ) -> Iterator[Violation]:
-    """Yield what *engine* finds wrong with *payload*, explained."""
+    """Yield the violations of *payload* by *engine*."""
     return explain(engine.faults(payload), hide_values=hide_values)
 
 

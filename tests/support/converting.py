@@ -3,13 +3,13 @@
 import json
 from typing import Any
 
-from sidecheck_server.core.compiler.compilation import Artifact, compile_source
+from sidecheck_server.core.compiler.compilation import Artifact, compile_schema
 from sidecheck_server.core.convert.converted_tool import ConvertedTool, ToolForm
 from sidecheck_server.core.convert.providers import PROVIDERS
 from sidecheck_server.core.convert.tool_conversion import convert_definition
 from sidecheck_server.core.convert.types import ConversionOptions, ModelApi
 from sidecheck_server.core.errors import RequestError
-from sidecheck_server.core.evaluate import judge
+from sidecheck_server.core.evaluate import evaluate
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.tools.definitions import read_tool
 from sidecheck_server.core.schemas.source import SchemaSource
@@ -63,10 +63,10 @@ def validator_of(
 
     async def compile_(source: SchemaSource, begun: Any) -> Artifact:
         begun()
-        return compile_source(source, limits)
+        return compile_schema(source, limits)
 
     async def judge_(compiled: Any, payload: bytes, how: Any) -> Verdict:
-        return judge(compiled, payload, how)
+        return evaluate(compiled, payload, how)
 
     schemas = CompiledSchemas(compile_, limits, 100, 100)
     return Validator(registry, schemas, judge_, limits, report_only)

@@ -9,7 +9,8 @@ from sidecheck_server.core.convert.schema_graph import SchemaNode, reachable
 from sidecheck_server.core.convert.schema_reader import read_schema
 from sidecheck_server.core.convert.schema_writer import write_schema
 from sidecheck_server.core.convert.transforms.context import Rule, TransformContext
-from sidecheck_server.core.schemas.keywords import KEYWORDS, Draft
+from sidecheck_server.core.schemas.keywords import KEYWORDS
+from sidecheck_server.core.types import Draft
 from support.compiling import LIMITS, source_of
 
 __all__ = [

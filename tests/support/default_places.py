@@ -1,7 +1,7 @@
-"""Where a schema has ``default`` as a keyword, found by what a path leads to.
+"""The locations of the keyword ``default`` in a schema.
 
-Each step of a path says what stands there: a schema, an object of schemas, a list of
-schemas, either, or data. It is written apart from the converter that it tests.
+Each step of a path leads to a schema, an object of schemas, a list of schemas, either, or
+data. It is independent of the converter that it tests.
 """
 
 from typing import Any
@@ -19,7 +19,7 @@ _LEADS_TO = {keyword: kind for kind, keywords in _BY_STEP.items() for keyword in
 
 
 def _kind_behind(kind: str, value: Any, step: str | int) -> str:
-    """Return what stands one *step* behind *value*, which is of a *kind*."""
+    """Return what is one *step* behind *value*, which is of a *kind*."""
     if isinstance(value, list):
         return "schema" if kind in {"list", "either"} else "data"
     if kind == "object":

@@ -16,7 +16,7 @@ _NUMBERS = [0, -0.0, 1, 1.0, -1.5e300, 5e-324, 2**53 + 1, 2**64, -(10**30), 0.1,
 
 @dataclass(frozen=True)
 class _Members:
-    """The members of an object as they are written, repeated ones too."""
+    """The properties of an object as they are written, repeated ones too."""
 
     pairs: tuple[tuple[str, Any], ...]
 
@@ -48,13 +48,13 @@ def _write(random: Random, node: Any) -> str:
         return f"{{{space}{','.join(members)}{space}}}"
     if isinstance(node, list):
         return f"[{','.join(_write(random, item) for item in node)}{space}]"
-    how = random.choice(["raw", "escaped", "each escaped"])
-    if isinstance(node, str) and how == "each escaped":
+    options = random.choice(["raw", "escaped", "each escaped"])
+    if isinstance(node, str) and options == "each escaped":
         units = node.encode("utf-16-be").hex()
         hexadecimal = random.choice([str.lower, str.upper])(units)
         starts = range(0, len(hexadecimal), 4)
         return f'"{"".join(_ESCAPE + hexadecimal[start : start + 4] for start in starts)}"'
-    return json.dumps(node, ensure_ascii=how == "escaped")
+    return json.dumps(node, ensure_ascii=options == "escaped")
 
 
 _ESCAPE = "\\u"

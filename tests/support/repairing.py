@@ -1,4 +1,4 @@
-"""What tests of repairs share."""
+"""Budget and exceptions for tests of repairs."""
 
 from sidecheck_server.core.budget import Budget, Exhausted
 from sidecheck_server.core.limits import Limits
@@ -6,7 +6,7 @@ from sidecheck_server.core.limits import Limits
 __all__ = ["STOPPED", "budget"]
 
 STOPPED = (Exhausted, RecursionError)
-"""What ends a repair that takes too much work."""
+"""The exceptions of a repair that exceeds its budget or the stack."""
 
 
 def budget(steps: int = Limits().steps) -> Budget:

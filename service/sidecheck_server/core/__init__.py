@@ -1,6 +1,6 @@
-"""The judge: pure and synchronous.
+"""The validation core: pure, synchronous and deterministic.
 
-Nothing in this package knows a wire, an event loop, a log, a clock, a file or a
-network. Values come in as bytes and text and leave as verdicts or refusals, and
-the same input always gets the same answer.
+Nothing in this package uses a transport, an event loop, a log, a clock, a file or a
+network. Input is bytes and text, output is verdicts or `RequestError`, and the same
+input always gives the same output.
 """

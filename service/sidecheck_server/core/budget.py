@@ -1,10 +1,9 @@
-"""Budgets: how much work one judgement may take, counted in steps.
+"""Budgets: how much work one evaluation may take, counted in steps.
 
-A step is about the work of one comparison in generated code: some twenty-five
-nanoseconds, and of no work more than a hundred.
-Whatever can be repeated by a payload or a schema is paid for before it is done: loops
-by the size of their body, patterns by program and text, comparisons of constants by
-their size. So the same bytes take the same number of steps on every machine.
+A step is about the work of one comparison in generated code: 25 nanoseconds, and at
+most 100. All work that a payload or a schema can repeat is charged before it is done:
+loops by the size of their body, patterns by program and text, comparisons of constants
+by their size. So the same bytes take the same number of steps on every machine.
 """
 
 from typing import TypeAlias
@@ -12,26 +11,26 @@ from typing import TypeAlias
 __all__ = ["LONGEST_SEARCH", "Budget", "Exhausted", "spend"]
 
 LONGEST_SEARCH = 300_000
-"""The most steps that one search for a pattern takes.
+"""The most steps charged for one search of a pattern.
 
-Most searches are fifty times faster than the worst. So many steps are more than the
-event loop has, and a worker that searches for too long is killed.
+Most searches are fifty times faster than the worst case. This is more than the event
+loop's budget, and a worker that searches for too long is killed.
 """
 
 #: The steps that are left: the one item of a list, so that generated code can count
-#: it down where it stands.
+#: it down in place.
 Budget: TypeAlias = list[int]
 
 
 class Exhausted(Exception):
-    """The budget is spent; nobody but the judge may catch it."""
+    """The budget is spent. Only the code that made the budget may catch it."""
 
 
 def spend(budget: Budget, steps: int) -> None:
-    """Take *steps* from *budget*.
+    """Subtract *steps* from *budget*.
 
     Raises:
-        Exhausted: it had fewer.
+        Exhausted: *budget* has fewer steps left.
     """
     budget[0] -= steps
     if budget[0] < 0:

@@ -1,9 +1,9 @@
-"""Digests: the names by which definitions and schemas are known.
+"""Digests of tool definitions and schemas: SHA-256 over canonical JSON.
 
-A digest is SHA-256 over canonical JSON: that of RFC 8785, but with exact integers.
-RFC 8785 itself reads every number as an IEEE double, and so gives 2^53 and 2^53 + 1,
-which schemas tell apart, one digest. Here numbers have one text exactly if they are
-equal, which below 2^53 is that of RFC 8785.
+Canonical JSON is that of RFC 8785, with exact integers. RFC 8785 itself reads every
+number as an IEEE double, so 2^53 and 2^53 + 1, which schemas distinguish, would have
+the same digest. Here two numbers have the same text if and only if they are equal;
+below 2^53 that text is RFC 8785's.
 """
 
 import hashlib
@@ -19,17 +19,19 @@ __all__ = ["canonical_json", "digest_of"]
 def digest_of(value: JsonValue, documents: Iterable[Document] = ()) -> str:
     """Return ``sha256:`` and the hexadecimal digest of the canonical JSON of *value*.
 
-    The *documents* that *value* may refer to are a part of what it means: with any,
-    the digest is that of an array of *value* and of an object that gives, for each
-    URI, the hexadecimal SHA-256 of the document's text.
+    The *documents* that *value* may refer to are part of its meaning: with any, the
+    digest is that of an array of *value* and an object that maps each URI to the
+    hexadecimal SHA-256 of the document's text.
 
-    The nesting of *value* must be bounded. Lone surrogates, which can only come
-    from values that were not decoded from UTF-8, make it raise UnicodeEncodeError.
+    The nesting of *value* must be bounded.
+
+    Raises:
+        UnicodeEncodeError: *value* has lone surrogates; values decoded from UTF-8 do not.
     """
-    brought: JsonValue = {
+    documents_by_uri: JsonValue = {
         document.uri: hashlib.sha256(document.json).hexdigest() for document in documents
     }
-    whole = [value, brought] if brought else value
+    whole = [value, documents_by_uri] if documents_by_uri else value
     return "sha256:" + hashlib.sha256(canonical_json(whole)).hexdigest()
 
 
@@ -40,34 +42,34 @@ def canonical_json(value: JsonValue) -> bytes:
     return "".join(parts).encode()
 
 
-def _write(value: JsonValue, put: Any) -> None:
+def _write(value: JsonValue, write: Any) -> None:
     if isinstance(value, str):
-        put(encode_basestring(value))
+        write(encode_basestring(value))
     elif isinstance(value, dict):
         separator = "{"
-        # RFC 8785, section 3.2.3: members in the order of their UTF-16 code units.
+        # RFC 8785, section 3.2.3: properties in the order of their UTF-16 code units.
         for name in sorted(value, key=_utf16):
-            put(separator)
-            put(encode_basestring(name))
-            put(":")
-            _write(value[name], put)
+            write(separator)
+            write(encode_basestring(name))
+            write(":")
+            _write(value[name], write)
             separator = ","
-        put("}" if value else "{}")
+        write("}" if value else "{}")
     elif isinstance(value, list):
         separator = "["
         for item in value:
-            put(separator)
-            _write(item, put)
+            write(separator)
+            _write(item, write)
             separator = ","
-        put("]" if value else "[]")
+        write("]" if value else "[]")
     elif isinstance(value, bool):
-        put("true" if value else "false")
+        write("true" if value else "false")
     elif value is None:
-        put("null")
+        write("null")
     elif isinstance(value, int):
-        put(str(value))
+        write(str(value))
     else:
-        put(_double(value))
+        write(_double(value))
 
 
 def _utf16(name: str) -> bytes:
@@ -75,17 +77,17 @@ def _utf16(name: str) -> bytes:
 
 
 def _double(value: float) -> str:
-    """Write a double as the integer that it is, or as ECMA-262's Number::toString does.
+    """Return an integral double as an integer, any other as ECMA-262's Number::toString.
 
-    The latter is RFC 8785, section 3.2.2.3. It writes the shortest digits, which beyond
-    2^53 name another integer.
+    The latter is RFC 8785, section 3.2.2.3. It is not used for integral doubles because
+    its shortest digits denote another integer beyond 2^53.
     """
     if value.is_integer():
         return str(int(value))
     mantissa, _, exponent = f"{abs(value)!r}".partition("e")
     whole, _, fraction = mantissa.partition(".")
     digits = (whole + fraction).lstrip("0")
-    # The decimal point stands before digit number `point`.
+    # Index of the digit that follows the decimal point.
     point = len(whole) + int(exponent or 0) - (len(whole + fraction) - len(digits))
     digits = digits.rstrip("0")
     sign = "-" if value < 0 else ""

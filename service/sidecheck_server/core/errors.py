@@ -1,8 +1,7 @@
-"""Refusals: the answers of a judge who could not judge.
+"""Errors: why no verdict was possible.
 
-Every refusal has one reason out of `ErrorReason`. A reason is stable and a program may
-decide by it; the message is for a person and free to improve. Which gRPC status a
-reason travels under is the business of `rpc.status` alone.
+Every error has one `ErrorReason`. Reasons are stable, so programs may branch on them;
+messages are for people and may change. `rpc.status` maps reasons to gRPC codes.
 """
 
 from collections.abc import Mapping
@@ -15,71 +14,71 @@ __all__ = ["ErrorReason", "RequestError"]
 
 
 class ErrorReason(StrEnum):
-    """Why no judgement could be made."""
+    """Why no verdict was possible."""
 
     # The request
     INVALID_REQUEST = "INVALID_REQUEST"
-    """A part of the request is missing, or contradicts another."""
+    """A required field of the request is missing, or two fields contradict each other."""
     UNKNOWN_PROTOCOL_VERSION = "UNKNOWN_PROTOCOL_VERSION"
-    """The request names an MCP protocol version that is not known."""
+    """The request names an unknown MCP protocol version."""
     LIMIT_EXCEEDED = "LIMIT_EXCEEDED"
-    """A payload, a schema or a request lies beyond a bound, which metadata names."""
+    """A payload, schema or request exceeds a limit; metadata ``bound`` names the limit."""
 
     # The target
     UNKNOWN_TOOL = "UNKNOWN_TOOL"
     """No tool of that name is registered for that server."""
     UNKNOWN_DEFINITION = "UNKNOWN_DEFINITION"
-    """No registered definition has that digest."""
+    """No registered tool definition has that digest."""
     UNKNOWN_SCHEMA = "UNKNOWN_SCHEMA"
-    """No schema of a registered tool has that digest."""
+    """No registered tool has a schema with that digest."""
     DEFINITION_MISMATCH = "DEFINITION_MISMATCH"
-    """The registered tool is not the one that the caller pinned."""
+    """The registered tool definition does not have the digest that the request pins."""
     NO_OUTPUT_SCHEMA = "NO_OUTPUT_SCHEMA"
-    """The tool has no output schema to judge structured content under."""
+    """The tool has no output schema to validate structured content against."""
     INVALID_TOOL = "INVALID_TOOL"
     """A tool definition is not JSON, or lacks a name or an input schema."""
 
     # The schema
     SCHEMA_NOT_JSON = "SCHEMA_NOT_JSON"
-    """A schema or a document is not JSON, or ambiguous JSON."""
+    """A schema or a document is not JSON, or is ambiguous JSON, as with duplicate keys."""
     UNSUPPORTED_DIALECT = "UNSUPPORTED_DIALECT"
-    """The schema declares a dialect that is neither supported nor sent along."""
+    """The schema declares an unsupported dialect, and its meta-schema was not sent along."""
     INVALID_SCHEMA = "INVALID_SCHEMA"
-    """The schema breaks the meta-schema of its dialect."""
+    """The schema is invalid against the meta-schema of its dialect."""
     INVALID_PATTERN = "INVALID_PATTERN"
     """A pattern of the schema is not a regular expression of ECMA-262."""
     UNSUPPORTED_PATTERN = "UNSUPPORTED_PATTERN"
-    """A pattern cannot be matched in linear time: look-around or back-references."""
+    """A pattern has look-around or back-references, which linear-time matching cannot run."""
     UNRESOLVABLE_REFERENCE = "UNRESOLVABLE_REFERENCE"
-    """A reference of the schema leads nowhere; nothing is ever fetched."""
+    """A reference of the schema cannot be resolved; nothing is ever fetched."""
     REFERENCE_CYCLE = "REFERENCE_CYCLE"
-    """A reference of the schema leads back to itself without consuming any payload."""
+    """References of the schema form a cycle that consumes no part of the payload."""
 
     # The conversion
     NOT_CONVERTIBLE = "NOT_CONVERTIBLE"
-    """The API takes nothing that the tool could be turned into, in the mode asked for."""
+    """The tool cannot be converted for the provider's API in the requested mode."""
     INVALID_MAPPING = "INVALID_MAPPING"
-    """A plan is none, or of a later version."""
+    """A conversion mapping cannot be read, or has an unknown version."""
     MAPPING_MISMATCH = "MAPPING_MISMATCH"
-    """A plan does not belong to the call, or to the tool."""
+    """A conversion mapping does not belong to the call or to the tool definition."""
 
     # The inference
     FEATURE_DISABLED = "FEATURE_DISABLED"
-    """A setting of the server switches this off."""
+    """A setting of the server disables the feature."""
 
     # The service
     WORKER_CRASHED = "WORKER_CRASHED"
-    """The worker process died that was at it; trying again may succeed."""
+    """The worker process crashed during the request; a retry may succeed."""
     SHUTTING_DOWN = "SHUTTING_DOWN"
-    """The server is draining and takes no more work."""
+    """The server is shutting down and accepts no more requests."""
 
 
 class RequestError(Exception):
-    """No judgement could be made, and *reason* says why.
+    """No verdict was possible; *reason* says why.
 
-    ``metadata`` holds every dynamic part of the message by name, so that a program
-    need not parse text. ``problems`` lists single faults where there are several,
-    for example those of a schema against its meta-schema.
+    ``metadata`` holds every variable part of the message by name, so that programs need
+    not parse text. ``violations`` lists the single faults where there are several, as
+    those of a schema against its meta-schema.
     """
 
     def __init__(
@@ -87,13 +86,13 @@ class RequestError(Exception):
         reason: ErrorReason,
         message: str,
         metadata: Mapping[str, str] = MappingProxyType({}),
-        problems: tuple[Violation, ...] = (),
+        violations: tuple[Violation, ...] = (),
     ) -> None:
         super().__init__(reason, message)
         self.reason = reason
         self.message = message
         self.metadata = dict(metadata)
-        self.violations = problems
+        self.violations = violations
 
     def __str__(self) -> str:
         return f"{self.reason}: {self.message}"
@@ -105,7 +104,7 @@ class RequestError(Exception):
         return hash((self.reason, self.message))
 
     def __reduce__(self) -> tuple[type["RequestError"], tuple[object, ...]]:
-        # Refusals cross process borders: workers compile.
+        # Errors of workers cross process borders.
         return (RequestError, self._content())
 
     def _content(self) -> tuple[object, ...]:

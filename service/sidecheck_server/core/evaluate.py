@@ -1,16 +1,20 @@
-"""The one way to a verdict."""
+"""Evaluation of payloads: the one way from JSON bytes to a verdict.
+
+The fast engine decides. The complete engine decides where the fast one cannot, and
+explains why a payload is invalid.
+"""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from sidecheck_server.core.budget import Budget, Exhausted
-from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
+from sidecheck_server.core.compiler.compilation import CompiledSchema
 from sidecheck_server.core.explain.violations import explain
-from sidecheck_server.core.limits import exceeded
+from sidecheck_server.core.limits import limit_exceeded_error, recursion_depth_error
 from sidecheck_server.core.payload import MalformedError, decode
-from sidecheck_server.core.repair.repairing import repaired, text_of
+from sidecheck_server.core.repair.repairs import apply_repairs, encode_repaired
 from sidecheck_server.core.repair.types import Repairs, UnknownArguments
-from sidecheck_server.core.repair.unknown import unknown_members
+from sidecheck_server.core.repair.unknown import find_unknown_properties
 from sidecheck_server.core.types import JsonValue, Repair, Severity, Verdict, Violation
 
 __all__ = [
@@ -20,43 +24,42 @@ __all__ = [
     "VALID",
     "EvaluationOptions",
     "details_unavailable",
-    "judge",
+    "evaluate",
     "try_evaluate_inline",
 ]
 
 DISAGREEMENT = "ENGINE_DISAGREEMENT"
-"""The code of the violation that says that the engines differ; never to be seen."""
+"""Code of the violation that reports that the two engines disagree: a defect."""
 
 DETAILS_UNAVAILABLE = "DETAILS_UNAVAILABLE"
-"""The code of the violation of a payload whose faults are not told."""
+"""Code of the violation of an invalid payload whose faults are not reported."""
 
 UNKNOWN_PROPERTY = "UNKNOWN_PROPERTY"
-"""The code of the violation of a member that the schema does not know, if one asks."""
+"""Code of the violation of a property that the schema does not know, if requested."""
 
 VALID = Verdict()
-"""The verdict on a payload of which there is nothing to say."""
+"""The verdict on a valid payload."""
 
-_TOO_LONG = (Exhausted, RecursionError)
-_UNKNOWN = {
-    UnknownArguments.REFUSE: Severity.ERROR,
+_OUT_OF_BOUNDS = (Exhausted, RecursionError)
+_UNKNOWN_SEVERITIES = {
+    UnknownArguments.REJECT: Severity.ERROR,
     UnknownArguments.REPORT: Severity.WARNING,
 }
 
 
 @dataclass(frozen=True, slots=True)
 class EvaluationOptions:
-    """How to judge."""
+    """Options of one evaluation."""
 
-    #: The largest number of violations in the verdict; at least one, since a verdict
-    #: without any is valid.
+    #: Most violations in the verdict; at least one, since a verdict without any is valid.
     max_violations: int = 20
-    #: The largest text of all of them, in characters; one is always told.
+    #: Longest text of all violations, in characters; the first is always reported.
     max_length: int = 1 << 20
-    #: Whether messages leave out what the payload holds.
+    #: Whether messages leave out values and names of the payload.
     hide_values: bool = False
-    #: Whether to look for what is wrong with an invalid payload.
+    #: Whether to find out why an invalid payload is invalid.
     explains: bool = True
-    #: What is asked for beside the verdict of the schema, if anything.
+    #: The repairs that are requested beside the verdict, if any.
     repairs: Repairs | None = None
 
     def __post_init__(self) -> None:
@@ -64,215 +67,232 @@ class EvaluationOptions:
             raise ValueError("max_violations must be at least 1")
 
 
-def judge(compiled: CompiledSchema, payload: bytes, how: EvaluationOptions) -> Verdict:
-    """Return the verdict on the JSON text *payload*, whatever it takes within the limits.
+def evaluate(compiled: CompiledSchema, payload: bytes, options: EvaluationOptions) -> Verdict:
+    """Return the verdict on the JSON text *payload*, within the limits of *compiled*.
 
     Raises:
-        Refusal: LIMIT_EXCEEDED, with the bound in its metadata.
+        RequestError: LIMIT_EXCEEDED, with the name of the limit in its metadata.
     """
     limits = compiled.limits
     if len(payload) > limits.payload_bytes:
-        raise exceeded("payload_bytes", limits.payload_bytes, "the payload", len(payload))
+        raise limit_exceeded_error(
+            "payload_bytes", limits.payload_bytes, "the payload", len(payload)
+        )
     try:
-        return _judge(compiled, payload, how, [limits.steps], patient=True)
+        return _evaluate(compiled, payload, options, [limits.steps], inline=False)
     except Exhausted:
-        raise exceeded("steps", limits.steps, "judging the payload takes too long") from None
+        raise limit_exceeded_error(
+            "steps", limits.steps, "evaluating the payload takes too long"
+        ) from None
     except RecursionError:
-        raise exceeded("steps", limits.steps, "judging the payload nests too deep") from None
+        raise recursion_depth_error("payload and schema nest too deeply to evaluate") from None
 
 
 def try_evaluate_inline(
-    compiled: CompiledSchema, payload: bytes, how: EvaluationOptions
+    compiled: CompiledSchema, payload: bytes, options: EvaluationOptions
 ) -> Verdict | None:
-    """Return the verdict that `judge` returns, or None if it takes longer than a moment.
+    """Return the verdict of `evaluate`, or None if it takes too long for the event loop.
 
     Raises:
-        Refusal: as `judge`.
+        RequestError: as `evaluate`.
     """
     limits = compiled.limits
     if len(payload) > limits.inline_bytes or compiled.backtracking:
         if len(payload) > limits.payload_bytes:
-            raise exceeded("payload_bytes", limits.payload_bytes, "the payload", len(payload))
+            raise limit_exceeded_error(
+                "payload_bytes", limits.payload_bytes, "the payload", len(payload)
+            )
         return None
     try:
-        return _judge(compiled, payload, how, [limits.inline_steps], patient=False)
-    except _TOO_LONG:
+        return _evaluate(compiled, payload, options, [limits.inline_steps], inline=True)
+    except _OUT_OF_BOUNDS:
         return None
 
 
-def _judge(
+def _evaluate(
     compiled: CompiledSchema,
     payload: bytes,
-    how: EvaluationOptions,
+    options: EvaluationOptions,
     budget: Budget,
     *,
-    patient: bool,
+    inline: bool,
 ) -> Verdict:
-    # Most payloads are valid, and need no more than the first lines.
+    # Most payloads are valid, and need no more than these lines.
     try:
         depth = compiled.limits.payload_depth
-        value = decode(payload, max_depth=depth, most=how.max_violations)
+        value = decode(payload, max_depth=depth, max_violations=options.max_violations)
     except MalformedError as error:
-        found: list[Violation] = []
-        more = _collect(error.violations, how, found)
-        return Verdict.listing(found, truncated=more or error.truncated)
+        violations: list[Violation] = []
+        truncated = _collect(error.violations, options, violations)
+        return Verdict.listing(violations, truncated=truncated or error.truncated)
     fast = compiled.fast
     valid = None if fast is None else fast.is_valid(value, budget)
-    if valid and how.repairs is None:
+    if valid and options.repairs is None:
         return VALID
-    return Evaluator(compiled, how, budget, patient=patient).judge(payload, value, valid)
+    return Evaluator(compiled, options, budget, inline=inline).evaluate(payload, value, valid)
 
 
 def _collect(
-    violations: Iterable[Violation], how: EvaluationOptions, found: list[Violation]
+    source: Iterable[Violation], options: EvaluationOptions, violations: list[Violation]
 ) -> bool:
-    """Add as many of *violations* to *found* as are wanted; return whether there are more.
+    """Move violations from *source* to *violations* up to the limits of *options*.
 
-    The first ones are kept, so that the answer costs no more than they do.
+    Return whether *source* has more. Those are not computed.
     """
-    left = how.max_length
-    for violation in violations:
-        left -= violation.length
-        if len(found) >= how.max_violations or (found and left < 0):
+    characters = options.max_length
+    for violation in source:
+        characters -= violation.length
+        if len(violations) >= options.max_violations or (violations and characters < 0):
             return True
-        found.append(violation)
+        violations.append(violation)
     return False
 
 
 class Evaluator:
-    """Judges one payload that is JSON, within a budget.
+    """Evaluation of one decoded payload within a budget.
 
-    A *patient* one makes the best of what it found when the budget ends.
+    When the budget ends, an *inline* evaluation gives up; any other returns the
+    incomplete verdict if it knows at least that the payload is invalid.
     """
 
-    __slots__ = ("_budget", "_compiled", "_how", "_patient")
+    __slots__ = ("_budget", "_compiled", "_inline", "_options")
 
     def __init__(
-        self, compiled: CompiledSchema, how: EvaluationOptions, budget: Budget, *, patient: bool
+        self,
+        compiled: CompiledSchema,
+        options: EvaluationOptions,
+        budget: Budget,
+        *,
+        inline: bool,
     ) -> None:
         self._compiled = compiled
-        self._how = how
+        self._options = options
         self._budget = budget
-        self._patient = patient
+        self._inline = inline
 
-    def judge(self, payload: bytes, value: JsonValue, valid: bool | None) -> Verdict:  # noqa: FBT001
-        """Return the verdict on *value*, of which the fast engine said whether it is *valid*."""
-        how = self._how
-        verdict = self._verdict(value, valid)
-        if how.repairs is None:
+    def evaluate(self, payload: bytes, value: JsonValue, valid: bool | None) -> Verdict:  # noqa: FBT001
+        """Return the verdict on *value*, the decoded *payload*.
+
+        *valid* is the fast engine's decision, or None if there is no fast engine.
+        """
+        repairs = self._options.repairs
+        verdict = self._evaluate_schema(value, valid)
+        if repairs is None:
             return verdict
         try:
-            repair = self._repair(payload, value, how.repairs, valid=verdict.valid)
-            verdict = self._with_unknown(verdict, value, how.repairs.unknown)
-        except _TOO_LONG:
-            # That it is invalid is known, whatever else was asked for.
-            if verdict.valid or not self._patient:
+            repair = self._repair(payload, value, repairs, valid=verdict.valid)
+            verdict = self._add_unknown(verdict, value, repairs.unknown)
+        except _OUT_OF_BOUNDS:
+            # An invalid payload stays invalid, whatever the repairs would have found.
+            if verdict.valid or self._inline:
                 raise
             return replace(verdict, truncated=True)
         return replace(verdict, repair=repair) if repair is not None else verdict
 
-    def _verdict(self, value: JsonValue, valid: bool | None) -> Verdict:  # noqa: FBT001
+    def _evaluate_schema(self, value: JsonValue, valid: bool | None) -> Verdict:  # noqa: FBT001
         """Return the verdict of the schema alone."""
         if valid is None:
             return self._decide(value)
         if valid:
             return VALID
-        if not self._how.explains:
-            return details_unavailable("the payload is invalid; what is wrong was not asked for")
+        if not self._options.explains:
+            return details_unavailable("the payload is invalid; details were not requested")
         return self._explain(value)
 
-    def _judged(self, value: JsonValue) -> Verdict:
-        """Return the verdict of the schema on a value that the fast engine has not seen."""
-        fast = self._compiled.fast
-        return self._verdict(value, None if fast is None else fast.is_valid(value, self._budget))
-
     def _decide(self, value: JsonValue) -> Verdict:
-        """Let the complete engine say yes or no."""
-        found: list[Violation] = []
+        """Return the verdict of the complete engine where there is no fast one."""
+        violations: list[Violation] = []
         try:
-            more = _collect(self._explained(value), self._how, found)
-        except _TOO_LONG:
-            # One violation is enough to know the verdict.
-            if not (found and self._patient):
+            truncated = _collect(self._find_violations(value), self._options, violations)
+        except _OUT_OF_BOUNDS:
+            # One violation decides the verdict.
+            if not violations or self._inline:
                 raise
-            more = True
-        return Verdict.listing(found, truncated=more)
+            truncated = True
+        return Verdict.listing(violations, truncated=truncated)
 
     def _explain(self, value: JsonValue) -> Verdict:
-        """Let the complete engine say why the fast one said no."""
-        found: list[Violation] = []
+        """Return the verdict on *value*, which the fast engine found invalid."""
+        violations: list[Violation] = []
         try:
-            more = _collect(self._explained(value), self._how, found)
-        except _TOO_LONG:
-            # The verdict is known; only its reasons are too many steps or too deep away.
-            if not self._patient:
+            truncated = _collect(self._find_violations(value), self._options, violations)
+        except _OUT_OF_BOUNDS:
+            # The decision is known; only its reasons exceed the budget or the stack.
+            if self._inline:
                 raise
-            if not found:
+            if not violations:
                 return details_unavailable()
-            more = True
-        if found:
-            return Verdict.listing(found, truncated=more)
-        # Either engine may be wrong. A wrong "no" is seen and reported; a wrong "yes" is not.
-        said = "the payload is invalid, but the engines do not agree why; please report this schema"
-        return Verdict((Violation("", "", "", DISAGREEMENT, said),))
+            truncated = True
+        if violations:
+            return Verdict.listing(violations, truncated=truncated)
+        # Either engine may be wrong. This detects a wrong "invalid" of the fast engine; a
+        # wrong "valid" stays undetected.
+        message = (
+            "the payload is invalid, but the validation engines disagree why; "
+            "please report this schema"
+        )
+        return Verdict((Violation("", "", "", DISAGREEMENT, message),))
 
-    def _explained(self, value: JsonValue) -> Iterator[Violation]:
-        if not (self._patient or self._compiled.explains_at_once):
+    def _find_violations(self, value: JsonValue) -> Iterator[Violation]:
+        if self._inline and not self._compiled.explains_inline:
             raise Exhausted
         faults = self._compiled.complete.faults(value, self._budget)
-        return explain(faults, hide_values=self._how.hide_values)
+        return explain(faults, hide_values=self._options.hide_values)
 
-    def _with_unknown(
+    def _add_unknown(
         self, verdict: Verdict, value: JsonValue, unknown: UnknownArguments
     ) -> Verdict:
-        """Return *verdict* with the members that the schema does not know, if one asks."""
-        severity = _UNKNOWN.get(unknown)
+        """Return *verdict* with the unknown properties of *value*, if they are requested."""
+        severity = _UNKNOWN_SEVERITIES.get(unknown)
         if severity is None:
             return verdict
-        hidden = self._how.hide_values
-        members = unknown_members(self._compiled.complete, value, self._budget, hide_values=hidden)
-        found = list(verdict.violations)
-        more = _collect(
+        properties = find_unknown_properties(
+            self._compiled.complete, value, self._budget, hide_values=self._options.hide_values
+        )
+        violations = list(verdict.violations)
+        truncated = _collect(
             (
                 Violation(
-                    instance_location=member.pointer,
-                    keyword_location=member.keyword_location,
+                    instance_location=unknown_property.pointer,
+                    keyword_location=unknown_property.keyword_location,
                     keyword="properties",
                     code=UNKNOWN_PROPERTY,
-                    message=member.message,
+                    message=unknown_property.message,
                     severity=severity,
-                    suggestion=member.suggestion,
+                    suggestion=unknown_property.suggestion,
                 )
-                for member in members
+                for unknown_property in properties
             ),
-            self._how,
-            found,
+            self._options,
+            violations,
         )
-        return Verdict.listing(found, truncated=verdict.truncated or more)
+        return Verdict.listing(violations, truncated=verdict.truncated or truncated)
 
     def _repair(
-        self, payload: bytes, value: JsonValue, asked: Repairs, *, valid: bool
+        self, payload: bytes, value: JsonValue, repairs: Repairs, *, valid: bool
     ) -> Repair | None:
-        """Return what the payload becomes, or None if there is nothing to do or to say."""
+        """Return the repaired payload, or None if there is nothing to change or report."""
         limits = self._compiled.limits
-        after, changes = repaired(
+        repaired, changes = apply_repairs(
             self._compiled.complete,
             value,
-            asked,
+            repairs,
             self._budget,
             valid=valid,
-            hide_values=self._how.hide_values,
+            hide_values=self._options.hide_values,
             max_depth=limits.payload_depth,
         )
         if not changes:
             return None
-        text = payload if after is value else text_of(after, limits, self._budget)
-        verdict = self._with_unknown(self._judged(after), after, asked.unknown)
-        return Repair(text, verdict, changes)
+        text = payload if repaired is value else encode_repaired(repaired, limits, self._budget)
+        fast = self._compiled.fast
+        still_valid = None if fast is None else fast.is_valid(repaired, self._budget)
+        verdict = self._evaluate_schema(repaired, still_valid)
+        return Repair(text, self._add_unknown(verdict, repaired, repairs.unknown), changes)
 
 
 def details_unavailable(
-    said: str = "the payload is invalid, and telling why would take too long",
+    message: str = "the payload is invalid; finding the details would take too long",
 ) -> Verdict:
-    """Return the verdict on a payload of which only that it is invalid is known."""
-    return Verdict((Violation("", "", "", DETAILS_UNAVAILABLE, said),), truncated=True)
+    """Return the verdict on a payload that is invalid for reasons that are not known."""
+    return Verdict((Violation("", "", "", DETAILS_UNAVAILABLE, message),), truncated=True)

@@ -1,88 +1,106 @@
-"""The bounds beyond which nothing is judged."""
+"""Limits on the size and work of a request."""
 
 from dataclasses import dataclass
 
 from sidecheck_server.core.errors import ErrorReason, RequestError
 
-__all__ = ["Limits", "exceeded"]
+__all__ = ["Limits", "limit_exceeded_error", "recursion_depth_error"]
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How large a payload, a schema and a request may be.
+    """Limits on payloads, schemas, requests and the work that they cause.
 
     The defaults admit every valid tool among several thousand that public MCP
-    servers offer; the largest schema of those has 71 KB, 12 levels of subschemas,
+    servers offer. The largest schema among them has 71 KB, 12 levels of subschemas,
     21 levels of JSON and 1,030 subschemas.
     """
 
-    #: The largest gRPC message received, in bytes.
+    #: Largest gRPC message received, in bytes.
     message_bytes: int = 4 << 20
-    #: The largest number of items in a batch, and of tools in a registration.
+    #: Most items in a batch, and most tools in a registration.
     batch_items: int = 10_000
-    #: The largest number of violations in a verdict.
+    #: Most violations in a verdict.
     violations: int = 1000
-    #: The largest payload, in bytes. Below message_bytes, so that one item that
-    #: is too large is refused by itself and not with all others.
+    #: Largest payload, in bytes. Smaller than message_bytes, so that one oversized item
+    #: of a batch fails alone.
     payload_bytes: int = 1 << 20
-    #: The deepest nesting of arrays and objects in a payload.
+    #: Deepest nesting of arrays and objects in a payload, in levels.
     payload_depth: int = 128
-    #: The largest schema, in bytes. A tool may have twice as many.
+    #: Largest schema, in bytes. A tool definition may have twice as many.
     schema_bytes: int = 256 << 10
-    #: The deepest nesting of arrays and objects in a schema.
+    #: Deepest nesting of arrays and objects in a schema, in levels.
     schema_depth: int = 64
-    #: The largest number of subschemas in a schema.
+    #: Most subschemas in a schema.
     subschemas: int = 10_000
-    #: The largest number of documents given along with a schema.
+    #: Most documents sent along with a schema.
     documents: int = 256
-    #: The size of all documents given along with a schema, in bytes.
+    #: Largest size of all documents sent along with a schema, in bytes.
     documents_bytes: int = 1 << 20
-    #: The longest pattern, in characters.
+    #: Longest pattern, in characters.
     pattern_length: int = 1024
-    #: The largest size of all patterns of a schema once compiled, in instructions.
+    #: Largest size of all patterns of a schema once compiled, in RE2 instructions.
     pattern_instructions: int = 100_000
-    #: The largest number of steps that judging one payload may take (see `core.budget`);
+    #: Most work to validate one payload, in steps of about 25 nanoseconds. The default is
     #: about a quarter of a second.
     steps: int = 10_000_000
-    #: The largest number of steps that one payload may take in the event loop, about
-    #: five milliseconds. What takes more is judged by a worker.
+    #: Most work on one payload in the event loop, in steps; the default is about five
+    #: milliseconds. A worker process validates what takes more.
     inline_steps: int = 200_000
-    #: The largest payload that is judged in the event loop, in bytes: decoding one
-    #: cannot be interrupted.
+    #: Largest payload validated in the event loop, in bytes: decoding cannot be
+    #: interrupted. A worker process validates larger ones.
     inline_bytes: int = 128 << 10
-    #: The largest number of items in a batch that may need a worker.
+    #: Most items of one batch that may be passed to a worker process.
     offloaded_items: int = 64
-    #: The largest number of violations in a batch. After that, each verdict tells one.
+    #: Most violations in a batch. Once they are reached, each further verdict has one.
     batch_violations: int = 10_000
-    #: The largest text of the violations in a verdict or a batch, in characters: each
-    #: may repeat a pointer as long as the payload. One violation is always told.
+    #: Longest text of all violations in a verdict or a batch, in characters: each may
+    #: repeat a pointer as long as the payload. The first violation is always reported.
     verdict_characters: int = 1 << 20
-    #: How long compiling one schema may take. The slowest of the known real schemas
-    #: needs 40 ms.
+    #: Longest time to compile one schema, in seconds. The slowest known real schema
+    #: takes 40 milliseconds.
     compile_seconds: int = 5
-    #: How long a worker may judge one payload. The limit of steps ends nearly
-    #: everything long before.
+    #: Longest time that a worker process may take for one payload, in seconds. The limit
+    #: of steps ends nearly everything long before.
     validation_seconds: int = 2
-    #: The address space of a worker, in bytes.
+    #: Address space of a worker process, in bytes.
     worker_bytes: int = 400 << 20
-    #: Whether patterns with look-around and back-references are run, by a worker and as
-    #: long as it may judge: nothing else bounds them.
+    #: Whether patterns with look-around and back-references are run. Only
+    #: validation_seconds bounds their time, so they always run in a worker process.
     allow_backtracking: bool = False
-    #: The largest code generated for a schema, in characters.
+    #: Longest code generated for a schema, in characters.
     code_length: int = 2_000_000
-    #: The largest source text that definitions are inferred from, in bytes. Parsing that
-    #: many takes an eighth of a second at worst.
+    #: Largest source text that tools are inferred from, in bytes. Parsing the default
+    #: takes an eighth of a second at worst.
     source_bytes: int = 64 << 10
 
 
-def exceeded(bound: str, limit: int, what: str, found: int | None = None) -> RequestError:
-    """Return the refusal of *what*, which is beyond *bound*."""
-    size = "" if found is None else f"{found:,}, "
+def limit_exceeded_error(
+    bound: str, limit: int, subject: str, actual: int | None = None
+) -> RequestError:
+    """Return the error of *subject*, which exceeds the *limit* named *bound*.
+
+    *actual* is its size, if known.
+    """
+    size = "" if actual is None else f"{actual:,}, "
     metadata = {"bound": bound, "limit": str(limit)}
-    if found is not None:
-        metadata["found"] = str(found)
+    if actual is not None:
+        metadata["found"] = str(actual)
     return RequestError(
         ErrorReason.LIMIT_EXCEEDED,
-        f"{what}: {size}more than the limit of {limit:,} ({bound})",
+        f"{subject}: {size}more than the limit of {limit:,} ({bound})",
         metadata,
+    )
+
+
+def recursion_depth_error(subject: str) -> RequestError:
+    """Return the error of *subject*, whose nesting exhausts the interpreter's stack.
+
+    *subject* says what nests too deeply for what, as in ``payload and schema nest too
+    deeply to evaluate``.
+    """
+    return RequestError(
+        ErrorReason.LIMIT_EXCEEDED,
+        f"{subject} (limit: recursion depth)",
+        {"bound": "recursion_depth"},
     )

@@ -1,6 +1,6 @@
-"""The texts for the model that made an invalid call, or whose call got an invalid result.
+"""Error texts for the model about an invalid tool call or an invalid tool result.
 
-Since 2025-11-25 invalid arguments are an error of the tool, not of the protocol, so
+Since 2025-11-25 invalid arguments are a tool execution error, not a protocol error, so
 that the model sees what is wrong and can call again (MCP 2025-11-25, server/tools,
 "Error Handling"; SEP-1303). The text goes into a ``CallToolResult`` with ``isError``.
 """
@@ -8,33 +8,34 @@ that the model sees what is wrong and can call again (MCP 2025-11-25, server/too
 import re
 from collections.abc import Sequence
 
-from sidecheck_server.core.payload import UNREADABLE
+from sidecheck_server.core.payload import UNREADABLE_CODES
 from sidecheck_server.core.types import Severity, Verdict, Violation
 
 __all__ = ["brief_error_text", "result_error_text", "tool_error_text"]
 
 LONGEST = 2000
-"""How many characters a text has at most."""
+"""The longest text, in characters."""
 
+# In characters.
 _LONGEST_NAME = 128
 _LONGEST_PATH = 160
 _LONGEST_LINE = 600
 _RESERVED = 40
-"""What is kept free for the line that says how many more there are."""
+"""Characters reserved for the line with the number of omitted errors."""
 
 _PLAIN_STEP = re.compile(r"[^\W\d][\w-]*")
 
 
 def tool_error_text(verdict: Verdict, *, tool: str | None = None) -> str:
-    """Return what to tell the model whose arguments for *tool* got *verdict*, or "" if valid.
+    """Return the text about invalid arguments for *tool*, or "" if *verdict* is valid.
 
-    It names every place and what is wanted there, as far as 2,000 characters go.
+    It lists each error with its location, in at most 2,000 characters.
     """
     errors = _errors(verdict)
     if not errors:
         return ""
     subject = _arguments(tool)
-    if any(each.code in UNREADABLE for each in errors):
+    if any(error.code in UNREADABLE_CODES for error in errors):
         head = f"{subject} cannot be read as JSON:"
         tail = "Call the tool again with arguments that are one well-formed JSON object."
     else:
@@ -44,25 +45,25 @@ def tool_error_text(verdict: Verdict, *, tool: str | None = None) -> str:
 
 
 def result_error_text(verdict: Verdict, *, tool: str | None = None) -> str:
-    """Return what to tell the model whose call of *tool* got an invalid result, or "" if valid.
+    """Return the text about an invalid result of *tool*, or "" if *verdict* is valid.
 
-    It is as long as `tool_error_text` at the most.
+    It has at most 2,000 characters.
     """
     errors = _errors(verdict)
     if not errors:
         return ""
     head = f"{_result(tool)} is not valid:"
-    return _text(head, errors, _OTHERS_FAULT, truncated=verdict.truncated)
+    return _text(head, errors, _TOOL_FAULT, truncated=verdict.truncated)
 
 
 def brief_error_text(*, tool: str | None = None, of_result: bool = False) -> str:
-    """Return what to tell the model if what is wrong is not to be told."""
+    """Return the text that withholds the errors themselves."""
     if of_result:
-        return f"{_result(tool)} is not valid. {_OTHERS_FAULT}"
+        return f"{_result(tool)} is not valid. {_TOOL_FAULT}"
     return f"{_arguments(tool)} are not valid."
 
 
-_OTHERS_FAULT = "The fault lies in the tool, not in the call."
+_TOOL_FAULT = "The fault lies in the tool, not in the call."
 
 
 def _arguments(tool: str | None) -> str:
@@ -74,7 +75,7 @@ def _result(tool: str | None) -> str:
 
 
 def _errors(verdict: Verdict) -> list[Violation]:
-    return [each for each in verdict.violations if each.severity is Severity.ERROR]
+    return [violation for violation in verdict.violations if violation.severity is Severity.ERROR]
 
 
 def _text(head: str, errors: Sequence[Violation], tail: str, *, truncated: bool) -> str:
@@ -92,7 +93,7 @@ def _lines(errors: Sequence[Violation], room: int, *, truncated: bool) -> list[s
         lines.append(line)
     more = len(errors) - len(lines)
     if truncated:
-        lines.append(f"- and at least {more} more" if more else "- and perhaps more")
+        lines.append(f"- and at least {more} more" if more else "- and possibly more")
     elif more:
         lines.append(f"- and {more} more")
     return lines
@@ -120,6 +121,6 @@ def _path(pointer: str) -> str:
         else:
             escaped = step.replace("\\", "\\\\").replace('"', '\\"')
             path += f'["{escaped}"]'
-    # The end tells more than the beginning.
+    # The end of a path identifies the value better than its beginning.
     path = path if len(path) <= _LONGEST_PATH else "…" + path[1 - _LONGEST_PATH :]
     return _one_line(path)

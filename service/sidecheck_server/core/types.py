@@ -1,16 +1,17 @@
-"""The values that the judge answers with: verdicts and their violations."""
+"""Values of the core: JSON, drafts, documents, verdicts, violations and repairs."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import Enum, StrEnum
 from types import MappingProxyType
 from typing import TypeAlias, Union
 
 __all__ = [
-    "RANK",
+    "SEVERITY_RANK",
     "Change",
     "ChangeRule",
     "Document",
+    "Draft",
     "JsonValue",
     "Repair",
     "Severity",
@@ -19,69 +20,79 @@ __all__ = [
     "as_pointer",
 ]
 
-#: A JSON text, decoded. Integers are exact; other numbers are IEEE doubles.
+#: A decoded JSON text. Integers are exact; other numbers are IEEE doubles.
 JsonValue: TypeAlias = Union[dict[str, "JsonValue"], list["JsonValue"], str, int, float, bool, None]
 
 
 def as_pointer(path: Iterable[str | int]) -> str:
-    """Return the JSON Pointer that leads along *path* (RFC 6901, section 3)."""
-    return "".join([f"/{_escaped(step) if type(step) is str else step}" for step in path])
+    """Return *path* as a JSON Pointer (RFC 6901, section 3)."""
+    return "".join([f"/{_escape(step) if type(step) is str else step}" for step in path])
 
 
-def _escaped(step: str) -> str:
+def _escape(step: str) -> str:
     if "~" in step or "/" in step:
         return step.replace("~", "~0").replace("/", "~1")
     return step
 
 
+class Draft(Enum):
+    """The supported drafts of JSON Schema, oldest first."""
+
+    DRAFT_04 = 4
+    DRAFT_06 = 6
+    DRAFT_07 = 7
+    DRAFT_2019_09 = 8
+    DRAFT_2020_12 = 9
+
+
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A JSON document, given along with a schema, that its references may point to."""
+    """A JSON document sent along with a schema, as a target of its references."""
 
-    #: The absolute URI under which references find it.
+    #: The absolute URI by which references name it.
     uri: str
     #: Its JSON text in UTF-8.
     json: bytes
 
 
 class Severity(StrEnum):
-    """How grave a violation is. Only an error makes a verdict invalid."""
+    """Severity of a violation. Only errors make a verdict invalid."""
 
     ERROR = "error"
     WARNING = "warning"
     INFO = "info"
 
 
-RANK: Mapping[Severity, int] = MappingProxyType(
+SEVERITY_RANK: Mapping[Severity, int] = MappingProxyType(
     {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 )
-"""How grave each severity is: 0 is the gravest."""
+"""Rank of each severity; 0 is the most severe."""
 
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """One place where a payload or a definition breaks a rule."""
+    """One failed rule at one location of a payload or a definition."""
 
-    #: Where, as a JSON Pointer into what was judged; a missing property is
-    #: reported at the object that lacks it, an unknown one at itself.
+    #: JSON Pointer into the validated value. A missing property is reported at the
+    #: object that lacks it, an unknown property at itself.
     instance_location: str
-    #: Which part of the schema, as a JSON Pointer along the path of evaluation.
+    #: JSON Pointer into the schema, along the path of evaluation.
     keyword_location: str
-    #: The JSON Schema keyword that failed, or "" where there is none.
+    #: The JSON Schema keyword that failed, or "" if none.
     keyword: str
     #: The stable code of the rule, in upper snake case.
     code: str
-    #: What was expected and what was found, for a person.
+    #: What was expected and what was found, for people.
     message: str
     severity: Severity = Severity.ERROR
     #: The nearest known name or value, or "".
     suggestion: str = ""
-    #: The clause of the specification that the rule comes from, or "".
+    #: The clause of the specification that has the rule, or "".
     clause: str = ""
 
     @property
     def length(self) -> int:
-        """How many characters its texts have together."""
+        """Length of its texts, in characters."""
         return (
             len(self.instance_location)
             + len(self.keyword_location)
@@ -91,12 +102,12 @@ class Violation:
         )
 
     def order(self) -> tuple[str, str, str, str]:
-        """Return the key by which violations are sorted in a verdict."""
+        """Return the key by which a verdict sorts its violations."""
         return (self.instance_location, self.keyword_location, self.code, self.message)
 
 
 class ChangeRule(StrEnum):
-    """Why a value was changed, or was not."""
+    """The rule by which a value was changed, or a default was skipped."""
 
     JSON_STRING_DECODED = "JSON_STRING_DECODED"
     STRING_TO_INTEGER = "STRING_TO_INTEGER"
@@ -106,9 +117,9 @@ class ChangeRule(StrEnum):
     BOOLEAN_TO_STRING = "BOOLEAN_TO_STRING"
     UNKNOWN_PROPERTY_REMOVED = "UNKNOWN_PROPERTY_REMOVED"
     DEFAULT_APPLIED = "DEFAULT_APPLIED"
-    #: The one rule by which nothing changes.
+    #: The only rule that changes nothing.
     DEFAULT_SKIPPED = "DEFAULT_SKIPPED"
-    # What conversion did to a payload, and is undone.
+    # Changes that undo a conversion.
     SYNTHETIC_NULL_REMOVED = "SYNTHETIC_NULL_REMOVED"
     ENTRIES_JOINED = "ENTRIES_JOINED"
     JSON_TEXT_DECODED = "JSON_TEXT_DECODED"
@@ -117,22 +128,27 @@ class ChangeRule(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One value of a payload that was changed, removed, or put in, or a default that was not."""
+    """One value of a payload that was changed, removed or added, or a skipped default."""
 
-    #: Where, as a JSON Pointer. What was removed stood there before; of a default
-    #: that was skipped, it is where the default would stand.
+    #: JSON Pointer to the value; for a removed value into the payload before, for a
+    #: skipped default to where it would have been added.
     pointer: str
     rule: ChangeRule
-    #: The part of the schema that asked for it, as a JSON Pointer along the path of
+    #: JSON Pointer to the part of the schema that caused the change, along the path of
     #: evaluation.
     keyword_location: str
-    #: What was done, for a person.
+    #: What was done, for people.
     message: str
+
+    @property
+    def length(self) -> int:
+        """Length of its texts, in characters."""
+        return len(self.pointer) + len(self.keyword_location) + len(self.message)
 
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """A payload after the changes that were asked for."""
+    """A payload after the requested changes."""
 
     #: Its JSON text in UTF-8.
     payload: bytes
@@ -142,34 +158,30 @@ class Repair:
 
     @property
     def length(self) -> int:
-        """How much text it holds, about."""
-        violations = sum(found.length for found in self.verdict.violations)
-        return len(self.payload) + violations + sum(map(_length_of_change, self.changes))
+        """Length of its texts, about, in characters."""
+        violations = sum(violation.length for violation in self.verdict.violations)
+        return len(self.payload) + violations + sum(change.length for change in self.changes)
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The answer to a question of validity: the violations that were found."""
+    """Outcome of a validation."""
 
     #: Sorted by `Violation.order`.
     violations: tuple[Violation, ...] = ()
-    #: Whether more violations may exist than are listed.
+    #: Whether there may be more violations than those listed.
     truncated: bool = False
-    #: What the payload becomes, if that was asked for and there was anything to do.
+    #: The repaired payload, if a repair was requested and there was something to change.
     repair: Repair | None = None
 
     @property
     def valid(self) -> bool:
-        """Whether no violation of severity error was found."""
+        """Whether no violation has severity error."""
         return not self.violations or not any(
-            found.severity is Severity.ERROR for found in self.violations
+            violation.severity is Severity.ERROR for violation in self.violations
         )
 
     @classmethod
-    def listing(cls, found: Sequence[Violation], *, truncated: bool = False) -> "Verdict":
-        """Return the verdict that lists *found* in order."""
-        return cls(tuple(sorted(found, key=Violation.order)), truncated)
-
-
-def _length_of_change(change: Change) -> int:
-    return len(change.pointer) + len(change.keyword_location) + len(change.message)
+    def listing(cls, violations: Sequence[Violation], *, truncated: bool = False) -> "Verdict":
+        """Return the verdict with *violations* in order."""
+        return cls(tuple(sorted(violations, key=Violation.order)), truncated)

@@ -7,9 +7,9 @@ from dataclasses import replace
 from google.protobuf.message import Message
 
 from sidecheck_server.core.evaluate import EvaluationOptions
-from sidecheck_server.core.limits import Limits, exceeded
+from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.core.mcp.subjects import ReportLimits
-from sidecheck_server.core.types import RANK, Verdict, Violation
+from sidecheck_server.core.types import SEVERITY_RANK, Verdict, Violation
 from sidecheck_server.rpc.access_log import OutcomeCounter
 
 __all__ = ["TURN_SECONDS", "Batch", "Turn", "refuse_large_answer"]
@@ -26,7 +26,7 @@ def refuse_large_answer(answer: Message, limits: Limits) -> None:
     """
     size = answer.ByteSize()
     if size > limits.message_bytes:
-        raise exceeded("message_bytes", limits.message_bytes, "the answer", size)
+        raise limit_exceeded_error("message_bytes", limits.message_bytes, "the answer", size)
 
 
 class Turn:
@@ -60,7 +60,9 @@ class Batch:
             Refusal: LIMIT_EXCEEDED if there were too many.
         """
         if not self._long:
-            raise exceeded("offloaded_items", self._limit, "items that take long to judge")
+            raise limit_exceeded_error(
+                "offloaded_items", self._limit, "items that take long to judge"
+            )
         self._long -= 1
 
     def lowered(self, how: EvaluationOptions) -> EvaluationOptions:
@@ -113,7 +115,7 @@ class Batch:
     def _shortened(self, found: tuple[Violation, ...]) -> Verdict:
         kept: list[Violation] = []
         left = self._length
-        for one in sorted(found, key=lambda one: RANK[one.severity]):
+        for one in sorted(found, key=lambda one: SEVERITY_RANK[one.severity]):
             left -= one.length
             if kept and (left < 0 or len(kept) >= self._violations):
                 break
@@ -128,4 +130,4 @@ class Batch:
         """
         self._text -= length
         if self._text < 0:
-            raise exceeded("message_bytes", self._message, what)
+            raise limit_exceeded_error("message_bytes", self._message, what)

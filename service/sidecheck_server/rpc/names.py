@@ -5,7 +5,7 @@ from dataclasses import replace
 from sidecheck.v1.protocol_service_pb2 import CheckToolNamesRequest, CheckToolNamesResponse
 
 from sidecheck_server.core.budget import Exhausted
-from sidecheck_server.core.limits import Limits, exceeded
+from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.core.mcp.tools.names import CheckedNames, checking_names
 from sidecheck_server.rpc.batches import Batch, Turn, refuse_large_answer
 from sidecheck_server.rpc.mapping import (
@@ -29,13 +29,13 @@ async def answer_names(request: CheckToolNamesRequest, limits: Limits) -> CheckT
     """
     count = len(request.names)
     if count > limits.batch_items:
-        raise exceeded("batch_items", limits.batch_items, "the names", count)
+        raise limit_exceeded_error("batch_items", limits.batch_items, "the names", count)
     terms = terms_from_wire(request.context, request.options, limits)
     steps = limits.steps + _STEPS_OF_ONE * count
     try:
         checked = await _checked(list(request.names), terms, steps)
     except Exhausted:
-        raise exceeded("steps", steps, "checking the names takes too long") from None
+        raise limit_exceeded_error("steps", steps, "checking the names takes too long") from None
     response = CheckToolNamesResponse(collisions=map(collision_to_wire, checked.collisions))
     batch, turn = Batch(count, limits), Turn()
     for one in checked.names:

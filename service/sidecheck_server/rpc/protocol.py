@@ -29,7 +29,7 @@ from sidecheck.v1.protocol_service_pb2 import (
 )
 from sidecheck.v1.protocol_service_pb2_grpc import ProtocolServiceServicer
 
-from sidecheck_server.core.limits import Limits, exceeded
+from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.rpc.access_log import LoggedResponse
 from sidecheck_server.rpc.batches import Batch, Turn, refuse_large_answer
 from sidecheck_server.rpc.checks import Checks
@@ -149,7 +149,7 @@ class ProtocolServicer(ProtocolServiceServicer):
         """Check many things in their order."""
         count = len(request.items)
         if count > self._limits.batch_items:
-            raise exceeded("batch_items", self._limits.batch_items, "the batch", count)
+            raise limit_exceeded_error("batch_items", self._limits.batch_items, "the batch", count)
         terms = terms_from_wire(request.context, request.options, self._limits)
         response, batch = CheckBatchResponse(), Batch(count, self._limits)
         turn = Turn()

@@ -14,7 +14,7 @@ from sidecheck_server.core.mcp.calls.replies import (
     unknown_tool,
 )
 from sidecheck_server.core.mcp.versions import VERSIONS
-from sidecheck_server.core.payload import UNREADABLE
+from sidecheck_server.core.payload import UNREADABLE_CODES
 from sidecheck_server.core.types import Verdict
 from sidecheck_server.rpc.mapping import ValidationOptions, verdict_to_wire
 from sidecheck_server.services.calls import WholeVerdict
@@ -104,4 +104,4 @@ def _versions(params: bytes, asked: ValidationOptions) -> tuple[str, str] | None
 
 
 def _is_json(verdict: Verdict) -> bool:
-    return not any(each.code in UNREADABLE for each in verdict.violations)
+    return not any(each.code in UNREADABLE_CODES for each in verdict.violations)

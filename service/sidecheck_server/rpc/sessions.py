@@ -12,7 +12,7 @@ from sidecheck.v1.protocol_service_pb2 import (
 )
 
 from sidecheck_server.core.errors import RequestError
-from sidecheck_server.core.limits import Limits, exceeded
+from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.core.mcp.sessions import Session
 from sidecheck_server.core.mcp.subjects import ProtocolMessage
 from sidecheck_server.rpc.batches import Turn
@@ -74,7 +74,7 @@ class Conversation:
         if size > most:
             # Not even a glance is had of it.
             self._session.miss()
-            raise exceeded("payload_bytes", most, "the payload", size)
+            raise limit_exceeded_error("payload_bytes", most, "the payload", size)
         asked = self._session.asked(sent.subject, sent.context.sender, sent.how)
         try:
             checked = await self._checker.check_unanswered(asked)

@@ -20,7 +20,7 @@ from sidecheck.v1.validation_service_pb2 import (
 from sidecheck.v1.validation_service_pb2_grpc import ValidationServiceServicer
 
 from sidecheck_server.core.errors import RequestError
-from sidecheck_server.core.limits import Limits, exceeded
+from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.registry import Registry
 from sidecheck_server.rpc.access_log import LoggedResponse
 from sidecheck_server.rpc.batches import TURN_SECONDS, Batch
@@ -68,7 +68,7 @@ class ValidationServicer(ValidationServiceServicer):
         """Judge many payloads in their order."""
         count = len(request.items)
         if count > self._limits.batch_items:
-            raise exceeded("batch_items", self._limits.batch_items, "the batch", count)
+            raise limit_exceeded_error("batch_items", self._limits.batch_items, "the batch", count)
         whole = self._cases.of(request.target, request.options)
         response = ValidateBatchResponse(registry_revision=whole.revision)
         batch, append = Batch(count, self._limits), response.outcomes.append

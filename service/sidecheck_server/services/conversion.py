@@ -11,7 +11,7 @@ from sidecheck_server.core.convert.names import ToolName
 from sidecheck_server.core.convert.providers.provider import Provider
 from sidecheck_server.core.convert.types import ConversionOptions
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.core.limits import Limits, exceeded
+from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.core.mcp.tools.definitions import told_name
 from sidecheck_server.core.types import Verdict
 from sidecheck_server.registry import Registry
@@ -110,7 +110,7 @@ class Converter:
     async def _found(self, asked: ToolsToConvert) -> list[BatchTool[InlineTool]]:
         most = self._limits.batch_items
         if len(asked.tools) > most:
-            raise exceeded("batch_items", most, "the tools", len(asked.tools))
+            raise limit_exceeded_error("batch_items", most, "the tools", len(asked.tools))
         found = []
         for tool in asked.tools:
             if not isinstance(tool.target, RequestError):
@@ -126,7 +126,7 @@ class Converter:
                 metadata = {"field": "servers", "server": server[:128]}
                 raise RequestError(ErrorReason.INVALID_REQUEST, said, metadata)
             if more or len(bindings) > left:
-                raise exceeded("batch_items", most, "the tools, with those of servers")
+                raise limit_exceeded_error("batch_items", most, "the tools, with those of servers")
             several = map(found_tool, bindings)
             found += [BatchTool(ToolName(one.server, one.name), one.definition) for one in several]
         return found
@@ -161,7 +161,7 @@ class Converter:
             forms += made
             length += sum(form.length for form in made if isinstance(form, ToolForm))
             if length > most:
-                raise exceeded("message_bytes", most, "the converted tools")
+                raise limit_exceeded_error("message_bytes", most, "the converted tools")
         return forms
 
     async def _form(

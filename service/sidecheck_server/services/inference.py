@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.infer.types import InferenceOptions, InferenceResult
-from sidecheck_server.core.limits import Limits, exceeded
+from sidecheck_server.core.limits import Limits, limit_exceeded_error
 
 __all__ = ["InferLong", "Inferrer"]
 
@@ -33,10 +33,12 @@ class Inferrer:
             raise RequestError(ErrorReason.FEATURE_DISABLED, said, {"setting": "inference"})
         limits = self._limits
         if len(source) > limits.source_bytes:
-            raise exceeded("source_bytes", limits.source_bytes, "the source text", len(source))
+            raise limit_exceeded_error(
+                "source_bytes", limits.source_bytes, "the source text", len(source)
+            )
         named = (options.functions, options.injected_types, options.injected_parameters)
         count = sum(map(len, named))
         if count > limits.batch_items:
             said = "the names of functions, types and parameters"
-            raise exceeded("batch_items", limits.batch_items, said, count)
+            raise limit_exceeded_error("batch_items", limits.batch_items, said, count)
         return await self._infer_long(source, options)

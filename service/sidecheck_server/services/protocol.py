@@ -3,10 +3,10 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
-from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
+from sidecheck_server.core.compiler.compilation import CompiledSchema
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.evaluate import EvaluationOptions, try_evaluate_inline
-from sidecheck_server.core.limits import Limits, exceeded
+from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.core.mcp.check import Checked, check_at_once
 from sidecheck_server.core.mcp.deferred import answer, source_for, value_text
 from sidecheck_server.core.mcp.findings import CheckSpec, Findings
@@ -116,7 +116,7 @@ class Checker:
                 take_long()
                 left -= 1
                 if left < 0:
-                    raise exceeded(
+                    raise limit_exceeded_error(
                         "offloaded_items", limit, "values of one payload that need a worker"
                     )
                 verdict = await self._judge_long(compiled, text, how)

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable
 
-from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
+from sidecheck_server.core.compiler.compilation import CompiledSchema
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.protocol_schemas import NotCompiledError, source_of
 from sidecheck_server.core.schemas.source import SchemaSource

@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 from cachetools import LRUCache
 
-from sidecheck_server.core.compiler.compilation import Artifact
-from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
+from sidecheck_server.core.compiler.compilation import Artifact, CompiledSchema
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.schemas.source import SchemaSource

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.core.limits import Limits, exceeded
+from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.core.mcp.check import Checked
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.subjects import (
@@ -109,7 +109,7 @@ class ToolsChecker:
     ) -> tuple[CheckedTool, ...]:
         count, most = len(tools), self._limits.batch_items
         if count > most:
-            raise exceeded("batch_items", most, "the tools", count)
+            raise limit_exceeded_error("batch_items", most, "the tools", count)
         checked: list[Checked] = []
         for start in range(0, count, AT_ONCE):
             several = tools[start : start + AT_ONCE]

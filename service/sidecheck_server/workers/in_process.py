@@ -3,12 +3,11 @@
 from collections.abc import Callable
 from typing import TypeVar
 
-from sidecheck_server.core.compiler.compilation import Artifact
-from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
+from sidecheck_server.core.compiler.compilation import Artifact, CompiledSchema
 from sidecheck_server.core.convert.converted_tool import ToolForm
 from sidecheck_server.core.convert.types import ConversionOptions, ModelApi
 from sidecheck_server.core.errors import RequestError
-from sidecheck_server.core.evaluate import EvaluationOptions, judge
+from sidecheck_server.core.evaluate import EvaluationOptions, evaluate
 from sidecheck_server.core.infer.types import InferenceOptions, InferenceResult
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.check import Checked
@@ -43,7 +42,7 @@ class InProcessWorker:
         self, compiled: CompiledSchema, payload: bytes, how: EvaluationOptions
     ) -> Verdict:
         """Validate *payload* against *compiled*."""
-        return judge(compiled, payload, how)
+        return evaluate(compiled, payload, how)
 
     async def check(self, asked: CheckRequest) -> Checked:
         """Check the subject of a request; deferred checks are left to the caller."""

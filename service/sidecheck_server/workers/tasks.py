@@ -8,14 +8,13 @@ from functools import lru_cache
 
 from cachetools import LRUCache
 
-from sidecheck_server.core.compiler.compilation import Artifact, compile_source
-from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
+from sidecheck_server.core.compiler.compilation import Artifact, CompiledSchema, compile_schema
 from sidecheck_server.core.convert.converted_tool import ToolForm
 from sidecheck_server.core.convert.providers import PROVIDERS
 from sidecheck_server.core.convert.tool_conversion import convert_definition
 from sidecheck_server.core.convert.types import ConversionOptions, ModelApi
 from sidecheck_server.core.errors import RequestError
-from sidecheck_server.core.evaluate import EvaluationOptions, judge
+from sidecheck_server.core.evaluate import EvaluationOptions, evaluate
 from sidecheck_server.core.infer.infer import infer_tools
 from sidecheck_server.core.infer.types import InferenceOptions, InferenceResult
 from sidecheck_server.core.limits import Limits
@@ -54,7 +53,7 @@ def prepare(memory: int) -> None:
 def compile_here(source: SchemaSource, limits: Limits) -> Artifact | RequestError:
     """Compile *source*."""
     try:
-        return compile_source(source, limits)
+        return compile_schema(source, limits)
     except RequestError as refusal:
         return refusal
 
@@ -70,11 +69,11 @@ def judge_here(
             _COMPILED[source] = compiled
     try:
         try:
-            return judge(compiled, payload, how)
+            return evaluate(compiled, payload, how)
         except MemoryError:
             # What earlier schemas hold must not decide about this one.
             _COMPILED.clear()
-            return judge(CompiledSchema(source, artifact, limits), payload, how)
+            return evaluate(CompiledSchema(source, artifact, limits), payload, how)
     except RequestError as refusal:
         return refusal
 

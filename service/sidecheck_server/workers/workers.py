@@ -5,14 +5,13 @@ from collections.abc import Callable
 from contextlib import AsyncExitStack
 from typing import TypeVar
 
-from sidecheck_server.core.compiler.compilation import Artifact
-from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
+from sidecheck_server.core.compiler.compilation import Artifact, CompiledSchema
 from sidecheck_server.core.convert.converted_tool import ToolForm
 from sidecheck_server.core.convert.types import ConversionOptions, ModelApi
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.evaluate import EvaluationOptions
 from sidecheck_server.core.infer.types import InferenceOptions, InferenceResult
-from sidecheck_server.core.limits import Limits, exceeded
+from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.core.mcp.check import Checked
 from sidecheck_server.core.mcp.subjects import CheckRequest
 from sidecheck_server.core.schemas.source import SchemaSource
@@ -156,10 +155,10 @@ class Workers:
             try:
                 return await self._pool.run(seconds, function, *arguments)
             except TookTooLongError:
-                return exceeded(bound, seconds, f"{what} takes too many seconds")
+                return limit_exceeded_error(bound, seconds, f"{what} takes too many seconds")
             except MemoryError:
                 limit = self._limits.worker_bytes
-                return exceeded("worker_bytes", limit, f"{what} takes too much memory")
+                return limit_exceeded_error("worker_bytes", limit, f"{what} takes too much memory")
             except LostError:
                 said = f"the worker process that was {what} died; trying again may succeed"
                 return RequestError(ErrorReason.WORKER_CRASHED, said)

@@ -14,7 +14,7 @@ from support.model_calls import (
     responses,
 )
 
-TWICE = "the object has this key more than once; readers would disagree which one counts"
+TWICE = "duplicate key in the object; JSON parsers disagree on which value counts"
 
 
 @pytest.mark.parametrize(

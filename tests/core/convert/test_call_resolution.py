@@ -4,15 +4,14 @@ import json
 from typing import Any
 
 import pytest
-from sidecheck_server.core.compiler.compilation import compile_source
-from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
+from sidecheck_server.core.compiler.compilation import CompiledSchema, compile_schema
 from sidecheck_server.core.convert.call_resolution import CallResolution, ResolvedArguments
 from sidecheck_server.core.convert.mapping import ToolMapping
 from sidecheck_server.core.convert.model_call import read_model_call
 from sidecheck_server.core.convert.providers import PROVIDERS
 from sidecheck_server.core.convert.types import ModelApi
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.core.evaluate import EvaluationOptions, judge
+from sidecheck_server.core.evaluate import EvaluationOptions, evaluate
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.schemas.source import SchemaSource
 
@@ -35,11 +34,11 @@ def resolve(
         ModelApi.ANTHROPIC, "t", "", "t", "sha256:0", strict=False, decoder=decoder
     )
     source = SchemaSource(json.dumps(schema).encode())
-    compiled = CompiledSchema(source, compile_source(source, LIMITS), LIMITS)
+    compiled = CompiledSchema(source, compile_schema(source, LIMITS), LIMITS)
     resolution = CallResolution(call, mapping, EvaluationOptions(), limits)
     step = resolution.advance(None)
     while not isinstance(step, ResolvedArguments):
-        step = resolution.advance(judge(compiled, step.payload, step.options))
+        step = resolution.advance(evaluate(compiled, step.payload, step.options))
     return step
 
 

@@ -8,7 +8,8 @@ from sidecheck_server.core.convert.providers.provider import Provider
 from sidecheck_server.core.convert.providers.subset import ALL_KEYWORDS, Subset
 from sidecheck_server.core.convert.types import ModelApi
 from sidecheck_server.core.mcp import name_grammars
-from sidecheck_server.core.schemas.keywords import KEYWORDS, Draft
+from sidecheck_server.core.schemas.keywords import KEYWORDS
+from sidecheck_server.core.types import Draft
 
 _ANNOTATIONS = {
     "$comment",

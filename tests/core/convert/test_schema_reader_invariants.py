@@ -18,7 +18,7 @@ from sidecheck_server.core.convert.schema_reader import read_schema
 from sidecheck_server.core.convert.schema_writer import write_schema
 from sidecheck_server.core.convert.types import Effect
 from sidecheck_server.core.errors import RequestError
-from sidecheck_server.core.schemas.keywords import Draft
+from sidecheck_server.core.types import Draft
 from support.compiling import LIMITS
 from support.core_conversion import has_whole_doubles
 

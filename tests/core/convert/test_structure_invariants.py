@@ -19,7 +19,7 @@ from sidecheck_server.core.convert.schema_writer import write_schema
 from sidecheck_server.core.convert.transforms.pipeline import transform_schema
 from sidecheck_server.core.convert.types import Effect
 from sidecheck_server.core.errors import RequestError
-from sidecheck_server.core.schemas.keywords import Draft
+from sidecheck_server.core.types import Draft
 from support.compiling import LIMITS
 from support.core_conversion import ALL, has_whole_doubles, written_keywords
 

@@ -245,7 +245,7 @@ def test_a_null_byte_has_a_location() -> None:
 
 
 @pytest.mark.parametrize(
-    ("fault", "escape"), [("a null byte", r"\0"), ("half of a surrogate pair", r"\ud800")]
+    ("fault", "escape"), [("a null byte", r"\0"), ("a lone surrogate", r"\ud800")]
 )
 def test_quotes_with_invalid_characters_are_a_syntax_error(fault: str, escape: str) -> None:
     """The message is not that of the decoder."""

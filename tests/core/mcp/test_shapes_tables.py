@@ -33,7 +33,7 @@ _ASSERTIONS = {
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_the_fast_engine_judges_every_type(version: str) -> None:
-    why = {name: SURFACES(version, name).why_complete for name in types_of(version)}
+    why = {name: SURFACES(version, name).complete_only_reason for name in types_of(version)}
     assert dict.fromkeys(why, "") == why
 
 

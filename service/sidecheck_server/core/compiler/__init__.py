@@ -1,1 +1,1 @@
-"""TODO: say what this package is."""
+"""Compilation of schemas: admission, lowering, code generation and schema warnings."""

@@ -1,16 +1,15 @@
-"""Admission: what a schema must be before anything is made of it.
+"""Admission of schemas: all checks before anything is compiled.
 
-In this order, each step safe for what the steps before let pass: bounds, JSON,
-dialect, meta-schema, references, patterns, endless loops.
+The checks run in this order, each safe for what the earlier ones let pass: limits,
+JSON, dialect, meta-schema, references, patterns, reference cycles.
 """
 
 from dataclasses import dataclass
 
-from sidecheck_server.core.compiler.meta_schemas import refuse_invalid_schema
-from sidecheck_server.core.compiler.pattern_admission import Patterns
-from sidecheck_server.core.compiler.reference_cycles import refuse_endless_references
+from sidecheck_server.core.compiler.meta_schemas import check_against_meta_schema
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.core.limits import Limits, exceeded
+from sidecheck_server.core.limits import Limits, limit_exceeded_error, recursion_depth_error
+from sidecheck_server.core.patterns import UNBOUNDED, PatternError, PatternFault, compile_pattern
 from sidecheck_server.core.payload import MalformedError, decode
 from sidecheck_server.core.schemas.dialects import (
     DEFAULT_DIALECT,
@@ -19,150 +18,228 @@ from sidecheck_server.core.schemas.dialects import (
     dialect_named,
     dialect_of,
 )
-from sidecheck_server.core.schemas.references import Subschema, Survey, survey
+from sidecheck_server.core.schemas.references import (
+    Subschema,
+    Survey,
+    check_reference_cycles,
+    survey_schema,
+)
 from sidecheck_server.core.schemas.resources import Resources
 from sidecheck_server.core.schemas.source import SchemaSource
-from sidecheck_server.core.types import Document, JsonValue
+from sidecheck_server.core.types import Document, JsonValue, as_pointer
 
-__all__ = ["Admitted", "Context", "admit", "read"]
+__all__ = ["AdmittedSchema", "PatternAdmission", "SchemaContext", "admit_schema", "read_source"]
 
 
-class Context:
-    """A schema with its dialect and documents, read but not checked."""
+class SchemaContext:
+    """A decoded schema with its dialect and documents, not checked."""
 
     def __init__(self, source: SchemaSource, limits: Limits) -> None:
         if len(source.json) > limits.schema_bytes:
-            raise exceeded("schema_bytes", limits.schema_bytes, "the schema", len(source.json))
+            raise limit_exceeded_error(
+                "schema_bytes", limits.schema_bytes, "the schema", len(source.json)
+            )
         self.schema = _decode(source.json, "the schema", limits)
         self.documents = _decode_documents(source.documents, limits)
         self._dialects: dict[str, Dialect] = {}
         default = dialect_named(source.default_dialect, self.documents.get)
         self.dialect = self.dialect_of(self.schema, default)
 
-    def dialect_of(self, schema: JsonValue, around: Dialect) -> Dialect:
-        """Return the dialect that a resource declares, or that of what is *around* it."""
+    def dialect_of(self, schema: JsonValue, parent: Dialect) -> Dialect:
+        """Return the dialect that a resource declares, or *parent*, that of its context."""
         declared = schema.get("$schema") if isinstance(schema, dict) else None
         known = self._dialects.get(declared) if isinstance(declared, str) else None
         if known is None:
-            known = dialect_of(schema, around, self.documents.get)
+            known = dialect_of(schema, parent, self.documents.get)
             if isinstance(declared, str):
                 self._dialects[declared] = known
         return known
 
 
 @dataclass(frozen=True, slots=True)
-class Admitted:
-    """A schema that was checked, and whose references are known."""
+class AdmittedSchema:
+    """A schema that passed all checks, with its references resolved."""
 
-    context: Context
+    context: SchemaContext
     #: None for the schemas ``true`` and ``false``.
     survey: Survey | None
-    #: Whether it has a pattern whose time nothing bounds.
+    #: Whether it has a pattern that needs backtracking, so that its time has no bound.
     backtracking: bool
 
 
-def read(source: SchemaSource, limits: Limits) -> Context:
-    """Return the schema of *source* with its dialect and documents, without checking it.
+def read_source(source: SchemaSource, limits: Limits) -> SchemaContext:
+    """Return the schema of *source*, decoded with its dialect and documents, not checked.
 
     Raises:
-        Refusal: LIMIT_EXCEEDED, SCHEMA_NOT_JSON, UNSUPPORTED_DIALECT, INVALID_REQUEST if
-            two documents have one URI, or INVALID_SCHEMA if it is neither an object nor
-            a boolean.
+        RequestError: LIMIT_EXCEEDED, SCHEMA_NOT_JSON, UNSUPPORTED_DIALECT, INVALID_REQUEST
+            if two documents have the same URI, or INVALID_SCHEMA if it is neither an
+            object nor a boolean.
     """
-    return Context(source, limits)
+    return SchemaContext(source, limits)
 
 
-def admit(source: SchemaSource, limits: Limits) -> Admitted:
-    """Return the schema of *source*, checked.
+def admit_schema(source: SchemaSource, limits: Limits) -> AdmittedSchema:
+    """Return the schema of *source* after all checks.
 
     Raises:
-        Refusal: as `read`, and INVALID_SCHEMA, INVALID_PATTERN, UNSUPPORTED_PATTERN,
-            UNRESOLVABLE_REFERENCE or REFERENCE_CYCLE.
+        RequestError: as `read_source`, and INVALID_SCHEMA, INVALID_PATTERN,
+            UNSUPPORTED_PATTERN, UNRESOLVABLE_REFERENCE or REFERENCE_CYCLE.
     """
-    context = read(source, limits)
+    context = read_source(source, limits)
     try:
         admission = _Admission(context, limits)
-        surveyed = admission.admit(context.schema, context.dialect)
+        survey = admission.admit(context.schema, context.dialect)
     except RecursionError:
-        raise exceeded(
-            "schema_depth", limits.schema_depth, "the schema and its meta-schemas nest too deep"
+        raise recursion_depth_error(
+            "the schema and its meta-schemas nest too deeply to check"
         ) from None
-    return Admitted(context, surveyed, admission.patterns.backtracking)
+    return AdmittedSchema(context, survey, admission.patterns.backtracking)
 
 
 class _Admission:
-    """Admits a schema, and with it every meta-schema that was sent along for it."""
+    """Admission of a schema together with the meta-schemas that were sent along."""
 
-    def __init__(self, context: Context, limits: Limits) -> None:
+    def __init__(self, context: SchemaContext, limits: Limits) -> None:
         self.context = context
         self.limits = limits
-        self.patterns = Patterns(limits)
+        self.patterns = PatternAdmission(limits)
         self.admitted_dialects = set(DIALECTS)
 
     def admit(self, schema: JsonValue, dialect: Dialect) -> Survey | None:
         documents, dialect_of = self.context.documents, self.context.dialect_of
         self.admit_dialect(dialect)
-        refuse_invalid_schema(schema, dialect, documents, dialect_of)
+        check_against_meta_schema(schema, dialect, documents, dialect_of)
         if not isinstance(schema, dict):
             return None
         resources = Resources(schema, dialect, documents, dialect_of)
-        surveyed = survey(resources, self.check, self.limits)
-        for here in surveyed.reached.values():
-            self.patterns.admit(here)
-        refuse_endless_references(surveyed)
-        return surveyed
+        survey = survey_schema(resources, self.check, self.limits)
+        for subschema in survey.reached.values():
+            self.patterns.admit(subschema)
+        check_reference_cycles(survey)
+        return survey
 
     def admit_dialect(self, dialect: Dialect) -> None:
-        """Admit the meta-schema of *dialect*, unless it is published or was admitted."""
+        """Admit the meta-schema of *dialect*, unless it is published or already admitted."""
         if dialect.uri not in self.admitted_dialects:
             self.admitted_dialects.add(dialect.uri)
-            meta = dialect.own_meta_schema
+            meta_schema = dialect.own_meta_schema
             try:
-                self.admit(meta, self.context.dialect_of(meta, DEFAULT_DIALECT))
-            except RequestError as refusal:
-                raise _of_meta_schema(refusal, dialect) from None
+                self.admit(meta_schema, self.context.dialect_of(meta_schema, DEFAULT_DIALECT))
+            except RequestError as error:
+                raise _meta_schema_error(error, dialect) from None
 
-    def check(self, found: Subschema) -> None:
-        """Check a subschema that a reference leads to, outside of the schema."""
-        self.admit_dialect(found.dialect)
-        documents, dialect_of = self.context.documents, self.context.dialect_of
-        refuse_invalid_schema(found.schema, found.dialect, documents, dialect_of, found.place)
+    def check(self, subschema: Subschema) -> None:
+        """Check *subschema*, to which a reference leads outside of the schema."""
+        self.admit_dialect(subschema.dialect)
+        check_against_meta_schema(
+            subschema.schema,
+            subschema.dialect,
+            self.context.documents,
+            self.context.dialect_of,
+            subschema.place,
+        )
 
 
-def _of_meta_schema(refusal: RequestError, dialect: Dialect) -> RequestError:
-    if "meta_schema" in refusal.metadata:
-        return refusal
+def _meta_schema_error(error: RequestError, dialect: Dialect) -> RequestError:
+    if "meta_schema" in error.metadata:
+        return error
     return RequestError(
-        refusal.reason,
-        f"the meta-schema {dialect.uri[:200]}: {refusal.message}",
-        {**refusal.metadata, "meta_schema": dialect.uri},
-        refusal.violations,
+        error.reason,
+        f"the meta-schema {dialect.uri[:200]}: {error.message}",
+        {**error.metadata, "meta_schema": dialect.uri},
+        error.violations,
     )
 
 
-def _decode(text: bytes, what: str, limits: Limits) -> JsonValue:
+class PatternAdmission:
+    """Admission of the patterns of a schema, with a limit on their size together."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._admitted: set[str] = set()
+        self._instructions = 0
+        #: Whether one of them needs backtracking.
+        self.backtracking = False
+
+    def admit(self, subschema: Subschema) -> None:
+        """Admit the patterns of one subschema, without those of its own subschemas.
+
+        Raises:
+            RequestError: INVALID_PATTERN, UNSUPPORTED_PATTERN or LIMIT_EXCEEDED.
+        """
+        schema, dialect = subschema.schema, subschema.dialect
+        if "$ref" in schema and dialect.reference_hides_siblings:
+            return
+        in_force = dialect.keywords
+        pattern_properties = schema.get("patternProperties")
+        patterns: list[tuple[JsonValue, tuple[str, ...]]] = []
+        if "pattern" in in_force and "pattern" in schema:
+            patterns.append((schema["pattern"], ("pattern",)))
+        if "patternProperties" in in_force and isinstance(pattern_properties, dict):
+            patterns += [(source, ("patternProperties", source)) for source in pattern_properties]
+        for source, path in patterns:
+            if source not in self._admitted:
+                self._admitted.add(str(source))
+                self._admit(str(source), subschema.place + as_pointer(path))
+
+    def _admit(self, source: str, place: str) -> None:
+        limits = self._limits
+        try:
+            pattern = compile_pattern(
+                source,
+                max_length=limits.pattern_length,
+                backtracking=limits.allow_backtracking,
+            )
+        except PatternError as error:
+            reason, fault = _PATTERN_FAULTS[error.fault]
+            metadata = {"place": place, "offset": str(error.offset)}
+            if reason is ErrorReason.LIMIT_EXCEEDED:
+                metadata |= {"bound": "pattern_length", "limit": str(limits.pattern_length)}
+            message = f"the pattern at {place} {fault}: {error.message}"
+            raise RequestError(reason, message, metadata) from None
+        if pattern.cost >= UNBOUNDED:
+            self.backtracking = True
+            return
+        self._instructions += pattern.cost
+        if self._instructions > limits.pattern_instructions:
+            raise limit_exceeded_error(
+                "pattern_instructions",
+                limits.pattern_instructions,
+                "the patterns of the schema are too large together once compiled",
+            )
+
+
+_PATTERN_FAULTS = {
+    PatternFault.SYNTAX: (ErrorReason.INVALID_PATTERN, "is not a regular expression of ECMA-262"),
+    PatternFault.NOT_LINEAR: (ErrorReason.UNSUPPORTED_PATTERN, "cannot be matched in linear time"),
+    PatternFault.TOO_LARGE: (ErrorReason.LIMIT_EXCEEDED, "is too large"),
+}
+
+
+def _decode(text: bytes, subject: str, limits: Limits) -> JsonValue:
     try:
         value = decode(text, max_depth=limits.schema_depth, depth_bound="schema_depth")
     except MalformedError as error:
         first = error.violations[0]
-        at = f" (at {first.instance_location})" if first.instance_location else ""
+        location = f" (at {first.instance_location})" if first.instance_location else ""
         raise RequestError(
-            ErrorReason.SCHEMA_NOT_JSON, f"{what}: {first.message}{at}", {"code": first.code}
+            ErrorReason.SCHEMA_NOT_JSON,
+            f"{subject}: {first.message}{location}",
+            {"code": first.code},
         ) from None
     if not isinstance(value, dict | bool):
         raise RequestError(
-            ErrorReason.INVALID_SCHEMA,
-            f"{what} is neither an object nor a boolean, as a schema must be",
+            ErrorReason.INVALID_SCHEMA, f"{subject} must be a JSON object or a boolean"
         )
     return value
 
 
 def _decode_documents(documents: tuple[Document, ...], limits: Limits) -> dict[str, JsonValue]:
     if len(documents) > limits.documents:
-        raise exceeded("documents", limits.documents, "the documents", len(documents))
+        raise limit_exceeded_error("documents", limits.documents, "the documents", len(documents))
     size = sum(len(document.json) for document in documents)
     if size > limits.documents_bytes:
-        raise exceeded("documents_bytes", limits.documents_bytes, "the documents", size)
+        raise limit_exceeded_error("documents_bytes", limits.documents_bytes, "the documents", size)
     decoded: dict[str, JsonValue] = {}
     for document in documents:
         uri = document.uri.removesuffix("#")

@@ -1,80 +1,142 @@
-"""Compilation: from the bytes of a schema to what can judge.
+"""Compilation of a schema, from its bytes to the object that validates payloads.
 
-It takes about a millisecond, or a hundred for a large schema, and holds the
-interpreter, so a worker process does it and hands back the `Artifact`, which loads
-quickly. What it refuses, it refuses for the same bytes always.
+Compilation takes about a millisecond, up to a hundred for a large schema, and holds
+the interpreter. So a worker process does it and returns an `Artifact`, which loads
+quickly. It is deterministic: the same bytes always give the same artifact or error.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
-from sidecheck_server.core.compiler.admission import Admitted, admit
-from sidecheck_server.core.compiler.generation import FastCode, generate
-from sidecheck_server.core.compiler.lowering import lower
-from sidecheck_server.core.compiler.schema_warnings import SchemaWarning, schema_warnings
+from sidecheck_server.core.compiler.admission import AdmittedSchema, admit_schema, read_source
+from sidecheck_server.core.compiler.generation import generate_code
+from sidecheck_server.core.compiler.lowering import lower_schema
+from sidecheck_server.core.compiler.schema_warnings import SchemaWarning, find_schema_warnings
 from sidecheck_server.core.digests import digest_of
+from sidecheck_server.core.engines.complete import CompleteEngine
+from sidecheck_server.core.engines.fast import FastCode, FastEngine
 from sidecheck_server.core.formats import format_checker
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.schemas.canonical import CannotLowerError, Lowered
-from sidecheck_server.core.schemas.dialects import STANDARD, Dialect
+from sidecheck_server.core.schemas.canonical import CannotLowerError, Canonical, Lowered
+from sidecheck_server.core.schemas.dialects import STANDARD_DIALECTS, Dialect
 from sidecheck_server.core.schemas.source import SchemaSource
 
-__all__ = ["Artifact", "compile_source"]
+__all__ = ["Artifact", "CompiledSchema", "compile_schema"]
 
 
 @dataclass(frozen=True, slots=True)
 class Artifact:
-    """What compilation makes; it can cross a process border."""
+    """Result of a compilation; it can cross process borders."""
 
     #: The digest of the schema.
     digest: str
-    #: The name of the supported dialect that the schema's own is, or builds on.
+    #: The name of the supported dialect that the schema's own is or builds on.
     dialect: str
-    #: Code for the fast engine; None if only the complete engine may judge.
+    #: Code of the fast engine; None if only the complete engine can evaluate.
     fast: FastCode | None
-    #: Why only the complete engine may judge, or "".
-    why_complete: str = ""
-    #: Whether it has a pattern whose time nothing bounds.
+    #: Why only the complete engine can evaluate, or "".
+    complete_only_reason: str = ""
+    #: Whether it has a pattern that needs backtracking, so that its time has no bound.
     backtracking: bool = False
-    #: What is odd about the schema.
-    remarks: tuple[SchemaWarning, ...] = ()
+    #: What is questionable about the schema.
+    warnings: tuple[SchemaWarning, ...] = ()
 
 
-def compile_source(source: SchemaSource, limits: Limits) -> Artifact:
-    """Return what judges under the schema of *source*.
+def compile_schema(source: SchemaSource, limits: Limits) -> Artifact:
+    """Return the artifact of the schema of *source*.
 
     Raises:
-        Refusal: the schema was not admitted; see `admit`.
+        RequestError: the schema is not admitted; see `admit_schema`.
     """
-    admitted = admit(source, limits)
+    admitted = admit_schema(source, limits)
     context = admitted.context
     digest = digest_of(context.schema, source.documents)
     fast: FastCode | None
-    dialect = STANDARD[context.dialect.draft].name
+    dialect = STANDARD_DIALECTS[context.dialect.draft].name
     try:
-        fast, why = _fast_code(admitted, source, limits), ""
+        fast, reason = _generate_fast_code(admitted, source, limits), ""
     except CannotLowerError as error:
-        fast, why = None, error.reason
-    remarks = schema_warnings(admitted, source, limits)
-    return Artifact(digest, dialect, fast, why, admitted.backtracking, remarks)
+        fast, reason = None, error.reason
+    warnings = find_schema_warnings(admitted, source, limits)
+    return Artifact(digest, dialect, fast, reason, admitted.backtracking, warnings)
 
 
-def _fast_code(admitted: Admitted, source: SchemaSource, limits: Limits) -> FastCode:
+def _generate_fast_code(admitted: AdmittedSchema, source: SchemaSource, limits: Limits) -> FastCode:
     if admitted.survey is None:
-        schema = admitted.context.schema
-        accept = Lowered({"d0": {} if schema is True else {"not": {}}})
-        return generate(accept, limits)
+        body: Canonical = {} if admitted.context.schema is True else {"not": {}}
+        return generate_code(Lowered({"d0": body}), limits)
 
-    own = STANDARD[admitted.context.dialect.draft].name
+    own_dialect = STANDARD_DIALECTS[admitted.context.dialect.draft].name
 
-    def asserted(dialect: Dialect, name: str) -> bool:
+    def asserts_format(dialect: Dialect, name: str) -> bool:
         if not (source.assert_formats or dialect.asserts_format):
             return False
-        standard = STANDARD[dialect.draft].name
+        standard = STANDARD_DIALECTS[dialect.draft].name
         if format_checker(name, standard) is None:
             return False
-        if standard != own:
-            # The code names a format without saying as whose.
+        if standard != own_dialect:
+            # The generated code has formats of one dialect only.
             raise CannotLowerError("a format of another dialect")
         return True
 
-    return generate(lower(admitted.survey, asserted), limits)
+    return generate_code(lower_schema(admitted.survey, asserts_format), limits)
+
+
+_INLINE_BYTES = 32 << 10
+"""The most text, in bytes, that is decoded again within some milliseconds."""
+
+
+class CompiledSchema:
+    """A compiled schema: the only object that validates payloads.
+
+    Immutable except for the engines, which are created on first use.
+    """
+
+    def __init__(self, source: SchemaSource, artifact: Artifact, limits: Limits) -> None:
+        self.source = source
+        self.artifact = artifact
+        self.limits = limits
+
+    @property
+    def digest(self) -> str:
+        """The digest of the schema."""
+        return self.artifact.digest
+
+    @property
+    def complete_only_reason(self) -> str:
+        """Why only the complete engine can evaluate, or ""."""
+        return self.artifact.complete_only_reason
+
+    @property
+    def backtracking(self) -> bool:
+        """Whether it must be evaluated in a process that can be killed."""
+        return self.artifact.backtracking
+
+    @cached_property
+    def fast(self) -> FastEngine | None:
+        """The fast engine, or None if only the complete engine can evaluate."""
+        artifact = self.artifact
+        if artifact.fast is None:
+            return None
+        return FastEngine(artifact.fast, artifact.dialect, self.limits)
+
+    @property
+    def explains_inline(self) -> bool:
+        """Whether the complete engine exists, or is created within some milliseconds."""
+        if "complete" in self.__dict__:
+            return True
+        documents = sum(len(document.json) for document in self.source.documents)
+        return len(self.source.json) + documents <= _INLINE_BYTES
+
+    @cached_property
+    def complete(self) -> CompleteEngine:
+        """The complete engine."""
+        context = read_source(self.source, self.limits)
+        return CompleteEngine(
+            context.schema,
+            context.dialect,
+            context.documents,
+            assert_formats=self.source.assert_formats,
+            dialect_of=context.dialect_of,
+            limits=self.limits,
+        )

@@ -1,12 +1,20 @@
-"""Conditions: the tests of generated code, written as text."""
+"""Conditions of generated code, as source text."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sidecheck_server.core.equality import number_text
+from sidecheck_server.core.json_values import number_text
 from sidecheck_server.core.schemas.canonical import Constant
 
-__all__ = ["BOUNDS", "KIND_OF_TYPE", "TYPE_TESTS", "display", "fits_types", "is_in", "is_one_of"]
+__all__ = [
+    "BOUNDS",
+    "KIND_OF_TYPE",
+    "TYPE_TESTS",
+    "enum_implies_types",
+    "write_membership_test",
+    "write_number_test",
+    "write_set",
+]
 
 _NUMBER = ("number", "integer", "int")
 TYPE_TESTS = {
@@ -27,7 +35,7 @@ TYPE_TESTS = {
 KIND_OF_TYPE = {"string": "string", "array": "array", "object": "object"} | dict.fromkeys(
     _NUMBER, "number"
 )
-# The comparison that breaks each bound, and the values it applies to.
+# The kind of values that each bound applies to, and the comparison that violates it.
 BOUNDS = {
     "minimum": ("number", "{0} < {1}"),
     "maximum": ("number", "{0} > {1}"),
@@ -42,27 +50,27 @@ BOUNDS = {
 }
 
 
-def fits_types(definition: Mapping[str, Any]) -> bool:
-    """Return whether every value that ``enum`` lists is of one of the types beside it.
+def enum_implies_types(definition: Mapping[str, Any]) -> bool:
+    """Return whether every value of ``enum`` has one of the types in ``type``.
 
-    Only if none is a number: 1.0 equals 1, and may be of another type.
+    False if one is a number: 1.0 equals 1, and may have another type.
     """
     names = {str: "string", bool: "boolean", type(None): "null"}
-    types = definition["type"]
-    return "enum" in definition and all(names.get(type(v)) in types for v in definition["enum"])
+    types, values = definition["type"], definition.get("enum", ())
+    return "enum" in definition and all(names.get(type(value)) in types for value in values)
 
 
-def is_in(variable: str, values: Sequence[Any], *, hashable: bool = False) -> str:
+def write_membership_test(variable: str, values: Sequence[Any], *, hashable: bool = False) -> str:
     """Write the test whether *variable*, which may be known as *hashable*, is one of *values*."""
     strings = [value for value in values if isinstance(value, str)]
     numbers = [v for v in values if isinstance(v, int | float) and not isinstance(v, bool)]
     tests = [f"{variable} is {c}" for c in (None, True, False) if any(v is c for v in values)]
     if strings:
-        test = f"{variable} in {display(strings)}"
+        test = f"{variable} in {write_set(strings)}"
         tests.append(test if hashable else f"isinstance({variable}, str) and {test}")
     if numbers:
         test = TYPE_TESTS["number"].format(variable)
-        tests.append(f"{test} and {is_one_of(variable, numbers)}")
+        tests.append(f"{test} and {write_number_test(variable, numbers)}")
     tests += [
         f"json_equal({variable}, C{value.number})"
         for value in values
@@ -71,14 +79,14 @@ def is_in(variable: str, values: Sequence[Any], *, hashable: bool = False) -> st
     return " or ".join(tests) or "False"
 
 
-def is_one_of(variable: str, numbers: Sequence[float]) -> str:
+def write_number_test(variable: str, numbers: Sequence[float]) -> str:
     """Write the test whether a number is one of *numbers*."""
     if len(numbers) > 8:
         # As texts, which are hashed with a secret key: numbers can be made to collide.
-        return f"number_text({variable}) in {display(list(map(number_text, numbers)))}"
+        return f"number_text({variable}) in {write_set(list(map(number_text, numbers)))}"
     return f"({' or '.join(f'{variable} == {number!r}' for number in numbers)})"
 
 
-def display(values: Iterable[Any]) -> str:
+def write_set(values: Iterable[Any]) -> str:
     """Write the set of *values*, each once."""
     return f"{{{', '.join(map(repr, dict.fromkeys(values)))}}}"

@@ -1,9 +1,9 @@
-"""Contradictions: demands of a schema that nothing can meet, as far as they are certain.
+"""Contradictions in schemas: demands that no value can meet.
 
-Only what always applies together is held against each other: the keywords of a subschema,
-and those that it leads to through ``$ref`` and ``allOf``. So what is found is never meant,
-though much may not be found: in general it is not known to be decidable at any bearable
-cost whether a schema admits anything.
+Only demands that always apply together are compared: the keywords of a subschema, and
+those that it leads to through ``$ref`` and ``allOf``. So every reported contradiction
+is certain, but many are not found: whether a schema accepts any value at all is not
+known to be decidable at a bearable cost.
 """
 
 from collections.abc import Iterator
@@ -11,223 +11,237 @@ from dataclasses import dataclass
 from typing import Any
 
 from sidecheck_server.core.budget import Budget, spend
-from sidecheck_server.core.engines.checks import Checks
-from sidecheck_server.core.engines.json_types import has_type, is_number
-from sidecheck_server.core.explain.values import literal, quoted
+from sidecheck_server.core.engines.text_checks import TextChecks
+from sidecheck_server.core.explain.values import format_literal, quote
+from sidecheck_server.core.json_values import has_type, is_number
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.patterns import PatternRefused
+from sidecheck_server.core.patterns import PatternError
 from sidecheck_server.core.schemas.references import Subschema, Survey
 
-__all__ = ["Contradiction", "contradictions"]
+__all__ = ["Contradiction", "find_contradictions"]
 
-# In steps: a subschema, and a name that is looked for in another.
+# In steps: a subschema, and looking up a name in another.
 _SUBSCHEMA = 100
 _NAME = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Contradiction:
-    """A demand that nothing can meet."""
+    """A demand that no value can meet."""
 
+    #: The code of the schema warning.
     code: str
-    #: The subschema that makes it.
-    here: Subschema
-    #: What in that subschema.
+    subschema: Subschema
+    #: The path of the demand in the subschema.
     path: tuple[str | int, ...]
     message: str
 
 
-def contradictions(survey: Survey, limits: Limits, budget: Budget) -> Iterator[Contradiction]:
+def find_contradictions(survey: Survey, limits: Limits, budget: Budget) -> Iterator[Contradiction]:
     """Yield the contradictions in a surveyed schema.
 
     Raises:
         Exhausted: *budget* has too few steps.
     """
-    search = _Search(survey, limits, budget)
-    for here in survey.reached.values():
-        schema = here.schema
-        if _INTERESTING.isdisjoint(schema) or _hides(here):
+    required = _RequiredSearch(survey, limits, budget)
+    for subschema in survey.reached.values():
+        schema = subschema.schema
+        if _INTERESTING.isdisjoint(schema) or _hides_siblings(subschema):
             continue
         spend(budget, _SUBSCHEMA)
-        yield from _bounds(here)
-        yield from _values(here)
-        yield from search.required(here)
+        yield from _compare_bounds(subschema)
+        yield from _compare_constants(subschema)
+        yield from required.search(subschema)
 
 
-def _hides(here: Subschema) -> bool:
-    return "$ref" in here.schema and here.dialect.reference_hides_siblings
+def _hides_siblings(subschema: Subschema) -> bool:
+    return "$ref" in subschema.schema and subschema.dialect.reference_hides_siblings
 
 
-def _value(here: Subschema, keyword: str) -> Any:
-    """Return the value of *keyword* in *here*, or None where it is absent or not in force."""
-    value = here.schema.get(keyword)
-    return value if value is not None and keyword in here.dialect.keywords else None
+def _value(subschema: Subschema, keyword: str) -> Any:
+    """Return the value of *keyword* in *subschema*, or None if it is absent or not in force."""
+    value = subschema.schema.get(keyword)
+    return value if value is not None and keyword in subschema.dialect.keywords else None
 
 
 _BOUNDS = (
     ("minLength", "maxLength", "the length of a string"),
     ("minItems", "maxItems", "the number of items"),
     ("minProperties", "maxProperties", "the number of properties"),
-    ("minContains", "maxContains", "the number of items that `contains` counts"),
+    ("minContains", "maxContains", "the number of items that match `contains`"),
     ("minimum", "maximum", "a number"),
 )
 _INTERESTING = frozenset(
     {"required", "enum", "const", "exclusiveMinimum", "exclusiveMaximum", "allOf", "$ref"}
-).union(low for low, _, _ in _BOUNDS)
+).union(lower for lower, _, _ in _BOUNDS)
 
 
-def _bounds(here: Subschema) -> Iterator[Contradiction]:
-    """Yield the lower bounds that lie above the upper ones."""
-    for lower, upper, what in _BOUNDS:
-        low, high = _value(here, lower), _value(here, upper)
+def _compare_bounds(subschema: Subschema) -> Iterator[Contradiction]:
+    """Yield the lower bounds that exceed the upper ones."""
+    for lower, upper, quantity in _BOUNDS:
+        low, high = _value(subschema, lower), _value(subschema, upper)
         if is_number(low) and is_number(high) and low > high:
-            said = f"{what} cannot be at least {literal(low)} and at most {literal(high)}"
-            yield Contradiction("BOUNDS_IMPOSSIBLE", here, (lower,), said)
+            message = (
+                f"{quantity} cannot be at least {format_literal(low)} "
+                f"and at most {format_literal(high)}"
+            )
+            yield Contradiction("BOUNDS_IMPOSSIBLE", subschema, (lower,), message)
             return
-    # In draft 4 they are booleans, and say how to read the others.
-    above, below = _value(here, "exclusiveMinimum"), _value(here, "exclusiveMaximum")
-    low, high = _value(here, "minimum"), _value(here, "maximum")
+    # In draft 4 the exclusive bounds are booleans, and is_number rejects them.
+    above, below = _value(subschema, "exclusiveMinimum"), _value(subschema, "exclusiveMaximum")
+    low, high = _value(subschema, "minimum"), _value(subschema, "maximum")
     for lower, least, upper, most in (
         ("exclusiveMinimum", above, "exclusiveMaximum", below),
         ("exclusiveMinimum", above, "maximum", high),
         ("minimum", low, "exclusiveMaximum", below),
     ):
         if is_number(least) and is_number(most) and least >= most:
-            said = f"no number meets {lower} {literal(least)} and {upper} {literal(most)}"
-            yield Contradiction("BOUNDS_IMPOSSIBLE", here, (lower,), said)
+            message = (
+                f"no number meets {lower} {format_literal(least)} "
+                f"and {upper} {format_literal(most)}"
+            )
+            yield Contradiction("BOUNDS_IMPOSSIBLE", subschema, (lower,), message)
             return
 
 
-def _values(here: Subschema) -> Iterator[Contradiction]:
-    """Yield the lists of constants of which none has the type that is demanded."""
-    types = _value(here, "type")
+def _compare_constants(subschema: Subschema) -> Iterator[Contradiction]:
+    """Yield the lists of constants of which none has the required type."""
+    types = _value(subschema, "type")
     names = [types] if isinstance(types, str) else types
     if not isinstance(names, list):
         return
-    draft = here.dialect.draft
-    listed = _value(here, "enum")
-    if isinstance(listed, list) and listed and not _any_has(listed, names, draft):
-        said = f"none of the values has the type that is demanded, {_or(names)}"
-        yield Contradiction("VALUES_IMPOSSIBLE", here, ("enum",), said)
-    if "const" in here.schema and "const" in here.dialect.keywords:
-        value = here.schema["const"]
-        if not _any_has([value], names, draft):
-            said = f"{literal(value)} has not the type that is demanded, {_or(names)}"
-            yield Contradiction("VALUES_IMPOSSIBLE", here, ("const",), said)
+    draft = subschema.dialect.draft
+    values = _value(subschema, "enum")
+    if isinstance(values, list) and values and not _any_has_type(values, names, draft):
+        message = f"none of the values has the required type, {_join_types(names)}"
+        yield Contradiction("VALUES_IMPOSSIBLE", subschema, ("enum",), message)
+    if "const" in subschema.schema and "const" in subschema.dialect.keywords:
+        value = subschema.schema["const"]
+        if not _any_has_type([value], names, draft):
+            message = (
+                f"{format_literal(value)} does not have the required type, {_join_types(names)}"
+            )
+            yield Contradiction("VALUES_IMPOSSIBLE", subschema, ("const",), message)
 
 
-def _any_has(values: list[Any], names: list[Any], draft: Any) -> bool:
+def _any_has_type(values: list[Any], names: list[Any], draft: Any) -> bool:
     return any(has_type(value, str(name), draft) for value in values for name in names)
 
 
-def _or(names: list[Any]) -> str:
+def _join_types(names: list[Any]) -> str:
     return " or ".join(str(name)[:20] for name in names[:7])
 
 
-class _Search:
-    """Looks for required properties that an object cannot have."""
+class _RequiredSearch:
+    """Search for required properties that are forbidden."""
 
     def __init__(self, survey: Survey, limits: Limits, budget: Budget) -> None:
         self._survey = survey
         self._budget = budget
-        self._checks = Checks(
+        self._checks = TextChecks(
             assert_formats=False, pattern_length=limits.pattern_length, allow_backtracking=False
         )
-        self._together: dict[int, tuple[Subschema, ...]] = {}
+        self._closures: dict[int, tuple[Subschema, ...]] = {}
 
-    def required(self, here: Subschema) -> Iterator[Contradiction]:
-        """Yield the names that *here*, or what always applies with it, requires and forbids."""
-        if not _admits_objects(here):
+    def search(self, subschema: Subschema) -> Iterator[Contradiction]:
+        """Yield the names that are both required and forbidden where *subschema* applies."""
+        if not _admits_objects(subschema):
             return
-        together = self._closure(here)
-        for owner in together:
+        closure = self._closure(subschema)
+        for owner in closure:
             names = _value(owner, "required")
             for index, name in enumerate(names if isinstance(names, list) else ()):
-                closer = self._forbids(name, here, together) if isinstance(name, str) else None
-                if closer is not None and not self._is_of_a_part(here, owner, closer):
-                    shown = f"the property {quoted(name)} is required, and cannot be there"
+                if not isinstance(name, str):
+                    continue
+                forbidding = self._find_forbidding(name, subschema, closure)
+                if forbidding is not None and not self._is_in_a_part(subschema, owner, forbidding):
                     yield Contradiction(
                         "REQUIRED_IMPOSSIBLE",
-                        here,
-                        ("required", index) if owner is here else (),
-                        f"{shown}: {_why(closer, name)}",
+                        subschema,
+                        ("required", index) if owner is subschema else (),
+                        f"the property {quote(name)} is required but cannot be present: "
+                        f"{_reason(forbidding, name)}",
                     )
 
-    def _is_of_a_part(self, here: Subschema, owner: Subschema, closer: Subschema) -> bool:
-        """Return whether a part of *here* contains the contradiction, which is told there."""
-        both = {id(owner.schema), id(closer.schema)}
+    def _is_in_a_part(self, subschema: Subschema, owner: Subschema, forbidding: Subschema) -> bool:
+        """Return whether a part of *subschema* has the contradiction, and so reports it."""
+        both = {id(owner.schema), id(forbidding.schema)}
         return any(
-            both <= {id(each.schema) for each in self._closure(part)} for part in self._steps(here)
+            both <= {id(member.schema) for member in self._closure(part)}
+            for part in self._parts(subschema)
         )
 
-    def _forbids(
-        self, name: str, here: Subschema, together: tuple[Subschema, ...]
+    def _find_forbidding(
+        self, name: str, subschema: Subschema, closure: tuple[Subschema, ...]
     ) -> Subschema | None:
-        """Return what among *together* makes sure that no object has *name*."""
-        spend(self._budget, _NAME * len(together))
-        for one in together:
-            properties = _value(one, "properties")
+        """Return the member of *closure* by which no object can have *name*, or None."""
+        spend(self._budget, _NAME * len(closure))
+        for member in closure:
+            properties = _value(member, "properties")
             if isinstance(properties, dict) and name in properties:
                 if _is_false(properties[name]):
-                    return one
-            elif _is_false(_value(one, "additionalProperties")) and not self._by_pattern(one, name):
-                return one
-        if _is_false(_value(here, "unevaluatedProperties")) and all(
-            self._leaves_unevaluated(one, here, name) for one in together
+                    return member
+            elif _is_false(_value(member, "additionalProperties")) and not self._admits_by_pattern(
+                member, name
+            ):
+                return member
+        if _is_false(_value(subschema, "unevaluatedProperties")) and all(
+            self._leaves_unevaluated(member, subschema, name) for member in closure
         ):
-            return here
+            return subschema
         return None
 
-    def _leaves_unevaluated(self, one: Subschema, here: Subschema, name: str) -> bool:
-        """Return whether *one* certainly does not evaluate the property *name*."""
-        if any(keyword in one.schema for keyword in _MAY_EVALUATE):
+    def _leaves_unevaluated(self, member: Subschema, subschema: Subschema, name: str) -> bool:
+        """Return whether *member* certainly does not evaluate the property *name*."""
+        if any(keyword in member.schema for keyword in _MAY_EVALUATE):
             return False
-        if one is not here and "unevaluatedProperties" in one.schema:
+        if member is not subschema and "unevaluatedProperties" in member.schema:
             return False
-        if any(keyword in one.schema for keyword in ("$dynamicRef", "$recursiveRef")):
+        if any(keyword in member.schema for keyword in ("$dynamicRef", "$recursiveRef")):
             return False
-        properties = _value(one, "properties")
-        known = isinstance(properties, dict) and name in properties
-        return not known and not self._by_pattern(one, name)
+        properties = _value(member, "properties")
+        declared = isinstance(properties, dict) and name in properties
+        return not declared and not self._admits_by_pattern(member, name)
 
-    def _by_pattern(self, one: Subschema, name: str) -> bool:
-        """Return whether a pattern of *one* admits *name*, or may do so."""
-        patterns = _value(one, "patternProperties")
+    def _admits_by_pattern(self, member: Subschema, name: str) -> bool:
+        """Return whether a pattern of *member* admits *name*, or may do so."""
+        patterns = _value(member, "patternProperties")
         for pattern, schema in patterns.items() if isinstance(patterns, dict) else ():
             try:
                 if not _is_false(schema) and self._checks.matches(pattern, name, self._budget):
                     return True
-            except PatternRefused:
+            except PatternError:
                 return True
         return False
 
-    def _closure(self, here: Subschema) -> tuple[Subschema, ...]:
-        """Return *here* and all that always applies to a value with it."""
-        known = self._together.get(id(here.schema))
+    def _closure(self, subschema: Subschema) -> tuple[Subschema, ...]:
+        """Return *subschema* and all subschemas that always apply with it."""
+        known = self._closures.get(id(subschema.schema))
         if known is None:
-            found = {id(here.schema): here}
-            waiting = [here]
-            while waiting:
-                for one in self._steps(waiting.pop()):
-                    if id(one.schema) not in found:
+            members = {id(subschema.schema): subschema}
+            pending = [subschema]
+            while pending:
+                for part in self._parts(pending.pop()):
+                    if id(part.schema) not in members:
                         spend(self._budget, _SUBSCHEMA)
-                        found[id(one.schema)] = one
-                        waiting.append(one)
-            known = self._together[id(here.schema)] = tuple(found.values())
+                        members[id(part.schema)] = part
+                        pending.append(part)
+            known = self._closures[id(subschema.schema)] = tuple(members.values())
         return known
 
-    def _steps(self, here: Subschema) -> Iterator[Subschema]:
-        reference = self._survey.references.get((id(here.schema), "$ref"))
+    def _parts(self, subschema: Subschema) -> Iterator[Subschema]:
+        """Yield the subschemas that ``$ref`` and ``allOf`` of *subschema* apply."""
+        reference = self._survey.references.get((id(subschema.schema), "$ref"))
         if reference is not None and reference.static:
             target = self._survey.reached.get(id(reference.target))
             if target is not None:
                 yield target
-        if not _hides(here):
-            branches = _value(here, "allOf")
-            for each in branches if isinstance(branches, list) else ():
-                one = self._survey.reached.get(id(each))
-                if one is not None:
-                    yield one
+        if not _hides_siblings(subschema):
+            branches = _value(subschema, "allOf")
+            for branch in branches if isinstance(branches, list) else ():
+                part = self._survey.reached.get(id(branch))
+                if part is not None:
+                    yield part
 
 
 _MAY_EVALUATE = (
@@ -237,19 +251,19 @@ _MAY_EVALUATE = (
 
 
 def _is_false(schema: Any) -> bool:
-    """Return whether *schema* refuses everything."""
+    """Return whether *schema* rejects every value."""
     if isinstance(schema, dict):
         return schema.get("not") in ({}, True) and "$ref" not in schema
     return schema is False
 
 
-def _admits_objects(here: Subschema) -> bool:
-    types = _value(here, "type")
+def _admits_objects(subschema: Subschema) -> bool:
+    types = _value(subschema, "type")
     return types is None or types == "object" or (isinstance(types, list) and "object" in types)
 
 
-def _why(closer: Subschema, name: str) -> str:
-    properties = _value(closer, "properties")
+def _reason(forbidding: Subschema, name: str) -> str:
+    properties = _value(forbidding, "properties")
     if isinstance(properties, dict) and name in properties:
-        return "its own schema refuses every value"
-    return "the object admits no properties but those that it names"
+        return "its own schema rejects every value"
+    return "the object allows only the properties that it names"

@@ -1,35 +1,35 @@
-"""Lowering: from a schema of any dialect to the canonical form.
+"""Lowering of schemas in any dialect to the canonical form.
 
-Only what stands in the table of rules is lowered. A keyword that has no rule, or a
-use of one that the canonical form cannot express, raises `CannotLowerError`, and the
-schema goes to the complete engine: what is not understood is never left out.
+Each keyword is lowered by its rule. A keyword without a rule, or a use of one that the
+canonical form cannot express, raises `CannotLowerError`, and the schema is left to the
+complete engine: no keyword is ever dropped.
 """
 
 from collections.abc import Callable
 from typing import Any
 
-from sidecheck_server.core.compiler.lowering_rules import RULES, Growing
-from sidecheck_server.core.compiler.unions import without_trying
+from sidecheck_server.core.compiler.lowering_rules import RULES, LoweredSchema
+from sidecheck_server.core.compiler.unions import simplify_unions
 from sidecheck_server.core.compiler.value_bounds import Definitions
 from sidecheck_server.core.schemas.canonical import CannotLowerError, Canonical, Constant, Lowered
 from sidecheck_server.core.schemas.dialects import Dialect
 from sidecheck_server.core.schemas.references import Subschema, Survey
 from sidecheck_server.core.types import JsonValue
 
-__all__ = ["lower"]
+__all__ = ["lower_schema"]
 
 _DEEPEST = 4
-"""A subschema nested deeper than this becomes a definition of its own.
+"""Subschemas nested deeper than this become definitions of their own.
 
-CPython allows 20 nested loops and try blocks and 100 levels of indentation; one
-level of schema costs up to two of the former and three of the latter.
+CPython allows 20 nested loops and try blocks and 100 levels of indentation; one level
+of schema takes up to two of the former and three of the latter.
 """
 
 
-def lower(survey: Survey, assert_formats: Callable[[Dialect, str], bool]) -> Lowered:
+def lower_schema(survey: Survey, assert_formats: Callable[[Dialect, str], bool]) -> Lowered:
     """Return the canonical form of a surveyed schema.
 
-    *assert_formats* tells whether a format is to be asserted in a dialect.
+    *assert_formats* returns whether a format is asserted in a dialect.
 
     Raises:
         CannotLowerError: the canonical form cannot express the schema.
@@ -37,12 +37,12 @@ def lower(survey: Survey, assert_formats: Callable[[Dialect, str], bool]) -> Low
     lowering = _Lowering(survey, assert_formats)
     lowering.define(next(iter(survey.reached.values())).schema)
     while lowering.pending:
-        name, here = lowering.pending.pop()
-        lowering.result.definitions[name] = lowering.body(here, 0)
+        name, subschema = lowering.pending.pop()
+        lowering.result.definitions[name] = lowering.body(subschema, 0)
     bodies = lowering.result.definitions
     known = Definitions(bodies)
     lowering.result.definitions = {
-        name: without_trying(body, known) for name, body in bodies.items()
+        name: simplify_unions(body, known) for name, body in bodies.items()
     }
     return lowering.result
 
@@ -56,7 +56,7 @@ class _Lowering:
         self.names: dict[int, str] = {}
 
     def define(self, schema: dict[str, JsonValue]) -> Canonical:
-        """Return a reference to the definition of *schema*, which is made if need be."""
+        """Return a reference to the definition of *schema*, which is created if needed."""
         name = self.names.get(id(schema))
         if name is None:
             name = self.names[id(schema)] = f"d{len(self.names)}"
@@ -71,22 +71,22 @@ class _Lowering:
             return self.define(schema)
         return self.body(self.survey.reached[id(schema)], depth)
 
-    def body(self, here: Subschema, depth: int) -> Canonical:
-        if "$ref" in here.schema and here.dialect.reference_hides_siblings:
-            return self.reference(here, "$ref")
-        out = Growing(here, depth)
-        for keyword in here.schema:
-            if keyword in here.dialect.keywords:
+    def body(self, subschema: Subschema, depth: int) -> Canonical:
+        if "$ref" in subschema.schema and subschema.dialect.reference_hides_siblings:
+            return self.reference(subschema, "$ref")
+        lowered = LoweredSchema(subschema, depth)
+        for keyword in subschema.schema:
+            if keyword in subschema.dialect.keywords:
                 rule = RULES.get(keyword)
                 if rule is None:
                     raise CannotLowerError(f"the keyword {keyword}")
-                rule(self, out, keyword)
-        return out.joined()
+                rule(self, lowered, keyword)
+        return lowered.build()
 
-    def reference(self, here: Subschema, keyword: str) -> Canonical:
-        reference = self.survey.references[id(here.schema), keyword]
+    def reference(self, subschema: Subschema, keyword: str) -> Canonical:
+        reference = self.survey.references[id(subschema.schema), keyword]
         if not reference.static:
-            raise CannotLowerError(f"a {keyword} that depends on the way of evaluation")
+            raise CannotLowerError(f"a {keyword} that depends on the path of evaluation")
         if not isinstance(reference.target, dict):
             return reference.target is True
         return self.define(reference.target)

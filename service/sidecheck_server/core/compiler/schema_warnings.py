@@ -1,8 +1,8 @@
-"""Remarks: what is odd about a schema although it is valid.
+"""Warnings about valid schemas that are probably wrong.
 
-A schema may have a default that it refuses itself, and demands that contradict each
-other (see `contradictions`). Nothing is said of what stands under ``not`` and ``if``, where
-refusing may be the purpose, nor of documents that are sent along.
+They are defaults that their own schema rejects, and demands that contradict each other
+(see `contradictions`). Subschemas under ``not`` and ``if``, where rejecting may be the
+purpose, and documents that were sent along get no warnings.
 """
 
 from collections.abc import Iterator
@@ -10,115 +10,124 @@ from dataclasses import dataclass
 from typing import Any
 
 from sidecheck_server.core.budget import Budget, Exhausted
-from sidecheck_server.core.compiler.admission import Admitted
-from sidecheck_server.core.compiler.contradictions import contradictions
+from sidecheck_server.core.compiler.admission import AdmittedSchema
+from sidecheck_server.core.compiler.contradictions import find_contradictions
 from sidecheck_server.core.engines.complete import CompleteEngine
-from sidecheck_server.core.engines.fault import NOTHING
+from sidecheck_server.core.engines.fault import NO_FAULTS
 from sidecheck_server.core.engines.scope import scope_of
-from sidecheck_server.core.explain.values import literal
+from sidecheck_server.core.explain.values import format_literal
 from sidecheck_server.core.explain.violations import explain
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.schemas.references import REFERENCES, Subschema
 from sidecheck_server.core.schemas.source import SchemaSource
 from sidecheck_server.core.types import as_pointer
 
-__all__ = ["SchemaWarning", "schema_warnings"]
+__all__ = ["SchemaWarning", "find_schema_warnings"]
 
 _STEPS = 200_000
-"""How much work it may take to look for each kind of remark, about five milliseconds."""
+"""Most steps to find each kind of warning, about five milliseconds."""
 
-_MOST = 100
-"""How many there are of one schema."""
+_MOST_WARNINGS = 100
+"""Most warnings about one schema."""
 
-_LONGEST = 1 << 18
-"""The length of their pointers together: many places may stand below one long name."""
+_LENGTH_OF_POINTERS = 1 << 18
+"""The longest pointers in all, in characters: many may begin with the same long name."""
 
 
 @dataclass(frozen=True, slots=True)
 class SchemaWarning:
-    """Something odd about a schema."""
+    """One questionable part of a schema."""
 
-    #: The code of the rule that says it.
+    #: The code of the rule.
     code: str
-    #: Where, as a JSON Pointer into the schema.
+    #: JSON Pointer into the schema.
     pointer: str
-    #: What it is, for a person.
+    #: What is questionable, for people.
     message: str
 
 
-def schema_warnings(
-    admitted: Admitted, source: SchemaSource, limits: Limits
+def find_schema_warnings(
+    admitted: AdmittedSchema, source: SchemaSource, limits: Limits
 ) -> tuple[SchemaWarning, ...]:
-    """Return the remarks on the schema of *source*, as many as a moment allows."""
+    """Return the warnings about the schema of *source* that are found within a budget."""
     if admitted.survey is None:
         return ()
-    found: list[SchemaWarning] = []
+    warnings: list[SchemaWarning] = []
     length = 0
-    for looking in (_contradictions, _refused_defaults):
+    for find in (_find_contradictions, _find_rejected_defaults):
         try:
-            for remark in looking(admitted, source, limits, [_STEPS]):
-                length += len(remark.pointer)
-                if len(found) >= _MOST or length > _LONGEST:
-                    return tuple(found)
-                found.append(remark)
+            for warning in find(admitted, source, limits, [_STEPS]):
+                length += len(warning.pointer)
+                if len(warnings) >= _MOST_WARNINGS or length > _LENGTH_OF_POINTERS:
+                    return tuple(warnings)
+                warnings.append(warning)
         except (Exhausted, RecursionError):
-            continue  # The rest is left out.
-    return tuple(found)
+            continue  # Warnings of this kind may be incomplete.
+    return tuple(warnings)
 
 
-def _contradictions(
-    admitted: Admitted, _source: SchemaSource, limits: Limits, budget: Budget
+def _find_contradictions(
+    admitted: AdmittedSchema, _source: SchemaSource, limits: Limits, budget: Budget
 ) -> Iterator[SchemaWarning]:
     assert admitted.survey is not None
-    for odd in contradictions(admitted.survey, limits, budget):
-        at = _pointer(odd.here)
-        if at is not None:
-            yield SchemaWarning(odd.code, at + as_pointer(odd.path), odd.message)
+    for contradiction in find_contradictions(admitted.survey, limits, budget):
+        pointer = _pointer_to(contradiction.subschema)
+        if pointer is not None:
+            yield SchemaWarning(
+                contradiction.code,
+                pointer + as_pointer(contradiction.path),
+                contradiction.message,
+            )
 
 
-def _refused_defaults(
-    admitted: Admitted, source: SchemaSource, limits: Limits, budget: Budget
+def _find_rejected_defaults(
+    admitted: AdmittedSchema, source: SchemaSource, limits: Limits, budget: Budget
 ) -> Iterator[SchemaWarning]:
-    """Yield the defaults that their own subschemas refuse.
+    """Yield the defaults that are invalid against their own subschemas.
 
     "It is RECOMMENDED that a default value be valid against the associated schema"
     (2020-12 validation, section 9.2).
     """
     survey = admitted.survey
     assert survey is not None
-    having = [here for here in survey.reached.values() if _has_default(here)]
-    # Nothing bounds the time of a backtracking pattern; and what depends on the way of
-    # evaluation is not known of a subschema alone.
-    if not having or admitted.backtracking or not _is_static(admitted):
+    with_default = [subschema for subschema in survey.reached.values() if _has_default(subschema)]
+    # The time of backtracking patterns has no bound, and the targets of dynamic references
+    # are not known for a subschema alone.
+    if not with_default or admitted.backtracking or not _is_static(admitted):
         return
-    judges = _Judges(admitted, source, limits, budget)
-    for here in having:
-        default = here.schema["default"]
-        faults = judges.of(here).descend(default, here.schema)
-        if faults is NOTHING or (at := _pointer(here)) is None:
+    validators = _Validators(admitted, source, limits, budget)
+    for subschema in with_default:
+        default = subschema.schema["default"]
+        faults = validators.validator_for(subschema).descend(default, subschema.schema)
+        if faults is NO_FAULTS or (pointer := _pointer_to(subschema)) is None:
             continue
         first = next(explain(faults, hide_values=False), None)
         if first is not None:
-            place = f" at {first.instance_location[:100]}" if first.instance_location else ""
-            said = f"the default {literal(default)} is refused by its own schema{place}"
-            yield SchemaWarning("DEFAULT_REFUSED", f"{at}/default", f"{said}: {first.message}")
+            location = f" at {first.instance_location[:100]}" if first.instance_location else ""
+            yield SchemaWarning(
+                "DEFAULT_REFUSED",
+                f"{pointer}/default",
+                f"the default {format_literal(default)} is invalid against its own schema"
+                f"{location}: {first.message}",
+            )
 
 
-def _has_default(here: Subschema) -> bool:
-    schema = here.schema
-    return "default" in schema and not ("$ref" in schema and here.dialect.reference_hides_siblings)
+def _has_default(subschema: Subschema) -> bool:
+    schema = subschema.schema
+    hidden = "$ref" in schema and subschema.dialect.reference_hides_siblings
+    return "default" in schema and not hidden
 
 
-def _is_static(admitted: Admitted) -> bool:
+def _is_static(admitted: AdmittedSchema) -> bool:
     assert admitted.survey is not None
     return all(reference.static for reference in admitted.survey.references.values())
 
 
-class _Judges:
-    """Validators of the complete engine that stand in the resource of a subschema."""
+class _Validators:
+    """Validators of the complete engine, one in each resource of a schema."""
 
     def __init__(
-        self, admitted: Admitted, source: SchemaSource, limits: Limits, budget: Budget
+        self, admitted: AdmittedSchema, source: SchemaSource, limits: Limits, budget: Budget
     ) -> None:
         context = admitted.context
         engine = CompleteEngine(
@@ -133,9 +142,9 @@ class _Judges:
         self._root, self._schema = engine.at_root(budget)
         self._by_resource: dict[int, Any] = {}
 
-    def of(self, here: Subschema) -> Any:
-        """Return the validator of the subschema *here*."""
-        contents = here.resource.contents
+    def validator_for(self, subschema: Subschema) -> Any:
+        """Return the validator in the resource of *subschema*."""
+        contents = subschema.resource.contents
         if contents is self._schema:
             return self._root
         validator = self._by_resource.get(id(contents))
@@ -143,24 +152,24 @@ class _Judges:
             scope = scope_of(self._root)
             resource = scope.resources.rooted_at(contents)
             if resource is None:
-                # A document that nothing has led to yet is read when something does.
-                _, resource = scope.resources.resolve(here.resource.uri, scope.resource)
+                # Documents are read when a reference leads to them.
+                _, resource = scope.resources.resolve(subschema.resource.uri, scope.resource)
             scope = scope.within(resource)
             validator = self._by_resource[id(contents)] = self._root.evolve(_resolver=scope)
         return validator
 
 
 _BY_REFERENCE = tuple(f"/{keyword} -> " for keyword in REFERENCES)
-_ASKING = ("/not", "/if")
+_CONDITIONS = ("/not", "/if")
 
 
-def _pointer(here: Subschema) -> str | None:
-    """Return where *here* stands, or None where nothing is to be said of it."""
+def _pointer_to(subschema: Subschema) -> str | None:
+    """Return the pointer to *subschema*, or None if it gets no warnings."""
     steps: list[str] = []
-    one: Subschema | None = here
-    while one is not None:
-        if one.step in _ASKING or one.step.startswith(_BY_REFERENCE):
+    current: Subschema | None = subschema
+    while current is not None:
+        if current.step in _CONDITIONS or current.step.startswith(_BY_REFERENCE):
             return None
-        steps.append(one.step)
-        one = one.above
+        steps.append(current.step)
+        current = current.parent
     return "".join(reversed(steps))

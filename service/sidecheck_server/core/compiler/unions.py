@@ -1,8 +1,8 @@
-"""Unions that can be judged without trying their branches one after the other.
+"""Simplification of unions, so that branches need not be tried one after the other.
 
-A branch that fails costs an exception. Where the type of a value, or one of its
-members, tells which branch it takes, only that one is tried. As no value is accepted by
-two of such branches, ``anyOf`` and ``oneOf`` mean the same by them.
+A branch that fails costs an exception. Where the type of a value, or the value of one
+of its properties, selects the branch, only that one is evaluated. No value matches two
+such branches, so ``anyOf`` and ``oneOf`` mean the same for them.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,23 +12,23 @@ from typing import Any
 from sidecheck_server.core.compiler.value_bounds import (
     Definitions,
     ValueBounds,
-    cover_of,
-    kinds,
-    limits_of,
+    infer_value_bounds,
+    list_constants,
+    type_kinds,
 )
 from sidecheck_server.core.schemas.canonical import Canonical
 
-__all__ = ["merged", "without_trying"]
+__all__ = ["merge_branches", "simplify_unions"]
 
 
-# The keywords that say nothing about values of any other type.
-_OF_TYPE: Mapping[str, frozenset[str]] = MappingProxyType(
+# The keywords that accept all values of any other type.
+_KEYWORDS_OF_TYPE: Mapping[str, frozenset[str]] = MappingProxyType(
     {
         "string": frozenset({"minLength", "maxLength", "pattern", "format"}),
         "array": frozenset({"items", "additionalItems", "minItems", "maxItems", "uniqueItems"}),
         "object": frozenset(
             {
-                "byMember",
+                "byProperty",
                 "properties",
                 "patternProperties",
                 "additionalProperties",
@@ -48,30 +48,30 @@ _OF_TYPE: Mapping[str, frozenset[str]] = MappingProxyType(
 )
 
 
-def without_trying(schema: Canonical, definitions: Definitions) -> Canonical:
-    """Return what accepts the same as *schema*, and tries no more branches than need be.
+def simplify_unions(schema: Canonical, definitions: Definitions) -> Canonical:
+    """Return a schema that accepts the same values and tries as few branches as possible.
 
-    References lead to *definitions*. Subschemas are looked into, definitions are not.
+    Subschemas are simplified too; *definitions*, to which references lead, are not.
     """
     if isinstance(schema, bool):
         return schema
-    body = {name: _inside(name, value, definitions) for name, value in schema.items()}
+    body = {name: _simplify_value(name, value, definitions) for name, value in schema.items()}
     unions = {name: body.pop(name) for name in ("anyOf", "oneOf") if name in body}
-    known = cover_of(body, definitions) if unions else ValueBounds()
+    bounds = infer_value_bounds(body, definitions) if unions else ValueBounds()
     for keyword, branches in unions.items():
-        body = _joined(body, _simpler(keyword, branches, known, definitions))
+        body = _join(body, _simplify_union(keyword, branches, bounds, definitions))
     return body
 
 
-def _inside(keyword: str, value: Any, definitions: Definitions) -> Any:
+def _simplify_value(keyword: str, value: Any, definitions: Definitions) -> Any:
     if keyword in _SCHEMAS and isinstance(value, list):
-        return [without_trying(each, definitions) for each in value]
+        return [simplify_unions(schema, definitions) for schema in value]
     if keyword in _SCHEMA_MAPS:
         return {
-            name: each if isinstance(each, list) else without_trying(each, definitions)
-            for name, each in value.items()
+            name: schema if isinstance(schema, list) else simplify_unions(schema, definitions)
+            for name, schema in value.items()
         }
-    return without_trying(value, definitions) if keyword in _SCHEMA else value
+    return simplify_unions(value, definitions) if keyword in _SCHEMA else value
 
 
 _SCHEMAS = frozenset({"allOf", "anyOf", "items", "oneOf"})
@@ -91,130 +91,134 @@ _SCHEMA = frozenset(
 )
 
 
-def _joined(around: dict[str, Any], union: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what demands both."""
-    if "type" in around and set(around["type"]) <= set(union.get("type", ())):
+def _join(siblings: dict[str, Any], union: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the conjunction of *siblings* and *union*."""
+    if "type" in siblings and set(siblings["type"]) <= set(union.get("type", ())):
         union = {name: value for name, value in union.items() if name != "type"}
-    if not around:
+    if not siblings:
         return dict(union)
-    # Any other keyword may mean something else beside those around.
-    if union.keys() <= _INDEPENDENT and not union.keys() & around.keys():
-        return {**around, **union}
-    return {"allOf": [around, union]}
+    # The meaning of other keywords may depend on their siblings.
+    if union.keys() <= _INDEPENDENT and not union.keys() & siblings.keys():
+        return {**siblings, **union}
+    return {"allOf": [siblings, union]}
 
 
-_INDEPENDENT = frozenset({"anyOf", "byMember", "byType", "enum", "oneOf", "type"})
+_INDEPENDENT = frozenset({"anyOf", "byProperty", "byType", "enum", "oneOf", "type"})
 
 
-def _simpler(
-    keyword: str, given: Sequence[Canonical], around: ValueBounds, definitions: Definitions
+def _simplify_union(
+    keyword: str, union: Sequence[Canonical], outer: ValueBounds, definitions: Definitions
 ) -> Mapping[str, Any]:
-    branches = list(_branches(keyword, given))
-    covers = [cover_of(branch, definitions).both(around) for branch in branches]
-    branches, covers = _told_by_member(branches, covers)
-    plain = branches[0] if len(branches) == 1 else merged(branches)
+    branches = list(_flatten(keyword, union))
+    bounds = [infer_value_bounds(branch, definitions).intersect(outer) for branch in branches]
+    branches, bounds = _select_by_property(branches, bounds)
+    plain = branches[0] if len(branches) == 1 else merge_branches(branches)
     if isinstance(plain, dict):
         return plain
-    return _told_by_type(branches, covers) or {keyword: branches}
+    return _select_by_type(branches, bounds) or {keyword: branches}
 
 
-def _branches(keyword: str, given: Sequence[Canonical]) -> Iterator[Canonical]:
-    """Yield the branches that accept anything, with those of an ``anyOf`` among ``anyOf``."""
-    for branch in given:
+def _flatten(keyword: str, union: Sequence[Canonical]) -> Iterator[Canonical]:
+    """Yield the branches that may accept something, with those of nested ``anyOf``."""
+    for branch in union:
         if isinstance(branch, dict) and branch.keys() == {"anyOf"} and keyword == "anyOf":
-            yield from _branches(keyword, branch["anyOf"])
+            yield from _flatten(keyword, branch["anyOf"])
         elif branch is not False and (branch is True or branch.get("not") not in (True, {})):
             yield branch
 
 
-def _told_by_type(
-    branches: Sequence[Canonical], covers: Sequence[ValueBounds]
+def _select_by_type(
+    branches: Sequence[Canonical], bounds: Sequence[ValueBounds]
 ) -> dict[str, Any] | None:
+    """Return the ``byType`` of *branches*, or None if two of them share a type."""
     seen: set[str] = set()
     cases = []
-    for branch, cover in zip(branches, covers, strict=True):
-        own = None if cover.types is None else kinds(cover.types)
-        if own is None or seen & own:
+    for branch, bound in zip(branches, bounds, strict=True):
+        kinds = None if bound.types is None else type_kinds(bound.types)
+        if kinds is None or seen & kinds:
             return None
-        if own:
-            seen |= own
-            cases.append([list(cover.types or ()), branch])
+        if kinds:
+            seen |= kinds
+            cases.append([list(bound.types or ()), branch])
     return {"byType": cases} if len(cases) > 1 else None
 
 
-def _told_by_member(
-    branches: list[Canonical], covers: list[ValueBounds]
+def _select_by_property(
+    branches: list[Canonical], bounds: list[ValueBounds]
 ) -> tuple[list[Canonical], list[ValueBounds]]:
-    """Put the most branches that one member tells apart into one."""
+    """Replace as many branches as one property can discriminate by one ``byProperty``."""
     best: list[int] = []
-    chosen = ""
-    names = dict.fromkeys(name for cover in covers for name in cover.constants)
+    discriminator = ""
+    names = dict.fromkeys(name for bound in bounds for name in bound.constants)
     for name in names:
-        told = _told(name, covers)
-        if len(told) > len(best):
-            best, chosen = told, name
+        indexes = _discriminated(name, bounds)
+        if len(indexes) > len(best):
+            best, discriminator = indexes, name
     if len(best) < 2:
-        return branches, covers
-    cases = [[list(covers[n].constants[chosen]), _beside(chosen, branches[n])] for n in best]
-    one = {"type": ["object"], "byMember": {"name": chosen, "cases": cases}}
-    left = [n for n in range(len(branches)) if n not in best]
+        return branches, bounds
+    cases = [
+        [list(bounds[n].constants[discriminator]), _without_constants(discriminator, branches[n])]
+        for n in best
+    ]
+    selection = {"type": ["object"], "byProperty": {"name": discriminator, "cases": cases}}
+    others = [n for n in range(len(branches)) if n not in best]
     return (
-        [*(branches[n] for n in left), one],
-        [*(covers[n] for n in left), ValueBounds(types=("object",))],
+        [*(branches[n] for n in others), selection],
+        [*(bounds[n] for n in others), ValueBounds(types=("object",))],
     )
 
 
-def _told(name: str, covers: Sequence[ValueBounds]) -> list[int]:
-    """Return the positions of the objects whose member *name* has values of their own."""
-    told = []
+def _discriminated(name: str, bounds: Sequence[ValueBounds]) -> list[int]:
+    """Return the indexes of the object branches with distinct values of the property *name*."""
+    indexes = []
     seen: set[tuple[bool, Any]] = set()
-    for position, cover in enumerate(covers):
-        if cover.types != ("object",) or name not in cover.required:
+    for index, bound in enumerate(bounds):
+        if bound.types != ("object",) or name not in bound.required:
             continue
-        values = {(isinstance(each, bool), each) for each in cover.constants.get(name, ())}
+        values = {(isinstance(value, bool), value) for value in bound.constants.get(name, ())}
         if values and not values & seen:
             seen |= values
-            told.append(position)
-    return told
+            indexes.append(index)
+    return indexes
 
 
-def _beside(name: str, branch: Canonical) -> Canonical:
-    """Return what *branch* asks for besides the values of its member *name*."""
+def _without_constants(name: str, branch: Canonical) -> Canonical:
+    """Return *branch* without its demand on the value of the property *name*."""
     if isinstance(branch, bool) or name not in branch.get("properties", ()):
         return branch
     rest = dict(branch)
-    member = branch["properties"][name]
-    if limits_of(member) is not None and member.keys() <= {"type", "enum"}:
+    schema = branch["properties"][name]
+    if list_constants(schema) is not None and schema.keys() <= {"type", "enum"}:
         rest["properties"] = {**branch["properties"], name: True}
     return rest
 
 
-def merged(branches: Sequence[Canonical]) -> Canonical | None:
-    """Return a plain schema that accepts what an ``anyOf`` or ``oneOf`` of *branches* accepts.
+def merge_branches(branches: Sequence[Canonical]) -> Canonical | None:
+    """Return one schema without a union that accepts the same as *branches*, or None.
 
-    None if there is none. As the branches exclude each other, both keywords mean the same.
+    It needs branches that exclude each other, so it serves ``anyOf`` and ``oneOf``.
     """
-    return _merged_types(branches) or _merged_enums(branches)
+    return _merge_types(branches) or _merge_enums(branches)
 
 
-def _merged_types(branches: Sequence[Canonical]) -> Canonical | None:
+def _merge_types(branches: Sequence[Canonical]) -> Canonical | None:
     types: list[str] = []
     body: dict[str, Any] = {}
     for branch in branches:
         if not isinstance(branch, dict) or "type" not in branch:
             return None
-        own = branch["type"]
-        if kinds(own) & kinds(types):
+        own_types = branch["type"]
+        if type_kinds(own_types) & type_kinds(types):
             return None
-        allowed = frozenset({"type"}).union(*(_OF_TYPE[name] for name in own))
+        allowed = frozenset({"type"}).union(*(_KEYWORDS_OF_TYPE[name] for name in own_types))
         if not branch.keys() <= allowed:
             return None
-        types += own
+        types += own_types
         body |= branch
     return {**body, "type": types}
 
 
-def _merged_enums(branches: Sequence[Canonical]) -> Canonical | None:
+def _merge_enums(branches: Sequence[Canonical]) -> Canonical | None:
     values: list[Any] = []
     for branch in branches:
         if not isinstance(branch, dict):

@@ -1,4 +1,4 @@
-"""Covers: what is known of every value that a schema in canonical form accepts."""
+"""Bounds on the values that a schema in canonical form accepts."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -6,77 +6,77 @@ from typing import Any
 
 from sidecheck_server.core.schemas.canonical import Canonical, Constant
 
-__all__ = ["Definitions", "ValueBounds", "cover_of", "kinds", "limits_of"]
+__all__ = ["Definitions", "ValueBounds", "infer_value_bounds", "list_constants", "type_kinds"]
 
 _DEEPEST = 8
-"""How many references and conjunctions are looked through."""
+"""How many references and conjunctions are followed, nested in each other."""
 
 _NUMERIC = frozenset({"number", "integer", "int"})
 
 
 @dataclass(frozen=True, slots=True)
 class ValueBounds:
-    """What is known of the values that a schema accepts; they may be fewer."""
+    """A superset of the values that a schema accepts."""
 
-    #: Names of types, of one of which each of them is; None if they may be of any.
+    #: The types of the values; None if any.
     types: tuple[str, ...] | None = None
-    #: Members that each object among them has.
+    #: The properties that all objects among the values have.
     required: frozenset[str] = frozenset()
-    #: The strings, booleans or nulls to which a member is limited where there is one.
+    #: The strings, booleans or nulls to which the values of a property are limited.
     constants: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
 
-    def both(self, other: "ValueBounds") -> "ValueBounds":
-        """Return the cover of the values that obey both schemas."""
+    def intersect(self, other: "ValueBounds") -> "ValueBounds":
+        """Return the bounds of the values that are within both."""
         return ValueBounds(
-            self.types if other.types is None or _narrower(self, other) else other.types,
+            self.types if other.types is None or _has_fewer_types(self, other) else other.types,
             self.required | other.required,
             {**other.constants, **self.constants},
         )
 
 
-def _narrower(one: ValueBounds, other: ValueBounds) -> bool:
-    return one.types is not None and kinds(one.types) <= kinds(other.types or ())
+def _has_fewer_types(left: ValueBounds, right: ValueBounds) -> bool:
+    return left.types is not None and type_kinds(left.types) <= type_kinds(right.types or ())
 
 
-def kinds(types: Iterable[str]) -> frozenset[str]:
-    """Return *types* with one name for all numbers: then no two have a value in common."""
+def type_kinds(types: Iterable[str]) -> frozenset[str]:
+    """Return *types* with one name for all numbers, so that no two share a value."""
     return frozenset("number" if name in _NUMERIC else name for name in types)
 
 
 class Definitions:
-    """Definitions by name, each of which is looked at once, however many refer to it."""
+    """Definitions of a lowered schema, with a cache of their bounds."""
 
     def __init__(self, bodies: Mapping[str, Canonical]) -> None:
         self._bodies = bodies
-        self._covers: dict[tuple[str, int], ValueBounds] = {}
+        self._bounds: dict[tuple[str, int], ValueBounds] = {}
 
-    def cover(self, name: str, depth: int) -> ValueBounds:
-        """Return what is known of the values of the definition *name*, *depth* levels in."""
-        known = self._covers.get((name, depth))
+    def bounds(self, name: str, depth: int) -> ValueBounds:
+        """Return the bounds of the definition *name*, found *depth* levels deep."""
+        known = self._bounds.get((name, depth))
         if known is None:
-            known = cover_of(self._bodies.get(name, True), self, depth)
-            self._covers[name, depth] = known
+            known = infer_value_bounds(self._bodies.get(name, True), self, depth)
+            self._bounds[name, depth] = known
         return known
 
 
-def cover_of(schema: Canonical, definitions: Definitions, depth: int = 0) -> ValueBounds:
-    """Return what is known of the values of *schema*, looking through references."""
+def infer_value_bounds(schema: Canonical, definitions: Definitions, depth: int = 0) -> ValueBounds:
+    """Return the bounds of the values of *schema*, following references."""
     if isinstance(schema, bool):
         return ValueBounds() if schema else ValueBounds(types=())
     if depth > _DEEPEST:
         return ValueBounds()
     if "$ref" in schema:
-        return definitions.cover(schema["$ref"].rpartition("/")[2], depth + 1)
-    members = schema.get("properties", {}).items()
-    limited = ((name, limits_of(member)) for name, member in members)
-    known = ValueBounds(
+        return definitions.bounds(schema["$ref"].rpartition("/")[2], depth + 1)
+    properties = schema.get("properties", {}).items()
+    constants = ((name, list_constants(subschema)) for name, subschema in properties)
+    bounds = ValueBounds(
         _types(schema),
         frozenset(schema.get("required", ())),
-        {name: values for name, values in limited if values is not None},
+        {name: values for name, values in constants if values is not None},
     )
     for conjunct in schema.get("allOf", ()):
-        known = known.both(cover_of(conjunct, definitions, depth + 1))
-    return known
+        bounds = bounds.intersect(infer_value_bounds(conjunct, definitions, depth + 1))
+    return bounds
 
 
 def _types(schema: Mapping[str, Any]) -> tuple[str, ...] | None:
@@ -98,12 +98,12 @@ def _type_of(value: Any) -> str:
     return "string" if isinstance(value, str) else "number"
 
 
-def limits_of(member: Canonical) -> tuple[Any, ...] | None:
-    """Return all values that *member* can accept if there are few, and none is a number."""
-    values = None if isinstance(member, bool) else member.get("enum")
-    # Among numbers, 1 and 1.0 are one and the same.
+def list_constants(schema: Canonical) -> tuple[Any, ...] | None:
+    """Return all values that *schema* accepts, or None if unknown or if one is a number."""
+    values = None if isinstance(schema, bool) else schema.get("enum")
+    # The same number has several spellings: 1 and 1.0.
     if values is None or not all(isinstance(value, str | bool | None) for value in values):
         return None
-    types = member.get("type") if isinstance(member, dict) else None
-    fitting = (value for value in values if types is None or _type_of(value) in types)
-    return tuple(dict.fromkeys(fitting))
+    types = schema.get("type") if isinstance(schema, dict) else None
+    accepted = (value for value in values if types is None or _type_of(value) in types)
+    return tuple(dict.fromkeys(accepted))

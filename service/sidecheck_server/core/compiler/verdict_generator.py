@@ -1,15 +1,21 @@
-"""The generator: from the canonical form to the source of functions that say yes or no.
+"""Generator of validation functions from schemas in canonical form.
 
-The keywords raise a bare `Invalid` where fastjsonschema builds messages, and call
-functions of ours where its own code is wrong or can be flooded. Unions and conditions
-that are tried are fastjsonschema's.
+The generated keywords raise a bare `Invalid` where fastjsonschema builds messages, and
+call our own functions where its code is wrong or has unbounded cost. Unions whose
+branches are tried, and conditions, are fastjsonschema's.
 """
 
 from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import Any
 
-from sidecheck_server.core.compiler.conditions import BOUNDS, TYPE_TESTS, display, fits_types, is_in
+from sidecheck_server.core.compiler.conditions import (
+    BOUNDS,
+    TYPE_TESTS,
+    enum_implies_types,
+    write_membership_test,
+    write_set,
+)
 from sidecheck_server.core.compiler.generated_frame import GeneratedFrame
 from sidecheck_server.core.types import JsonValue
 
@@ -17,29 +23,29 @@ __all__ = ["VerdictGenerator"]
 
 
 class VerdictGenerator(GeneratedFrame):
-    """Generates functions ``dN(data)`` that return if *data* is valid and raise if not."""
+    """Generator of functions ``dN(data)`` that raise `Invalid` unless *data* is valid."""
 
     def __init__(self, schema: Any, constants: Sequence[JsonValue], *, counted: bool) -> None:
         super().__init__(schema, constants, counted=counted)
         keywords = self._json_keywords_to_function
         for name in BOUNDS:
             keywords[name] = lambda name=name: self.generate_bound(name)
-        # Only what the canonical form has; content* would decode, and change, the data.
+        # Only keywords of the canonical form; content* would decode, and change, the data.
         keywords["format"] = self.generate_format
         keywords["byType"] = self.generate_by_type
-        keywords["byMember"] = self.generate_by_member
+        keywords["byProperty"] = self.generate_by_property
         del keywords["const"], keywords["contentEncoding"], keywords["contentMediaType"]
 
     # Keywords for any value
 
     def generate_type(self) -> None:
-        if self._given is self._definition or fits_types(self._definition):
+        if self._type_checked is self._definition or enum_implies_types(self._definition):
             return
         tests = [TYPE_TESTS[name].format(self._variable) for name in self._definition["type"]]
         self.fail_if(f"not ({' or '.join(tests)})")
 
     def generate_enum(self) -> None:
-        self.fail_if(f"not ({is_in(self._variable, self._definition['enum'])})")
+        self.fail_if(f"not ({write_membership_test(self._variable, self._definition['enum'])})")
 
     # Unions whose branches exclude each other
 
@@ -47,32 +53,37 @@ class VerdictGenerator(GeneratedFrame):
         for index, (types, definition) in enumerate(self._definition["byType"]):
             test = " or ".join(TYPE_TESTS[name].format(self._variable) for name in types)
             with self.block(f"{'elif' if index else 'if'} {test}:"):
-                given = isinstance(definition, dict) and definition.get("type") == types
-                self.child(definition, self._variable, given=given)
+                type_checked = isinstance(definition, dict) and definition.get("type") == types
+                self.child(definition, self._variable, type_checked=type_checked)
         with self.block("else:"):
             self.l("raise Invalid")
 
-    def generate_by_member(self) -> None:
-        name, cases = self._definition["byMember"]["name"], self._definition["byMember"]["cases"]
+    def generate_by_property(self) -> None:
+        name, cases = (
+            self._definition["byProperty"]["name"],
+            self._definition["byProperty"]["cases"],
+        )
         variable = self._variable
         with self.guard("object"):
             if name not in self._definition.get("required", ()):
                 self.fail_if(f"{name!r} not in {variable}")
             self.l("{variable}_t = {variable}[{}]", repr(name))
             values = [value for values, _ in cases for value in values]
-            self.fail_if(f"not ({is_in(f'{variable}_t', values)})")
+            self.fail_if(f"not ({write_membership_test(f'{variable}_t', values)})")
             self.choose(cases)
 
     def choose(self, cases: Sequence[Any]) -> None:
-        """Write what takes the one of *cases* that the value of the member is in."""
+        """Write the binary search for the one of *cases* that has the property's value."""
         if len(cases) == 1:
             ((_, definition),) = cases
-            given = isinstance(definition, dict) and definition.get("type") == ["object"]
-            self.child(definition, self._variable, given=given)
+            type_checked = isinstance(definition, dict) and definition.get("type") == ["object"]
+            self.child(definition, self._variable, type_checked=type_checked)
             return
         half = len(cases) // 2
         values = [value for values, _ in cases[:half] for value in values]
-        with self.block(f"if {is_in(f'{self._variable}_t', values, hashable=True)}:"):
+        with self.block(
+            f"if {write_membership_test(f'{self._variable}_t', values, hashable=True)}:"
+        ):
             self.choose(cases[:half])
         with self.block("else:"):
             self.choose(cases[half:])
@@ -118,7 +129,7 @@ class VerdictGenerator(GeneratedFrame):
             if rest is False:
                 self.fail_if(f"len({variable}) > {len(listed)}")
             elif rest is not True and rest != {}:
-                self.pay(f"len({variable})", rest)
+                self.charge(f"len({variable})", rest)
                 tail = f"{variable}[{len(listed)}:]" if listed else variable
                 with self.block(f"for {variable}_i in {tail}:"):
                     self.child(rest, f"{variable}_i")
@@ -127,7 +138,7 @@ class VerdictGenerator(GeneratedFrame):
         variable, definition = self._variable, self._definition
         with self.guard("array"):
             self.l("{variable}_c = 0")
-            self.pay(f"len({variable})", {"not": definition["contains"]})
+            self.charge(f"len({variable})", {"not": definition["contains"]})
             with self.block(f"for {variable}_i in {variable}:"):
                 with self.block("try:"):
                     self.child(definition["contains"], f"{variable}_i")
@@ -153,25 +164,28 @@ class VerdictGenerator(GeneratedFrame):
             self.l("pass")
             for index, (name, definition) in enumerate(self._definition["properties"].items()):
                 if definition is not True and definition != {}:
-                    # That what is required is there was tested before.
-                    there = (
+                    # Required properties are known to be present.
+                    if_present = (
                         nullcontext()
                         if name in required
                         else self.block(f"if {name!r} in {variable}:")
                     )
-                    with there:
+                    with if_present:
                         self.l("{variable}_{} = {variable}[{}]", index, repr(name))
                         self.child(definition, f"{variable}_{index}")
 
     def generate_pattern_properties(self) -> None:
         variable = self._variable
-        members = self._definition["patternProperties"]
-        judged = {p: d for p, d in members.items() if d is not True and d != {}}
-        if judged:
+        definitions = {
+            pattern: definition
+            for pattern, definition in self._definition["patternProperties"].items()
+            if definition is not True and definition != {}
+        }
+        if definitions:
             with self.guard("object"):
-                self.pay(f"len({variable})", *judged.values())
+                self.charge(f"len({variable})", *definitions.values())
                 with self.block(f"for {variable}_k, {variable}_v in {variable}.items():"):
-                    for pattern, definition in judged.items():
+                    for pattern, definition in definitions.items():
                         with self.block(f"if P{pattern}({variable}_k, budget):"):
                             self.child(definition, f"{variable}_v")
 
@@ -181,14 +195,14 @@ class VerdictGenerator(GeneratedFrame):
             return
         variable = self._variable
         known = list(self._definition.get("properties", ()))
-        tests = [f"{variable}_k not in {display(known)}"] if known else []
+        tests = [f"{variable}_k not in {write_set(known)}"] if known else []
         patterns = self._definition.get("patternProperties", ())
         if rest is False and not patterns:
             self.close(known)
             return
         tests += [f"not P{pattern}({variable}_k, budget)" for pattern in patterns]
         with self.guard("object"):
-            self.pay(f"len({variable})", rest)
+            self.charge(f"len({variable})", rest)
             with (
                 self.block(f"for {variable}_k, {variable}_v in {variable}.items():"),
                 self.block(f"if {' and '.join(tests) or 'True'}:"),
@@ -196,11 +210,11 @@ class VerdictGenerator(GeneratedFrame):
                 self.child(rest, f"{variable}_v")
 
     def close(self, known: Sequence[str]) -> None:
-        """Write that there are no members but the *known* ones."""
+        """Write that there are no properties but the *known* ones."""
         variable = self._variable
         with self.guard("object"):
             if not known or frozenset(known) == frozenset(self._definition.get("required", ())):
-                # None or all of them are there.
+                # The required ones are known to be present, so a count is enough.
                 self.fail_if(f"len({variable}) > {len(known)}")
             else:
                 self.fail_if(f"not {variable}.keys() <= {self.known_names(known)}")
@@ -210,7 +224,7 @@ class VerdictGenerator(GeneratedFrame):
         if names is True or names == {}:
             return
         with self.guard("object"):
-            self.pay(f"len({self._variable})", names)
+            self.charge(f"len({self._variable})", names)
             with self.block(f"for {self._variable}_k in {self._variable}:"):
                 self.child(names, f"{self._variable}_k")
 
@@ -218,11 +232,11 @@ class VerdictGenerator(GeneratedFrame):
         variable = self._variable
         with self.guard("object"):
             self.l("pass")
-            for name, needed in self._definition["dependencies"].items():
+            for name, dependent in self._definition["dependencies"].items():
                 with self.block(f"if {name!r} in {variable}:"):
-                    if not isinstance(needed, list):
-                        self.child(needed, variable)
-                    elif needed:
+                    if not isinstance(dependent, list):
+                        self.child(dependent, variable)
+                    elif dependent:
                         self.fail_if(
-                            " or ".join(f"{other!r} not in {variable}" for other in needed)
+                            " or ".join(f"{other!r} not in {variable}" for other in dependent)
                         )

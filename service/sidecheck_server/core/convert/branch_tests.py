@@ -13,10 +13,8 @@ from typing import Any
 
 from sidecheck_server.core.budget import Budget, spend
 from sidecheck_server.core.convert.schema_graph import SchemaNode
-from sidecheck_server.core.engines.json_types import has_type
-from sidecheck_server.core.equality import json_equal
-from sidecheck_server.core.schemas.keywords import Draft
-from sidecheck_server.core.types import JsonValue
+from sidecheck_server.core.json_values import has_type, json_equal
+from sidecheck_server.core.types import Draft, JsonValue
 
 __all__ = ["MAX_CONSTANTS", "TYPES", "BranchMatcher", "BranchTestBuilder"]
 

@@ -12,10 +12,10 @@ from sidecheck_server.core.convert.model_call import ModelCall
 from sidecheck_server.core.convert.types import ModelApi
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.evaluate import EvaluationOptions
-from sidecheck_server.core.explain.nearest import nearest
-from sidecheck_server.core.explain.values import listed, quoted
-from sidecheck_server.core.limits import Limits, exceeded
-from sidecheck_server.core.repair.repairing import text_of
+from sidecheck_server.core.explain.nearest import find_nearest
+from sidecheck_server.core.explain.values import join_phrase, quote
+from sidecheck_server.core.limits import Limits, limit_exceeded_error
+from sidecheck_server.core.repair.repairs import encode_repaired
 from sidecheck_server.core.repair.types import Coercion, Repairs
 from sidecheck_server.core.types import Change, Verdict
 
@@ -45,7 +45,9 @@ def common_api(mappings: Sequence[ToolMapping]) -> ModelApi:
         message = "no mapping was sent; send the mapping of the called tool"
         raise RequestError(ErrorReason.INVALID_REQUEST, message, {"field": "mappings"})
     if len(apis) > 1:
-        message = f"the mappings are for several APIs: {listed(apis, 'and')}; send those of one API"
+        message = (
+            f"the mappings are for several APIs: {join_phrase(apis, 'and')}; send those of one API"
+        )
         raise RequestError(ErrorReason.INVALID_REQUEST, message, {"field": "mappings"})
     return apis[0]
 
@@ -63,7 +65,7 @@ def select_mapping(mappings: Sequence[ToolMapping], call: ModelCall) -> ToolMapp
     by_name: dict[str, ToolMapping] = {}
     for mapping in mappings:
         if mapping.name in by_name:
-            message = f"two mappings are for tools with the name {quoted(mapping.name)}"
+            message = f"two mappings are for tools with the name {quote(mapping.name)}"
             raise RequestError(
                 ErrorReason.INVALID_MAPPING, message, {"name": mapping.name[:_MAX_NAME]}
             )
@@ -73,9 +75,9 @@ def select_mapping(mappings: Sequence[ToolMapping], call: ModelCall) -> ToolMapp
     selected = by_name.get(call.name)
     if selected is None:
         name = call.name[:_MAX_NAME]
-        suggestion = nearest(call.name, list(by_name))
-        message = f"no mapping is for a tool with the name {quoted(name)}"
-        message += f"; did you mean {quoted(suggestion)}?" if suggestion else ""
+        suggestion = find_nearest(call.name, list(by_name))
+        message = f"no mapping is for a tool with the name {quote(name)}"
+        message += f"; did you mean {quote(suggestion)}?" if suggestion else ""
         raise RequestError(ErrorReason.MAPPING_MISMATCH, message, {"name": name})
     return selected
 
@@ -89,7 +91,7 @@ def check_definition(mapping: ToolMapping, definition_digest: str) -> None:
     if mapping.definition_digest != definition_digest:
         raise RequestError(
             ErrorReason.MAPPING_MISMATCH,
-            f"the mapping of {quoted(mapping.tool)} is for another definition; send the "
+            f"the mapping of {quote(mapping.tool)} is for another definition; send the "
             "definition that was converted, or convert this one",
             {"expected": mapping.definition_digest, "found": definition_digest},
         )
@@ -174,10 +176,10 @@ def _payloads(
         for interpretation in decode_arguments(
             call.arguments, mapping.decoder, budget, max_depth=depth
         ):
-            yield text_of(interpretation.value, limits, budget), interpretation.changes
+            yield encode_repaired(interpretation.value, limits, budget), interpretation.changes
     except Exhausted:
         message = "decoding the arguments takes too many steps"
-        raise exceeded("steps", limits.steps, message) from None
+        raise limit_exceeded_error("steps", limits.steps, message) from None
 
 
 def _with_coercion(options: EvaluationOptions) -> EvaluationOptions:
@@ -203,7 +205,7 @@ def with_model_names(verdict: Verdict, decoder: ArgumentDecoder | None) -> Verdi
     names = {} if decoder is None or verdict.valid else dict(_renamed(decoder))
     if not names:
         return verdict
-    quoted_names = {quoted(original): quoted(name) for original, name in names.items()}
+    quoted_names = {quote(original): quote(name) for original, name in names.items()}
 
     def replace_quoted(match: re.Match[str]) -> str:
         return quoted_names.get(match[0], match[0])

@@ -15,7 +15,7 @@ from sidecheck_server.core.budget import Budget, Exhausted, spend
 from sidecheck_server.core.convert.argument_decoder import ArgumentDecoder
 from sidecheck_server.core.convert.branch_tests import BranchMatcher
 from sidecheck_server.core.errors import RequestError
-from sidecheck_server.core.explain.values import counted
+from sidecheck_server.core.explain.values import count_noun
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.payload import MalformedError, decode, decoding_steps
 from sidecheck_server.core.types import Change, ChangeRule, JsonValue, as_pointer
@@ -298,7 +298,7 @@ class _Decoding:
             if not isinstance(name, str) or name in joined:
                 return None
             joined[name] = entry[value_key]
-        message = f"joined an array of {counted(len(value), 'entry')} into an object"
+        message = f"joined an array of {count_noun(len(value), 'entry')} into an object"
         self._record(path, ChangeRule.ENTRIES_JOINED, message)
         if "each" not in entries:
             return joined
@@ -312,7 +312,7 @@ class _Decoding:
         spend(self._budget, _TEXT + decoding_steps(text))
         try:
             encoded = text.encode("utf-8", "surrogatepass")
-            value = decode(encoded, max_depth=self._max_depth - depth, most=1)
+            value = decode(encoded, max_depth=self._max_depth - depth, max_violations=1)
         except (MalformedError, RequestError):
             return text
         message = "decoded a string that contains the JSON text of the value"

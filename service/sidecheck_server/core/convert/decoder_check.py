@@ -5,8 +5,8 @@ from typing import Any, TypeAlias
 
 from sidecheck_server.core.convert.branch_tests import MAX_CONSTANTS, TYPES
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.core.explain.values import kind_of, quoted
-from sidecheck_server.core.limits import Limits, exceeded
+from sidecheck_server.core.explain.values import describe_kind, quote
+from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.core.types import as_pointer
 
 __all__ = ["check_decoder", "check_properties", "expect_type", "invalid_mapping"]
@@ -31,7 +31,7 @@ def expect_type(value: Any, type_: type, expected: str, path: _Path) -> None:
         RequestError: INVALID_MAPPING.
     """
     if type(value) is not type_:
-        message = f"expected {expected}, found {kind_of(value)}"
+        message = f"expected {expected}, found {describe_kind(value)}"
         raise invalid_mapping(path, "MAPPING_WRONG_TYPE", message)
 
 
@@ -46,11 +46,11 @@ def check_properties(
     expect_type(value, dict, f"an object, {noun}", path)
     for name in value:
         if name not in known:
-            message = f"{noun} has no property {quoted(name)}"
+            message = f"{noun} has no property {quote(name)}"
             raise invalid_mapping((*path, name), "MAPPING_UNKNOWN_PROPERTY", message)
     for name in required:
         if name not in value:
-            message = f"{noun} requires the property {quoted(name)}"
+            message = f"{noun} requires the property {quote(name)}"
             raise invalid_mapping(path, "MAPPING_PROPERTY_MISSING", message)
 
 
@@ -91,7 +91,7 @@ class _Checker:
             checked += 1
             if checked > self._limits.subschemas:
                 message = "the mapping has too many decoders"
-                raise exceeded("subschemas", self._limits.subschemas, message)
+                raise limit_exceeded_error("subschemas", self._limits.subschemas, message)
             pending += reversed(list(self._nested(decoder, at, owner)))
         self._reject_cycles(path)
 
@@ -109,7 +109,7 @@ class _Checker:
 
     def _follow(self, name: str, path: _Path, owner: str) -> None:
         if name not in self._defs:
-            message = f"there is no decoder {quoted(name)} in defs"
+            message = f"there is no decoder {quote(name)} in defs"
             raise invalid_mapping((*path, "ref"), "MAPPING_REFERENCE_UNRESOLVED", message)
         if owner:
             self._delegates[owner].add(name)
@@ -183,7 +183,7 @@ def _decoders_or_null(value: Any, path: _Path) -> _Nested:
 
 def _true(value: Any, path: _Path) -> _Nested:
     if value is not True:
-        message = f"expected true, found {kind_of(value)}"
+        message = f"expected true, found {describe_kind(value)}"
         raise invalid_mapping(path, "MAPPING_WRONG_VALUE", message)
     return iter(())
 
@@ -217,7 +217,7 @@ def _types(value: Any, path: _Path) -> _Nested:
     _names(value, path)
     for index, name in enumerate(value):
         if name not in TYPES:
-            message = f"{quoted(name)} is not a JSON type"
+            message = f"{quote(name)} is not a JSON type"
             raise invalid_mapping((*path, index), "MAPPING_WRONG_VALUE", message)
     return iter(())
 
@@ -232,7 +232,7 @@ def _constants(value: Any, path: _Path) -> _Nested:
             raise invalid_mapping(constants_path, "MAPPING_WRONG_VALUE", message)
         for index, constant in enumerate(constants):
             if isinstance(constant, dict | list):
-                message = f"expected a scalar, found {kind_of(constant)}"
+                message = f"expected a scalar, found {describe_kind(constant)}"
                 raise invalid_mapping((*constants_path, index), "MAPPING_WRONG_TYPE", message)
     return iter(())
 

@@ -8,9 +8,9 @@ from typing import Any
 from sidecheck_server.core.convert.loss_log import LossLog
 from sidecheck_server.core.convert.schema_graph import SchemaNode
 from sidecheck_server.core.convert.types import Action, Effect
-from sidecheck_server.core.schemas.keywords import KEYWORDS, Draft, Position
+from sidecheck_server.core.schemas.keywords import KEYWORDS, Position
 from sidecheck_server.core.schemas.references import REFERENCES, Subschema
-from sidecheck_server.core.types import JsonValue
+from sidecheck_server.core.types import Draft, JsonValue
 
 __all__ = ["ANNOTATIONS", "Reader", "translate"]
 

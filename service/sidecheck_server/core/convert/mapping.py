@@ -21,8 +21,8 @@ from sidecheck_server.core.convert.decoder_check import (
 )
 from sidecheck_server.core.convert.types import ModelApi
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.core.explain.values import kind_of, listed, quoted
-from sidecheck_server.core.limits import Limits, exceeded
+from sidecheck_server.core.explain.values import describe_kind, join_phrase, quote
+from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.core.payload import MalformedError, decode
 from sidecheck_server.core.types import JsonValue
 
@@ -90,9 +90,11 @@ def mapping_from_json(text: bytes, limits: Limits) -> ToolMapping:
             LIMIT_EXCEEDED.
     """
     if len(text) > limits.schema_bytes:
-        raise exceeded("schema_bytes", limits.schema_bytes, "the mapping", len(text))
+        raise limit_exceeded_error("schema_bytes", limits.schema_bytes, "the mapping", len(text))
     try:
-        value = decode(text, max_depth=2 * limits.schema_depth, depth_bound="schema_depth", most=1)
+        value = decode(
+            text, max_depth=2 * limits.schema_depth, depth_bound="schema_depth", max_violations=1
+        )
     except MalformedError as error:
         violation = error.violations[0]
         raise invalid_mapping((), violation.code, violation.message) from None
@@ -117,7 +119,7 @@ def _check(value: JsonValue) -> dict[str, Any]:
     assert isinstance(value, dict), "its type was checked"
     # Before all else: nothing is known about other versions, or objects of other kinds.
     if _FORMAT not in value:
-        message = f"a mapping requires {quoted(_FORMAT)}; send it as the conversion returned it"
+        message = f"a mapping requires {quote(_FORMAT)}; send it as the conversion returned it"
         raise invalid_mapping((), "MAPPING_PROPERTY_MISSING", message)
     _check_version(value[_FORMAT], _FORMAT)
     check_properties(value, _CHECKS, _REQUIRED, "a mapping", ())
@@ -128,7 +130,9 @@ def _check(value: JsonValue) -> dict[str, Any]:
 
 def _check_version(value: Any, name: str) -> None:
     if type(value) is not int or value != _VERSION:
-        found = f"version {value}" if type(value) is int and 0 <= value < 1000 else kind_of(value)
+        found = (
+            f"version {value}" if type(value) is int and 0 <= value < 1000 else describe_kind(value)
+        )
         message = f"unknown version; expected {_VERSION}, found {found}"
         raise invalid_mapping((name,), "MAPPING_VERSION", message)
 
@@ -136,7 +140,7 @@ def _check_version(value: Any, name: str) -> None:
 def _check_api(value: Any, name: str) -> None:
     expect_type(value, str, "the name of an API, a string", (name,))
     if value not in _APIS:
-        message = f"expected one of {listed(_APIS)}, found {quoted(value)}"
+        message = f"expected one of {join_phrase(_APIS)}, found {quote(value)}"
         raise invalid_mapping((name,), "MAPPING_WRONG_VALUE", message)
 
 
@@ -153,7 +157,7 @@ def _check_digest(value: Any, name: str) -> None:
     expect_type(value, str, "a digest, a string", (name,))
     if _DIGEST.fullmatch(value) is None:
         expected = 'expected "sha256:" and 64 lower-case hexadecimal digits'
-        raise invalid_mapping((name,), "MAPPING_WRONG_VALUE", f"{expected}, found {quoted(value)}")
+        raise invalid_mapping((name,), "MAPPING_WRONG_VALUE", f"{expected}, found {quote(value)}")
 
 
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")

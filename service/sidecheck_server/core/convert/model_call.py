@@ -3,8 +3,8 @@
 from dataclasses import dataclass, replace
 
 from sidecheck_server.core.convert.providers.provider import Arguments, Provider
-from sidecheck_server.core.explain.values import kind_of
-from sidecheck_server.core.limits import Limits, exceeded
+from sidecheck_server.core.explain.values import describe_kind
+from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.core.payload import MalformedError, decode
 from sidecheck_server.core.types import JsonValue, Verdict, Violation, as_pointer
 
@@ -54,10 +54,10 @@ def read_model_call(
             call or its arguments nest too deeply.
     """
     if len(text) > limits.payload_bytes:
-        raise exceeded("payload_bytes", limits.payload_bytes, "the call", len(text))
+        raise limit_exceeded_error("payload_bytes", limits.payload_bytes, "the call", len(text))
     try:
         depth = limits.payload_depth + _DEPTH_AROUND_ARGUMENTS
-        value = decode(text, max_depth=depth, most=most)
+        value = decode(text, max_depth=depth, max_violations=most)
     except MalformedError as error:
         return ModelCall("", "", None, _verdict_of(error, ""), "")
     return _CallReader(value, provider, limits, most).read()
@@ -103,7 +103,9 @@ class _CallReader:
         location = self._prefix
         for step in (*path[:-1], None):
             if not isinstance(value, dict):
-                message = f"expected an object, found {kind_of(value)}{self._expected(location)}"
+                message = (
+                    f"expected an object, found {describe_kind(value)}{self._expected(location)}"
+                )
                 self._report(location, "CALL_NOT_AN_OBJECT", message)
                 return None
             if step is not None:
@@ -137,7 +139,7 @@ class _CallReader:
         name = container.get(key)
         if isinstance(name, str) and name:
             return name
-        found = kind_of(name) if key in container else "nothing"
+        found = describe_kind(name) if key in container else "nothing"
         path = self._shape.name if key in container else self._shape.name[:-1]
         location = (*self._prefix, *path)
         message = f"expected the name of the called tool, found {found}{self._expected(location)}"
@@ -162,7 +164,7 @@ class _CallReader:
             encoding = Arguments.OBJECT
         if isinstance(value, dict) and encoding is not Arguments.TEXT:
             return value
-        message = f"expected {encoding.value}, found {kind_of(value)}"
+        message = f"expected {encoding.value}, found {describe_kind(value)}"
         location = (*self._prefix, *shape.arguments)
         self._report(location, "CALL_ARGUMENTS_NOT_AN_OBJECT", message)
         return None
@@ -171,7 +173,9 @@ class _CallReader:
         """Return whether *text* is well-formed, and its value."""
         try:
             encoded = text.encode()
-            return True, decode(encoded, max_depth=self._limits.payload_depth, most=self._most)
+            return True, decode(
+                encoded, max_depth=self._limits.payload_depth, max_violations=self._most
+            )
         except MalformedError as error:
             pointer = as_pointer((*self._prefix, *self._shape.arguments))
             verdict = _verdict_of(error, pointer)

@@ -13,9 +13,9 @@ from sidecheck_server.core.convert.result_content import (
     split_content,
 )
 from sidecheck_server.core.convert.types import Action, Loss
-from sidecheck_server.core.equality import json_equal
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.core.limits import exceeded
+from sidecheck_server.core.json_values import json_equal
+from sidecheck_server.core.limits import limit_exceeded_error
 from sidecheck_server.core.payload import MalformedError, decode
 from sidecheck_server.core.types import JsonValue
 
@@ -82,7 +82,7 @@ def _check_identifiers(provider: Provider, call_id: str, name: str) -> None:
     maximum = provider.max_call_id_length
     if maximum is not None and len(call_id) > maximum:
         message = f"the id of the call is too long for {provider.display_name}"
-        raise exceeded("call_id", maximum, message, len(call_id))
+        raise limit_exceeded_error("call_id", maximum, message, len(call_id))
 
 
 def _convert_part(part: ContentPart, provider: Provider, losses: ResultLosses) -> ResultItem:
@@ -167,7 +167,7 @@ def _is_same(text: str, value: JsonValue, encoded: str) -> bool:
     if text == encoded:
         return True
     try:
-        decoded = decode(text.encode(), max_depth=_MAX_DEPTH, most=1)
+        decoded = decode(text.encode(), max_depth=_MAX_DEPTH, max_violations=1)
     except (MalformedError, RequestError):
         return False
     return json_equal(value, decoded)

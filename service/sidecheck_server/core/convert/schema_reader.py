@@ -4,16 +4,15 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from sidecheck_server.core.budget import spend
-from sidecheck_server.core.compiler.admission import Admitted, admit
+from sidecheck_server.core.compiler.admission import AdmittedSchema, admit_schema
 from sidecheck_server.core.convert.dialect_translation import Reader, translate
 from sidecheck_server.core.convert.loss_log import LossLog
 from sidecheck_server.core.convert.schema_graph import SchemaNode
 from sidecheck_server.core.convert.types import Action, Effect
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.schemas.keywords import Draft
 from sidecheck_server.core.schemas.references import Reference, Subschema
 from sidecheck_server.core.schemas.source import SchemaSource
-from sidecheck_server.core.types import JsonValue
+from sidecheck_server.core.types import Draft, JsonValue
 
 __all__ = ["read_schema"]
 
@@ -36,11 +35,11 @@ def read_schema(source: SchemaSource, path: _Path, log: LossLog, limits: Limits)
         RequestError: as `admission.admit`.
         Exhausted: the budget of *log* is spent.
     """
-    return _SchemaReader(admit(source, limits), path, log).read()
+    return _SchemaReader(admit_schema(source, limits), path, log).read()
 
 
 class _SchemaReader(Reader):
-    def __init__(self, admitted: Admitted, path: _Path, log: LossLog) -> None:
+    def __init__(self, admitted: AdmittedSchema, path: _Path, log: LossLog) -> None:
         super().__init__(log)
         context = admitted.context
         self.schema = context.schema

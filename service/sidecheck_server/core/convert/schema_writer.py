@@ -6,7 +6,7 @@ from typing import Any
 
 from sidecheck_server.core.convert.providers.subset import References, Subset
 from sidecheck_server.core.convert.schema_graph import SchemaNode, reachable
-from sidecheck_server.core.limits import exceeded
+from sidecheck_server.core.limits import limit_exceeded_error
 
 __all__ = ["describe_node", "format_notes", "write_schema"]
 
@@ -68,7 +68,7 @@ class _Writer:
         self.count += 1
         if self.count > _MAX_SUBSCHEMAS:
             message = "the converted schema has too many subschemas"
-            raise exceeded("subschemas", _MAX_SUBSCHEMAS, message)
+            raise limit_exceeded_error("subschemas", _MAX_SUBSCHEMAS, message)
         if node.never:
             into["not"] = {}
             return

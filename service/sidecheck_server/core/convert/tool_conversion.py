@@ -20,7 +20,7 @@ from sidecheck_server.core.convert.schema_writer import describe_node, format_no
 from sidecheck_server.core.convert.transforms.pipeline import transform_schema
 from sidecheck_server.core.convert.types import Action, ConversionOptions, Effect, Loss, Mode
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.core.limits import Limits, exceeded
+from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.core.mcp.tools.definitions import ToolDefinition, decoded_tool
 from sidecheck_server.core.types import as_pointer
 
@@ -44,7 +44,9 @@ def convert_definition(
         read = _ReadSchema(root, log.losses, log.budget[0])
         schema, not_strict_reason = _convert_schema(read, provider, options)
     except (Exhausted, RecursionError):
-        raise exceeded("steps", limits.steps, "converting the tool takes too many steps") from None
+        raise limit_exceeded_error(
+            "steps", limits.steps, "converting the tool takes too many steps"
+        ) from None
     omits = provider.omits_empty_parameters and _is_empty(schema.schema)
     note = schema.description if omits else schema.root_notes
     metadata = _add_note(metadata, note, provider, options)
@@ -63,7 +65,9 @@ def convert_definition(
     )
     if form.length > limits.message_bytes:
         # The targets of references may be written many times.
-        raise exceeded("message_bytes", limits.message_bytes, "the converted tool", form.length)
+        raise limit_exceeded_error(
+            "message_bytes", limits.message_bytes, "the converted tool", form.length
+        )
     return form
 
 

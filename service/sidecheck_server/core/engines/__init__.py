@@ -1,1 +1,1 @@
-"""The engines: one says yes or no and is fast, the other is complete and explains."""
+"""The two engines: a fast one that decides, and a complete one that also explains."""

@@ -1,4 +1,4 @@
-"""What generated code may consist of; anything else is a defect and is not run."""
+"""Allow-list for the syntax tree of generated code; anything else is a defect, and not run."""
 
 import ast
 import re
@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-__all__ = ["RUNTIME_NAMES", "refuse_foreign_code"]
+__all__ = ["RUNTIME_NAMES", "check_generated_code"]
 
 RUNTIME_NAMES = frozenset(
     {
@@ -27,10 +27,10 @@ RUNTIME_NAMES = frozenset(
         "str",
     }
 )
-"""The names that generated code finds at run time, besides its own."""
+"""The names that generated code may use besides its own."""
 
-# Functions, patterns, formats, constants and sets of names by number, the argument and
-# what is derived from it, and the budget of steps.
+# Numbered functions, patterns, formats, constants and sets of names; the argument and
+# variables derived from it; the budget.
 _OWN_NAME = re.compile(r"(?:[dPFCS]\d+|data(?:_[a-z0-9_]+)?|budget)\Z")
 _SET = re.compile(r"S\d+\Z")
 _METHODS = frozenset({"items", "is_integer"})
@@ -97,7 +97,7 @@ def _are_plain_arguments(node: ast.arguments) -> bool:
     return not any(others) and node.vararg is None and node.kwarg is None
 
 
-def _is_steps_of_a_loop(node: ast.BinOp) -> bool:
+def _is_loop_charge(node: ast.BinOp) -> bool:
     return (
         isinstance(node.op, ast.Mult)
         and isinstance(node.left, ast.Call)
@@ -108,8 +108,8 @@ def _is_steps_of_a_loop(node: ast.BinOp) -> bool:
     )
 
 
-def _admitted(node: ast.AST) -> ast.AST | None:
-    """Return what stands in *node* and may stand nowhere else.
+def _find_exception(node: ast.AST) -> ast.AST | None:
+    """Return the part of *node* that is allowed nowhere else.
 
     It is the method in ``data.keys() <= S0``, and the name in ``S0 = {'a', 'b'}``.
     """
@@ -121,7 +121,7 @@ def _admitted(node: ast.AST) -> ast.AST | None:
         ) if _SET.match(name):
             return method
         case ast.Assign(targets=[ast.Name(id=name) as target], value=ast.Set(elts=names)) if (
-            _SET.match(name) and all(isinstance(each, ast.Constant) for each in names)
+            _SET.match(name) and all(isinstance(element, ast.Constant) for element in names)
         ):
             return target
     return None
@@ -133,24 +133,24 @@ _CONDITIONS: Mapping[type[ast.AST], Callable[[Any], bool]] = MappingProxyType(
         ast.FunctionDef: _is_plain_function,
         ast.arguments: _are_plain_arguments,
         ast.arg: lambda node: node.arg in {"data", "budget"} and node.annotation is None,
-        ast.BinOp: _is_steps_of_a_loop,
+        ast.BinOp: _is_loop_charge,
         ast.Attribute: lambda node: node.attr in _METHODS,
         ast.ExceptHandler: lambda node: node.name is None and node.type is not None,
     }
 )
-"""What more is asked of some of the nodes."""
+"""Additional conditions on some of the allowed nodes."""
 
 
-def refuse_foreign_code(tree: ast.Module) -> None:
-    """Check that *tree* holds nothing but what the generator is meant to write.
+def check_generated_code(tree: ast.Module) -> None:
+    """Check that *tree* consists of allowed nodes only.
 
     Raises:
         AssertionError: it does not; the schema must not be compiled.
     """
-    admitted = {id(_admitted(node)) for node in ast.walk(tree)}
+    exceptions = {id(_find_exception(node)) for node in ast.walk(tree)}
     for node in ast.walk(tree):
-        if id(node) in admitted:
+        if id(node) in exceptions:
             continue
         condition = _CONDITIONS.get(type(node))
         if not isinstance(node, _NODES) or (condition is not None and not condition(node)):
-            raise AssertionError(f"generated code holds a foreign {type(node).__name__}")
+            raise AssertionError(f"generated code has a disallowed {type(node).__name__}")

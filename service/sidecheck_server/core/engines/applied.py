@@ -1,12 +1,12 @@
-"""Which subschemas apply to a value, without saying whether they accept it.
+"""The subschemas that apply to a value, whether or not they accept it.
 
-It is the notion of evaluation that ``unevaluatedProperties`` has (2020-12 core,
+This is the notion of evaluation that ``unevaluatedProperties`` has (2020-12 core,
 section 11.3): a subschema applies together with those that it leads to through
 references and ``allOf``, with the branches of a choice that accept the value, with the
-branch that ``if`` selects, and with the dependent schemas of members that are present.
+branch that ``if`` selects, and with the dependent schemas of present properties.
 
-Of the branches of a choice, those that ask for another type never apply; if that leaves
-one, it applies without being asked, since then it alone can have been meant.
+Branches of a choice that demand another type never apply. If that leaves one branch, it
+applies without being evaluated, since no other can have been meant.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -14,204 +14,219 @@ from dataclasses import dataclass
 from typing import Any
 
 from sidecheck_server.core.budget import spend
-from sidecheck_server.core.engines.json_types import has_type
 from sidecheck_server.core.engines.scope import Scope, scope_of
 from sidecheck_server.core.engines.unevaluated import accepts
+from sidecheck_server.core.json_values import has_type
 from sidecheck_server.core.types import JsonValue
 
 __all__ = [
-    "Applied",
-    "Choose",
-    "Waiting",
+    "AppliedSchema",
+    "BranchChoice",
+    "PendingSchema",
     "accepting_or_all",
-    "always",
-    "applied_to",
+    "list_applied",
+    "list_unconditional",
     "only_accepting",
-    "waiting",
 ]
 
 Path = tuple[str | int, ...]
 
-Choose = Callable[[Sequence[int], Sequence[int]], Sequence[int]]
-"""Tells which branches of a choice apply, given those that accept the value and those that
-allow its type."""
+BranchChoice = Callable[[Sequence[int], Sequence[int]], Sequence[int]]
+"""Returns the branches of a choice that apply, given those that accept the value and those
+that allow its type."""
 
 
-def accepting_or_all(accepting: Sequence[int], of_the_type: Sequence[int]) -> Sequence[int]:
-    """Choose the branches that accept the value, or all of its type if none does."""
-    return accepting or of_the_type
+def accepting_or_all(accepting: Sequence[int], type_matching: Sequence[int]) -> Sequence[int]:
+    """Choose the branches that accept the value, or all that allow its type if none does."""
+    return accepting or type_matching
 
 
-def only_accepting(accepting: Sequence[int], _of_the_type: Sequence[int]) -> Sequence[int]:
-    """Choose the branch that accepts the value if no other does, and else none."""
+def only_accepting(accepting: Sequence[int], _type_matching: Sequence[int]) -> Sequence[int]:
+    """Choose the branch that alone accepts the value, or none."""
     return accepting if len(accepting) == 1 else ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Waiting:
-    """A subschema that is to be applied, and the validator that would do so."""
+class PendingSchema:
+    """A subschema to be applied, and the validator to apply it."""
 
     validator: Any
     schema: Any
-    #: The path of evaluation that leads there.
+    #: The path of evaluation to it.
     path: Path
-    #: Whether it only asks what holds, under ``if``, and demands nothing.
-    asks: bool = False
+    #: Whether it stands under ``if``, and so demands nothing.
+    is_condition: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Applied:
+class AppliedSchema:
     """An object schema that applies to a value."""
 
-    #: Stands in the scope of the schema.
+    #: In the scope of the schema.
     validator: Any
     schema: Mapping[str, Any]
-    #: The keywords of the schema that its dialect knows.
+    #: The keywords of the schema that are in force in its dialect.
     in_force: frozenset[str]
     path: Path
-    asks: bool
+    is_condition: bool
 
-    def get(self, keyword: str, absent: Any) -> Any:
-        """Return the value of *keyword*, or *absent* if it is not in force."""
-        return self.schema[keyword] if keyword in self.in_force else absent
+    def get(self, keyword: str, default: Any) -> Any:
+        """Return the value of *keyword*, or *default* if it is not in force."""
+        return self.schema[keyword] if keyword in self.in_force else default
 
-    def has(self, annotation: str) -> bool:
-        """Return whether it has *annotation*, which is not void beside a reference."""
+    def has_annotation(self, name: str) -> bool:
+        """Return whether it has the annotation *name*, not hidden by a reference."""
         hides = scope_of(self.validator).dialect.reference_hides_siblings and "$ref" in self.schema
-        return annotation in self.schema and not hides
+        return name in self.schema and not hides
 
-    def below(self, keyword: str, *steps: str | int) -> Waiting:
-        """Return the subschema that *steps* lead to from *keyword*."""
+    def subschema(self, keyword: str, *steps: str | int) -> PendingSchema:
+        """Return the subschema at *steps* in the value of *keyword*."""
         schema = self.schema[keyword]
         for step in steps:
             schema = schema[step]
-        return Waiting(self.validator, schema, (*self.path, keyword, *steps), self.asks)
+        return PendingSchema(
+            self.validator, schema, (*self.path, keyword, *steps), self.is_condition
+        )
 
 
-def applied_to(
-    instance: JsonValue, first: Iterable[Waiting], choose: Choose = accepting_or_all
-) -> list[Applied]:
-    """Return what applies to *instance* if the subschemas *first* do, each once.
+def list_applied(
+    instance: JsonValue, initial: Iterable[PendingSchema], choose: BranchChoice = accepting_or_all
+) -> list[AppliedSchema]:
+    """Return the schemas that apply to *instance* if those of *initial* do, each once.
 
     Raises:
         Exhausted: the budget of their validators has too few steps.
     """
 
-    def lead(here: Applied) -> Iterator[Waiting]:
-        yield from _unconditional(here)
-        yield from _chosen(here, instance, choose)
-        yield from _conditional(here, instance)
+    def expand(schema: AppliedSchema) -> Iterator[PendingSchema]:
+        yield from _unconditional(schema)
+        yield from _chosen(schema, instance, choose)
+        yield from _conditional(schema, instance)
 
-    return _closure(first, lead)
-
-
-def always(first: Iterable[Waiting]) -> list[Applied]:
-    """Return what applies to every value to which the subschemas *first* do."""
-    return _closure(first, _unconditional)
+    return _closure(initial, expand)
 
 
-def waiting(here: Waiting, scope: Scope, schema: Any, *steps: str | int) -> Waiting:
-    """Return *schema*, which *steps* lead to from *here*, to be applied in *scope*."""
-    validator = here.validator
-    if scope is not scope_of(validator):
-        validator = validator.evolve(_resolver=scope)
-    return Waiting(validator, schema, (*here.path, *steps), here.asks)
+def list_unconditional(initial: Iterable[PendingSchema]) -> list[AppliedSchema]:
+    """Return the schemas that apply to every value to which those of *initial* do."""
+    return _closure(initial, _unconditional)
 
 
 def _closure(
-    first: Iterable[Waiting], lead: Callable[[Applied], Iterator[Waiting]]
-) -> list[Applied]:
-    found: list[Applied] = []
+    initial: Iterable[PendingSchema],
+    expand: Callable[[AppliedSchema], Iterator[PendingSchema]],
+) -> list[AppliedSchema]:
+    applied: list[AppliedSchema] = []
     seen: set[tuple[object, ...]] = set()
-    stack = list(first)[::-1]
+    stack = list(initial)[::-1]
     while stack:
-        here = _entered(stack.pop())
-        if here is None:
+        schema = _apply(stack.pop())
+        if schema is None:
             continue
-        scope = scope_of(here.validator)
-        spend(scope.budget, scope.readings.charge(here.schema))
-        # A choice, once taken, is the same for all ways that lead to it.
-        key = (id(here.schema), *map(id, (scope.resource, *scope.entered)), here.asks)
+        scope = scope_of(schema.validator)
+        spend(scope.budget, scope.prepared.steps_of(schema.schema))
+        # A choice selects the same branches on every path that leads to it.
+        key = (
+            id(schema.schema),
+            *map(id, (scope.resource, *scope.entered)),
+            schema.is_condition,
+        )
         if key not in seen:
             seen.add(key)
-            found.append(here)
-            if not here.in_force.isdisjoint(_LEADING):
-                stack.extend(list(lead(here))[::-1])
-    return found
+            applied.append(schema)
+            if not schema.in_force.isdisjoint(_IN_PLACE):
+                stack.extend(list(expand(schema))[::-1])
+    return applied
 
 
-_LEADING = frozenset(
+_IN_PLACE = frozenset(
     {"$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "if"}
     | {"dependentSchemas", "dependencies"}
 )
 """The keywords that apply subschemas to the same value."""
 
 
-def _entered(here: Waiting) -> Applied | None:
-    schema = here.schema
+def _apply(pending: PendingSchema) -> AppliedSchema | None:
+    schema = pending.schema
     if not isinstance(schema, dict):
         return None
-    scope = scope_of(here.validator).enter(schema)
-    here = waiting(here, scope, schema)
+    scope = scope_of(pending.validator).enter(schema)
+    pending = _in_scope(pending, scope, schema)
     in_force = schema.keys() & scope.dialect.keywords
     if scope.dialect.reference_hides_siblings and "$ref" in schema:
         in_force = {"$ref"}
-    return Applied(here.validator, schema, frozenset(in_force), here.path, here.asks)
+    return AppliedSchema(
+        pending.validator, schema, frozenset(in_force), pending.path, pending.is_condition
+    )
 
 
-def _unconditional(here: Applied) -> Iterator[Waiting]:
-    scope = scope_of(here.validator)
+def _in_scope(pending: PendingSchema, scope: Scope, schema: Any) -> PendingSchema:
+    """Return *schema* in place of that of *pending*, to be applied in *scope*."""
+    validator = pending.validator
+    if scope is not scope_of(validator):
+        validator = validator.evolve(_resolver=scope)
+    return PendingSchema(validator, schema, pending.path, pending.is_condition)
+
+
+def _unconditional(schema: AppliedSchema) -> Iterator[PendingSchema]:
+    scope = scope_of(schema.validator)
     for keyword, follow in (
         ("$ref", scope.follow),
         ("$dynamicRef", scope.follow_dynamic),
         ("$recursiveRef", scope.follow_recursive),
     ):
-        if keyword in here.in_force:
-            target, there = follow(here.schema[keyword])
-            yield waiting(here.below(keyword), there, target)
-    for index in range(len(here.get("allOf", ()))):
-        yield here.below("allOf", index)
+        if keyword in schema.in_force:
+            target, target_scope = follow(schema.schema[keyword])
+            yield _in_scope(schema.subschema(keyword), target_scope, target)
+    for index in range(len(schema.get("allOf", ()))):
+        yield schema.subschema("allOf", index)
 
 
-def _chosen(here: Applied, instance: JsonValue, choose: Choose) -> Iterator[Waiting]:
+def _chosen(
+    schema: AppliedSchema, instance: JsonValue, choose: BranchChoice
+) -> Iterator[PendingSchema]:
     for keyword in ("anyOf", "oneOf"):
-        branches = [here.below(keyword, index) for index in range(len(here.get(keyword, ())))]
-        possible = [index for index, each in enumerate(branches) if _allows_type(each, instance)]
+        count = len(schema.get(keyword, ()))
+        branches = [schema.subschema(keyword, index) for index in range(count)]
+        possible = [
+            index for index, branch in enumerate(branches) if _allows_type(branch, instance)
+        ]
         if len(possible) == 1:
             yield branches[possible[0]]
         elif possible:
             accepting = [
                 index
                 for index in possible
-                if accepts(here.validator, instance, branches[index].schema)
+                if accepts(schema.validator, instance, branches[index].schema)
             ]
             for index in choose(accepting, possible):
                 yield branches[index]
 
 
-def _allows_type(branch: Waiting, instance: JsonValue) -> bool:
+def _allows_type(branch: PendingSchema, instance: JsonValue) -> bool:
     if branch.schema is False:
         return False
-    for part in always([branch]):
-        types = part.get("type", None)
+    for schema in list_unconditional([branch]):
+        types = schema.get("type", None)
         names = [types] if isinstance(types, str) else types
-        draft = scope_of(part.validator).dialect.draft
+        draft = scope_of(schema.validator).dialect.draft
         if names is not None and not any(has_type(instance, name, draft) for name in names):
             return False
     return True
 
 
-def _conditional(here: Applied, instance: JsonValue) -> Iterator[Waiting]:
-    if "if" in here.in_force:
+def _conditional(schema: AppliedSchema, instance: JsonValue) -> Iterator[PendingSchema]:
+    if "if" in schema.in_force:
         chosen = "else"
-        if accepts(here.validator, instance, here.schema["if"]):
+        if accepts(schema.validator, instance, schema.schema["if"]):
             chosen = "then"
-            asked = here.below("if")
-            yield Waiting(asked.validator, asked.schema, asked.path, asks=True)
-        if chosen in here.in_force:
-            yield here.below(chosen)
+            condition = schema.subschema("if")
+            yield PendingSchema(
+                condition.validator, condition.schema, condition.path, is_condition=True
+            )
+        if chosen in schema.in_force:
+            yield schema.subschema(chosen)
     if isinstance(instance, dict):
         for keyword in ("dependentSchemas", "dependencies"):
-            for name, needed in here.get(keyword, {}).items():
-                if name in instance and not isinstance(needed, list):
-                    yield here.below(keyword, name)
+            for name, dependent in schema.get(keyword, {}).items():
+                if name in instance and not isinstance(dependent, list):
+                    yield schema.subschema(keyword, name)

@@ -1,15 +1,14 @@
-"""The complete engine: decides where the fast engine may not, and explains every "no".
+"""The complete engine: supports every schema, and reports the faults of a payload.
 
 It is built from jsonschema's parts: a validator class for each dialect, whose
-keywords are functions that yield faults. Three of the class's methods are ours:
+keywords are functions that return faults. Three methods of the class are replaced:
 
-- ``evolve``, because jsonschema's own looks up every ``$schema`` that it meets in a
-  global table and goes on with the stock class of that dialect, and with it ``re``
-  and unbounded messages. The dialect is a matter of the resource, which the scope
-  knows.
-- ``descend``, because jsonschema's own makes a new validator at every step, and
-  loses the path to a subschema ``false``.
-- ``is_type``, for the reason that `json_types` tells.
+- ``evolve``: jsonschema's looks up every ``$schema`` in a global table and continues
+  with the stock class of that dialect, and so with ``re`` and unbounded messages.
+  Here the dialect belongs to the resource, which the scope knows.
+- ``descend``: jsonschema's creates a validator at every step, and loses the path to a
+  subschema ``false``.
+- ``is_type``: see `json_values.has_type`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,37 +19,44 @@ from jsonschema.validators import create
 from referencing import Registry
 
 from sidecheck_server.core.budget import Budget, Exhausted
-from sidecheck_server.core.engines.charges import APPLYING
-from sidecheck_server.core.engines.checks import Checks
 from sidecheck_server.core.engines.complete_applicators import applicators_of
 from sidecheck_server.core.engines.complete_assertions import assertions_of
-from sidecheck_server.core.engines.fault import NOTHING, Fault
-from sidecheck_server.core.engines.json_types import has_type
-from sidecheck_server.core.engines.readings import Judge, Reading, Readings, reading_of
-from sidecheck_server.core.engines.scope import Scope, scope_of
+from sidecheck_server.core.engines.fault import NO_FAULTS, Fault
+from sidecheck_server.core.engines.scope import (
+    KeywordFunction,
+    PreparedSchema,
+    PreparedSchemas,
+    Scope,
+    prepare_schema,
+    scope_of,
+)
+from sidecheck_server.core.engines.text_checks import TextChecks
+from sidecheck_server.core.engines.weights import APPLICATION_STEPS
+from sidecheck_server.core.json_values import has_type
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.schemas.dialects import STANDARD, Dialect
-from sidecheck_server.core.schemas.keywords import Draft
+from sidecheck_server.core.schemas.dialects import STANDARD_DIALECTS, Dialect
 from sidecheck_server.core.schemas.resources import DialectOf, Resources
-from sidecheck_server.core.types import JsonValue
+from sidecheck_server.core.types import Draft, JsonValue
 
 __all__ = ["CompleteEngine"]
 
 _LIMITS = Limits()
 _EMPTY = Registry()
-"""Without a registry jsonschema would fetch."""
+"""Without a registry jsonschema would fetch documents."""
 
 
 class CompleteEngine:
-    """Says whether payloads are valid under one schema, and why not.
+    """Decides whether payloads are valid against one schema, and reports why not.
 
-    *schema*, of *dialect*, was admitted: it obeys its meta-schema, and its references
-    lead somewhere within *registry*. *dialect_of* tells the dialect that a resource
-    declares, given the one around it. Neither may change afterwards.
+    *schema*, of *dialect*, was admitted: it is valid against its meta-schema, and its
+    references resolve within it, *documents* and the published meta-schemas.
+    *dialect_of* returns the dialect that a resource declares, given the one around it.
+    Schema and documents must not change afterwards.
 
-    One judgement takes at most the steps of the budget that it is given, or those of *limits*;
-    beyond that, both methods raise Exhausted. What nests too deep for the interpreter
-    raises RecursionError.
+    Raises:
+        Exhausted: (each method) the budget, by default the limit of steps, is spent.
+        RecursionError: (each method) payload and schema nest too deeply for the
+            interpreter's stack.
     """
 
     def __init__(
@@ -65,39 +71,39 @@ class CompleteEngine:
     ) -> None:
         self._schema = schema
         self._resources = Resources(schema, dialect, documents, dialect_of)
-        self._checks = Checks(
+        self._checks = TextChecks(
             assert_formats=assert_formats,
             pattern_length=limits.pattern_length,
             allow_backtracking=limits.allow_backtracking,
         )
-        self._readings = Readings()
+        self._prepared = PreparedSchemas()
         self._max_steps = limits.steps
 
     def is_valid(self, payload: JsonValue, budget: Budget | None = None) -> bool:
-        """Return whether *payload* is valid; it is not changed."""
+        """Return whether *payload*, which is not changed, is valid."""
         return next(self.faults(payload, budget), None) is None
 
     def faults(self, payload: JsonValue, budget: Budget | None = None) -> Iterator[Fault]:
-        """Yield what is wrong with *payload*, each when it is asked for."""
+        """Yield the faults of *payload* lazily."""
         validator, schema = self.at_root([self._max_steps] if budget is None else budget)
         yield from validator.descend(payload, schema)
 
     def at_root(self, budget: Budget) -> tuple[Any, JsonValue]:
-        """Return the validator that stands where evaluation begins, and the whole schema.
+        """Return the validator at the root of the schema, and the schema.
 
-        For who applies subschemas in an order of his own; all of it spends *budget*.
+        It is for callers that apply subschemas in their own order, and spends *budget*.
         """
         root = self._resources.root
-        known = self._readings.under(root.dialect)
-        scope = Scope(self._resources, self._checks, self._readings, budget, root, (root,), known)
-        return _standing_in(scope), self._schema
+        known = self._prepared.of_dialect(root.dialect)
+        scope = Scope(self._resources, self._checks, self._prepared, budget, root, (root,), known)
+        return _validator_in(scope), self._schema
 
 
 @lru_cache(maxsize=64)
 def _validator_class(draft: Draft, keywords: frozenset[str]) -> Any:
-    """Return the class that judges by *keywords* as *draft* reads them."""
+    """Return the validator class for *keywords* of *draft*."""
     known = {**assertions_of(draft), **applicators_of(draft)}
-    dialect = STANDARD[draft]
+    dialect = STANDARD_DIALECTS[draft]
     validator_class = create(
         meta_schema={dialect.id_keyword: dialect.uri},
         validators={name: known[name] for name in known if name in keywords},
@@ -108,20 +114,20 @@ def _validator_class(draft: Draft, keywords: frozenset[str]) -> Any:
     return validator_class
 
 
-def _standing_in(scope: Scope) -> Any:
-    """Return the validator that judges by the dialect of *scope*."""
+def _validator_in(scope: Scope) -> Any:
+    """Return the validator for the dialect of *scope*."""
     validator_class = _validator_class(scope.dialect.draft, scope.dialect.keywords)
-    # The schema is given to `descend`.
+    # `descend` takes the schema as an argument.
     return validator_class(True, registry=_EMPTY, _resolver=scope)  # noqa: FBT003
 
 
 def _evolve(validator: Any, **changes: Any) -> Any:
-    """Return the validator for *changes*, always one of ours; replaces jsonschema's."""
-    return _standing_in(changes.get("_resolver", scope_of(validator)))
+    """Return the validator after *changes*; replaces jsonschema's method."""
+    return _validator_in(changes.get("_resolver", scope_of(validator)))
 
 
 def _is_type(validator: Any, value: Any, name: str) -> bool:
-    """Return whether *value* is of the type *name*; replaces jsonschema's."""
+    """Return whether *value* has the type *name*; replaces jsonschema's method."""
     return has_type(value, name, scope_of(validator).dialect.draft)
 
 
@@ -133,52 +139,54 @@ def _descend(
     schema_path: str | int | None = None,
     resolver: Scope | None = None,
 ) -> Iterable[Fault]:
-    """Return the faults of *instance* under *schema*; replaces jsonschema's.
+    """Return the faults of *instance* under *schema*; replaces jsonschema's method.
 
-    It judges up to the first fault at once, and by the rest when that is
-    asked for: where there is no fault, there is no generator either.
+    Keywords up to the first with a fault are evaluated at once, the others lazily: so
+    a valid instance needs no generator.
     """
     if schema is True:
-        return NOTHING
+        return NO_FAULTS
     scope: Scope = resolver or validator._resolver  # noqa: SLF001  (scope_of, without a call)
-    reading = _OF_FALSE if schema is False else scope.known.get(id(schema))
-    if reading is None or reading.identified:
+    prepared = _FALSE_SCHEMA if schema is False else scope.known.get(id(schema))
+    if prepared is None or prepared.has_identifier:
         scope = scope.enter(schema)
     if scope is not validator._resolver:  # noqa: SLF001
-        validator = _standing_in(scope)
-        reading = _OF_FALSE if schema is False else scope.known.get(id(schema))
-    if reading is None:
-        reading = reading_of(schema, validator.VALIDATORS, scope.dialect)
-        scope.known[id(schema)] = reading
+        validator = _validator_in(scope)
+        prepared = _FALSE_SCHEMA if schema is False else scope.known.get(id(schema))
+    if prepared is None:
+        prepared = prepare_schema(schema, validator.VALIDATORS, scope.dialect)
+        scope.known[id(schema)] = prepared
     budget = scope.budget
-    budget[0] -= reading.charge
+    budget[0] -= prepared.steps
     if budget[0] < 0:
         raise Exhausted
-    placed = iter(reading.keywords)
-    for keyword, value, judge in placed:
-        found = judge(validator, value, instance, schema)
-        if found is not NOTHING:
-            where = (path, schema_path)
-            return _told(where, (validator, instance, schema), (keyword, value, found), placed)
-    return NOTHING
+    keywords = iter(prepared.keywords)
+    for keyword, value, function in keywords:
+        faults = function(validator, value, instance, schema)
+        if faults is not NO_FAULTS:
+            paths = (path, schema_path)
+            return _yield_faults(
+                paths, (validator, instance, schema), (keyword, value, faults), keywords
+            )
+    return NO_FAULTS
 
 
-def _told(
-    where: tuple[str | int | None, str | int | None],
-    judged: tuple[Any, Any, Any],
+def _yield_faults(
+    paths: tuple[str | int | None, str | int | None],
+    subject: tuple[Any, Any, Any],
     first: tuple[str, Any, Iterable[Fault]],
-    placed: Iterator[tuple[str, Any, Judge]],
+    remaining: Iterator[tuple[str, Any, KeywordFunction]],
 ) -> Iterator[Fault]:
-    """Yield the faults that the *first* keyword found, then those of the ones after it."""
-    path, schema_path = where
-    validator, instance, schema = judged
-    keyword, value, found = first
+    """Yield the faults of the *first* keyword that has any, then those of the *remaining*."""
+    path, schema_path = paths
+    validator, instance, schema = subject
+    keyword, value, faults = first
     scope = scope_of(validator)
-    # One loop and no more generators than needed: each costs depth of payload.
+    # One loop, since each further generator would reduce the depth of payload that fits.
     while True:
-        for fault in found:
+        for fault in faults:
             fault.settle(keyword, value, instance, schema, scope)
-            # What `if` yields comes from `then` or `else`, which stand beside it.
+            # The faults of `if` are those of `then` or `else`, its siblings.
             if keyword and keyword != "if":
                 fault.schema_path.append(keyword)
             if schema_path is not None:
@@ -186,16 +194,16 @@ def _told(
             if path is not None:
                 fault.path.append(path)
             yield fault
-        following = next(placed, None)
+        following = next(remaining, None)
         if following is None:
             return
-        keyword, value, judge = following
-        found = judge(validator, value, instance, schema)
+        keyword, value, function = following
+        faults = function(validator, value, instance, schema)
 
 
-def _refuse(_validator: Any, _value: Any, _instance: Any, _schema: Any) -> Iterable[Fault]:
+def _reject(_validator: Any, _value: Any, _instance: Any, _schema: Any) -> Iterable[Fault]:
     """Return the fault of any value under the schema ``false``."""
     return (Fault(),)
 
 
-_OF_FALSE = Reading(APPLYING, (("", False, _refuse),), identified=False)
+_FALSE_SCHEMA = PreparedSchema(APPLICATION_STEPS, (("", False, _reject),), has_identifier=False)

@@ -1,8 +1,8 @@
-"""The keywords that apply subschemas, for the complete engine.
+"""Applicator keywords of the complete engine: those with subschemas.
 
-jsonschema's own functions are used where they do nothing but descend. The others
-would search names with ``re``, take subschemas out of their place, or write the
-whole offending value into a message.
+jsonschema's own functions are used where they only descend. The others would search
+names with ``re``, detach subschemas from their place, or write the whole offending
+value into a message.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -12,16 +12,15 @@ from typing import Any
 from jsonschema import Draft202012Validator
 
 from sidecheck_server.core.budget import spend
-from sidecheck_server.core.engines.complete_assertions import Keyword
-from sidecheck_server.core.engines.fault import NOTHING, Fault
-from sidecheck_server.core.engines.scope import scope_of
+from sidecheck_server.core.engines.fault import NO_FAULTS, Fault
+from sidecheck_server.core.engines.scope import KeywordFunction, scope_of
 from sidecheck_server.core.engines.unevaluated import accepts, unevaluated_items, unevaluated_names
-from sidecheck_server.core.schemas.keywords import Draft
+from sidecheck_server.core.types import Draft
 
 __all__ = ["applicators_of"]
 
 _NAME = 4
-"""Steps of looking whether one name is declared."""
+"""Steps of looking up whether one name is declared."""
 
 
 def _ref(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
@@ -44,22 +43,22 @@ def _recursive_ref(validator: Any, value: Any, instance: Any, _schema: Any) -> I
 
 def _any_of(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
     for branch in value:
-        # `accepts` without its frame, of which there are as many as the payload is deep.
-        found = validator.descend(instance, branch)
-        if found is NOTHING or next(found, None) is None:
-            return NOTHING
+        # As `accepts`, but without its stack frame at each level of the payload.
+        faults = validator.descend(instance, branch)
+        if faults is NO_FAULTS or next(faults, None) is None:
+            return NO_FAULTS
     return (_choice(validator, value, instance),)
 
 
 def _one_of(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
     accepted = []
     for index, branch in enumerate(value):
-        found = validator.descend(instance, branch)
-        if found is NOTHING or next(found, None) is None:
+        faults = validator.descend(instance, branch)
+        if faults is NO_FAULTS or next(faults, None) is None:
             accepted.append(index)
             if len(accepted) == 2:
                 return (Fault(tuple(accepted)),)
-    return NOTHING if accepted else (_choice(validator, value, instance),)
+    return NO_FAULTS if accepted else (_choice(validator, value, instance),)
 
 
 def _choice(validator: Any, branches: Any, instance: Any) -> Fault:
@@ -67,31 +66,31 @@ def _choice(validator: Any, branches: Any, instance: Any) -> Fault:
         faults: Iterable[Fault] = validator.descend(instance, branches[index], schema_path=index)
         return faults
 
-    return Fault(explore=explore)
+    return Fault(explore_branch=explore)
 
 
 def _not(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
-    found = validator.descend(instance, value)
-    accepted = found is NOTHING or next(found, None) is None
-    return (Fault(),) if accepted else NOTHING
+    faults = validator.descend(instance, value)
+    accepted = faults is NO_FAULTS or next(faults, None) is None
+    return (Fault(),) if accepted else NO_FAULTS
 
 
 def _properties(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
     if isinstance(instance, dict):
-        members = iter(value.items())
-        for name, subschema in members:
+        properties = iter(value.items())
+        for name, subschema in properties:
             if name in instance:
-                found = validator.descend(instance[name], subschema, name, name)
-                if found is not NOTHING:
-                    return _more_properties(found, validator, members, instance)
-    return NOTHING
+                faults = validator.descend(instance[name], subschema, name, name)
+                if faults is not NO_FAULTS:
+                    return _remaining_properties(faults, validator, properties, instance)
+    return NO_FAULTS
 
 
-def _more_properties(
-    found: Iterable[Fault], validator: Any, members: Iterator[tuple[str, Any]], instance: Any
+def _remaining_properties(
+    faults: Iterable[Fault], validator: Any, properties: Iterator[tuple[str, Any]], instance: Any
 ) -> Iterator[Fault]:
-    yield from found
-    for name, subschema in members:
+    yield from faults
+    for name, subschema in properties:
         if name in instance:
             yield from validator.descend(instance[name], subschema, name, name)
 
@@ -104,31 +103,31 @@ def _if(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Faul
 
 def _dependencies(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterator[Fault]:
     if isinstance(instance, dict):
-        for name, needed in value.items():
+        for name, dependents in value.items():
             if name not in instance:
                 continue
-            if isinstance(needed, list):
-                for each in needed:
-                    if each not in instance:
-                        yield Fault((name, each))
+            if isinstance(dependents, list):
+                for dependent in dependents:
+                    if dependent not in instance:
+                        yield Fault((name, dependent))
             else:
-                yield from validator.descend(instance, needed, schema_path=name)
+                yield from validator.descend(instance, dependents, schema_path=name)
 
 
 def _pattern_properties(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterator[Fault]:
     if isinstance(instance, dict):
         scope = scope_of(validator)
         for pattern, subschema in value.items():
-            for name, member in instance.items():
+            for name, item in instance.items():
                 if scope.checks.matches(pattern, name, scope.budget):
-                    yield from validator.descend(member, subschema, path=name, schema_path=pattern)
+                    yield from validator.descend(item, subschema, path=name, schema_path=pattern)
 
 
 def _additional_properties(
     validator: Any, value: Any, instance: Any, schema: Any
 ) -> Iterable[Fault]:
     if not isinstance(instance, dict) or value is True:
-        return NOTHING
+        return NO_FAULTS
     scope = scope_of(validator)
     spend(scope.budget, _NAME * len(instance))
     # With an applicator in force, so are its siblings of the same vocabulary.
@@ -140,7 +139,7 @@ def _additional_properties(
         for name in unknown
         if not any(scope.checks.matches(pattern, name, scope.budget) for pattern in patterns)
     )
-    return _closed(validator, value, instance, extra) if unknown else NOTHING
+    return _closed(validator, value, instance, extra) if unknown else NO_FAULTS
 
 
 def _unevaluated_properties(
@@ -165,40 +164,41 @@ def _closed(
 def _property_names(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterator[Fault]:
     if isinstance(instance, dict):
         for name in instance:
-            # The first thing wrong with a name says enough of it.
-            wrong = next(iter(validator.descend(name, value)), None)
-            if wrong is not None:
-                yield Fault(wrong, at=(name,))
+            # The first fault of a name is enough.
+            fault = next(iter(validator.descend(name, value)), None)
+            if fault is not None:
+                yield Fault(fault, at=(name,))
 
 
-def _items_from(start: Callable[[Mapping[str, Any]], int | None]) -> Keyword:
-    """Return the keyword that judges the items after the first *start* ones; None for none.
+def _items_from(start: Callable[[Mapping[str, Any]], int | None]) -> KeywordFunction:
+    """Return the function of a keyword that applies to the items after the first *start*.
 
-    All in one function, as there is a frame of it for each level of a payload.
+    *start* returns None if it applies to no items. It is one function because each
+    level of a payload has its stack frame.
     """
 
-    def judge(validator: Any, value: Any, instance: Any, schema: Any) -> Iterable[Fault]:
+    def check(validator: Any, value: Any, instance: Any, schema: Any) -> Iterable[Fault]:
         first = start(schema) if isinstance(instance, list) else None
         if first is None or value is True:
-            return NOTHING
+            return NO_FAULTS
         if value is False:
-            return (Fault(first, at=(first,)),) if len(instance) > first else NOTHING
+            return (Fault(first, at=(first,)),) if len(instance) > first else NO_FAULTS
         if isinstance(value, list):
             descents: Iterable[Fault] = _PREFIX_ITEMS(validator, value, instance, schema)
             return descents
         for index in range(first, len(instance)):
-            found = validator.descend(instance[index], value, index)
-            if found is not NOTHING:
-                return _more_items(found, index + 1, value, validator, instance)
-        return NOTHING
+            faults = validator.descend(instance[index], value, index)
+            if faults is not NO_FAULTS:
+                return _remaining_items(faults, index + 1, value, validator, instance)
+        return NO_FAULTS
 
-    return judge
+    return check
 
 
-def _more_items(
-    found: Iterable[Fault], first: int, value: Any, validator: Any, instance: list[Any]
+def _remaining_items(
+    faults: Iterable[Fault], first: int, value: Any, validator: Any, instance: list[Any]
 ) -> Iterator[Fault]:
-    yield from found
+    yield from faults
     for index in range(first, len(instance)):
         yield from validator.descend(instance[index], value, index)
 
@@ -222,23 +222,23 @@ def _contains(validator: Any, value: Any, instance: Any, schema: Any) -> Iterato
     if isinstance(instance, list):
         in_force = scope_of(validator).dialect.keywords
         if "minContains" in schema and "minContains" in in_force:
-            return  # which then says how many it takes (2019-09 validation, section 6.4.5)
+            return  # `minContains` replaces it (2019-09 validation, section 6.4.5).
         if not any(accepts(validator, item, value) for item in instance):
             yield Fault()
 
 
 def _min_contains(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Fault]:
     if _counts_contained(validator, instance, schema):
-        found = _count_up_to(value, validator, instance, schema["contains"])
-        if found < value:
-            yield Fault(found)
+        count = _count_up_to(value, validator, instance, schema["contains"])
+        if count < value:
+            yield Fault(count)
 
 
 def _max_contains(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Fault]:
     if _counts_contained(validator, instance, schema):
-        found = _count_up_to(value + 1, validator, instance, schema["contains"])
-        if found > value:
-            yield Fault(found)
+        count = _count_up_to(value + 1, validator, instance, schema["contains"])
+        if count > value:
+            yield Fault(count)
 
 
 def _counts_contained(validator: Any, instance: Any, schema: Any) -> bool:
@@ -284,8 +284,8 @@ _APPLICATORS: Mapping[str, Any] = MappingProxyType(
 )
 
 
-def applicators_of(draft: Draft) -> dict[str, Keyword]:
-    """Return the applicators by keyword, as *draft* reads them."""
+def applicators_of(draft: Draft) -> dict[str, KeywordFunction]:
+    """Return the functions of the applicator keywords of *draft*, by keyword."""
     known = dict(_APPLICATORS)
     if draft is Draft.DRAFT_2020_12:
         known["items"] = _items_from(lambda schema: len(schema.get("prefixItems", ())))

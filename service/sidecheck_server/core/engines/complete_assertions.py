@@ -1,60 +1,62 @@
-"""The keywords that judge a value by itself, for the complete engine.
+"""Assertion keywords of the complete engine: those without subschemas.
 
-Each is a function as jsonschema wants it: of the validator, the keyword's value, the
-payload's value and the schema, returning the faults, or `NOTHING`. None of jsonschema's own is
-used here, since they write the whole offending value into a message, compare with
-``==``, divide in binary, or search with ``re``.
+Each is a function with jsonschema's signature: it takes the validator, the value of the
+keyword, the instance and the schema, and returns the faults or `NO_FAULTS`. None of
+jsonschema's own are used, since they write the whole offending value into a message,
+compare with ``==``, divide in binary, or search with ``re``.
 """
 
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from sidecheck_server.core.engines.fault import NOTHING, Fault
-from sidecheck_server.core.engines.json_types import CLASSES, is_number
-from sidecheck_server.core.engines.scope import scope_of
-from sidecheck_server.core.equality import first_repeated, json_equal
-from sidecheck_server.core.numbers import is_multiple
-from sidecheck_server.core.schemas.keywords import Draft
+from sidecheck_server.core.engines.fault import NO_FAULTS, Fault
+from sidecheck_server.core.engines.scope import KeywordFunction, scope_of
+from sidecheck_server.core.json_values import (
+    CLASS_OF_TYPE,
+    find_duplicate,
+    is_multiple,
+    is_number,
+    json_equal,
+)
+from sidecheck_server.core.types import Draft
 
-__all__ = ["Keyword", "assertions_of"]
-
-Keyword = Callable[[Any, Any, Any, Mapping[str, Any]], Iterable[Fault]]
+__all__ = ["assertions_of"]
 
 
 def _type(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
     for name in (value,) if isinstance(value, str) else value:
-        known = CLASSES.get(name)
+        known = CLASS_OF_TYPE.get(name)
         if validator.is_type(instance, name) if known is None else isinstance(instance, known):
-            return NOTHING
+            return NO_FAULTS
     return (Fault(),)
 
 
 def _enum(_validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
-    # Nothing but a string equals a string, and for strings `in` is fast.
+    # Only strings equal strings, and for strings `in` is fast.
     known = instance in value if isinstance(instance, str) else None
     if known is None:
-        known = any(json_equal(each, instance) for each in value)
-    return NOTHING if known else (Fault(),)
+        known = any(json_equal(constant, instance) for constant in value)
+    return NO_FAULTS if known else (Fault(),)
 
 
 def _const(_validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
-    return NOTHING if json_equal(instance, value) else (Fault(),)
+    return NO_FAULTS if json_equal(instance, value) else (Fault(),)
 
 
 def _multiple_of(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
     if is_number(instance) and not is_multiple(instance, value, scope_of(validator).budget):
         return (Fault(),)
-    return NOTHING
+    return NO_FAULTS
 
 
 def _unique_items(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
     if value is True and isinstance(instance, list):
         budget = scope_of(validator).budget
-        repeated = first_repeated(instance, budget)
+        repeated = find_duplicate(instance, budget)
         if repeated is not None:
             return (Fault(repeated),)
-    return NOTHING
+    return NO_FAULTS
 
 
 def _pattern(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
@@ -62,7 +64,7 @@ def _pattern(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterabl
         scope = scope_of(validator)
         if not scope.checks.matches(value, instance, scope.budget):
             return (Fault(),)
-    return NOTHING
+    return NO_FAULTS
 
 
 def _format(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
@@ -70,91 +72,91 @@ def _format(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable
         scope = scope_of(validator)
         if not scope.checks.conforms(instance, value, scope.dialect, scope.budget):
             return (Fault(),)
-    return NOTHING
+    return NO_FAULTS
 
 
 def _required(_validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
     if not isinstance(instance, dict):
-        return NOTHING
-    return [Fault(name) for name in value if name not in instance] or NOTHING
+        return NO_FAULTS
+    return [Fault(name) for name in value if name not in instance] or NO_FAULTS
 
 
 def _dependent_required(
     _validator: Any, value: Any, instance: Any, _schema: Any
 ) -> Iterator[Fault]:
     if isinstance(instance, dict):
-        for name, needed in value.items():
+        for name, dependents in value.items():
             if name in instance:
-                for each in needed:
-                    if each not in instance:
-                        yield Fault((name, each))
+                for dependent in dependents:
+                    if dependent not in instance:
+                        yield Fault((name, dependent))
 
 
-def _counting(kind: type, breaks: Callable[[Any, Any], bool]) -> Keyword:
-    """Return a keyword that limits the length of values of *kind*."""
+def _size(kind: type, breaks: Callable[[Any, Any], bool]) -> KeywordFunction:
+    """Return the function of a keyword that bounds the length of values of *kind*."""
 
-    def judge(_validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
+    def check(_validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
         if isinstance(instance, kind) and breaks(len(instance), value):  # type: ignore[arg-type]
             return (Fault(),)
-        return NOTHING
+        return NO_FAULTS
 
-    return judge
+    return check
 
 
-def _bounding(breaks: Callable[[Any, Any], bool]) -> Keyword:
-    """Return a keyword that limits numbers."""
+def _bound(breaks: Callable[[Any, Any], bool]) -> KeywordFunction:
+    """Return the function of a keyword that bounds numbers."""
 
-    def judge(_validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
+    def check(_validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
         if is_number(instance) and breaks(instance, value):
             return (Fault(),)
-        return NOTHING
+        return NO_FAULTS
 
-    return judge
+    return check
 
 
-def _bounding_in_draft_04(
+def _bound_in_draft_04(
     breaks: Callable[[Any, Any], bool], exclusive: str, breaks_exclusive: Callable[[Any, Any], bool]
-) -> Keyword:
-    """Return a keyword that limits numbers, with a boolean beside it (draft 4, section 5.1.2)."""
+) -> KeywordFunction:
+    """Return the function of a bound with an exclusive flag (draft-04 validation, 5.1.2)."""
 
-    def judge(_validator: Any, value: Any, instance: Any, schema: Any) -> Iterable[Fault]:
+    def check(_validator: Any, value: Any, instance: Any, schema: Any) -> Iterable[Fault]:
         broken = breaks_exclusive if schema.get(exclusive) is True else breaks
         if is_number(instance) and broken(instance, value):
             return (Fault(),)
-        return NOTHING
+        return NO_FAULTS
 
-    return judge
+    return check
 
 
-_ASSERTIONS: Mapping[str, Keyword] = {
+_ASSERTIONS: Mapping[str, KeywordFunction] = {
     "type": _type,
     "enum": _enum,
     "const": _const,
     "multipleOf": _multiple_of,
-    "maximum": _bounding(operator.gt),
-    "exclusiveMaximum": _bounding(operator.ge),
-    "minimum": _bounding(operator.lt),
-    "exclusiveMinimum": _bounding(operator.le),
-    "maxLength": _counting(str, operator.gt),
-    "minLength": _counting(str, operator.lt),
-    "maxItems": _counting(list, operator.gt),
-    "minItems": _counting(list, operator.lt),
-    "maxProperties": _counting(dict, operator.gt),
-    "minProperties": _counting(dict, operator.lt),
+    "maximum": _bound(operator.gt),
+    "exclusiveMaximum": _bound(operator.ge),
+    "minimum": _bound(operator.lt),
+    "exclusiveMinimum": _bound(operator.le),
+    "maxLength": _size(str, operator.gt),
+    "minLength": _size(str, operator.lt),
+    "maxItems": _size(list, operator.gt),
+    "minItems": _size(list, operator.lt),
+    "maxProperties": _size(dict, operator.gt),
+    "minProperties": _size(dict, operator.lt),
     "uniqueItems": _unique_items,
     "pattern": _pattern,
     "format": _format,
     "required": _required,
     "dependentRequired": _dependent_required,
 }
-_ASSERTIONS_OF_DRAFT_04: Mapping[str, Keyword] = {
-    "maximum": _bounding_in_draft_04(operator.gt, "exclusiveMaximum", operator.ge),
-    "minimum": _bounding_in_draft_04(operator.lt, "exclusiveMinimum", operator.le),
+_ASSERTIONS_OF_DRAFT_04: Mapping[str, KeywordFunction] = {
+    "maximum": _bound_in_draft_04(operator.gt, "exclusiveMaximum", operator.ge),
+    "minimum": _bound_in_draft_04(operator.lt, "exclusiveMinimum", operator.le),
 }
 
 
-def assertions_of(draft: Draft) -> dict[str, Keyword]:
-    """Return the assertions by keyword, as *draft* reads them."""
+def assertions_of(draft: Draft) -> dict[str, KeywordFunction]:
+    """Return the functions of the assertion keywords of *draft*, by keyword."""
     if draft is not Draft.DRAFT_04:
         return dict(_ASSERTIONS)
     known = {**_ASSERTIONS, **_ASSERTIONS_OF_DRAFT_04}

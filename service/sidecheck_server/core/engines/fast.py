@@ -1,21 +1,20 @@
-"""The fast engine: generated code that says yes or no."""
+"""The fast engine: generated code that decides whether a payload is valid."""
 
 import marshal
 from collections.abc import Callable
+from dataclasses import dataclass
 from types import CodeType
 from typing import Any
 
 from sidecheck_server.core.budget import Budget, Exhausted
-from sidecheck_server.core.compiler.generation import FastCode
 from sidecheck_server.core.engines.allowed_code import RUNTIME_NAMES
-from sidecheck_server.core.engines.texts import counted_format, counted_pattern
-from sidecheck_server.core.equality import all_unique, json_equal, number_text
+from sidecheck_server.core.engines.text_checks import build_format_check, build_pattern_check
+from sidecheck_server.core.json_values import all_unique, is_multiple, json_equal, number_text
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.numbers import is_multiple
 from sidecheck_server.core.patterns import compile_pattern
 from sidecheck_server.core.types import JsonValue
 
-__all__ = ["FastEngine"]
+__all__ = ["FastCode", "FastEngine"]
 
 
 class _Invalid(Exception):
@@ -25,7 +24,7 @@ class _Invalid(Exception):
 _RUNTIME: dict[str, Any] = {
     "Exhausted": Exhausted,
     "Invalid": _Invalid,
-    # The names under which fastjsonschema's frame catches a failed branch.
+    # fastjsonschema's frame catches a failed branch by these names.
     "JsonSchemaValueException": _Invalid,
     "JsonSchemaValuesException": _Invalid,
     "all_unique": all_unique,
@@ -39,14 +38,30 @@ _RUNTIME: dict[str, Any] = {
 assert frozenset(_RUNTIME) == RUNTIME_NAMES
 
 
+@dataclass(frozen=True, slots=True)
+class FastCode:
+    """Compiled code of the fast engine, in a form that can cross process borders."""
+
+    #: A marshalled code object, for the same release of CPython only.
+    code: bytes
+    #: The patterns that the names P0, P1… denote.
+    patterns: tuple[str, ...]
+    #: The names of the formats that F0, F1… denote.
+    formats: tuple[str, ...]
+    #: The constants that C0, C1… denote.
+    constants: tuple[JsonValue, ...]
+    #: Whether its functions take a budget and charge it.
+    counted: bool
+
+
 class FastEngine:
-    """Says whether payloads are valid under one schema."""
+    """Decides whether payloads are valid against one schema."""
 
     __slots__ = ("_counted", "_run", "_steps")
 
     def __init__(self, code: FastCode, dialect: str, limits: Limits) -> None:
-        # Nothing is built in but what generated code may call; one mapping serves all,
-        # which saves each of a hundred thousand schemas one of its own.
+        # The only builtins are those that generated code may call. All schemas share the
+        # mapping: there may be a hundred thousand of them.
         names: dict[str, Any] = {"__builtins__": _RUNTIME}
         for number, source in enumerate(code.patterns):
             pattern = compile_pattern(
@@ -54,9 +69,9 @@ class FastEngine:
                 max_length=limits.pattern_length,
                 backtracking=limits.allow_backtracking,
             )
-            names[f"P{number}"] = counted_pattern(pattern)
+            names[f"P{number}"] = build_pattern_check(pattern)
         for number, name in enumerate(code.formats):
-            names[f"F{number}"] = counted_format(name, dialect)
+            names[f"F{number}"] = build_format_check(name, dialect)
         for number, value in enumerate(code.constants):
             names[f"C{number}"] = value
         body: CodeType = marshal.loads(code.code)  # noqa: S302  (our own worker wrote it)
@@ -66,14 +81,13 @@ class FastEngine:
         self._steps = limits.steps
 
     def is_valid(self, payload: JsonValue, budget: Budget | None = None) -> bool:
-        """Return whether *payload* is valid; it is not changed.
+        """Return whether *payload*, which is not changed, is valid.
 
-        *budget*, or the limit of steps if there is none, bounds the work.
+        *budget* bounds the work; the default is the limit of steps.
 
         Raises:
-            Exhausted: the budget has too few steps.
-            RecursionError: subschemas and payload together nest too deep for the
-                interpreter.
+            Exhausted: *budget* has too few steps.
+            RecursionError: payload and schema nest too deeply for the interpreter's stack.
         """
         try:
             if self._counted:

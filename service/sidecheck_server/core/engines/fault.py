@@ -1,85 +1,85 @@
-"""Faults: what the complete engine finds, before it is put into words."""
+"""Faults: keywords that a payload breaks, as the complete engine reports them."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from sidecheck_server.core.engines.scope import Scope
 
-__all__ = ["NOTHING", "Fault"]
+__all__ = ["NO_FAULTS", "Fault"]
 
-Explore = Callable[[int], Iterable["Fault"]]
+ExploreBranch = Callable[[int], Iterable["Fault"]]
 
 
 class Fault:
-    """A keyword that a payload breaks.
+    """One keyword that a payload breaks.
 
-    It stands where jsonschema has a `ValidationError`, and is none: that one is an
-    exception, takes five times as long to make, and its message holds the whole
-    offending value, so that building one costs as much as the payload is large.
+    It replaces jsonschema's `ValidationError`, which is an exception, takes five times
+    as long to construct, and has a message with the whole offending value, so that
+    its cost grows with the payload.
     """
 
     __slots__ = (
-        "about",
-        "explore",
+        "detail",
+        "explore_branch",
         "instance",
+        "keyword",
+        "keyword_value",
         "parent",
         "path",
         "schema",
         "schema_path",
         "scope",
         "settled",
-        "validator",
-        "validator_value",
     )
 
-    #: The keyword, its value, the value that breaks it, and the schema in which it
-    #: stands with its scope; set when the fault leaves its keyword.
-    validator: str
-    validator_value: Any
+    #: The keyword, its value, the value that breaks it, and the schema that has the
+    #: keyword, with its scope; set when the fault leaves its keyword.
+    keyword: str
+    keyword_value: Any
     instance: Any
     schema: Any
     scope: Scope
 
     def __init__(
         self,
-        about: Any = None,
+        detail: Any = None,
         *,
         at: Iterable[str | int] = (),
-        explore: Explore | None = None,
+        explore_branch: ExploreBranch | None = None,
     ) -> None:
-        #: What the fault is about: a name, a count, positions; each keyword has its own.
-        self.about = about
-        #: For a choice among subschemas: what is wrong under the one at an index.
-        self.explore = explore
-        #: The choice under which it was found.
+        #: A name, a count or indexes; each keyword has its own.
+        self.detail = detail
+        #: For a choice among subschemas: returns the faults under the one at an index.
+        self.explore_branch = explore_branch
+        #: The choice in whose branch it was found.
         self.parent: Fault | None = None
-        #: Where it is, in payload and schema, from the end to the start.
+        #: The paths in payload and schema, from the end to the start.
         self.path: list[str | int] = [*at]
         self.schema_path: list[str | int] = []
         self.settled = False
 
     def settle(self, keyword: str, value: Any, instance: Any, schema: Any, scope: Scope) -> None:
-        """Note what was judged by what, unless a subschema has done so."""
+        """Set what broke which keyword, unless a subschema has done so."""
         if not self.settled:
             self.settled = True
-            self.validator = keyword
-            self.validator_value = value
+            self.keyword = keyword
+            self.keyword_value = value
             self.instance = instance
             self.schema = schema
             self.scope = scope
 
     @property
     def absolute_path(self) -> Sequence[str | int]:
-        """Where in the payload it is."""
+        """The path of the value in the payload."""
         before = () if self.parent is None else self.parent.absolute_path
         return (*before, *reversed(self.path))
 
     @property
     def absolute_schema_path(self) -> Sequence[str | int]:
-        """Where in the schema the keyword is, along the way of evaluation."""
+        """The path of the keyword in the schema, along the path of evaluation."""
         before = () if self.parent is None else self.parent.absolute_schema_path
         return (*before, *reversed(self.schema_path))
 
 
-NOTHING: Iterable[Fault] = ()
-"""What keywords return that find no fault, always this one object."""
+NO_FAULTS: Iterable[Fault] = ()
+"""What keywords without a fault return: always this object, compared by identity."""

@@ -1,33 +1,96 @@
-"""Where in the schemas evaluation stands: the resource, and those entered before it."""
+"""Scope of evaluation: the current resource, the dynamic scope, and prepared subschemas."""
 
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from sidecheck_server.core.budget import Budget
-from sidecheck_server.core.engines.checks import Checks
-from sidecheck_server.core.engines.readings import Reading, Readings
+from sidecheck_server.core.engines.text_checks import TextChecks
+from sidecheck_server.core.engines.weights import application_steps
 from sidecheck_server.core.schemas.dialects import Dialect
 from sidecheck_server.core.schemas.resources import Resource, Resources
-from sidecheck_server.core.types import JsonValue
+from sidecheck_server.core.types import Draft, JsonValue
 
-__all__ = ["Scope", "scope_of"]
+__all__ = [
+    "KeywordFunction",
+    "PreparedSchema",
+    "PreparedSchemas",
+    "Scope",
+    "prepare_schema",
+    "scope_of",
+]
+
+
+KeywordFunction = Callable[[Any, Any, Any, Any], Iterable[Any]]
+"""Returns the faults of a keyword, given validator, keyword value, instance and schema."""
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedSchema:
+    """A subschema prepared for evaluation in one dialect."""
+
+    #: Steps of applying it once.
+    steps: int
+    #: Keywords in force, with their values and functions, in their order.
+    keywords: tuple[tuple[str, Any, KeywordFunction], ...]
+    #: Whether it may be the root of a resource.
+    has_identifier: bool
+
+
+def prepare_schema(
+    schema: Any, functions: Mapping[str, KeywordFunction], dialect: Dialect
+) -> PreparedSchema:
+    """Return *schema*, an object, prepared with the keyword *functions* of *dialect*."""
+    only_reference = dialect.reference_hides_siblings and "$ref" in schema
+    members = (("$ref", schema["$ref"]),) if only_reference else schema.items()
+    return PreparedSchema(
+        application_steps(schema),
+        tuple((name, value, functions[name]) for name, value in members if name in functions),
+        "$id" in schema or "id" in schema,
+    )
+
+
+class PreparedSchemas:
+    """Cache of prepared subschemas of one schema, keyed by identity.
+
+    The subschemas must live as long as the cache.
+    """
+
+    __slots__ = ("_by_dialect", "_steps", "targets")
+
+    def __init__(self) -> None:
+        #: Targets of references, by the identity of the resource with the reference.
+        self.targets: dict[tuple[int, str], tuple[JsonValue, Resource]] = {}
+        self._steps: dict[int, int] = {}
+        self._by_dialect: dict[tuple[Draft, frozenset[str]], dict[int, PreparedSchema]] = {}
+
+    def of_dialect(self, dialect: Dialect) -> dict[int, PreparedSchema]:
+        """Return the subschemas prepared so far in *dialect*; the caller adds to them."""
+        return self._by_dialect.setdefault((dialect.draft, dialect.keywords), {})
+
+    def steps_of(self, schema: Any) -> int:
+        """Return the steps of applying *schema*, without the subschemas in it."""
+        steps = self._steps.get(id(schema))
+        if steps is None:
+            steps = self._steps[id(schema)] = application_steps(schema)
+        return steps
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The place of evaluation among the resources of a schema."""
+    """Position of evaluation among the resources of a schema."""
 
     resources: Resources
-    checks: Checks
-    readings: Readings
+    checks: TextChecks
+    prepared: PreparedSchemas
     budget: Budget
-    #: What the reference of a subschema is read against.
+    #: The resource against which references are resolved.
     resource: Resource
     #: The dynamic scope: each resource once, in the order of first entry
-    #: (2020-12 core, section 7.1). Only who came first ever counts.
+    #: (2020-12 core, section 7.1); later entries never matter.
     entered: tuple[Resource, ...]
-    #: The readings under the dialect of the resource.
-    known: dict[int, Reading]
+    #: The prepared subschemas in the dialect of the resource.
+    known: dict[int, PreparedSchema]
 
     @property
     def dialect(self) -> Dialect:
@@ -35,7 +98,7 @@ class Scope:
         return self.resource.dialect
 
     def enter(self, schema: dict[str, JsonValue]) -> "Scope":
-        """Return the scope of *schema*, a subschema at hand, which may be a resource."""
+        """Return the scope of *schema*, a subschema here, which may be a resource."""
         if "$id" not in schema and "id" not in schema:
             return self
         resource = self.resources.rooted_at(schema)
@@ -46,27 +109,27 @@ class Scope:
         if resource is self.resource:
             return self
         entered = self.entered if resource in self.entered else (*self.entered, resource)
-        known = self.readings.under(resource.dialect)
+        known = self.prepared.of_dialect(resource.dialect)
         return replace(self, resource=resource, entered=entered, known=known)
 
     def follow(self, reference: str) -> tuple[JsonValue, "Scope"]:
-        """Return the schema that ``$ref`` leads to, and its scope.
+        """Return the target of ``$ref`` and its scope.
 
         Raises:
-            UnresolvableError: it leads nowhere.
+            UnresolvableError: there is no target.
         """
         key = (id(self.resource), reference)
-        target = self.readings.targets.get(key)
+        target = self.prepared.targets.get(key)
         if target is None:
             target = self.resources.resolve(reference, self.resource)
-            self.readings.targets[key] = target
+            self.prepared.targets[key] = target
         return target[0], self.within(target[1])
 
     def follow_dynamic(self, reference: str) -> tuple[JsonValue, "Scope"]:
-        """Return the schema that ``$dynamicRef`` leads to (2020-12 core, section 8.2.3.2).
+        """Return the target of ``$dynamicRef`` and its scope (2020-12 core, section 8.2.3.2).
 
         Raises:
-            UnresolvableError: it leads nowhere.
+            UnresolvableError: there is no target.
         """
         schema, resource = self.resources.resolve(reference, self.resource)
         name = reference.partition("#")[2]
@@ -77,10 +140,10 @@ class Scope:
         return schema, self.within(resource)
 
     def follow_recursive(self, reference: str) -> tuple[JsonValue, "Scope"]:
-        """Return the schema that ``$recursiveRef`` leads to (2019-09 core, section 8.2.4.2).
+        """Return the target of ``$recursiveRef`` and its scope (2019-09 core, section 8.2.4.2).
 
         Raises:
-            UnresolvableError: it leads nowhere.
+            UnresolvableError: there is no target.
         """
         schema, resource = self.resources.resolve(reference, self.resource)
         if schema is resource.contents and resource.recursive:
@@ -91,7 +154,7 @@ class Scope:
 
 
 def scope_of(validator: Any) -> Scope:
-    """Return the scope in which *validator* judges."""
-    # jsonschema keeps there what resolves references, which is what a scope does.
+    """Return the scope of *validator*."""
+    # jsonschema keeps its reference resolver in this attribute; a scope replaces it.
     scope: Scope = validator._resolver  # noqa: SLF001
     return scope

@@ -1,78 +1,78 @@
 """What ``unevaluatedProperties`` and ``unevaluatedItems`` apply to (2020-12 core, section 11).
 
-Evaluated is what the subschemas that judge the same value, and accept it, apply
-themselves to. A subschema that must accept it (under ``allOf``, ``$ref``, ``then``)
-counts without being asked: if it does not, its own faults make the schema fail, and
-it would only be confusing to call what it describes unknown.
+Properties and items are evaluated if a subschema applies to them that applies to the
+same value and accepts it. A subschema that must accept it (under ``allOf``, ``$ref``,
+``then``) counts without being evaluated: if it does not accept it, its own faults make
+the payload invalid, and to report its properties as unknown would only confuse.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from sidecheck_server.core.budget import spend
-from sidecheck_server.core.engines.charges import APPLYING
-from sidecheck_server.core.engines.fault import NOTHING
+from sidecheck_server.core.engines.fault import NO_FAULTS
 from sidecheck_server.core.engines.scope import Scope, scope_of
-from sidecheck_server.core.schemas.keywords import Draft
+from sidecheck_server.core.engines.weights import APPLICATION_STEPS
+from sidecheck_server.core.types import Draft
 
-__all__ = ["accepts", "applied", "unevaluated_items", "unevaluated_names"]
+__all__ = ["accepts", "iterate_applied", "unevaluated_items", "unevaluated_names"]
 
 Schema = Mapping[str, Any]
 
 _NAME = 4
-"""Steps of looking whether one name is evaluated."""
+"""Steps of looking up whether one name is evaluated."""
 
 
 def accepts(validator: Any, instance: Any, schema: Any) -> bool:
-    """Return whether *schema*, a subschema at hand, accepts *instance*."""
-    found = validator.descend(instance, schema)
-    return found is NOTHING or next(found, None) is None
+    """Return whether *schema*, a subschema in the scope of *validator*, accepts *instance*."""
+    faults = validator.descend(instance, schema)
+    return faults is NO_FAULTS or next(faults, None) is None
 
 
 def unevaluated_names(validator: Any, instance: Mapping[str, Any], schema: Schema) -> Sequence[str]:
-    """Return the names of *instance* that nothing beside *schema*'s keyword evaluates."""
-    left = dict.fromkeys(instance)
-    for scope, beside in applied(validator, instance, schema):
-        in_force = beside.keys() & scope.dialect.keywords
+    """Return the names in *instance* that ``unevaluatedProperties`` of *schema* applies to."""
+    remaining = dict.fromkeys(instance)
+    for scope, sibling in iterate_applied(validator, instance, schema):
+        in_force = sibling.keys() & scope.dialect.keywords
         if "additionalProperties" in in_force or (
-            "unevaluatedProperties" in in_force and beside is not schema
+            "unevaluatedProperties" in in_force and sibling is not schema
         ):
             return ()
-        declared = beside["properties"] if "properties" in in_force else ()
-        patterns = beside["patternProperties"] if "patternProperties" in in_force else ()
-        spend(scope.budget, _NAME * len(left))
-        for name in list(left):
+        declared = sibling["properties"] if "properties" in in_force else ()
+        patterns = sibling["patternProperties"] if "patternProperties" in in_force else ()
+        spend(scope.budget, _NAME * len(remaining))
+        for name in list(remaining):
             if name in declared or _matches_any(name, patterns, scope):
-                del left[name]
-    return tuple(left)
+                del remaining[name]
+    return tuple(remaining)
 
 
 def _matches_any(name: str, patterns: Iterable[str], scope: Scope) -> bool:
-    return any(scope.checks.matches(each, name, scope.budget) for each in patterns)
+    return any(scope.checks.matches(pattern, name, scope.budget) for pattern in patterns)
 
 
 def unevaluated_items(validator: Any, instance: Sequence[Any], schema: Schema) -> Sequence[int]:
-    """Return the positions in *instance* that nothing beside *schema*'s keyword evaluates."""
+    """Return the indexes in *instance* that ``unevaluatedItems`` of *schema* applies to."""
     first = 0
     spend(scope_of(validator).budget, len(instance))
-    left = dict.fromkeys(range(len(instance)))
-    for scope, beside in applied(validator, instance, schema):
-        in_force = beside.keys() & scope.dialect.keywords
-        listed = _listed(beside, in_force, scope.dialect.draft)
-        if listed is None or ("unevaluatedItems" in in_force and beside is not schema):
+    remaining = dict.fromkeys(range(len(instance)))
+    for scope, sibling in iterate_applied(validator, instance, schema):
+        in_force = sibling.keys() & scope.dialect.keywords
+        count = _count_evaluated(sibling, in_force, scope.dialect.draft)
+        if count is None or ("unevaluatedItems" in in_force and sibling is not schema):
             return ()
-        first = max(first, listed)
-        # Since 2020-12 the items that match count (2020-12 core, section 10.3.1.3).
+        first = max(first, count)
+        # Since 2020-12 matching items are evaluated (2020-12 core, section 10.3.1.3).
         if "contains" in in_force and scope.dialect.draft is Draft.DRAFT_2020_12:
-            here = validator.evolve(_resolver=scope)
-            for index in list(left):
-                if accepts(here, instance[index], beside["contains"]):
-                    del left[index]
-    return tuple(index for index in left if index >= first)
+            validator_there = validator.evolve(_resolver=scope)
+            for index in list(remaining):
+                if accepts(validator_there, instance[index], sibling["contains"]):
+                    del remaining[index]
+    return tuple(index for index in remaining if index >= first)
 
 
-def _listed(schema: Schema, in_force: set[str], draft: Draft) -> int | None:
-    """Return how many first items *schema* evaluates by position; None for all of them."""
+def _count_evaluated(schema: Schema, in_force: set[str], draft: Draft) -> int | None:
+    """Return how many items *schema* evaluates from the start; None for all of them."""
     if draft is Draft.DRAFT_2020_12:
         if "items" in in_force:
             return None
@@ -83,16 +83,16 @@ def _listed(schema: Schema, in_force: set[str], draft: Draft) -> int | None:
     return len(items)
 
 
-def applied(
+def iterate_applied(
     validator: Any, instance: Any, schema: Any
 ) -> Iterator[tuple[Scope, Mapping[str, Any]]]:
-    """Yield *schema* and the subschemas that judge *instance* with it, each with its scope.
+    """Yield *schema* and the subschemas that apply to *instance* with it, with their scopes.
 
-    Of a choice these are the branches that accept it, or all of them if none does.
+    Of a choice these are the branches that accept *instance*, or all if none does.
     """
     if not isinstance(schema, dict):
         return
-    spend(scope_of(validator).budget, APPLYING)
+    spend(scope_of(validator).budget, APPLICATION_STEPS)
     scope = scope_of(validator).enter(schema)
     if scope is not scope_of(validator):
         validator = validator.evolve(_resolver=scope)
@@ -108,10 +108,10 @@ def applied(
         ("$recursiveRef", scope.follow_recursive),
     ):
         if keyword in in_force:
-            target, there = follow(schema[keyword])
-            yield from applied(validator.evolve(_resolver=there), instance, target)
+            target, target_scope = follow(schema[keyword])
+            yield from iterate_applied(validator.evolve(_resolver=target_scope), instance, target)
     for subschema in _in_place(validator, instance, schema, in_force):
-        yield from applied(validator, instance, subschema)
+        yield from iterate_applied(validator, instance, subschema)
 
 
 def _in_place(validator: Any, instance: Any, schema: Schema, in_force: set[str]) -> Iterator[Any]:
@@ -119,8 +119,10 @@ def _in_place(validator: Any, instance: Any, schema: Schema, in_force: set[str])
         yield from schema["allOf"]
     for choice in ("anyOf", "oneOf"):
         if choice in in_force:
-            accepted = [each for each in schema[choice] if accepts(validator, instance, each)]
-            yield from accepted or schema[choice]
+            accepting = [
+                branch for branch in schema[choice] if accepts(validator, instance, branch)
+            ]
+            yield from accepting or schema[choice]
     if "if" in in_force:
         chosen = "else"
         if accepts(validator, instance, schema["if"]):
@@ -135,6 +137,6 @@ def _in_place(validator: Any, instance: Any, schema: Schema, in_force: set[str])
 def _dependent(instance: Mapping[str, Any], schema: Schema, in_force: set[str]) -> Iterator[Any]:
     for keyword in ("dependentSchemas", "dependencies"):
         if keyword in in_force:
-            for name, needed in schema[keyword].items():
-                if name in instance and not isinstance(needed, list):
-                    yield needed
+            for name, dependent in schema[keyword].items():
+                if name in instance and not isinstance(dependent, list):
+                    yield dependent

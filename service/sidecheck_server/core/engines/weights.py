@@ -1,7 +1,7 @@
-"""Weights: how many steps it takes to judge one value by a schema in canonical form.
+"""Weights: how many steps it takes to apply a schema to one value.
 
-What a payload can repeat is left out, since it is paid for where it happens: the body
-of a loop for each item, a function for each call, a pattern for each text.
+Work that a payload can repeat is left out, since it is charged where it happens: the
+body of a loop for each item, a function for each call, a pattern for each text.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -11,22 +11,30 @@ from typing import Any
 from sidecheck_server.core.schemas.canonical import Canonical, Constant
 from sidecheck_server.core.types import JsonValue
 
-__all__ = ["constant_weight", "is_unbounded", "schema_weight"]
+__all__ = [
+    "APPLICATION_STEPS",
+    "application_steps",
+    "constant_weight",
+    "is_unbounded",
+    "schema_weight",
+]
+
+# Schemas in canonical form, for the fast engine
 
 _BRANCH = 10
-"""Raising and catching what makes a branch fail costs as much as ten comparisons."""
+"""Steps of a branch that fails: raising and catching cost as much as ten comparisons."""
 
 _CALL = 3
 _LOOP = 3
 
-#: The keywords whose work grows with the payload, or that call what counts for itself.
+#: Keywords whose work grows with the payload, or that call code which is charged itself.
 _UNBOUNDED = frozenset(
     {"$ref", "contains", "format", "multipleOf", "pattern", "propertyNames", "uniqueItems"}
 )
 
 
 def schema_weight(schema: Canonical, constants: Sequence[JsonValue]) -> int:
-    """Return how many steps *schema* takes on one value, at least one."""
+    """Return the steps of evaluating *schema* on one value, at least one."""
     if isinstance(schema, bool):
         return 1
     return 1 + sum(
@@ -37,18 +45,18 @@ def schema_weight(schema: Canonical, constants: Sequence[JsonValue]) -> int:
 
 
 def constant_weight(value: JsonValue) -> int:
-    """Return how many steps it takes to compare something with *value*."""
+    """Return the steps of comparing a value with the constant *value*."""
     if isinstance(value, str):
         return 1 + len(value) // 64
     if isinstance(value, list):
         return 4 + sum(map(constant_weight, value))
     if isinstance(value, dict):
-        return 4 + sum(2 + constant_weight(member) for member in value.values())
+        return 4 + sum(2 + constant_weight(item) for item in value.values())
     return 2
 
 
 def is_unbounded(schema: Canonical) -> bool:
-    """Return whether the work of *schema* grows with the payload or is not all its own."""
+    """Return whether the work of *schema* grows with the payload or includes calls."""
     if isinstance(schema, bool):
         return False
     if schema.keys() & _UNBOUNDED:
@@ -57,7 +65,7 @@ def is_unbounded(schema: Canonical) -> bool:
     rest = schema.get("additionalItems", True) if isinstance(items, list) else items
     if not isinstance(rest, bool) or not isinstance(schema.get("additionalProperties", True), bool):
         return True
-    # All members are gone through; but those of closed objects are no more than the known ones.
+    # It visits every property; a closed object has no more than the known ones.
     if schema.get("patternProperties"):
         return True
     return any(map(is_unbounded, _parts(schema)))
@@ -77,7 +85,7 @@ def _parts(schema: Mapping[str, Any]) -> list[Canonical]:
 
 
 def _cases(schema: Mapping[str, Any]) -> list[Any]:
-    return [*schema.get("byType", ()), *schema.get("byMember", {"cases": ()})["cases"]]
+    return [*schema.get("byType", ()), *schema.get("byProperty", {"cases": ()})["cases"]]
 
 
 _Weight = Callable[[Any, Sequence[JsonValue]], int]
@@ -89,7 +97,7 @@ def _listed(value: Sequence[object], _constants: Sequence[JsonValue]) -> int:
 
 def _enum(values: Sequence[Any], constants: Sequence[JsonValue]) -> int:
     compared = (constants[value.number] for value in values if isinstance(value, Constant))
-    # More than a few numbers are compared as texts.
+    # Numbers, if more than a few, are compared as strings.
     return 8 + sum(map(constant_weight, compared))
 
 
@@ -105,10 +113,10 @@ def _branch(schema: Canonical, constants: Sequence[JsonValue]) -> int:
     return _BRANCH + schema_weight(schema, constants)
 
 
-def _members(members: Mapping[str, Any], constants: Sequence[JsonValue]) -> int:
+def _properties(schemas: Mapping[str, Any], constants: Sequence[JsonValue]) -> int:
     return sum(
-        1 + (len(part) if isinstance(part, list) else schema_weight(part, constants))
-        for part in members.values()
+        1 + (len(schema) if isinstance(schema, list) else schema_weight(schema, constants))
+        for schema in schemas.values()
     )
 
 
@@ -117,57 +125,82 @@ def _items(items: Any, constants: Sequence[JsonValue]) -> int:
 
 
 def _by_type(cases: Sequence[Any], constants: Sequence[JsonValue]) -> int:
-    # Of all the branches, one at most is taken.
+    # At most one branch is taken.
     tests = sum(len(types) for types, _ in cases)
     return tests + max(schema_weight(part, constants) for _, part in cases)
 
 
-def _by_member(told: Mapping[str, Any], constants: Sequence[JsonValue]) -> int:
-    cases = told["cases"]
+def _by_property(value: Mapping[str, Any], constants: Sequence[JsonValue]) -> int:
+    cases = value["cases"]
     # Each test halves the cases.
     return 3 + len(cases).bit_length() + max(schema_weight(part, constants) for _, part in cases)
 
 
-def _one(steps: int) -> _Weight:
+def _fixed(steps: int) -> _Weight:
     return lambda _value, _constants: steps
 
 
 _WEIGHTS: Mapping[str, _Weight] = MappingProxyType(
     {
-        "$ref": _one(_CALL),
-        "additionalItems": _one(1),
-        "additionalProperties": _one(_LOOP),
+        "$ref": _fixed(_CALL),
+        "additionalItems": _fixed(1),
+        "additionalProperties": _fixed(_LOOP),
         "allOf": _all,
         "anyOf": _branches,
-        "byMember": _by_member,
+        "byProperty": _by_property,
         "byType": _by_type,
-        "contains": _one(_LOOP),
-        "dependencies": _members,
+        "contains": _fixed(_LOOP),
+        "dependencies": _properties,
         "else": _branch,
         "enum": _enum,
-        "exclusiveMaximum": _one(1),
-        "exclusiveMinimum": _one(1),
-        "format": _one(_CALL),
+        "exclusiveMaximum": _fixed(1),
+        "exclusiveMinimum": _fixed(1),
+        "format": _fixed(_CALL),
         "if": _branch,
         "items": _items,
-        "maxItems": _one(1),
-        "maxLength": _one(1),
-        "maxProperties": _one(1),
-        "maximum": _one(1),
-        "minItems": _one(1),
-        "minLength": _one(1),
-        "minProperties": _one(1),
-        "minimum": _one(1),
-        "multipleOf": _one(_CALL),
+        "maxItems": _fixed(1),
+        "maxLength": _fixed(1),
+        "maxProperties": _fixed(1),
+        "maximum": _fixed(1),
+        "minItems": _fixed(1),
+        "minLength": _fixed(1),
+        "minProperties": _fixed(1),
+        "minimum": _fixed(1),
+        "multipleOf": _fixed(_CALL),
         "not": _branch,
         "oneOf": _branches,
-        "pattern": _one(_CALL),
-        "patternProperties": _one(_LOOP),
-        "properties": _members,
-        "propertyNames": _one(_LOOP),
+        "pattern": _fixed(_CALL),
+        "patternProperties": _fixed(_LOOP),
+        "properties": _properties,
+        "propertyNames": _fixed(_LOOP),
         "required": _listed,
         "then": _branch,
         "type": _listed,
-        "uniqueItems": _one(_CALL),
+        "uniqueItems": _fixed(_CALL),
     }
 )
+
+
+# Schemas in any dialect, for the complete engine
+
+APPLICATION_STEPS = 100
+"""Steps of applying any subschema, with the fault that it may report."""
+
+_KEYWORD = 10
+_PART = 4
+
+
+def application_steps(schema: Any) -> int:
+    """Return the steps of applying *schema* once, without the subschemas in it."""
+    if isinstance(schema, bool):
+        return APPLICATION_STEPS
+    return APPLICATION_STEPS + sum(_keyword_steps(name, value) for name, value in schema.items())
+
+
+def _keyword_steps(name: str, value: JsonValue) -> int:
+    if name == "enum" and isinstance(value, list):
+        return _KEYWORD + sum(map(constant_weight, value))
+    if name == "const":
+        return _KEYWORD + constant_weight(value)
+    # Required names, declared properties, branches of choices.
+    return _KEYWORD + (_PART * len(value) if isinstance(value, list | dict) else 0)

@@ -1,1 +1,1 @@
-"""From faults to violations: what was expected, what was found, and what may be meant."""
+"""Explanation of faults: violations with messages, suggestions and locations."""

@@ -1,8 +1,8 @@
-"""Which of several alternatives a payload was meant to be.
+"""Selection of the branch of a choice that a payload was meant to match.
 
-Saying everything that is wrong under every branch of ``anyOf`` or ``oneOf`` helps
-nobody. Mostly one branch is evidently meant: the only one of that type, the one whose
-``kind`` is given, the one with those properties. Then its faults are the ones to tell.
+Reporting every fault under every branch of ``anyOf`` or ``oneOf`` helps nobody.
+Mostly one branch is evidently meant: the only one of that type, the one whose ``kind``
+is given, the one with those properties. Then its faults are the ones to report.
 """
 
 from dataclasses import dataclass
@@ -10,101 +10,104 @@ from itertools import islice
 from typing import Any
 
 from sidecheck_server.core.budget import spend
-from sidecheck_server.core.engines.charges import APPLYING
 from sidecheck_server.core.engines.fault import Fault
-from sidecheck_server.core.engines.json_types import has_type
-from sidecheck_server.core.equality import all_unique, json_equal
+from sidecheck_server.core.engines.weights import APPLICATION_STEPS
 from sidecheck_server.core.explain.schemas import (
     MOST_BRANCHES,
-    MOST_MEMBERS,
-    Part,
-    constants,
-    parts_of,
+    MOST_PROPERTIES,
+    SchemaPart,
+    allowed_constants,
+    schema_parts,
 )
+from sidecheck_server.core.json_values import all_unique, has_type, json_equal
 
-__all__ = ["Tag", "meant"]
+__all__ = ["Discriminator", "select_branch"]
 
 _DEEPEST = 3
+"""How many choices, nested in each other, are looked into."""
 
 
 @dataclass(frozen=True, slots=True)
-class Tag:
-    """A property that tells the branches apart, and that names none of them."""
+class Discriminator:
+    """A property that tells the branches apart, but whose value selects none of them."""
 
     name: str
-    #: The values that would name one.
+    #: The values that would select a branch.
     values: list[Any]
 
 
 @dataclass(frozen=True, slots=True)
 class _Branch:
     index: int
-    parts: list[Part]
-    #: The properties that allow nothing but a few constants.
+    parts: list[SchemaPart]
+    #: The properties that allow only a few constants.
     constants: dict[str, list[Any]]
     #: The names of the properties that it describes or requires.
     names: frozenset[str]
     required: frozenset[str]
 
 
-def meant(fault: Fault) -> int | Tag | None:
-    """Return the index of the branch that was meant, or the tag that says so wrongly.
+def select_branch(fault: Fault) -> int | Discriminator | None:
+    """Return the index of the branch that was meant, or its wrong or missing discriminator.
 
-    None if there is no telling.
+    None if that cannot be known.
     """
     instance = fault.instance
-    if len(fault.validator_value) > MOST_BRANCHES:
+    if len(fault.keyword_value) > MOST_BRANCHES:
         return None
     branches = [
-        _branch(index, parts)
-        for index, schema in enumerate(fault.validator_value)
-        if schema is not False and _admits(parts := parts_of(schema, fault.scope), instance)
+        _read_branch(index, parts)
+        for index, schema in enumerate(fault.keyword_value)
+        if schema is not False and _may_accept(parts := schema_parts(schema, fault.scope), instance)
     ]
     if isinstance(instance, list) and instance:
-        branches = [each for each in branches if _admits_first(each, instance)] or branches
+        branches = [
+            branch for branch in branches if _may_accept_first_item(branch, instance)
+        ] or branches
     if len(branches) > 1 and isinstance(instance, dict):
-        for name in dict.fromkeys(name for each in branches for name in each.constants):
-            if name in instance and _tells_apart(name, branches, fault):
-                named = [each for each in branches if _allows(each, name, instance[name])]
-                if not named:
-                    return Tag(name, _values(name, branches))
-                tagged = [each for each in named if name in each.constants]
-                branches = tagged or named
-        branches = _most_alike(branches, instance)
+        for name in dict.fromkeys(name for branch in branches for name in branch.constants):
+            if name in instance and _discriminates(name, branches, fault):
+                allowing = [branch for branch in branches if _allows(branch, name, instance[name])]
+                if not allowing:
+                    return Discriminator(name, _constants_of(name, branches))
+                naming = [branch for branch in allowing if name in branch.constants]
+                branches = naming or allowing
+        branches = _most_similar(branches, instance)
     if len(branches) == 1:
         return branches[0].index
-    return _missing_tag(branches, fault)
+    return _missing_discriminator(branches, fault)
 
 
-_LIMITING = frozenset({"$ref", "allOf", "const", "enum"})
+_MAY_LIMIT = frozenset({"$ref", "allOf", "const", "enum"})
 
 
-def _branch(index: int, parts: list[Part]) -> _Branch:
+def _read_branch(index: int, parts: list[SchemaPart]) -> _Branch:
     required = frozenset(name for part in parts for name in part.get("required", list))
-    members = [
-        (name, member, part.scope)
+    properties = [
+        (name, schema, part.scope)
         for part in parts
-        for name, member in islice(part.get("properties", dict).items(), MOST_MEMBERS)
+        for name, schema in islice(part.get("properties", dict).items(), MOST_PROPERTIES)
     ]
-    known: dict[str, list[Any]] = {}
-    for name, member, scope in members:
-        if isinstance(member, dict) and not member.keys() & _LIMITING:
-            # Most members are so: the one part that they have limits nothing.
-            spend(scope.budget, APPLYING)
+    constants: dict[str, list[Any]] = {}
+    for name, schema, scope in properties:
+        if isinstance(schema, dict) and not schema.keys() & _MAY_LIMIT:
+            # True of most properties: their one part limits nothing.
+            spend(scope.budget, APPLICATION_STEPS)
             continue
-        for part in parts_of(member, scope):
-            values = constants(part)
+        for part in schema_parts(schema, scope):
+            values = allowed_constants(part)
             if values is not None:
-                known.setdefault(name, values)
-    return _Branch(index, parts, known, required | {name for name, _, _ in members}, required)
+                constants.setdefault(name, values)
+    names = required | {name for name, _, _ in properties}
+    return _Branch(index, parts, constants, names, required)
 
 
-def _admits(parts: list[Part], instance: Any, depth: int = 0) -> bool:
-    """Return whether values of the type of *instance* have a chance."""
-    return all(_part_admits(part, instance, depth) for part in parts)
+def _may_accept(parts: list[SchemaPart], instance: Any, depth: int = 0) -> bool:
+    """Return whether values of the type of *instance* may match all *parts*."""
+    return all(_part_may_accept(part, instance, depth) for part in parts)
 
 
-def _part_admits(part: Part, instance: Any, depth: int) -> bool:
+def _part_may_accept(part: SchemaPart, instance: Any, depth: int) -> bool:
     in_force = part.scope.dialect.keywords
     types = part.schema.get("type") if "type" in in_force else None
     if types is not None:
@@ -112,67 +115,67 @@ def _part_admits(part: Part, instance: Any, depth: int) -> bool:
         names = [types] if isinstance(types, str) else types
         if not any(has_type(instance, name, draft) for name in names):
             return False
-    values = constants(part)
+    values = allowed_constants(part)
     if values is not None and types is None:
-        return any(_same_kind(value, instance) for value in values)
+        return any(_are_same_kind(value, instance) for value in values)
     for choice in ("anyOf", "oneOf"):
         branches = part.get(choice, list)
         if branches and depth < _DEEPEST:
-            inner = (parts_of(each, part.scope) for each in branches if each is not False)
-            if not any(_admits(parts, instance, depth + 1) for parts in inner):
+            inner = (schema_parts(branch, part.scope) for branch in branches if branch is not False)
+            if not any(_may_accept(parts, instance, depth + 1) for parts in inner):
                 return False
     return True
 
 
-def _same_kind(one: Any, two: Any) -> bool:
+def _are_same_kind(left: Any, right: Any) -> bool:
     numbers = (int, float)
-    if isinstance(one, numbers) and isinstance(two, numbers):
-        return isinstance(one, bool) == isinstance(two, bool)
-    return type(one) is type(two)
+    if isinstance(left, numbers) and isinstance(right, numbers):
+        return isinstance(left, bool) == isinstance(right, bool)
+    return type(left) is type(right)
 
 
-def _admits_first(branch: _Branch, instance: list[Any]) -> bool:
+def _may_accept_first_item(branch: _Branch, instance: list[Any]) -> bool:
     items = ((part.schema.get("items"), part.scope) for part in branch.parts)
-    return all(_admits(parts_of(each, scope), instance[0]) for each, scope in items)
+    return all(_may_accept(schema_parts(schema, scope), instance[0]) for schema, scope in items)
 
 
-def _tells_apart(name: str, branches: list[_Branch], fault: Fault) -> bool:
-    """Return whether *name* is there to say which branch is meant."""
-    values = [each.constants[name] for each in branches if name in each.constants]
+def _discriminates(name: str, branches: list[_Branch], fault: Fault) -> bool:
+    """Return whether the values of the property *name* tell *branches* apart."""
+    values = [branch.constants[name] for branch in branches if name in branch.constants]
     if len(values) == 1:
         return len(values[0]) == 1
-    return all_unique([value for each in values for value in each], fault.scope.budget)
+    return all_unique([value for constants in values for value in constants], fault.scope.budget)
 
 
-def _values(name: str, branches: list[_Branch]) -> list[Any]:
-    return [value for each in branches for value in each.constants.get(name, ())]
+def _constants_of(name: str, branches: list[_Branch]) -> list[Any]:
+    return [value for branch in branches for value in branch.constants.get(name, ())]
 
 
 def _allows(branch: _Branch, name: str, value: Any) -> bool:
-    known = branch.constants.get(name)
-    return known is None or any(json_equal(each, value) for each in known)
+    constants = branch.constants.get(name)
+    return constants is None or any(json_equal(constant, value) for constant in constants)
 
 
-def _most_alike(branches: list[_Branch], instance: dict[str, Any]) -> list[_Branch]:
-    """Return the branches that describe most of the members and miss the fewest."""
+def _most_similar(branches: list[_Branch], instance: dict[str, Any]) -> list[_Branch]:
+    """Return the branches that describe the most properties and lack the fewest required."""
     if len(branches) < 2:
         return branches
-    likeness = [
-        (sum(name in each.names for name in instance), -len(each.required - instance.keys()))
-        for each in branches
+    ranks = [
+        (sum(name in branch.names for name in instance), -len(branch.required - instance.keys()))
+        for branch in branches
     ]
-    best = max(likeness)
+    best = max(ranks)
     if not best[0]:
         return branches
-    return [each for each, alike in zip(branches, likeness, strict=True) if alike == best]
+    return [branch for branch, rank in zip(branches, ranks, strict=True) if rank == best]
 
 
-def _missing_tag(branches: list[_Branch], fault: Fault) -> Tag | None:
+def _missing_discriminator(branches: list[_Branch], fault: Fault) -> Discriminator | None:
     instance = fault.instance
     if len(branches) < 2 or not isinstance(instance, dict):
         return None
     for name in branches[0].constants:
-        everywhere = all(name in each.constants and name in each.required for each in branches)
-        if everywhere and name not in instance and _tells_apart(name, branches, fault):
-            return Tag(name, _values(name, branches))
+        in_all = all(name in branch.constants and name in branch.required for branch in branches)
+        if in_all and name not in instance and _discriminates(name, branches, fault):
+            return Discriminator(name, _constants_of(name, branches))
     return None

@@ -1,121 +1,131 @@
-"""One rule for each keyword: what to say of a value that breaks it.
+"""Messages of faults: what was expected, and what was found.
 
-A message says what was expected and what was found. It holds parts of the schema as
-they are, and of the payload only what `Values` lets out.
+Messages show parts of the schema as they are. What they show of the payload goes
+through `Values`, which can hide it.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
 from sidecheck_server.core.engines.fault import Fault
-from sidecheck_server.core.explain.item_messages import ITEM_RULES
-from sidecheck_server.core.explain.member_messages import MEMBER_RULES
-from sidecheck_server.core.explain.saying import Rule, Saying, aside, is_member
+from sidecheck_server.core.explain.keyword_messages import (
+    KEYWORD_MESSAGES,
+    Message,
+    MessageRule,
+    describe_in_parentheses,
+    explain_not_allowed,
+    is_property_value,
+)
 from sidecheck_server.core.explain.schemas import (
     MOST_BRANCHES,
-    alternatives,
-    constants,
-    describe,
-    parts_of,
+    allowed_constants,
+    describe_alternatives,
+    describe_schema,
+    schema_parts,
 )
-from sidecheck_server.core.explain.value_messages import VALUE_RULES, none_of
-from sidecheck_server.core.explain.values import Values, listed, quoted, some
+from sidecheck_server.core.explain.values import Values, describe_choices, join_phrase, quote
 
-__all__ = ["say", "say_of_tag"]
+__all__ = ["explain_discriminator", "explain_fault"]
 
 _MOST_NAMES = 8
 
 
-def say(fault: Fault, values: Values) -> Saying:
-    """Return what there is to say of *fault* by itself, without looking under a choice."""
-    return _RULES[fault.validator](fault, values)
+def explain_fault(fault: Fault, values: Values) -> Message:
+    """Return the message for *fault* itself, without exploring the branches of a choice."""
+    return _MESSAGES[fault.keyword](fault, values)
 
 
-def say_of_tag(name: str, allowed: list[Any], fault: Fault, values: Values) -> Saying:
-    """Return what to say where the property *name* selects none of the branches of a choice."""
+def explain_discriminator(name: str, allowed: list[Any], fault: Fault, values: Values) -> Message:
+    """Return the message for a choice whose discriminator *name* selects no branch."""
     if name not in fault.instance:
-        return Saying(f"{quoted(name)} is required and missing; expected {some(allowed)}")
-    return none_of(allowed, fault.instance[name], values)
+        return Message(
+            f"{quote(name)} is required and missing; expected {describe_choices(allowed)}"
+        )
+    return explain_not_allowed(allowed, fault.instance[name], values)
 
 
-def _false(fault: Fault, values: Values) -> Saying:
-    if is_member(fault):
-        return Saying("this property is not allowed here; leave it out")
-    return Saying(f"no value is allowed here, found {values.found(fault.instance)}")
+def _false_schema(fault: Fault, values: Values) -> Message:
+    if is_property_value(fault):
+        return Message("this property is not allowed here; leave it out")
+    return Message(f"no value is allowed here, found {values.describe(fault.instance)}")
 
 
-def _named(fault: Fault, values: Values) -> Saying:
-    if not fault.about.validator:
-        return Saying("no properties are allowed")
-    inner = say(fault.about, values)
-    named = values.property_named(fault.about.instance, "property name")
-    return Saying(f"the {named} is not allowed: {inner.message}", inner.suggestion)
+def _property_names(fault: Fault, values: Values) -> Message:
+    # The detail is the fault of the name under the subschema of `propertyNames`.
+    if not fault.detail.keyword:
+        return Message("no properties are allowed")
+    inner = explain_fault(fault.detail, values)
+    shown = values.property_named(fault.detail.instance, "property name")
+    return Message(f"the {shown} is not allowed: {inner.text}", inner.suggestion)
 
 
-def _not(fault: Fault, values: Values) -> Saying:
-    if fault.validator_value is True or fault.validator_value == {}:
-        return _false(fault, values)
-    unwanted = describe(fault.validator_value, fault.scope)
-    found = values.found(fault.instance)
-    if not unwanted:
-        return Saying(f"{found} of this kind is ruled out here")
-    return Saying(f"expected anything but {unwanted}, found {found}")
+def _not(fault: Fault, values: Values) -> Message:
+    if fault.keyword_value is True or fault.keyword_value == {}:
+        return _false_schema(fault, values)
+    excluded = describe_schema(fault.keyword_value, fault.scope)
+    actual = values.describe(fault.instance)
+    if not excluded:
+        return Message(f"{actual} is not allowed here: it matches a schema under `not`")
+    return Message(f"expected anything but {excluded}, found {actual}")
 
 
-def _choice(fault: Fault, values: Values) -> Saying:
-    branches, found = fault.validator_value, values.found(fault.instance)
-    if fault.about is not None:
-        return _both_fit(fault)
+def _choice(fault: Fault, values: Values) -> Message:
+    """Return the message for ``anyOf`` or ``oneOf``."""
+    branches, actual = fault.keyword_value, values.describe(fault.instance)
+    if fault.detail is not None:
+        return _two_branches_match(fault)
     if isinstance(fault.instance, dict):
-        found = values.names_in(fault.instance)
-        groups = [_only_required(each) for each in branches[:_MOST_NAMES]]
+        actual = values.describe_names(fault.instance)
+        groups = [_names_required_alone(branch) for branch in branches[:_MOST_NAMES]]
         if len(groups) == len(branches) and all(groups):
-            return Saying(f"expected {listed(groups)} to be present, found {found}")
-    allowed = [_constants(each, fault) for each in branches[:MOST_BRANCHES]]
+            return Message(f"expected {join_phrase(groups)} to be present, found {actual}")
+    allowed = [_constants_of_branch(branch, fault) for branch in branches[:MOST_BRANCHES]]
     if len(allowed) == len(branches) and all(allowed):
-        return none_of([value for each in allowed for value in each], fault.instance, values)
-    expected = alternatives(branches, fault.scope)
+        choices = [value for constants in allowed for value in constants]
+        return explain_not_allowed(choices, fault.instance, values)
+    expected = describe_alternatives(branches, fault.scope)
     if not expected:
-        return Saying(f"none of {len(branches)} alternatives fits, found {found}")
-    return Saying(f"expected {expected}, found {found}")
+        return Message(f"none of {len(branches)} alternatives matches, found {actual}")
+    return Message(f"expected {expected}, found {actual}")
 
 
-def _both_fit(fault: Fault) -> Saying:
-    fitting = {index: fault.validator_value[index] for index in fault.about}
-    groups = [_only_required(each) for each in fitting.values()]
+def _two_branches_match(fault: Fault) -> Message:
+    matching = {index: fault.keyword_value[index] for index in fault.detail}
+    groups = [_names_required_alone(branch) for branch in matching.values()]
     if isinstance(fault.instance, dict) and all(groups):
-        return Saying(f"expected only one of these, found both: {listed(groups, 'and')}")
-    which = [f"{index}{aside(each, fault)}" for index, each in fitting.items()]
-    both = listed(which, "and")
-    return Saying(f"expected exactly one of the alternatives to fit, but {both} both do")
+        return Message(f"expected only one of these, found both: {join_phrase(groups, 'and')}")
+    shown = [
+        f"{index}{describe_in_parentheses(branch, fault)}" for index, branch in matching.items()
+    ]
+    return Message(
+        f"expected exactly one alternative to match, but both {join_phrase(shown, 'and')} match"
+    )
 
 
-def _constants(schema: Any, fault: Fault) -> list[Any]:
-    """Return the only values that *schema*, a branch of the choice, allows, if it lists them."""
-    for part in parts_of(schema, fault.scope):
-        known = [None] if part.schema.get("type") == "null" else constants(part)
-        if known is not None:
-            return known
+def _constants_of_branch(branch: Any, fault: Fault) -> list[Any]:
+    """Return the only values that *branch* allows, or none if it does not list them."""
+    for part in schema_parts(branch, fault.scope):
+        constants = [None] if part.schema.get("type") == "null" else allowed_constants(part)
+        if constants is not None:
+            return constants
     return []
 
 
-def _only_required(schema: Any) -> str:
-    """Return the names that *schema* requires if it does nothing else, or ""."""
-    if not isinstance(schema, dict) or schema.keys() - _REQUIRING or not schema.get("required"):
+def _names_required_alone(branch: Any) -> str:
+    """Return the names that *branch* requires if it demands nothing else, or ""."""
+    if not isinstance(branch, dict) or branch.keys() - _REQUIRING or not branch.get("required"):
         return ""
-    return " with ".join(quoted(name) for name in schema["required"][:_MOST_NAMES])
+    return " with ".join(quote(name) for name in branch["required"][:_MOST_NAMES])
 
 
 _REQUIRING = {"required", "type", "description", "title", "$comment"}
 
 
-_RULES: Mapping[str, Rule] = {
-    **VALUE_RULES,
-    **MEMBER_RULES,
-    **ITEM_RULES,
-    "": _false,
+_MESSAGES: Mapping[str, MessageRule] = {
+    **KEYWORD_MESSAGES,
+    "": _false_schema,
     "anyOf": _choice,
     "not": _not,
     "oneOf": _choice,
-    "propertyNames": _named,
+    "propertyNames": _property_names,
 }

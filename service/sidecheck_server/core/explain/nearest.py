@@ -1,4 +1,4 @@
-"""The nearest known name: what somebody may have meant by one that is not known."""
+"""The nearest known name: what an unknown name may be a misspelling of."""
 
 import re
 from collections.abc import Iterable
@@ -6,92 +6,94 @@ from difflib import SequenceMatcher
 from itertools import islice
 from typing import NamedTuple
 
-__all__ = ["MOST_CANDIDATES", "nearest"]
+__all__ = ["MOST_CANDIDATES", "find_nearest"]
 
 MOST_CANDIDATES = 200
+"""How many names an unknown one is compared with."""
 LONGEST_NAME = 64
-"""Comparing two names takes time that grows with the product of their lengths."""
+"""The longest name compared: the time grows with the product of two lengths."""
 
-_ALIKE = 0.7
+_SIMILAR = 0.7
+"""The least ratio of `SequenceMatcher` for two names to be similar."""
 _SEPARATORS = re.compile(r"[\W_]+")
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+|[^\W\d_a-zA-Z]+")
 
 
-def nearest(name: str, candidates: Iterable[str]) -> str:
+def find_nearest(name: str, candidates: Iterable[str]) -> str:
     """Return the one of *candidates* that *name* may stand for, or "".
 
-    It differs in nothing but case and separators; or one of the two names begins
-    with the other, or has all words of the other; or few letters differ in the words
-    that they do not share. Where several are near for the second reason, it takes the
-    third to choose one.
+    In this order: one that differs only in case and separators; the only one that is
+    a prefix of *name* or extends it, or whose words are a subset or a superset of its
+    words; the most similar one, by the letters of the words that the two do not share.
     """
     if not 0 < len(name) <= LONGEST_NAME:
         return ""
-    wanted = _spelled(name)
+    target = _parse(name)
     known = [
-        _spelled(each)
-        for each in islice(candidates, MOST_CANDIDATES)
-        if 0 < len(each) <= LONGEST_NAME
+        _parse(candidate)
+        for candidate in islice(candidates, MOST_CANDIDATES)
+        if 0 < len(candidate) <= LONGEST_NAME
     ]
-    for each in known:
-        if each.folded == wanted.folded:
-            return each.text
-    related = [each for each in known if _related(wanted, each)]
+    for candidate in known:
+        if candidate.folded == target.folded:
+            return candidate.text
+    related = [candidate for candidate in known if _are_related(target, candidate)]
     if len(related) == 1:
         return related[0].text
-    best, found = 0.0, ""
-    for each in known:
-        likeness = _likeness(wanted, each)
-        if likeness > best:
-            best, found = likeness, each.text
-    return found
+    best, nearest = 0.0, ""
+    for candidate in known:
+        similarity = _similarity(target, candidate)
+        if similarity > best:
+            best, nearest = similarity, candidate.text
+    return nearest
 
 
-class _Spelled(NamedTuple):
-    """A name, as it is compared with others."""
+class _Name(NamedTuple):
+    """A name, prepared for comparison."""
 
     text: str
+    #: In one case, without separators.
     folded: str
-    in_order: list[str]
+    words_in_order: list[str]
     words: frozenset[str]
 
 
-def _spelled(name: str) -> _Spelled:
-    in_order = [word.casefold() for word in _WORD.findall(name)]
-    return _Spelled(name, _folded(name), in_order, frozenset(in_order))
+def _parse(name: str) -> _Name:
+    words = [word.casefold() for word in _WORD.findall(name)]
+    return _Name(name, _fold(name), words, frozenset(words))
 
 
-def _folded(name: str) -> str:
+def _fold(name: str) -> str:
     return _SEPARATORS.sub("", name.casefold()) or name
 
 
-def _related(one: _Spelled, two: _Spelled) -> bool:
-    if one.folded.startswith(two.folded) or two.folded.startswith(one.folded):
+def _are_related(left: _Name, right: _Name) -> bool:
+    if left.folded.startswith(right.folded) or right.folded.startswith(left.folded):
         return True
-    few, many = sorted((one.words, two.words), key=len)
+    few, many = sorted((left.words, right.words), key=len)
     return bool(few) and few <= many
 
 
-def _likeness(one: _Spelled, two: _Spelled) -> float:
-    """Return how alike two names are where they differ, or 0.0 if not enough."""
-    if _numbers(one) != _numbers(two):
-        return 0.0  # another number is another thing, however alike it looks
-    first, second = one.folded, two.folded
-    if one.words & two.words:
-        first = _folded("".join(word for word in one.in_order if word not in two.words))
-        second = _folded("".join(word for word in two.in_order if word not in one.words))
-    # The ratio can be no larger than this; with a matcher it takes ten times as long.
+def _similarity(left: _Name, right: _Name) -> float:
+    """Return the similarity of the words that differ, or 0.0 below `_SIMILAR`."""
+    if _numbers(left) != _numbers(right):
+        return 0.0  # "line1" is not a misspelling of "line2".
+    first, second = left.folded, right.folded
+    if left.words & right.words:
+        first = _fold("".join(word for word in left.words_in_order if word not in right.words))
+        second = _fold("".join(word for word in right.words_in_order if word not in left.words))
+    # An upper bound of the ratio; a matcher takes ten times as long.
     length = len(first) + len(second)
-    if length and 2.0 * min(len(first), len(second)) / length < _ALIKE:
+    if length and 2.0 * min(len(first), len(second)) / length < _SIMILAR:
         return 0.0
     matcher = SequenceMatcher(None, first, second, autojunk=False)
     # Each is an upper bound of the next, and cheaper.
     for ratio in (matcher.quick_ratio, matcher.ratio):
-        likeness = ratio()
-        if likeness < _ALIKE:
+        similarity = ratio()
+        if similarity < _SIMILAR:
             return 0.0
-    return likeness
+    return similarity
 
 
-def _numbers(name: _Spelled) -> set[str]:
+def _numbers(name: _Name) -> set[str]:
     return {word for word in name.words if word.isdecimal()}

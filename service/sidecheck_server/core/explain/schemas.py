@@ -1,4 +1,4 @@
-"""Schemas in words: what one asks for, as a short phrase."""
+"""Descriptions of schemas: what one demands, as a short phrase."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -8,26 +8,33 @@ from typing import Any, NamedTuple
 from referencing.exceptions import Unresolvable
 
 from sidecheck_server.core.budget import spend
-from sidecheck_server.core.engines.charges import APPLYING
 from sidecheck_server.core.engines.scope import Scope
-from sidecheck_server.core.explain.values import LONGEST, counted, listed, literal, quoted, some
+from sidecheck_server.core.engines.weights import APPLICATION_STEPS
+from sidecheck_server.core.explain.values import (
+    LONGEST,
+    count_noun,
+    describe_choices,
+    format_literal,
+    join_phrase,
+    quote,
+)
 
 __all__ = [
     "FORMATS",
     "MOST_BRANCHES",
-    "MOST_MEMBERS",
-    "Part",
-    "alternatives",
-    "constants",
-    "describe",
-    "parts_of",
-    "types_in_words",
+    "MOST_PROPERTIES",
+    "SchemaPart",
+    "allowed_constants",
+    "describe_alternatives",
+    "describe_schema",
+    "describe_types",
+    "schema_parts",
 ]
 
 MOST_BRANCHES = 100
-"""How many branches of a choice are looked at."""
-MOST_MEMBERS = 200
-"""How many properties of a schema are looked at."""
+"""The most branches of a choice that are read."""
+MOST_PROPERTIES = 200
+"""The most properties of a schema that are read."""
 
 _MOST_PARTS = 24
 _MOST_ALTERNATIVES = 5
@@ -71,10 +78,10 @@ FORMATS = {
     "uri-template": "a URI template",
     "uuid": "a UUID",
 }
-"""The formats in words."""
+"""A phrase for each format."""
 
 
-class Part(NamedTuple):
+class SchemaPart(NamedTuple):
     """An object schema, and the scope in which its references are read."""
 
     schema: Mapping[str, Any]
@@ -86,39 +93,42 @@ class Part(NamedTuple):
         return value if isinstance(value, kind) else kind()
 
 
-def parts_of(schema: Any, scope: Scope) -> list[Part]:
-    """Return *schema* and what it consists of through ``$ref`` and ``allOf``, up to a bound.
+def schema_parts(schema: Any, scope: Scope) -> list[SchemaPart]:
+    """Return *schema* and what it includes through ``$ref`` and ``allOf``, up to a bound.
 
-    It takes steps of the judgement, since a schema can make many of a few.
+    That spends the budget of *scope*, since a few schemas can include many.
+
+    Raises:
+        Exhausted: the budget has too few steps.
     """
     if isinstance(schema, dict) and not schema.keys() & _LEADING:
-        spend(scope.budget, APPLYING)
-        return [Part(schema, scope.enter(schema))]
-    parts: list[Part] = []
+        spend(scope.budget, APPLICATION_STEPS)
+        return [SchemaPart(schema, scope.enter(schema))]
+    parts: list[SchemaPart] = []
     stack = [(schema, scope)]
     for _ in range(_MOST_PARTS):
         if not stack:
             break
-        spend(scope.budget, APPLYING)
-        here, around = stack.pop(0)
-        if not isinstance(here, dict) or any(here is part.schema for part in parts):
+        spend(scope.budget, APPLICATION_STEPS)
+        current, outer = stack.pop(0)
+        if not isinstance(current, dict) or any(current is part.schema for part in parts):
             continue
-        inside = around.enter(here)
-        if "$ref" in here:
+        inner = outer.enter(current)
+        if "$ref" in current:
             with suppress(Unresolvable):
-                stack.append(inside.follow(here["$ref"]))
-            if inside.dialect.reference_hides_siblings:
+                stack.append(inner.follow(current["$ref"]))
+            if inner.dialect.reference_hides_siblings:
                 continue
-        part = Part(here, inside)
+        part = SchemaPart(current, inner)
         parts.append(part)
-        stack.extend((each, inside) for each in part.get("allOf", list))
+        stack.extend((branch, inner) for branch in part.get("allOf", list))
     return parts
 
 
 _LEADING = frozenset({"$ref", "allOf"})
 
 
-def constants(part: Part) -> list[Any] | None:
+def allowed_constants(part: SchemaPart) -> list[Any] | None:
     """Return the only values that *part* allows by ``const`` or ``enum``, or None."""
     in_force = part.scope.dialect.keywords
     if "const" in part.schema and "const" in in_force:
@@ -127,45 +137,46 @@ def constants(part: Part) -> list[Any] | None:
     return values if isinstance(values, list) and values else None
 
 
-def types_in_words(types: Any) -> str:
-    """Return the value of ``type`` as a phrase."""
+def describe_types(types: Any) -> str:
+    """Return *types*, the value of ``type``, as a phrase such as ``a string or null``."""
     names = [types] if isinstance(types, str) else types
-    return listed([_TYPES.get(name, str(name)) for name in names])
+    return join_phrase([_TYPES.get(name, str(name)) for name in names])
 
 
-def describe(schema: Any, scope: Scope, depth: int = 0) -> str:
-    """Return what *schema* asks for as a phrase such as ``an array of strings``, or "".
+def describe_schema(schema: Any, scope: Scope, depth: int = 0) -> str:
+    """Return what *schema* demands as a phrase such as ``an array of strings``, or "".
 
-    It is a summary: what it says is asked for, but more may be.
+    The phrase is a summary: the schema may demand more.
     """
     if schema is False:
         return "nothing at all"
     if depth > _DEEPEST:
         return ""
-    return next((said for said in _descriptions(parts_of(schema, scope), depth) if said), "")
+    phrases = _descriptions(schema_parts(schema, scope), depth)
+    return next((phrase for phrase in phrases if phrase), "")
 
 
-def _descriptions(parts: list[Part], depth: int) -> Iterator[str]:
-    """Yield what may be said of *parts*, the most telling first."""
+def _descriptions(parts: list[SchemaPart], depth: int) -> Iterator[str]:
+    """Yield phrases for *parts*, the most specific first; they may be empty."""
     for part in parts:
-        values = constants(part)
+        values = allowed_constants(part)
         if values is not None:
-            yield some(values)
+            yield describe_choices(values)
     for part in parts:
         yield _by_type(part, parts, depth)
     for part in parts:
         branches = part.get("anyOf", list) or part.get("oneOf", list)
-        yield alternatives(branches, part.scope, depth + 1)
+        yield describe_alternatives(branches, part.scope, depth + 1)
     if any(part.get("required", list) or part.get("properties", dict) for part in parts):
         yield _an_object(parts)
     for part in parts:
-        said = _a_string(part)
-        yield said if said != _TYPES["string"] else ""
-        said = _bounds(part)
-        yield f"{_TYPES['number']}{said}" if said else ""
+        phrase = _a_string(part)
+        yield phrase if phrase != _TYPES["string"] else ""
+        bounds = _bounds(part)
+        yield f"{_TYPES['number']}{bounds}" if bounds else ""
 
 
-def _by_type(part: Part, parts: list[Part], depth: int) -> str:
+def _by_type(part: SchemaPart, parts: list[SchemaPart], depth: int) -> str:
     types = part.schema.get("type") if "type" in part.scope.dialect.keywords else None
     match types:
         case None:
@@ -179,58 +190,58 @@ def _by_type(part: Part, parts: list[Part], depth: int) -> str:
         case "integer" | "number":
             return _TYPES[types] + _bounds(part)
         case _:
-            return types_in_words(types)
+            return describe_types(types)
 
 
-def alternatives(branches: Sequence[Any], scope: Scope, depth: int = 1) -> str:
-    """Return what the first few *branches* ask for, or "" if that cannot be said of one."""
-    different: list[str] = []
+def describe_alternatives(branches: Sequence[Any], scope: Scope, depth: int = 1) -> str:
+    """Return what the first few *branches* demand, or "" if one of them has no description."""
+    phrases: list[str] = []
     for index, branch in enumerate(branches):
-        if len(different) == _MOST_ALTERNATIVES:
-            different.append(f"one of {counted(len(branches) - index, 'other thing')}")
+        if len(phrases) == _MOST_ALTERNATIVES:
+            phrases.append(f"one of {count_noun(len(branches) - index, 'other alternative')}")
             break
-        described = describe(branch, scope, depth)
-        if not described:
+        phrase = describe_schema(branch, scope, depth)
+        if not phrase:
             return ""
-        if described not in different:
-            different.append(described)
-    return listed(different)
+        if phrase not in phrases:
+            phrases.append(phrase)
+    return join_phrase(phrases)
 
 
-def _an_object(parts: list[Part]) -> str:
-    kinds = []
+def _an_object(parts: list[SchemaPart]) -> str:
+    discriminators = []
     for part in parts:
-        for name, member in islice(part.get("properties", dict).items(), MOST_MEMBERS):
-            values = [constants(each) for each in parts_of(member, part.scope)]
-            one = next((each for each in values if each is not None and len(each) == 1), None)
-            if one is not None:
-                kinds.append(f"{quoted(name)} is {literal(one[0])}")
-    if kinds:
-        return f"an object whose {listed(kinds[:2], 'and')}"
+        for name, schema in islice(part.get("properties", dict).items(), MOST_PROPERTIES):
+            constants = [allowed_constants(inner) for inner in schema_parts(schema, part.scope)]
+            single = next((values for values in constants if values and len(values) == 1), None)
+            if single is not None:
+                discriminators.append(f"{quote(name)} is {format_literal(single[0])}")
+    if discriminators:
+        return f"an object whose {join_phrase(discriminators[:2], 'and')}"
     names = [name for part in parts for name in part.get("required", list)]
     names = list(dict.fromkeys(name for name in names if isinstance(name, str)))
     if names:
-        shown = [quoted(name) for name in names[:5]]
+        shown = [quote(name) for name in names[:5]]
         if len(names) > 5:
             shown.append(f"{len(names) - 5} more")
-        return f"an object with {listed(shown, 'and')}"
+        return f"an object with {join_phrase(shown, 'and')}"
     return "an object"
 
 
-def _an_array(part: Part, depth: int) -> str:
+def _an_array(part: SchemaPart, depth: int) -> str:
     items = part.schema.get("items")
     if isinstance(items, dict):
-        for inner in parts_of(items, part.scope):
-            values = constants(inner)
+        for inner in schema_parts(items, part.scope):
+            values = allowed_constants(inner)
             if values is not None and depth < _DEEPEST:
-                return f"an array of {some(values).replace('one of ', '', 1)}"
+                return f"an array of {describe_choices(values).replace('one of ', '', 1)}"
             kind = inner.schema.get("type")
             if isinstance(kind, str) and kind in _PLURALS:
                 return f"an array of {_PLURALS[kind]}"
     return "an array"
 
 
-def _a_string(part: Part) -> str:
+def _a_string(part: SchemaPart) -> str:
     name = part.schema.get("format") if "format" in part.scope.dialect.keywords else None
     if isinstance(name, str) and name in FORMATS:
         return FORMATS[name]
@@ -239,12 +250,12 @@ def _a_string(part: Part) -> str:
         return f"a string that matches the pattern {pattern}"
     least = part.schema.get("minLength")
     if least and "minLength" in part.scope.dialect.keywords:
-        return f"a string of at least {counted(least, 'character')}"
+        return f"a string of at least {count_noun(least, 'character')}"
     return "a string"
 
 
-def _bounds(part: Part) -> str:
-    said = []
+def _bounds(part: SchemaPart) -> str:
+    phrases = []
     for keyword, words in (
         ("minimum", "at least"),
         ("exclusiveMinimum", "more than"),
@@ -253,5 +264,5 @@ def _bounds(part: Part) -> str:
     ):
         bound = part.schema.get(keyword)
         if keyword in part.scope.dialect.keywords and not isinstance(bound, bool | None):
-            said.append(f"{words} {literal(bound)}")
-    return f" of {listed(said, 'and')}" if said else ""
+            phrases.append(f"{words} {format_literal(bound)}")
+    return f" of {join_phrase(phrases, 'and')}" if phrases else ""

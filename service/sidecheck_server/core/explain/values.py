@@ -1,21 +1,29 @@
-"""Values in words: short, printable, and without what is to be hidden."""
+"""Values in messages: short, printable, and hidden on request."""
 
 import json
 from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["Values", "counted", "kind_of", "listed", "literal", "quoted", "some"]
+__all__ = [
+    "Values",
+    "count_noun",
+    "describe_choices",
+    "describe_kind",
+    "format_literal",
+    "join_phrase",
+    "quote",
+]
 
 LONGEST = 60
-"""How many characters of a text are shown."""
+"""The longest text shown, in characters."""
 
 _DIGITS = 40
 _MOST_LISTED = 8
 _MOST_ALTERNATIVES = 20
 
 
-def quoted(text: str) -> str:
-    """Return *text* in double quotes, cut, with what cannot be printed escaped."""
+def quote(text: str) -> str:
+    """Return *text* in double quotes, cut, with unprintable characters escaped."""
     shown = text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
     if shown.isprintable() and '"' not in shown and "\\" not in shown:
         return f'"{shown}"'
@@ -26,52 +34,52 @@ _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 def _printable(character: str) -> str:
-    # Direction marks and separators are not printable either: they would let a text
-    # disguise the one around it.
+    # Direction marks and separators are not printable: they could disguise the text
+    # around them.
     return character if character.isprintable() else json.dumps(character)[1:-1]
 
 
-def counted(number: float, noun: str) -> str:
-    """Return *number* of *noun*, as in ``1 item``, ``3 items`` or ``2 properties``."""
+def count_noun(number: float, noun: str) -> str:
+    """Return *number* and *noun*, as in ``1 item``, ``3 items`` or ``2 properties``."""
     if isinstance(number, float) and number.is_integer():
         number = int(number)
     if number == 1:
         return f"1 {noun}"
     plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
-    return f"{literal(number)} {plural}"
+    return f"{format_literal(number)} {plural}"
 
 
-def literal(value: Any) -> str:
-    """Return *value*, a part of a schema, as JSON writes it if that is short."""
+def format_literal(value: Any) -> str:
+    """Return *value*, a part of a schema, as JSON if that is short, else its kind."""
     if isinstance(value, str):
-        return quoted(value)
+        return quote(value)
     if isinstance(value, int) and not isinstance(value, bool):
         return _integer(value)
     if isinstance(value, dict | list) and not _is_small(value):
-        return kind_of(value)
+        return describe_kind(value)
     text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= LONGEST and text.isprintable() else kind_of(value)
+    return text if len(text) <= LONGEST and text.isprintable() else describe_kind(value)
 
 
 def _integer(value: int) -> str:
-    # Writing an integer takes time that grows with the square of its length.
+    # The time to write an integer in decimal grows with the square of its length.
     if value.bit_length() > _DIGITS * 4:
         return f"an integer of about {int(value.bit_length() * 0.30103) + 1} digits"
     return str(value)
 
 
 def _is_small(value: Any) -> bool:
-    members = list(value.values()) if isinstance(value, dict) else value
-    return len(members) <= _MOST_LISTED and not any(
-        isinstance(each, dict | list)
-        or (isinstance(each, str) and len(each) > LONGEST)
-        or (isinstance(each, int) and each.bit_length() > _DIGITS * 4)
-        for each in members
+    parts = list(value.values()) if isinstance(value, dict) else value
+    return len(parts) <= _MOST_LISTED and not any(
+        isinstance(part, dict | list)
+        or (isinstance(part, str) and len(part) > LONGEST)
+        or (isinstance(part, int) and part.bit_length() > _DIGITS * 4)
+        for part in parts
     )
 
 
-def kind_of(value: Any) -> str:
-    """Return what *value* is without saying which, as in ``a string of 12 characters``."""
+def describe_kind(value: Any) -> str:
+    """Return the type and size of *value*, as in ``a string of 12 characters``."""
     match value:
         case bool():
             return "a boolean"
@@ -82,64 +90,66 @@ def kind_of(value: Any) -> str:
         case float():
             return "a number"
         case str():
-            return f"a string of {counted(len(value), 'character')}" if value else "an empty string"
+            return (
+                f"a string of {count_noun(len(value), 'character')}" if value else "an empty string"
+            )
         case list():
-            return f"an array of {counted(len(value), 'item')}" if value else "an empty array"
+            return f"an array of {count_noun(len(value), 'item')}" if value else "an empty array"
         case _:
             if not value:
                 return "an empty object"
-            return f"an object with {counted(len(value), 'property')}"
+            return f"an object with {count_noun(len(value), 'property')}"
 
 
-def listed(parts: Sequence[str], last: str = "or") -> str:
-    """Return *parts* as one phrase: ``a, b or c``."""
+def join_phrase(parts: Sequence[str], last: str = "or") -> str:
+    """Return *parts* as one phrase, as in ``a, b or c``."""
     if len(parts) <= 1:
         return "".join(parts)
     return f"{', '.join(parts[:-1])} {last} {parts[-1]}"
 
 
 class Values:
-    """Puts values and names of a payload into words, or hides them."""
+    """Describes values and names of a payload, or hides them."""
 
     def __init__(self, *, hidden: bool) -> None:
         self.hidden = hidden
 
-    def found(self, value: Any) -> str:
-        """Return what *value* is, as in ``the string "12"`` or ``an array of 3 items``."""
+    def describe(self, value: Any) -> str:
+        """Return *value* with its type, as in ``the string "12"`` or ``an array of 3 items``."""
         if self.hidden or isinstance(value, dict | list) or value == "":
-            return kind_of(value)
-        return f"the string {quoted(value)}" if isinstance(value, str) else literal(value)
+            return describe_kind(value)
+        return f"the string {quote(value)}" if isinstance(value, str) else format_literal(value)
 
-    def plain(self, value: Any) -> str:
-        """Return *value* beside others of its kind, as in ``"12"``."""
-        return kind_of(value) if self.hidden else literal(value)
+    def format(self, value: Any) -> str:
+        """Return *value* alone, as in ``"12"``."""
+        return describe_kind(value) if self.hidden else format_literal(value)
 
-    def property_named(self, name: str, what: str = "property") -> str:
-        """Return *what* with *name*, as in ``property "q"``."""
-        return what if self.hidden else f"{what} {quoted(name)}"
+    def property_named(self, name: str, noun: str = "property") -> str:
+        """Return *noun* with *name*, as in ``property "q"``."""
+        return noun if self.hidden else f"{noun} {quote(name)}"
 
-    def names_in(self, value: dict[str, Any]) -> str:
-        """Return an object by the names of its members."""
+    def describe_names(self, value: dict[str, Any]) -> str:
+        """Return an object by its property names, as in ``an object with "a" and "b"``."""
         if self.hidden or not value or len(value) > _MOST_LISTED:
-            return kind_of(value)
-        return f"an object with {listed([quoted(name) for name in value], 'and')}"
+            return describe_kind(value)
+        return f"an object with {join_phrase([quote(name) for name in value], 'and')}"
 
 
-def some(values: Sequence[Any], first: Any = None) -> str:
-    """Return the alternatives *values*; of a long list a few, *first* among them."""
+def describe_choices(values: Sequence[Any], first: Any = None) -> str:
+    """Return *values* as a phrase, as in ``one of 1, 2 or 3``; of many a few, with *first*."""
     if not values:
         return "no value at all"
     shown: list[str] = []
     length = 0
     for value in values:
-        text = literal(value)
+        text = format_literal(value)
         length += len(text)
         if len(shown) >= _MOST_ALTERNATIVES or (shown and length > 4 * LONGEST):
             break
         shown.append(text)
     if len(shown) == len(values):
-        return listed(shown) if len(shown) == 1 else f"one of {listed(shown)}"
+        return join_phrase(shown) if len(shown) == 1 else f"one of {join_phrase(shown)}"
     few = shown[:3]
-    if first is not None and literal(first) not in few:
-        few = [literal(first), *few[:2]]
-    return f"one of {len(values)} values such as {listed(few, 'and')}"
+    if first is not None and format_literal(first) not in few:
+        few = [format_literal(first), *few[:2]]
+    return f"one of {len(values)} values such as {join_phrase(few, 'and')}"

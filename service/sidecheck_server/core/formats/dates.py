@@ -1,15 +1,16 @@
-"""Dates and times of RFC 3339: ``date``, ``time`` and ``date-time``.
+"""Dates, times and durations of RFC 3339: ``date``, ``time``, ``date-time``, ``duration``.
 
-No library decides these: the parsers at hand refuse leap seconds, lower case or
-the year 0000, or take other forms of ISO 8601 as well.
+No library is used: the available parsers reject leap seconds, lower case or the year
+0000, or accept other forms of ISO 8601, such as fractions and signs in durations.
 """
 
 import re
 from calendar import monthrange
 
-__all__ = ["is_date", "is_date_time", "is_time"]
+__all__ = ["is_date", "is_date_time", "is_duration", "is_time"]
 
-#: The fraction of a second may have any number of digits; this many is ample.
+#: Longest time and date-time, in characters. The grammar allows any number of digits in
+#: the fraction of a second.
 LONGEST = 256
 
 DATE = re.compile(r"(?P<year>[0-9]{4})-(?P<month>0[1-9]|1[0-2])-(?P<day>[0-9]{2})")
@@ -19,14 +20,14 @@ TIME = re.compile(
     r"(?:[Zz]|(?P<sign>[+-])(?P<ahead_hours>[01][0-9]|2[0-3]):(?P<ahead_minutes>[0-5][0-9]))"
 )
 
-DAY = 24 * 60
-LAST_MINUTE = DAY - 1
+MINUTES_PER_DAY = 24 * 60
+LAST_MINUTE = MINUTES_PER_DAY - 1
 
 
 def is_date(text: str) -> bool:
-    """Return whether *text* is a full-date (RFC 3339, section 5.6) that the calendar has.
+    """Return whether *text* is a full-date (RFC 3339, section 5.6) that exists.
 
-    The calendar is the Gregorian one, also before 1582, from year 0000 to 9999.
+    The calendar is the proleptic Gregorian one, from year 0000 to 9999.
     """
     return days_left(text) is not None
 
@@ -34,23 +35,23 @@ def is_date(text: str) -> bool:
 def is_time(text: str) -> bool:
     """Return whether *text* is a full-time (RFC 3339, section 5.6).
 
-    Second 60 stands only where 23:59:60 UTC is meant (section 5.7). Strings
-    longer than 256 characters are no times.
+    Second 60 is only valid at 23:59:60 UTC (section 5.7). Strings
+    longer than 256 characters are rejected.
     """
     if len(text) > LONGEST:
         return False
     match = TIME.fullmatch(text)
     if match is None:
         return False
-    return match["second"] != "60" or utc_minutes(match) % DAY == LAST_MINUTE
+    return match["second"] != "60" or utc_minutes(match) % MINUTES_PER_DAY == LAST_MINUTE
 
 
 def is_date_time(text: str) -> bool:
-    """Return whether *text* is a date-time (RFC 3339, section 5.6), parted by T or t.
+    """Return whether *text* is a date-time (RFC 3339, section 5.6), separated by T or t.
 
-    Second 60 stands only at the end of a month in UTC (section 5.7), whether or
-    not that month had a leap second: they are announced half a year ahead, so no
-    table can tell. Strings longer than 256 characters are no date-times.
+    Second 60 is only valid at the end of a month in UTC (section 5.7), whether or not
+    that month had a leap second: they are announced half a year ahead, so no table has
+    them all. Strings longer than 256 characters are rejected.
     """
     if len(text) > LONGEST:
         return False
@@ -63,14 +64,14 @@ def is_date_time(text: str) -> bool:
     match = TIME.fullmatch(time)
     if match is None or match["second"] != "60":
         return True
-    # In UTC it may be the day after, so one day is left, or the day before, so it
-    # is the first of the month.
-    days_ahead = utc_minutes(match) // DAY
+    # In UTC the date may be the next day, so that one day must be left, or the previous
+    # one, so that it must be the first of the month.
+    days_ahead = utc_minutes(match) // MINUTES_PER_DAY
     return date.endswith("-01") if days_ahead < 0 else left == days_ahead
 
 
 def days_left(text: str) -> int | None:
-    """Return the days from the date *text* to the end of its month, or None if it is no date."""
+    """Return the days from *text* to the end of its month, or None if it is not a date."""
     match = DATE.fullmatch(text)
     if match is None:
         return None
@@ -79,9 +80,33 @@ def days_left(text: str) -> int | None:
 
 
 def utc_minutes(match: re.Match[str]) -> int:
-    """Return the minutes since the local date's midnight at which the time is in UTC."""
+    """Return the time in UTC, in minutes since midnight of the local date."""
     local = int(match["hour"]) * 60 + int(match["minute"])
     if match["sign"] is None:
         return local
     ahead = int(match["ahead_hours"]) * 60 + int(match["ahead_minutes"])
     return local - ahead if match["sign"] == "+" else local + ahead
+
+
+#: Longest duration, in characters. The grammar allows numbers of any length.
+LONGEST_DURATION = 1024
+
+SECONDS = "[0-9]+S"
+MINUTES = f"[0-9]+M(?:{SECONDS})?"
+HOURS = f"[0-9]+H(?:{MINUTES})?"
+DURATION_TIME = f"T(?:{HOURS}|{MINUTES}|{SECONDS})"
+DAYS = "[0-9]+D"
+WEEKS = "[0-9]+W"
+MONTHS = f"[0-9]+M(?:{DAYS})?"
+YEARS = f"[0-9]+Y(?:{MONTHS})?"
+DURATION_DATE = f"(?:{DAYS}|{MONTHS}|{YEARS})(?:{DURATION_TIME})?"
+DURATION = re.compile(f"P(?:{DURATION_DATE}|{DURATION_TIME}|{WEEKS})")
+
+
+def is_duration(text: str) -> bool:
+    """Return whether *text* is a duration (RFC 3339, appendix A).
+
+    Its letters are upper case, as in ISO 8601. Strings
+    longer than 1,024 characters are rejected.
+    """
+    return len(text) <= LONGEST_DURATION and DURATION.fullmatch(text) is not None

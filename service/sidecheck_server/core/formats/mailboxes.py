@@ -1,21 +1,20 @@
 """Mail addresses: the formats ``email`` and ``idn-email``.
 
-The libraries for mail addresses judge whether mail can be delivered, so they
-refuse reserved domains and odd characters that the grammar has, and one of them
-brings a DNS resolver along. Here is the grammar alone. Dialects before 2020-12
-cite RFC 5322, section 3.4.1, instead; its comments, folded lines and obsolete
-forms belong in headers of messages, and are refused in every dialect.
+Libraries for mail addresses check whether mail can be delivered, so they reject
+reserved domains and unusual characters that the grammar has, and one of them depends
+on a DNS resolver. This module checks the grammar alone. Dialects before 2020-12 cite
+RFC 5322, section 3.4.1, instead; its comments, folded lines and obsolete forms belong
+in message headers, and are rejected in every dialect.
 """
 
 import re
 
 import idna
 
-# Imported here because idna loads its mapping tables only when they are first used.
+# idna would load its mapping tables at the first use otherwise.
 import idna.uts46data
 
-from sidecheck_server.core.formats.addresses import is_ipv4, is_ipv6
-from sidecheck_server.core.formats.hostnames import is_idn_hostname, is_ldh_hostname
+from sidecheck_server.core.formats.hosts import is_idn_hostname, is_ipv4, is_ipv6, is_ldh_hostname
 
 __all__ = ["is_email", "is_idn_email"]
 
@@ -44,7 +43,7 @@ IDN_LOCAL_PART = compile_local_part(NON_ASCII)
 def is_email(text: str) -> bool:
     """Return whether *text* is a Mailbox (RFC 5321, section 4.1.2).
 
-    The local part has at most 64 characters. Strings longer than 320 characters are none.
+    The local part has at most 64 characters. Strings longer than 320 characters are rejected.
     """
     if len(text) > LONGEST:
         return False
@@ -59,9 +58,9 @@ def is_email(text: str) -> bool:
 def is_idn_email(text: str) -> bool:
     """Return whether *text* is a Mailbox with the extensions of RFC 6531, section 3.3.
 
-    The local part has at most 64 octets in UTF-8. The domain is as a user may
-    write it: it is mapped (UTS #46) before it is judged, as for a look-up (RFC
-    5891, section 5.2). Strings longer than 320 characters are none.
+    The local part has at most 64 octets in UTF-8. The domain may be as users write it:
+    it is mapped (UTS #46) before it is checked, as for a look-up (RFC 5891, section
+    5.2). Strings longer than 320 characters are rejected.
     """
     if len(text) > LONGEST:
         return False

@@ -1,39 +1,48 @@
-"""The table of formats: which dialect defines which, by what clause."""
+"""Table of the formats: the dialects that define each, and the defining specification."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from sidecheck_server.core.formats.addresses import is_ipv4, is_ipv6
-from sidecheck_server.core.formats.dates import is_date, is_date_time, is_time
-from sidecheck_server.core.formats.durations import is_duration
-from sidecheck_server.core.formats.expressions import is_regex
-from sidecheck_server.core.formats.hostnames import is_hostname, is_idn_hostname, is_ldh_hostname
+from sidecheck_server.core.formats.dates import is_date, is_date_time, is_duration, is_time
+from sidecheck_server.core.formats.hosts import (
+    is_hostname,
+    is_idn_hostname,
+    is_ipv4,
+    is_ipv6,
+    is_ldh_hostname,
+)
 from sidecheck_server.core.formats.mailboxes import is_email, is_idn_email
-from sidecheck_server.core.formats.pointers import (
+from sidecheck_server.core.formats.notations import (
     is_indexed_relative_json_pointer,
     is_json_pointer,
+    is_regex,
     is_relative_json_pointer,
+    is_uuid,
 )
-from sidecheck_server.core.formats.templates import is_uri_template
-from sidecheck_server.core.formats.uris import is_iri, is_iri_reference, is_uri, is_uri_reference
-from sidecheck_server.core.formats.uuids import is_uuid
+from sidecheck_server.core.formats.uris import (
+    is_iri,
+    is_iri_reference,
+    is_uri,
+    is_uri_reference,
+    is_uri_template,
+)
 
 __all__ = ["FORMATS", "FormatRule", "format_checker", "format_rule"]
 
 
 @dataclass(frozen=True, slots=True)
 class FormatRule:
-    """What a format asks of a string, in the dialects that define it so."""
+    """One format, as some dialects define it."""
 
     name: str
     #: The short names of those dialects, as in ``2020-12``.
     dialects: frozenset[str]
-    #: Whether a string has the format. Raises nothing.
+    #: Returns whether a string has the format. Raises nothing.
     check: Callable[[str], bool]
-    #: The clause that defines it.
+    #: The section of the specification that defines it.
     source: str
-    #: A string that has it.
+    #: A string that has the format.
     example: str
 
 
@@ -45,7 +54,7 @@ SINCE_07 = frozenset(DIALECTS[2:])
 SINCE_2019 = frozenset(DIALECTS[3:])
 SINCE_2020 = frozenset(DIALECTS[4:])
 
-#: Where a format changed its meaning, the older rule stands first.
+#: Where the definition of a format changed, the older rule comes first.
 RULES = (
     FormatRule("date", SINCE_07, is_date, "RFC 3339, section 5.6", "2025-11-25"),
     FormatRule("time", SINCE_07, is_time, "RFC 3339, section 5.6", "12:30:00Z"),
@@ -107,22 +116,22 @@ RULES = (
 )
 
 FORMATS: Mapping[str, FormatRule] = MappingProxyType({rule.name: rule for rule in RULES})
-"""The formats by name, each as the newest dialect that has it defines it."""
+"""The formats by name, each as the newest dialect defines it."""
 
 RULE_OF = {(rule.name, dialect): rule for rule in RULES for dialect in rule.dialects}
 
 
 def format_rule(name: str, dialect: str) -> FormatRule | None:
-    """Return the rule of the format *name* in *dialect*, or None if it defines none."""
+    """Return the rule of the format *name* in *dialect*, or None if *dialect* does not have it."""
     return RULE_OF.get((name, dialect))
 
 
 def format_checker(name: str, dialect: str) -> Callable[[str], bool] | None:
-    """Return what checks the format *name* in *dialect*.
+    """Return the checker of the format *name* in *dialect*, or None.
 
-    None for a format that the dialect does not define: an unknown format fails
-    nothing (2020-12 Validation, section 7.2.3). Values other than strings are
-    not for a checker; every format here leaves them alone (section 7.1).
+    None if the dialect does not define the format: unknown formats accept everything
+    (2020-12 Validation, section 7.2.3). Checkers are for strings only; formats accept
+    all other values (section 7.1).
     """
     rule = format_rule(name, dialect)
     return None if rule is None else rule.check

@@ -27,7 +27,7 @@ from sidecheck_server.core.infer.types import (
     SourceRange,
 )
 from sidecheck_server.core.infer.unwrapping import ReadContext
-from sidecheck_server.core.limits import Limits, exceeded
+from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.core.types import Severity
 
 __all__ = ["infer_tools"]
@@ -48,7 +48,9 @@ def infer_tools(
         RequestError: LIMIT_EXCEEDED if it is larger than ``source_bytes`` of *limits*.
     """
     if len(source) > limits.source_bytes:
-        raise exceeded("source_bytes", limits.source_bytes, "the source text", len(source))
+        raise limit_exceeded_error(
+            "source_bytes", limits.source_bytes, "the source text", len(source)
+        )
     diagnostics = Diagnostics(split_lines(source))
     try:
         tree = parse_source(source)

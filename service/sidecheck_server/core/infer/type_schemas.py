@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from sidecheck_server.core.equality import json_equal
 from sidecheck_server.core.infer.diagnostics import DiagnosticCode, SourceError
 from sidecheck_server.core.infer.known_types import TypeKind
 from sidecheck_server.core.infer.source import Meter
+from sidecheck_server.core.json_values import json_equal
 
 __all__ = [
     "CONSTRAINTS",

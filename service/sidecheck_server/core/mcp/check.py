@@ -7,7 +7,7 @@ from typing import Any
 
 from sidecheck_server.core.budget import Exhausted
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.core.limits import Limits, exceeded
+from sidecheck_server.core.limits import Limits, limit_exceeded_error, recursion_depth_error
 from sidecheck_server.core.mcp.calls.params import check_call
 from sidecheck_server.core.mcp.calls.results import check_result
 from sidecheck_server.core.mcp.findings import Findings
@@ -59,9 +59,9 @@ def check(asked: CheckRequest, limits: Limits, surfaces: Surfaces) -> Checked:
     try:
         return _check(asked, limits, surfaces, limits.steps)
     except Exhausted:
-        raise exceeded("steps", limits.steps, "checking takes too long") from None
+        raise limit_exceeded_error("steps", limits.steps, "checking takes too long") from None
     except RecursionError:
-        raise exceeded("steps", limits.steps, "checking nests too deep") from None
+        raise recursion_depth_error("message and schema nest too deeply to check") from None
 
 
 def check_at_once(asked: CheckRequest, limits: Limits, surfaces: Surfaces) -> Checked | None:
@@ -106,7 +106,7 @@ def _decoded(text: bytes, limits: Limits) -> Any:
         Refusal: it is too large.
     """
     if len(text) > limits.payload_bytes:
-        raise exceeded("payload_bytes", limits.payload_bytes, "the payload", len(text))
+        raise limit_exceeded_error("payload_bytes", limits.payload_bytes, "the payload", len(text))
     return decode(text, max_depth=limits.payload_depth)
 
 

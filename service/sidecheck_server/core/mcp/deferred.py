@@ -6,11 +6,10 @@ from functools import lru_cache
 
 import msgspec
 
-from sidecheck_server.core.compiler.compilation import compile_source
-from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
+from sidecheck_server.core.compiler.compilation import CompiledSchema, compile_schema
 from sidecheck_server.core.compiler.schema_warnings import SchemaWarning
 from sidecheck_server.core.errors import RequestError
-from sidecheck_server.core.evaluate import EvaluationOptions, judge
+from sidecheck_server.core.evaluate import EvaluationOptions, evaluate
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.check import Checked
 from sidecheck_server.core.mcp.findings import CheckSpec, Findings
@@ -67,7 +66,7 @@ def answer(
         return
     if not question.silent and not question.value:
         at = as_pointer((*asking.path, *question.schema_path))
-        findings.add_all(_told(remark, at, findings) for remark in compiled.artifact.remarks)
+        findings.add_all(_told(remark, at, findings) for remark in compiled.artifact.warnings)
     if verdict is not None:
         at = as_pointer((*asking.path, *question.value_path))
         findings.add_all(
@@ -94,7 +93,7 @@ def compiling_sources(limits: Limits) -> Compiling:
     @lru_cache(maxsize=256)
     def compiled(source: SchemaSource) -> CompiledSchema | RequestError:
         try:
-            return CompiledSchema(source, compile_source(source, limits), limits)
+            return CompiledSchema(source, compile_schema(source, limits), limits)
         except RequestError as refusal:
             return refusal
 
@@ -122,5 +121,5 @@ def answer_all(
         if text is None or isinstance(compiled, RequestError):
             answer(asking, findings, compiled)
         else:
-            answer(asking, findings, compiled, judge(compiled, text, how))
+            answer(asking, findings, compiled, evaluate(compiled, text, how))
     findings.questions.clear()

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from sidecheck_server.core.evaluate import VALID
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules.rule import DeferredCheck, Found, Path, Rule
-from sidecheck_server.core.types import RANK, Severity, Verdict, Violation
+from sidecheck_server.core.types import SEVERITY_RANK, Severity, Verdict, Violation
 
 __all__ = ["CheckSpec", "Findings"]
 
@@ -56,7 +56,7 @@ class Findings:
         self.questions: list[CheckSpec] = []
         self._most = most
         self._longest = longest
-        self._least = RANK[least]
+        self._least = SEVERITY_RANK[least]
         #: By rank; nothing until the first is kept, since most messages have none.
         self._kept: tuple[list[Violation], ...] = ()
         self._length: list[int] = []
@@ -69,9 +69,9 @@ class Findings:
         """Take in what *rule* found in the value at *path*."""
         if isinstance(found, DeferredCheck):
             self.questions.append(CheckSpec(path, found))
-        elif RANK[rule.severity] > self._least:
+        elif SEVERITY_RANK[rule.severity] > self._least:
             self._look(rule.severity)
-        elif RANK[rule.severity] in self._full:
+        elif SEVERITY_RANK[rule.severity] in self._full:
             # Tens of thousands may be found; making a violation takes as long as finding it.
             self._look(rule.severity)
             self._truncated = True
@@ -80,7 +80,7 @@ class Findings:
 
     def add(self, violation: Violation) -> bool:
         """Take in *violation*; return whether more of its severity are wanted."""
-        rank = RANK[violation.severity]
+        rank = SEVERITY_RANK[violation.severity]
         self._look(violation.severity)
         if rank > self._least:
             return True
@@ -104,7 +104,7 @@ class Findings:
                 return
 
     def _look(self, severity: Severity) -> None:
-        if self._gravest is None or RANK[severity] < RANK[self._gravest]:
+        if self._gravest is None or SEVERITY_RANK[severity] < SEVERITY_RANK[self._gravest]:
             self._gravest = severity
 
     @property

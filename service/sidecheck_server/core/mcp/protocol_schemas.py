@@ -5,8 +5,7 @@ from functools import lru_cache
 
 import msgspec
 
-from sidecheck_server.core.compiler.compilation import compile_source
-from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
+from sidecheck_server.core.compiler.compilation import CompiledSchema, compile_schema
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.rules.catalogue import RULES
 from sidecheck_server.core.mcp.types.rendering import rendered
@@ -57,7 +56,7 @@ def compile_protocol_schemas(limits: Limits) -> Surfaces:
         found = kept.get((version, name))
         if found is None:
             source = source_of(version, name)
-            found = CompiledSchema(source, compile_source(source, limits), limits)
+            found = CompiledSchema(source, compile_schema(source, limits), limits)
             kept[version, name] = found
         return found
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
-from sidecheck_server.core.explain.values import listed
+from sidecheck_server.core.compiler.compilation import CompiledSchema
+from sidecheck_server.core.explain.values import join_phrase
 from sidecheck_server.core.explain.violations import explain
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.findings import Findings
@@ -76,7 +76,7 @@ def is_known(type_: str, version: str) -> bool:
 def _tell_unknown(type_: str, findings: Findings, path: Path) -> None:
     version = findings.context.version
     having = [each for each in VERSIONS if is_known(type_, each)]
-    said = f"{version} has no {_METHODS.get(type_, type_)}; {listed(having, 'and')} have it"
+    said = f"{version} has no {_METHODS.get(type_, type_)}; {join_phrase(having, 'and')} have it"
     findings.tell(NOT_IN_VERSION, path, Fault((), said))
 
 

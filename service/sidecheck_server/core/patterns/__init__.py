@@ -1,14 +1,13 @@
-"""Patterns of ECMA-262, in linear time unless the caller allows more.
+"""Regular expressions of ECMA-262, matched in linear time unless the caller allows more.
 
-`compile_pattern` takes what JSON Schema's `pattern` and `patternProperties`
-hold, and returns a `Pattern`, or raises `PatternRefused`. A pattern is
-translated to RE2, which never backtracks, so no text can make it slow. What RE2
-cannot decide is never approximated: it is refused, or, where backtracking is
-allowed, run by an engine that may take for ever. `needs_backtracking` tells
-which patterns those are before they are compiled.
+`compile_pattern` compiles the value of `pattern`, or a key of `patternProperties`, to a
+`Pattern`, or raises `PatternError`. Patterns are translated to RE2, which never
+backtracks, so no text can make it slow. Patterns that RE2 cannot express are never
+approximated: they are rejected, or, if backtracking is allowed, run by an engine whose
+time has no bound. `needs_backtracking` identifies those patterns without compiling.
 """
 
-from sidecheck_server.core.patterns.faults import PatternFault, PatternRefused
+from sidecheck_server.core.patterns.cursor import PatternError, PatternFault
 from sidecheck_server.core.patterns.pattern import (
     UNBOUNDED,
     Pattern,
@@ -19,8 +18,8 @@ from sidecheck_server.core.patterns.pattern import (
 __all__ = [
     "UNBOUNDED",
     "Pattern",
+    "PatternError",
     "PatternFault",
-    "PatternRefused",
     "compile_pattern",
     "needs_backtracking",
 ]

@@ -1,18 +1,18 @@
-r"""From a pattern of ECMA-262 to an expression of `regex` that matches the same texts.
+r"""Translation of patterns of ECMA-262 to equivalent expressions of `regex`.
 
-Look-around and back-references take an engine that backtracks, and one that
-matches a look-behind from right to left, as ECMA-262 section 22.2.2.3 has it;
-`regex` does. It can take exponential time, so what is compiled here may only be
-run where it can be killed.
+Look-around and back-references need an engine that backtracks, and one that matches
+look-behinds from right to left, as ECMA-262 section 22.2.2.3 demands; `regex` does. It
+can take exponential time, so the patterns may only be run in a process that can be
+killed.
 
-Three things about captured groups differ, and only where a reference looks at them:
+Captures differ in three ways, which matter only for groups with references to them:
 
-- A reference to a group that has not taken part matches nothing at all (section
-  22.2.2.7.2). So every group begins as one that has captured the empty text.
-- A repetition forgets, at each turn, what the groups inside it captured (section
-  22.2.2.3.1, RepeatMatcher). So each turn begins by capturing the empty text again.
-- Beyond the least number of turns, one that takes up no text fails (the same
-  section). So each of those remembers the rest of the text, and must leave less of it.
+- A reference to a group that has not participated matches the empty text (section
+  22.2.2.7.2). So every group captures the empty text at the start.
+- Each iteration of a repetition resets the captures of the groups in it (section
+  22.2.2.3.1, RepeatMatcher). So each iteration begins by capturing the empty text.
+- Beyond the minimum count, an iteration that consumes no text fails (the same section).
+  So each of those captures the rest of the text, and must leave less of it.
 """
 
 from collections.abc import Callable
@@ -21,18 +21,17 @@ from dataclasses import dataclass, field
 import regex
 
 from sidecheck_server.core.patterns.codepoints import LAST, Ranges, join_surrogates
-from sidecheck_server.core.patterns.faults import PatternFault, PatternRefused
-from sidecheck_server.core.patterns.groups import LOOK_AROUND, Group, GroupKind
-from sidecheck_server.core.patterns.quantifiers import Quantifier
+from sidecheck_server.core.patterns.cursor import PatternError, PatternFault
+from sidecheck_server.core.patterns.groups import LOOK_AROUND, Group, GroupKind, Quantifier
 from sidecheck_server.core.patterns.reading import Assertion, PatternReader
 
 __all__ = ["build_backtracking_search"]
 
-#: `regex` parses with about seven calls inside each other for each level, and a level
-#: here may become two there; the interpreter has a thousand.
+#: Deepest nesting of groups. `regex` parses each level with about seven nested calls, and
+#: a level may become two in its expression; the interpreter allows a thousand calls.
 DEEPEST_PARSED = 40
 
-#: How deep repetitions may stand in each other: `regex` compiles the inside of `+` twice.
+#: Deepest nesting of repetitions: `regex` compiles the operand of `+` twice.
 DEEPEST_REPEATED = 8
 
 #: The longest expression, in characters: `regex` reads about 10,000 in a millisecond.
@@ -58,15 +57,15 @@ OPENINGS = {
 
 
 def build_backtracking_search(source: str) -> Callable[[str], bool]:
-    """Return what says whether the pattern *source* is found anywhere in a text.
+    """Return a function that searches a text for the pattern *source*.
 
-    Raises PatternRefused where *source* is not ECMA-262 or is over a bound.
+    Raises PatternError where *source* is not ECMA-262 or is over a bound.
     """
     expression = translate_for_backtracking(join_surrogates(source))
     try:
         compiled = regex.compile(expression, FLAGS, cache_pattern=False)
     except RecursionError:
-        raise refuse_size(0) from None
+        raise size_error(0) from None
 
     def search(text: str) -> bool:
         try:
@@ -79,7 +78,7 @@ def build_backtracking_search(source: str) -> Callable[[str], bool]:
 
 
 def translate_for_backtracking(source: str) -> str:
-    """Return the expression of `regex` for the pattern *source*; raises PatternRefused.
+    """Return the expression of `regex` for the pattern *source*; raises PatternError.
 
     A reference may come before its group, so a pattern that has any is read a second time.
     """
@@ -95,14 +94,14 @@ def translate_for_backtracking(source: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A part of an expression, and what a repetition of it has to know."""
+    """A part of an expression, with the properties that its repetition depends on."""
 
     text: str
-    #: Whether it can match without taking up any text.
+    #: Whether it can match without consuming text.
     skippable: bool
-    #: The groups inside that a reference looks at.
+    #: The groups in it to which references refer.
     captures: frozenset[int] = frozenset()
-    #: How deep repetitions stand in each other.
+    #: Nesting depth of repetitions in it.
     depth: int = 0
 
 
@@ -112,18 +111,18 @@ class Frame:
 
     #: Whether it is matched from right to left.
     backward: bool
-    #: The number of the group; 0 where no reference looks at it.
+    #: The number of the group; 0 if no reference refers to it.
     number: int = 0
     alternatives: list[list[Piece]] = field(default_factory=lambda: [[]])
 
     def enclose(self, opening: str) -> Piece:
         """Return the whole group as one piece."""
         pieces = [piece for alternative in self.alternatives for piece in alternative]
-        texts = ("".join(piece.text for piece in each) for each in self.alternatives)
+        texts = ("".join(piece.text for piece in alternative) for alternative in self.alternatives)
         captures = frozenset[int]().union(*(piece.captures for piece in pieces))
         return Piece(
             f"{opening}{'|'.join(texts)})",
-            any(all(piece.skippable for piece in each) for each in self.alternatives),
+            any(all(piece.skippable for piece in alternative) for alternative in self.alternatives),
             captures | {self.number} if self.number else captures,
             max((piece.depth for piece in pieces), default=0),
         )
@@ -132,7 +131,7 @@ class Frame:
 class BacktrackingTranslator(PatternReader):
     """The state of one translation.
 
-    *targets* has the groups that each reference can mean, *referenced* all of them.
+    *targets* maps each reference to the groups that it may mean; *referenced* has all.
     """
 
     deepest = DEEPEST_PARSED
@@ -159,18 +158,18 @@ class BacktrackingTranslator(PatternReader):
         """Write the assertion."""
         self.pieces.append(Piece(ASSERTIONS[assertion], skippable=True))
 
-    def add_reference(self, start: int, target: str) -> None:  # noqa: ARG002 - it needs no refusal
-        """Write a reference; of the groups of one name no more than one has captured anything.
+    def add_reference(self, start: int, target: str) -> None:  # noqa: ARG002 - it raises no error
+        """Write a reference; at most one of the groups with its name has captured text.
 
         A group has captured nothing while it is open, so a reference to it from inside is empty.
         """
         open_groups = {frame.number for frame in self.frames}
-        numbers = [each for each in self.targets.get(target, []) if each not in open_groups]
+        numbers = [number for number in self.targets.get(target, []) if number not in open_groups]
         text = "".join(f"(?P=g{number})" for number in numbers)
         self.pieces.append(Piece(f"(?:{text})", skippable=True))
 
     def add_quantifier(self, quantifier: Quantifier) -> None:
-        """Repeat the last piece, with what a turn does to the groups inside."""
+        """Repeat the last piece, with the effects of an iteration on the groups in it."""
         piece = self.pieces.pop()
         least, most, lazy = quantifier.least, quantifier.most, "?" * quantifier.lazy
         forget = "".join(f"(?P<g{number}>)" for number in sorted(piece.captures))
@@ -185,12 +184,12 @@ class BacktrackingTranslator(PatternReader):
             text = f"{turn}{{{least},{'' if most is None else most}}}{lazy}"
         depth = piece.depth + 1
         if len(text) > LONGEST or depth > DEEPEST_REPEATED:
-            self.cursor.defer(refuse_size(quantifier.offset))
+            self.cursor.defer(size_error(quantifier.offset))
             text = ""
         self.pieces.append(Piece(text, least == 0 or piece.skippable, piece.captures, depth))
 
     def spell_turn(self, after: str, text: str, before: str) -> str:
-        """Return *text* with what must happen before it and after it, in order of matching."""
+        """Return *text* with the expressions *before* and *after*, in the order of matching."""
         if not (before or after):
             return text
         first, last = (after, before) if self.frames[-1].backward else (before, after)
@@ -217,18 +216,18 @@ class BacktrackingTranslator(PatternReader):
         self.pieces.append(Piece(piece.text, skippable, piece.captures, piece.depth))
 
     def finish(self) -> str:
-        """Return the expression of the whole pattern; raises PatternRefused for one too long."""
+        """Return the expression of the whole pattern; raises PatternError for one too long."""
         names = [f"g{number}" for number in sorted(self.referenced)]
         names += [f"r{number}" for number in range(1, self.loops + 1)]
         captured = "".join(f"(?P<{name}>)" for name in names)
         expression = captured + self.frames[0].enclose("(?:").text
         if len(expression) > LONGEST:
-            raise refuse_size(0)
+            raise size_error(0)
         return expression
 
 
-def refuse_size(offset: int) -> PatternRefused:
-    return PatternRefused.at(
+def size_error(offset: int) -> PatternError:
+    return PatternError.at(
         offset,
         PatternFault.TOO_LARGE,
         "what starts here is too large for an engine that backtracks",

@@ -1,8 +1,8 @@
-"""Sets of code points: what a character class means, whichever way it is written.
+"""Sets of code points: the meaning of character classes.
 
-ECMA-262 with the `u` flag matches code points, lone surrogates among them
-(section 22.2.2.2). A class is worked out here to plain ranges, so that the
-linear-time engine's own notions of a digit, a space or a line never take part.
+ECMA-262 with the `u` flag matches code points, including lone surrogates (section
+22.2.2.2). Classes are resolved to plain ranges, so that RE2's own definitions of a
+digit, a space or a line never matter.
 """
 
 from collections.abc import Iterable
@@ -81,10 +81,10 @@ WHITE_SPACE: Ranges = (
 
 
 def join_surrogates(text: str) -> str:
-    """Return *text* with surrogates that stand side by side joined to the character they mean.
+    """Return *text* with pairs of surrogates joined to the characters that they encode.
 
     ECMA-262 reads a string as code points by this rule (section 11.1.4); a
-    surrogate without its partner stays one.
+    lone surrogate stays.
     """
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 

@@ -1,18 +1,63 @@
-"""A place in a pattern: what every reader of a part of it moves along."""
+"""Cursor over the source of a pattern, and the errors of patterns.
+
+All messages are our own text. Messages of libraries are never passed on, and quoted
+parts of the pattern are cut and printable, so messages can be logged and sent.
+"""
 
 import re
+from enum import StrEnum
 
-from sidecheck_server.core.patterns.faults import PatternRefused
+__all__ = ["Cursor", "PatternError", "PatternFault", "quote"]
 
-__all__ = ["Cursor"]
+QUOTED_AT_MOST = 40
+
+
+class PatternFault(StrEnum):
+    """Kinds of faults for which a pattern is rejected."""
+
+    #: Not a pattern of ECMA-262 with the `u` flag (section 22.2.1), leniency included.
+    SYNTAX = "syntax"
+    #: A pattern of ECMA-262 with look-around or a back-reference, which linear-time
+    #: matching cannot run.
+    NOT_LINEAR = "not_linear"
+    #: A pattern that exceeds a bound: length, nesting, repetition, automata or memory.
+    TOO_LARGE = "too_large"
+
+
+class PatternError(ValueError):
+    """A pattern cannot be compiled; `fault`, `message` and `offset` say why and where.
+
+    The offset counts characters from the start of the pattern.
+    """
+
+    def __init__(self, fault: PatternFault, message: str, offset: int) -> None:
+        # All three go to `args`, so that the error can be unpickled.
+        super().__init__(fault, message, offset)
+        self.fault = fault
+        self.message = message
+        self.offset = offset
+
+    def __str__(self) -> str:
+        return self.message
+
+    @classmethod
+    def at(cls, offset: int, fault: PatternFault, wrong: str, remedy: str) -> "PatternError":
+        """Return the error at *offset*, with the fault and the remedy in its message."""
+        return cls(fault, f"at offset {offset}: {wrong}; {remedy}", offset)
+
+
+def quote(text: str) -> str:
+    """Return *text* in backquotes, cut to 40 characters, the unprintable ones as U+XXXX."""
+    cut = text if len(text) <= QUOTED_AT_MOST else text[:QUOTED_AT_MOST] + "…"
+    return "`" + "".join(c if c.isprintable() else f"<U+{ord(c):04X}>" for c in cut) + "`"
 
 
 class Cursor:
     """A pattern and the offset up to which it has been read.
 
-    A pattern can be ECMA-262 and yet not compile here. Such a finding is
-    deferred, since an error of syntax further on outweighs it: the pattern is
-    then not ECMA-262 at all. `deferred` keeps the one that stands first.
+    A valid pattern of ECMA-262 may be rejected here. Such an error is deferred, since a
+    syntax error further on takes precedence. `deferred` is the error with the least
+    offset.
     """
 
     __slots__ = ("deferred", "offset", "source")
@@ -20,33 +65,33 @@ class Cursor:
     def __init__(self, source: str) -> None:
         self.source = source
         self.offset = 0
-        self.deferred: PatternRefused | None = None
+        self.deferred: PatternError | None = None
 
     def peek(self) -> str:
         """Return the next character, or the empty string at the end."""
         return self.source[self.offset : self.offset + 1]
 
     def take(self) -> str:
-        """Return the next character and pass it; the empty string at the end."""
+        """Consume and return the next character, or the empty string at the end."""
         character = self.peek()
         self.offset += len(character)
         return character
 
     def accept(self, literal: str) -> bool:
-        """Pass *literal* if it comes next, and say whether it did."""
+        """Consume *literal* if it comes next; return whether it does."""
         if not self.source.startswith(literal, self.offset):
             return False
         self.offset += len(literal)
         return True
 
     def match(self, lexeme: re.Pattern[str]) -> re.Match[str] | None:
-        """Pass *lexeme* if it comes next, and return what was found."""
-        found = lexeme.match(self.source, self.offset)
-        if found:
-            self.offset = found.end()
-        return found
+        """Consume *lexeme* if it comes next; return the match."""
+        match = lexeme.match(self.source, self.offset)
+        if match:
+            self.offset = match.end()
+        return match
 
-    def defer(self, refusal: PatternRefused) -> None:
-        """Keep *refusal* for the end of the pattern, unless one that stands before it is kept."""
-        if self.deferred is None or refusal.offset < self.deferred.offset:
-            self.deferred = refusal
+    def defer(self, error: PatternError) -> None:
+        """Defer *error* to the end of the pattern, unless an earlier one is deferred."""
+        if self.deferred is None or error.offset < self.deferred.offset:
+            self.deferred = error

@@ -1,30 +1,33 @@
-"""Groups: what a `(` opens, and what is known of it while it is open.
+"""Groups and quantifiers of patterns.
 
-ECMA-262 section 22.2.1 (Atom, Assertion, GroupSpecifier).
+ECMA-262 section 22.2.1 (Atom, Assertion, GroupSpecifier, Quantifier). Quantifiers are
+`* + ? {n} {n,} {n,m}`, each also lazy.
 """
 
 import re
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
-from sidecheck_server.core.patterns.cursor import Cursor
-from sidecheck_server.core.patterns.escapes import read_unicode_escape
-from sidecheck_server.core.patterns.faults import PatternFault, PatternRefused, quote
+from sidecheck_server.core.patterns.character_classes import read_unicode_escape
+from sidecheck_server.core.patterns.cursor import Cursor, PatternError, PatternFault, quote
 
 __all__ = [
     "LOOK_AHEAD",
     "LOOK_AROUND",
+    "MOST_COPIES",
     "Condition",
     "Group",
     "GroupKind",
+    "Quantifier",
     "Translation",
     "read_group",
     "read_group_name",
+    "read_quantifier",
 ]
 
 
 class GroupKind(Enum):
-    """What a group is for."""
+    """Kinds of groups."""
 
     WHOLE = auto()
     PLAIN = auto()
@@ -38,7 +41,7 @@ class GroupKind(Enum):
 LOOK_AHEAD = frozenset({GroupKind.AHEAD, GroupKind.NOT_AHEAD})
 LOOK_AROUND = LOOK_AHEAD | {GroupKind.BEHIND, GroupKind.NOT_BEHIND}
 
-#: The longer opening first where one begins another.
+#: A longer opening before its prefixes.
 OPENINGS = {
     "?:": GroupKind.PLAIN,
     "?=": GroupKind.AHEAD,
@@ -59,7 +62,7 @@ NAME_PART = re.compile(r"[^\\>]+")
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A leading look-ahead: what must match, or must not, where the text starts."""
+    """A leading look-ahead: it must match, or must not, at the start of the text."""
 
     negated: bool
     translation: "Translation"
@@ -75,55 +78,55 @@ class Translation:
 
 @dataclass(slots=True)
 class Group:
-    """A group that is being read.
+    """A group that is being parsed.
 
-    Ordinary groups write to the output of the look-around, or whole pattern,
-    that they stand in; those have an output of their own.
+    Ordinary groups write to the output of the look-around or the whole pattern around
+    them, which have an output of their own.
     """
 
     kind: GroupKind
     opened: int
     output: list[str]
-    #: Whether the place in the pattern can only be the start of the text.
+    #: Whether the current position can only be the start of the text.
     at_start: bool = False
     #: Whether the group begins with `^`.
     anchored: bool = False
-    #: Whether a `|` stands directly in it.
+    #: Whether a `|` is directly in it.
     branched: bool = False
-    #: Where its first condition stands.
+    #: The offset of its first condition.
     first_condition: int = -1
     conditions: list[Condition] = field(default_factory=list)
-    #: How often RE2 unrolls what is repeated most inside.
+    #: The most copies that RE2 makes of an atom in it.
     copies: int = 1
     #: Names of groups in this alternative, and in the ones before it.
     names: set[str] = field(default_factory=set)
     other_names: set[str] = field(default_factory=set)
 
     def is_untouched(self) -> bool:
-        """Say whether this is the whole pattern and nothing of it has been read."""
+        """Return whether this is the whole pattern and nothing of it was read."""
         return self.kind is GroupKind.WHOLE and not self.output
 
     def write(self, expression: str) -> None:
-        """Write something that may take up text, so that the start of the text is passed."""
+        """Write an expression that may consume text, so that the start of the text is passed."""
         self.output.append(expression)
         self.at_start = False
 
     def add_condition(self, condition: Condition, offset: int) -> None:
-        """Add a look-ahead that stands at *offset*."""
+        """Add a look-ahead at *offset*."""
         if not self.conditions:
             self.first_condition = offset
         self.conditions.append(condition)
 
     def begin_alternative(self) -> None:
-        """Note a `|`: names may come again, since only one alternative takes part."""
+        """Record a `|`: names may repeat, since only one alternative participates."""
         self.branched = True
         self.other_names |= self.names
         self.names = set()
 
     def add_names(self, names: set[str], offset: int) -> None:
-        """Add the *names* of groups inside; raises PatternRefused for one that is there already."""
+        """Add the *names* of groups inside; raises PatternError for a duplicate."""
         if twice := names & self.names:
-            raise PatternRefused.at(
+            raise PatternError.at(
                 offset,
                 PatternFault.SYNTAX,
                 f"a second group named {quote(min(twice))}",
@@ -137,9 +140,9 @@ class Group:
 
 
 def read_group(cursor: Cursor) -> tuple[GroupKind, str | None]:
-    """Pass what follows a `(` and return the kind of the group, and its name if it has one.
+    """Consume what follows a `(` and return the kind of the group, and its name if it has one.
 
-    Raises PatternRefused for an opening that ECMA-262 does not have.
+    Raises PatternError for an opening that ECMA-262 does not have.
     """
     opened = cursor.offset - 1
     if cursor.peek() != "?":
@@ -151,7 +154,7 @@ def read_group(cursor: Cursor) -> tuple[GroupKind, str | None]:
         return GroupKind.CAPTURE, read_group_name(cursor, opened)
     cursor.take()
     sign = cursor.peek()
-    raise PatternRefused.at(
+    raise PatternError.at(
         opened,
         PatternFault.SYNTAX,
         f"{quote('(?' + sign)} opens no group of ECMA-262",
@@ -160,7 +163,7 @@ def read_group(cursor: Cursor) -> tuple[GroupKind, str | None]:
 
 
 def read_group_name(cursor: Cursor, opened: int) -> str:
-    """Pass a name up to its `>` and return it; *opened* is where a refusal points to."""
+    """Consume a name up to its `>` and return it; *opened* is the offset for errors."""
     name = ""
     while not cursor.accept(">"):
         if part := cursor.match(NAME_PART):
@@ -173,9 +176,80 @@ def read_group_name(cursor: Cursor, opened: int) -> str:
         # RegExpIdentifierName, section 22.2.1: an identifier, `$` allowed.
         if name.replace("$", "_").isidentifier():
             return name
-    raise PatternRefused.at(
+    raise PatternError.at(
         opened,
         PatternFault.SYNTAX,
-        "a group without a proper name",
+        "a group without a valid name",
         "a name is letters, digits, `_` and `$`, not a digit first, and ends with `>`",
     )
+
+
+#: RE2 unrolls `x{n}` and rejects more copies than this, with nested ones multiplied.
+MOST_COPIES = 1000
+
+LEXEME = re.compile(r"(?:([*+?])|\{([0-9]+)(?:(,)([0-9]*))?\})(\?)?")
+SIGNS: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
+NO_LEAST = re.compile(r"\{,[0-9]+\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Quantifier:
+    """How an atom is repeated: at least and at most how often, None for without end."""
+
+    offset: int
+    source: str
+    least: int
+    most: int | None
+    lazy: bool
+
+    @property
+    def copies(self) -> int:
+        """The copies that RE2 makes of the atom."""
+        return max(self.least if self.most is None else self.most, 1)
+
+    @property
+    def spelling(self) -> str:
+        """The quantifier as RE2 writes it, greedy: the same texts match."""
+        if self.source[0] != "{":
+            return self.source[0]
+        return f"{{{self.least},{'' if self.most is None else self.most}}}"
+
+
+def read_quantifier(cursor: Cursor) -> Quantifier | None:
+    """Consume and return the quantifier that comes next, or None if none does.
+
+    A brace that begins no quantifier is left for a literal (Annex B.1.2). Raises
+    PatternError for bounds out of order and for `{,n}`: to ECMA-262 that is no
+    quantifier, but where it is written, one is meant.
+    """
+    offset = cursor.offset
+    if missing := cursor.match(NO_LEAST):
+        raise PatternError.at(
+            offset,
+            PatternFault.SYNTAX,
+            f"{quote(missing[0])} is not a quantifier of ECMA-262",
+            f"write {quote('{0' + missing[0][1:])}",
+        )
+    found = cursor.match(LEXEME)
+    if not found:
+        return None
+    sign, least, comma, most, lazy = found.groups()
+    if sign:
+        lower, upper = SIGNS[sign]
+    else:
+        lower = count(least)
+        upper = lower if not comma else count(most) if most else None
+    if upper is not None and upper < lower:
+        raise PatternError.at(
+            offset,
+            PatternFault.SYNTAX,
+            f"the bounds of {quote(found[0])} are out of order",
+            "put the smaller number first",
+        )
+    return Quantifier(offset, found[0], lower, upper, bool(lazy))
+
+
+def count(digits: str) -> int:
+    """Return the number, or ten to the ninth for one that is larger than any bound here."""
+    significant = digits.lstrip("0")
+    return int(significant or "0") if len(significant) < 10 else 10**9

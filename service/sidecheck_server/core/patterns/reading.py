@@ -1,27 +1,31 @@
-"""Reading a pattern: the grammar of ECMA-262, whatever is made of it.
+"""Parser of ECMA-262 patterns, with hooks for the translators.
 
-The pattern is read once, from left to right (ECMA-262 section 22.2.1, `u`
-flag), and what is read is handed on piece by piece. Open groups stand on a list,
-not on the interpreter's stack, so no depth of nesting can exhaust it.
+A pattern is parsed once, from left to right (ECMA-262 section 22.2.1, `u` flag), and
+each piece is passed to a method of the subclass. Open groups are kept in a list, not on
+the interpreter's stack, so no depth of nesting can exhaust it.
 """
 
 import re
 from abc import ABC, abstractmethod
 from enum import Enum, auto
 
-from sidecheck_server.core.patterns.classes import read_class
+from sidecheck_server.core.patterns.character_classes import (
+    read_character_escape,
+    read_class,
+    read_set_escape,
+)
 from sidecheck_server.core.patterns.codepoints import LINE_TERMINATORS, Ranges, complement
-from sidecheck_server.core.patterns.cursor import Cursor
-from sidecheck_server.core.patterns.escapes import read_character_escape, read_set_escape
-from sidecheck_server.core.patterns.faults import PatternFault, PatternRefused, quote
+from sidecheck_server.core.patterns.cursor import Cursor, PatternError, PatternFault, quote
 from sidecheck_server.core.patterns.groups import (
     LOOK_AROUND,
+    MOST_COPIES,
     Group,
     GroupKind,
+    Quantifier,
     read_group,
     read_group_name,
+    read_quantifier,
 )
-from sidecheck_server.core.patterns.quantifiers import MOST_COPIES, Quantifier, read_quantifier
 
 __all__ = ["Assertion", "PatternReader"]
 
@@ -34,7 +38,7 @@ DOT = complement(LINE_TERMINATORS)
 
 
 class Assertion(Enum):
-    """What holds at a place in the text and takes up none of it (section 22.2.1, Assertion)."""
+    """Zero-width assertions (section 22.2.1, Assertion)."""
 
     START = auto()
     END = auto()
@@ -43,20 +47,20 @@ class Assertion(Enum):
 
 
 class PatternReader(ABC):
-    """The state of one reading; a subclass says what becomes of each piece."""
+    """State of parsing one pattern; a subclass implements what becomes of each piece."""
 
-    #: How many groups may be open at once.
+    #: Most groups open at once.
     deepest = DEEPEST
 
     def __init__(self, source: str) -> None:
         self.cursor = Cursor(source)
         self.groups = [Group(GroupKind.WHOLE, 0, [])]
-        # How often RE2 unrolls the atom just read; None where nothing can be repeated.
+        # Copies that RE2 makes of the last atom; None where nothing can be repeated.
         self.copies: int | None = None
         self.captures = 0
-        #: The capturing groups of each name; more than one where they exclude each other.
+        #: The capturing groups of each name; several if they are in different alternatives.
         self.numbers: dict[str, list[int]] = {}
-        #: Where each reference stands, and its target: a number, or "<" and a name.
+        #: The offset of each reference, and its target: a number, or "<" and a name.
         self.references: list[tuple[int, str]] = []
 
     @property
@@ -66,19 +70,19 @@ class PatternReader(ABC):
 
     @abstractmethod
     def add_characters(self, members: Ranges) -> None:
-        """Take one character out of *members*."""
+        """Handle a class of one character out of *members*."""
 
     @abstractmethod
     def add_assertion(self, assertion: Assertion) -> None:
-        """Take an assertion that is no look-around."""
+        """Handle an assertion that is not look-around."""
 
     @abstractmethod
     def add_reference(self, start: int, target: str) -> None:
-        """Take a back-reference, which stands at *start*; its group may come later."""
+        """Handle a back-reference at the offset *start*; its group may come later."""
 
     @abstractmethod
     def add_quantifier(self, quantifier: Quantifier) -> None:
-        """Repeat what was taken last."""
+        """Repeat the last piece."""
 
     @abstractmethod
     def add_alternative(self) -> None:
@@ -86,17 +90,17 @@ class PatternReader(ABC):
 
     @abstractmethod
     def begin_group(self, kind: GroupKind, opened: int) -> Group:
-        """Begin a group, the `captures`-th that captures if it does, and return it."""
+        """Begin and return a group; if it captures, its number is `captures`."""
 
     @abstractmethod
     def end_group(self, group: Group) -> None:
-        """Take *group*, which is complete, into the one around it."""
+        """Add the complete *group* to its parent."""
 
     def read(self) -> None:
         """Read the whole pattern.
 
-        Raises PatternRefused: for a pattern that is not ECMA-262 where it first
-        goes wrong; for any other at the first thing that is valid and was deferred.
+        Raises:
+            PatternError: at the first syntax error; without one, the first deferred error.
         """
         readers = {
             "(": self.open_group,
@@ -119,7 +123,7 @@ class PatternReader(ABC):
             else:
                 self.take_characters(((ord(character), ord(character)),))
         if len(self.groups) > 1:
-            raise PatternRefused.at(
+            raise PatternError.at(
                 self.group.opened,
                 PatternFault.SYNTAX,
                 "a group is not closed",
@@ -130,12 +134,12 @@ class PatternReader(ABC):
             raise cursor.deferred
 
     def take_characters(self, members: Ranges) -> None:
-        """Take one character out of *members*, which can be repeated."""
+        """Handle a class of one character, which can be repeated."""
         self.add_characters(members)
         self.copies = 1
 
     def take_assertion(self, assertion: Assertion) -> None:
-        """Take an assertion, which cannot be repeated."""
+        """Handle an assertion, which cannot be repeated."""
         self.add_assertion(assertion)
         self.copies = None
 
@@ -175,7 +179,7 @@ class PatternReader(ABC):
             self.take_characters(members)
 
     def refer(self, start: int, target: str) -> None:
-        """Note a reference, which can be repeated; its group may come later."""
+        """Handle a reference, which can be repeated; its group may come later."""
         self.references.append((start, target))
         self.add_reference(start, target)
         self.copies = 1
@@ -184,39 +188,39 @@ class PatternReader(ABC):
         """Return the numbers of the groups that *target* refers to, once all have been read."""
         if not target.isdecimal():
             return self.numbers.get(target[1:], [])
-        # A number longer than any pattern is not a number of a group.
-        found = len(target) < 10 and int(target) <= self.captures
-        return [int(target)] if found else []
+        # No pattern has a billion groups.
+        exists = len(target) < 10 and int(target) <= self.captures
+        return [int(target)] if exists else []
 
     def check_references(self) -> None:
-        """Refuse references to no group (section 22.2.1.1)."""
+        """Check that the groups of all references exist (section 22.2.1.1)."""
         for start, target in self.references:
             if not self.find_groups(target):
-                raise PatternRefused.at(
+                raise PatternError.at(
                     start,
                     PatternFault.SYNTAX,
-                    "this refers to a group that is not there",
+                    "the reference has no group",
                     f"the pattern has {self.captures} capturing groups",
                 )
 
     def repeat(self) -> bool:
-        """Apply the quantifier that comes next to the atom just read; False if none comes."""
+        """Apply the quantifier that comes next to the last atom; return whether there is one."""
         quantifier = read_quantifier(self.cursor)
         if quantifier is None:
             return False
         if self.copies is None:
-            raise PatternRefused.at(
+            raise PatternError.at(
                 quantifier.offset,
                 PatternFault.SYNTAX,
                 f"{quote(quantifier.source)} has nothing to repeat",
                 "it must follow a character, a class or a group; "
                 "put a backslash before the character itself",
             )
-        # Nested bounds multiply; past the limit it no longer matters by how much.
+        # Nested bounds multiply; the excess over the limit does not matter.
         copies = min(self.copies * quantifier.copies, MOST_COPIES + 1)
         if copies > MOST_COPIES:
             self.cursor.defer(
-                PatternRefused.at(
+                PatternError.at(
                     quantifier.offset,
                     PatternFault.TOO_LARGE,
                     f"{quote(quantifier.source)} makes more than {MOST_COPIES} copies",
@@ -240,7 +244,7 @@ class PatternReader(ABC):
         kind, name = read_group(self.cursor)
         if len(self.groups) > self.deepest:
             self.cursor.defer(
-                PatternRefused.at(
+                PatternError.at(
                     opened,
                     PatternFault.TOO_LARGE,
                     f"groups are nested deeper than {self.deepest}",
@@ -258,7 +262,7 @@ class PatternReader(ABC):
     def close_group(self) -> None:
         """Read a `)`."""
         if len(self.groups) == 1:
-            raise PatternRefused.at(
+            raise PatternError.at(
                 self.cursor.offset - 1,
                 PatternFault.SYNTAX,
                 "a `)` closes no group",

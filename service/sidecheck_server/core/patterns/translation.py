@@ -1,30 +1,30 @@
-r"""From a pattern of ECMA-262 to expressions of RE2 that match the same texts.
+r"""Translation of patterns of ECMA-262 to equivalent expressions of RE2.
 
-Three things make the translation exact:
+The translation is exact because:
 
 - Characters and classes become explicit ranges of code points.
-- Only whether a text matches is asked. So groups do not capture, and a lazy
-  quantifier is a greedy one.
+- Only whether a text matches matters. So groups do not capture, and lazy quantifiers
+  become greedy.
 - Every expression is matched from the start of the text. One that is not
-  anchored gets a prefix that passes whole characters; RE2's own search moves by
-  bytes, and would see `\B` hold in the middle of a character.
+  anchored gets a prefix that consumes whole characters; RE2's own search advances by
+  bytes, and `\B` would match in the middle of a character.
 
-RE2 has no look-around. A look-ahead right after the `^` that a pattern begins
-with needs none: there is one place where it can stand, so it is a condition of
-its own on the text. That holds while no `|` stands beside it.
+RE2 has no look-around. A look-ahead right after the leading `^` of a pattern applies at
+one position only, so it becomes a separate condition on the text, unless a `|` is
+beside it.
 """
 
 from sidecheck_server.core.patterns.codepoints import EVERYTHING, Ranges, spell
-from sidecheck_server.core.patterns.faults import PatternFault, PatternRefused
+from sidecheck_server.core.patterns.cursor import PatternError, PatternFault
 from sidecheck_server.core.patterns.groups import (
     LOOK_AHEAD,
     LOOK_AROUND,
     Condition,
     Group,
     GroupKind,
+    Quantifier,
     Translation,
 )
-from sidecheck_server.core.patterns.quantifiers import Quantifier
 from sidecheck_server.core.patterns.reading import Assertion, PatternReader
 
 __all__ = ["translate"]
@@ -43,10 +43,11 @@ ASSERTIONS = {
 
 
 def translate(source: str) -> Translation:
-    """Return what decides the pattern *source*.
+    """Return the translation of the pattern *source*.
 
-    Raises PatternRefused: for a pattern that is not ECMA-262 where it first goes
-    wrong; for any other at the first thing that is valid and cannot be run.
+    Raises:
+        PatternError: at the first syntax error; without one, at the first part that is
+            valid and cannot be run.
     """
     translator = Translator(source)
     translator.read()
@@ -62,12 +63,12 @@ class Translator(PatternReader):
         self.length = 0
 
     def add_characters(self, members: Ranges) -> None:
-        """Write one class, while there is room for it."""
+        """Write one class, up to the longest expression."""
         self.group.write(spell(members) if self.length <= LONGEST else "")
         self.length += len(self.group.output[-1])
         if self.length > LONGEST:
             self.cursor.defer(
-                PatternRefused.at(
+                PatternError.at(
                     self.cursor.offset,
                     PatternFault.TOO_LARGE,
                     "the classes up to here have too many ranges",
@@ -76,7 +77,7 @@ class Translator(PatternReader):
             )
 
     def add_assertion(self, assertion: Assertion) -> None:
-        """Write the assertion, and note whether the place is the start of the text."""
+        """Write the assertion, and record whether it is at the start of the text."""
         group = self.group
         begins = assertion is Assertion.START and (group.at_start or group.is_untouched())
         group.write(ASSERTIONS[assertion])
@@ -84,10 +85,10 @@ class Translator(PatternReader):
         group.anchored = group.anchored or begins
 
     def add_reference(self, start: int, target: str) -> None:  # noqa: ARG002 - none can be run
-        """Defer the refusal of a reference: the group that it is to may come later."""
+        """Defer the error for a reference: a syntax error may follow."""
         self.group.write("")
         self.cursor.defer(
-            PatternRefused.at(
+            PatternError.at(
                 start,
                 PatternFault.NOT_LINEAR,
                 "a back-reference cannot be matched in linear time",
@@ -100,14 +101,14 @@ class Translator(PatternReader):
         self.group.write(quantifier.spelling)
 
     def add_alternative(self) -> None:
-        """Write the bar; no look-ahead is a condition on the whole beside one."""
+        """Write the bar; beside one, a look-ahead is not a condition on the whole text."""
         group = self.group
         group.write("|")
         if group.conditions:
             self.defer_look_around(group.first_condition)
 
     def begin_group(self, kind: GroupKind, opened: int) -> Group:
-        """Write the opening of an ordinary group; any other is written apart."""
+        """Write the opening of an ordinary group; look-around is written separately."""
         parent = self.group
         if kind not in LOOK_AROUND:
             parent.write("(?:")
@@ -127,9 +128,9 @@ class Translator(PatternReader):
             self.group.write(")")
 
     def defer_look_around(self, offset: int) -> None:
-        """Defer the refusal of a look-around that is no condition."""
+        """Defer the error for a look-around that cannot become a condition."""
         self.cursor.defer(
-            PatternRefused.at(
+            PatternError.at(
                 offset,
                 PatternFault.NOT_LINEAR,
                 "this look-around cannot be matched in linear time",

@@ -1,13 +1,11 @@
-"""From bytes to a JSON value: strict and bounded (RFC 8259, I-JSON's RFC 7493).
+"""Strict and bounded decoding of JSON (RFC 8259; I-JSON, RFC 7493).
 
-Integers are decoded exactly, up to 4,300 digits; every other number is an IEEE
-double. What other readers accept in silence is reported here: NaN and Infinity,
-numbers beyond these ranges, lone surrogates, duplicate keys, a byte order mark,
-and anything after the end.
+Integers are decoded exactly, up to 4,300 digits; other numbers are IEEE doubles. It
+reports what other decoders accept silently: NaN and Infinity, numbers beyond these
+ranges, lone surrogates, duplicate keys, a byte order mark, and trailing characters.
 """
 
-from sidecheck_server.core.payload.decoding import decode, decoding_steps
-from sidecheck_server.core.payload.faults import UNREADABLE, MalformedError
-from sidecheck_server.core.payload.nesting import nesting
+from sidecheck_server.core.payload.decoding import decode, decoding_steps, nesting_depth
+from sidecheck_server.core.payload.faults import UNREADABLE_CODES, MalformedError
 
-__all__ = ["UNREADABLE", "MalformedError", "decode", "decoding_steps", "nesting"]
+__all__ = ["UNREADABLE_CODES", "MalformedError", "decode", "decoding_steps", "nesting_depth"]

@@ -1,4 +1,4 @@
-"""What is wrong with a text that is not JSON, told as a person would."""
+"""Diagnosis of texts that are not JSON."""
 
 import math
 import re
@@ -7,14 +7,14 @@ import msgspec
 
 from sidecheck_server.core.types import Violation
 
-__all__ = ["UNREADABLE", "MalformedError", "diagnose"]
+__all__ = ["UNREADABLE_CODES", "MalformedError", "diagnose"]
 
-UNREADABLE = frozenset({"PAYLOAD_NOT_JSON", "DUPLICATE_KEY", "NUMBER_OUT_OF_RANGE"})
-"""The codes of the violations of a text that is not JSON, or has no single meaning."""
+UNREADABLE_CODES = frozenset({"PAYLOAD_NOT_JSON", "DUPLICATE_KEY", "NUMBER_OUT_OF_RANGE"})
+"""Codes of the violations of a text that is not JSON, or is ambiguous JSON."""
 
 
 class MalformedError(ValueError):
-    """A text is not JSON, or not JSON with a single meaning; *violations* say why."""
+    """A text is not JSON, or is ambiguous JSON; *violations* say why."""
 
     def __init__(self, violations: tuple[Violation, ...], *, truncated: bool = False) -> None:
         super().__init__(violations)
@@ -23,21 +23,25 @@ class MalformedError(ValueError):
         self.truncated = truncated
 
 
-# What msgspec says of a malformed text, and what is said here.
+# Parts of msgspec's messages, and our texts for them.
 _FAULTS = (
-    ("trailing comma", "a comma without a value after it"),
+    ("trailing comma", "a trailing comma"),
     ("trailing characters", "text after the end of the JSON value"),
     ("object keys must be strings", "a key that is not a string in double quotes"),
     ("expected ',' or ']'", "a missing comma or closing bracket"),
     ("expected ',' or '}'", "a missing comma or closing brace"),
     ("expected ':'", "a missing colon after a key"),
-    ("invalid number", "a number that is not written as JSON writes numbers"),
-    ("invalid escape", "an escape that JSON does not have"),
+    ("invalid number", "a malformed number"),
+    ("invalid escape", "an invalid escape sequence"),
     ("invalid character in unicode escape", "a \\u escape without four hexadecimal digits"),
-    ("utf-16 surrogate", "half of a surrogate pair"),
+    ("utf-16 surrogate", "a lone surrogate"),
 )
-_SEEN_ONE_LATER = {"trailing characters", "invalid escape", "invalid character in unicode escape"}
-# Both begin with the same two characters, which a search for them skips to.
+_REPORTED_ONE_LATER = {
+    "trailing characters",
+    "invalid escape",
+    "invalid character in unicode escape",
+}
+# Both alternatives begin with the same two characters, to which a search skips.
 _LONE_SURROGATE = re.compile(
     rb"\\u[dD](?:[89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F][0-9a-fA-F]{2})"
     rb"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD])[c-fC-F][0-9a-fA-F]{2})"
@@ -45,8 +49,8 @@ _LONE_SURROGATE = re.compile(
 # CPython's bound, which keeps the time to convert a text to an integer linear
 # (sys.int_info.default_max_str_digits).
 _INTEGER_DIGITS = 4300
-# The numbers that may be out of range: at least half of the 308 digits of the largest
-# double stand in the number or in its exponent.
+# Numbers that may be out of range: with at least 155 digits, half of the 308 of the largest
+# double, or with an exponent of at least three digits.
 _LARGE_NUMBER = re.compile(
     rb"(?<![0-9.eE+-])-?[0-9]++(?:(?<=[0-9]{155})(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?"
     rb"|(?:\.[0-9]++)?[eE]\+?[0-9]{3,}+)"
@@ -54,7 +58,7 @@ _LARGE_NUMBER = re.compile(
 
 
 def diagnose(text: bytes, error: Exception) -> Violation:
-    """Return what is wrong with *text*, which msgspec refused with *error*."""
+    """Return the violation of *text*, which msgspec rejected with *error*."""
     if isinstance(error, msgspec.ValidationError):
         return _out_of_range(text)
     if isinstance(error, UnicodeDecodeError):
@@ -63,54 +67,55 @@ def diagnose(text: bytes, error: Exception) -> Violation:
         return _not_json("it begins with a byte order mark; JSON is UTF-8 without one")
     if not text.strip():
         return _not_json("it is empty")
-    # Of the same length, so that places stay; `\\\\ud800` is a backslash and text.
+    # Blanks keep the offsets; `\\\\ud800` is a backslash and text.
     if lone := _LONE_SURROGATE.search(text.replace(b"\\\\", b"  ")):
-        return _not_json("half of a surrogate pair", text, lone.start())
-    said = str(error)
-    found = re.search(r"\(byte (\d+)\)", said)
-    if found is None:
+        return _not_json("a lone surrogate", text, lone.start())
+    message = str(error)
+    offset = re.search(r"\(byte (\d+)\)", message)
+    if offset is None:
         return _not_json("it ends before the value is complete", text, len(text))
-    return _not_json(*_fault(text, said, int(found[1])))
+    return _not_json(*_fault(text, message, int(offset[1])))
 
 
-def _fault(text: bytes, said: str, offset: int) -> tuple[str, bytes, int]:
+def _fault(text: bytes, message: str, offset: int) -> tuple[str, bytes, int]:
     for theirs, ours in _FAULTS:
-        if theirs in said:
-            return ours, text, offset - (theirs in _SEEN_ONE_LATER)
+        if theirs in message:
+            return ours, text, offset - (theirs in _REPORTED_ONE_LATER)
     if re.match(rb"-?(?:NaN|Infinity)", text[max(offset - 1, 0) :].lstrip(b" [,:")):
         return "NaN and Infinity are not JSON numbers", text, offset
     if b"" < text[offset : offset + 1] < b" ":
-        return "a control character inside a string, which must be escaped,", text, offset
-    return "a character that cannot stand there", text, offset
+        return "an unescaped control character in a string", text, offset
+    return "an unexpected character", text, offset
 
 
 def _not_json(fault: str, text: bytes = b"", offset: int | None = None) -> Violation:
-    where = "" if offset is None else f" at {_place(text, offset)}"
-    return Violation("", "", "", "PAYLOAD_NOT_JSON", f"not JSON: {fault}{where}", clause="RFC 8259")
+    position = "" if offset is None else f" at {_line_and_column(text, offset)}"
+    message = f"not JSON: {fault}{position}"
+    return Violation("", "", "", "PAYLOAD_NOT_JSON", message, clause="RFC 8259")
 
 
 def _out_of_range(text: bytes) -> Violation:
-    first = _find_out_of_range(text)
-    where = "" if first is None else f" at {_place(text, first)}"
+    offset = _find_out_of_range(text)
+    position = "" if offset is None else f" at {_line_and_column(text, offset)}"
     return Violation(
         "",
         "",
         "",
         "NUMBER_OUT_OF_RANGE",
-        f"the number{where} is too large to be represented",
+        f"the number{position} is too large to be represented",
         clause="RFC 7493, section 2.2",
     )
 
 
 def _find_out_of_range(text: bytes) -> int | None:
-    # Of the same length, so that places stay.
+    # Blanks keep the offsets.
     pieces = text.replace(b"\\\\", b"  ").replace(b'\\"', b"  ").split(b'"')
     outside = b'"'.join(pieces[::2])
-    for found in _LARGE_NUMBER.finditer(outside):
-        if _is_out_of_range(found[0]):
-            strings = outside.count(b'"', 0, found.start())
-            # One quote of each string is left, and nothing of what stands in it.
-            return found.start() + strings + sum(map(len, pieces[1 : 2 * strings : 2]))
+    for number in _LARGE_NUMBER.finditer(outside):
+        if _is_out_of_range(number[0]):
+            strings = outside.count(b'"', 0, number.start())
+            # Of each string, one quote is left.
+            return number.start() + strings + sum(map(len, pieces[1 : 2 * strings : 2]))
     return None
 
 
@@ -121,7 +126,7 @@ def _is_out_of_range(number: bytes) -> bool:
     return math.isinf(float(number))
 
 
-def _place(text: bytes, offset: int) -> str:
+def _line_and_column(text: bytes, offset: int) -> str:
     before = text[:offset]
     line = before.count(b"\n") + 1
     column = len(before[before.rfind(b"\n") + 1 :].decode("utf-8", "replace")) + 1

@@ -1,4 +1,4 @@
-"""Keys that stand more than once in an object (RFC 8259, section 4)."""
+"""Duplicate keys of objects (RFC 8259, section 4)."""
 
 import json
 from collections.abc import Iterator
@@ -8,91 +8,90 @@ import msgspec
 
 from sidecheck_server.core.types import JsonValue, Violation, as_pointer
 
-__all__ = ["find_repeated_keys", "repeats_a_key"]
+__all__ = ["find_repeated_keys", "has_repeated_key"]
 
 _ENCODE = msgspec.json.Encoder().encode
 
 _LENGTH_OF_POINTERS = 1 << 20
-"""How many characters the pointers of repeated keys may have in all: a long key
-around many objects is a part of every pointer into them."""
+"""The longest pointers in all, in characters: a long key around many objects is part of
+every pointer into them."""
 
-#: The steps to a value: those to what it stands in, and the last one.
+#: The path of a value: that of its container, and the last step.
 _Path: TypeAlias = Union[tuple["_Path", str | int], None]
 
 
-def repeats_a_key(text: bytes, value: JsonValue) -> bool:
-    """Return whether an object in *text* has a key twice; *value* has the last of each.
+def has_repeated_key(text: bytes, value: JsonValue) -> bool:
+    """Return whether an object in *text* has a duplicate key.
 
-    Exact if *text* is JSON and *value* is what it was decoded to.
+    Exact if *text* is JSON, and *value* its value with the last of each duplicate.
     """
-    written = _ENCODE(value)
-    if written == text:
+    encoded = _ENCODE(value)
+    if encoded == text:
         return False
-    # A member that is lost costs a colon when the value is written again. Every
-    # other colon stands in a string and is written as it was read, unless it was
-    # escaped.
+    # The encoded value lacks the colon of each lost duplicate. Every other colon is in
+    # a string, and is encoded as it was read, unless it was escaped.
     colons = text.count(b":")
     if colons > 1 and b"\\" in text and b"\\u003" in text:
         escapes = text.replace(b"\\\\", b"")
         colons += escapes.count(b"\\u003a") + escapes.count(b"\\u003A")
-    return colons > 1 and colons != written.count(b":")
+    return colons > 1 and colons != encoded.count(b":")
 
 
-def find_repeated_keys(text: bytes, most: int) -> tuple[tuple[Violation, ...], bool]:
-    """Return a violation for each key that is repeated in *text*, and whether there are more.
+def find_repeated_keys(text: bytes, max_violations: int) -> tuple[tuple[Violation, ...], bool]:
+    """Return a violation for each duplicate key in *text*, and whether there are more.
 
-    They are in the order of the text, at most *most* and fewer if pointers are very
-    long. Nothing is told of the values of a repeated key but of the last one.
+    They are in the order of the text, at most *max_violations*, and fewer if pointers are
+    very long. Of the values of a duplicate key only the last is searched.
     """
-    found: list[Violation] = []
+    violations: list[Violation] = []
     room = _LENGTH_OF_POINTERS
     for path, name in _repeated_keys(text):
-        if len(found) == most or room <= 0:
-            return tuple(found), True
+        if len(violations) == max_violations or room <= 0:
+            return tuple(violations), True
         pointer = as_pointer((*_steps(path), name))
         room -= len(pointer)
-        found.append(_repeated(pointer))
-    return tuple(found), False
+        violations.append(_repeated(pointer))
+    return tuple(violations), False
 
 
 def _repeated_keys(text: bytes) -> Iterator[tuple[_Path, str]]:
-    # Objects become tuples of pairs; nobody looks at numbers.
+    # Objects become tuples of pairs; numbers are not needed.
     root: Any = json.loads(text, object_pairs_hook=tuple, parse_int=str, parse_float=str)
     stack: list[tuple[_Path, Any]] = [(None, root)]
     while stack:
         path, value = stack.pop()
         if type(value) is tuple:
-            members = dict(value)
-            if len(members) < len(value):
-                for name in _more_than_once(value):
+            properties = dict(value)
+            if len(properties) < len(value):
+                for name in _duplicates(value):
                     yield path, name
-            within = [
-                ((path, name), member)
-                for name, member in members.items()
-                if member and type(member) in _CONTAINERS
+            children = [
+                ((path, name), child)
+                for name, child in properties.items()
+                if child and type(child) in _CONTAINERS
             ]
         else:
-            within = [
+            children = [
                 ((path, index), item)
                 for index, item in enumerate(value)
                 if item and type(item) in _CONTAINERS
             ]
-        # The stack is last in, first out; what comes first in the text is told first.
-        within.reverse()
-        stack += within
+        # Reversed, since the stack is last in, first out.
+        children.reverse()
+        stack += children
 
 
 _CONTAINERS = {tuple, list}
 
 
-def _more_than_once(pairs: tuple[tuple[str, Any], ...]) -> Iterator[str]:
+def _duplicates(pairs: tuple[tuple[str, Any], ...]) -> Iterator[str]:
     seen: set[str] = set()
-    told: set[str] = set()
+    reported: set[str] = set()
     for name, _ in pairs:
         if name not in seen:
             seen.add(name)
-        elif name not in told:
-            told.add(name)
+        elif name not in reported:
+            reported.add(name)
             yield name
 
 
@@ -111,6 +110,6 @@ def _repeated(pointer: str) -> Violation:
         keyword_location="",
         keyword="",
         code="DUPLICATE_KEY",
-        message="the object has this key more than once; readers would disagree which one counts",
+        message="duplicate key in the object; JSON parsers disagree on which value counts",
         clause="RFC 8259, section 4; RFC 7493, section 2.3",
     )

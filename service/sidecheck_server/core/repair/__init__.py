@@ -1,1 +1,1 @@
-"""What is done to a payload for a caller who asks for repairs, and a report of each change."""
+"""Repairs: requested changes to a payload, and a report of each change."""

@@ -1,16 +1,15 @@
-"""Values of a wrong type, turned into the right one where that is certain.
+"""Coercion of values of a wrong type to the right one, where that is certain.
 
 Models write numbers, objects and arrays as strings, mostly by accident. A value is
-changed only where a ``type`` is demanded that it does not have:
+changed only where a ``type`` rejects it:
 
-- the text of an object or an array becomes what it holds. What is inside may be wrong
-  as well; that is found in the next round, or reported where it is;
-- a scalar becomes another one only if then nothing is wrong with it. So it keeps its
-  type where another keyword would refuse the new value, and the type is what is
-  reported.
+- the JSON text of an object or an array is decoded. Faults inside it are repaired in
+  the next round, or reported at their location;
+- a scalar is converted only if the schema then accepts it. So it keeps its type where
+  another keyword would reject the new value, and the type is reported.
 
-Of a choice, what counts is the branch that was meant if that makes it accept the value,
-or else the only change under which some branch does.
+Of a choice, the branch that was meant decides, if coercion makes it accept the value;
+otherwise the only coercion under which some branch accepts it.
 """
 
 from collections.abc import Iterator
@@ -22,16 +21,15 @@ from sidecheck_server.core.budget import Budget, spend
 from sidecheck_server.core.engines.applied import Path
 from sidecheck_server.core.engines.complete import CompleteEngine
 from sidecheck_server.core.engines.fault import Fault
-from sidecheck_server.core.engines.json_types import has_type
 from sidecheck_server.core.engines.unevaluated import accepts
-from sidecheck_server.core.equality import json_equal
-from sidecheck_server.core.explain.choices import meant
-from sidecheck_server.core.explain.schemas import MOST_BRANCHES, types_in_words
+from sidecheck_server.core.explain.choices import select_branch
+from sidecheck_server.core.explain.schemas import MOST_BRANCHES, describe_types
 from sidecheck_server.core.explain.values import Values
+from sidecheck_server.core.json_values import has_type, json_equal
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.payload import decoding_steps
-from sidecheck_server.core.repair.conversions import CONTAINERS, LONGEST, SCALARS, decoded
-from sidecheck_server.core.repair.edits import edited
+from sidecheck_server.core.repair.conversions import CONTAINERS, LONGEST, SCALARS, decode_container
+from sidecheck_server.core.repair.edits import apply_edits
 from sidecheck_server.core.repair.types import Coercion
 from sidecheck_server.core.types import Change, ChangeRule, JsonValue, as_pointer
 
@@ -40,15 +38,15 @@ __all__ = ["coerce"]
 _PAYLOAD_DEPTH = Limits().payload_depth
 
 _MOST_ROUNDS = 16
-"""How often the result is looked at again. Texts within texts double their backslashes
-with each level, so that even a large payload has hardly more levels."""
+"""The most rounds of coercion. Texts nested in texts double their backslashes with each
+level, so that even a large payload has hardly more levels."""
 
-# In steps: a fault with what is said of its repair, reading a branch of a choice.
+# In steps: a fault with the message of its repair, reading a branch of a choice.
 _FAULT = 300
 _BRANCH = 400
 
 _DEEPEST = 4
-"""How many choices, one under the other, are tried branch by branch."""
+"""How many choices, nested in each other, are tried branch by branch."""
 
 
 def coerce(
@@ -60,10 +58,9 @@ def coerce(
     hide_values: bool,
     max_depth: int = _PAYLOAD_DEPTH,
 ) -> tuple[JsonValue, tuple[Change, ...]]:
-    """Return *value* with values of a wrong type turned into the right one, and the changes.
+    """Return *value* with values of a wrong type coerced to the right one, and the changes.
 
-    A valid value stays as it is. What is decoded nests no deeper than *max_depth* with
-    what is around it.
+    A valid value stays as it is. With decoded texts it nests no deeper than *max_depth*.
 
     Raises:
         Exhausted: *budget* has too few steps.
@@ -72,31 +69,31 @@ def coerce(
         return value, ()
     scalars = coercion is Coercion.SAFE_SCALARS
     coercer = _Coercer(engine, budget, scalars=scalars, max_depth=max_depth)
-    value, made = coercer.coerce(value)
+    value, repairs = coercer.coerce(value)
     values = Values(hidden=hide_values)
-    return value, tuple(_change(each, values) for each in made)
+    return value, tuple(_change(repair, values) for repair in repairs)
 
 
 @dataclass(frozen=True, slots=True)
 class _Repair:
-    """A value to take the place of another."""
+    """The replacement of one value."""
 
     path: Path
     old: Any
     new: Any
     rule: ChangeRule
-    #: The type that was demanded, and where.
-    wanted: str
+    #: The demanded type, and the path of the keyword that demands it.
+    target: str
     schema_path: Path
 
 
 def _change(repair: _Repair, values: Values) -> Change:
-    wanted = types_in_words(repair.wanted)
+    target = describe_types(repair.target)
     if repair.rule is _DECODED:
-        said = f"decoded a string that holds the JSON text of {wanted}"
+        message = f"decoded a string that holds the JSON text of {target}"
     else:
-        said = f"took {values.found(repair.old)} for {wanted}"
-    return Change(as_pointer(repair.path), repair.rule, as_pointer(repair.schema_path), said)
+        message = f"converted {values.describe(repair.old)} to {target}"
+    return Change(as_pointer(repair.path), repair.rule, as_pointer(repair.schema_path), message)
 
 
 _Repairs = dict[Path, _Repair]
@@ -113,69 +110,75 @@ class _Coercer:
         self._budget = budget
         self._scalars = scalars
         self._max_depth = max_depth
-        #: Places that are not looked at again: two subschemas may demand two types.
+        #: Paths that are not repaired again: two subschemas may demand different types.
         self._settled: set[Path] = set()
-        self._fresh: _Repairs = {}
+        #: The repairs of the last round, and the paths of those that turned out wrong.
+        self._last: _Repairs = {}
         self._wrong: set[Path] = set()
-        self._texts: dict[Path, list[JsonValue]] = {}
+        #: The decoded texts of this round.
+        self._decoded: dict[Path, list[JsonValue]] = {}
 
     def coerce(self, original: JsonValue) -> tuple[JsonValue, list[_Repair]]:
-        """Return *original* as it is after the last round, and what was changed."""
+        """Return *original* after the last round, and its repairs."""
         value = original
-        made: _Repairs = {}
-        for left in reversed(range(_MOST_ROUNDS)):
-            found = self._look(value)
+        repairs: _Repairs = {}
+        for rounds_left in reversed(range(_MOST_ROUNDS)):
+            new_repairs = self._find_repairs(value)
             for path in self._wrong:
-                del made[path]
-            value = edited(
-                value, {path: self._fresh[path].old for path in self._wrong}, self._budget
+                del repairs[path]
+            value = apply_edits(
+                value, {path: self._last[path].old for path in self._wrong}, self._budget
             )
-            found = {path: each for path, each in found.items() if not self._is_within_wrong(path)}
-            # What the last look finds could not be looked at again.
-            if not found or not left:
+            new_repairs = {
+                path: repair
+                for path, repair in new_repairs.items()
+                if not self._is_within_wrong(path)
+            }
+            # Repairs of the last round could not be checked.
+            if not new_repairs or not rounds_left:
                 break
-            self._fresh = found
-            self._settled |= found.keys()
-            made |= found
-            value = edited(
-                value, {path: repair.new for path, repair in found.items()}, self._budget
+            self._last = new_repairs
+            self._settled |= new_repairs.keys()
+            repairs |= new_repairs
+            value = apply_edits(
+                value, {path: repair.new for path, repair in new_repairs.items()}, self._budget
             )
-        return (value if made else original), list(made.values())
+        return (value if repairs else original), list(repairs.values())
 
     def _is_within_wrong(self, path: Path) -> bool:
         return any(path[:length] in self._wrong for length in range(len(path) + 1))
 
-    def _look(self, value: JsonValue) -> _Repairs:
-        """Return what to repair in *value*; note which repairs of the last round were none."""
-        found: _Repairs = {}
+    def _find_repairs(self, value: JsonValue) -> _Repairs:
+        """Return the repairs for *value*; collect the wrong repairs of the last round."""
+        repairs: _Repairs = {}
         self._wrong = set()
-        self._texts = {}
+        self._decoded = {}
         for fault in self._validator.descend(value, self._schema):
-            self._repair(fault, found, 0, certain=True)
-        return found
+            self._repair(fault, repairs, 0, certain=True)
+        return repairs
 
-    def _repair(self, fault: Fault, found: _Repairs, depth: int, *, certain: bool) -> bool:
-        """Add to *found* what would mend *fault*, which is *certain* if its branches are.
+    def _repair(self, fault: Fault, repairs: _Repairs, depth: int, *, certain: bool) -> bool:
+        """Add the repair of *fault* to *repairs*; return whether it repairs all of it.
 
-        Return whether there was nothing else to it.
+        *certain* says whether the branches of choices that led to *fault* are certain.
         """
         spend(self._budget, _FAULT)
         path = tuple(fault.absolute_path)
-        made = self._fresh.get(path) if certain else None
-        # Of what was decoded only the type was promised.
-        if made is not None and (made.rule is not _DECODED or fault.validator == "type"):
+        last = self._last.get(path) if certain else None
+        # A decoded container is only wrong if its type is; its content may be invalid.
+        if last is not None and (last.rule is not _DECODED or fault.keyword == "type"):
             self._wrong.add(path)
-        if fault.explore is not None:
-            return self._choose(fault, found, depth, certain=certain)
-        if fault.validator == "type" and path not in self._settled and path not in found:
-            for repair in islice(self._retyped(fault, path), 1):
-                found[path] = repair
+        if fault.explore_branch is not None:
+            return self._repair_choice(fault, repairs, depth, certain=certain)
+        if fault.keyword == "type" and path not in self._settled and path not in repairs:
+            for repair in islice(self._convert(fault, path), 1):
+                repairs[path] = repair
                 return repair.rule is not _DECODED
         return False
 
-    def _retyped(self, fault: Fault, path: Path) -> Iterator[_Repair]:
-        """Yield the repair of a value that does not have the type that *fault* demands."""
-        types = fault.validator_value
+    def _convert(self, fault: Fault, path: Path) -> Iterator[_Repair]:
+        """Yield the repairs of a value that has none of the types that *fault* demands."""
+        types = fault.keyword_value
         demanded = [types] if isinstance(types, str) else types
         old, at = fault.instance, tuple(fault.absolute_schema_path)
         for name in CONTAINERS:
@@ -183,82 +186,85 @@ class _Coercer:
                 for new in self._decode(path, old):
                     if has_type(new, name, fault.scope.dialect.draft):
                         yield _Repair(path, old, new, _DECODED, name, at)
-        for row in SCALARS if self._scalars else ():
-            if row.wanted in demanded:
-                spend(self._budget, _length(old))
-                for new in row.convert(old):
+        for conversion in SCALARS if self._scalars else ():
+            if conversion.target in demanded:
+                spend(self._budget, _conversion_steps(old))
+                for new in conversion.convert(old):
                     if self._accepts(fault, new, fault.schema):
-                        yield _Repair(path, old, new, row.rule, row.wanted, at)
+                        yield _Repair(path, old, new, conversion.rule, conversion.target, at)
 
-    def _choose(self, fault: Fault, found: _Repairs, depth: int, *, certain: bool) -> bool:
-        """Add to *found* what would make one branch of a choice accept the value, or nearly.
-
-        Return whether it does.
-        """
+    def _repair_choice(self, fault: Fault, repairs: _Repairs, depth: int, *, certain: bool) -> bool:
+        """Add the repairs for one branch of a choice; return whether it then accepts."""
         names = len(fault.instance) if isinstance(fault.instance, dict) else 0
-        spend(self._budget, (_BRANCH + names) * min(len(fault.validator_value), MOST_BRANCHES))
-        likely: _Repairs = {}
-        chosen = meant(fault)
+        spend(self._budget, (_BRANCH + names) * min(len(fault.keyword_value), MOST_BRANCHES))
+        partial: _Repairs = {}
+        chosen = select_branch(fault)
         if isinstance(chosen, int):
-            likely, mended = self._within(fault, chosen, depth, certain=certain)
-            if mended:
-                _merge(found, likely)
+            partial, accepted = self._repair_branch(fault, chosen, depth, certain=certain)
+            if accepted:
+                _merge(repairs, partial)
                 return True
-        fitting: list[_Repairs] = []
-        partly: list[_Repairs] = []
+        complete: list[_Repairs] = []
+        incomplete: list[_Repairs] = []
         if depth < _DEEPEST:
-            for index in range(min(len(fault.validator_value), MOST_BRANCHES)):
+            for index in range(min(len(fault.keyword_value), MOST_BRANCHES)):
                 if index != chosen:
-                    repairs, mended = self._within(fault, index, depth + 1, certain=False)
-                    (fitting if mended else partly).append(repairs)
-        if not fitting and not isinstance(chosen, int):
-            # What a text holds is looked into once it is decoded.
-            likely = next((each for each in partly if _decodes_itself(fault, each)), {})
-        only = bool(fitting) and all(_are_same(each, fitting[0]) for each in fitting)
-        _merge(found, fitting[0] if only else likely)
-        return only
+                    branch_repairs, accepted = self._repair_branch(
+                        fault, index, depth + 1, certain=False
+                    )
+                    (complete if accepted else incomplete).append(branch_repairs)
+        if not complete and not isinstance(chosen, int):
+            # The content of a text is repaired in the next round, once it is decoded.
+            partial = next(
+                (candidate for candidate in incomplete if _decodes_itself(fault, candidate)), {}
+            )
+        unambiguous = bool(complete) and all(
+            _are_same(candidate, complete[0]) for candidate in complete
+        )
+        _merge(repairs, complete[0] if unambiguous else partial)
+        return unambiguous
 
-    def _within(
+    def _repair_branch(
         self, fault: Fault, index: int, depth: int, *, certain: bool
     ) -> tuple[_Repairs, bool]:
-        """Return what would mend one branch of a choice, and whether it then accepts."""
-        assert fault.explore is not None
-        found: _Repairs = {}
-        mended = True
-        for inner in fault.explore(index):
+        """Return the repairs for one branch of a choice, and whether it then accepts."""
+        assert fault.explore_branch is not None
+        repairs: _Repairs = {}
+        complete = True
+        for inner in fault.explore_branch(index):
             inner.parent = fault
-            mended = self._repair(inner, found, depth, certain=certain) and mended
-        return found, bool(found) and (mended or self._mends(fault, index, found))
+            complete = self._repair(inner, repairs, depth, certain=certain) and complete
+        return repairs, bool(repairs) and (complete or self._accepts_after(fault, index, repairs))
 
-    def _mends(self, fault: Fault, index: int, repairs: _Repairs) -> bool:
+    def _accepts_after(self, fault: Fault, index: int, repairs: _Repairs) -> bool:
         """Return whether a branch of a choice accepts the value after *repairs*."""
-        above = len(fault.absolute_path)
-        edits = {path[above:]: repair.new for path, repair in repairs.items()}
-        mended = edited(fault.instance, edits, self._budget)
-        return self._accepts(fault, mended, fault.validator_value[index])
+        depth = len(fault.absolute_path)
+        edits = {path[depth:]: repair.new for path, repair in repairs.items()}
+        repaired = apply_edits(fault.instance, edits, self._budget)
+        return self._accepts(fault, repaired, fault.keyword_value[index])
 
     def _accepts(self, fault: Fault, value: JsonValue, schema: Any) -> bool:
-        """Return whether *schema*, which stands where *fault* does, accepts *value*."""
+        """Return whether *schema*, in the scope of *fault*, accepts *value*."""
         return accepts(self._validator.evolve(_resolver=fault.scope), value, schema)
 
     def _decode(self, path: Path, text: str) -> list[JsonValue]:
-        """Return what *text*, which stands at *path*, holds; it is read once a round."""
-        if path not in self._texts:
+        """Return the container in *text*, the value at *path*; it is decoded once a round."""
+        if path not in self._decoded:
             spend(self._budget, decoding_steps(text))
-            self._texts[path] = decoded(text, self._max_depth - len(path))
-        return self._texts[path]
+            self._decoded[path] = decode_container(text, self._max_depth - len(path))
+        return self._decoded[path]
 
 
-def _length(value: Any) -> int:
-    """Return how many steps it takes to read or write *value* as a scalar, at the most."""
+def _conversion_steps(value: Any) -> int:
+    """Return the most steps of reading or writing *value* as a scalar."""
     if isinstance(value, str):
         return min(len(value), LONGEST)
     return value.bit_length() if isinstance(value, int) else 1
 
 
-def _merge(found: _Repairs, more: _Repairs) -> None:
+def _merge(repairs: _Repairs, more: _Repairs) -> None:
     for path, repair in more.items():
-        found.setdefault(path, repair)
+        repairs.setdefault(path, repair)
 
 
 def _decodes_itself(fault: Fault, repairs: _Repairs) -> bool:
@@ -266,7 +272,7 @@ def _decodes_itself(fault: Fault, repairs: _Repairs) -> bool:
     return repair is not None and repair.rule is _DECODED
 
 
-def _are_same(one: _Repairs, two: _Repairs) -> bool:
-    return one.keys() == two.keys() and all(
-        json_equal(one[path].new, two[path].new) for path in one
+def _are_same(left: _Repairs, right: _Repairs) -> bool:
+    return left.keys() == right.keys() and all(
+        json_equal(left[path].new, right[path].new) for path in left
     )

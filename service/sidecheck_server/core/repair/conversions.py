@@ -1,9 +1,9 @@
-"""Which values may take the place of one of another type: the table, and its conversions.
+"""The table of safe conversions between JSON types.
 
-A conversion is safe if the value survives it exactly and the text is the one spelling
-that it has as JSON, so that nothing is lost that the caller may have meant: "007" is
-more than 7, and "1e3" or " 5 " need somebody who knows what they are for. The empty
-string and "null" are no null, a number is no boolean, and nothing is wrapped.
+A conversion is safe if the value survives it exactly and its text is the canonical
+spelling, so that no intended information is lost: "007" may mean more than 7, and "1e3"
+or " 5 " are not converted either. The empty string and "null" do not become null, a
+number does not become a boolean, and nothing is wrapped in an array.
 """
 
 import re
@@ -12,15 +12,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from sidecheck_server.core.digests import canonical_json
-from sidecheck_server.core.engines.json_types import is_number
 from sidecheck_server.core.errors import RequestError
+from sidecheck_server.core.json_values import is_number
 from sidecheck_server.core.payload import MalformedError, decode
 from sidecheck_server.core.types import ChangeRule, JsonValue
 
-__all__ = ["CONTAINERS", "LONGEST", "SCALARS", "Conversion", "decoded"]
+__all__ = ["CONTAINERS", "LONGEST", "SCALARS", "Conversion", "decode_container"]
 
 LONGEST = 4300
-"""How many digits an integer has at most, as in `core.payload`."""
+"""The most digits of an integer, as in `core.payload`."""
 
 _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]*)")
 _DECIMAL = re.compile(r"-?(?:0|[1-9][0-9]*)\.[0-9]+")
@@ -29,20 +29,20 @@ _BOOLEANS = {"true": True, "false": False}
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """A row of the table."""
+    """One row of the table."""
 
     rule: ChangeRule
-    #: The name of the type that is demanded.
-    wanted: str
-    #: Returns the values that stand for a value: one or none.
+    #: The name of the target type.
+    target: str
+    #: Returns the converted value, or an empty list if it is not safe.
     convert: Callable[[Any], list[JsonValue]]
 
 
-def decoded(text: str, depth: int) -> list[JsonValue]:
-    """Return the object or array whose JSON text *text* is, or nothing.
+def decode_container(text: str, depth: int) -> list[JsonValue]:
+    """Return the object or array of which *text* is the JSON text, in a list, or an empty list.
 
-    Not if it nests deeper than *depth*, or is a text with which the payload as a whole
-    would be no JSON with a single meaning.
+    It is empty if the container nests deeper than *depth*, or if *text* is ambiguous
+    JSON, as with duplicate keys.
     """
     if not text.lstrip(" \t\r\n").startswith(("{", "[")):
         return []
@@ -70,7 +70,7 @@ def _boolean(value: Any) -> list[JsonValue]:
 
 
 def _number_text(value: Any) -> list[JsonValue]:
-    # 1.0 may have been written in more ways than one, and the decoder has kept none.
+    # 1.0 has several spellings, and the decoder does not keep the one that was sent.
     if not is_number(value) or (isinstance(value, float) and value.is_integer()):
         return []
     return [canonical_json(value).decode()]
@@ -81,7 +81,7 @@ def _boolean_text(value: Any) -> list[JsonValue]:
 
 
 CONTAINERS = ("object", "array")
-"""The types of what a JSON text may hold to be decoded."""
+"""The types that a JSON text is decoded to."""
 
 SCALARS = (
     Conversion(ChangeRule.STRING_TO_INTEGER, "integer", _integer),

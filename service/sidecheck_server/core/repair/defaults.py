@@ -1,34 +1,38 @@
-"""Defaults, put in where a member is absent.
+"""Defaults of absent properties.
 
-``default`` is an annotation, which judges nothing (2020-12 validation, section 9.2);
-many tools rely on it all the same. It is read in the ``properties`` of the subschemas
-that apply to an object: through references and ``allOf``, in the branch that ``if``
-selects, and in a branch of ``anyOf`` or ``oneOf`` if it alone accepts the object. The
-subschema of the member may get it through a reference or ``allOf`` of its own, unless
-it has one itself.
+``default`` is an annotation, which asserts nothing (2020-12 validation, section 9.2),
+but many tools rely on it. It is read in the ``properties`` of the subschemas that apply
+to an object: through references and ``allOf``, in the branch that ``if`` selects, and
+in a branch of ``anyOf`` or ``oneOf`` if it alone accepts the object. A property whose
+subschema has no default may take it through a reference or ``allOf`` of that subschema.
 
 A default is skipped, and reported, if
 
-- the subschemas that would judge it refuse it;
+- a subschema that would apply to it rejects it;
 - two subschemas have different ones;
 - it would make a valid payload invalid, as with a property that excludes another;
-- it would stand, however deep, in a value that it made itself.
+- it would be inside a value that it produced itself, at any depth.
 
-A default that was put in is filled like what was sent, so that ``{}`` and nothing at
-all come to the same. No item of an array is made up.
+Added defaults get defaults in turn, so an absent object and ``{}`` have the same result.
+No items are added to arrays.
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from sidecheck_server.core.budget import Budget, spend
-from sidecheck_server.core.engines.applied import Applied, Path, always, only_accepting
+from sidecheck_server.core.engines.applied import (
+    AppliedSchema,
+    Path,
+    list_unconditional,
+    only_accepting,
+)
 from sidecheck_server.core.engines.complete import CompleteEngine
-from sidecheck_server.core.engines.places import Place, member_subschemas, places
+from sidecheck_server.core.engines.containers import Container, property_subschemas, walk_containers
 from sidecheck_server.core.engines.unevaluated import accepts
-from sidecheck_server.core.equality import json_equal
-from sidecheck_server.core.explain.values import literal, quoted
-from sidecheck_server.core.repair.edits import edited
+from sidecheck_server.core.explain.values import format_literal, quote
+from sidecheck_server.core.json_values import json_equal
+from sidecheck_server.core.repair.edits import apply_edits
 from sidecheck_server.core.types import Change, ChangeRule, JsonValue, as_pointer
 
 __all__ = ["apply_defaults"]
@@ -37,13 +41,13 @@ _DEFAULT = 200
 """Steps of one default, whatever its size."""
 
 _MOST_ROUNDS = 32
-"""How deep in defaults there may be defaults."""
+"""How deep defaults may nest in defaults."""
 
 
 def apply_defaults(
     engine: CompleteEngine, value: JsonValue, budget: Budget
 ) -> tuple[JsonValue, tuple[Change, ...]]:
-    """Return *value* with the defaults of absent members, and what was put in or skipped.
+    """Return *value* with the defaults of absent properties, and those added or skipped.
 
     Raises:
         Exhausted: *budget* has too few steps.
@@ -55,124 +59,143 @@ def apply_defaults(
 
 @dataclass(frozen=True, slots=True)
 class _Default:
-    """A default, and where it was found."""
+    """A default, and its paths in payload and schema."""
 
     path: Path
     value: JsonValue
     schema_path: Path
-    #: The subschema that has it, by identity.
+    #: The identity of the subschema that has it.
     owner: int
 
-    def change(self, rule: ChangeRule, said: str) -> Change:
-        """Return the report of it."""
-        pointer, at = as_pointer(self.path), as_pointer(self.schema_path)
-        name = quoted(str(self.path[-1]))
-        return Change(pointer, rule, at, f"the default {literal(self.value)} of {name} {said}")
+    def change(self, rule: ChangeRule, outcome: str) -> Change:
+        """Return the report that the default had this *outcome*."""
+        name = quote(str(self.path[-1]))
+        return Change(
+            as_pointer(self.path),
+            rule,
+            as_pointer(self.schema_path),
+            f"the default {format_literal(self.value)} of {name} {outcome}",
+        )
 
 
 class _Filler:
-    """The rounds of filling one payload."""
+    """Application of defaults to one payload, in rounds."""
 
     def __init__(self, engine: CompleteEngine, budget: Budget) -> None:
         self._engine = engine
         self._budget = budget
-        #: What was done or not about the default of each place.
+        #: The outcome of each default, by its path in the payload.
         self.changes: dict[Path, Change] = {}
-        #: The subschemas of the defaults that were put in.
+        #: The subschemas of the applied defaults.
         self._owners: dict[Path, int] = {}
 
     def fill(self, value: JsonValue) -> JsonValue:
-        """Return *value* as it is when nothing is left to put in."""
+        """Return *value* with all defaults applied."""
         for _ in range(_MOST_ROUNDS):
-            found = list(self._wanted(value))
-            if not found:
+            defaults = list(self._find_applicable(value))
+            if not defaults:
                 break
-            value = self._put(value, found, guarded=self._is_valid(value))
+            value = self._apply(value, defaults, guarded=self._is_valid(value))
         return value
 
-    def _wanted(self, value: JsonValue) -> Iterator[_Default]:
-        """Yield what can be put into *value*; note what is skipped."""
-        for place in places(self._engine, value, self._budget, only_accepting):
-            if isinstance(place.value, dict):
-                for name, defaults in _defaults_in(place).items():
+    def _find_applicable(self, value: JsonValue) -> Iterator[_Default]:
+        """Yield the defaults that can be applied to *value*; report the others as skipped."""
+        for container in walk_containers(self._engine, value, self._budget, only_accepting):
+            if isinstance(container.value, dict):
+                for name, defaults in _defaults_in(container).items():
                     if defaults[0].path in self.changes:
                         continue
-                    self._pay(defaults[0])
-                    why_not = self._why_not(place, name, defaults)
-                    if why_not:
-                        self._skip(defaults[0], why_not)
+                    self._charge(defaults[0])
+                    reason = self._skip_reason(container, name, defaults)
+                    if reason:
+                        self._skip(defaults[0], reason)
                     else:
                         yield defaults[0]
 
-    def _pay(self, default: _Default) -> None:
-        # A default may stand in every item of an array; it is not copied, but written.
+    def _charge(self, default: _Default) -> None:
+        # A default may apply to every item of an array. It is shared, but written each time.
         spend(self._budget, _DEFAULT + _size(default.value))
 
-    def _why_not(self, place: Place, name: str, defaults: list[_Default]) -> str:
+    def _skip_reason(self, container: Container, name: str, defaults: list[_Default]) -> str:
         first = defaults[0]
-        if not all(json_equal(each.value, first.value) for each in defaults):
-            return "was not put in: another part of the schema has another default for it"
-        judging = (each for here in place.applied for each in member_subschemas(here, name))
+        if not all(json_equal(default.value, first.value) for default in defaults):
+            return "another part of the schema has a different default for it"
+        pending = (
+            subschema
+            for schema in container.applied
+            for subschema in property_subschemas(schema, name)
+        )
         if not all(
-            each.asks or accepts(each.validator, first.value, each.schema) for each in judging
+            subschema.is_condition or accepts(subschema.validator, first.value, subschema.schema)
+            for subschema in pending
         ):
-            return "was not put in: the schema itself does not allow it there"
-        above = (first.path[:length] for length in range(1, len(first.path)))
-        if any(self._owners.get(path) == first.owner for path in above):
-            return "was not put in again within itself"
+            return "it is invalid against the schema of its property"
+        ancestors = (first.path[:length] for length in range(1, len(first.path)))
+        if any(self._owners.get(path) == first.owner for path in ancestors):
+            return "it would be nested in itself"
         return ""
 
-    def _put(self, value: JsonValue, found: list[_Default], *, guarded: bool) -> JsonValue:
-        """Return *value* with the defaults *found*, without those that make it invalid."""
-        filled = edited(value, {each.path: each.value for each in found}, self._budget)
+    def _apply(self, value: JsonValue, defaults: list[_Default], *, guarded: bool) -> JsonValue:
+        """Return *value* with *defaults*; if *guarded*, without those that make it invalid."""
+        edits = {default.path: default.value for default in defaults}
+        filled = apply_edits(value, edits, self._budget)
         if not guarded or self._is_valid(filled):
-            for each in found:
-                self._owners[each.path] = each.owner
-                self.changes[each.path] = each.change(ChangeRule.DEFAULT_APPLIED, "was put in")
+            for default in defaults:
+                self._owners[default.path] = default.owner
+                self.changes[default.path] = default.change(
+                    ChangeRule.DEFAULT_APPLIED, "was applied"
+                )
             return filled
-        if len(found) == 1:
-            self._skip(found[0], "was not put in: the payload is valid without it and not with it")
+        if len(defaults) == 1:
+            self._skip(defaults[0], "it would make the valid payload invalid")
             return value
-        half = len(found) // 2
-        value = self._put(value, found[:half], guarded=True)
-        return self._put(value, found[half:], guarded=True)
+        half = len(defaults) // 2
+        value = self._apply(value, defaults[:half], guarded=True)
+        return self._apply(value, defaults[half:], guarded=True)
 
-    def _skip(self, default: _Default, why: str) -> None:
-        self.changes[default.path] = default.change(ChangeRule.DEFAULT_SKIPPED, why)
+    def _skip(self, default: _Default, reason: str) -> None:
+        self.changes[default.path] = default.change(
+            ChangeRule.DEFAULT_SKIPPED, f"was skipped: {reason}"
+        )
 
     def _is_valid(self, value: JsonValue) -> bool:
         validator, schema = self._engine.at_root(self._budget)
         return accepts(validator, value, schema)
 
 
-def _defaults_in(place: Place) -> Mapping[str, list[_Default]]:
-    """Return the defaults of the members that *place* lacks, by name."""
-    found: dict[str, list[_Default]] = {}
-    for here in place.applied:
-        for name in () if here.asks else here.get("properties", ()):
-            if name not in place.value:
-                for default in _defaults_of(here, name, (*place.path, name)):
-                    found.setdefault(name, []).append(default)
-    return found
+def _defaults_in(container: Container) -> Mapping[str, list[_Default]]:
+    """Return the defaults of the properties that *container* lacks, by name."""
+    defaults: dict[str, list[_Default]] = {}
+    for schema in container.applied:
+        for name in () if schema.is_condition else schema.get("properties", ()):
+            if name not in container.value:
+                for default in _defaults_of(schema, name, (*container.path, name)):
+                    defaults.setdefault(name, []).append(default)
+    return defaults
 
 
-def _defaults_of(here: Applied, name: str, path: Path) -> Iterator[_Default]:
-    """Yield the defaults that *here* has for its property *name*."""
-    member = here.schema["properties"][name]
-    if not isinstance(member, dict) or not _MAY_LEAD_TO_DEFAULTS & member.keys():
+def _defaults_of(schema: AppliedSchema, name: str, path: Path) -> Iterator[_Default]:
+    """Yield the defaults that *schema* has for its property *name*."""
+    subschema = schema.schema["properties"][name]
+    if not isinstance(subschema, dict) or not _MAY_LEAD_TO_DEFAULTS & subschema.keys():
         return
-    having = [each for each in always([here.below("properties", name)]) if each.has("default")]
-    own = [each for each in having if each.schema is member]
-    for each in own or having:
-        yield _Default(path, each.schema["default"], (*each.path, "default"), id(each.schema))
+    pending = schema.subschema("properties", name)
+    with_default = [
+        applied for applied in list_unconditional([pending]) if applied.has_annotation("default")
+    ]
+    own = [applied for applied in with_default if applied.schema is subschema]
+    for applied in own or with_default:
+        yield _Default(
+            path, applied.schema["default"], (*applied.path, "default"), id(applied.schema)
+        )
 
 
 def _size(value: JsonValue) -> int:
-    """Return the size of *value* in the order of characters of its text."""
+    """Return the approximate length of the JSON text of *value*, in characters."""
     if isinstance(value, str):
         return 2 + len(value)
     if isinstance(value, dict):
-        return 2 + sum(4 + len(name) + _size(member) for name, member in value.items())
+        return 2 + sum(4 + len(name) + _size(item) for name, item in value.items())
     if isinstance(value, list):
         return 2 + sum(1 + _size(item) for item in value)
     return 8

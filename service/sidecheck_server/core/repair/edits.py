@@ -1,4 +1,4 @@
-"""Edits of JSON values that leave the values themselves as they are."""
+"""Edits of JSON values that leave the original values unchanged."""
 
 from collections.abc import Mapping
 from enum import Enum
@@ -8,69 +8,66 @@ from sidecheck_server.core.budget import Budget, spend
 from sidecheck_server.core.engines.applied import Path
 from sidecheck_server.core.types import JsonValue
 
-__all__ = ["ABSENT", "Absent", "Edits", "edited"]
+__all__ = ["ABSENT", "Absent", "Edits", "apply_edits"]
 
 
 class Absent(Enum):
-    """The value of a member that is to be removed."""
+    """Type of `ABSENT`."""
 
     ABSENT = "absent"
 
 
 ABSENT = Absent.ABSENT
-"""Stands for no value at all."""
+"""Replacement of a property that is to be removed."""
 
 Edits = Mapping[Path, JsonValue | Absent]
-"""What is to stand where; no place is inside another."""
+"""Replacements by path; no path is a prefix of another."""
 
 
-def edited(value: JsonValue, edits: Edits, budget: Budget) -> JsonValue:
-    """Return *value* with *edits*: a new value that shares all that was not changed.
+def apply_edits(value: JsonValue, edits: Edits, budget: Budget) -> JsonValue:
+    """Return *value* with *edits*: a new value that shares all unchanged parts.
 
-    Members that do not exist are put in at the end of their object. Without edits it
-    is *value* itself.
+    New properties are appended to their object. Without edits it is *value* itself.
 
     Raises:
-        Exhausted: *budget* has too few steps for what is copied.
+        Exhausted: *budget* has too few steps for the copies.
     """
     if () in edits:
-        whole = edits[()]
-        assert whole is not ABSENT, "the root cannot be removed"
-        return whole
-    return _edited(value, _tree(edits), budget) if edits else value
+        root = edits[()]
+        assert root is not ABSENT, "the root cannot be removed"
+        return root
+    return _apply(value, _build_tree(edits), budget) if edits else value
 
 
 _EDIT = 30
 """Steps of one edit."""
 
 
-class _Put:
-    """What is to stand at a place."""
-
+class _Replacement:
     __slots__ = ("value",)
 
     def __init__(self, value: JsonValue | Absent) -> None:
         self.value = value
 
 
-def _tree(edits: Edits) -> dict[str | int, Any]:
+def _build_tree(edits: Edits) -> dict[str | int, Any]:
     root: dict[str | int, Any] = {}
     for path, value in edits.items():
-        here = root
+        node = root
         for step in path[:-1]:
-            here = here.setdefault(step, {})
-        here[path[-1]] = _Put(value)
+            node = node.setdefault(step, {})
+        node[path[-1]] = _Replacement(value)
     return root
 
 
-def _edited(value: Any, tree: Mapping[str | int, Any], budget: Budget) -> Any:
+def _apply(value: Any, tree: Mapping[str | int, Any], budget: Budget) -> Any:
     spend(budget, len(value) + _EDIT * len(tree))
-    changed = value.copy()
-    for step, below in tree.items():
-        if not isinstance(below, _Put):
-            changed[step] = _edited(value[step], below, budget)
-        elif below.value is ABSENT:
-            del changed[step]
+    copy = value.copy()
+    for step, subtree in tree.items():
+        if not isinstance(subtree, _Replacement):
+            copy[step] = _apply(value[step], subtree, budget)
+        elif subtree.value is ABSENT:
+            del copy[step]
         else:
-            changed[step] = below.value
-    return changed
+            copy[step] = subtree.value
+    return copy

@@ -1,44 +1,44 @@
-"""The words of repairs: what a caller may ask for."""
+"""The repairs that a caller can request."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
-__all__ = ["Coercion", "Repairs", "UnknownArguments", "UnknownMember"]
+__all__ = ["Coercion", "Repairs", "UnknownArguments", "UnknownProperty"]
 
 
 class UnknownArguments(StrEnum):
-    """What becomes of members that the schema does not know."""
+    """Treatment of properties that the schema does not know."""
 
     #: The schema alone decides.
     SCHEMA = "schema"
-    #: They are violations.
-    REFUSE = "refuse"
-    #: They are taken out.
+    #: They are violations of severity error.
+    REJECT = "reject"
+    #: They are removed.
     STRIP = "strip"
-    #: They are violations that leave the payload valid.
+    #: They are violations of severity warning; the payload stays valid.
     REPORT = "report"
 
 
 class Coercion(StrEnum):
-    """Which values of a wrong type may be turned into the right one."""
+    """Which values of a wrong type are converted to the right one."""
 
     NONE = "none"
     #: Strings that hold the JSON text of an object or an array.
     JSON_STRINGS = "json_strings"
-    #: These, and scalars whose value survives the change exactly.
+    #: These, and scalars whose value survives the conversion exactly.
     SAFE_SCALARS = "safe_scalars"
 
 
 @dataclass(frozen=True, slots=True)
-class UnknownMember:
-    """A member of an object that the schema neither knows nor forbids."""
+class UnknownProperty:
+    """A property that the schema neither knows nor forbids."""
 
-    #: Where it is, as a JSON Pointer.
+    #: JSON Pointer to the property.
     pointer: str
-    #: The ``properties`` that do not have it, as a JSON Pointer along the path of
-    #: evaluation; the first ones if there are several.
+    #: JSON Pointer to the ``properties`` that lack it, along the path of evaluation; the
+    #: first if there are several.
     keyword_location: str
-    #: What is wrong with it, for a person.
+    #: What is wrong with it, for people.
     message: str
     #: The nearest known name, or "".
     suggestion: str = ""
@@ -46,7 +46,7 @@ class UnknownMember:
 
 @dataclass(frozen=True, slots=True)
 class Repairs:
-    """What a caller asks for beside the verdict of the schema."""
+    """The requested repairs."""
 
     unknown: UnknownArguments = UnknownArguments.SCHEMA
     coercion: Coercion = Coercion.NONE

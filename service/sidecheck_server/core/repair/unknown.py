@@ -1,16 +1,16 @@
-"""Members that a schema does not know.
+"""Properties that a schema does not know.
 
-Most schemas of tools leave their objects open, as JSON Schema does by default, though
-nothing but the declared members is ever read. So a misspelt name is valid, and lost.
+Most tool schemas leave their objects open, as JSON Schema does by default, though tools
+read only the declared properties. So a misspelt name is valid, and lost.
 
-A member is unknown to its object if the subschemas that apply to the object, in the
+A property is unknown to its object if the subschemas that apply to the object, in the
 sense of ``unevaluatedProperties`` (2020-12 core, section 11.3), together
 
 - close the object or declare ``properties``, and not only under ``if``;
-- do not open it: none has ``additionalProperties`` or ``unevaluatedProperties`` that is
-  anything but ``false``;
-- and do not name the member: not in ``properties``, by a pattern, nor among the names
-  that they require or make others depend on.
+- do not open it: none has ``additionalProperties`` or ``unevaluatedProperties`` with a
+  value other than ``false``;
+- and do not name the property: not in ``properties``, by a pattern, nor among the names
+  that they require or that depend on others.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -19,55 +19,58 @@ from itertools import chain
 from typing import Any
 
 from sidecheck_server.core.budget import Budget, spend
-from sidecheck_server.core.engines.applied import Applied, Path
+from sidecheck_server.core.engines.applied import AppliedSchema, Path
 from sidecheck_server.core.engines.complete import CompleteEngine
-from sidecheck_server.core.engines.places import Place, knows_by_pattern, places
+from sidecheck_server.core.engines.containers import (
+    Container,
+    matches_name_pattern,
+    walk_containers,
+)
 from sidecheck_server.core.engines.unevaluated import accepts
-from sidecheck_server.core.explain.nearest import MOST_CANDIDATES, nearest
-from sidecheck_server.core.explain.values import Values, quoted
-from sidecheck_server.core.repair.edits import ABSENT, edited
-from sidecheck_server.core.repair.types import UnknownMember
+from sidecheck_server.core.explain.nearest import MOST_CANDIDATES, find_nearest
+from sidecheck_server.core.explain.values import Values, quote
+from sidecheck_server.core.repair.edits import ABSENT, apply_edits
+from sidecheck_server.core.repair.types import UnknownProperty
 from sidecheck_server.core.types import Change, ChangeRule, JsonValue, as_pointer
 
-__all__ = ["strip_unknown", "unknown_members"]
+__all__ = ["find_unknown_properties", "strip_unknown_properties"]
 
-# In steps: asking a subschema about a name, telling of one, comparing it with another.
-_ASKING = 15
-_FINDING = 300
-_COMPARING = 150
+# In steps: looking up a name in a schema, reporting one, comparing it with another.
+_LOOK_UP = 15
+_REPORT = 300
+_COMPARISON = 150
 
 _CLOSING = ("additionalProperties", "unevaluatedProperties")
 
 
-def unknown_members(
+def find_unknown_properties(
     engine: CompleteEngine, value: JsonValue, budget: Budget, *, hide_values: bool = False
-) -> Iterator[UnknownMember]:
-    """Yield the members in *value* that the schema does not know, and does not forbid itself.
+) -> Iterator[UnknownProperty]:
+    """Yield the properties in *value* that the schema neither knows nor forbids.
 
     Raises:
         Exhausted: *budget* has too few steps.
     """
     values = Values(hidden=hide_values)
-    for found in _found(engine, value, budget):
-        if not found.forbidden:
-            near = found.nearest(budget)
-            said = f"the schema does not know the {values.property_named(found.name)}"
-            yield UnknownMember(
-                as_pointer(found.path),
-                as_pointer(found.schema_path),
-                f"{said}; did you mean {quoted(near)}?" if near else said,
-                near,
+    for unknown in _find_unknown(engine, value, budget):
+        if not unknown.forbidden:
+            nearest = unknown.find_nearest(budget)
+            message = f"the schema does not know the {values.property_named(unknown.name)}"
+            yield UnknownProperty(
+                as_pointer(unknown.path),
+                as_pointer(unknown.schema_path),
+                f"{message}; did you mean {quote(nearest)}?" if nearest else message,
+                nearest,
             )
 
 
-def strip_unknown(
+def strip_unknown_properties(
     engine: CompleteEngine, value: JsonValue, budget: Budget, *, hide_values: bool = False
 ) -> tuple[JsonValue, tuple[Change, ...]]:
-    """Return *value* without the members that the schema does not know, and what was removed.
+    """Return *value* without the properties that the schema does not know, and the changes.
 
-    Those that it forbids because it does not know them are removed too, since that is
-    what a caller wants to be spared. Removing may change which branch of a choice
-    applies; it is repeated until nothing unknown is left.
+    Unknown properties that the schema forbids are removed too. A removal may change
+    which branch of a choice applies, so the search is repeated until it finds nothing.
 
     Raises:
         Exhausted: *budget* has too few steps.
@@ -75,107 +78,118 @@ def strip_unknown(
     values = Values(hidden=hide_values)
     changes: list[Change] = []
     while True:
-        # What is inside a member that goes goes with it.
-        found: dict[Path, _Found] = {}
-        for each in _found(engine, value, budget):
-            if not any(each.path[:length] in found for length in range(1, len(each.path))):
-                found[each.path] = each
-        if not found:
+        # A removed property takes the unknown ones inside it along.
+        removed: dict[Path, _Unknown] = {}
+        for unknown in _find_unknown(engine, value, budget):
+            path = unknown.path
+            if not any(path[:length] in removed for length in range(1, len(path))):
+                removed[path] = unknown
+        if not removed:
             return value, tuple(changes)
-        value = edited(value, dict.fromkeys(found, ABSENT), budget)
-        changes += [_removal(each, values, budget) for each in found.values()]
+        value = apply_edits(value, dict.fromkeys(removed, ABSENT), budget)
+        changes += [_removal(unknown, values, budget) for unknown in removed.values()]
 
 
-def _removal(found: "_Found", values: Values, budget: Budget) -> Change:
-    near = found.nearest(budget)
-    said = f"removed the {values.property_named(found.name)}, which the schema does not know"
+def _removal(unknown: "_Unknown", values: Values, budget: Budget) -> Change:
+    nearest = unknown.find_nearest(budget)
+    message = f"removed the {values.property_named(unknown.name)}, which the schema does not know"
     return Change(
-        as_pointer(found.path),
+        as_pointer(unknown.path),
         ChangeRule.UNKNOWN_PROPERTY_REMOVED,
-        as_pointer(found.schema_path),
-        f"{said}; perhaps {quoted(near)} was meant" if near else said,
+        as_pointer(unknown.schema_path),
+        f"{message}; it may be a misspelling of {quote(nearest)}" if nearest else message,
     )
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
-    """A member that nothing names."""
+class _Unknown:
+    """A property that no subschema names."""
 
-    place: Place
+    container: Container
     name: str
-    #: What closes the object, or declares its members.
+    #: The path of the keyword that closes the object or declares its properties.
     schema_path: Path
-    #: Whether the schema refuses it as it stands.
+    #: Whether the schema itself rejects the property.
     forbidden: bool
 
     @property
     def path(self) -> Path:
-        """Where the member is."""
-        return (*self.place.path, self.name)
+        """The path of the property."""
+        return (*self.container.path, self.name)
 
-    def nearest(self, budget: Budget) -> str:
-        """Return the name that may have been meant, or ""."""
-        declared = [here.get("properties", ()) for here in self.place.applied]
+    def find_nearest(self, budget: Budget) -> str:
+        """Return the declared and absent name that may have been meant, or ""."""
+        declared = [schema.get("properties", ()) for schema in self.container.applied]
         count = sum(map(len, declared))
-        spend(budget, count + _COMPARING * min(count, MOST_CANDIDATES))
-        known = dict.fromkeys(chain.from_iterable(declared))
-        return nearest(self.name, (each for each in known if each not in self.place.value))
+        spend(budget, count + _COMPARISON * min(count, MOST_CANDIDATES))
+        names = dict.fromkeys(chain.from_iterable(declared))
+        return find_nearest(self.name, (name for name in names if name not in self.container.value))
 
 
-def _found(engine: CompleteEngine, value: JsonValue, budget: Budget) -> Iterator[_Found]:
-    for place in places(engine, value, budget):
-        if isinstance(place.value, dict) and place.value:
-            yield from _found_in(place, budget)
+def _find_unknown(engine: CompleteEngine, value: JsonValue, budget: Budget) -> Iterator[_Unknown]:
+    for container in walk_containers(engine, value, budget):
+        if isinstance(container.value, dict) and container.value:
+            yield from _find_unknown_in(container, budget)
 
 
-def _found_in(place: Place, budget: Budget) -> Iterator[_Found]:
-    if any(here.get(name, False) is not False for here in place.applied for name in _CLOSING):
+def _find_unknown_in(container: Container, budget: Budget) -> Iterator[_Unknown]:
+    applied = container.applied
+    if any(schema.get(keyword, False) is not False for schema in applied for keyword in _CLOSING):
         return
-    closing = [(here, name) for here in place.applied for name in _CLOSING if name in here.in_force]
+    closing = [
+        (schema, keyword)
+        for schema in applied
+        for keyword in _CLOSING
+        if keyword in schema.in_force
+    ]
     declaring = [
-        (here, "properties")
-        for here in place.applied
-        if "properties" in here.in_force and not here.asks
+        (schema, "properties")
+        for schema in applied
+        if "properties" in schema.in_force and not schema.is_condition
     ]
     if not closing and not declaring:
         return
-    here, keyword = (declaring or closing)[0]
-    spend(budget, _ASKING * len(place.value) * len(place.applied))
-    for name in place.value:
-        if not any(_knows(each, name) for each in place.applied):
-            spend(budget, _FINDING)
-            forbidden = bool(closing) or _is_refused_as_name(name, place)
-            yield _Found(place, name, (*here.path, keyword), forbidden)
+    schema, keyword = (declaring or closing)[0]
+    spend(budget, _LOOK_UP * len(container.value) * len(applied))
+    for name in container.value:
+        if not any(_names(schema, name) for schema in applied):
+            spend(budget, _REPORT)
+            forbidden = bool(closing) or _is_rejected_name(name, container)
+            yield _Unknown(container, name, (*schema.path, keyword), forbidden)
 
 
-def _is_refused_as_name(name: str, place: Place) -> bool:
+def _is_rejected_name(name: str, container: Container) -> bool:
     return any(
-        "propertyNames" in here.in_force
-        and not accepts(here.validator, name, here.schema["propertyNames"])
-        for here in place.applied
+        "propertyNames" in schema.in_force
+        and not accepts(schema.validator, name, schema.schema["propertyNames"])
+        for schema in container.applied
     )
 
 
-def _knows(here: Applied, name: str) -> bool:
-    """Return whether *here* has something to say of a member called *name*."""
-    named = (names(here.schema[keyword]) for keyword, names in _NAMING if keyword in here.in_force)
-    return any(name in names for names in named) or knows_by_pattern(here, name)
+def _names(schema: AppliedSchema, name: str) -> bool:
+    """Return whether a keyword of *schema* names the property *name*."""
+    named = (
+        names_in(schema.schema[keyword])
+        for keyword, names_in in _NAMING
+        if keyword in schema.in_force
+    )
+    return any(name in names for names in named) or matches_name_pattern(schema, name)
 
 
-def _themselves(value: Collection[str]) -> Collection[str]:
+def _own_names(value: Collection[str]) -> Collection[str]:
     return value
 
 
-def _depending(value: Mapping[str, Any]) -> Collection[str]:
-    needed = (each for each in value.values() if isinstance(each, list))
-    return {*value, *chain.from_iterable(needed)}
+def _own_and_dependent_names(value: Mapping[str, Any]) -> Collection[str]:
+    dependents = (names for names in value.values() if isinstance(names, list))
+    return {*value, *chain.from_iterable(dependents)}
 
 
 _NAMING: tuple[tuple[str, Callable[[Any], Collection[str]]], ...] = (
-    ("properties", _themselves),
-    ("required", _themselves),
-    ("dependentRequired", _depending),
-    ("dependentSchemas", _themselves),
-    ("dependencies", _depending),
+    ("properties", _own_names),
+    ("required", _own_names),
+    ("dependentRequired", _own_and_dependent_names),
+    ("dependentSchemas", _own_names),
+    ("dependencies", _own_and_dependent_names),
 )
-"""The keywords that name members, and which ones."""
+"""The keywords that name properties, with a function for the names in their values."""

@@ -1,1 +1,1 @@
-"""From schema text to something that can judge: dialects, bounds, references, lowering."""
+"""The data model of schemas: dialects, keywords, resources, references, canonical form."""

@@ -1,8 +1,8 @@
-"""The dialects: which keywords a schema's ``$schema`` puts in force.
+"""Dialects: the keywords that the ``$schema`` of a schema puts in force.
 
-Five are supported by name. Another one can be used by sending its meta-schema
-along, which names one of the five as its own dialect and may, with
-``$vocabulary``, put a part of the keywords out of force.
+Five dialects are supported by name. Others are supported if their meta-schema is sent
+along: it names one of the five as its own dialect, and may disable a part of the
+keywords with ``$vocabulary``.
 """
 
 from collections.abc import Callable, Mapping
@@ -10,24 +10,31 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.core.schemas.keywords import KEYWORDS, Draft, keywords_of
-from sidecheck_server.core.types import JsonValue
+from sidecheck_server.core.schemas.keywords import KEYWORDS, keywords_of
+from sidecheck_server.core.types import Draft, JsonValue
 
-__all__ = ["DEFAULT_DIALECT", "DIALECTS", "STANDARD", "Dialect", "dialect_named", "dialect_of"]
+__all__ = [
+    "DEFAULT_DIALECT",
+    "DIALECTS",
+    "STANDARD_DIALECTS",
+    "Dialect",
+    "dialect_named",
+    "dialect_of",
+]
 
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """A set of keywords with their meaning, named by a URI."""
+    """A set of keywords with their meaning, identified by a URI."""
 
     #: The short name, as in ``2020-12``.
     name: str
-    #: What ``$schema`` says, without an empty fragment.
+    #: The value of ``$schema``, without an empty fragment.
     uri: str
     draft: Draft
     #: The keywords in force; all others are annotations.
     keywords: frozenset[str]
-    #: Whether ``format`` is asserted without anybody asking for it.
+    #: Whether ``format`` is always asserted.
     asserts_format: bool = False
     #: The meta-schema, if it is not one of the five.
     own_meta_schema: JsonValue = None
@@ -39,7 +46,7 @@ class Dialect:
 
     @property
     def reference_hides_siblings(self) -> bool:
-        """Whether ``$ref`` makes its neighbours void (drafts 4, 6 and 7; core, section 8.3)."""
+        """Whether ``$ref`` disables its siblings (drafts 4, 6 and 7; core, section 8.3)."""
         return self.draft.value <= Draft.DRAFT_07.value
 
 
@@ -67,10 +74,10 @@ DIALECTS: Mapping[str, Dialect] = MappingProxyType(
 )
 """The supported dialects by URI, the default one first."""
 
-STANDARD: Mapping[Draft, Dialect] = MappingProxyType(
+STANDARD_DIALECTS: Mapping[Draft, Dialect] = MappingProxyType(
     {dialect.draft: dialect for dialect in DIALECTS.values()}
 )
-"""The supported dialect of each draft, which others of that draft build on."""
+"""The supported dialect of each draft, on which other dialects build."""
 
 FindDocument = Callable[[str], JsonValue]
 
@@ -89,9 +96,9 @@ def dialect_named(uri: str, find_document: FindDocument = _no_document) -> Diale
     *find_document* returns the document sent along under a URI, or None.
 
     Raises:
-        Refusal: UNSUPPORTED_DIALECT if it is none of the supported ones and no
-            meta-schema of that URI was sent along, or if that meta-schema requires
-            a vocabulary that is not known (2020-12 core, section 8.1.2).
+        RequestError: UNSUPPORTED_DIALECT if it is none of the five and no meta-schema
+            of that URI was sent along, or if that meta-schema requires an unknown
+            vocabulary (2020-12 core, section 8.1.2).
     """
     return _dialect_named(_without_empty_fragment(uri), find_document, frozenset())
 
@@ -100,7 +107,7 @@ def dialect_of(schema: JsonValue, default: Dialect, find_document: FindDocument)
     """Return the dialect that *schema* declares, or *default* if it declares none.
 
     Raises:
-        Refusal: as `dialect_named`; INVALID_SCHEMA if ``$schema`` is not a string.
+        RequestError: as `dialect_named`; INVALID_SCHEMA if ``$schema`` is not a string.
     """
     if not isinstance(schema, dict) or "$schema" not in schema:
         return default
@@ -108,7 +115,7 @@ def dialect_of(schema: JsonValue, default: Dialect, find_document: FindDocument)
     if not isinstance(declared, str):
         raise RequestError(
             ErrorReason.INVALID_SCHEMA,
-            "the value of $schema is not a string; it must be a URI",
+            "the value of $schema must be a string with a URI",
         )
     return dialect_named(declared, find_document)
 
@@ -143,7 +150,7 @@ def _dialect_named(uri: str, find_document: FindDocument, seen: frozenset[str]) 
     return replace(
         dialect,
         keywords=keywords_of(parent.draft, frozenset(active)),
-        # Its presence asks for assertion whether or not support is required
+        # Its presence demands assertion, whether or not it is required
         # (2020-12 validation, section 7.2.2).
         asserts_format="format-assertion" in active,
     )
@@ -153,7 +160,7 @@ def _unsupported(uri: str) -> RequestError:
     supported = ", ".join(DIALECTS)
     return RequestError(
         ErrorReason.UNSUPPORTED_DIALECT,
-        f"the dialect {uri} is not supported; supported are {supported}, and any whose "
+        f"the dialect {uri} is not supported; expected one of {supported}, or a dialect whose "
         "meta-schema is sent along as a document",
         {"dialect": uri, "supported": supported},
     )

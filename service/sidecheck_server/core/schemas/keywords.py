@@ -1,8 +1,8 @@
-"""The keywords of JSON Schema: in which dialects they stand, and where subschemas are.
+"""Table of the keywords of JSON Schema: their drafts, vocabularies and subschemas.
 
-This table is the one place that knows at which positions of a schema there are
-subschemas, so that a ``$ref`` inside ``const`` or a property named ``default`` is
-never mistaken for a keyword. Everything that walks schemas walks by it.
+The table alone defines where a schema has subschemas, so that a ``$ref`` inside
+``const`` or a property named ``default`` is never mistaken for a keyword. All code that
+walks schemas uses it.
 """
 
 from collections.abc import Iterator, Mapping
@@ -10,23 +10,13 @@ from dataclasses import dataclass
 from enum import Enum
 from types import MappingProxyType
 
-from sidecheck_server.core.types import JsonValue
+from sidecheck_server.core.types import Draft, JsonValue
 
-__all__ = ["KEYWORDS", "Draft", "Keyword", "Position", "keywords_of", "subschemas"]
-
-
-class Draft(Enum):
-    """The published releases of JSON Schema that are supported, in order of time."""
-
-    DRAFT_04 = 4
-    DRAFT_06 = 6
-    DRAFT_07 = 7
-    DRAFT_2019_09 = 8
-    DRAFT_2020_12 = 9
+__all__ = ["KEYWORDS", "Keyword", "Position", "keywords_of", "subschemas"]
 
 
 class Position(Enum):
-    """Where a keyword's value holds subschemas."""
+    """Position of the subschemas in the value of a keyword."""
 
     NONE = "none"
     SCHEMA = "schema"
@@ -38,10 +28,10 @@ class Position(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Keyword:
-    """One keyword: its vocabulary, the drafts that have it, its subschemas."""
+    """A keyword with its vocabulary, the drafts that have it, and its subschemas."""
 
     name: str
-    #: The last segment of the vocabulary's URI; "" before vocabularies were.
+    #: The last segment of the vocabulary's URI.
     vocabulary: str
     since: Draft = Draft.DRAFT_04
     until: Draft = Draft.DRAFT_2020_12
@@ -56,7 +46,7 @@ _TABLE = (
     Keyword("$recursiveRef", "core", _D19, _D19),
     Keyword("$dynamicRef", "core", _D20),
     Keyword("$defs", "core", _D19, position=Position.SCHEMA_MAP),
-    # Renamed to $defs in 2019-09, which keeps the old name readable.
+    # Renamed to $defs in 2019-09, which still reserves the old name.
     Keyword("definitions", "core", position=Position.SCHEMA_MAP),
     # Applicators (2020-12 core, section 10)
     Keyword("allOf", "applicator", position=Position.SCHEMAS),
@@ -67,7 +57,7 @@ _TABLE = (
     Keyword("then", "applicator", _D7, position=Position.SCHEMA),
     Keyword("else", "applicator", _D7, position=Position.SCHEMA),
     Keyword("dependentSchemas", "applicator", _D19, position=Position.SCHEMA_MAP),
-    # Split in two in 2019-09, which asks implementations to go on reading it
+    # Split in two in 2019-09, which recommends to support it further
     # (2019-09 validation, appendix A).
     Keyword("dependencies", "applicator", position=Position.SCHEMA_OR_NAMES_MAP),
     Keyword("prefixItems", "applicator", _D20, position=Position.SCHEMAS),
@@ -120,11 +110,11 @@ def _by_draft() -> Iterator[tuple[Draft, Mapping[str, Keyword]]]:
 
 
 KEYWORDS: Mapping[Draft, Mapping[str, Keyword]] = MappingProxyType(dict(_by_draft()))
-"""The keywords of each draft by name. What is not here is an annotation."""
+"""The keywords of each draft by name. All others are annotations."""
 
 
 def keywords_of(draft: Draft, vocabularies: frozenset[str]) -> frozenset[str]:
-    """Return the names of the keywords that *vocabularies* of *draft* bring.
+    """Return the names of the keywords in *vocabularies* of *draft*.
 
     The core vocabulary is always in force (2020-12 core, section 8.1.2).
     """
@@ -137,10 +127,10 @@ def keywords_of(draft: Draft, vocabularies: frozenset[str]) -> frozenset[str]:
 def subschemas(
     schema: Mapping[str, JsonValue], draft: Draft
 ) -> Iterator[tuple[tuple[str | int, ...], JsonValue]]:
-    """Yield the direct subschemas of an object *schema* with the path to each.
+    """Yield the direct subschemas of *schema* with the path to each.
 
-    What stands at a subschema's position is yielded whatever it is; only the
-    meta-schema knows whether it is a schema.
+    Values at the position of a subschema are yielded even if they are not schemas: only
+    validation against the meta-schema tells.
     """
     table = KEYWORDS[draft]
     for name, value in schema.items():

@@ -1,40 +1,47 @@
-"""Where the references of a schema lead, found once and without any payload.
+"""Resolution of the references of a schema, once and without a payload.
 
-`survey` walks every subschema that can be reached: those at the positions that the
-dialect knows, and those that references lead to. Every reference must resolve
-within the schema, its documents and the published meta-schemas, even in a branch
-that no payload would reach; nothing is ever retrieved.
+`survey_schema` walks every reachable subschema: those at the positions that the dialect
+defines, and the targets of references. Every reference must resolve within the schema,
+its documents and the published meta-schemas, even in a branch that no payload reaches.
+Nothing is ever fetched.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.core.limits import Limits, exceeded
+from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.core.schemas.dialects import Dialect
 from sidecheck_server.core.schemas.keywords import subschemas
 from sidecheck_server.core.schemas.resources import Resource, Resources, UnresolvableError
 from sidecheck_server.core.types import JsonValue, as_pointer
 
-__all__ = ["REFERENCES", "Reference", "Subschema", "Survey", "survey"]
-
+__all__ = [
+    "REFERENCES",
+    "Reference",
+    "Subschema",
+    "Survey",
+    "check_reference_cycles",
+    "survey_schema",
+]
 
 REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
-"""The keywords that lead to another schema."""
+"""The reference keywords."""
 
 _PLACE_LENGTH = 300
+"""The longest place shown in a message, in characters."""
 
 
 @dataclass(frozen=True, slots=True)
 class Subschema:
-    """An object schema, with what is needed to read it."""
+    """An object schema with its resource and its path."""
 
     schema: dict[str, JsonValue]
-    #: The resource that it is a part of, against which its references are read.
+    #: The resource that contains it, against which its references are resolved.
     resource: Resource
-    #: The subschema that leads to it; None for the root.
-    above: "Subschema | None" = None
-    #: The way from there: a path, or a reference.
+    #: The subschema from which it was reached; None for the root.
+    parent: "Subschema | None" = None
+    #: The step from there: a JSON Pointer, or a reference.
     step: str = ""
 
     @property
@@ -44,26 +51,26 @@ class Subschema:
 
     @property
     def place(self) -> str:
-        """Where it stands, for a person: its way from the root, or the end of a long one."""
-        # Not kept: many subschemas may stand below one very long name.
+        """The path from the root, for people; of a long one the end."""
+        # Not cached: many subschemas may be below one very long name.
         steps: list[str] = []
-        here: Subschema | None = self
+        current: Subschema | None = self
         length = 0
-        while here is not None and length <= _PLACE_LENGTH:
-            steps.append(here.step)
-            length += len(here.step)
-            here = here.above
-        return shortened("".join(reversed(steps)), _PLACE_LENGTH)
+        while current is not None and length <= _PLACE_LENGTH:
+            steps.append(current.step)
+            length += len(current.step)
+            current = current.parent
+        return shorten_start("".join(reversed(steps)), _PLACE_LENGTH)
 
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """Where one reference leads."""
+    """A resolved reference."""
 
     target: JsonValue
-    #: The resource that the target is a part of.
+    #: The resource that contains the target.
     resource: Resource
-    #: Whether it leads there from wherever evaluation comes.
+    #: Whether the target is the same in every dynamic scope.
     static: bool = True
 
 
@@ -71,7 +78,7 @@ class Reference:
 class Survey:
     """The subschemas of a schema and its references, keyed by object identity.
 
-    The keys are valid as long as the schema that was surveyed is alive.
+    The keys are valid as long as the surveyed schema is alive.
     """
 
     reached: dict[int, Subschema] = field(default_factory=dict)
@@ -81,16 +88,16 @@ class Survey:
 Check = Callable[[Subschema], None]
 
 
-def survey(resources: Resources, check: Check, limits: Limits) -> Survey:
+def survey_schema(resources: Resources, check: Check, limits: Limits) -> Survey:
     """Return the survey of the root of *resources*, which is an object.
 
-    *check* is called with every subschema that a reference leads to outside of what
-    was reached by position, or that has a dialect of its own, before it is walked. It
-    refuses what breaks its meta-schema.
+    *check* is called, before it is walked, with every subschema that has a dialect of its
+    own or that only a reference reaches. It raises an error if the subschema is invalid
+    against its meta-schema.
 
     Raises:
-        Refusal: UNRESOLVABLE_REFERENCE, UNSUPPORTED_DIALECT, or LIMIT_EXCEEDED for
-            too many subschemas; and what *check* raises.
+        RequestError: UNRESOLVABLE_REFERENCE, UNSUPPORTED_DIALECT, or LIMIT_EXCEEDED for
+            too many subschemas; and the errors of *check*.
     """
     return _Surveyor(resources, check, limits).survey()
 
@@ -105,15 +112,15 @@ class _Surveyor:
     def survey(self) -> Survey:
         root = self.resources.root
         assert isinstance(root.contents, dict)
-        # Whatever the complete engine would refuse to read is refused before it judges.
+        # Reads all resources now, so that their errors are raised before evaluation.
         self.resources.rooted_at(root.contents)
         self.walk(Subschema(root.contents, root))
         pending = list(self.result.reached.values())
         while pending:
-            for found in self.follow(pending.pop()):
+            for target in self.follow(pending.pop()):
                 before = len(self.result.reached)
-                self.check(found)
-                self.walk(found)
+                self.check(target)
+                self.walk(target)
                 pending.extend(list(self.result.reached.values())[before:])
         return self.result
 
@@ -121,95 +128,169 @@ class _Surveyor:
         """Add the subschemas at and below *start* by position."""
         stack = [start]
         while stack:
-            here = stack.pop()
-            if id(here.schema) in self.result.reached:
+            subschema = stack.pop()
+            if id(subschema.schema) in self.result.reached:
                 continue
             if len(self.result.reached) >= self.limit:
-                raise exceeded("subschemas", self.limit, "too many subschemas")
-            self.result.reached[id(here.schema)] = here
-            stack.extend(self.children(here))
+                raise limit_exceeded_error("subschemas", self.limit, "too many subschemas")
+            self.result.reached[id(subschema.schema)] = subschema
+            stack.extend(self.children(subschema))
 
-    def children(self, here: Subschema) -> Iterator[Subschema]:
-        if "$ref" in here.schema and here.dialect.reference_hides_siblings:
+    def children(self, parent: Subschema) -> Iterator[Subschema]:
+        if "$ref" in parent.schema and parent.dialect.reference_hides_siblings:
             return
-        for path, value in subschemas(here.schema, here.dialect.draft):
+        for path, value in subschemas(parent.schema, parent.dialect.draft):
             if isinstance(value, dict):
-                yield self.enter(value, here, as_pointer(path))
+                yield self.enter(value, parent, as_pointer(path))
 
     def enter(self, schema: dict[str, JsonValue], parent: Subschema, step: str) -> Subschema:
         resource = parent.resource
         if "$id" in schema or "id" in schema:
             resource = self.resources.rooted_at(schema) or resource
-        found = Subschema(schema, resource, parent, step)
-        if found.dialect.uri != parent.dialect.uri:
-            # The meta-schema of what is around says nothing about it (2020-12 core, 9.3.3).
-            self.check(found)
-        return found
+        subschema = Subschema(schema, resource, parent, step)
+        if subschema.dialect.uri != parent.dialect.uri:
+            # The meta-schema of its parent does not apply to it (2020-12 core, 9.3.3).
+            self.check(subschema)
+        return subschema
 
-    def follow(self, here: Subschema) -> Iterator[Subschema]:
-        """Resolve the references of *here*; yield the targets that were not reached yet."""
+    def follow(self, subschema: Subschema) -> Iterator[Subschema]:
+        """Resolve the references of *subschema*; yield the targets not reached yet."""
         for keyword in REFERENCES:
-            if keyword not in here.schema or keyword not in here.dialect.keywords:
+            if keyword not in subschema.schema or keyword not in subschema.dialect.keywords:
                 continue
-            uri = here.schema[keyword]
+            uri = subschema.schema[keyword]
             if not isinstance(uri, str):
                 # Only the meta-schema of draft 4 lets this pass.
-                raise self.unresolvable(here, keyword, str(uri), "it is not a string")
-            reference = self.resolve(here, keyword, uri)
-            self.result.references[id(here.schema), keyword] = reference
+                raise self.unresolvable(subschema, keyword, str(uri), "it is not a string")
+            reference = self.resolve(subschema, keyword, uri)
+            self.result.references[id(subschema.schema), keyword] = reference
             target = reference.target
             if isinstance(target, dict) and id(target) not in self.result.reached:
-                step = f"/{keyword} -> {shortened(uri)}"
-                yield Subschema(target, reference.resource, here, step)
+                step = f"/{keyword} -> {shorten_start(uri)}"
+                yield Subschema(target, reference.resource, subschema, step)
 
-    def resolve(self, here: Subschema, keyword: str, uri: str) -> Reference:
+    def resolve(self, subschema: Subschema, keyword: str, uri: str) -> Reference:
         try:
-            target, resource = self.resources.resolve(uri, here.resource)
+            target, resource = self.resources.resolve(uri, subschema.resource)
         except UnresolvableError:
-            raise self.unresolvable(here, keyword, uri) from None
+            raise self.unresolvable(subschema, keyword, uri) from None
         if not isinstance(target, dict | bool):
-            raise self.unresolvable(here, keyword, uri, "it leads to something that is no schema")
+            raise self.unresolvable(subschema, keyword, uri, "its target is not a schema")
         if keyword == "$dynamicRef":
             return self.dynamic(uri.partition("#")[2], Reference(target, resource))
         if keyword == "$recursiveRef":
             return self.recursive(Reference(target, resource))
         return Reference(target, resource)
 
-    def dynamic(self, name: str, found: Reference) -> Reference:
+    def dynamic(self, name: str, initial: Reference) -> Reference:
         """Resolve ``$dynamicRef`` (2020-12 core, section 8.2.3.2) as far as it is static.
 
         Evaluation starts at the root, so the root is the outermost resource of any
-        dynamic scope: if it has the anchor, the reference always leads to it.
+        dynamic scope: if it has the anchor, it is always the target.
         """
         root = self.resources.root
-        if name not in found.resource.dynamic_anchors:
-            return found
+        if name not in initial.resource.dynamic_anchors:
+            return initial
         if name in root.dynamic_anchors:
             return Reference(root.dynamic_anchors[name], root)
-        return Reference(found.target, found.resource, static=False)
+        return Reference(initial.target, initial.resource, static=False)
 
-    def recursive(self, found: Reference) -> Reference:
+    def recursive(self, initial: Reference) -> Reference:
         """Resolve ``$recursiveRef`` (2019-09 core, section 8.2.4.2), as `dynamic` does."""
         root = self.resources.root
-        if found.target is not found.resource.contents or not found.resource.recursive:
-            return found
+        if initial.target is not initial.resource.contents or not initial.resource.recursive:
+            return initial
         if root.recursive:
             return Reference(root.contents, root)
-        return Reference(found.target, found.resource, static=False)
+        return Reference(initial.target, initial.resource, static=False)
 
     @staticmethod
     def unresolvable(
-        here: Subschema, keyword: str, uri: str, why: str = "nothing is there"
+        subschema: Subschema, keyword: str, uri: str, fault: str = "its target does not exist"
     ) -> RequestError:
         return RequestError(
             ErrorReason.UNRESOLVABLE_REFERENCE,
-            f"the {keyword} {shortened(uri)} at {here.place or 'the root'} does not resolve: "
-            f"{why}; references resolve within the schema and the documents sent along, and "
-            "nothing is ever fetched",
-            {"reference": shortened(uri), "place": here.place},
+            f"the {keyword} {shorten_start(uri)} at {subschema.place or 'the root'} cannot be "
+            f"resolved: {fault}; references resolve within the schema and the documents sent "
+            "along, and nothing is ever fetched",
+            {"reference": shorten_start(uri), "place": subschema.place},
         )
 
 
-def shortened(text: str, length: int = 200) -> str:
+def shorten_start(text: str, length: int = 200) -> str:
     """Return the end of *text*, at most *length* characters and an ellipsis."""
     return text if len(text) <= length else f"…{text[-length:]}"
+
+
+# Applicators that apply to the same value again (2020-12 core, section 10.2).
+_IN_PLACE = frozenset(
+    {
+        "allOf",
+        "anyOf",
+        "oneOf",
+        "not",
+        "if",
+        "then",
+        "else",
+        "dependentSchemas",
+        "dependencies",
+    }
+)
+
+
+def check_reference_cycles(survey: Survey) -> None:
+    """Check that no references and in-place applicators form a cycle.
+
+    Raises:
+        RequestError: REFERENCE_CYCLE, since evaluation would not terminate (2020-12 core,
+            section 9.4.1).
+    """
+    graph = {key: list(_successors(node, survey)) for key, node in survey.reached.items()}
+    cycle = _find_cycle(graph)
+    if cycle is not None:
+        place = survey.reached[cycle].place
+        raise RequestError(
+            ErrorReason.REFERENCE_CYCLE,
+            f"the references at {place or 'the root'} form a cycle that consumes no part of the "
+            "payload, so evaluation would not terminate",
+            {"place": place},
+        )
+
+
+def _successors(subschema: Subschema, survey: Survey) -> Iterator[int]:
+    """Yield the subschemas that *subschema* applies to the same value."""
+    schema = subschema.schema
+    for keyword in REFERENCES:
+        reference = survey.references.get((id(schema), keyword))
+        if reference is not None and id(reference.target) in survey.reached:
+            yield id(reference.target)
+    if "$ref" in schema and subschema.dialect.reference_hides_siblings:
+        return
+    for path, value in subschemas(schema, subschema.dialect.draft):
+        # `then` and `else` are ignored without `if` (draft-07 validation, section 6.6).
+        applied = path[0] in _IN_PLACE and (path[0] not in ("then", "else") or "if" in schema)
+        if isinstance(value, dict) and applied:
+            yield id(value)
+
+
+def _find_cycle(graph: Mapping[int, Iterable[int]]) -> int | None:
+    """Return a node of a cycle in *graph*, or None."""
+    done: set[int] = set()
+    for start in graph:
+        if start in done:
+            continue
+        path = {start}
+        stack = [(start, iter(graph[start]))]
+        while stack:
+            node, successors = stack[-1]
+            successor = next(successors, None)
+            if successor is None:
+                stack.pop()
+                path.discard(node)
+                done.add(node)
+            elif successor in path:
+                return successor
+            elif successor not in done:
+                path.add(successor)
+                stack.append((successor, iter(graph[successor])))
+    return None

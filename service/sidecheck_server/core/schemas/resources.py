@@ -1,61 +1,67 @@
-"""The resources that references lead to: the schema, its documents, what is embedded in them.
+"""Resources: the schema, its documents and the schemas embedded in them, by URI.
 
-A resource is a schema with a URI of its own (2020-12 core, section 4.3.5). Where the
-resources, their anchors and their dialects are is read off once, at the positions
-where the dialect has subschemas, and only when the first reference asks for it.
+A resource is a schema with a URI of its own (2020-12 core, section 4.3.5). Resources,
+anchors and dialects are indexed once, at the positions where the dialect has
+subschemas, and only when the first reference is resolved.
 
-This is not left to the resolvers of ``referencing``: they do not see every embedded
-resource (none under ``dependencies`` beside an array of names), know no dialects but
-the published ones, and lose from the dynamic scope a resource that is entered without
-a reference.
+The resolvers of ``referencing`` are not used: they miss some embedded resources (those
+under ``dependencies`` beside an array of names), know only the published dialects, and
+omit from the dynamic scope a resource that is entered without a reference.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from urllib.parse import unquote, urldefrag, urljoin
 
-from sidecheck_server.core.equality import json_equal
+from jsonschema_specifications import REGISTRY
+
 from sidecheck_server.core.errors import ErrorReason, RequestError
+from sidecheck_server.core.json_values import json_equal
 from sidecheck_server.core.schemas.dialects import Dialect
 from sidecheck_server.core.schemas.keywords import subschemas
-from sidecheck_server.core.schemas.published import PUBLISHED
 from sidecheck_server.core.types import JsonValue
 
-__all__ = ["DialectOf", "Resource", "Resources", "UnresolvableError", "identifier_of"]
+__all__ = ["PUBLISHED", "DialectOf", "Resource", "Resources", "UnresolvableError", "identifier_of"]
+
+PUBLISHED: Mapping[str, JsonValue] = MappingProxyType(
+    {uri: REGISTRY.contents(uri) for uri in REGISTRY}
+)
+"""The meta-schemas of all drafts and vocabularies by URI, without an empty fragment."""
+
 
 DialectOf = Callable[[JsonValue, Dialect], Dialect]
-"""Tells the dialect that a resource declares, given the one around it."""
+"""Returns the dialect that a resource declares, given that of its parent."""
 
 
 class UnresolvableError(LookupError):
-    """A reference leads nowhere."""
+    """A reference has no target."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Resource:
-    """A schema with a URI of its own, against which its references are read."""
+    """A schema with a URI of its own, against which its references are resolved."""
 
     uri: str
     contents: JsonValue
     dialect: Dialect
-    #: The subschemas that plain names in a fragment lead to.
+    #: The targets of plain-name fragments.
     anchors: dict[str, JsonValue] = field(default_factory=dict)
-    #: Those among them that ``$dynamicRef`` may be led to from elsewhere.
+    #: Those of them that may be targets of ``$dynamicRef`` in other resources.
     dynamic_anchors: dict[str, JsonValue] = field(default_factory=dict)
 
     @property
     def recursive(self) -> bool:
-        """Whether ``$recursiveRef`` may be led here from elsewhere."""
+        """Whether it may be the target of ``$recursiveRef`` in other resources."""
         return isinstance(self.contents, dict) and self.contents.get("$recursiveAnchor") is True
 
 
 class Resources:
-    """The resources that one schema and its documents hold.
+    """Index of the resources of one schema and its documents.
 
-    Documents are known by the URI that they were sent with, and by the one that they
-    give themselves; the published meta-schemas are always among them. Resources are
-    found by the identity of their contents too, so schema and documents must stay as
-    they are.
+    Documents have the URI that they were sent with and the one that they declare; the
+    published meta-schemas are always included. Resources are indexed by the identity of
+    their contents too, so schema and documents must not change.
     """
 
     def __init__(
@@ -73,23 +79,23 @@ class Resources:
         self.root = Resource(identifier_of(root, dialect) or "", root, dialect)
 
     def rooted_at(self, schema: JsonValue) -> Resource | None:
-        """Return the resource whose contents *schema* is."""
+        """Return the resource with the root *schema*, or None."""
         self._read_root()
         return self._by_contents.get(id(schema))
 
     def resolve(self, reference: str, base: Resource) -> tuple[JsonValue, Resource]:
-        """Return what *reference* in *base* leads to, and the resource which that is a part of.
+        """Return the target of *reference* in *base*, and the resource that contains it.
 
         Raises:
-            UnresolvableError: it leads nowhere.
-            Refusal: it leads to a resource of a dialect that is not supported, or past
-                two resources of one URI or one anchor.
+            UnresolvableError: there is no target.
+            RequestError: it is in a resource of an unsupported dialect, or resources on
+                the way share a URI or an anchor.
         """
         self._read_root()
         if reference.startswith("#"):
             resource, fragment = base, reference[1:]
         else:
-            joined = _joined(base.uri, reference)
+            joined = _join(base.uri, reference)
             if joined is None:
                 raise UnresolvableError(reference)
             uri, fragment = urldefrag(joined)
@@ -106,14 +112,14 @@ class Resources:
         if uri not in self._by_uri and uri in self._documents:
             self._read(uri, self._documents[uri])
         if uri not in self._by_uri:
-            # It may be embedded in a document that nothing has led to yet.
+            # It may be embedded in a document that was not read yet.
             for document, contents in self._documents.items():
                 if document not in self._by_uri:
                     try:
                         self._read(document, contents)
-                    except RequestError as refusal:
-                        # A dialect only matters to who refers to it.
-                        if refusal.reason is not ErrorReason.UNSUPPORTED_DIALECT:
+                    except RequestError as error:
+                        # A dialect only matters if the document is referred to.
+                        if error.reason is not ErrorReason.UNSUPPORTED_DIALECT:
                             raise
         if uri not in self._by_uri:
             raise UnresolvableError(reference)
@@ -142,95 +148,96 @@ class Resources:
     def _read(self, uri: str, contents: JsonValue) -> None:
         dialect = self._dialect_of(contents, self.root.dialect)
         identifier = identifier_of(contents, dialect)
-        resource = Resource(_joined(uri, identifier or "") or uri, contents, dialect)
+        resource = Resource(_join(uri, identifier or "") or uri, contents, dialect)
         self._by_uri.setdefault(uri, resource)
         self._add(resource)
         self._walk(resource)
 
     def _add(self, resource: Resource) -> None:
-        # Which one a reference leads to would depend on what was read first.
+        # With two, the target of a reference would depend on which was read first.
         known = self._by_uri.setdefault(resource.uri, resource).contents
         if resource.uri:
             known = self._documents.get(resource.uri, known)
-            _refuse_another(known, resource.contents, "URI", resource.uri)
+            _check_unique(known, resource.contents, "URI", resource.uri)
         self._by_contents[id(resource.contents)] = resource
 
     def _walk(self, start: Resource) -> None:
         """Add the anchors of *start* and the resources embedded in it."""
         stack = [(start.contents, start)]
         while stack:
-            schema, around = stack.pop()
+            schema, parent = stack.pop()
             if not isinstance(schema, dict):
                 continue
-            resource = around if schema is around.contents else self._embedded(schema, around)
+            resource = parent if schema is parent.contents else self._embedded(schema, parent)
             for name, dynamic in _anchors(schema, resource.dialect):
                 known = resource.anchors.setdefault(name, schema)
-                # 2020-12 core, section 8.2.2, lets this raise an error.
-                _refuse_another(known, schema, "anchor", name)
+                # An error is permitted (2020-12 core, section 8.2.2).
+                _check_unique(known, schema, "anchor", name)
                 if dynamic:
                     resource.dynamic_anchors.setdefault(name, schema)
-            within = subschemas(schema, resource.dialect.draft)
-            stack.extend((subschema, resource) for _, subschema in within)
+            children = subschemas(schema, resource.dialect.draft)
+            stack.extend((child, resource) for _, child in children)
 
-    def _embedded(self, schema: dict[str, JsonValue], around: Resource) -> Resource:
+    def _embedded(self, schema: dict[str, JsonValue], parent: Resource) -> Resource:
+        """Return the resource with the root *schema*, or *parent* if it has no identifier."""
         if "$id" not in schema and "id" not in schema:
-            return around
-        # A $schema counts at the root of a resource only (2020-12 core, section 8.1.1).
-        dialect = self._dialect_of(schema, around.dialect)
+            return parent
+        # $schema has an effect at the root of a resource only (2020-12 core, section 8.1.1).
+        dialect = self._dialect_of(schema, parent.dialect)
         identifier = identifier_of(schema, dialect)
-        uri = _joined(around.uri, identifier) if identifier else None
+        uri = _join(parent.uri, identifier) if identifier else None
         if uri is None:
-            return around
+            return parent
         resource = Resource(uri, schema, dialect)
         self._add(resource)
         return resource
 
 
-def _joined(base: str, reference: str) -> str | None:
-    """Return *reference* resolved against *base*; None for what is no URI reference."""
+def _join(base: str, reference: str) -> str | None:
+    """Return *reference* resolved against *base*, or None if it is not a URI reference."""
     try:
         return urljoin(base, reference)
     except ValueError:
         return None
 
 
-def _refuse_another(known: JsonValue, other: JsonValue, what: str, name: str) -> None:
+def _check_unique(known: JsonValue, other: JsonValue, kind: str, name: str) -> None:
     if known is not other and not json_equal(known, other):
         raise RequestError(
             ErrorReason.INVALID_SCHEMA,
-            f"two different schemas have the {what} {name[:200]}",
-            {what.lower(): name},
+            f"two different schemas have the {kind} {name[:200]}",
+            {kind.lower(): name},
         )
 
 
 def identifier_of(schema: JsonValue, dialect: Dialect) -> str | None:
-    """Return the URI that *schema* gives itself, relative to the one around it."""
+    """Return the URI that *schema* declares, relative to that of its parent."""
     if not isinstance(schema, dict) or ("$ref" in schema and dialect.reference_hides_siblings):
         return None
     identifier = schema.get(dialect.id_keyword)
     if not isinstance(identifier, str):
         return None
-    # Nothing but a fragment was an anchor before 2019-09 (draft-07 core, section 8.2.3).
+    # Before 2019-09 a mere fragment was an anchor (draft-07 core, section 8.2.3).
     return identifier.rstrip("#") if not identifier.startswith("#") else None
 
 
 def _anchors(schema: dict[str, JsonValue], dialect: Dialect) -> list[tuple[str, bool]]:
-    """Return the plain names that lead to *schema*, and whether dynamically."""
+    """Return the anchors of *schema*, and whether each is dynamic."""
     if dialect.reference_hides_siblings:
         identifier = schema.get(dialect.id_keyword)
         if "$ref" not in schema and isinstance(identifier, str) and identifier.startswith("#"):
             return [(identifier[1:], False)]
         return []
-    found = []
+    anchors = []
     for keyword, dynamic in (("$anchor", False), ("$dynamicAnchor", True)):
         name = schema.get(keyword)
         if isinstance(name, str) and (not dynamic or "$dynamicRef" in dialect.keywords):
-            found.append((name, dynamic))
-    return found
+            anchors.append((name, dynamic))
+    return anchors
 
 
 def _is_index_in(step: str, items: list[JsonValue]) -> bool:
-    # ASCII digits without leading zeros (RFC 6901, section 4), and few of them.
+    # ASCII digits without leading zeros (RFC 6901, section 4).
     if not (step.isascii() and step.isdecimal()) or (step[0] == "0" and step != "0"):
         return False
     return len(step) < 10 and int(step) < len(items)

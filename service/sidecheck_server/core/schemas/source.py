@@ -1,4 +1,4 @@
-"""What a compiled schema is made from, and nothing else: the key of every cache."""
+"""The input of a compilation, which is also the key of every cache of its results."""
 
 from dataclasses import dataclass
 
@@ -10,11 +10,11 @@ __all__ = ["SchemaSource"]
 
 @dataclass(frozen=True, slots=True)
 class SchemaSource:
-    """The text of a schema and everything else that its compilation depends on."""
+    """A schema text with everything else that its compilation depends on."""
 
     #: The schema's JSON text in UTF-8.
     json: bytes
-    #: The documents given along.
+    #: The documents sent along.
     documents: tuple[Document, ...] = ()
     #: The URI of the dialect of a schema that declares none.
     default_dialect: str = DEFAULT_DIALECT.uri

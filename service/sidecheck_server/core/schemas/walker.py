@@ -1,7 +1,7 @@
-"""Where subschemas stand: a schema walked by position, each part with the way to it.
+"""Walk over the subschemas of a schema, each with its path.
 
-Unlike `references.survey` it follows no reference and needs no schema that was admitted:
-it takes any JSON value whatever.
+Unlike `references.survey_schema` it follows no references, and takes any JSON value, not
+only an admitted schema.
 """
 
 from collections.abc import Iterator
@@ -10,82 +10,84 @@ from typing import Any, TypeAlias
 
 from sidecheck_server.core.budget import Budget, spend
 from sidecheck_server.core.schemas.dialects import DEFAULT_DIALECT, DIALECTS
-from sidecheck_server.core.schemas.keywords import Draft, subschemas
+from sidecheck_server.core.schemas.keywords import subschemas
+from sidecheck_server.core.types import Draft
 
-__all__ = ["SchemaLocation", "draft_of", "mentions", "walk_schema"]
+__all__ = ["SchemaLocation", "contains_keyword", "declared_draft", "walk_schema"]
 
-#: The way from the root of a schema to a part: keys and indexes.
+#: The path from the root of a schema: keys and indexes.
 Path: TypeAlias = tuple[str | int, ...]
 
-# In steps: looking at a subschema, and at each of its members.
+# Steps of a subschema, of each of its keywords, and of a container in it.
 _SUBSCHEMA = 60
-_MEMBER = 4
+_KEYWORD = 4
 _CONTAINER = 10
 
 
 @dataclass(frozen=True, slots=True)
 class SchemaLocation:
-    """A subschema that is an object, and where it stands."""
+    """A subschema that is an object, and its path."""
 
     schema: dict[str, Any]
     path: Path
-    #: Whether nothing but ``properties`` leads to it. The root counts: nothing does.
+    #: Whether its path consists of ``properties`` only. True for the root.
     by_properties: bool
 
 
 def walk_schema(schema: Any, budget: Budget) -> Iterator[SchemaLocation]:
-    """Yield the subschemas of *schema* that are objects, itself first, in their order.
+    """Yield the subschemas of *schema* that are objects, in document order, itself first.
 
-    They stand where the dialect has subschemas that the schema declares at its root; an
-    unknown dialect is taken for 2020-12. What stands elsewhere, for example in ``const``,
-    is data.
+    The dialect declared at the root says which keywords have subschemas; an unknown
+    dialect counts as 2020-12. Values elsewhere, as in ``const``, are data.
 
     Raises:
         Exhausted: *budget* is spent.
     """
     if not isinstance(schema, dict):
         return
-    draft = draft_of(schema)
+    draft = declared_draft(schema)
     stack = [SchemaLocation(schema, (), by_properties=True)]
     while stack:
-        here = stack.pop()
-        spend(budget, _SUBSCHEMA + _MEMBER * len(here.schema))
-        yield here
-        inner = [
+        location = stack.pop()
+        spend(budget, _SUBSCHEMA + _KEYWORD * len(location.schema))
+        yield location
+        children = [
             SchemaLocation(
-                value, (*here.path, *step), here.by_properties and step[0] == "properties"
+                value,
+                (*location.path, *path),
+                location.by_properties and path[0] == "properties",
             )
-            for step, value in subschemas(here.schema, draft)
+            for path, value in subschemas(location.schema, draft)
             if isinstance(value, dict)
         ]
-        stack.extend(reversed(inner))
+        stack.extend(reversed(children))
 
 
-def mentions(schema: Any, keyword: str, budget: Budget) -> bool:
-    """Return whether anything in *schema*, a subschema or data, is an object with *keyword*.
+def contains_keyword(schema: Any, keyword: str, budget: Budget) -> bool:
+    """Return whether any object in *schema*, subschema or data, has *keyword*.
 
-    It is a tenth of the work of looking where subschemas stand.
+    It takes a tenth of the time of `walk_schema`.
 
     Raises:
         Exhausted: *budget* is spent.
     """
     stack = [schema]
     while stack:
-        here = stack.pop()
-        if not isinstance(here, dict | list):
+        value = stack.pop()
+        if not isinstance(value, dict | list):
             continue
-        spend(budget, _CONTAINER + 2 * len(here))
-        if isinstance(here, dict):
-            if keyword in here:
+        spend(budget, _CONTAINER + 2 * len(value))
+        if isinstance(value, dict):
+            if keyword in value:
                 return True
-            stack.extend(here.values())
+            stack.extend(value.values())
         else:
-            stack.extend(here)
+            stack.extend(value)
     return False
 
 
-def draft_of(schema: dict[str, Any]) -> Draft:
-    """Return the draft that *schema* declares at its root; an unknown dialect counts as 2020-12."""
+def declared_draft(schema: dict[str, Any]) -> Draft:
+    """Return the draft that *schema* declares; an unknown dialect counts as 2020-12."""
     declared = schema.get("$schema")
     uri = declared.removesuffix("#") if isinstance(declared, str) else ""
     return DIALECTS.get(uri, DEFAULT_DIALECT).draft

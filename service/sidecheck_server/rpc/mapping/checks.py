@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from sidecheck.v1 import protocol_service_pb2
 
-from sidecheck_server.core.limits import Limits, exceeded
+from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.core.mcp.check import Checked
 from sidecheck_server.core.mcp.messages import reply_to
 from sidecheck_server.core.mcp.subjects import CheckRequest, ProtocolMessage
@@ -87,7 +87,9 @@ def tools_from_wire(
             counted before they are read.
     """
     if len(request.tools) > limits.batch_items:
-        raise exceeded("batch_items", limits.batch_items, "the tools", len(request.tools))
+        raise limit_exceeded_error(
+            "batch_items", limits.batch_items, "the tools", len(request.tools)
+        )
     terms = terms_from_wire(request.context, request.options, limits)
     return ToolsToCheck(
         listing=request.tools_list,

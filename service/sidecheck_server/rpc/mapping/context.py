@@ -8,7 +8,7 @@ from typing import Any
 from sidecheck.v1 import protocol_service_pb2, verdict_pb2
 
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.core.limits import Limits, exceeded
+from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.subjects import ReportLimits
 from sidecheck_server.core.mcp.versions import DEFAULT_VERSION, check_version_known
@@ -78,9 +78,9 @@ def _capabilities(
         return None
     text: bytes = getattr(context, field)
     if len(text) > limits.payload_bytes:
-        raise exceeded("payload_bytes", limits.payload_bytes, field, len(text))
+        raise limit_exceeded_error("payload_bytes", limits.payload_bytes, field, len(text))
     try:
-        value = decode(text, max_depth=limits.payload_depth, most=1)
+        value = decode(text, max_depth=limits.payload_depth, max_violations=1)
     except MalformedError as error:
         said = error.violations[0].message
         raise _no_capabilities(field, f"{field} are not JSON: {said}") from None

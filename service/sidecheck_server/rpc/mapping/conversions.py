@@ -18,7 +18,7 @@ from sidecheck_server.core.convert.types import (
     ServerPrefix,
 )
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.core.limits import Limits, exceeded
+from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.rpc.mapping.context import terms_from_wire
 from sidecheck_server.rpc.mapping.options import ValidationOptions
 from sidecheck_server.rpc.mapping.subjects import asked_from_wire
@@ -112,7 +112,9 @@ def tools_to_convert_from_wire(request: wire.ConvertToolsRequest, limits: Limits
         raise no_such_value("server_prefix")
     count = len(request.tools) + len(request.servers)
     if count > limits.batch_items:
-        raise exceeded("batch_items", limits.batch_items, "the tools and servers", count)
+        raise limit_exceeded_error(
+            "batch_items", limits.batch_items, "the tools and servers", count
+        )
     options = ConversionOptions(
         mode=mode,
         server_prefix=prefix,
@@ -168,7 +170,7 @@ def call_to_restore_from_wire(
     """
     count = len(request.mappings)
     if count > limits.batch_items:
-        raise exceeded("batch_items", limits.batch_items, "the plans", count)
+        raise limit_exceeded_error("batch_items", limits.batch_items, "the plans", count)
     target = target_from_wire(request.tool) if request.HasField("tool") else None
     return CallToRestore(
         request.call,

@@ -65,7 +65,7 @@ _NO_REPAIRS = Repairs()
 _UNKNOWN_ARGUMENTS: Mapping[int, UnknownArguments] = {
     options_pb2.UNKNOWN_ARGUMENTS_UNSPECIFIED: UnknownArguments.SCHEMA,
     options_pb2.UNKNOWN_ARGUMENTS_SCHEMA: UnknownArguments.SCHEMA,
-    options_pb2.UNKNOWN_ARGUMENTS_REJECT: UnknownArguments.REFUSE,
+    options_pb2.UNKNOWN_ARGUMENTS_REJECT: UnknownArguments.REJECT,
     options_pb2.UNKNOWN_ARGUMENTS_STRIP: UnknownArguments.STRIP,
     options_pb2.UNKNOWN_ARGUMENTS_REPORT: UnknownArguments.REPORT,
 }

@@ -2,7 +2,7 @@
 
 from sidecheck.v1 import registry_service_pb2, target_pb2
 
-from sidecheck_server.core.limits import Limits, exceeded
+from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.core.mcp.versions import check_version_known
 from sidecheck_server.registry.definitions import Action, Binding
 from sidecheck_server.rpc.mapping.targets import tool_from_wire
@@ -37,7 +37,9 @@ def registration_from_wire(
             UNKNOWN_PROTOCOL_VERSION.
     """
     if len(request.tools) > limits.batch_items:
-        raise exceeded("batch_items", limits.batch_items, "the tools", len(request.tools))
+        raise limit_exceeded_error(
+            "batch_items", limits.batch_items, "the tools", len(request.tools)
+        )
     check_version_known(request.protocol_version)
     change_policy = _ON_CHANGE.get(request.change_policy)
     modes = registry_service_pb2.RegistrationMode.values()

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 from agreement.editions import EDITIONS, Edition
-from agreement.judges import Judges, summon
+from agreement.engines import Engines
 from agreement.payloads import PayloadMaker
-from agreement.schemas import DeferredCheck, generate_schema
+from agreement.schemas import Question, generate_schema
 from sidecheck_server.core.budget import Exhausted
 from sidecheck_server.core.digests import canonical_json
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.mcp.wrapping.schemas import boxed, root_is_object, unboxed
-from support.compiling import judges
+from support.compiling import evaluate_all
 
 D07 = "http://json-schema.org/draft-07/schema#"
 D2019 = "https://json-schema.org/draft/2019-09/schema"
@@ -143,7 +143,7 @@ def test_a_recursive_reference_leads_to_what_stands_in_the_box() -> None:
     schema = {"$schema": D2019, "type": "array", "items": {"$recursiveRef": "#"}, "maxItems": 1}
     box = boxed(schema, plenty())
 
-    assert [True, True, False, False] == judges(
+    assert [True, True, False, False] == evaluate_all(
         box,
         [{"result": []}, {"result": [[[]]]}, {"result": [[[1]]]}, {"result": [{"result": []}]}],
     )
@@ -238,12 +238,12 @@ def test_a_box_admits_a_value_exactly_if_the_schema_does(edition: Edition) -> No
         assert before == schema
         assert canonical_json(schema) == canonical_json(again)
         one, other = (
-            summon(DeferredCheck(edition, each, question.documents)) for each in (schema, box)
+            create_engines(Question(edition, each, question.documents)) for each in (schema, box)
         )
-        if not isinstance(one, Judges):
+        if not isinstance(one, Engines):
             assert type(one) is type(other)
             continue
-        assert isinstance(other, Judges), (schema, box, other)
+        assert isinstance(other, Engines), (schema, box, other)
         maker = PayloadMaker(random, generated.follow, names=generated.names)
         for _ in range(PAYLOADS):
             value = json.loads(json.dumps(maker.make(question.schema)))
@@ -254,7 +254,7 @@ def test_a_box_admits_a_value_exactly_if_the_schema_does(edition: Edition) -> No
     assert {True, False} == told
 
 
-def _verdicts(judging: Judges, value: Any) -> dict[str, bool]:
+def _verdicts(judging: Engines, value: Any) -> dict[str, bool]:
     """Return what each judge says; nothing if it takes one of them too long."""
     try:
         engines = {

@@ -12,8 +12,8 @@ from agreement.schemas import generate_schema
 from sidecheck.boxes import unbox
 from sidecheck.text_contract import is_canonical
 from sidecheck_server.core.budget import Exhausted
-from sidecheck_server.core.equality import json_equal
 from sidecheck_server.core.errors import RequestError
+from sidecheck_server.core.json_values import json_equal
 from sidecheck_server.core.mcp.check import check
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.protocol_schemas import compile_protocol_schemas
@@ -31,7 +31,7 @@ from sidecheck_server.core.mcp.versions import VERSIONS
 from sidecheck_server.core.mcp.wrapping.definitions import adapt_tool
 from sidecheck_server.core.payload import MalformedError
 from sidecheck_server.core.types import Severity
-from support.compiling import LIMITS, compiled
+from support.compiling import LIMITS, compile_value
 from support.result_cases import RESULTS, text_of
 
 SURFACES = compile_protocol_schemas(LIMITS)
@@ -103,8 +103,8 @@ def test_the_value_comes_out_of_the_result_again(version: str) -> None:
         form = adapt_tool(text_of(tool), version, LIMITS)
         adapt_schema = json.loads(form.json)
         try:
-            before = compiled(schema, documents)
-            after = compiled(adapt_schema.get("outputSchema", {}), documents)
+            before = compile_value(schema, documents)
+            after = compile_value(adapt_schema.get("outputSchema", {}), documents)
         except RequestError:
             continue
         maker = PayloadMaker(random, generated.follow, names=generated.names)

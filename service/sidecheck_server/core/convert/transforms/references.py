@@ -9,7 +9,7 @@ from sidecheck_server.core.convert.transforms.context import Rule, TransformCont
 from sidecheck_server.core.convert.transforms.descriptions import add_note, outline, shorten
 from sidecheck_server.core.convert.transforms.merging import merge_nodes, without_keywords
 from sidecheck_server.core.convert.types import Action, Effect
-from sidecheck_server.core.limits import exceeded
+from sidecheck_server.core.limits import limit_exceeded_error
 
 __all__ = ["RULES", "cut_cycles", "inline_references"]
 
@@ -104,7 +104,7 @@ class _Inliner:
         self.count += 1
         if self.count > _MAX_NODES:
             message = "the schema with its references inlined has too many subschemas"
-            raise exceeded("subschemas", _MAX_NODES, message)
+            raise limit_exceeded_error("subschemas", _MAX_NODES, message)
         into = SchemaNode(node.path, {}, node.never, list(node.notes))
         self.pending.append(_Copy(node, into, above, keyword, name))
         return into

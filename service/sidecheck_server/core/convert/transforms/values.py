@@ -17,7 +17,7 @@ from sidecheck_server.core.convert.transforms.descriptions import (
 )
 from sidecheck_server.core.convert.transforms.value_types import APPLIES_TO, has_type, types_of
 from sidecheck_server.core.convert.types import Action, Effect
-from sidecheck_server.core.equality import json_equal
+from sidecheck_server.core.json_values import json_equal
 
 __all__ = ["RULES", "supports_pattern"]
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from sidecheck_server.core.explain.values import Values, quoted
+from sidecheck_server.core.explain.values import Values, quote
 from sidecheck_server.core.mcp.calls.members import member_text
 from sidecheck_server.core.mcp.findings import Findings
 from sidecheck_server.core.mcp.protocol_schemas import Surfaces
@@ -84,6 +84,6 @@ def check_call(
 
 
 def _mismatch(name: str, tool: str, *, hide_values: bool) -> Violation:
-    found = Values(hidden=hide_values).plain(name)
-    said = f"expected {quoted(tool)}, the tool that the call is judged under, found {found}"
+    found = Values(hidden=hide_values).format(name)
+    said = f"expected {quote(tool)}, the tool that the call is judged under, found {found}"
     return Violation("/name", "", "", NAME_MISMATCH, said)

@@ -13,7 +13,7 @@ from sidecheck_server.core.mcp.rules.results import OUTPUT_MISSING
 from sidecheck_server.core.mcp.rules.rule import Fault, of_type
 from sidecheck_server.core.mcp.subjects import ResultProfile, ToolResult
 from sidecheck_server.core.mcp.typed_values import check_value
-from sidecheck_server.core.payload import UNREADABLE
+from sidecheck_server.core.payload import UNREADABLE_CODES
 from sidecheck_server.core.types import Verdict, Violation
 
 __all__ = [
@@ -104,7 +104,7 @@ def owes_output(value: Any, version: str) -> bool:
 _KINDS: Mapping[bytes, str] = MappingProxyType(
     {b"[": "an array", b'"': "a string", b"t": "a boolean", b"f": "a boolean", b"n": "null"}
 )
-_TOLD = UNREADABLE | {"TYPE", DETAILS_UNAVAILABLE}
+_TOLD = UNREADABLE_CODES | {"TYPE", DETAILS_UNAVAILABLE}
 
 
 def must_be_object(

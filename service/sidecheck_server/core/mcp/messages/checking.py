@@ -3,7 +3,7 @@
 from typing import Any
 
 from sidecheck_server.core.budget import spend
-from sidecheck_server.core.explain.values import counted
+from sidecheck_server.core.explain.values import count_noun
 from sidecheck_server.core.mcp.findings import Findings
 from sidecheck_server.core.mcp.messages.judging import judge_message
 from sidecheck_server.core.mcp.messages.message import Kind, Message
@@ -44,7 +44,7 @@ def _batch(
 ) -> tuple[Message, ...]:
     version = findings.context.version
     if version != _BATCHES:
-        said = f"expected one message, found an array of {counted(len(value), 'item')}"
+        said = f"expected one message, found an array of {count_noun(len(value), 'item')}"
         findings.tell(envelope.BATCH_UNSUPPORTED, (), Fault((), said))
         return (Message(Kind.BROKEN, (), value),)
     if not value:

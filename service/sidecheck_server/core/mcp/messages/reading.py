@@ -128,7 +128,7 @@ def _answers_unreadable(value: dict[str, Any], version: str) -> bool:
 
 
 def _shown(value: Any, findings: Findings) -> str:
-    return Values(hidden=findings.context.hide_values).found(value)
+    return Values(hidden=findings.context.hide_values).describe(value)
 
 
 def _tell_version(value: dict[str, Any], path: Path, findings: Findings) -> None:

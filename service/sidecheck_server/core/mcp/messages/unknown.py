@@ -3,8 +3,8 @@
 from functools import lru_cache
 
 from sidecheck_server.core.budget import spend
-from sidecheck_server.core.explain.nearest import nearest
-from sidecheck_server.core.explain.values import listed, quoted
+from sidecheck_server.core.explain.nearest import find_nearest
+from sidecheck_server.core.explain.values import join_phrase, quote
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.findings import Findings
 from sidecheck_server.core.mcp.messages.message import Kind, Message
@@ -36,19 +36,19 @@ def tell_unknown(message: Message, findings: Findings) -> bool:
         return True
     versions = _versions_of(name) if len(name) < 64 else ()
     if versions:
-        said = f"{context.version} has no {name}; {listed(versions, 'and')} have it"
+        said = f"{context.version} has no {name}; {join_phrase(versions, 'and')} have it"
         if context.version >= _ASKING and name in INPUT_REQUESTS:
             said += "; since then, servers ask for it in an InputRequiredResult"
         findings.tell(methods.NOT_IN_VERSION, message.path, Fault(_AT, said))
         return False
     if not extended(context):
         spend(context.budget, _COMPARING)
-        near = "" if context.hide_values else nearest(name, _candidates(message, context))
+        near = "" if context.hide_values else find_nearest(name, _candidates(message, context))
         said = "not a method of the protocol"
         if not context.hide_values:
-            said = f"{quoted(name)} is {said}"
+            said = f"{quote(name)} is {said}"
         if near:
-            said += f"; did you mean {quoted(near)}?"
+            said += f"; did you mean {quote(near)}?"
         findings.tell(methods.UNKNOWN, message.path, Fault(_AT, said, near))
     return True
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import msgspec
 
-from sidecheck_server.core.equality import json_equal
 from sidecheck_server.core.errors import RequestError
-from sidecheck_server.core.limits import Limits, exceeded
+from sidecheck_server.core.json_values import json_equal
+from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.core.mcp.calls.results import (
     STRUCTURED_CONTENT,
     has_structured_content,
@@ -89,7 +89,9 @@ def _keeps_text_contract(result: dict[str, Any]) -> bool:
 
 def _decoded(text: bytes, limits: Limits) -> Any:
     if len(text) > limits.payload_bytes:
-        raise exceeded("payload_bytes", limits.payload_bytes, "what was returned", len(text))
+        raise limit_exceeded_error(
+            "payload_bytes", limits.payload_bytes, "what was returned", len(text)
+        )
     return decode(text, max_depth=limits.payload_depth)
 
 
@@ -183,7 +185,7 @@ def _texts(content: list[Any]) -> Iterator[str]:
 
 def _says(text: str, values: tuple[Any, ...], limits: Limits) -> bool:
     try:
-        found = decode(text.encode(), max_depth=limits.payload_depth, most=1)
+        found = decode(text.encode(), max_depth=limits.payload_depth, max_violations=1)
     except (MalformedError, RequestError):
         return False
     return any(json_equal(found, value) for value in values)

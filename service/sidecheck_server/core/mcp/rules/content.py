@@ -40,7 +40,7 @@ def _encoded(member: str) -> Check:
 def _typed(content: Any, context: Context) -> Iterator[Fault]:
     kind = _text(content, "mimeType")
     if kind is not None and not is_media_type(kind):
-        found = Values(hidden=context.hide_values).found(kind)
+        found = Values(hidden=context.hide_values).describe(kind)
         yield Fault(
             ("mimeType",), f"mimeType must be type/subtype such as image/png; found {found}"
         )
@@ -116,7 +116,7 @@ def _identified(resource: Any, context: Context) -> Iterable[Fault]:
     spend(context.budget, min(len(uri), 1 << 16) // 8 + 40)
     if is_uri(uri):
         return ()
-    found = Values(hidden=context.hide_values).found(uri)
+    found = Values(hidden=context.hide_values).describe(uri)
     said = f"uri must be a URI (RFC 3986) such as file:///a.txt; found {found}"
     return (Fault(("uri",), said),)
 
@@ -151,7 +151,7 @@ def _typed_in_prompts(message: Any, _context: Context) -> Iterator[Fault]:
 def _dated(annotations: Any, context: Context) -> Iterator[Fault]:
     moment = _text(annotations, "lastModified")
     if moment is not None and not is_iso_8601(moment):
-        found = Values(hidden=context.hide_values).found(moment)
+        found = Values(hidden=context.hide_values).describe(moment)
         yield Fault(
             ("lastModified",),
             f"lastModified must be of ISO 8601 such as 2025-01-12T15:00:58Z; found {found}",

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from sidecheck_server.core.budget import spend
-from sidecheck_server.core.explain.nearest import nearest
-from sidecheck_server.core.explain.values import Values, quoted
+from sidecheck_server.core.explain.nearest import find_nearest
+from sidecheck_server.core.explain.values import Values, quote
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules.capabilities import declared_by_client
 from sidecheck_server.core.mcp.rules.elicitation_grammar import (
@@ -157,7 +157,7 @@ def _required_undefined(value: Any, context: Context) -> Iterator[Fault]:
             yield Fault(
                 ("requestedSchema", "required", index),
                 f'the {what} is required, but is not among "properties"',
-                "" if context.hide_values else nearest(name, fields),
+                "" if context.hide_values else find_nearest(name, fields),
             )
 
 
@@ -224,7 +224,7 @@ def _sensitive_field(value: Any, context: Context) -> Iterator[Fault]:
 
 
 def _seems(secret: str, context: Context) -> str:
-    what = "a secret" if context.hide_values else quoted(secret)
+    what = "a secret" if context.hide_values else quote(secret)
     modes = has_modes(context.version)
     instead = "ask for it in url mode" if modes else "a server must not ask for it"
     return f"seems to ask for {what}; {instead}"

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from sidecheck_server.core.budget import spend
-from sidecheck_server.core.explain.values import Values, counted, listed, quoted
+from sidecheck_server.core.explain.values import Values, count_noun, join_phrase, quote
 from sidecheck_server.core.formats.dates import is_date, is_date_time
 from sidecheck_server.core.formats.mailboxes import is_email
 from sidecheck_server.core.formats.uris import is_uri
@@ -99,7 +99,7 @@ def _unknown(
     spend(context.budget, _KEYWORD)
     what = Values(hidden=context.hide_values).property_named(name, "keyword")
     where = "the items of " if len(path) > 1 else ""
-    has = listed([quoted(each) for each in known], "and")
+    has = join_phrase([quote(each) for each in known], "and")
     near = nearest_keyword(name, known, context)
     return Fault(path, f"{where}{reading.form.what} cannot have the {what}; known are {has}", near)
 
@@ -129,16 +129,16 @@ def _field_value(value: Any, context: Context) -> Iterator[Fault]:
 def _ill_formed(name: str, value: Any, reading: Reading, values: Values) -> Fault:
     if name in ("enum", "enumNames") and isinstance(value, list):
         index = next(i for i, each in enumerate(value) if not isinstance(each, str))
-        found = values.found(value[index])
+        found = values.describe(value[index])
         return Fault((name, index), f"the values of a select must be strings, found {found}")
     if name == "oneOf" and isinstance(value, list):
         index = next(i for i, each in enumerate(value) if not _is_option(each))
         return Fault(
             (name, index),
             'an option must be an object with the strings "const" and "title", '
-            f"found {values.found(value[index])}",
+            f"found {values.describe(value[index])}",
         )
-    return Fault((name,), f'"{name}" of {reading.form.what} cannot be {values.found(value)}')
+    return Fault((name,), f'"{name}" of {reading.form.what} cannot be {values.describe(value)}')
 
 
 def _is_option(value: Any) -> bool:
@@ -160,7 +160,7 @@ def _field_bounds(value: Any, context: Context) -> Iterator[Fault]:
     reading = sound_field(value, context)
     if reading is None:
         return
-    plain = Values(hidden=context.hide_values).plain
+    plain = Values(hidden=context.hide_values).format
     for least, most in _BOUNDS:
         if least not in reading.form.keywords:
             continue
@@ -192,7 +192,7 @@ def _default(value: Any, context: Context) -> Iterator[Fault]:
     reading = sound_field(value, context)
     if reading is None or "default" not in value:
         return
-    found = Values(hidden=context.hide_values).found(value["default"])
+    found = Values(hidden=context.hide_values).describe(value["default"])
     wrong = _refused(value["default"], reading, context)
     if wrong:
         yield Fault(("default",), f"the default should be {wrong}, found {found}")
@@ -206,7 +206,7 @@ def _refused(default: Any, reading: Reading, context: Context) -> str:
         options, _ = found
         known = set(options)
         if not all(each in known for each in ([default] if isinstance(default, str) else default)):
-            return f"among the {counted(len(options), 'option')} of the field"
+            return f"among the {count_noun(len(options), 'option')} of the field"
         return "" if isinstance(default, str) else _out_of(len(default), field, "Items")
     if isinstance(default, str):
         spend(context.budget, len(default))

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any, cast
 
 from sidecheck_server.core.budget import spend
-from sidecheck_server.core.explain.nearest import nearest
+from sidecheck_server.core.explain.nearest import find_nearest
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules.rule import Clause, Path
 
@@ -152,7 +152,7 @@ def nearest_keyword(name: str, known: Iterable[str], context: Context) -> str:
     if context.hide_values or name in _OTHERS:
         return ""
     spend(context.budget, _COMPARING)
-    return nearest(name, known)
+    return find_nearest(name, known)
 
 
 def is_integer(value: Any) -> bool:

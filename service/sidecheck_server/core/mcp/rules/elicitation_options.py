@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from sidecheck_server.core.budget import spend
-from sidecheck_server.core.explain.values import Values, counted
+from sidecheck_server.core.explain.values import Values, count_noun
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules.elicitation_grammar import (
     REQUESTED_SCHEMA,
@@ -87,7 +87,7 @@ def _options_repeated(value: Any, context: Context) -> Iterator[Fault]:
             where = () if path[-1] == "enum" else ("const",)
             yield Fault(
                 (*path, index, *where),
-                f"the options of a select should differ, found {named.found(option)} "
+                f"the options of a select should differ, found {named.describe(option)} "
                 f"as option {before} and {index}",
             )
 
@@ -108,8 +108,8 @@ def _enum_names(value: Any, context: Context) -> Iterator[Fault]:
     if names != options:
         yield Fault(
             ("enumNames",),
-            f'"enumNames" should have a name for each of the {counted(options, "value")} '
-            f'of "enum", found {counted(names, "name")}',
+            f'"enumNames" should have a name for each of the {count_noun(options, "value")} '
+            f'of "enum", found {count_noun(names, "name")}',
         )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import unquote_plus
 
 from sidecheck_server.core.budget import spend
-from sidecheck_server.core.explain.values import Values, quoted
+from sidecheck_server.core.explain.values import Values, quote
 from sidecheck_server.core.formats.uris import is_uri
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
@@ -64,7 +64,7 @@ def _url_invalid(value: Any, context: Context) -> Iterator[Fault]:
     if isinstance(url, str):
         spend(context.budget, 40 + len(url))
         if _valid(url) is None:
-            found = Values(hidden=context.hide_values).found(url)
+            found = Values(hidden=context.hide_values).describe(url)
             yield Fault(_PATH, f'"url" must be a valid URL, found {found}')
 
 
@@ -82,7 +82,7 @@ def _url_not_https(value: Any, context: Context) -> Iterator[Fault]:
         return
     if parts["scheme"].lower() == "http" and _DEVELOPMENT.fullmatch(parts["host"] or ""):
         return
-    scheme = "another scheme" if context.hide_values else quoted(parts["scheme"])
+    scheme = "another scheme" if context.hide_values else quote(parts["scheme"])
     yield Fault(_PATH, f'"url" should have the scheme "https", found {scheme}')
 
 
@@ -124,7 +124,7 @@ def _url_preauthenticated(value: Any, context: Context) -> Iterator[Fault]:
             yield Fault(
                 _PATH,
                 f'"url" should give no access by itself, found the parameter '
-                f"{quoted(unquote_plus(name).lower())}",
+                f"{quote(unquote_plus(name).lower())}",
             )
             return
 
@@ -145,7 +145,7 @@ def _url_suspicious(value: Any, context: Context) -> Iterator[Fault]:
         return
     for label in host.lower().split("."):
         if label.startswith("xn--"):
-            shown = "" if context.hide_values else f" {quoted(label)}, {_shown(label)}"
+            shown = "" if context.hide_values else f" {quote(label)}, {_shown(label)}"
             yield Fault(
                 _PATH, f'the host of "url" may look like another: it has the Punycode label{shown}'
             )
@@ -160,7 +160,7 @@ def _shown(label: str) -> str:
         text = ""
     if not text:
         return "which says nothing"
-    return "shown as " + quoted(text) + " = " + ascii(text)
+    return "shown as " + quote(text) + " = " + ascii(text)
 
 
 RULES: tuple[Rule, ...] = (

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Any, TypeGuard
 
 from sidecheck_server.core.budget import spend
-from sidecheck_server.core.explain.values import Values, kind_of, listed, literal
+from sidecheck_server.core.explain.values import Values, describe_kind, format_literal, join_phrase
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Path, Rule, rule
 from sidecheck_server.core.mcp.rules.secrets import names_secret
-from sidecheck_server.core.schemas.walker import mentions, walk_schema
+from sidecheck_server.core.schemas.walker import contains_keyword, walk_schema
 from sidecheck_server.core.types import Severity, as_pointer
 
 __all__ = ["HEADER", "RULES"]
@@ -48,7 +48,7 @@ class _Annotation:
 
 def _annotations(tool: Any, context: Context) -> Iterator[_Annotation]:
     schema = tool.get("inputSchema") if isinstance(tool, dict) else None
-    if not mentions(schema, HEADER, context.budget):
+    if not contains_keyword(schema, HEADER, context.budget):
         return  # as with nearly every tool
     for here in walk_schema(schema, context.budget):
         if HEADER in here.schema:
@@ -70,7 +70,7 @@ def _annotations(tool: Any, context: Context) -> Iterator[_Annotation]:
 def _a_string(tool: Any, context: Context) -> Iterator[Fault]:
     for one in _annotations(tool, context):
         if not isinstance(one.name, str):
-            found = kind_of(one.name)
+            found = describe_kind(one.name)
             yield Fault(one.at, f"x-mcp-header must be the name of a header; found {found}")
 
 
@@ -128,7 +128,7 @@ def _a_token(tool: Any, context: Context) -> Iterator[Fault]:
             yield Fault(
                 one.at,
                 "x-mcp-header must be a token: letters, digits and !#$%&'*+-.^_`|~ of ASCII; "
-                f"found {values.found(one.name)}",
+                f"found {values.describe(one.name)}",
             )
 
 
@@ -169,9 +169,10 @@ def _primitive(tool: Any, context: Context) -> Iterator[Fault]:
         elif context.hide_values:
             found = "it has another"
         else:
-            found = f"it has {literal(type_)}"
+            found = f"it has {format_literal(type_)}"
         yield Fault(
-            one.at, f"a parameter with x-mcp-header must have the type {listed(_TYPES)}; {found}"
+            one.at,
+            f"a parameter with x-mcp-header must have the type {join_phrase(_TYPES)}; {found}",
         )
 
 
@@ -192,7 +193,7 @@ def _safe(tool: Any, context: Context) -> Iterator[Fault]:
             continue
         for step, value in _integers(one.schema, context):
             if abs(value) > _SAFE:
-                found = "" if context.hide_values else f"; found {literal(value)}"
+                found = "" if context.hide_values else f"; found {format_literal(value)}"
                 yield Fault(
                     (*one.path, *step),
                     "integers with x-mcp-header must lie from -9007199254740991 to "

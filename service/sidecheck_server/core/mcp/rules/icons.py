@@ -51,7 +51,7 @@ def _safe_scheme(icon: Any, context: Context) -> Iterator[Fault]:
     if scheme in {"https", "http", "data"}:
         return
     if not scheme:
-        found = f"found {Values(hidden=context.hide_values).found(src)}, which has no scheme"
+        found = f"found {Values(hidden=context.hide_values).describe(src)}, which has no scheme"
     elif context.hide_values:
         found = "found another scheme"
     else:
@@ -91,7 +91,7 @@ def _well_formed(icon: Any, context: Context) -> Iterator[Fault]:
     spend(context.budget, len(src) // 8 + 40)
     _, _, rest = src.partition(":")
     if not is_uri(src) or not re.match(r"//[^/?#]", rest):
-        found = Values(hidden=context.hide_values).found(src)
+        found = Values(hidden=context.hide_values).describe(src)
         yield Fault(("src",), f"the src of an icon must be a URI with a host; found {found}")
 
 
@@ -136,7 +136,7 @@ def _sized(icon: Any, context: Context) -> Iterator[Fault]:
     spend(context.budget, _ONE_SIZE * len(sizes))
     for index, size in enumerate(sizes):
         if isinstance(size, str) and size != "any" and not _SIZE.fullmatch(size):
-            found = Values(hidden=context.hide_values).found(size)
+            found = Values(hidden=context.hide_values).describe(size)
             yield Fault(
                 ("sizes", index),
                 f'the size must be width and height such as "48x48", or "any"; found {found}',
@@ -156,7 +156,7 @@ def _an_image(icon: Any, context: Context) -> Iterator[Fault]:
     if kind is None:
         return
     if not kind.lower().startswith("image/") or not is_media_type(kind):
-        found = Values(hidden=context.hide_values).found(kind)
+        found = Values(hidden=context.hide_values).describe(kind)
         yield Fault(
             ("mimeType",), f"the mimeType must be that of an image such as image/png; found {found}"
         )

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from sidecheck_server.core.budget import spend
-from sidecheck_server.core.explain.nearest import nearest
+from sidecheck_server.core.explain.nearest import find_nearest
 from sidecheck_server.core.explain.values import Values
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.methods import INPUT_REQUESTS
@@ -62,8 +62,8 @@ def _result_type(value: Any, context: Context) -> Iterator[Fault]:
     type_ = value.get("resultType") if isinstance(value, dict) else None
     if type(type_) is str and type_ not in _TYPES and not extended(context):
         spend(context.budget, 400)
-        found = Values(hidden=context.hide_values).found(type_)
-        near = "" if context.hide_values else nearest(type_, _TYPES)
+        found = Values(hidden=context.hide_values).describe(type_)
+        near = "" if context.hide_values else find_nearest(type_, _TYPES)
         yield Fault(
             ("resultType",), f'expected "complete" or "input_required", found {found}', near
         )

@@ -143,7 +143,7 @@ def _version(value: Any, context: Context) -> Iterable[Fault]:
     version = value.get(_VERSION) if isinstance(value, dict) else None
     if version == context.version or type(version) is not str:
         return ()
-    found = Values(hidden=context.hide_values).found(version)
+    found = Values(hidden=context.hide_values).describe(version)
     said = f'expected "{context.version}", found {found}'
     return (Fault((_VERSION,), said, context.version),)
 
@@ -191,7 +191,7 @@ def _related_task(value: Any, context: Context) -> Iterator[Fault]:
         return
     task = value[_RELATED_TASK]
     if not (isinstance(task, dict) and isinstance(task.get("taskId"), str)):
-        found = Values(hidden=context.hide_values).found(task)
+        found = Values(hidden=context.hide_values).describe(task)
         said = f"expected an object with the text taskId, found {found}"
         yield Fault((_RELATED_TASK,), said)
 
@@ -240,7 +240,7 @@ def _traced(name: str, value: Any, context: Context) -> Iterable[Fault]:
     text = value[name]
     if isinstance(text, str) and tracing.FORMATS[name](text, context.budget):
         return ()
-    found = Values(hidden=context.hide_values).found(text)
+    found = Values(hidden=context.hide_values).describe(text)
     return (Fault((name,), f"expected {tracing.EXPECTED[name]}, found {found}"),)
 
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any, TypeAlias
 
 from sidecheck_server.core.budget import spend
-from sidecheck_server.core.explain.values import counted, listed, quoted
+from sidecheck_server.core.explain.values import count_noun, join_phrase, quote
 from sidecheck_server.core.mcp.characters import look_alike, named
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.name_grammars import PROVIDERS, NameGrammar, ProviderGrammar
@@ -123,7 +123,7 @@ def _of_characters(name: str, context: Context) -> Said | None:
         return None
     spend(context.budget, _WORDS * _MOST_NAMED + _SPELLING * len(found))
     if context.hide_values:
-        said, better = counted(len(found), "other character"), ""
+        said, better = count_noun(len(found), "other character"), ""
     else:
         said, better = _listed(found), _spelled_right(name, found)
     return f"the name must be of {_SPECIFIED.in_words} alone; it has {said}", better
@@ -132,7 +132,7 @@ def _of_characters(name: str, context: Context) -> Said | None:
 def _listed(characters: list[str]) -> str:
     shown = named(characters[:_MOST_NAMED])
     more = len(characters) - len(shown)
-    return listed([*shown, f"{more} more"] if more else shown, "and")
+    return join_phrase([*shown, f"{more} more"] if more else shown, "and")
 
 
 def _spelled_right(name: str, alien: list[str]) -> str:
@@ -202,7 +202,7 @@ def _unique(result: Any, context: Context) -> Iterator[Fault]:
         spend(context.budget, len(name) // 16)
         before = first.setdefault(name, index)
         if before != index:
-            which = "this name" if context.hide_values else f"the name {quoted(name)}"
+            which = "this name" if context.hide_values else f"the name {quote(name)}"
             yield Fault(("tools", index, "name"), f"the tool at /tools/{before} has {which} too")
 
 

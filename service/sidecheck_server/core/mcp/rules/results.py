@@ -6,8 +6,8 @@ from types import MappingProxyType
 from typing import Any
 
 from sidecheck_server.core.budget import Budget, spend
-from sidecheck_server.core.equality import json_equal
 from sidecheck_server.core.errors import RequestError
+from sidecheck_server.core.json_values import json_equal
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
 from sidecheck_server.core.payload import MalformedError, decode
@@ -74,7 +74,7 @@ def _holds(item: Any, content: Any, least: int, budget: Budget) -> bool:
         return False
     spend(budget, _TRY + _CHARACTER * len(text))
     try:
-        return json_equal(decode(text.encode(), max_depth=_DEEPEST, most=1), content)
+        return json_equal(decode(text.encode(), max_depth=_DEEPEST, max_violations=1), content)
     except (MalformedError, RequestError):
         return False
 

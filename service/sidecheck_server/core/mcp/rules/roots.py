@@ -28,7 +28,7 @@ def _file(root: Any, context: Context) -> Iterator[Fault]:
         return
     spend(context.budget, min(len(uri), 1 << 16) // 8 + 40)
     if uri[: len(_SCHEME)].lower() != _SCHEME or not is_uri(uri):
-        found = Values(hidden=context.hide_values).found(uri)
+        found = Values(hidden=context.hide_values).describe(uri)
         yield Fault(("uri",), f"uri must be a file:// URI such as file:///home/ann; found {found}")
 
 

@@ -166,7 +166,7 @@ def _tool_name_repeated(value: Any, context: Context) -> Iterator[Fault]:
         before = first.setdefault(name, index)
         if before != index:
             spend(context.budget, 120)
-            found = Values(hidden=context.hide_values).found(name)
+            found = Values(hidden=context.hide_values).describe(name)
             yield Fault(
                 ("tools", index, "name"),
                 f"the names of tools should differ, found {found} as tool {before} and {index}",
@@ -188,7 +188,7 @@ def _max_tokens(value: Any, context: Context) -> Iterator[Fault]:
     if (isinstance(most, int) and not isinstance(most, bool)) or whole:
         assert isinstance(most, int | float)
         if most <= 0:
-            found = Values(hidden=context.hide_values).found(most)
+            found = Values(hidden=context.hide_values).describe(most)
             yield Fault(("maxTokens",), f'"maxTokens" must be positive, found {found}')
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from sidecheck_server.core.budget import spend
-from sidecheck_server.core.explain.values import Values, counted, quoted
+from sidecheck_server.core.explain.values import Values, count_noun, quote
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule, sparing
 from sidecheck_server.core.mcp.rules.sampling_ordinary import is_balanced, is_ordinary_message
@@ -39,7 +39,7 @@ _FAULT = 120
 
 
 def _named(what: str, id_: str, context: Context) -> str:
-    return what if context.hide_values else f"{what} with the id {quoted(id_)}"
+    return what if context.hide_values else f"{what} with the id {quote(id_)}"
 
 
 @rule(
@@ -91,7 +91,7 @@ def _mixed(value: Any, context: Context) -> Iterator[Fault]:
         others = turn.others + len(turn.uses)
         # Results that the assistant brings are wrong by themselves.
         if turn.role != "assistant" and turn.results and others:
-            found = f"found {counted(others, 'block')} of other types"
+            found = f"found {count_noun(others, 'block')} of other types"
             text = _MIXED if turn.index == last else "a message with tool_result holds nothing else"
             yield Fault(turn.at(("content",)), f"{text}; {found}")
 
@@ -175,7 +175,7 @@ def _use_id_repeated(value: Any, context: Context) -> Iterator[Fault]:
     for use in read_turn(value, context).uses:
         if use.id is not None and use.id in seen:
             spend(context.budget, _FAULT)
-            found = Values(hidden=context.hide_values).found(use.id)
+            found = Values(hidden=context.hide_values).describe(use.id)
             yield Fault((*use.path, "id"), f"ids of tool_use must differ, found {found} again")
         elif use.id is not None:
             seen.add(use.id)
@@ -198,7 +198,7 @@ def _use_id_reused(value: Any, context: Context) -> Iterator[Fault]:
         for use in turn.uses:
             if use.id is not None and first.setdefault(use.id, turn.index) != turn.index:
                 spend(context.budget, _FAULT)
-                found = Values(hidden=context.hide_values).found(use.id)
+                found = Values(hidden=context.hide_values).describe(use.id)
                 yield Fault(
                     turn.at((*use.path, "id")),
                     f"the id of a tool_use should be unique, found {found} in message "

@@ -5,8 +5,8 @@ from itertools import zip_longest
 from typing import Any
 
 from sidecheck_server.core.budget import Budget, spend
-from sidecheck_server.core.explain.nearest import nearest
-from sidecheck_server.core.explain.values import Values, listed, quoted
+from sidecheck_server.core.explain.nearest import find_nearest
+from sidecheck_server.core.explain.values import Values, join_phrase, quote
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules.rule import (
     Clause,
@@ -65,11 +65,11 @@ class _Tools:
         spend(self._context.budget, _UNKNOWN + 100 * min(len(self._schemas), 200))
         if self._context.hide_values:
             return Fault((*path, "name"), "the request has no tool of that name")
-        known = listed([quoted(each) for each in list(self._schemas)[:8]]) or "none at all"
+        known = join_phrase([quote(each) for each in list(self._schemas)[:8]]) or "none at all"
         return Fault(
             (*path, "name"),
-            f"the request has no tool {quoted(name)}; it has {known}",
-            nearest(name, self._schemas),
+            f"the request has no tool {quote(name)}; it has {known}",
+            find_nearest(name, self._schemas),
         )
 
     def _matching(self, schema: dict[str, Any], use: ToolUse, path: Path) -> DeferredCheck:
@@ -234,7 +234,7 @@ def _result_stop_reason(value: Any, context: Context) -> Iterator[Fault]:
     if reason == "toolUse" and not turn.uses:
         yield Fault(("stopReason",), 'the model stopped for "toolUse", and uses no tool')
     if reason == "endTurn" and turn.uses:
-        found = Values(hidden=context.hide_values).plain("endTurn")
+        found = Values(hidden=context.hide_values).format("endTurn")
         yield Fault(("stopReason",), f'"stopReason" should be "toolUse", found {found}', "toolUse")
 
 

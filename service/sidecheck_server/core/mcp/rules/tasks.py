@@ -30,7 +30,7 @@ def _begins(result: Any, context: Context) -> Iterator[Fault]:
     task = result.get("task") if isinstance(result, dict) else None
     status = task.get("status") if isinstance(task, dict) else None
     if status in _LATER:
-        found = Values(hidden=context.hide_values).found(status)
+        found = Values(hidden=context.hide_values).describe(status)
         said = f'a task must begin with the status "working", found {found}'
         yield Fault(("task", "status"), said, "working")
 
@@ -50,7 +50,7 @@ def _dated(task: Any, context: Context) -> Iterator[Fault]:
     for member in ("createdAt", "lastUpdatedAt"):
         moment = task.get(member)
         if isinstance(moment, str) and not is_iso_8601(moment):
-            found = Values(hidden=context.hide_values).found(moment)
+            found = Values(hidden=context.hide_values).describe(moment)
             said = f"{member} must be of ISO 8601 such as 2025-11-25T10:30:00Z; found {found}"
             yield Fault((member,), said)
 

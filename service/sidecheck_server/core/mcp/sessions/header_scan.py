@@ -81,7 +81,7 @@ def _value(text: Any) -> Any:
     if text is None:
         return None
     try:
-        return decode(bytes(text), max_depth=_DEEPEST, most=1)
+        return decode(bytes(text), max_depth=_DEEPEST, max_violations=1)
     except (MalformedError, RequestError, RecursionError):
         return None
 

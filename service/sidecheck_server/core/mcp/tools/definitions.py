@@ -6,8 +6,8 @@ import msgspec
 
 from sidecheck_server.core.digests import digest_of
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.core.explain.nearest import nearest
-from sidecheck_server.core.limits import Limits, exceeded
+from sidecheck_server.core.explain.nearest import find_nearest
+from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.core.payload import MalformedError, decode
 from sidecheck_server.core.schemas.source import SchemaSource
 from sidecheck_server.core.types import Document, JsonValue, Violation
@@ -85,7 +85,9 @@ def refuse_too_large_tool(text: bytes, limits: Limits) -> None:
         Refusal: LIMIT_EXCEEDED.
     """
     if len(text) > 2 * limits.schema_bytes:
-        raise exceeded("schema_bytes", 2 * limits.schema_bytes, "the tool definition", len(text))
+        raise limit_exceeded_error(
+            "schema_bytes", 2 * limits.schema_bytes, "the tool definition", len(text)
+        )
 
 
 def find_tool(text: bytes, name: str, limits: Limits) -> bytes:
@@ -106,7 +108,7 @@ def find_tool(text: bytes, name: str, limits: Limits) -> bytes:
     tools = _listed(value)
     found = next((tool for tool in tools if name_of(tool) == name), None)
     if found is None:
-        near = nearest(name, [name_of(tool) for tool in tools])
+        near = find_nearest(name, [name_of(tool) for tool in tools])
         raise RequestError(
             ErrorReason.UNKNOWN_TOOL,
             f"no tool {name[:128]!r} is in the file" + (f"; is it {near!r}?" if near else ""),

@@ -6,11 +6,11 @@ from typing import Any
 import msgspec
 
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.core.limits import Limits, exceeded
+from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.core.mcp.rules.rule import Clause
 from sidecheck_server.core.mcp.subjects import ProtocolMessage, ToolList
 from sidecheck_server.core.mcp.versions import DEFAULT_VERSION
-from sidecheck_server.core.payload import MalformedError, decode, nesting
+from sidecheck_server.core.payload import MalformedError, decode, nesting_depth
 from sidecheck_server.core.types import Violation
 
 __all__ = ["ListedTool", "Listing", "list_tools", "read_listing"]
@@ -59,10 +59,10 @@ def read_listing(text: bytes, limits: Limits) -> Listing:
         Refusal: INVALID_TOOL, with a problem for each fault outside of the definitions,
             or LIMIT_EXCEEDED if *text* nests too deep to be read or has too many of them.
     """
-    depth = nesting(text)
+    depth = nesting_depth(text)
     if depth > max(_READABLE_DEPTH, limits.schema_depth):
-        raise exceeded(
-            "schema_depth", limits.schema_depth, "arrays and objects nest too deep", depth
+        raise limit_exceeded_error(
+            "schema_depth", limits.schema_depth, "arrays and objects nest too deeply", depth
         )
     faults: tuple[Violation, ...] = ()
     try:
@@ -115,7 +115,7 @@ def _items(text: bytes, pointer: str, limits: Limits) -> tuple[ListedTool, ...]:
             (_fault(pointer, "TOOLS_NOT_A_LIST", "the tools must be a list of definitions"),)
         )
     if len(value) > limits.batch_items:
-        raise exceeded("batch_items", limits.batch_items, "the tools", len(value))
+        raise limit_exceeded_error("batch_items", limits.batch_items, "the tools", len(value))
     return tuple(ListedTool(f"{pointer}/{index}", bytes(item)) for index, item in enumerate(value))
 
 

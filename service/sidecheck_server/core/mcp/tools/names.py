@@ -11,7 +11,7 @@ from sidecheck_server.core.mcp.findings import Findings
 from sidecheck_server.core.mcp.rules.names import NAME_RULES, NO_DUPLICATES, Judge
 from sidecheck_server.core.mcp.rules.rule import Fault
 from sidecheck_server.core.mcp.subjects import ReportLimits
-from sidecheck_server.core.types import RANK, Verdict, Violation
+from sidecheck_server.core.types import SEVERITY_RANK, Verdict, Violation
 
 __all__ = [
     "CheckedName",
@@ -105,7 +105,8 @@ def checking_names(
     judges = [
         (each.judge, each.rule.violation(_NAMELESS, context.version))
         for each in NAME_RULES
-        if each.rule.holds_in(context.version) and RANK[each.rule.severity] <= RANK[how.least]
+        if each.rule.holds_in(context.version)
+        and SEVERITY_RANK[each.rule.severity] <= SEVERITY_RANK[how.least]
     ]
     known: dict[str, CheckedName] = {}
     telling = _Telling(judges, context, how)

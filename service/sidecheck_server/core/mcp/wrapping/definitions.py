@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from sidecheck_server.core.budget import Exhausted
-from sidecheck_server.core.limits import Limits, exceeded
+from sidecheck_server.core.limits import Limits, limit_exceeded_error, recursion_depth_error
 from sidecheck_server.core.mcp.tools.definitions import read_tool
 from sidecheck_server.core.mcp.types.model import ObjectType
 from sidecheck_server.core.mcp.types.rendering import fields_of
@@ -72,9 +72,11 @@ def adapted_output_schema(schema: dict[str, Any], version: str, limits: Limits) 
     """
     try:
         return adapt_schema(schema, version, [limits.steps])
-    except (Exhausted, RecursionError):
+    except RecursionError:
+        raise recursion_depth_error("the output schema nests too deeply to adapt") from None
+    except Exhausted:
         said = "giving the output schema another form takes too long"
-        raise exceeded("steps", limits.steps, said) from None
+        raise limit_exceeded_error("steps", limits.steps, said) from None
 
 
 @lru_cache(maxsize=16)  # There are fewer versions.

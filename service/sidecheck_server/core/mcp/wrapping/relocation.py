@@ -11,9 +11,10 @@ from typing import Any
 from urllib.parse import unquote
 
 from sidecheck_server.core.budget import Budget, spend
-from sidecheck_server.core.schemas.dialects import STANDARD
-from sidecheck_server.core.schemas.keywords import KEYWORDS, Draft, subschemas
+from sidecheck_server.core.schemas.dialects import STANDARD_DIALECTS
+from sidecheck_server.core.schemas.keywords import KEYWORDS, subschemas
 from sidecheck_server.core.schemas.resources import identifier_of
+from sidecheck_server.core.types import Draft
 
 __all__ = [
     "Own",
@@ -38,7 +39,7 @@ _POINTING = ("$ref", "$dynamicRef")
 
 def is_resource(schema: Any, draft: Draft) -> bool:
     """Return whether *schema* has a URI of its own."""
-    return bool(identifier_of(schema, STANDARD[draft]))
+    return bool(identifier_of(schema, STANDARD_DIALECTS[draft]))
 
 
 def own_schemas(root: dict[str, Any], draft: Draft, budget: Budget) -> Own:

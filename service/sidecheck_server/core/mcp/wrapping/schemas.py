@@ -12,8 +12,8 @@ from urllib.parse import quote
 
 from sidecheck_server.core.budget import Budget, spend
 from sidecheck_server.core.digests import digest_of
-from sidecheck_server.core.equality import json_equal
 from sidecheck_server.core.errors import ErrorReason, RequestError
+from sidecheck_server.core.json_values import json_equal
 from sidecheck_server.core.mcp.calls.results import has_structured_content, objects_only
 from sidecheck_server.core.mcp.wrapping.marks import FIELD, MARK, box_of
 from sidecheck_server.core.mcp.wrapping.relocation import (
@@ -25,9 +25,8 @@ from sidecheck_server.core.mcp.wrapping.relocation import (
     references_in,
     rewritten,
 )
-from sidecheck_server.core.schemas.keywords import Draft
-from sidecheck_server.core.schemas.walker import draft_of
-from sidecheck_server.core.types import as_pointer
+from sidecheck_server.core.schemas.walker import declared_draft
+from sidecheck_server.core.types import Draft, as_pointer
 
 __all__ = ["AdaptedSchema", "adapt_schema", "boxed", "needs_box", "root_is_object", "unboxed"]
 
@@ -103,7 +102,7 @@ def root_is_object(schema: dict[str, Any], budget: Budget) -> bool:
     Raises:
         Exhausted: *budget* is spent.
     """
-    draft = draft_of(schema)
+    draft = declared_draft(schema)
     seen: set[int] = set()
     pending: list[Any] = [schema]
     hops = 0
@@ -138,7 +137,7 @@ def boxed(schema: dict[str, Any], budget: Budget) -> dict[str, Any]:
     Raises:
         Exhausted: *budget* is spent.
     """
-    draft = draft_of(schema)
+    draft = declared_draft(schema)
     value, around = dict(schema), {}
     if "$schema" in schema:
         around["$schema"] = schema["$schema"]
@@ -204,7 +203,7 @@ def unboxed(schema: dict[str, Any], budget: Budget) -> dict[str, Any] | None:
 
 
 def _taken_out(schema: dict[str, Any], field: str, budget: Budget) -> dict[str, Any]:
-    draft = draft_of(schema)
+    draft = declared_draft(schema)
     value = schema["properties"][field]
     if not isinstance(value, dict):
         # An output schema is an object.

@@ -1,8 +1,8 @@
-"""Texts are searched without more frames than need be, and paid for before."""
+"""Checks of strings are charged in advance, and run without extra stack frames."""
 
 import pytest
 from sidecheck_server.core.budget import Exhausted
-from sidecheck_server.core.engines.texts import counted_pattern
+from sidecheck_server.core.engines.text_checks import build_pattern_check
 from sidecheck_server.core.patterns import compile_pattern
 
 TEXTS = ["", "a", "ab", "ba", "é", "aé", "\ud800", "a\ud83d\ude00", "\U0001f600", "a" * 1000]
@@ -20,7 +20,7 @@ TEXTS = ["", "a", "ab", "ba", "é", "aé", "\ud800", "a\ud83d\ude00", "\U0001f60
 def test_a_counted_search_finds_what_the_pattern_finds(source: str, expected: str) -> None:
     """In any text, one with lone surrogates too."""
     pattern = compile_pattern(source)
-    search = counted_pattern(pattern)
+    search = build_pattern_check(pattern)
     found = [text for text in TEXTS if search(text, [10**6])]
     shown = [
         text.replace("\ud83d\ude00", "\U0001f600").replace("a" * 1000, "aaa") for text in found
@@ -33,7 +33,7 @@ def test_a_counted_search_finds_what_the_pattern_finds(source: str, expected: st
 def test_a_search_is_paid_for_before() -> None:
     """By program and text; whoever cannot pay does not get an answer."""
     pattern = compile_pattern("^a+$")
-    search = counted_pattern(pattern)
+    search = build_pattern_check(pattern)
     budget = [10**6]
     search("a" * 4000, budget)
 

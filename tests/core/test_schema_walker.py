@@ -1,10 +1,10 @@
-"""Where the subschemas of a schema stand, and how they are reached."""
+"""The walk over the subschemas of a schema."""
 
 from typing import Any
 
 import pytest
 from sidecheck_server.core.budget import Exhausted
-from sidecheck_server.core.schemas.walker import mentions, walk_schema
+from sidecheck_server.core.schemas.walker import contains_keyword, walk_schema
 from sidecheck_server.core.types import as_pointer
 
 
@@ -87,4 +87,4 @@ def test_walking_is_paid_for() -> None:
     ids=str,
 )
 def test_whether_a_keyword_is_there_at_all(schema: Any, mentioned: bool) -> None:
-    assert mentioned is mentions(schema, "x-a", [1000])
+    assert mentioned is contains_keyword(schema, "x-a", [1000])

@@ -1,13 +1,13 @@
-"""Remarks on valid schemas: the cases of the rules say most; here is what bounds them."""
+"""Bounds of schema warnings; the cases of the rules cover the rest."""
 
 import pickle
 from typing import Any
 
 import pytest
-from sidecheck_server.core.compiler.compilation import compile_source
+from sidecheck_server.core.compiler.compilation import compile_schema
 from sidecheck_server.core.compiler.schema_warnings import SchemaWarning
 from sidecheck_server.core.limits import Limits
-from support.compiling import compiled, source_of
+from support.compiling import compile_value, source_of
 from support.rule_cases import RuleCase, rule_cases
 
 _CASES = [
@@ -19,8 +19,8 @@ NULL = {"type": "string", "default": None}
 
 
 def remarks(schema: Any, documents: Any = None, **more: Any) -> list[tuple[str, str]]:
-    artifact = compiled(schema, documents, **more).artifact
-    return [(remark.code, remark.pointer) for remark in artifact.remarks]
+    artifact = compile_value(schema, documents, **more).artifact
+    return [(remark.code, remark.pointer) for remark in artifact.warnings]
 
 
 @pytest.mark.parametrize("case", _CASES, ids=str)
@@ -29,20 +29,20 @@ def test_compiling_finds_what_the_rules_tell(case: RuleCase) -> None:
     assert [(case.code, at.removeprefix(f"/{key}")) for at in case.at] == remarks(case.value[key])
 
 
-def test_a_remark_says_what_is_wrong_and_crosses_a_process_border() -> None:
-    artifact = compile_source(source_of({"properties": {"a": NULL}}), Limits())
+def test_a_warning_says_what_is_wrong_and_crosses_a_process_border() -> None:
+    artifact = compile_schema(source_of({"properties": {"a": NULL}}), Limits())
 
     assert (
         SchemaWarning(
             "DEFAULT_REFUSED",
             "/properties/a/default",
-            "the default null is refused by its own schema: expected a string, found null",
+            "the default null is invalid against its own schema: expected a string, found null",
         ),
-    ) == artifact.remarks
+    ) == artifact.warnings
     assert artifact == pickle.loads(pickle.dumps(artifact))
 
 
-def test_a_default_is_judged_by_formats_if_they_are_asserted() -> None:
+def test_a_default_is_evaluated_by_formats_if_they_are_asserted() -> None:
     schema = {"properties": {"a": {"format": "date", "default": "today"}}}
 
     assert [] == remarks(schema)
@@ -83,7 +83,7 @@ def test_the_references_beside_a_default_are_read_where_they_stand(
 
 
 def test_nothing_is_said_of_what_only_a_reference_reaches() -> None:
-    """It is no subschema where it stands."""
+    """It is no subschema where it is."""
     assert [] == remarks({"$ref": "#/x-parts/a", "x-parts": {"a": NULL}})
 
 
@@ -104,7 +104,7 @@ def test_nothing_is_said_of_defaults_beside_a_pattern_whose_time_nothing_bounds(
     assert [] == remarks(schema, limits=Limits(allow_backtracking=True))
 
 
-def test_there_are_no_more_remarks_than_a_bound() -> None:
+def test_there_are_no_more_warnings_than_a_bound() -> None:
     assert 100 == len(remarks({"properties": {str(each): NULL for each in range(1000)}}))
 
 

@@ -1,10 +1,10 @@
-"""Patterns that are not ECMA-262, or cannot be run, are refused with the reason and the place."""
+"""Invalid and unsupported patterns are rejected with reason, offset and remedy."""
 
 import pickle
 import time
 
 import pytest
-from sidecheck_server.core.patterns import PatternFault, PatternRefused, compile_pattern
+from sidecheck_server.core.patterns import PatternError, PatternFault, compile_pattern
 
 SYNTAX, NOT_LINEAR, TOO_LARGE = PatternFault
 
@@ -80,41 +80,41 @@ REFUSALS = [
 
 
 @pytest.mark.parametrize(("source", "fault", "offset"), REFUSALS)
-def test_what_cannot_be_run_is_refused(source: str, fault: PatternFault, offset: int) -> None:
-    """A refusal names its fault and the offset, in words of its own."""
-    with pytest.raises(PatternRefused) as refused:
+def test_what_cannot_be_run_is_rejected(source: str, fault: PatternFault, offset: int) -> None:
+    """A error names its fault and the offset, in words of its own."""
+    with pytest.raises(PatternError) as excinfo:
         compile_pattern(source)
 
-    assert (fault, offset) == (refused.value.fault, refused.value.offset)
-    assert f"at offset {offset}: " in str(refused.value)
+    assert (fault, offset) == (excinfo.value.fault, excinfo.value.offset)
+    assert f"at offset {offset}: " in str(excinfo.value)
 
 
-def test_a_refusal_says_what_would_be_right() -> None:
+def test_a_error_says_what_would_be_right() -> None:
     """The message has the place, what is wrong there, and what to write instead."""
-    with pytest.raises(PatternRefused) as refused:
+    with pytest.raises(PatternError) as excinfo:
         compile_pattern("^a{,5}$")
 
     expected = "at offset 2: `{,5}` is not a quantifier of ECMA-262; write `{0,5}`"
-    assert expected == refused.value.message
+    assert expected == excinfo.value.message
 
 
 def test_a_message_holds_no_unprintable_character() -> None:
     """What a message quotes can be logged and sent, whatever the pattern holds."""
-    with pytest.raises(PatternRefused) as refused:
+    with pytest.raises(PatternError) as excinfo:
         compile_pattern("[\x1b-\ud83d\x00-\x1f\x1f-\x00]")
 
-    assert refused.value.message.isprintable()
-    assert "`<U+001F>-<U+0000>`" in refused.value.message
+    assert excinfo.value.message.isprintable()
+    assert "`<U+001F>-<U+0000>`" in excinfo.value.message
 
 
-def test_a_refusal_survives_a_worker_process() -> None:
-    """A refusal that was pickled is the same refusal."""
-    with pytest.raises(PatternRefused) as refused:
+def test_a_error_survives_a_worker_process() -> None:
+    """A error that was pickled is the same error."""
+    with pytest.raises(PatternError) as excinfo:
         compile_pattern("(")
 
-    copy = pickle.loads(pickle.dumps(refused.value))
+    copy = pickle.loads(pickle.dumps(excinfo.value))
 
-    assert (SYNTAX, 0, str(refused.value)) == (copy.fault, copy.offset, copy.message)
+    assert (SYNTAX, 0, str(excinfo.value)) == (copy.fault, copy.offset, copy.message)
 
 
 @pytest.mark.parametrize(
@@ -129,12 +129,12 @@ def test_a_refusal_survives_a_worker_process() -> None:
         pytest.param("\\" + "9" * 9000, SYNTAX, id="a-reference-of-9000-digits"),
     ],
 )
-def test_large_patterns_are_refused_at_once(source: str, fault: PatternFault) -> None:
+def test_large_patterns_are_rejected_at_once(source: str, fault: PatternFault) -> None:
     """No size or depth of a pattern exhausts the stack or the time."""
     started = time.process_time()
 
-    with pytest.raises(PatternRefused) as refused:
+    with pytest.raises(PatternError) as excinfo:
         compile_pattern(source, max_length=20_000)
 
-    assert fault is refused.value.fault
+    assert fault is excinfo.value.fault
     assert time.process_time() - started < 1

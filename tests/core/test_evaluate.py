@@ -1,33 +1,32 @@
-"""The judge: what becomes of a payload, whichever engine decides and however far it gets."""
+"""Evaluation of payloads, by either engine and up to every limit."""
 
 import json
 from dataclasses import asdict
 from typing import Any
 
 import pytest
-from sidecheck_server.core.compiler.compilation import Artifact, compile_source
-from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
+from sidecheck_server.core.compiler.compilation import Artifact, CompiledSchema, compile_schema
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.evaluate import (
     DETAILS_UNAVAILABLE,
     DISAGREEMENT,
     EvaluationOptions,
-    judge,
+    evaluate,
 )
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.types import Severity, Verdict, Violation
-from support.compiling import D2019, LIMITS, compiled, source_of
+from support.compiling import D2019, LIMITS, compile_value, source_of
 
-# Only the complete engine may judge by the first; the second is the same to the fast one.
+# Only the complete engine may evaluate by the first; the second is the same to the fast one.
 COMPLETE = {"anyOf": [True], "unevaluatedProperties": {"type": "string"}}
 FAST = {"additionalProperties": {"type": "string"}}
 BOTH = [pytest.param(FAST, id="by both"), pytest.param(COMPLETE, id="by the complete engine")]
 MANY = json.dumps({f"k{number}": number for number in range(9, -1, -1)}).encode()
 
 
-def verdict_on(schema: Any, payload: Any, *, limits: Limits = LIMITS, **how: Any) -> Verdict:
+def verdict_on(schema: Any, payload: Any, *, limits: Limits = LIMITS, **options: Any) -> Verdict:
     text = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
-    return judge(compiled(schema, limits=limits), text, EvaluationOptions(**how))
+    return evaluate(compile_value(schema, limits=limits), text, EvaluationOptions(**options))
 
 
 def places(verdict: Verdict) -> list[str]:
@@ -59,7 +58,7 @@ def test_an_invalid_payload_has_all_of_them_in_order(schema: Any) -> None:
         pytest.param(11, 10, False, id="enough"),
     ],
 )
-def test_no_more_are_told_than_wanted(
+def test_no_more_are_reported_than_wanted(
     schema: Any, wanted: int, count: int, truncated: bool
 ) -> None:
     """What is left out is said to be."""
@@ -75,7 +74,7 @@ def test_a_verdict_can_never_list_nothing_for_want_of_room() -> None:
             EvaluationOptions(max_violations=wanted)
 
 
-def test_repeated_keys_are_told_up_to_the_number_wanted() -> None:
+def test_repeated_keys_are_reported_up_to_the_number_wanted() -> None:
     """The first ones of the text, in order."""
     payload = b'{"c": 1, "c": 1, "b": 1, "b": 1, "a": 1, "a": 1}'
 
@@ -93,7 +92,7 @@ def test_repeated_keys_are_told_up_to_the_number_wanted() -> None:
     ],
 )
 def test_a_payload_that_is_not_json_is_invalid_under_any_schema(payload: bytes, code: str) -> None:
-    """Under true as under any other; it is an answer and no refusal."""
+    """Under true as under any other; it is an answer and no error."""
     for schema in (True, {}, FAST, COMPLETE):
         assert [code] == [found.code for found in verdict_on(schema, payload).violations]
 
@@ -115,20 +114,20 @@ def test_a_payload_that_is_not_json_is_invalid_under_any_schema(payload: bytes, 
         ),
     ],
 )
-def test_a_payload_beyond_a_bound_is_refused(
+def test_a_payload_beyond_a_bound_is_rejected(
     payload: bytes, limits: Limits, metadata: dict[str, str]
 ) -> None:
     """By name, and valid or not."""
     for schema in (True, False, COMPLETE):
-        with pytest.raises(RequestError) as refused:
+        with pytest.raises(RequestError) as excinfo:
             verdict_on(schema, payload, limits=limits)
         assert (ErrorReason.LIMIT_EXCEEDED, metadata) == (
-            refused.value.reason,
-            refused.value.metadata,
+            excinfo.value.reason,
+            excinfo.value.metadata,
         )
 
 
-def test_the_bounds_themselves_are_judged() -> None:
+def test_the_bounds_themselves_are_evaluated() -> None:
     """At the last byte and the last level."""
     assert verdict_on(True, b'"1234"', limits=Limits(payload_bytes=6)).valid
     assert verdict_on(True, b"[[]]", limits=Limits(payload_depth=2)).valid
@@ -143,16 +142,16 @@ for _ in range(40):
     DEEP = [DEEP]
 
 
-def test_a_payload_that_takes_too_many_steps_is_refused() -> None:
+def test_a_payload_that_takes_too_many_steps_is_rejected() -> None:
     """If the fast engine cannot say no before."""
-    with pytest.raises(RequestError) as refused:
+    with pytest.raises(RequestError) as excinfo:
         verdict_on(DOUBLING, DEEP)
 
-    assert {"bound": "steps", "limit": "10000000"} == refused.value.metadata
+    assert {"bound": "steps", "limit": "10000000"} == excinfo.value.metadata
 
 
 def test_the_verdict_stands_where_its_reasons_take_too_many_steps() -> None:
-    """It is invalid, and says that more is to be told."""
+    """It is invalid, and says that more is to be reported."""
     payload = [[1] * 50]
     schema = {"items": {"items": {"type": "string"}}}
 
@@ -160,7 +159,7 @@ def test_the_verdict_stands_where_its_reasons_take_too_many_steps() -> None:
         verdict_on(schema, payload, limits=Limits(steps=steps)) for steps in (400, 20_000)
     )
 
-    said = "the payload is invalid, and telling why would take too long"
+    said = "the payload is invalid; finding the details would take too long"
     assert Verdict((Violation("", "", "", DETAILS_UNAVAILABLE, said),), truncated=True) == none
     assert (True, False) == (some.truncated, some.valid)
     assert places(some) == sorted(places(some))
@@ -168,16 +167,16 @@ def test_the_verdict_stands_where_its_reasons_take_too_many_steps() -> None:
 
 
 def test_one_violation_is_enough_for_the_complete_engine_too() -> None:
-    """Only if it finds none within its steps is the payload not judged."""
+    """Only if it finds none within its steps is the payload not evaluated."""
     schema = {**COMPLETE, "unevaluatedItems": {"type": "string"}}
     limits = Limits(steps=4000)
 
     verdict = verdict_on(schema, [1, *["a"] * 50], limits=limits)
 
     assert (["/0"], True, False) == (places(verdict), verdict.truncated, verdict.valid)
-    with pytest.raises(RequestError) as refused:
+    with pytest.raises(RequestError) as excinfo:
         verdict_on(schema, ["a"] * 50, limits=limits)
-    assert ErrorReason.LIMIT_EXCEEDED == refused.value.reason
+    assert ErrorReason.LIMIT_EXCEEDED == excinfo.value.reason
 
 
 @pytest.mark.slow
@@ -185,33 +184,38 @@ def test_one_violation_is_enough_for_the_complete_engine_too() -> None:
     "last",
     [pytest.param("a", id="that would be valid"), pytest.param(1, id="that would be invalid")],
 )
-def test_what_nests_too_deep_for_the_interpreter_is_refused(last: Any) -> None:
+def test_what_nests_too_deep_for_the_interpreter_is_rejected(last: Any) -> None:
     """A chain of references longer than its stack; nothing else is ever raised."""
     chain: dict[str, Any] = {
         f"a{number}": {"$ref": f"#/$defs/a{number + 1}"} for number in range(4000)
     }
     schema = {"$ref": "#/$defs/a0", "$defs": {**chain, "a4000": {"type": "string"}}}
 
-    with pytest.raises(RequestError) as refused:
+    with pytest.raises(RequestError) as excinfo:
         verdict_on(schema, last)
 
-    assert (ErrorReason.LIMIT_EXCEEDED, "steps") == (
-        refused.value.reason,
-        refused.value.metadata["bound"],
-    )
+    assert (
+        ErrorReason.LIMIT_EXCEEDED,
+        "payload and schema nest too deeply to evaluate (limit: recursion depth)",
+        {"bound": "recursion_depth"},
+    ) == (excinfo.value.reason, excinfo.value.message, excinfo.value.metadata)
 
 
 def test_engines_that_disagree_are_reported_and_the_payload_is_invalid() -> None:
     """Here because they were made from two schemas; otherwise never."""
     strict, lax = source_of({"type": "string"}), source_of({"type": ["string", "integer"]})
-    made = CompiledSchema(lax, compile_source(strict, LIMITS), LIMITS)
+    made = CompiledSchema(lax, compile_schema(strict, LIMITS), LIMITS)
 
-    verdict = judge(made, b"1", EvaluationOptions())
+    verdict = evaluate(made, b"1", EvaluationOptions())
 
-    said = "the payload is invalid, but the engines do not agree why; please report this schema"
+    said = (
+        "the payload is invalid, but the validation engines disagree why; please report this schema"
+    )
     assert Verdict((Violation("", "", "", DISAGREEMENT, said),)) == verdict
-    assert judge(made, b'"a"', EvaluationOptions()).valid
-    assert ["TYPE"] == [found.code for found in judge(made, b"[]", EvaluationOptions()).violations]
+    assert evaluate(made, b'"a"', EvaluationOptions()).valid
+    assert ["TYPE"] == [
+        found.code for found in evaluate(made, b"[]", EvaluationOptions()).violations
+    ]
 
 
 def test_messages_can_leave_out_what_the_payload_holds() -> None:
@@ -239,10 +243,10 @@ def test_only_errors_make_a_verdict_invalid() -> None:
 
 def test_what_is_compiled_knows_why_it_needs_the_complete_engine() -> None:
     """And by which digest its schema is known."""
-    fast, complete = compiled(FAST), compiled({"$schema": D2019, **COMPLETE})
-    made = compile_source(source_of(FAST), LIMITS)
+    fast, complete = compile_value(FAST), compile_value({"$schema": D2019, **COMPLETE})
+    made = compile_schema(source_of(FAST), LIMITS)
 
     assert isinstance(made, Artifact)
-    assert (made.digest, "") == (fast.digest, fast.why_complete)
-    assert "unevaluatedProperties beside a conditional applicator" == complete.why_complete
+    assert (made.digest, "") == (fast.digest, fast.complete_only_reason)
+    assert "unevaluatedProperties beside a conditional applicator" == complete.complete_only_reason
     assert (True, True) == (fast.fast is not None, complete.fast is None)

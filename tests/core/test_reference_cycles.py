@@ -1,11 +1,11 @@
-"""Loops: what would never end is refused, and what may take long is counted."""
+"""Reference cycles are rejected; recursion that terminates is not."""
 
 from typing import Any
 
 import pytest
-from sidecheck_server.core.compiler.reference_cycles import refuse_endless_references
 from sidecheck_server.core.errors import ErrorReason
-from support.compiling import D07, compiled, judges, refused, survey_of
+from sidecheck_server.core.schemas.references import check_reference_cycles
+from support.compiling import D07, compile_value, evaluate_all, schema_error, survey_of
 
 ROOT = {"$ref": "#"}
 DEEPER = {"type": "object", "additionalProperties": ROOT}
@@ -69,20 +69,20 @@ def doubling(times: int) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("schema", "place"), table(ENDLESS))
-def test_endless_references_are_refused(schema: Any, place: str) -> None:
+def test_cyclic_references_are_rejected(schema: Any, place: str) -> None:
     """With a place on the loop."""
-    refusal = refused(schema)
+    error = schema_error(schema)
 
-    assert ErrorReason.REFERENCE_CYCLE == refusal.reason
-    assert {"place": place} == refusal.metadata
-    assert f"the references at {place or 'the root'} lead back" in refusal.message
+    assert ErrorReason.REFERENCE_CYCLE == error.reason
+    assert {"place": place} == error.metadata
+    assert f"the references at {place or 'the root'} form a cycle" in error.message
 
 
 @pytest.mark.parametrize("schema", [pytest.param(each, id=name) for name, each in ENDING.items()])
 def test_references_that_go_deeper_may_return(schema: Any) -> None:
     """And then the payload decides how many steps it takes, which are counted."""
-    refuse_endless_references(survey_of(schema))
-    fast = compiled(schema).fast
+    check_reference_cycles(survey_of(schema))
+    fast = compile_value(schema).fast
 
     assert fast is None or fast.is_valid({})
 
@@ -90,7 +90,7 @@ def test_references_that_go_deeper_may_return(schema: Any) -> None:
 @pytest.mark.parametrize("times", [9, 14, 2000])
 def test_many_ways_through_references_are_no_loop(times: int) -> None:
     """They are not walked one by one to find that out."""
-    refuse_endless_references(survey_of(doubling(times)))
+    check_reference_cycles(survey_of(doubling(times)))
 
 
 def test_a_long_chain_of_references_is_no_loop() -> None:
@@ -100,9 +100,9 @@ def test_a_long_chain_of_references_is_no_loop() -> None:
     }
     surveyed = survey_of({"$defs": {**definitions, "a5000": {"type": "string"}}})
 
-    refuse_endless_references(surveyed)
+    check_reference_cycles(surveyed)
 
 
 def test_what_goes_deeper_ends() -> None:
     """As deep as the payload does."""
-    assert [True, True, False] == judges(DEEPER, [{}, {"a": {"b": {}}}, {"a": {"b": 1}}])
+    assert [True, True, False] == evaluate_all(DEEPER, [{}, {"a": {"b": {}}}, {"a": {"b": 1}}])

@@ -1,4 +1,4 @@
-"""JSON equality, uniqueness and multiples are exact, and cheap for hostile values."""
+"""JSON equality, uniqueness and multiples: exact, and cheap for hostile values."""
 
 import math
 import random
@@ -8,8 +8,7 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
-from sidecheck_server.core.equality import all_unique, first_repeated, json_equal
-from sidecheck_server.core.numbers import is_multiple
+from sidecheck_server.core.json_values import all_unique, find_duplicate, is_multiple, json_equal
 
 STEPS = 1 << 40
 
@@ -66,8 +65,8 @@ def test_different_values_are_unequal(one: Any, two: Any) -> None:
 def test_equal_items_are_repeated(one: Any, two: Any) -> None:
     """What is equal is found, with the positions of both."""
     assert not all_unique(["between", one, 7, two], [STEPS])
-    assert (1, 3) == first_repeated(["between", one, 7, two], [STEPS])
-    assert (0, 1) == first_repeated([[one], [two], "after"], [STEPS])
+    assert (1, 3) == find_duplicate(["between", one, 7, two], [STEPS])
+    assert (0, 1) == find_duplicate([[one], [two], "after"], [STEPS])
 
 
 @pytest.mark.parametrize(("one", "two"), UNEQUAL)

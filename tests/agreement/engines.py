@@ -1,7 +1,6 @@
-"""Asks the three judges, and looks at what they answer.
+"""Comparison of three validators: the fast engine, the complete engine and jsonschema-rs.
 
-The judges of one question are the fast engine, the complete engine and jsonschema-rs.
-What is wrong with their answers is a `Finding`; there should be none.
+A disagreement, or an invariant that does not hold, is a `Finding`; there should be none.
 """
 
 import json
@@ -11,15 +10,14 @@ from typing import Any
 
 from agreement.schemas import Question
 from sidecheck_server.core.budget import Exhausted
-from sidecheck_server.core.compiler.compilation import Artifact, compile_source
-from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
+from sidecheck_server.core.compiler.compilation import Artifact, CompiledSchema, compile_schema
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.core.evaluate import DISAGREEMENT, EvaluationOptions, judge
+from sidecheck_server.core.evaluate import DISAGREEMENT, EvaluationOptions, evaluate
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.payload import decode
 from sidecheck_server.core.types import Verdict, Violation
 
-__all__ = ["LIMITS", "ORACLE_REFUSED", "REASONS", "Finding", "Judges", "summon"]
+__all__ = ["LIMITS", "ORACLE_REJECTED", "REASONS", "Engines", "Finding", "create_engines"]
 
 LIMITS = Limits()
 REASONS = frozenset(
@@ -34,21 +32,21 @@ REASONS = frozenset(
         ErrorReason.REFERENCE_CYCLE,
     }
 )
-"""Why a schema may be refused."""
+"""Why a schema may be rejected."""
 
-ORACLE_REFUSED = "jsonschema-rs refused"
-"""The kind of finding that tells of a schema that jsonschema-rs does not take."""
+ORACLE_REJECTED = "jsonschema-rs rejected"
+"""Kind of the finding that jsonschema-rs rejects a schema."""
 
-_HOW = EvaluationOptions()
+_OPTIONS = EvaluationOptions()
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something that must not be."""
+    """A disagreement or a broken invariant."""
 
-    #: What it is, in stable words.
+    #: Its kind, in stable words.
     kind: str
-    #: What was seen.
+    #: What was observed.
     detail: str
     question: Question
     #: The payload, as JSON text, or None if the schema alone is wrong.
@@ -56,8 +54,8 @@ class Finding:
 
 
 @dataclass(slots=True)
-class Judges:
-    """The judges of one question."""
+class Engines:
+    """The validators of one question."""
 
     question: Question
     artifact: Artifact
@@ -91,7 +89,7 @@ class Judges:
         yield from self._examine_verdict(payload, value)
 
     def by_name(self) -> dict[str, Any]:
-        """Return what says whether a payload is valid, for each judge that has a say."""
+        """Return what says whether a payload is valid, for each evaluate that has a say."""
         # The fast engine first: what it finds too expensive nobody else is asked.
         fast = {} if self.compiled.fast is None else {"fast": self.compiled.fast.is_valid}
         oracle = {} if self.question.assert_formats else {"jsonschema-rs": self.oracle.is_valid}
@@ -104,9 +102,9 @@ class Judges:
 
     def _examine_verdict(self, payload: str, value: Any) -> Iterator[Finding]:
         try:
-            verdict = judge(self.compiled, payload.encode(), _HOW)
-            again = judge(self.compiled, payload.encode(), _HOW)
-        except Exception as error:  # noqa: BLE001  (judge must answer where the engines did)
+            verdict = evaluate(self.compiled, payload.encode(), _OPTIONS)
+            again = evaluate(self.compiled, payload.encode(), _OPTIONS)
+        except Exception as error:  # noqa: BLE001  (evaluate must answer where the engines did)
             yield self._finding("raised", f"judge: {type(error).__name__}: {error}", payload)
             return
         if verdict != again:
@@ -120,8 +118,8 @@ class Judges:
         return Finding(kind, detail, self.question, payload)
 
 
-def summon(question: Question) -> Judges | RequestError | Finding:
-    """Return the judges of *question*, or the refusal of its schema.
+def create_engines(question: Question) -> Engines | RequestError | Finding:
+    """Return the validators of *question*, or the error of its schema.
 
     A finding is returned if compilation fails in any other way, or if it does not
     agree with jsonschema-rs on whether the schema keeps its meta-schema.
@@ -129,7 +127,7 @@ def summon(question: Question) -> Judges | RequestError | Finding:
     source = question.source()
     admits = question.edition.oracle_admits(question.schema)
     try:
-        artifact = compile_source(source, LIMITS)
+        artifact = compile_schema(source, LIMITS)
     except RequestError as refusal:
         if refusal.reason not in REASONS or not refusal.message:
             return Finding("strange refusal", str(refusal), question)
@@ -144,8 +142,8 @@ def summon(question: Question) -> Judges | RequestError | Finding:
     try:
         oracle = question.edition.oracle(question.schema, question.documents)
     except ValueError as error:
-        return Finding(ORACLE_REFUSED, str(error), question)
-    return Judges(question, artifact, CompiledSchema(source, artifact, LIMITS), oracle)
+        return Finding(ORACLE_REJECTED, str(error), question)
+    return Engines(question, artifact, CompiledSchema(source, artifact, LIMITS), oracle)
 
 
 def _faults_of(verdict: Verdict, value: Any) -> Iterator[str]:
@@ -157,7 +155,7 @@ def _faults_of(verdict: Verdict, value: Any) -> Iterator[str]:
         yield "violation without code or message"
     if list(verdict.violations) != sorted(verdict.violations, key=Violation.order):
         yield "violations not sorted"
-    if len(verdict.violations) > _HOW.max_violations:
+    if len(verdict.violations) > _OPTIONS.max_violations:
         yield "too many violations"
     if not all(_resolves(found.instance_location, value) for found in verdict.violations):
         yield "pointer leads nowhere"

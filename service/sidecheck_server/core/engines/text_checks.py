@@ -1,0 +1,132 @@
+"""Checks of strings by patterns and formats, charged to a budget in advance."""
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from sidecheck_server.core.budget import LONGEST_SEARCH, Budget, Exhausted
+from sidecheck_server.core.formats import format_checker
+from sidecheck_server.core.patterns import UNBOUNDED, Pattern, compile_pattern
+from sidecheck_server.core.schemas.dialects import STANDARD_DIALECTS, Dialect
+
+__all__ = ["TextCheck", "TextChecks", "build_format_check", "build_pattern_check"]
+
+#: Returns whether a text passes, after charging the steps to a budget.
+TextCheck: TypeAlias = Callable[[str, Budget], bool]
+
+_ENTRY = 20
+"""Steps of any check, however short the text."""
+
+_VISITS = 4
+"""Instructions of a pattern's program visited in a step, at worst: RE2 then makes a state
+for every byte, runs out of memory for states, and goes on without them."""
+
+_CHARACTERS = 4
+"""Characters of a text that a format reads in a step, at worst."""
+
+_EXPENSIVE = {"regex": 4_000, "idn-hostname": 4_000, "idn-email": 4_000, "iri": 400}
+"""Steps for each 32 characters of formats that compile the text or look up each character."""
+
+_EXPENSIVE_CHARACTERS = 32
+
+_LONGEST = 1024
+"""Characters that such formats read at most before they reject the text."""
+
+
+def build_pattern_check(pattern: Pattern) -> TextCheck:
+    """Return the search for *pattern*, which costs steps for program size times text.
+
+    An automaton cannot be interrupted, so the steps are charged in advance. A pattern
+    that backtracks is run where it can be killed, and is charged as an automaton.
+    """
+    search, find = pattern.search, pattern.find
+    cost = 1 if pattern.cost >= UNBOUNDED else pattern.cost
+
+    def matches(text: str, budget: Budget) -> bool:
+        # The program reads UTF-8: up to four bytes for each character.
+        steps = cost * (len(text) if text.isascii() else 4 * len(text)) // _VISITS
+        budget[0] -= _ENTRY + (steps if steps < LONGEST_SEARCH else LONGEST_SEARCH)  # noqa: FURB136  (no call)
+        if budget[0] < 0:
+            raise Exhausted
+        if find is None:
+            return search(text)
+        # As `search`, but without two Python frames.
+        try:
+            data = text.encode()
+        except UnicodeEncodeError:
+            return search(text)
+        return find(data, 0, len(data))[0][0] == 0
+
+    return matches
+
+
+def build_format_check(name: str, dialect: str) -> TextCheck:
+    """Return the check of the format *name*, which costs steps for the text.
+
+    A format that *dialect* does not define accepts every text.
+    """
+    conforms = format_checker(name, dialect)
+    if conforms is None:
+        return _accept
+    entry = _EXPENSIVE.get(name, 0)
+
+    def checks(text: str, budget: Budget) -> bool:
+        budget[0] -= _ENTRY + len(text) // _CHARACTERS
+        if entry and (name == "regex" or not text.isascii()):
+            budget[0] -= entry * (1 + min(len(text), _LONGEST) // _EXPENSIVE_CHARACTERS)
+        if budget[0] < 0:
+            raise Exhausted
+        return conforms(text)
+
+    return checks
+
+
+def _accept(_text: str, _budget: Budget) -> bool:
+    return True
+
+
+class TextChecks:
+    """Cache of the checks of one schema: every pattern and format, compiled on first use.
+
+    *assert_formats* makes ``format`` an assertion in dialects that leave it optional;
+    *allow_backtracking* runs patterns whose time has no bound.
+    """
+
+    def __init__(
+        self, *, assert_formats: bool, pattern_length: int, allow_backtracking: bool
+    ) -> None:
+        self._pattern_length = pattern_length
+        self._allow_backtracking = allow_backtracking
+        self._assert_formats = assert_formats
+        self._patterns: dict[str, TextCheck] = {}
+        self._formats: dict[tuple[str, str], TextCheck] = {}
+
+    def matches(self, pattern: str, text: str, budget: Budget) -> bool:
+        """Return whether *pattern* matches anywhere in *text* (ECMA-262).
+
+        Raises:
+            Exhausted: *budget* has too few steps.
+            PatternRefused: the pattern cannot be compiled.
+        """
+        check = self._patterns.get(pattern)
+        if check is None:
+            check = self._patterns[pattern] = build_pattern_check(
+                compile_pattern(
+                    pattern,
+                    max_length=self._pattern_length,
+                    backtracking=self._allow_backtracking,
+                )
+            )
+        return check(text, budget)
+
+    def conforms(self, text: str, name: str, dialect: Dialect, budget: Budget) -> bool:
+        """Return whether *text* has the format *name*; True if formats are not asserted.
+
+        Raises:
+            Exhausted: *budget* has too few steps.
+        """
+        if not (self._assert_formats or dialect.asserts_format):
+            return True
+        key = (name, STANDARD_DIALECTS[dialect.draft].name)
+        if key not in self._formats:
+            self._formats[key] = build_format_check(*key)
+        return self._formats[key](text, budget)

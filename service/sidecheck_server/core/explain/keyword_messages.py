@@ -1,0 +1,323 @@
+"""Messages of single keywords: what was expected, and what was found.
+
+There is one function for each assertion and for the simple applicators; `messages` has
+those of the others.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any
+
+from sidecheck_server.core.engines.fault import Fault
+from sidecheck_server.core.explain.nearest import find_nearest
+from sidecheck_server.core.explain.schemas import (
+    FORMATS,
+    MOST_BRANCHES,
+    describe_schema,
+    describe_types,
+    schema_parts,
+)
+from sidecheck_server.core.explain.values import (
+    Values,
+    count_noun,
+    describe_choices,
+    format_literal,
+    join_phrase,
+    quote,
+)
+
+__all__ = [
+    "KEYWORD_MESSAGES",
+    "Message",
+    "MessageRule",
+    "describe_in_parentheses",
+    "explain_not_allowed",
+    "is_property_value",
+]
+
+_LONGEST_PATTERN = 120
+"""The longest pattern shown in a message, in characters."""
+
+_MOST_COMPARED = 1000
+"""How many values or names are compared with the one that is wrong."""
+
+_MOST_NAMES = 8
+"""How many allowed names a message lists."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """Message and suggestion of a violation."""
+
+    text: str
+    suggestion: str = ""
+
+
+MessageRule = Callable[[Fault, Values], Message]
+"""Returns the message for a fault of one keyword."""
+
+
+def explain_not_allowed(allowed: list[Any], instance: Any, values: Values) -> Message:
+    """Return the message for *instance*, which is none of the values *allowed*."""
+    nearest = None if values.hidden else _find_nearest_value(instance, allowed)
+    text = f"expected {describe_choices(allowed, nearest)}, found {values.format(instance)}"
+    if nearest is None:
+        return Message(text)
+    suggestion = nearest if isinstance(nearest, str) else format_literal(nearest)
+    return Message(f"{text}; did you mean {format_literal(nearest)}?", suggestion)
+
+
+def _find_nearest_value(value: Any, allowed: list[Any]) -> Any:
+    """Return the one of *allowed* that *value* may stand for, even of another type."""
+    if isinstance(value, dict | list | None):
+        return None
+    text = value if isinstance(value, str) else format_literal(value)
+    for choice in allowed[:_MOST_COMPARED]:
+        if isinstance(choice, str) != isinstance(value, str) and not isinstance(
+            choice, dict | list
+        ):
+            choice_text = choice if isinstance(choice, str) else format_literal(choice)
+            if choice_text.casefold() == text.casefold():
+                return choice
+    if not isinstance(value, str):
+        return None
+    strings = (choice for choice in allowed[:_MOST_COMPARED] if isinstance(choice, str))
+    return find_nearest(value, strings) or None
+
+
+def is_property_value(fault: Fault) -> bool:
+    """Return whether the value of *fault* is the value of a property."""
+    path = fault.absolute_path
+    return bool(path) and isinstance(path[-1], str)
+
+
+def describe_in_parentheses(schema: Any, fault: Fault) -> str:
+    """Return the description of *schema*, a subschema at *fault*, in parentheses, or ""."""
+    described = describe_schema(schema, fault.scope, 1)
+    return f" ({described})" if described else ""
+
+
+# Any value
+
+
+def _type(fault: Fault, values: Values) -> Message:
+    types = fault.keyword_value
+    expected = describe_types(types)
+    if types == "array":
+        # With the type of its items: a single item is the most frequent mistake.
+        expected = describe_schema(fault.schema, fault.scope) or expected
+    actual = values.describe(fault.instance)
+    if isinstance(fault.instance, str) and fault.instance[:1] in "[{" and fault.instance:
+        names = {types} if isinstance(types, str) else set(types)
+        if names & {"array", "object"}:
+            actual += "; pass the JSON itself, not a string that contains it"
+    return Message(f"expected {expected}, found {actual}{_null_hint(fault)}")
+
+
+def _enum(fault: Fault, values: Values) -> Message:
+    message = explain_not_allowed(fault.keyword_value, fault.instance, values)
+    return replace(message, text=message.text + _null_hint(fault))
+
+
+def _null_hint(fault: Fault) -> str:
+    # Many callers send null for a property that they mean to leave out.
+    is_null_property = fault.instance is None and is_property_value(fault)
+    return "; leave it out if it is optional" if is_null_property else ""
+
+
+def _const(fault: Fault, values: Values) -> Message:
+    expected, actual = format_literal(fault.keyword_value), values.format(fault.instance)
+    if expected == actual:
+        return Message(f"expected a specific value, found a different one: {actual}")
+    return Message(f"expected {expected}, found {actual}")
+
+
+# Numbers and strings
+
+
+def _bound(words: str, exclusive: str = "", exclusive_words: str = "") -> MessageRule:
+    """Return the rule of a numeric bound; *exclusive* names the flag that draft 4 has for it."""
+
+    def rule(fault: Fault, values: Values) -> Message:
+        is_exclusive = exclusive and fault.schema.get(exclusive) is True
+        limit = format_literal(fault.keyword_value)
+        return Message(
+            f"expected {exclusive_words if is_exclusive else words} {limit}, "
+            f"found {values.format(fault.instance)}"
+        )
+
+    return rule
+
+
+def _multiple_of(fault: Fault, values: Values) -> Message:
+    divisor = format_literal(fault.keyword_value)
+    return Message(f"expected a multiple of {divisor}, found {values.format(fault.instance)}")
+
+
+def _pattern(fault: Fault, values: Values) -> Message:
+    pattern, actual = _format_pattern(fault.keyword_value), values.format(fault.instance)
+    return Message(f"expected a string that matches the pattern {pattern}, found {actual}")
+
+
+def _format_pattern(pattern: str) -> str:
+    if len(pattern) > _LONGEST_PATTERN:
+        pattern = pattern[: _LONGEST_PATTERN - 1] + "…"
+    return pattern if pattern.isprintable() else quote(pattern)
+
+
+def _format(fault: Fault, values: Values) -> Message:
+    name = fault.keyword_value
+    expected = FORMATS.get(name) or f"a string of the format {quote(name)}"
+    return Message(f"expected {expected}, found {values.format(fault.instance)}")
+
+
+def _size(bound: str, noun: str) -> MessageRule:
+    def rule(fault: Fault, values: Values) -> Message:
+        size = len(fault.instance)
+        actual = format_literal(size) if size else values.describe(fault.instance)
+        return Message(f"expected {bound} {count_noun(fault.keyword_value, noun)}, found {actual}")
+
+    return rule
+
+
+# Properties
+
+
+def _required(fault: Fault, values: Values) -> Message:
+    name = fault.detail
+    text = f"{quote(name)} is required and missing"
+    expected = _describe_property(fault, name)
+    if expected:
+        text += f"; expected {expected}"
+    nearest = ""
+    if expected and not values.hidden:
+        declared = set(_declared_names(fault))
+        nearest = find_nearest(name, (other for other in fault.instance if other not in declared))
+    if nearest:
+        text += f"; {quote(nearest)} may be a misspelling of {quote(name)}"
+    return Message(text, nearest)
+
+
+def _describe_property(fault: Fault, name: str) -> str:
+    for part in schema_parts(fault.schema, fault.scope):
+        subschema = part.get("properties", dict).get(name)
+        if isinstance(subschema, dict):
+            return describe_schema(subschema, part.scope)
+    return ""
+
+
+def _declared_names(fault: Fault) -> Iterator[str]:
+    if fault.keyword == "additionalProperties":
+        # It depends on the `properties` beside it alone (2020-12 core, section 10.3.2.3).
+        yield from fault.schema.get("properties", ())
+        return
+    for part in schema_parts(fault.schema, fault.scope):
+        yield from part.get("properties", dict)
+        # Branches of a choice may declare more.
+        branches = (*part.get("anyOf", list), *part.get("oneOf", list))
+        for branch in branches[:MOST_BRANCHES]:
+            for inner in schema_parts(branch, part.scope):
+                yield from inner.get("properties", dict)
+
+
+def _unknown_property(fault: Fault, values: Values) -> Message:
+    name = fault.detail
+    shown = values.property_named(name)
+    declared = list(dict.fromkeys(islice(_declared_names(fault), _MOST_COMPARED)))
+    if name in declared:
+        return Message(f"{shown} is not allowed together with the other properties")
+    nearest = find_nearest(name, (other for other in declared if other not in fault.instance))
+    if nearest:
+        return Message(f"unknown {shown}; did you mean {quote(nearest)}?", nearest)
+    patterns = list(fault.schema.get("patternProperties", ()))
+    return Message(f"unknown {shown}; {_describe_allowed_names(declared, patterns)}")
+
+
+def _describe_allowed_names(names: list[str], patterns: list[str]) -> str:
+    shown = [quote(name) for name in names[:_MOST_NAMES]]
+    if len(names) > _MOST_NAMES:
+        shown.append(f"{len(names) - _MOST_NAMES} more")
+    shown += [f"names that match {_format_pattern(pattern)}" for pattern in patterns[:2]]
+    if not shown:
+        return "no properties are allowed"
+    return f"allowed: {join_phrase(shown, 'and')}"
+
+
+def _dependent(fault: Fault, _values: Values) -> Message:
+    name, dependent = fault.detail
+    return Message(f"{quote(dependent)} is required when {quote(name)} is present, and missing")
+
+
+# Items
+
+
+def _unique_items(fault: Fault, values: Values) -> Message:
+    first, second = fault.detail
+    value = "" if values.hidden else f" (both are {values.describe(fault.instance[first])})"
+    return Message(f"expected unique items, found item {second} equal to item {first}{value}")
+
+
+def _extra_items(fault: Fault, _values: Values) -> Message:
+    count = len(fault.instance)
+    if not fault.detail:
+        return Message(f"expected an empty array, found {count_noun(count, 'item')}")
+    return Message(f"expected at most {count_noun(fault.detail, 'item')}, found {count}")
+
+
+def _unevaluated_item(fault: Fault, values: Values) -> Message:
+    return Message(f"expected no item here, found {values.describe(fault.instance[fault.detail])}")
+
+
+def _contains(fault: Fault, values: Values) -> Message:
+    count = len(fault.instance)
+    actual = f"none of {count}" if count else values.describe(fault.instance)
+    return Message(f"expected at least one matching item{_contained(fault)}, found {actual}")
+
+
+def _min_contains(fault: Fault, _values: Values) -> Message:
+    least = count_noun(fault.keyword_value, "matching item")
+    actual = f"{fault.detail or 'none'} of {len(fault.instance)}"
+    return Message(f"expected at least {least}{_contained(fault)}, found {actual}")
+
+
+def _max_contains(fault: Fault, _values: Values) -> Message:
+    most = count_noun(fault.keyword_value, "matching item")
+    return Message(f"expected at most {most}{_contained(fault)}, found more")
+
+
+def _contained(fault: Fault) -> str:
+    return describe_in_parentheses(fault.schema["contains"], fault)
+
+
+KEYWORD_MESSAGES: dict[str, MessageRule] = {
+    "additionalItems": _extra_items,
+    "additionalProperties": _unknown_property,
+    "const": _const,
+    "contains": _contains,
+    "dependencies": _dependent,
+    "dependentRequired": _dependent,
+    "enum": _enum,
+    "exclusiveMaximum": _bound("less than"),
+    "exclusiveMinimum": _bound("more than"),
+    "format": _format,
+    "items": _extra_items,
+    "maxContains": _max_contains,
+    "maxItems": _size("at most", "item"),
+    "maxLength": _size("at most", "character"),
+    "maxProperties": _size("at most", "property"),
+    "maximum": _bound("at most", "exclusiveMaximum", "less than"),
+    "minContains": _min_contains,
+    "minItems": _size("at least", "item"),
+    "minLength": _size("at least", "character"),
+    "minProperties": _size("at least", "property"),
+    "minimum": _bound("at least", "exclusiveMinimum", "more than"),
+    "multipleOf": _multiple_of,
+    "pattern": _pattern,
+    "required": _required,
+    "type": _type,
+    "unevaluatedItems": _unevaluated_item,
+    "unevaluatedProperties": _unknown_property,
+    "uniqueItems": _unique_items,
+}
+"""The message rule of each keyword."""

@@ -1,0 +1,116 @@
+"""Hosts: the formats ``ipv4``, ``ipv6``, ``hostname`` and ``idn-hostname``.
+
+The rules of internationalized names (RFC 5890 to 5893) are those of the `idna` package,
+whose tables are loaded with this module.
+"""
+
+import codecs
+import re
+import unicodedata
+from ipaddress import AddressValueError, IPv4Address, IPv6Address
+
+import idna
+
+__all__ = ["is_hostname", "is_idn_hostname", "is_ipv4", "is_ipv6", "is_ldh_hostname"]
+
+LONGEST_IPV4 = len("255.255.255.255")
+LONGEST_IPV6 = len("ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255")
+
+
+def is_ipv4(text: str) -> bool:
+    """Return whether *text* is four decimal octets without leading zeros (RFC 2673, section 3.2).
+
+    Strings longer than 15 characters are rejected.
+    """
+    if len(text) > LONGEST_IPV4:
+        return False
+    try:
+        IPv4Address(text)
+    except AddressValueError:
+        return False
+    return True
+
+
+def is_ipv6(text: str) -> bool:
+    """Return whether *text* is an IPv6 address in text (RFC 4291, section 2.2).
+
+    It has no zone (RFC 4007). Strings longer than 45 characters are rejected.
+    """
+    if len(text) > LONGEST_IPV6 or "%" in text:
+        return False
+    try:
+        IPv6Address(text)
+    except AddressValueError:
+        return False
+    return True
+
+
+# The codec that idna uses is a separate module, loaded at the first look-up.
+codecs.lookup("punycode")
+
+#: RFC 1035, section 2.3.4: 255 octets with the length of each label and the root's.
+LONGEST_HOSTNAME = 253
+
+LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+LDH_NAME = re.compile(rf"{LABEL}(?:\.{LABEL})*")
+A_LABEL_PREFIX = "xn--"
+
+#: Label separators of RFC 3490, section 3.1; RFC 5891 leaves them to the user interface.
+SEPARATORS = ("\u002e", "\u3002", "\uff0e", "\uff61")
+
+RIGHT_TO_LEFT = frozenset({"R", "AL", "AN"})
+
+
+def is_ldh_hostname(text: str) -> bool:
+    """Return whether *text* is a host name of ASCII labels (RFC 1123, section 2.1).
+
+    A label has at most 63 letters, digits and hyphens, and the name at most 253 characters,
+    without a trailing dot.
+    """
+    return len(text) <= LONGEST_HOSTNAME and LDH_NAME.fullmatch(text) is not None
+
+
+def is_hostname(text: str) -> bool:
+    """Return whether *text* is a host name with valid A-labels (RFC 5891, section 4.4).
+
+    A label that starts with ``xn--`` is the Punycode of a valid U-label. Names
+    longer than 253 characters are rejected.
+    """
+    if not is_ldh_hostname(text):
+        return False
+    try:
+        for label in text.lower().split("."):
+            if label.startswith(A_LABEL_PREFIX):
+                idna.ulabel(label)
+    except idna.IDNAError:
+        return False
+    return True
+
+
+def is_idn_hostname(text: str) -> bool:
+    """Return whether *text* is a host name or an internationalized one (RFC 5890, 2.3.2.3).
+
+    Its labels are as registered: nothing is mapped, so upper case is invalid except in
+    plain ASCII labels (RFC 5891, section 4). If a label is written from right to left,
+    all obey the Bidi rule (RFC 5893, section 2).
+    Names longer than 253 characters, also as A-labels, are rejected.
+    """
+    if len(text) > LONGEST_HOSTNAME:
+        return False
+    if text.isascii():
+        return is_hostname(text)
+    if text.endswith(SEPARATORS):
+        return False
+    try:
+        labels = idna.decode(idna.encode(text)).split(".")
+        if any(is_right_to_left(label) for label in labels):
+            for label in labels:
+                idna.check_bidi(label, check_ltr=True)
+    except idna.IDNAError:
+        return False
+    return True
+
+
+def is_right_to_left(label: str) -> bool:
+    """Return whether *label* is an RTL label (RFC 5893, section 1.4)."""
+    return any(unicodedata.bidirectional(character) in RIGHT_TO_LEFT for character in label)

@@ -1,0 +1,188 @@
+"""JSON values: types, equality, uniqueness and exact arithmetic.
+
+Numbers are equal by value, so 1 equals 1.0; a boolean never equals a number; the
+order of properties does not matter (JSON Schema 2020-12 core, section 4.2.2).
+"""
+
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from typing import Any
+
+from sidecheck_server.core.budget import Budget, spend
+from sidecheck_server.core.types import Draft, JsonValue
+
+__all__ = [
+    "CLASS_OF_TYPE",
+    "all_unique",
+    "find_duplicate",
+    "has_type",
+    "is_multiple",
+    "is_number",
+    "json_equal",
+    "number_text",
+]
+
+# Steps of hashing a string, and of serializing any value; characters serialized in a step.
+_STRING = 3
+_VALUE = 20
+_CHARACTERS = 64
+
+# Steps of a division of decimals, and of a double with a large exponent; bits of an
+# integer divided in a step.
+_DIVISION = 40
+_LARGE_EXPONENT = 300
+_BITS = 16
+
+
+CLASS_OF_TYPE: dict[str, type] = {
+    "array": list,
+    "boolean": bool,
+    "null": type(None),
+    "object": dict,
+    "string": str,
+}
+"""The Python class of each JSON Schema type that has exactly one."""
+
+
+def is_number(value: Any) -> bool:
+    """Return whether *value* is a JSON number."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def has_type(value: Any, name: str, draft: Draft) -> bool:
+    """Return whether *value* has the JSON Schema type *name* in *draft*.
+
+    This replaces jsonschema's own type checker, a map of `rpds`: a look-up there that
+    hits the interpreter's recursion limit panics with a BaseException instead of
+    raising RecursionError. So evaluation must not touch `rpds`.
+    """
+    known = CLASS_OF_TYPE.get(name)
+    if known is not None:
+        return isinstance(value, known)
+    if name == "number":
+        return is_number(value)
+    if name != "integer" or isinstance(value, bool):
+        return False
+    if isinstance(value, int):
+        return True
+    # Since draft 6 a number without a fraction is an integer, even if written as 1.0
+    # (draft-06 validation, section 6.25).
+    return isinstance(value, float) and value.is_integer() and draft is not Draft.DRAFT_04
+
+
+def json_equal(left: JsonValue, right: JsonValue) -> bool:
+    """Return whether *left* and *right* are the same JSON value.
+
+    Integers and doubles are compared exactly, beyond 2^53 too. The nesting of at
+    least one of the two must be bounded.
+    """
+    if isinstance(left, dict):
+        if not isinstance(right, dict) or len(left) != len(right):
+            return False
+        for name, value in left.items():
+            if name not in right or not json_equal(value, right[name]):
+                return False
+        return True
+    if isinstance(left, list):
+        if not isinstance(right, list) or len(left) != len(right):
+            return False
+        return all(map(json_equal, left, right))
+    if isinstance(left, bool) or isinstance(right, bool):
+        return left is right
+    return left == right
+
+
+def all_unique(items: Sequence[JsonValue], budget: Budget) -> bool:
+    """Return whether no two of *items* are equal, in time linear in their size.
+
+    Raises:
+        Exhausted: *budget* has too few steps.
+    """
+    return find_duplicate(items, budget) is None
+
+
+def find_duplicate(items: Sequence[JsonValue], budget: Budget) -> tuple[int, int] | None:
+    """Return the indexes of the first item that equals an earlier one, the earlier first.
+
+    Raises:
+        Exhausted: *budget* has too few steps.
+    """
+    if all(item.__class__ is str for item in items):
+        spend(budget, _STRING * len(items))
+        if len(set(items)) == len(items):
+            return None
+    first_index: dict[str, int] = {}
+    for index, item in enumerate(items):
+        parts: list[str] = []
+        _serialize(item, parts.append, budget)
+        earlier = first_index.setdefault("".join(parts), index)
+        if earlier != index:
+            return earlier, index
+    return None
+
+
+def _serialize(value: JsonValue, write: Callable[[str], None], budget: Budget) -> None:
+    """Write a text that is the same for two values if and only if they are equal.
+
+    Strings are hashed instead of the values because CPython hashes strings with a secret
+    key. The hashes of numbers, and of tuples of them, are known: multiples of 2^61 - 1
+    all collide, and twenty thousand of them keep a set busy for seconds.
+    """
+    spend(budget, _VALUE)
+    if isinstance(value, str):
+        spend(budget, len(value) // _CHARACTERS)
+        write(f'{len(value)}"{value}')
+    elif value is None or isinstance(value, bool):
+        write(f"{value};")
+    elif isinstance(value, int | float):
+        write(f"{number_text(value)};")
+    elif isinstance(value, list):
+        write(f"[{len(value)};")
+        for item in value:
+            _serialize(item, write, budget)
+    else:
+        write(f"{{{len(value)};")
+        for name in sorted(value):
+            write(f'{len(name)}"{name}')
+            _serialize(value[name], write, budget)
+
+
+def number_text(number: float) -> str:
+    """Return a text that is the same for two JSON numbers if and only if they are equal."""
+    if isinstance(number, int):
+        return f"{number:x}"
+    # Only a double without a fraction can equal an integer.
+    return f"{int(number):x}" if number.is_integer() else f"{number!r}"
+
+
+def is_multiple(value: float, divisor: float, budget: Budget) -> bool:
+    """Return whether *value* is an integral multiple of *divisor*, exactly in base ten.
+
+    A double stands for the shortest decimal that denotes it, so 4.35 is a multiple of
+    0.01, which binary division would miss (JSON Schema 2020-12 validation, section
+    6.2.1). Both numbers must be finite.
+
+    Raises:
+        Exhausted: *budget* has too few steps.
+        ZeroDivisionError: *divisor* is zero.
+    """
+    spend(budget, _DIVISION + sum(map(_digit_steps, (value, divisor))))
+    if isinstance(value, int) and isinstance(divisor, int):
+        return value % divisor == 0
+    numerator, denominator = _ratio(value)
+    over, under = _ratio(divisor)
+    return numerator * under % (denominator * over) == 0
+
+
+def _digit_steps(number: float) -> int:
+    if isinstance(number, int):
+        return number.bit_length() // _BITS
+    # A double with a large exponent is a ratio of up to 300 digits.
+    return 0 if 1e-12 < abs(number) < 1e15 or not number else _LARGE_EXPONENT
+
+
+def _ratio(number: float) -> tuple[int, int]:
+    if isinstance(number, int):
+        return number, 1
+    # At most about 620 digits in all: the exponent of a double is bounded.
+    return Decimal(repr(number)).as_integer_ratio()
