@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from agreement.editions import EDITIONS, Edition
-from agreement.engines import Engines
+from agreement.engines import Engines, create_engines
 from agreement.payloads import PayloadMaker
 from agreement.schemas import Question, generate_schema
 from sidecheck_server.core.budget import Exhausted
