@@ -20,8 +20,7 @@ except ImportError as error:
         " pip install sidecheck[pydantic]"
     ) from error
 
-from sidecheck.verdicts import Verdict
-from sidecheck.violations import Severity
+from sidecheck.verdicts import Severity, Verdict
 
 __all__ = ["form", "raise_for_fields", "schema_of"]
 
