@@ -193,7 +193,7 @@ async def test_forms_are_valid(
 ) -> None:
     """A class may be given for the params themselves."""
     asked = model(annotation, default)
-    answer = await client.protocol.check_elicitation(asked, peers=ProtocolContext("2025-11-25"))
+    answer = await client.protocol.check_elicitation(asked, context=ProtocolContext("2025-11-25"))
     errors = [one for one in answer.verdict.violations if one.severity is Severity.ERROR]
     assert [] == errors
     raise_for_fields(asked, answer.verdict)
@@ -205,7 +205,7 @@ async def test_what_forms_have_not_is_told_by_field(
 ) -> None:
     """By the server's rules, and as the Python SDK raises it."""
     asked = model(annotation, default)
-    answer = await client.protocol.check_elicitation(asked, peers=ProtocolContext("2025-11-25"))
+    answer = await client.protocol.check_elicitation(asked, context=ProtocolContext("2025-11-25"))
     pointers = [
         one.instance_location for one in answer.verdict.violations if one.severity is Severity.ERROR
     ]
@@ -247,7 +247,7 @@ async def test_answers_are_checked_under_a_class(client: Client) -> None:
         answer = await client.protocol.check_elicitation_result(
             {"action": "accept", "content": content},
             params=Booking,
-            peers=ProtocolContext("2025-11-25"),
+            context=ProtocolContext("2025-11-25"),
         )
         told.append([one.instance_location for one in answer.verdict.violations])
     assert [[], ["/content/nights"]] == told
@@ -259,7 +259,7 @@ class Node(BaseModel):
 
 async def test_a_model_within_itself_has_no_form(client: Client) -> None:
     """Its reference stays, and is found."""
-    answer = await client.protocol.check_elicitation(Node, peers=ProtocolContext("2025-11-25"))
+    answer = await client.protocol.check_elicitation(Node, context=ProtocolContext("2025-11-25"))
     with pytest.raises(TypeError, match="'children'"):
         raise_for_fields(Node, answer.verdict)
 

@@ -29,7 +29,7 @@ from sidecheck import (
     UnknownArguments,
     Verdict,
 )
-from support.clients import FACES, connect
+from support.clients import CLIENT_KINDS, connect
 from support.running import RunningServer
 from support.shared_material import REPOSITORY
 from support.weather_tools import ALERTS, FORECAST, INPUT, REGISTERED, register
@@ -139,7 +139,7 @@ TYPE = ("/days", "TYPE", "error")
         pytest.param(
             (False, [("/land", "UNKNOWN_PROPERTY", "error")], False),
             {"city": "Oslo", "land": "no"},
-            Options(unknown_arguments=UnknownArguments.REFUSE),
+            Options(unknown_arguments=UnknownArguments.REJECT),
             id="unknown arguments refused",
         ),
         pytest.param(
@@ -221,7 +221,7 @@ async def test_repairs_are_told(
     assert (expected, True, changes) == (repair.value, repair.valid, found)
 
 
-@pytest.mark.parametrize("face", FACES)
+@pytest.mark.parametrize("face", CLIENT_KINDS)
 async def test_a_server_can_report_only(face: str, tmp_path: Path) -> None:
     """The verdict says so, and is not raised."""
     running = RunningServer(tmp_path, SIDECHECK_REPORT_ONLY='["weather"]')
@@ -287,7 +287,7 @@ async def test_the_server_says_what_it_is(client: Client) -> None:
     assert {"fast", "complete"} <= {engine.name for engine in info.engines}
 
 
-@pytest.mark.parametrize("face", FACES)
+@pytest.mark.parametrize("face", CLIENT_KINDS)
 async def test_a_socket_leads_to_the_same_server(face: str, emptied: RunningServer) -> None:
     """What is registered over one address is known over the other."""
     async with connect(face, emptied.address) as client:

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from sidecheck import Client, Diagnostic, Inferred, Severity, SidecheckError
+from sidecheck import Client, Diagnostic, InferredTools, Severity, SidecheckError
 
 SOURCE = '''\
 from mcp.server.fastmcp import FastMCP
@@ -83,7 +83,7 @@ async def test_the_functions_and_what_they_take_are_the_callers_choice(client: C
     done = await client.inference.infer_tools(
         SOURCE,
         functions=["get_tides", "Ports.add"],
-        on_unsupported="admit_anything",
+        on_unsupported="any",
         injected_parameters=["secret"],
     )
     tides, add = done.tools
@@ -99,7 +99,7 @@ async def test_what_is_no_python_is_an_answer(client: Client) -> None:
     broken = await client.inference.infer_tools(b"def f(")
 
     assert ((), ["SYNTAX_ERROR"]) == (broken.tools, [one.code for one in broken.diagnostics])
-    assert Inferred(tools=()) == await client.inference.infer_tools("")
+    assert InferredTools(tools=()) == await client.inference.infer_tools("")
 
 
 async def test_refusals_are_raised(client: Client) -> None:

@@ -46,7 +46,7 @@ async def test_names_are_checked_together(client: Client) -> None:
     checked = await client.protocol.check_names(["a.b", "two words", "a_b"])
     assert ["a_b", "two_words", "a_b"] == [one.sanitized for one in checked.outcomes]
     assert [True, False, True] == [one.sdk_valid for one in checked.outcomes]
-    assert [("a_b", (0, 2))] == [(one.sanitized, one.places) for one in checked.collisions]
+    assert [("a_b", (0, 2))] == [(one.sanitized, one.indexes) for one in checked.collisions]
 
 
 TOOL = {"name": "get_forecast", "description": "Tells.", "inputSchema": {"type": "object"}}
@@ -56,14 +56,14 @@ async def test_a_bad_tool_costs_the_others_nothing(client: Client) -> None:
     """Each has an outcome, and what is wrong with the list itself stands apart."""
     tools = [TOOL, {**TOOL, "name": "a", "inputSchema": {"type": 5}}, {**TOOL, "name": "b c"}]
     listing = {"jsonrpc": "2.0", "id": 1, "result": {"tools": tools, "nextCursor": 5}}
-    checked = await client.protocol.check_tools(listing, peers=ProtocolContext("2025-11-25"))
+    checked = await client.protocol.check_tools(listing, context=ProtocolContext("2025-11-25"))
     assert [
         ("get_forecast", "/result/tools/0", Disposition.KEEP),
         ("a", "/result/tools/1", Disposition.DROP),
         ("b c", "/result/tools/2", Disposition.WARN),
     ] == [(one.name, one.pointer, one.disposition) for one in checked.outcomes]
     assert ["/result/nextCursor"] == [
-        found.instance_location for found in checked.listing.violations
+        found.instance_location for found in checked.tools_list_verdict.violations
     ]
 
 
@@ -84,10 +84,13 @@ async def test_definitions_are_taken_one_by_one(client: Client) -> None:
 async def test_a_message_comes_with_the_reply_to_send(client: Client) -> None:
     """Text is sent as it is, and the reply is ready."""
     answer = await client.protocol.check_message(
-        CALL, sender="client", peers=ProtocolContext("2025-11-25")
+        CALL, sender="client", context=ProtocolContext("2025-11-25")
     )
     assert ["REQUIRED"] == codes(answer)
-    assert (7, -32602) == (answer.reply.value["id"], answer.reply.value["error"]["code"])
+    assert (7, -32602) == (
+        answer.error_response.value["id"],
+        answer.error_response.value["error"]["code"],
+    )
 
 
 async def test_a_response_is_checked_as_what_it_answers(client: Client) -> None:
@@ -96,9 +99,9 @@ async def test_a_response_is_checked_as_what_it_answers(client: Client) -> None:
     request = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
     check, peers = client.protocol.check_message, ProtocolContext("2025-11-25")
     assert [[], ["TYPE"], ["TYPE"]] == [
-        codes(await check(result, sender="server", peers=peers)),
-        codes(await check(result, sender="server", answers="tools/list", peers=peers)),
-        codes(await check(result, sender="server", request=request, peers=peers)),
+        codes(await check(result, sender="server", context=peers)),
+        codes(await check(result, sender="server", request_method="tools/list", context=peers)),
+        codes(await check(result, sender="server", request=request, context=peers)),
     ]
 
 
@@ -112,9 +115,10 @@ async def test_peers_decide(client: Client) -> None:
     }
     check = client.protocol.check_message
     assert [[], True, True] == [
-        codes(await check(message, sender="server", peers=ProtocolContext("2025-06-18"))),
-        codes(await check(message, sender="server", peers=ProtocolContext("2025-03-26"))) != [],
-        codes(await check(message, sender="server", peers=ProtocolContext("2025-06-18", {}))) != [],
+        codes(await check(message, sender="server", context=ProtocolContext("2025-06-18"))),
+        codes(await check(message, sender="server", context=ProtocolContext("2025-03-26"))) != [],
+        codes(await check(message, sender="server", context=ProtocolContext("2025-06-18", {})))
+        != [],
     ]
 
 
@@ -149,7 +153,7 @@ async def test_a_batch_takes_all_kinds(client: Client) -> None:
         ProtocolMessage(CALL),
         ProtocolMessage(b"{"),
     ]
-    found = await client.protocol.check_batch(items, peers=ProtocolContext("2025-11-25"))
+    found = await client.protocol.check_batch(items, context=ProtocolContext("2025-11-25"))
     refused = found.pop(3)
     assert isinstance(refused, SidecheckError)
     assert [[], ["ENUM"], ["REQUIRED"], ["TYPE"], ["REQUIRED"], ["PAYLOAD_NOT_JSON"]] == [
@@ -160,7 +164,7 @@ async def test_a_batch_takes_all_kinds(client: Client) -> None:
 async def test_an_unknown_version_is_refused(client: Client) -> None:
     """Whatever is checked."""
     with pytest.raises(SidecheckError, match="UNKNOWN_PROTOCOL_VERSION"):
-        await client.protocol.check_sampling({}, peers=ProtocolContext("2020-01-01"))
+        await client.protocol.check_sampling({}, context=ProtocolContext("2020-01-01"))
 
 
 async def test_what_json_cannot_express_is_not_sent(client: Client) -> None:

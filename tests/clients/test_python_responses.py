@@ -17,8 +17,8 @@ from sidecheck import (
     Engine,
     JsonText,
     Limits,
-    Outcome,
     Registration,
+    RegistrationOutcome,
     Repair,
     ServerInfo,
     Severity,
@@ -33,7 +33,7 @@ from sidecheck.v1 import registry_service_pb2 as registry_pb
 from sidecheck.v1 import target_pb2 as target_pb
 from sidecheck.v1 import validation_service_pb2 as validation_pb
 from sidecheck.v1 import verdict_pb2 as verdict_pb
-from sidecheck.wire import responses
+from sidecheck.wire import errors, registry, validation
 
 CODES = grpc.StatusCode
 
@@ -55,7 +55,7 @@ EXPECTED_VIOLATION = Violation(
     severity=Severity.WARNING,
     message="m",
     suggestion="s",
-    clause="c",
+    spec_url="c",
 )
 VERDICT = verdict_pb.Verdict(
     valid=True,
@@ -115,7 +115,7 @@ INFO = detail(ErrorInfo(reason="UNKNOWN_TOOL", domain="sidecheck", metadata={"na
 def test_verdicts_are_translated_whole() -> None:
     """No field of a verdict or a violation is lost."""
     response = validation_pb.ValidateResponse(verdict=VERDICT, registry_revision=7)
-    assert EXPECTED_VERDICT == responses.verdict(response)
+    assert EXPECTED_VERDICT == validation.decode_response(response)
 
 
 @pytest.mark.parametrize(
@@ -127,13 +127,15 @@ def test_severities_are_translated(expected: Severity, severity: Any) -> None:
     response = validation_pb.ValidateResponse(
         verdict=verdict_pb.Verdict(violations=[verdict_pb.Violation(severity=severity)])
     )
-    assert (Violation(code="", severity=expected),) == responses.verdict(response).violations
+    assert (Violation(code="", severity=expected),) == validation.decode_response(
+        response
+    ).violations
 
 
 def test_an_outcome_without_repair_has_none() -> None:
     """Also one that is enforced, as nearly all are."""
     response = validation_pb.ValidateResponse(verdict=verdict_pb.Verdict(enforced=True))
-    assert Verdict(valid=False, enforced=True, repair=None) == responses.verdict(response)
+    assert Verdict(valid=False, enforced=True, repair=None) == validation.decode_response(response)
 
 
 def test_answers_in_a_stream_are_translated_with_their_ids() -> None:
@@ -148,7 +150,7 @@ def test_answers_in_a_stream_are_translated_with_their_ids() -> None:
         ("a", EXPECTED_VERDICT),
         ("", SidecheckError("UNKNOWN_TOOL", "no tool", {"name": "n"}, CODES.NOT_FOUND)),
     ] == [
-        responses.streamed(
+        validation.decode_stream_response(
             validation_pb.ValidateStreamResponse(id=id_, outcome=outcome, registry_revision=7)
         )
         for id_, outcome in outcomes.items()
@@ -169,7 +171,7 @@ def test_a_batch_is_translated_item_by_item() -> None:
     assert [
         EXPECTED_VERDICT,
         SidecheckError("UNKNOWN_TOOL", "no tool", {"name": "n"}, CODES.NOT_FOUND),
-    ] == responses.batch_judgements(response)
+    ] == validation.decode_batch(response)
 
 
 def test_the_parts_of_a_registration_become_one() -> None:
@@ -188,7 +190,7 @@ def test_the_parts_of_a_registration_become_one() -> None:
     )
     assert Registration(
         outcomes=(
-            Outcome(
+            RegistrationOutcome(
                 name="n",
                 action=Action.CHANGED,
                 violations=(EXPECTED_VIOLATION,),
@@ -197,11 +199,11 @@ def test_the_parts_of_a_registration_become_one() -> None:
                 output_schema_digest="o",
                 previous_definition_digest="p",
             ),
-            Outcome(name="m", action=Action.CREATED),
+            RegistrationOutcome(name="m", action=Action.CREATED),
         ),
         removed=("gone",),
         registry_revision=9,
-    ) == responses.registration(
+    ) == registry.decode_registration(
         [
             registry_pb.RegisterToolsResponse(
                 outcomes=[outcome], removed=["gone"], registry_revision=8
@@ -233,15 +235,17 @@ def test_tools_are_translated_whole() -> None:
         output_schema_digest="o",
         revision=4,
     )
-    assert expected == responses.tool(registry_pb.GetToolResponse(tool=tool))
-    assert ([expected], "next") == responses.page(
+    assert expected == registry.decode_tool(registry_pb.GetToolResponse(tool=tool))
+    assert ([expected], "next") == registry.decode_page(
         registry_pb.ListToolsResponse(tools=[tool], next_page_token="next")
     )
 
 
 def test_deletions_are_translated_whole() -> None:
     """What was removed and what was not there are told apart."""
-    assert Deletion(deleted=("a",), unknown=("b",), registry_revision=3) == responses.deletion(
+    assert Deletion(
+        deleted=("a",), unknown=("b",), registry_revision=3
+    ) == registry.decode_deletion(
         registry_pb.DeleteToolsResponse(deleted=["a"], unknown=["b"], registry_revision=3)
     )
 
@@ -269,7 +273,7 @@ def test_the_facts_of_a_server_are_translated_whole() -> None:
         default_protocol_version="q",
         engines=(Engine("fast", "l", "v"),),
         registry_revision=5,
-    ) == responses.server_info(response)
+    ) == registry.decode_info(response)
 
 
 def status_bytes(*details: Message) -> tuple[tuple[str, bytes], ...]:
@@ -353,4 +357,4 @@ def test_failed_calls_become_refusals(
     """The reason is Sidecheck's own if there is one, else the name of the status."""
     trailing = None if metadata is None else grpc.aio.Metadata(*metadata)
     error = grpc.aio.AioRpcError(code, grpc.aio.Metadata(), trailing, details="m")
-    assert expected == responses.call_refusal(error)
+    assert expected == errors.decode_call_error(error)

@@ -15,10 +15,10 @@ from sidecheck import (
     ProtocolContext,
     Severity,
     SidecheckError,
-    StreamEnded,
+    StreamClosed,
     StreamUnavailable,
 )
-from support.clients import FACES
+from support.clients import CLIENT_KINDS
 from support.running import RunningServer
 
 Check: TypeAlias = Callable[..., Any]
@@ -43,7 +43,7 @@ async def session(face: str, address: str, **settings: Any) -> AsyncIterator[Che
             yield opened.check
 
 
-@pytest.fixture(params=FACES)
+@pytest.fixture(params=CLIENT_KINDS)
 def face(request: pytest.FixtureRequest) -> str:
     """Return each face of the client in turn."""
     return str(request.param)
@@ -61,12 +61,12 @@ def codes(answer: CheckResult) -> list[str]:
 
 async def test_a_session_remembers(face: str, shared_server: RunningServer) -> None:
     """An id is used once by each side, and the reply is ready."""
-    async with session(face, shared_server.address, peers=ProtocolContext("2025-11-25")) as check:
+    async with session(face, shared_server.address, context=ProtocolContext("2025-11-25")) as check:
         first = await check(ping(1), sender="client")
         other = await check(ping(1), sender="server")
         again = await check(ping(1), sender="client")
     assert [[], [], ["REQUEST_ID_REUSED"]] == [codes(one) for one in (first, other, again)]
-    assert 1 == again.reply.value["id"]
+    assert 1 == again.error_response.value["id"]
 
 
 async def test_sessions_know_nothing_of_each_other(face: str, shared_server: RunningServer) -> None:
@@ -120,7 +120,7 @@ def test_threads_share_a_session(shared_server: RunningServer, outstanding: int)
     with (
         BlockingClient(shared_server.address, timeout=10) as client,
         client.protocol.session(
-            peers=ProtocolContext("2025-11-25"), outstanding=outstanding
+            context=ProtocolContext("2025-11-25"), outstanding=outstanding
         ) as held,
         ThreadPoolExecutor(8) as threads,
     ):
@@ -167,7 +167,7 @@ async def test_a_session_that_was_left_is_over(shared_server: RunningServer) -> 
     """What was learned in it is gone."""
     async with session("asynchronous", shared_server.address) as check:
         await check(ping(1), sender="client")
-    with pytest.raises(StreamEnded):
+    with pytest.raises(StreamClosed):
         await check(ping(2), sender="client")
 
 
@@ -185,7 +185,7 @@ async def test_under_an_unknown_version_nothing_is_checked(
     face: str, shared_server: RunningServer
 ) -> None:
     """Every message is refused."""
-    async with session(face, shared_server.address, peers=ProtocolContext("2020-01-01")) as check:
+    async with session(face, shared_server.address, context=ProtocolContext("2020-01-01")) as check:
         for at in (1, 2):
             with pytest.raises(SidecheckError, match="UNKNOWN_PROTOCOL_VERSION"):
                 await check(ping(at), sender="client")

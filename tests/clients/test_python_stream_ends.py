@@ -14,16 +14,16 @@ from sidecheck import (
     Client,
     Item,
     SidecheckError,
-    StreamEnded,
+    StreamClosed,
+    StreamOutcome,
     StreamUnavailable,
     Unavailable,
 )
-from sidecheck.streams import Answer
 from sidecheck.v1.info_service_pb2 import GetServerInfoResponse, Limits
 from sidecheck.v1.validation_service_pb2 import ValidateOutcome, ValidateStreamResponse
 from sidecheck.v1.verdict_pb2 import Verdict as VerdictMessage
 from sidecheck.wire import rpcs
-from support.clients import FACES
+from support.clients import CLIENT_KINDS
 from support.stream_readers import collect, items, take, told
 
 Context: TypeAlias = grpc.aio.ServicerContext[Any, Any]
@@ -33,7 +33,7 @@ CODES = grpc.StatusCode
 
 
 async def tell(request: Any, context: Context) -> GetServerInfoResponse:
-    """Answer the question for the limits."""
+    """StreamOutcome the question for the limits."""
     return GetServerInfoResponse(limits=Limits(message_bytes=1000))
 
 
@@ -68,7 +68,7 @@ def valid(id_: str) -> ValidateStreamResponse:
     return ValidateStreamResponse(id=id_, outcome=ValidateOutcome(verdict=verdict))
 
 
-@pytest.fixture(params=FACES)
+@pytest.fixture(params=CLIENT_KINDS)
 def face(request: pytest.FixtureRequest) -> str:
     """Return each face of the client in turn."""
     return str(request.param)
@@ -78,12 +78,12 @@ def face(request: pytest.FixtureRequest) -> str:
     ("expected", "code"),
     [
         pytest.param(StreamUnavailable, CODES.UNAVAILABLE, id="the server stops"),
-        pytest.param(StreamEnded, CODES.INTERNAL, id="the server fails"),
-        pytest.param(StreamEnded, None, id="the server has enough"),
+        pytest.param(StreamClosed, CODES.INTERNAL, id="the server fails"),
+        pytest.param(StreamClosed, None, id="the server has enough"),
     ],
 )
 async def test_the_items_without_an_answer_are_named(
-    face: str, expected: type[StreamEnded], code: grpc.StatusCode | None
+    face: str, expected: type[StreamClosed], code: grpc.StatusCode | None
 ) -> None:
     """In their order, after the answers that came; nothing is tried again."""
     begun = 0
@@ -96,9 +96,9 @@ async def test_the_items_without_an_answer_are_named(
         if code is not None:
             await context.abort(code, "not now")
 
-    found: list[Answer] = []
+    found: list[StreamOutcome] = []
     async with serving(answer) as address:
-        with pytest.raises(StreamEnded) as raised:
+        with pytest.raises(StreamClosed) as raised:
             await collect(take(face, address, items(1, 2, 3)), found)
     assert (expected, [("0", True)], ("1", "2"), 1) == (
         type(raised.value),
@@ -149,7 +149,7 @@ async def test_an_answer_out_of_turn_ends_the_stream(face: str) -> None:
                 yield valid("1")
 
     async with serving(answer) as address:
-        with pytest.raises(StreamEnded, match="out of turn") as raised:
+        with pytest.raises(StreamClosed, match="out of turn") as raised:
             await collect(take(face, address, items(1, 2)), [])
     assert ("0", "1") == raised.value.unanswered
 
@@ -256,7 +256,7 @@ async def test_a_cancelled_sender_ends_the_stream_for_the_taker() -> None:
         taker = asyncio.ensure_future(anext(stream))
         await asyncio.sleep(0.3)
         sender.cancel()
-        with pytest.raises(StreamEnded, match="CANCELLED"):
+        with pytest.raises(StreamClosed, match="CANCELLED"):
             await asyncio.wait_for(taker, 5)
         with pytest.raises(asyncio.CancelledError):
             await sender

@@ -17,11 +17,11 @@ from sidecheck import (
     Options,
     RegisteredTool,
     Schema,
+    StreamOutcome,
     StreamUnavailable,
     Verdict,
 )
-from sidecheck.streams import Answer
-from support.clients import FACES
+from support.clients import CLIENT_KINDS
 from support.running import RunningServer
 from support.stream_readers import collect, items, take, told
 
@@ -29,12 +29,12 @@ STRING = Schema({"type": "string"})
 TIDES = RegisteredTool("weather", "get_tides")
 
 
-async def streamed(face: str, address: str, given: Any, **settings: Any) -> list[Answer]:
+async def streamed(face: str, address: str, given: Any, **settings: Any) -> list[StreamOutcome]:
     """Return all answers to the items *given*."""
     return [answer async for answer in take(face, address, given, **settings)]
 
 
-@pytest.fixture(params=FACES)
+@pytest.fixture(params=CLIENT_KINDS)
 def face(request: pytest.FixtureRequest) -> str:
     """Return each face of the client in turn."""
     return str(request.param)
@@ -137,7 +137,7 @@ async def test_what_the_items_raise_is_raised_after_the_answers(
         yield from items("x", 1)
         raise LookupError("no more")
 
-    found: list[Answer] = []
+    found: list[StreamOutcome] = []
     with pytest.raises(LookupError, match="no more"):
         await collect(take(face, shared_server.address, failing(), target=STRING), found)
     assert [("0", True), ("1", False)] == told(found)
@@ -160,7 +160,7 @@ async def test_a_server_that_stops_ends_the_stream(face: str, server: RunningSer
         await asyncio.sleep(20)
 
     given: Any = idle() if face == "blocking" else idle_in_the_loop()
-    found: list[Answer] = []
+    found: list[StreamOutcome] = []
     with pytest.raises(StreamUnavailable) as raised:
         await collect(take(face, server.address, given, target=STRING), found)
     stopped.set()

@@ -19,7 +19,7 @@ from sidecheck.v1.info_service_pb2 import GetServerInfoResponse
 from sidecheck.v1.validation_service_pb2 import ValidateResponse
 from sidecheck.v1.verdict_pb2 import Verdict as VerdictMessage
 from sidecheck.wire import rpcs
-from support.clients import FACES, connect
+from support.clients import CLIENT_KINDS, connect
 
 TOOL = RegisteredTool("weather", "get_forecast")
 YES = ValidateResponse(verdict=VerdictMessage(valid=True, enforced=True), registry_revision=3)
@@ -49,7 +49,7 @@ async def serving(
         await server.stop(None)
 
 
-@pytest.fixture(params=FACES)
+@pytest.fixture(params=CLIENT_KINDS)
 def face(request: pytest.FixtureRequest) -> str:
     """Return each face of the client in turn."""
     return str(request.param)

@@ -8,8 +8,8 @@ from sidecheck import (
     Verdict,
     Violation,
 )
-from sidecheck.absence import OnUnavailable
 from sidecheck.conversations import Conversations
+from sidecheck.validation import OnUnavailable
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,9 @@ from sidecheck import (
     Tool,
 )
 
-__all__ = ["FACES", "connect"]
+__all__ = ["CLIENT_KINDS", "connect"]
 
-FACES = ("asynchronous", "blocking")
+CLIENT_KINDS = ("asynchronous", "blocking")
 
 
 def connect(face: str, address: str, **settings: Any) -> Client:

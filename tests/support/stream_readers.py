@@ -5,8 +5,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Iterable
 from contextlib import aclosing, closing
 from typing import Any
 
-from sidecheck import Arguments, BlockingClient, Client, Item, SidecheckError
-from sidecheck.streams import Answer
+from sidecheck import Arguments, BlockingClient, Client, Item, SidecheckError, StreamOutcome
 
 __all__ = ["collect", "items", "take", "told"]
 
@@ -16,7 +15,7 @@ def items(*payloads: Any) -> list[tuple[str, Item]]:
     return [(str(at), Item(Arguments(payload))) for at, payload in enumerate(payloads)]
 
 
-def told(answers: Iterable[Answer]) -> list[tuple[str, object]]:
+def told(answers: Iterable[StreamOutcome]) -> list[tuple[str, object]]:
     """Return what was answered: valid or not, or the reason of a refusal."""
     return [
         (id_, outcome.reason if isinstance(outcome, SidecheckError) else outcome.valid)
@@ -24,7 +23,7 @@ def told(answers: Iterable[Answer]) -> list[tuple[str, object]]:
     ]
 
 
-async def collect(answers: AsyncIterator[Answer], into: list[Answer]) -> None:
+async def collect(answers: AsyncIterator[StreamOutcome], into: list[StreamOutcome]) -> None:
     """Put the answers *into* a list that keeps them if the stream ends early."""
     async for answer in answers:
         into.append(answer)  # noqa: PERF401  (extend would lose them)
@@ -32,7 +31,7 @@ async def collect(answers: AsyncIterator[Answer], into: list[Answer]) -> None:
 
 async def take(
     face: str, address: str, given: Iterable[tuple[str, Item]], **settings: Any
-) -> AsyncGenerator[Answer, None]:
+) -> AsyncGenerator[StreamOutcome, None]:
     """Yield the answers to the items *given*; a blocking client waits in a thread."""
     if face == "blocking":
         with (

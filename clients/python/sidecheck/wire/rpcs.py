@@ -19,12 +19,12 @@ from sidecheck.v1 import (
 __all__ = ["RPCS", "SERVICES", "STREAMS", "Rpc", "find_rpc"]
 
 MODULES: Final[tuple[Any, ...]] = (
+    validation_service_pb2,
+    registry_service_pb2,
+    protocol_service_pb2,
     conversion_service_pb2,
     inference_service_pb2,
     info_service_pb2,
-    protocol_service_pb2,
-    registry_service_pb2,
-    validation_service_pb2,
 )
 
 

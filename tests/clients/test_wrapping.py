@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from mcp.types import CallToolResult, TextContent, Tool
-from sidecheck import BoxMismatch, NoValue, unbox
+from sidecheck import NoValue, WrapMismatch, unwrap
 
 OURS = {
     "type": "object",
@@ -42,7 +42,7 @@ def tool(schema: Any) -> dict[str, Any]:
 )
 def test_a_value_is_known_by_its_mark(expected: Any, given: Any, more: dict[str, Any]) -> None:
     """Never by the form of the content."""
-    assert expected == unbox(given, **more)
+    assert expected == unwrap(given, **more)
 
 
 def test_objects_of_an_sdk_are_taken_too() -> None:
@@ -52,7 +52,7 @@ def test_objects_of_an_sdk_are_taken_too() -> None:
     marked = CallToolResult(content=[text], structured_content={"result": 2}, _meta=META)
     listed = Tool(name="t", input_schema={"type": "object"}, output_schema=OURS)
 
-    assert ([1], 2) == (unbox(given, tool=listed), unbox(marked))
+    assert ([1], 2) == (unwrap(given, tool=listed), unwrap(marked))
 
 
 class Renamed:
@@ -71,7 +71,7 @@ class Renamed:
 
 
 def test_names_that_an_sdk_warns_of_are_not_used() -> None:
-    assert 3 == unbox(Renamed(), output_schema=OURS)
+    assert 3 == unwrap(Renamed(), output_schema=OURS)
 
 
 @pytest.mark.parametrize(
@@ -79,15 +79,15 @@ def test_names_that_an_sdk_warns_of_are_not_used() -> None:
     [
         (NoValue, {"content": []}, OURS),
         (NoValue, result({"v": 1}, isError=True), OURS),
-        (BoxMismatch, result({"result": 1}), OURS),
-        (BoxMismatch, result([1]), OURS),
-        (BoxMismatch, result({"v": 1}, _meta=META), None),
-        (BoxMismatch, result({"v": 1}), {**OURS, "x-dedalus-box": {}}),
-        (BoxMismatch, result({"v": 1}), {**OURS, "x-dedalus-box": {"field": "w"}}),
-        (BoxMismatch, result({"v": 1}), {**FASTMCP, "properties": {}}),
+        (WrapMismatch, result({"result": 1}), OURS),
+        (WrapMismatch, result([1]), OURS),
+        (WrapMismatch, result({"v": 1}, _meta=META), None),
+        (WrapMismatch, result({"v": 1}), {**OURS, "x-dedalus-box": {}}),
+        (WrapMismatch, result({"v": 1}), {**OURS, "x-dedalus-box": {"field": "w"}}),
+        (WrapMismatch, result({"v": 1}), {**FASTMCP, "properties": {}}),
     ],
 )
 def test_what_has_no_value_says_why(kind: type[Exception], given: Any, schema: Any) -> None:
     """A mark that says what is not so is an error."""
     with pytest.raises(kind):
-        unbox(given, output_schema=schema)
+        unwrap(given, output_schema=schema)

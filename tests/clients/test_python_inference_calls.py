@@ -1,47 +1,68 @@
-"""What the Python client says of source text, and makes of the answers, without any server."""
+"""The calls of the Python client to InferenceService, without a server."""
 
 from typing import Any
 
 import grpc
 import pytest
 from sidecheck import (
+    AdaptedTool,
+    DefinitionDigest,
     Diagnostic,
-    Inferred,
     InferredTool,
+    InferredTools,
     JsonText,
+    OnUnavailable,
     Severity,
     Unavailable,
 )
-from sidecheck.absence import OnUnavailable
-from sidecheck.conversations import Call, Conversations
-from sidecheck.inference_conversations import InferenceConversations
-from sidecheck.inferred import Source
+from sidecheck.definitions import Source
 from sidecheck.v1 import inference_service_pb2 as inference_pb
-from sidecheck.wire import inference_requests as requests
-from sidecheck.wire import inference_responses as responses
-from sidecheck.wire import rpcs
-from support.conversations import hold
+from sidecheck.v1 import target_pb2 as target_pb
+from sidecheck.wire import inference
+from support.scripted_calls import Call, replay, scripted_client
 
 GONE = Unavailable("UNAVAILABLE", "nobody", {}, grpc.StatusCode.UNAVAILABLE)
 SOURCE = Source(text="def f(): ...")
 
 
-@pytest.mark.parametrize(("expected", "given"), [(2.0, None), (0.5, 0.5)])
-def test_every_call_has_a_deadline(expected: float, given: float | None) -> None:
-    """The client's own holds where the caller gives none."""
-    talk = InferenceConversations(Conversations(2.0, "raise"))
-    found, made = hold(talk.infer(SOURCE, given), inference_pb.InferToolsResponse())
-
-    assert Inferred(tools=()) == found
-    assert [Call(rpcs.INFER_TOOLS, requests.inference_request(SOURCE), expected)] == made
+@pytest.mark.parametrize(("expected", "timeout"), [(2.0, None), (0.5, 0.5)])
+def test_each_call_has_a_deadline(expected: float, timeout: float | None) -> None:
+    """The client's own applies unless the caller gives one."""
+    tools, calls = replay(
+        scripted_client(),
+        lambda client: client.inference.infer_tools("def f(): ...", timeout=timeout),
+        inference_pb.InferToolsResponse(),
+    )
+    assert InferredTools(tools=()) == tools
+    assert [Call(inference.encode_inference(SOURCE), expected)] == calls
+    tool, calls = replay(
+        scripted_client(),
+        lambda client: client.inference.adapt_tool(b"{}", "2025-06-18", timeout=timeout),
+        inference_pb.AdaptToolResponse(
+            json=b"{}", wrapped_property="result", dropped_properties=["icons"]
+        ),
+    )
+    expected_tool = AdaptedTool(
+        json=JsonText(b"{}"), wrapped_property="result", dropped_properties=("icons",)
+    )
+    assert expected_tool == tool
+    assert [Call(inference.encode_adaptation(b"{}", "2025-06-18"), expected)] == calls
 
 
 @pytest.mark.parametrize("policy", ["raise", "allow", "deny"])
-def test_nobody_makes_up_a_definition(policy: OnUnavailable) -> None:
-    """Whatever the client does without verdicts."""
-    talk = InferenceConversations(Conversations(2.0, policy))
+def test_unavailable_is_raised_under_every_policy(policy: OnUnavailable) -> None:
+    """A definition has no fallback."""
     with pytest.raises(Unavailable):
-        hold(talk.infer(SOURCE, None), GONE)
+        replay(scripted_client(policy), lambda client: client.inference.infer_tools(""), GONE)
+    with pytest.raises(Unavailable):
+        replay(scripted_client(policy), lambda client: client.inference.adapt_tool(b"{}"), GONE)
+
+
+def test_a_tool_to_adapt_may_be_a_target() -> None:
+    """Not only a definition."""
+    assert inference_pb.AdaptToolRequest(
+        tool=target_pb.Target(definition_digest="d"), protocol_version="v"
+    ) == inference.encode_adaptation(DefinitionDigest("d"), "v")
 
 
 @pytest.mark.parametrize(
@@ -52,7 +73,7 @@ def test_nobody_makes_up_a_definition(policy: OnUnavailable) -> None:
         pytest.param({"source": b"", "functions": ["f"]}, {"functions": ("f",)}, id="functions"),
         pytest.param(
             {"source": b"", "on_unsupported": inference_pb.ON_UNSUPPORTED_ANY},
-            {"on_unsupported": "admit_anything"},
+            {"on_unsupported": "any"},
             id="unsupported types",
         ),
         pytest.param(
@@ -66,7 +87,7 @@ def test_everything_that_is_said_goes_along(expected: Any, given: dict[str, Any]
     """As it is on the wire."""
     asked = {"on_unsupported": inference_pb.ON_UNSUPPORTED_ERROR, **expected}
 
-    assert inference_pb.InferToolsRequest(**asked) == requests.inference_request(
+    assert inference_pb.InferToolsRequest(**asked) == inference.encode_inference(
         Source(**{"text": b"", **given})
     )
 
@@ -95,10 +116,10 @@ def test_what_was_found_is_translated_whole() -> None:
             inference_pb.Diagnostic(code="E", severity=9),  # type: ignore[arg-type]
         ],
     )
-    found = responses.inferred(response)
+    found = inference.decode_inference(response)
 
     assert (
-        Inferred(
+        InferredTools(
             tools=(
                 InferredTool(
                     json=JsonText(b'{"name": "f"}'), function="A.f", line=3, digest="sha256:d"
