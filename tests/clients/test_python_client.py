@@ -217,7 +217,7 @@ async def test_repairs_are_told(
     """The repaired payload is valid, and every change of it is listed."""
     repair = (await client.validate(Schema(REPAIRED), payload, options=options)).repair
     assert repair is not None
-    found = [(one.pointer, one.code, one.keyword_location) for one in repair.changes]
+    found = [(one.instance_location, one.code, one.keyword_location) for one in repair.changes]
     assert (expected, True, changes) == (repair.value, repair.valid, found)
 
 

@@ -151,7 +151,7 @@ async def test_a_call_comes_back(client: Client) -> None:
     assert {"name": "get.tides", "arguments": {"port": "Oslo"}} == restored.call_params.value
     assert restored.verdict.valid
     assert [("/days", "SYNTHETIC_NULL_REMOVED")] == [
-        (change.pointer, change.code) for change in restored.changes
+        (change.instance_location, change.code) for change in restored.changes
     ]
 
 

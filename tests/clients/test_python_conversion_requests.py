@@ -114,9 +114,9 @@ def test_the_defaults_are_those_of_the_server() -> None:
 @pytest.mark.parametrize(
     ("labels", "table"),
     [
-        pytest.param(conversion_pb.ModelApi.keys(), requests.APIS, id="APIs"),
-        pytest.param(conversion_pb.ConversionMode.keys(), requests.MODES, id="modes"),
-        pytest.param(conversion_pb.ServerPrefix.keys(), requests.PREFIXES, id="prefixes"),
+        pytest.param(conversion_pb.ModelApi.keys(), conversion.APIS, id="APIs"),
+        pytest.param(conversion_pb.ConversionMode.keys(), conversion.MODES, id="modes"),
+        pytest.param(conversion_pb.ServerPrefix.keys(), conversion.PREFIXES, id="prefixes"),
     ],
 )
 def test_words_are_those_of_the_api(labels: list[str], table: dict[str, str]) -> None:

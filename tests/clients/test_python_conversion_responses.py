@@ -150,7 +150,9 @@ def test_calls_are_translated_whole(expected: Any, text: bytes) -> None:
             call_params=JsonText(text),
             verdict=VERDICT,
             changes=(
-                Change(pointer="/a", code="NULL_REMOVED", keyword_location="/s", message="m"),
+                Change(
+                    instance_location="/a", code="NULL_REMOVED", keyword_location="/s", message="m"
+                ),
             ),
         )
         == answer
@@ -192,7 +194,7 @@ def test_every_action_has_its_word(number: Any) -> None:
 def test_every_direction_has_its_word(number: Any) -> None:
     """Label by label."""
     (loss,) = conversion.decode_losses([conversion_pb.Loss(effect=number)])
-    assert conversion_pb.Loss.Effect.Name(number) == f"DIRECTION_{loss.effect.upper()}"
+    assert conversion_pb.Loss.Effect.Name(number) == f"EFFECT_{loss.effect.upper()}"
 
 
 def test_a_later_server_may_say_more() -> None:

@@ -24,11 +24,11 @@ from sidecheck.v1 import protocol_service_pb2 as protocol_pb
 from sidecheck.v1 import target_pb2 as target_pb
 from sidecheck.wire import protocol, values
 
-PEERS = ProtocolContext("2025-11-25", {"sampling": {}}, b"{}")
+PROTOCOL_CONTEXT = ProtocolContext("2025-11-25", {"sampling": {}}, b"{}")
 CONTEXT = protocol_pb.ProtocolContext(
     protocol_version="2025-11-25", client_capabilities=b'{"sampling":{}}', server_capabilities=b"{}"
 )
-HOW = CheckOptions(max_violations=3, hide_values=True, min_severity=Severity.ERROR)
+CHECK_OPTIONS = CheckOptions(max_violations=3, hide_values=True, min_severity=Severity.ERROR)
 OPTIONS = protocol_pb.CheckOptions(
     max_violations=3, hide_values=True, min_severity="SEVERITY_ERROR"
 )
@@ -105,7 +105,7 @@ CHECKS: list[Any] = [
 def test_checks_become_messages(request: Any, fields: dict[str, Message], item: CheckItem) -> None:
     """Each kind has a request of its own, and the same message in a batch."""
     assert request(context=CONTEXT, options=OPTIONS, **fields) == protocol.encode_check(
-        item, PEERS, HOW
+        item, PROTOCOL_CONTEXT, CHECK_OPTIONS
     )
     batch = protocol_pb.CheckBatchRequest(items=[protocol_pb.CheckItem(**fields)])  # type: ignore[arg-type]
     assert batch == protocol.encode_batch([protocol.encode_item(item)], None, None)
@@ -160,7 +160,7 @@ def test_names_become_a_message() -> None:
     """In their order."""
     assert protocol_pb.CheckToolNamesRequest(
         context=CONTEXT, options=OPTIONS, names=["b", "a"]
-    ) == protocol.encode_names(["b", "a"], PEERS, HOW)
+    ) == protocol.encode_names(["b", "a"], PROTOCOL_CONTEXT, CHECK_OPTIONS)
 
 
 @pytest.mark.parametrize(
@@ -204,7 +204,7 @@ def test_tools_become_a_message(
 
 def test_documents_belong_to_a_listing() -> None:
     """It would not be clear which of the definitions they are for."""
-    with pytest.raises(ValueError, match="brings its own documents"):
+    with pytest.raises(ValueError, match="documents belong to a tools list"):
         protocol.encode_tools([b"{}"], [Document("u", "{}")], None, None)
 
 
@@ -221,34 +221,38 @@ def test_a_session_opens_with_what_is_known() -> None:
         ),
         protocol_pb.CheckSessionRequest(item=protocol_pb.SessionItem(id="2")),
     ] == [
-        protocol.encode_session_defaults(PEERS, HOW),
+        protocol.encode_session_defaults(PROTOCOL_CONTEXT, CHECK_OPTIONS),
         protocol.encode_session_item("1", ProtocolMessage(b"{}", "client")),
         protocol.encode_session_item("2", None),
     ]
 
 
 WRONG: list[Any] = [
-    (TypeError, "Peers, not a str", (ProtocolMessage({}), "2025-11-25")),
-    (TypeError, "a dict is nothing to check", ({}, None)),
-    (TypeError, "a dict is no target", (ToolResult({}, tool=cast("Any", {"name": "n"})), None)),
+    (TypeError, "must be a ProtocolContext, not str", (ProtocolMessage({}), "2025-11-25")),
+    (TypeError, "cannot check a dict", ({}, None)),
+    (
+        TypeError,
+        "invalid target of type dict",
+        (ToolResult({}, tool=cast("Any", {"name": "n"})), None),
+    ),
     (
         ValueError,
-        "sender is one of '', 'client', 'server', not 'klient'",
+        "invalid sender 'klient'; expected one of '', 'client', 'server'",
         (ProtocolMessage({}, cast("Any", "klient")), None),
     ),
     (
         ValueError,
-        "profile is one of 'specification', 'text', not 'txt'",
+        "invalid profile 'txt'; expected one of 'specification', 'text'",
         (ToolResult({}, cast("Any", "txt")), None),
     ),
 ]
 
 
-@pytest.mark.parametrize(("kind", "said", "given"), WRONG)
-def test_what_cannot_be_meant_is_said(kind: type[Exception], said: str, given: Any) -> None:
-    """Nothing is left out in silence."""
-    with pytest.raises(kind, match=re.escape(said)):
-        protocol.encode_check(given[0], given[1], None)
+@pytest.mark.parametrize(("kind", "message", "arguments"), WRONG)
+def test_invalid_arguments_are_errors(kind: type[Exception], message: str, arguments: Any) -> None:
+    """With the value and what is expected."""
+    with pytest.raises(kind, match=re.escape(message)):
+        protocol.encode_check(*arguments, None)
 
 
 def test_no_capabilities_are_not_unknown_capabilities() -> None:

@@ -134,7 +134,7 @@ def test_tools_are_translated_whole(expected: Disposition, treatment: Any) -> No
 
 def test_treatments_have_the_members_of_the_api() -> None:
     """A treatment added to the API without one here fails."""
-    members = {f"TREATMENT_{member.upper()}" for member in Disposition}
+    members = {f"DISPOSITION_{member.upper()}" for member in Disposition}
     assert set(protocol_pb.ToolOutcome.Disposition.keys()) == members
 
 

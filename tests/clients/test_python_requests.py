@@ -249,7 +249,7 @@ def test_actions_have_the_members_of_the_api() -> None:
 
 
 @pytest.mark.parametrize("replace", [False, True])
-@pytest.mark.parametrize("change_policy", ["accept", "report", "refuse"])
+@pytest.mark.parametrize("change_policy", ["accept", "report", "reject"])
 def test_registrations_become_messages(replace: bool, change_policy: ChangePolicy) -> None:
     """ConversionMode and policy are sent by name."""
     tools = [values.encode_inline_tool(ToolDefinition('{"name": "n"}'))]
@@ -257,7 +257,7 @@ def test_registrations_become_messages(replace: bool, change_policy: ChangePolic
         server="s",
         tools=[target_pb.InlineTool(json=b'{"name": "n"}')],
         mode="REGISTRATION_MODE_REPLACE" if replace else "REGISTRATION_MODE_UPSERT",
-        change_policy=f"ON_CHANGE_{change_policy.upper()}",
+        change_policy=f"CHANGE_POLICY_{change_policy.upper()}",
         validate_only=True,
         protocol_version="2025-11-25",
     ) == registry.encode_registration(

@@ -94,7 +94,9 @@ EXPECTED_VERDICT = Verdict(
         violations=(EXPECTED_VIOLATION,),
         truncated=True,
         changes=(
-            Change(pointer="/n", code="STRING_TO_INTEGER", keyword_location="/s", message="m"),
+            Change(
+                instance_location="/n", code="STRING_TO_INTEGER", keyword_location="/s", message="m"
+            ),
         ),
     ),
     call_tool_result=JsonText(b'{"isError": true}'),

@@ -22,7 +22,7 @@ from sidecheck import (
 from sidecheck.v1.info_service_pb2 import GetServerInfoResponse, Limits
 from sidecheck.v1.validation_service_pb2 import ValidateOutcome, ValidateStreamResponse
 from sidecheck.v1.verdict_pb2 import Verdict as VerdictMessage
-from sidecheck.wire import rpcs
+from sidecheck.wire.rpcs import find_rpc
 from support.clients import CLIENT_KINDS
 from support.stream_readers import collect, items, take, told
 
@@ -40,7 +40,10 @@ async def tell(request: Any, context: Context) -> GetServerInfoResponse:
 @asynccontextmanager
 async def serving(answer: Answering) -> AsyncIterator[str]:
     """Serve streams with *answer* and yield the address."""
-    stream, info = rpcs.VALIDATE_STREAM, rpcs.GET_SERVER_INFO
+    stream, info = (
+        find_rpc(validation_pb.ValidateStreamRequest),
+        find_rpc(info_pb.GetServerInfoRequest),
+    )
     streaming = grpc.stream_stream_rpc_method_handler(
         answer, stream.request.FromString, stream.response.SerializeToString
     )

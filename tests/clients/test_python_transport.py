@@ -18,7 +18,7 @@ from sidecheck import Arguments, Item, RegisteredTool, SidecheckError, Unavailab
 from sidecheck.v1.info_service_pb2 import GetServerInfoResponse
 from sidecheck.v1.validation_service_pb2 import ValidateResponse
 from sidecheck.v1.verdict_pb2 import Verdict as VerdictMessage
-from sidecheck.wire import rpcs
+from sidecheck.wire.rpcs import Rpc, find_rpc
 from support.clients import CLIENT_KINDS, connect
 
 TOOL = RegisteredTool("weather", "get_forecast")
@@ -31,7 +31,7 @@ Answer: TypeAlias = Callable[[Any, Context], Awaitable[Any]]
 
 @asynccontextmanager
 async def serving(
-    answer: Answer, rpc: rpcs.Rpc[Any, Any] = rpcs.VALIDATE, address: str = "127.0.0.1:0"
+    answer: Answer, rpc: Rpc = find_rpc(validation_pb.ValidateRequest), address: str = "127.0.0.1:0"
 ) -> AsyncIterator[str]:
     """Serve one procedure with *answer* and yield the address."""
     handler = grpc.unary_unary_rpc_method_handler(
@@ -235,7 +235,7 @@ async def test_answers_may_be_larger_than_the_default_of_grpc(face: str) -> None
         return GetServerInfoResponse(version=version)
 
     async with (
-        serving(answer, rpcs.GET_SERVER_INFO) as address,
+        serving(answer, find_rpc(info_pb.GetServerInfoRequest)) as address,
         connect(face, address) as client,
     ):
         info = await client.info(timeout=10)
