@@ -54,6 +54,7 @@ check: setup
 
 generate: setup
 	proto/generate.sh
+	$(BIN)/python clients/python/generate_blocking.py
 
 # The table of rules, from the rules themselves.
 docs: setup

@@ -187,9 +187,9 @@ def test_makers_make_only_what_they_say() -> None:
             call_tool_result=result,
         ),
     ] == [valid(warning), invalid(warning, error, tool_error_text="t")]
-    with pytest.raises(ValueError, match="not valid"):
+    with pytest.raises(ValueError, match="valid verdict cannot have"):
         valid(error)
-    with pytest.raises(ValueError, match="not invalid"):
+    with pytest.raises(ValueError, match="invalid verdict must have"):
         invalid(warning)
 
 

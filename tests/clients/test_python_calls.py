@@ -108,7 +108,7 @@ async def test_content_that_is_not_there_is_not_null(client: Client) -> None:
 async def test_tools_are_registered_by_the_rules_of_a_version(client: Client) -> None:
     """Output schemas need not be of objects since 2026-07-28."""
     tool = {**FORECAST, "outputSchema": {"type": "array"}}
-    for version, expected in (("2026-07-28", "created"), ("2025-11-25", "refused")):
+    for version, expected in (("2026-07-28", "created"), ("2025-11-25", "rejected")):
         registration = await client.register(
             "weather", [tool], validate_only=True, protocol_version=version
         )

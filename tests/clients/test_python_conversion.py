@@ -70,9 +70,9 @@ async def test_a_loss_has_its_place_and_what_it_means(client: Client) -> None:
 
     assert (True, "") == (tool.strict, tool.not_strict_reason)
     assert {
-        ("/inputSchema", "required", "encoded", "same"),
-        ("/inputSchema/properties/port", "minLength", "described", "wider"),
-        ("/name", "", "encoded", "same"),
+        ("/inputSchema", "required", "encoded", "equivalent"),
+        ("/inputSchema/properties/port", "minLength", "described", "widened"),
+        ("/name", "", "encoded", "equivalent"),
     } == {(loss.pointer, loss.keyword, loss.action, loss.effect) for loss in tool.losses}
     assert all(isinstance(loss, Loss) and loss.message for loss in tool.losses)
 

@@ -175,7 +175,7 @@ def test_results_are_translated_whole() -> None:
     ("labels", "words", "prefix"),
     [
         pytest.param(conversion_pb.Loss.Action.keys(), LossAction, "ACTION", id="actions"),
-        pytest.param(conversion_pb.Loss.Effect.keys(), Effect, "DIRECTION", id="directions"),
+        pytest.param(conversion_pb.Loss.Effect.keys(), Effect, "EFFECT", id="effects"),
     ],
 )
 def test_words_are_those_of_the_api(labels: list[str], words: Any, prefix: str) -> None:

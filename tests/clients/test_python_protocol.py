@@ -169,5 +169,5 @@ async def test_an_unknown_version_is_refused(client: Client) -> None:
 
 async def test_what_json_cannot_express_is_not_sent(client: Client) -> None:
     """As for payloads."""
-    with pytest.raises(TypeError, match="a set has no form in JSON"):
+    with pytest.raises(TypeError, match="values of type set have no JSON form"):
         await client.protocol.check_elicitation_result({"action": {1}})

@@ -101,10 +101,12 @@ CHECKS: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize(("request", "fields", "item"), CHECKS)
-def test_checks_become_messages(request: Any, fields: dict[str, Message], item: CheckItem) -> None:
+@pytest.mark.parametrize(("request_class", "fields", "item"), CHECKS)
+def test_checks_become_messages(
+    request_class: Any, fields: dict[str, Message], item: CheckItem
+) -> None:
     """Each kind has a request of its own, and the same message in a batch."""
-    assert request(context=CONTEXT, options=OPTIONS, **fields) == protocol.encode_check(
+    assert request_class(context=CONTEXT, options=OPTIONS, **fields) == protocol.encode_check(
         item, PROTOCOL_CONTEXT, CHECK_OPTIONS
     )
     batch = protocol_pb.CheckBatchRequest(items=[protocol_pb.CheckItem(**fields)])  # type: ignore[arg-type]
@@ -152,7 +154,7 @@ def test_senders_are_those_of_the_api(sender: Any) -> None:
 
 def test_an_unknown_word_is_an_error() -> None:
     """Whoever does not check types learns of a misspelling all the same."""
-    with pytest.raises(ValueError, match="not 'peer'"):
+    with pytest.raises(ValueError, match="invalid sender 'peer'"):
         protocol.encode_message(ProtocolMessage(b"{}", "peer"))  # type: ignore[arg-type]
 
 

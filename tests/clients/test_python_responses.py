@@ -28,6 +28,7 @@ from sidecheck import (
     Verdict,
     Violation,
 )
+from sidecheck._blocking.client import join_registrations
 from sidecheck.v1 import info_service_pb2 as info_pb
 from sidecheck.v1 import registry_service_pb2 as registry_pb
 from sidecheck.v1 import target_pb2 as target_pb
@@ -205,12 +206,15 @@ def test_the_parts_of_a_registration_become_one() -> None:
         ),
         removed=("gone",),
         registry_revision=9,
-    ) == registry.decode_registration(
+    ) == join_registrations(
         [
-            registry_pb.RegisterToolsResponse(
-                outcomes=[outcome], removed=["gone"], registry_revision=8
-            ),
-            registry_pb.RegisterToolsResponse(outcomes=[later], registry_revision=9),
+            registry.decode_registration(part)
+            for part in (
+                registry_pb.RegisterToolsResponse(
+                    outcomes=[outcome], removed=["gone"], registry_revision=8
+                ),
+                registry_pb.RegisterToolsResponse(outcomes=[later], registry_revision=9),
+            )
         ]
     )
 

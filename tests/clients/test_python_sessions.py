@@ -94,7 +94,7 @@ async def test_a_message_that_cannot_be_checked_costs_the_session_nothing(
 ) -> None:
     """Whether it cannot be sent, is too large, or is no JSON."""
     async with session(face, shared_server.address) as check:
-        with pytest.raises(TypeError, match="a set has no form in JSON"):
+        with pytest.raises(TypeError, match="values of type set have no JSON form"):
             await check({"id": {1}}, sender="client")
         with pytest.raises(SidecheckError, match="LIMIT_EXCEEDED"):
             await check(b'"%s"' % (b"x" * (5 << 20)), sender="client")
@@ -105,7 +105,10 @@ async def test_a_message_that_cannot_be_checked_costs_the_session_nothing(
 @pytest.mark.parametrize("outstanding", [1, 64])
 async def test_tasks_share_a_session(shared_server: RunningServer, outstanding: int) -> None:
     """Each has its own answer, and messages are checked in the order of the calls."""
-    settings: dict[str, Any] = {"peers": ProtocolContext("2025-11-25"), "outstanding": outstanding}
+    settings: dict[str, Any] = {
+        "context": ProtocolContext("2025-11-25"),
+        "outstanding": outstanding,
+    }
     async with session("asynchronous", shared_server.address, **settings) as check:
         answers = await asyncio.gather(
             *(check(ping(at // 2), sender="client") for at in range(400))
@@ -173,7 +176,7 @@ async def test_a_session_that_was_left_is_over(shared_server: RunningServer) -> 
 
 async def test_a_session_that_was_not_entered_says_so(shared_server: RunningServer) -> None:
     """With either face."""
-    said = "a stream is entered, using with, before it is used"
+    said = "the stream is not open; enter it using with first"
     async with Client(shared_server.address) as client:
         with pytest.raises(RuntimeError, match=said):
             await client.protocol.session().check(ping(1))

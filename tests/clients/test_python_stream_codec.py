@@ -89,7 +89,8 @@ def test_a_session_opens_with_its_context() -> None:
         pytest.param(
             SidecheckError(
                 "INVALID_REQUEST",
-                "cannot encode the item: values of type set have no JSON form; pass JSON text as bytes",
+                "cannot encode the item: values of type set have no JSON form;"
+                " pass JSON text as bytes",
                 {"field": "subject"},
                 grpc.StatusCode.INVALID_ARGUMENT,
             ),

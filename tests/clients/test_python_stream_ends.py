@@ -19,8 +19,12 @@ from sidecheck import (
     StreamUnavailable,
     Unavailable,
 )
-from sidecheck.v1.info_service_pb2 import GetServerInfoResponse, Limits
-from sidecheck.v1.validation_service_pb2 import ValidateOutcome, ValidateStreamResponse
+from sidecheck.v1.info_service_pb2 import GetServerInfoRequest, GetServerInfoResponse, Limits
+from sidecheck.v1.validation_service_pb2 import (
+    ValidateOutcome,
+    ValidateStreamRequest,
+    ValidateStreamResponse,
+)
 from sidecheck.v1.verdict_pb2 import Verdict as VerdictMessage
 from sidecheck.wire.rpcs import find_rpc
 from support.clients import CLIENT_KINDS
@@ -41,8 +45,8 @@ async def tell(request: Any, context: Context) -> GetServerInfoResponse:
 async def serving(answer: Answering) -> AsyncIterator[str]:
     """Serve streams with *answer* and yield the address."""
     stream, info = (
-        find_rpc(validation_pb.ValidateStreamRequest),
-        find_rpc(info_pb.GetServerInfoRequest),
+        find_rpc(ValidateStreamRequest),
+        find_rpc(GetServerInfoRequest),
     )
     streaming = grpc.stream_stream_rpc_method_handler(
         answer, stream.request.FromString, stream.response.SerializeToString
@@ -152,7 +156,7 @@ async def test_an_answer_out_of_turn_ends_the_stream(face: str) -> None:
                 yield valid("1")
 
     async with serving(answer) as address:
-        with pytest.raises(StreamClosed, match="out of turn") as raised:
+        with pytest.raises(StreamClosed, match="out of order") as raised:
             await collect(take(face, address, items(1, 2)), [])
     assert ("0", "1") == raised.value.unanswered
 

@@ -182,7 +182,7 @@ async def test_items_are_sent_and_answers_taken_by_hand(shared_server: RunningSe
         first = await anext(stream)
         await stream.finish()
         assert [("0", True), ("1", False)] == told([first, *[answer async for answer in stream]])
-        with pytest.raises(ValueError, match="takes no more items"):
+        with pytest.raises(ValueError, match="accepts no more items"):
             await stream.send("2", Item(Arguments(1)))
 
 
@@ -199,7 +199,7 @@ def test_items_are_sent_and_answers_taken_by_hand_while_waiting(
         first = next(stream)
         stream.finish()
         assert [("0", True), ("1", False)] == told([first, *stream])
-        with pytest.raises(ValueError, match="takes no more items"):
+        with pytest.raises(ValueError, match="accepts no more items"):
             stream.send("2", Item(Arguments(1)))
 
 

@@ -15,8 +15,8 @@ from google.protobuf.any_pb2 import Any as AnyMessage
 from google.rpc.error_details_pb2 import ErrorInfo
 from google.rpc.status_pb2 import Status
 from sidecheck import Arguments, Item, RegisteredTool, SidecheckError, Unavailable, Verdict
-from sidecheck.v1.info_service_pb2 import GetServerInfoResponse
-from sidecheck.v1.validation_service_pb2 import ValidateResponse
+from sidecheck.v1.info_service_pb2 import GetServerInfoRequest, GetServerInfoResponse
+from sidecheck.v1.validation_service_pb2 import ValidateRequest, ValidateResponse
 from sidecheck.v1.verdict_pb2 import Verdict as VerdictMessage
 from sidecheck.wire.rpcs import Rpc, find_rpc
 from support.clients import CLIENT_KINDS, connect
@@ -26,12 +26,15 @@ YES = ValidateResponse(verdict=VerdictMessage(valid=True, enforced=True), regist
 EXPECTED = Verdict(valid=True, registry_revision=3)
 
 Context: TypeAlias = grpc.aio.ServicerContext[Any, Any]
+#: Validates one payload.
+VALIDATE = find_rpc(ValidateRequest)
+
 Answer: TypeAlias = Callable[[Any, Context], Awaitable[Any]]
 
 
 @asynccontextmanager
 async def serving(
-    answer: Answer, rpc: Rpc = find_rpc(validation_pb.ValidateRequest), address: str = "127.0.0.1:0"
+    answer: Answer, rpc: Rpc = VALIDATE, address: str = "127.0.0.1:0"
 ) -> AsyncIterator[str]:
     """Serve one procedure with *answer* and yield the address."""
     handler = grpc.unary_unary_rpc_method_handler(
@@ -235,7 +238,7 @@ async def test_answers_may_be_larger_than_the_default_of_grpc(face: str) -> None
         return GetServerInfoResponse(version=version)
 
     async with (
-        serving(answer, find_rpc(info_pb.GetServerInfoRequest)) as address,
+        serving(answer, find_rpc(GetServerInfoRequest)) as address,
         connect(face, address) as client,
     ):
         info = await client.info(timeout=10)
