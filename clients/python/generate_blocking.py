@@ -64,6 +64,8 @@ def generate(folder: Path) -> None:
         path.write_text(HEADER + adapt(path.read_text(encoding="utf-8")), encoding="utf-8")
     config = f"--config={PACKAGE.parents[2] / 'pyproject.toml'}"
     fixes = ["--fix-only", "--unsafe-fixes", "--select=F401,I,RUF022,UP028"]
+    # Ruff recognizes the package only inside the repository.
+    fixes += ["--config=lint.isort.known-first-party = ['sidecheck']"]
     for command in (["check", *fixes], ["format"]):
         subprocess.run(  # noqa: S603  (ruff of this environment)
             [sys.executable, "-m", "ruff", *command, "--quiet", config, folder], check=True

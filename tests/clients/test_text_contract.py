@@ -96,5 +96,5 @@ def test_results_are_built() -> None:
     assert {"content": [TEXT], "isError": False} == build_result("12 °C")
     assert {"content": [{"type": "text", "text": ""}], "isError": True} == build_result("", True)
     broken: Any = None
-    with pytest.raises(TypeError, match="a str and a bool"):
+    with pytest.raises(TypeError, match="must be a str"):
         build_result(broken)

@@ -32,9 +32,9 @@ __all__ = ["ConversionClient"]
 class ConversionClient:
     """Converts tools, calls and results for the APIs of model providers.
 
-    `Client.conversion` returns it.     What an API cannot express is reported as a `Loss`. JSON given as ``bytes`` or ``str``
-    is JSON text and sent unchanged; any other value is encoded. *timeout* is the deadline
-    in seconds and replaces the client's own.
+    `Client.conversion` returns it. What an API cannot express is reported as a `Loss`.
+    JSON given as ``bytes`` or ``str`` is JSON text and sent unchanged; any other value is
+    encoded. *timeout* is the deadline in seconds and replaces the client's own.
 
     All methods raise:
 

@@ -10,7 +10,7 @@ from pydantic_core import ErrorDetails, ValidationError
 
 from sidecheck.inference.errors import ArgumentViolation, InvalidArguments
 from sidecheck.inference.inputs import FURTHER, Inputs
-from sidecheck.json_copies import NotJson, copied
+from sidecheck.json_copies import NotJson, copy_json
 
 __all__ = ["ArgumentChange", "ValidArguments", "valid_arguments", "valid_values"]
 
@@ -53,7 +53,7 @@ def valid_arguments(tool: str, inputs: Inputs, given: Mapping[str, Any]) -> Vali
     if not isinstance(given, Mapping):
         raise InvalidArguments(tool, (ArgumentViolation("", "must be an object"),))
     try:
-        payload = _packed(inputs, copied(dict(given), "arguments"))
+        payload = _packed(inputs, copy_json(dict(given), "arguments"))
     except NotJson as error:
         raise InvalidArguments(tool, (ArgumentViolation("", str(error)),)) from None
     unknown = _unknown(inputs, payload)
@@ -145,7 +145,7 @@ def _read_strings(payload: dict[str, Any], faults: list[ErrorDetails]) -> dict[_
             found[path] = int(value)
         elif isinstance(value, str) and fault["type"] != "extra_forbidden":
             try:
-                inner = copied({"": json.loads(value)}, "")[""]
+                inner = copy_json({"": json.loads(value)}, "")[""]
             except (ValueError, RecursionError):
                 continue
             if not isinstance(inner, str):

@@ -17,7 +17,7 @@ from sidecheck.inference.inputs import Inputs, inputs_of
 from sidecheck.inference.outputs import Outputs, outputs_of
 from sidecheck.inference.places import Placed
 from sidecheck.inference.signatures import Signature, function_of, signature_of
-from sidecheck.json_copies import NotJson, copied
+from sidecheck.json_copies import NotJson, copy_json
 
 __all__ = ["Inferred", "infer"]
 
@@ -120,7 +120,7 @@ def _given(schema: Mapping[str, Any] | None, what: str) -> dict[str, Any] | None
     if not isinstance(schema, dict):
         raise ValueError(f"{what} is an object, not of type {type(schema).__name__}")  # noqa: TRY004  (as for its parts)
     try:
-        copy: dict[str, Any] = copied(schema, what)
+        copy: dict[str, Any] = copy_json(schema, what)
     except NotJson as error:
         raise ValueError(str(error)) from None
     return copy

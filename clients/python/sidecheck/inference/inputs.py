@@ -16,7 +16,7 @@ from sidecheck.inference.errors import Diagnostic, InferenceError
 from sidecheck.inference.generator import ToolSchema, tidied
 from sidecheck.inference.places import Placed
 from sidecheck.inference.signatures import MISSING, Argument, Signature
-from sidecheck.json_copies import NotJson, copied
+from sidecheck.json_copies import NotJson, copy_json
 
 __all__ = ["FURTHER", "Inputs", "described", "inputs_of"]
 
@@ -169,7 +169,7 @@ def _default(
         given = {one.name: one.default}
         # By alias, for what is in it; so it stands under an alias itself.
         written = adapter.dump_python(given, mode="json", by_alias=True, warnings="none")
-        (value,) = copied(written, "").values()
+        (value,) = copy_json(written, "").values()
         if _admits(adapter, one.wire, value):
             return {"default": value}
     except (PydanticSerializationError, NotJson, TypeError, ValueError, RecursionError):

@@ -15,7 +15,7 @@ from sidecheck.inference.generator import ToolSchema, tidied
 from sidecheck.inference.inputs import described
 from sidecheck.inference.places import Placed
 from sidecheck.inference.signatures import MISSING
-from sidecheck.json_copies import NotJson, copied
+from sidecheck.json_copies import NotJson, copy_json
 
 __all__ = ["InvalidResult", "Outputs", "outputs_of"]
 
@@ -62,7 +62,7 @@ class Outputs:
         """
         try:
             written = self.adapter.dump_python(value, mode="json", by_alias=True, warnings="error")
-            return copied({"result": written}, "")["result"]
+            return copy_json({"result": written}, "")["result"]
         except NotJson as error:
             why = str(error).removeprefix("/")  # The place begins with a member without a name.
             raise InvalidResult(f"the result is not what the schema admits: {why}") from error
