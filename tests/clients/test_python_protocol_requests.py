@@ -254,7 +254,7 @@ WRONG: list[Any] = [
 def test_invalid_arguments_are_errors(kind: type[Exception], message: str, arguments: Any) -> None:
     """With the value and what is expected."""
     with pytest.raises(kind, match=re.escape(message)):
-        protocol.encode_check(*arguments, None)
+        protocol.encode_check(arguments[0], arguments[1], None)
 
 
 def test_no_capabilities_are_not_unknown_capabilities() -> None:

@@ -4,7 +4,7 @@ import pytest
 from pydantic import BaseModel
 from sidecheck import Action, Client, RegisteredTool
 from sidecheck.inference import tool, tool_config
-from support.clients import FACES, connect
+from support.clients import CLIENT_KINDS, connect
 from support.running import RunningServer
 from support.weather_tools import FORECAST
 
@@ -26,7 +26,7 @@ async def drop(city: str) -> None:
     """Drop a report."""
 
 
-@pytest.fixture(params=FACES)
+@pytest.fixture(params=CLIENT_KINDS)
 async def client(request: pytest.FixtureRequest, shared_server: RunningServer) -> Client:
     return connect(request.param, shared_server.address, timeout=10)
 
