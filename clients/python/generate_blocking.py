@@ -45,7 +45,7 @@ PHRASES: Final = {
     "``async with``": "``with``",
     "`contextlib.aclosing`": "`contextlib.closing`",
     "tasks of one event loop: the one that runs at its first call": (
-        "any number of threads, but\n    must not be created before a fork"
+        "any number of threads; do not create it before a fork"
     ),
     "The asynchronous client, and the source of the blocking one.": "The blocking client.",
 }

@@ -19,6 +19,6 @@ async def emptied(shared_server: RunningServer) -> AsyncIterator[RunningServer]:
 
 @pytest.fixture(params=CLIENT_KINDS)
 async def client(request: pytest.FixtureRequest, emptied: RunningServer) -> AsyncIterator[Client]:
-    """Return a client of each face in turn, connected to a server with no tools."""
+    """Return a client of each kind in turn, connected to a server with no tools."""
     async with connect(request.param, emptied.address, timeout=10) as connected:
         yield connected

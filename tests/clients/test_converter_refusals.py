@@ -103,19 +103,19 @@ def refused(mcp_tool: Any) -> str:
         ),
     ],
 )
-def test_what_is_no_tool_is_told_with_its_place(expected: str, mcp_tool: Any) -> None:
-    """The tool, the place, what is there and what would be right."""
+def test_errors_name_the_tool_and_the_location(expected: str, mcp_tool: Any) -> None:
+    """The tool, the location, the value and the expectation."""
     assert expected == refused(mcp_tool)
 
 
-def test_what_stands_for_too_much_is_refused() -> None:
+def test_shared_objects_that_expand_too_far_are_an_error() -> None:
     """Sixty objects that share each other are not written out; a place is told in part."""
     told = refused(tool(many_times_itself()))
     assert told.startswith("tool 't': /inputSchema/allOf/0/allOf/0/allOf")
     assert told.endswith(" exceeds the limit of 1,000,000 values")
 
 
-def test_a_long_place_is_told_in_part() -> None:
+def test_long_locations_are_cut() -> None:
     """The first 200 characters of a pointer are enough."""
     schema: dict[str, Any] = {"const": {1}}
     for _ in range(1_000):
@@ -125,7 +125,7 @@ def test_a_long_place_is_told_in_part() -> None:
     assert expected == refused(tool(schema))
 
 
-def test_a_list_tells_all_that_cannot_be_converted_at_once() -> None:
+def test_an_error_lists_all_failures() -> None:
     """One error names each of them, and has the others in their order."""
     tools: list[Any] = [tool({"default": 1}, "a"), tool(None, "b"), 3, tool({}, "c"), tool({1}, "")]
     with pytest.raises(ConversionError) as caught:
@@ -147,13 +147,13 @@ def test_a_list_tells_all_that_cannot_be_converted_at_once() -> None:
     assert (failures, caught.value.converted) == (again.failures, again.converted)
 
 
-def test_bad_tools_are_left_out_where_that_is_asked() -> None:
+def test_bad_tools_can_be_skipped() -> None:
     """The others come in their order."""
     tools: list[Any] = [tool({}, "a"), tool(None, "b"), 3, tool({}, "c")]
     assert [function({}, "a"), function({}, "c")] == convert_all_tools(tools, skip_bad=True)
 
 
-def test_an_answer_is_no_list_of_tools() -> None:
+def test_an_object_is_not_a_list_of_tools() -> None:
     """Given the object that holds the tools, none is left out in silence."""
     answer: Any = {"tools": [tool({})]}
     with pytest.raises(TypeError, match="expected a list of tools, not an object"):

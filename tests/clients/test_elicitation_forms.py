@@ -143,7 +143,7 @@ def model(annotation: Any, default: Any) -> type[BaseModel]:
 
 
 @pytest.mark.parametrize(("expected", "annotation", "default"), [*FIELDS, *UNKNOWN])
-def test_fields_are_written_as_forms_have_them(
+def test_fields_get_the_form_that_elicitation_requires(
     expected: dict[str, Any], annotation: Any, default: Any
 ) -> None:
     """Without references, null and the words of pydantic about the class itself."""
@@ -200,7 +200,7 @@ async def test_forms_are_valid(
 
 
 @pytest.mark.parametrize(("expected", "annotation", "default"), UNKNOWN)
-async def test_what_forms_have_not_is_told_by_field(
+async def test_unsupported_fields_are_reported(
     client: Client, expected: dict[str, Any], annotation: Any, default: Any
 ) -> None:
     """By the server's rules, and as the Python SDK raises it."""
@@ -240,8 +240,8 @@ def test_a_form_has_a_message() -> None:
     assert {"message": "Where to?", "requestedSchema": BOOKING} == form(Booking, "Where to?")
 
 
-async def test_answers_are_checked_under_a_class(client: Client) -> None:
-    """What the user said is judged under what was asked for."""
+async def test_results_are_checked_against_a_model_class(client: Client) -> None:
+    """The content is validated against the requested schema."""
     told = []
     for content in ({"to": "Oslo"}, {"to": "Oslo", "nights": "two"}):
         answer = await client.protocol.check_elicitation_result(

@@ -88,7 +88,7 @@ ID = UUID(int=1)
         ),
     ],
 )
-def test_values_become_what_they_are_commonly_written_as(expected: Any, value: Any) -> None:
+def test_values_are_converted_by_their_types(expected: Any, value: Any) -> None:
     """By their types."""
     assert expected == json_value(value)
 
@@ -114,7 +114,7 @@ def within_itself() -> Any:
         ("/inner is of type complex, which has no JSON form", Point(1, 1j)),
     ],
 )
-def test_what_json_cannot_express_is_told(message: str, value: Any) -> None:
+def test_values_that_json_cannot_express_are_errors(message: str, value: Any) -> None:
     """With the place and the reason."""
     with pytest.raises(NotJson) as error:
         json_value(value)

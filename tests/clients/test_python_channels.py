@@ -24,7 +24,7 @@ V1 = Path(v1.__path__[0])
         "unix:sidecheck.sock",
     ],
 )
-def test_addresses_are_understood(address: str) -> None:
+def test_valid_addresses_are_accepted(address: str) -> None:
     """An address in a known form is the target as it stands."""
     assert address == channel_target(address)
 

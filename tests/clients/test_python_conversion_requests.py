@@ -119,12 +119,12 @@ def test_the_defaults_are_those_of_the_server() -> None:
         pytest.param(conversion_pb.ServerPrefix.keys(), conversion.PREFIXES, id="prefixes"),
     ],
 )
-def test_words_are_those_of_the_api(labels: list[str], table: dict[str, str]) -> None:
-    """A label added to the API without a word for it fails."""
+def test_values_are_those_of_the_api(labels: list[str], table: dict[str, str]) -> None:
+    """A label added to the API without a value here fails."""
     assert {label for label in labels if not label.endswith("_UNSPECIFIED")} == set(table.values())
 
 
-def test_words_may_be_plain_strings() -> None:
+def test_values_may_be_plain_strings() -> None:
     """As they come out of a configuration."""
     api: Any = "gemini-json"
     how = ConversionOptions(mode=cast("Any", "strict"), server_prefix=cast("Any", "always"))
@@ -148,7 +148,7 @@ def test_words_may_be_plain_strings() -> None:
     ],
 )
 def test_calls_become_messages(expected: list[bytes], plans: Any) -> None:
-    """One plan stands for a list of it."""
+    """A single mapping is a list of one."""
     assert conversion_pb.ConvertToolCallRequest(
         call=b'{"type":"tool_use"}', mappings=expected
     ) == conversion.encode_call({"type": "tool_use"}, plans, None, None)
@@ -243,7 +243,7 @@ WRONG: list[Any] = [
 
 
 @pytest.mark.parametrize(("kind", "said", "asked"), WRONG)
-def test_what_cannot_be_meant_is_said(kind: type[Exception], said: str, asked: Any) -> None:
+def test_invalid_arguments_are_errors(kind: type[Exception], said: str, asked: Any) -> None:
     """Before anything is sent."""
     with pytest.raises(kind, match=re.escape(said)):
         asked()

@@ -71,8 +71,8 @@ RESPONSE = conversion_pb.ConvertToolsResponse(
 )
 
 
-def test_tools_are_translated_whole() -> None:
-    """Each is converted, with its losses and its plan, or refused by itself."""
+def test_tools_are_decoded_completely() -> None:
+    """Each is converted, with its losses and mapping, or an error."""
     answer = conversion.decode_tools(ModelApi.ANTHROPIC, RESPONSE)
     first = ConvertedTool(
         text=JsonText(b'{"name": "s__a"}'),
@@ -123,7 +123,7 @@ def test_tools_have_the_form_of_a_request(api: ModelApi) -> None:
         (None, b""),
     ],
 )
-def test_calls_are_translated_whole(expected: Any, text: bytes) -> None:
+def test_calls_are_decoded_completely(expected: Any, text: bytes) -> None:
     """Where there are no arguments there are none, rather than empty ones."""
     answer = conversion.decode_call(
         conversion_pb.ConvertToolCallResponse(
@@ -160,7 +160,7 @@ def test_calls_are_translated_whole(expected: Any, text: bytes) -> None:
     assert expected == answer.arguments
 
 
-def test_results_are_translated_whole() -> None:
+def test_results_are_decoded_completely() -> None:
     """The message, what it cannot say, and the verdict."""
     assert ConvertedResult(
         message=JsonText(b'{"role": "tool"}'), verdict=VERDICT, losses=(EXPECTED_LOSS,)
@@ -178,27 +178,27 @@ def test_results_are_translated_whole() -> None:
         pytest.param(conversion_pb.Loss.Effect.keys(), Effect, "EFFECT", id="effects"),
     ],
 )
-def test_words_are_those_of_the_api(labels: list[str], words: Any, prefix: str) -> None:
-    """A label added to the API without a word here fails."""
+def test_values_are_those_of_the_api(labels: list[str], words: Any, prefix: str) -> None:
+    """A label added to the API without a value here fails."""
     assert set(labels) == {f"{prefix}_{word.upper()}" for word in words}
 
 
 @pytest.mark.parametrize("number", range(6))
-def test_every_action_has_its_word(number: Any) -> None:
+def test_each_action_has_a_value(number: Any) -> None:
     """Label by label."""
     (loss,) = conversion.decode_losses([conversion_pb.Loss(action=number)])
     assert conversion_pb.Loss.Action.Name(number) == f"ACTION_{loss.action.upper()}"
 
 
 @pytest.mark.parametrize("number", range(4))
-def test_every_direction_has_its_word(number: Any) -> None:
+def test_each_effect_has_a_value(number: Any) -> None:
     """Label by label."""
     (loss,) = conversion.decode_losses([conversion_pb.Loss(effect=number)])
     assert conversion_pb.Loss.Effect.Name(number) == f"EFFECT_{loss.effect.upper()}"
 
 
-def test_a_later_server_may_say_more() -> None:
-    """What it says has no word here yet."""
+def test_unknown_values_of_a_newer_server_are_unspecified() -> None:
+    """Values that this release does not know."""
     later: Any = 99
     (loss,) = conversion.decode_losses([conversion_pb.Loss(action=later, effect=later)])
     assert (LossAction.UNSPECIFIED, Effect.UNSPECIFIED) == (loss.action, loss.effect)

@@ -83,7 +83,7 @@ def test_a_tool_to_adapt_may_be_a_target() -> None:
         ),
     ],
 )
-def test_everything_that_is_said_goes_along(expected: Any, given: dict[str, Any]) -> None:
+def test_all_arguments_are_sent(expected: Any, given: dict[str, Any]) -> None:
     """As it is on the wire."""
     asked = {"on_unsupported": inference_pb.ON_UNSUPPORTED_ERROR, **expected}
 
@@ -92,7 +92,7 @@ def test_everything_that_is_said_goes_along(expected: Any, given: dict[str, Any]
     )
 
 
-def test_what_was_found_is_translated_whole() -> None:
+def test_results_are_decoded_completely() -> None:
     """A severity of a later server is no error."""
     response = inference_pb.InferToolsResponse(
         tools=[

@@ -47,8 +47,8 @@ def test_unavailable_is_raised_under_every_policy(policy: OnUnavailable) -> None
         )
 
 
-def test_everything_that_is_said_goes_along() -> None:
-    """The tool, the profile, the peers and the options."""
+def test_all_arguments_are_sent() -> None:
+    """The tool, the profile, the context and the options."""
     returned = ReturnValue(content=[{"type": "text"}], tool=DefinitionDigest("d"), profile="text")
     how = CheckOptions(max_violations=3, hide_values=True, min_severity=Severity.ERROR)
 
@@ -77,8 +77,8 @@ def test_everything_that_is_said_goes_along() -> None:
         ({"error": ""}, {"error": ""}),
     ],
 )
-def test_each_way_has_its_own_form(expected: dict[str, Any], given: dict[str, Any]) -> None:
-    """Only of a value is a text no JSON text."""
+def test_each_field_has_its_own_encoding(expected: dict[str, Any], given: dict[str, Any]) -> None:
+    """Only a str as value is not JSON text."""
     request = normalization.encode_normalization(ReturnValue(**given), None, None)
     way = cast("str", request.WhichOneof("returned"))
 

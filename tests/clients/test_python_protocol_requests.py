@@ -114,7 +114,7 @@ def test_checks_become_messages(
 
 
 def test_what_the_caller_leaves_out_is_left_to_the_server() -> None:
-    """Neither context nor options are sent; nor capabilities that are not known."""
+    """Neither context nor options, nor unknown capabilities, are sent."""
     request = protocol.encode_check(Sampling(b"{}"), None, None)
     assert protocol_pb.CheckSamplingRequest(sampling=protocol_pb.Sampling(params=b"{}")) == request
     batch = protocol.encode_batch([], ProtocolContext(), CheckOptions())
@@ -146,14 +146,14 @@ def test_json_of_the_protocol_becomes_text(expected: bytes, json: Any) -> None:
 
 @pytest.mark.parametrize("sender", ["", "client", "server"])
 def test_senders_are_those_of_the_api(sender: Any) -> None:
-    """A sender added to the API without a word for it fails."""
+    """A sender added to the API without a value here fails."""
     assert 3 == len(SENDER.keys())
     number = protocol.encode_message(ProtocolMessage(b"", sender)).sender
     assert f"SENDER_{sender.upper() or 'UNSPECIFIED'}" == SENDER.Name(number)
 
 
-def test_an_unknown_word_is_an_error() -> None:
-    """Whoever does not check types learns of a misspelling all the same."""
+def test_an_unknown_sender_is_an_error() -> None:
+    """Also for callers without a type checker."""
     with pytest.raises(ValueError, match="invalid sender 'peer'"):
         protocol.encode_message(ProtocolMessage(b"{}", "peer"))  # type: ignore[arg-type]
 
@@ -200,11 +200,11 @@ def test_names_become_a_message() -> None:
 def test_tools_become_a_message(
     expected: protocol_pb.CheckToolsRequest, tools: Any, documents: list[Document]
 ) -> None:
-    """A listing is one text; definitions given one by one are each their own."""
+    """A tools list is one text; separate definitions are separate."""
     assert expected == protocol.encode_tools(tools, documents, None, None)
 
 
-def test_documents_belong_to_a_listing() -> None:
+def test_documents_belong_to_a_tools_list() -> None:
     """It would not be clear which of the definitions they are for."""
     with pytest.raises(ValueError, match="documents belong to a tools list"):
         protocol.encode_tools([b"{}"], [Document("u", "{}")], None, None)

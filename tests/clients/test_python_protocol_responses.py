@@ -45,12 +45,12 @@ REFUSED = SidecheckError("RESOURCE_EXHAUSTED", "too large", {}, grpc.StatusCode.
     ],
     ids=lambda response: type(response).__name__,
 )
-def test_answers_are_translated_whole(response: Any) -> None:
+def test_results_are_decoded_completely(response: Any) -> None:
     """The verdict and the reply to send."""
     assert EXPECTED == protocol.decode_response(response)
 
 
-def test_batches_and_sessions_are_answered_one_by_one() -> None:
+def test_batches_and_sessions_have_one_outcome_per_item() -> None:
     """A refusal stands where the answer would."""
     outcomes = [protocol_pb.CheckOutcome(result=ANSWER), protocol_pb.CheckOutcome(error=REFUSAL)]
     response = protocol_pb.CheckBatchResponse(outcomes=outcomes)
@@ -61,7 +61,7 @@ def test_batches_and_sessions_are_answered_one_by_one() -> None:
     ]
 
 
-def test_rules_are_translated_whole() -> None:
+def test_rules_are_decoded_completely() -> None:
     """With the token of the page after."""
     rule = protocol_pb.Rule(
         code="C",
@@ -86,7 +86,7 @@ def test_rules_are_translated_whole() -> None:
     ) == protocol.decode_rules(protocol_pb.ListRulesResponse(rules=[rule], next_page_token="next"))
 
 
-def test_names_are_translated_whole() -> None:
+def test_names_are_decoded_completely() -> None:
     """With the words of the SDK, and names that become the same."""
     response = protocol_pb.CheckToolNamesResponse(
         outcomes=[
@@ -114,7 +114,7 @@ def test_names_are_translated_whole() -> None:
         (Disposition.UNSPECIFIED, 99),
     ],
 )
-def test_tools_are_translated_whole(expected: Disposition, treatment: Any) -> None:
+def test_tools_are_decoded_completely(expected: Disposition, treatment: Any) -> None:
     """A treatment of a later release has no word yet."""
     response = protocol_pb.CheckToolsResponse(
         outcomes=[

@@ -21,7 +21,7 @@ from support.weather_tools import ALERTS, FORECAST, INPUT, register
 
 
 def told(**limits: Any) -> info_pb.GetServerInfoResponse:
-    """Return the facts of a server with these limits."""
+    """Return the response of a server with these limits."""
     return info_pb.GetServerInfoResponse(limits=info_pb.Limits(**limits))
 
 
@@ -34,7 +34,7 @@ def register_texts(
 
 
 def outcomes(*names: str) -> registry_pb.RegisterToolsResponse:
-    """Return the answer to a registration of these tools."""
+    """Return the response to a registration of these tools."""
     return registry_pb.RegisterToolsResponse(
         outcomes=[registry_pb.RegistrationOutcome(name=name) for name in names],
         registry_revision=len(names),
@@ -70,7 +70,7 @@ def test_registering_no_tools_is_still_a_request() -> None:
         pytest.param("tool 0 takes 1203 bytes", [b"b" * 1197], True, id="one tool, replacing"),
     ],
 )
-def test_what_no_message_holds_is_an_error(
+def test_tools_too_large_for_a_message_are_an_error(
     expected: str, texts: list[bytes], replace: bool
 ) -> None:
     """Nothing is sent of a registration that cannot be sent whole."""
@@ -172,7 +172,7 @@ async def test_listing_goes_through_all_pages(client: Client) -> None:
 
 
 async def test_tools_are_removed_by_name_or_all(client: Client) -> None:
-    """What was not there is told apart from what was removed."""
+    """Deleted and unknown names are separate."""
     await register(client, FORECAST, ALERTS)
     some = await client.delete("weather", ["get_alerts", "get_tides"])
     assert (("get_alerts",), ("get_tides",)) == (some.deleted, some.unknown)

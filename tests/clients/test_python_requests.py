@@ -51,7 +51,7 @@ from sidecheck.wire import registry, validation, values
     ],
 )
 def test_payloads_become_json_text(expected: bytes, payload: Any) -> None:
-    """A payload given as bytes is text already; any other value is encoded."""
+    """Bytes are JSON text already; any other value is encoded."""
     assert expected == values.payload_text(payload)
 
 
@@ -115,7 +115,7 @@ def test_what_json_cannot_express_is_not_sent(expected: type[Exception], payload
     ],
 )
 def test_targets_become_messages(expected: target_pb.Target, target: Target) -> None:
-    """Each kind of target sets its own member of the oneof."""
+    """Each kind of target sets its own field of the oneof."""
     item = Item(StructuredContent(b"1"), target)
     expected_subject = target_pb.Subject(structured_content=b"1")
     assert (
@@ -149,7 +149,7 @@ def test_targets_become_messages(expected: target_pb.Target, target: Target) -> 
     ],
 )
 def test_subjects_become_messages(expected: target_pb.Subject, subject: Subject) -> None:
-    """Each part that a payload plays sets its own member of the oneof."""
+    """Each role of a payload sets its own field of the oneof."""
     assert expected == validation.encode_item(Item(subject)).subject
 
 
@@ -211,8 +211,8 @@ def test_options_become_messages(expected: options_pb.ValidationOptions, options
     )
 
 
-def test_a_word_that_the_api_lacks_is_an_error() -> None:
-    """Whoever does not check types learns of a misspelling all the same."""
+def test_an_unknown_option_is_an_error() -> None:
+    """Also for callers without a type checker."""
     with pytest.raises(ValueError, match="DETAIL_EVERYTHING"):
         validation.encode_batch([], None, Options(detail="everything"))  # type: ignore[arg-type]
 
@@ -251,7 +251,7 @@ def test_actions_have_the_members_of_the_api() -> None:
 @pytest.mark.parametrize("replace", [False, True])
 @pytest.mark.parametrize("change_policy", ["accept", "report", "reject"])
 def test_registrations_become_messages(replace: bool, change_policy: ChangePolicy) -> None:
-    """ConversionMode and policy are sent by name."""
+    """Mode and policy are sent by name."""
     tools = [values.encode_inline_tool(ToolDefinition('{"name": "n"}'))]
     assert registry_pb.RegisterToolsRequest(
         server="s",

@@ -115,7 +115,7 @@ def detail(message: Message) -> AnyMessage:
 INFO = detail(ErrorInfo(reason="UNKNOWN_TOOL", domain="sidecheck", metadata={"name": "n"}))
 
 
-def test_verdicts_are_translated_whole() -> None:
+def test_verdicts_are_decoded_completely() -> None:
     """No field of a verdict or a violation is lost."""
     response = validation_pb.ValidateResponse(verdict=VERDICT, registry_revision=7)
     assert EXPECTED_VERDICT == validation.decode_response(response)
@@ -126,7 +126,7 @@ def test_verdicts_are_translated_whole() -> None:
     [(Severity.ERROR, 1), (Severity.WARNING, 2), (Severity.INFO, 3), (Severity.INFO, 99)],
 )
 def test_severities_are_translated(expected: Severity, severity: Any) -> None:
-    """A severity of a later release never claims to be an error."""
+    """An unknown severity is never an error."""
     response = validation_pb.ValidateResponse(
         verdict=verdict_pb.Verdict(violations=[verdict_pb.Violation(severity=severity)])
     )
@@ -141,8 +141,8 @@ def test_an_outcome_without_repair_has_none() -> None:
     assert Verdict(valid=False, enforced=True, repair=None) == validation.decode_response(response)
 
 
-def test_answers_in_a_stream_are_translated_with_their_ids() -> None:
-    """Verdicts and refusals, as in a batch."""
+def test_stream_responses_are_decoded_with_their_ids() -> None:
+    """Verdicts and errors, as in a batch."""
     outcomes = {
         "a": validation_pb.ValidateOutcome(verdict=VERDICT),
         "": validation_pb.ValidateOutcome(
@@ -161,7 +161,7 @@ def test_answers_in_a_stream_are_translated_with_their_ids() -> None:
 
 
 def test_a_batch_is_translated_item_by_item() -> None:
-    """A refusal stands where the verdict of its item would."""
+    """The error of an item is its outcome."""
     response = validation_pb.ValidateBatchResponse(
         outcomes=[
             validation_pb.ValidateOutcome(verdict=VERDICT),
@@ -219,7 +219,7 @@ def test_the_parts_of_a_registration_become_one() -> None:
     )
 
 
-def test_tools_are_translated_whole() -> None:
+def test_tools_are_decoded_completely() -> None:
     """A definition comes back byte for byte, with its documents."""
     tool = registry_pb.Tool(
         server="s",
@@ -247,8 +247,8 @@ def test_tools_are_translated_whole() -> None:
     )
 
 
-def test_deletions_are_translated_whole() -> None:
-    """What was removed and what was not there are told apart."""
+def test_deletions_are_decoded_completely() -> None:
+    """Deleted and unknown names are separate."""
     assert Deletion(
         deleted=("a",), unknown=("b",), registry_revision=3
     ) == registry.decode_deletion(
@@ -256,7 +256,7 @@ def test_deletions_are_translated_whole() -> None:
     )
 
 
-def test_the_facts_of_a_server_are_translated_whole() -> None:
+def test_the_facts_of_a_server_are_decoded_completely() -> None:
     """Limits and engines come with the rest."""
     bounds: dict[str, Any] = {
         name: at for at, name in enumerate(info_pb.Limits.DESCRIPTOR.fields_by_name, 1)
@@ -355,7 +355,7 @@ BROKEN = AnyMessage(type_url="type.googleapis.com/google.rpc.ErrorInfo", value=b
         ),
     ],
 )
-def test_failed_calls_become_refusals(
+def test_failed_calls_become_errors(
     expected: SidecheckError,
     code: grpc.StatusCode,
     metadata: tuple[tuple[str, str | bytes], ...] | None,

@@ -1,4 +1,4 @@
-"""The Python client has definitions projected and results made, with both of its faces."""
+"""The Python client has definitions projected and results made, asynchronous and blocking."""
 
 import json
 from dataclasses import dataclass
@@ -78,7 +78,7 @@ async def test_a_python_value_becomes_a_result_and_comes_out_again(client: Clien
         ),
     ],
 )
-async def test_what_a_tool_returned_is_told_by_its_name(
+async def test_the_argument_determines_the_kind_of_return_value(
     expected: Any, given: dict[str, Any], client: Client
 ) -> None:
     """A value, content, a whole result or an error."""
@@ -87,7 +87,7 @@ async def test_what_a_tool_returned_is_told_by_its_name(
     assert expected == made.result.value
 
 
-async def test_what_breaks_the_schema_is_an_answer(client: Client) -> None:
+async def test_a_value_that_breaks_the_schema_has_a_verdict(client: Client) -> None:
     """The result says so, and so does the verdict."""
     made = await client.protocol.normalize_tool_result(
         [1], tool=ToolDefinition(LIST), profile="text", context=OLD
@@ -118,7 +118,7 @@ async def test_what_cannot_be_asked_is_an_error(
         await client.protocol.normalize_tool_result(**given)
 
 
-async def test_refusals_are_raised(client: Client) -> None:
+async def test_errors_are_raised(client: Client) -> None:
     """With their reason."""
     with pytest.raises(SidecheckError) as refused:
         await client.inference.adapt_tool(LIST, "1999-01-01")

@@ -45,7 +45,7 @@ def request(id_: str, subject: target_pb.Subject | None) -> validation_pb.Valida
 
 
 def response(id_: str) -> validation_pb.ValidateStreamResponse:
-    """Return the answer that the item called *id_* is valid."""
+    """Return the response that the item *id_* is valid."""
     outcome = validation_pb.ValidateOutcome(verdict=verdict_pb.Verdict(valid=True, enforced=True))
     return validation_pb.ValidateStreamResponse(id=id_, outcome=outcome, registry_revision=3)
 
@@ -111,7 +111,7 @@ def test_a_session_opens_with_its_context() -> None:
         ),
     ],
 )
-def test_what_cannot_be_sent_is_refused_in_its_place(
+def test_items_that_cannot_be_sent_are_errors(
     expected: object, message: Message, payload: Any
 ) -> None:
     """Its id is sent all the same, so that the answers stay in order."""
@@ -124,14 +124,14 @@ def test_what_cannot_be_sent_is_refused_in_its_place(
     ]
 
 
-def test_an_opening_that_no_message_holds_is_refused() -> None:
+def test_an_opening_that_is_too_large_is_an_error() -> None:
     """Nothing could be judged under it."""
     codec = codec_of(RegisteredTool("s", "n" * 200))
     with pytest.raises(SidecheckError, match="LIMIT_EXCEEDED"):
         codec.opening()
 
 
-def test_the_end_of_a_stream_says_what_has_no_answer() -> None:
+def test_a_closed_stream_lists_the_unanswered_items() -> None:
     """Also after it crossed a process boundary, and to who waits for an `Unavailable`."""
     status = grpc.StatusCode.UNAVAILABLE
     ended = StreamUnavailable("SHUTTING_DOWN", "stopping", {}, status, ["a", "b"])

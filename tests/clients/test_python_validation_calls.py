@@ -58,7 +58,7 @@ DENIED = Verdict(
 
 
 def server_info(**limits: Any) -> info_pb.GetServerInfoResponse:
-    """Return the facts of a server with these limits."""
+    """Return the response of a server with these limits."""
     return info_pb.GetServerInfoResponse(limits=info_pb.Limits(**limits))
 
 

@@ -70,7 +70,7 @@ class Renamed:
         raise DeprecationWarning("structuredContent is structured_content now")
 
 
-def test_names_that_an_sdk_warns_of_are_not_used() -> None:
+def test_deprecated_names_are_not_used() -> None:
     assert 3 == unwrap(Renamed(), output_schema=OURS)
 
 
@@ -87,7 +87,7 @@ def test_names_that_an_sdk_warns_of_are_not_used() -> None:
         (WrapMismatch, result({"v": 1}), {**FASTMCP, "properties": {}}),
     ],
 )
-def test_what_has_no_value_says_why(kind: type[Exception], given: Any, schema: Any) -> None:
-    """A mark that says what is not so is an error."""
+def test_results_without_a_value_are_errors(kind: type[Exception], given: Any, schema: Any) -> None:
+    """Also a mark without its property."""
     with pytest.raises(kind):
         unwrap(given, output_schema=schema)

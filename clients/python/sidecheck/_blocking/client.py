@@ -36,8 +36,7 @@ class BlockingClient(BlockingValidator):
     raise `Unavailable` ("raise"), or return a verdict with a violation of the code
     ``SIDECHECK_UNAVAILABLE`` that is valid ("allow") or invalid ("deny").
 
-    A client may be shared by any number of threads, but
-    must not be created before a fork.
+    A client may be shared by any number of threads; do not create it before a fork.
 
     Raises:
         ValueError: An argument is invalid.
