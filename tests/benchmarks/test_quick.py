@@ -11,7 +11,7 @@ from support.shared_material import REPOSITORY, shared
 pytest.importorskip("matplotlib", reason="the group bench of pyproject.toml is not installed")
 
 SCRIPTS = (
-    "judging",
+    "validation",
     "protocol",
     "admission",
     "conversion",
@@ -21,7 +21,7 @@ SCRIPTS = (
     "remote",
 )
 PLOTS = {
-    "judging.svg",
+    "validation.svg",
     "growth-text.svg",
     "growth-lines.svg",
     "protocol.svg",
@@ -39,7 +39,7 @@ def run(script: str, *arguments: str) -> str:
         [sys.executable, str(REPOSITORY / "benchmarks" / f"{script}.py"), *arguments],
         capture_output=True,
         text=True,
-        timeout=240,
+        timeout=900,
         check=False,
     )
     assert done.returncode == 0, done.stderr
@@ -98,12 +98,13 @@ def test_the_projects_own_tools_do_without_the_corpus(report: Path) -> None:
     assert "| corpus: " not in page
 
 
+@pytest.mark.corpus
 def test_tools_of_the_corpus_are_judged_where_it_is_at_hand(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """With the corpus, tools of both origins are judged."""
     monkeypatch.setenv("SIDECHECK_SHARED", str(shared("corpus").parent))
-    printed = run("judging", "--quick")
+    printed = run("validation", "--quick")
     assert "| own: " in printed
     assert "| corpus: " in printed
 

@@ -28,7 +28,7 @@ Check: TypeAlias = Callable[..., Any]
 async def session(kind: str, address: str, **settings: Any) -> AsyncIterator[Check]:
     """Open a session and yield its `check`; a blocking one waits in a thread."""
     if kind == "blocking":
-        with BlockingClient(address, timeout=10) as client:
+        with BlockingClient(address, timeout=120) as client:
             held = await asyncio.to_thread(client.protocol.session(**settings).__enter__)
 
             async def check(*arguments: Any, **how: Any) -> CheckResult:
@@ -39,7 +39,7 @@ async def session(kind: str, address: str, **settings: Any) -> AsyncIterator[Che
             finally:
                 await asyncio.to_thread(held.__exit__)
     else:
-        async with Client(address, timeout=10) as aio, aio.protocol.session(**settings) as opened:
+        async with Client(address, timeout=120) as aio, aio.protocol.session(**settings) as opened:
             yield opened.check
 
 
@@ -121,7 +121,7 @@ async def test_tasks_share_a_session(shared_server: RunningServer, outstanding: 
 def test_threads_share_a_session(shared_server: RunningServer, outstanding: int) -> None:
     """Each gets the result of its own message."""
     with (
-        BlockingClient(shared_server.address, timeout=10) as client,
+        BlockingClient(shared_server.address, timeout=120) as client,
         client.protocol.session(
             context=ProtocolContext("2025-11-25"), outstanding=outstanding
         ) as held,
@@ -177,10 +177,13 @@ async def test_leaving_a_session_forgets_its_state(shared_server: RunningServer)
 async def test_a_session_must_be_entered(shared_server: RunningServer) -> None:
     """Of either kind."""
     said = "the stream is not open; enter it using with first"
-    async with Client(shared_server.address) as client:
+    async with Client(shared_server.address, timeout=120) as client:
         with pytest.raises(RuntimeError, match=said):
             await client.protocol.session().check(ping(1))
-    with BlockingClient(shared_server.address) as blocking, pytest.raises(RuntimeError, match=said):
+    with (
+        BlockingClient(shared_server.address, timeout=120) as blocking,
+        pytest.raises(RuntimeError, match=said),
+    ):
         blocking.protocol.session().check(ping(1))
 
 

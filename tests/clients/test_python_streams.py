@@ -104,7 +104,7 @@ async def test_items_may_come_as_they_arise(shared_server: RunningServer) -> Non
             answered.clear()
 
     found = []
-    async with Client(shared_server.address, timeout=10) as client:
+    async with Client(shared_server.address, timeout=120) as client:
         async for id_, _ in client.validate_stream(arise(), target=STRING):
             found.append(id_)
             answered.set()
@@ -124,6 +124,8 @@ async def test_a_slow_reader_blocks_the_sender(kind: str, shared_server: Running
     async with aclosing(answers):
         for _ in range(3):
             await anext(answers)
+        while len(taken) < 3 + 5 + 1:  # noqa: ASYNC110  (they are taken in another thread)
+            await asyncio.sleep(0.01)
         await asyncio.sleep(0.3)
         assert 3 + 5 + 1 == len(taken)
 
@@ -146,21 +148,23 @@ async def test_an_error_of_the_items_is_raised_after_the_outcomes(
 async def test_a_server_that_stops_ends_the_stream(kind: str, server: RunningServer) -> None:
     """Earlier outcomes are kept; the reader gets the error even if no item is sent."""
     stopped = threading.Event()
+    found: list[StreamOutcome] = []
 
     def idle() -> Iterator[tuple[str, Item]]:
         yield from items("x")
-        stopped.wait(0.2)
+        while not found:
+            stopped.wait(0.01)
         server.process.terminate()
-        stopped.wait(20)
+        stopped.wait(120)
 
     async def idle_in_the_loop() -> AsyncIterator[tuple[str, Item]]:
         yield items("x")[0]
-        await asyncio.sleep(0.2)
+        while not found:  # noqa: ASYNC110  (it is a list)
+            await asyncio.sleep(0.01)
         server.process.terminate()
-        await asyncio.sleep(20)
+        await asyncio.sleep(120)
 
     given: Any = idle() if kind == "blocking" else idle_in_the_loop()
-    found: list[StreamOutcome] = []
     with pytest.raises(StreamUnavailable) as raised:
         await collect(read(kind, server.address, given, target=STRING), found)
     stopped.set()
@@ -174,7 +178,7 @@ async def test_a_server_that_stops_ends_the_stream(kind: str, server: RunningSer
 async def test_streams_can_be_driven_by_hand(shared_server: RunningServer) -> None:
     """One task sends and another reads."""
     async with (
-        Client(shared_server.address, timeout=10) as client,
+        Client(shared_server.address, timeout=120) as client,
         client.stream(target=STRING) as stream,
     ):
         for id_, item in items("x", 1):
@@ -193,7 +197,7 @@ def test_blocking_streams_can_be_driven_by_hand(
 ) -> None:
     """With threads."""
     with (
-        BlockingClient(shared_server.address, timeout=10) as client,
+        BlockingClient(shared_server.address, timeout=120) as client,
         client.stream(target=STRING) as stream,
     ):
         for id_, item in items("x", 1):

@@ -35,14 +35,14 @@ async def read(
     """Yield the outcomes of ids and items; a blocking client waits in a thread."""
     if kind == "blocking":
         with (
-            BlockingClient(address, timeout=10) as blocking,
+            BlockingClient(address, timeout=120) as blocking,
             closing(blocking.validate_stream(pairs, **settings)) as outcomes,
         ):
             while (outcome := await asyncio.to_thread(next, outcomes, None)) is not None:
                 yield outcome
     else:
         async with (
-            Client(address, timeout=10) as client,
+            Client(address, timeout=120) as client,
             aclosing(client.validate_stream(pairs, **settings)) as stream,
         ):
             async for outcome in stream:

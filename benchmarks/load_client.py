@@ -1,0 +1,68 @@
+"""Load generator with gRPC's Python client, for machines without h2load.
+
+Prints "ready", waits for a line, makes the calls, and prints as JSON the size of all responses
+in bytes and the latency of each call.
+
+    python benchmarks/load_client.py ADDRESS PATH BODY-FILE CALLS IN-FLIGHT
+"""
+
+import asyncio
+import json
+import struct
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import grpc
+
+__all__ = ["main"]
+
+
+async def _call(address: str, path: str, messages: list[bytes], calls: int, many: int) -> None:
+    options = [("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1)]
+    async with grpc.aio.insecure_channel(address, options=options) as channel:
+        await channel.channel_ready()
+        print("ready", flush=True)
+        sys.stdin.readline()
+        left = iter(range(calls))
+        found = await asyncio.gather(*(_worker(channel, path, messages, left) for _ in range(many)))
+    received = sum(size for size, _ in found)
+    milliseconds = [round(elapsed, 3) for _, times in found for elapsed in times]
+    print(json.dumps({"bytes": received, "milliseconds": milliseconds}))
+
+
+async def _worker(
+    channel: Any, path: str, messages: list[bytes], left: Iterator[int]
+) -> tuple[int, list[float]]:
+    unary, stream = channel.unary_unary(path), channel.stream_stream(path)
+    received, milliseconds = 0, []
+    for _ in left:
+        started = time.perf_counter()
+        if len(messages) > 1:
+            async for answer in stream(iter(messages)):
+                received += len(answer)
+        else:
+            received += len(await unary(messages[0]))
+        milliseconds.append(1000 * (time.perf_counter() - started))
+    return received, milliseconds
+
+
+def _messages(body: bytes) -> Iterator[bytes]:
+    at = 0
+    while at < len(body):
+        (size,) = struct.unpack_from(">I", body, at + 1)
+        yield body[at + 5 : at + 5 + size]
+        at += 5 + size
+
+
+def main() -> None:
+    """Make the calls."""
+    address, path, body, calls, many = sys.argv[1:]
+    messages = list(_messages(Path(body).read_bytes()))
+    asyncio.run(_call(address, path, messages, int(calls), int(many)))
+
+
+if __name__ == "__main__":
+    main()
