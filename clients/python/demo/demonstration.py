@@ -11,8 +11,8 @@ from sidecheck import (
     Arguments,
     BlockingClient,
     Item,
-    Judgement,
     ToolDefinition,
+    ValidateOutcome,
     Verdict,
 )
 
@@ -102,7 +102,7 @@ class _Steps:
 
     def call(self, calls: Iterable[Call]) -> None:
         """Make *calls* and validate their structured results too."""
-        rows: list[tuple[str, str, str, Judgement | None]] = []
+        rows: list[tuple[str, str, str, ValidateOutcome | None]] = []
         for call in calls:
             rows.append((call.label, "arguments", call.text, None))
             offer = self._offers[call.server]
@@ -127,7 +127,7 @@ class _Steps:
         self._report.heading("Make the valid calls and validate their results")
         self._report.exchange(rows)
 
-    def _expect(self, expected: str, judgement: Judgement, what: str) -> None:
+    def _expect(self, expected: str, judgement: ValidateOutcome, what: str) -> None:
         """Count an outcome, and record it unless it is the *expected* one."""
         self.judged += 1
         found = in_short(judgement)
