@@ -37,7 +37,7 @@ def demonstrate(environment: Path, folder: Path) -> bool:
     Raises:
         NoAnswer: The MCP servers are not installed, or one gave no answer.
         NotReady: The service did not start.
-        Refused: The service returned an unexpected error.
+        SidecheckError: The service returned an unexpected error.
     """
     begun = time.monotonic()
     servers = Servers(environment, folder)

@@ -60,7 +60,7 @@ async def test_functions_are_registered_beside_definitions(client: Client) -> No
 
 async def test_a_function_that_is_no_tool_is_not_registered(client: Client) -> None:
     async with client:
-        with pytest.raises(TypeError, match=r"helper is a function but no tool"):
+        with pytest.raises(TypeError, match=r"function helper is not a tool"):
             await client.register("functions", [read_report, helper])
 
 
