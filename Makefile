@@ -83,6 +83,7 @@ breaking: setup
 
 generate: setup
 	proto/generate.sh
+	$(BIN)/python clients/python/generate_blocking.py
 
 # The wheels and source distributions of the server and the client.
 dist: setup

@@ -224,7 +224,7 @@ def test_a_server_that_is_not_there_is_told_in_a_line(words: list[str]) -> None:
 @pytest.mark.parametrize(
     ("target", "told"),
     [
-        pytest.param("server", "'server' is not an address; give host:port", id="no address"),
+        pytest.param("server", "invalid address 'server'; expected host:port", id="no address"),
         pytest.param("\udcff:1", "is not UTF-8", id="not UTF-8"),
     ],
 )

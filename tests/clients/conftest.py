@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 from sidecheck import Client
-from support.clients import FACES, connect
+from support.clients import CLIENT_KINDS, connect
 from support.running import RunningServer
 
 
@@ -17,8 +17,8 @@ async def emptied(shared_server: RunningServer) -> AsyncIterator[RunningServer]:
             await client.delete_all(server)
 
 
-@pytest.fixture(params=FACES)
+@pytest.fixture(params=CLIENT_KINDS)
 async def client(request: pytest.FixtureRequest, emptied: RunningServer) -> AsyncIterator[Client]:
-    """Return a client of each face in turn, connected to a server with no tools."""
+    """Return a client of each kind in turn, connected to a server with no tools."""
     async with connect(request.param, emptied.address, timeout=120) as connected:
         yield connected

@@ -112,7 +112,7 @@ def test_the_result_shares_nothing_with_what_was_given() -> None:
     assert tool({"enum": [{"a": [1]}], "required": []}) == given_tool
 
 
-def test_one_object_at_two_places_is_judged_by_its_place() -> None:
+def test_an_object_shared_by_a_schema_and_data_is_converted_separately() -> None:
     """What is a schema here and data there loses its default here alone."""
     one = {"default": 1}
     assert function({"not": {}, "const": {"default": 1}}) == convert_tool(
@@ -166,7 +166,7 @@ def test_deep_schemas_are_converted(depth: int, describes: bool) -> None:
     assert {"type": "string"} == left
 
 
-def test_deep_defaults_are_told_in_part() -> None:
+def test_long_defaults_are_cut_in_descriptions() -> None:
     """A default of 100,000 lists within each other is told by its first characters."""
     deep: list[Any] = []
     for _ in range(100_000):

@@ -50,27 +50,27 @@ def refused(mcp_tool: Any) -> str:
     ("expected", "mcp_tool"),
     [
         (
-            "tool 't': it has no member 'inputSchema'; an object is wanted",
+            "tool 't': missing property 'inputSchema'; expected an object",
             {"name": "t", "description": "d", "input_schema": {}},
         ),
-        ("tool 't': /inputSchema is of type NoneType; an object is wanted", tool(None)),
-        ("tool 't': /inputSchema is of type bool; an object is wanted", tool(True)),
-        ("tool 't': /inputSchema is of type list; an object is wanted", tool([])),
+        ("tool 't': /inputSchema is of type NoneType; expected an object", tool(None)),
+        ("tool 't': /inputSchema is of type bool; expected an object", tool(True)),
+        ("tool 't': /inputSchema is of type list; expected an object", tool([])),
         (
-            "a tool without a name: it has no member 'name'; a string is wanted",
+            "a tool without a name: missing property 'name'; expected a string",
             {"inputSchema": {}},
         ),
         (
-            "a tool without a name: /name is of type int; a string is wanted",
+            "a tool without a name: /name is of type int; expected a string",
             {"name": 1, "inputSchema": {}},
         ),
         (
-            "tool 't': /description is of type list; a string is wanted",
+            "tool 't': /description is of type list; expected a string",
             {"name": "t", "description": ["d"], "inputSchema": {}},
         ),
-        ("a tool without a name: a tool is an object, not of type str", "t"),
+        ("a tool without a name: a tool must be an object, not of type str", "t"),
         (
-            f"tool '{'n' * 199}…': /inputSchema is of type int; an object is wanted",
+            f"tool '{'n' * 199}…': /inputSchema is of type int; expected an object",
             tool(1, "n" * 201),
         ),
         (
@@ -82,11 +82,11 @@ def refused(mcp_tool: Any) -> str:
             tool({"maximum": float("inf")}),
         ),
         (
-            f"tool 't': /inputSchema/properties has a name of type int{CANNOT}",
+            f"tool 't': /inputSchema/properties has a property name of type int{CANNOT}",
             tool({"properties": {"a": {}, 1: {}}}),
         ),
         (
-            f"tool 't': /inputSchema has a name of type NoneType{CANNOT}",
+            f"tool 't': /inputSchema has a property name of type NoneType{CANNOT}",
             tool({None: 1}),
         ),
         (
@@ -98,24 +98,24 @@ def refused(mcp_tool: Any) -> str:
             tool({"const": (b"a",)}),
         ),
         (
-            f"tool 't': /inputSchema/properties/p/items/0 stands within itself{CANNOT}",
+            f"tool 't': /inputSchema/properties/p/items/0 contains itself{CANNOT}",
             tool(within_itself()),
         ),
     ],
 )
-def test_what_is_no_tool_is_told_with_its_place(expected: str, mcp_tool: Any) -> None:
-    """The tool, the place, what is there and what would be right."""
+def test_errors_name_the_tool_and_the_location(expected: str, mcp_tool: Any) -> None:
+    """The tool, the location, the value and the expectation."""
     assert expected == refused(mcp_tool)
 
 
-def test_what_stands_for_too_much_is_refused() -> None:
+def test_shared_objects_that_expand_too_far_are_an_error() -> None:
     """Sixty objects that share each other are not written out; a place is told in part."""
     told = refused(tool(many_times_itself()))
     assert told.startswith("tool 't': /inputSchema/allOf/0/allOf/0/allOf")
-    assert told.endswith(" is beyond the 1,000,000 values that are copied at most")
+    assert told.endswith(" exceeds the limit of 1,000,000 values")
 
 
-def test_a_long_place_is_told_in_part() -> None:
+def test_long_locations_are_cut() -> None:
     """The first 200 characters of a pointer are enough."""
     schema: dict[str, Any] = {"const": {1}}
     for _ in range(1_000):
@@ -125,36 +125,36 @@ def test_a_long_place_is_told_in_part() -> None:
     assert expected == refused(tool(schema))
 
 
-def test_a_list_tells_all_that_cannot_be_converted_at_once() -> None:
+def test_an_error_lists_all_failures() -> None:
     """One error names each of them, and has the others in their order."""
     tools: list[Any] = [tool({"default": 1}, "a"), tool(None, "b"), 3, tool({}, "c"), tool({1}, "")]
     with pytest.raises(ConversionError) as caught:
         convert_all_tools(tools)
     failures = (
-        ConversionFailure(1, "b", "/inputSchema is of type NoneType; an object is wanted"),
-        ConversionFailure(2, "", "a tool is an object, not of type int"),
-        ConversionFailure(4, "", "/inputSchema is of type set; an object is wanted"),
+        ConversionFailure(1, "b", "/inputSchema is of type NoneType; expected an object"),
+        ConversionFailure(2, "", "a tool must be an object, not of type int"),
+        ConversionFailure(4, "", "/inputSchema is of type set; expected an object"),
     )
     assert failures == caught.value.failures
     assert [function({}, "a"), function({}, "c")] == caught.value.converted
     assert str(caught.value) == (
         "3 of 5 tools cannot be converted: "
-        "[1] tool 'b': /inputSchema is of type NoneType; an object is wanted; "
-        "[2] a tool without a name: a tool is an object, not of type int; "
-        "[4] a tool without a name: /inputSchema is of type set; an object is wanted"
+        "[1] tool 'b': /inputSchema is of type NoneType; expected an object; "
+        "[2] a tool without a name: a tool must be an object, not of type int; "
+        "[4] a tool without a name: /inputSchema is of type set; expected an object"
     )
     again = pickle.loads(pickle.dumps(caught.value))
     assert (failures, caught.value.converted) == (again.failures, again.converted)
 
 
-def test_bad_tools_are_left_out_where_that_is_asked() -> None:
+def test_bad_tools_can_be_skipped() -> None:
     """The others come in their order."""
     tools: list[Any] = [tool({}, "a"), tool(None, "b"), 3, tool({}, "c")]
     assert [function({}, "a"), function({}, "c")] == convert_all_tools(tools, skip_bad=True)
 
 
-def test_an_answer_is_no_list_of_tools() -> None:
+def test_an_object_is_not_a_list_of_tools() -> None:
     """Given the object that holds the tools, none is left out in silence."""
     answer: Any = {"tools": [tool({})]}
-    with pytest.raises(TypeError, match="given as a list, not as an object that holds them"):
+    with pytest.raises(TypeError, match="expected a list of tools, not an object"):
         convert_all_tools(answer, skip_bad=True)

@@ -143,7 +143,7 @@ def model(annotation: Any, default: Any) -> type[BaseModel]:
 
 
 @pytest.mark.parametrize(("expected", "annotation", "default"), [*FIELDS, *UNKNOWN])
-def test_fields_are_written_as_forms_have_them(
+def test_fields_get_the_form_that_elicitation_requires(
     expected: dict[str, Any], annotation: Any, default: Any
 ) -> None:
     """Without references, null and the words of pydantic about the class itself."""
@@ -193,19 +193,19 @@ async def test_forms_are_valid(
 ) -> None:
     """A class may be given for the params themselves."""
     asked = model(annotation, default)
-    answer = await client.protocol.check_elicitation(asked, peers=ProtocolContext("2025-11-25"))
+    answer = await client.protocol.check_elicitation(asked, context=ProtocolContext("2025-11-25"))
     errors = [one for one in answer.verdict.violations if one.severity is Severity.ERROR]
     assert [] == errors
     raise_for_fields(asked, answer.verdict)
 
 
 @pytest.mark.parametrize(("expected", "annotation", "default"), UNKNOWN)
-async def test_what_forms_have_not_is_told_by_field(
+async def test_unsupported_fields_are_reported(
     client: Client, expected: dict[str, Any], annotation: Any, default: Any
 ) -> None:
     """By the server's rules, and as the Python SDK raises it."""
     asked = model(annotation, default)
-    answer = await client.protocol.check_elicitation(asked, peers=ProtocolContext("2025-11-25"))
+    answer = await client.protocol.check_elicitation(asked, context=ProtocolContext("2025-11-25"))
     pointers = [
         one.instance_location for one in answer.verdict.violations if one.severity is Severity.ERROR
     ]
@@ -240,14 +240,14 @@ def test_a_form_has_a_message() -> None:
     assert {"message": "Where to?", "requestedSchema": BOOKING} == form(Booking, "Where to?")
 
 
-async def test_answers_are_checked_under_a_class(client: Client) -> None:
-    """What the user said is judged under what was asked for."""
+async def test_results_are_checked_against_a_model_class(client: Client) -> None:
+    """The content is validated against the requested schema."""
     told = []
     for content in ({"to": "Oslo"}, {"to": "Oslo", "nights": "two"}):
         answer = await client.protocol.check_elicitation_result(
             {"action": "accept", "content": content},
             params=Booking,
-            peers=ProtocolContext("2025-11-25"),
+            context=ProtocolContext("2025-11-25"),
         )
         told.append([one.instance_location for one in answer.verdict.violations])
     assert [[], ["/content/nights"]] == told
@@ -259,7 +259,7 @@ class Node(BaseModel):
 
 async def test_a_model_within_itself_has_no_form(client: Client) -> None:
     """Its reference stays, and is found."""
-    answer = await client.protocol.check_elicitation(Node, peers=ProtocolContext("2025-11-25"))
+    answer = await client.protocol.check_elicitation(Node, context=ProtocolContext("2025-11-25"))
     with pytest.raises(TypeError, match="'children'"):
         raise_for_fields(Node, answer.verdict)
 
@@ -267,5 +267,5 @@ async def test_a_model_within_itself_has_no_form(client: Client) -> None:
 @pytest.mark.parametrize("asked", [dict, Room, Booking.model_construct()])
 async def test_only_model_classes_have_forms(asked: Any) -> None:
     """Neither other classes nor instances."""
-    with pytest.raises(TypeError, match="a form is a model class of pydantic"):
+    with pytest.raises(TypeError, match="a form must be a pydantic model class"):
         schema_of(asked)

@@ -52,8 +52,8 @@ async def test_everything_is_valid_by_default(fake: Any) -> None:
     assert valid() == await value_of(fake.validate(FORECAST, {}))
 
 
-async def test_answers_are_by_tool(fake: Any) -> None:
-    """Another tool of the same server is not meant."""
+async def test_outcomes_are_selected_by_tool(fake: Any) -> None:
+    """Another tool of the same server does not match."""
     fake.answer_tool("weather", "get_forecast", invalid())
     assert [invalid(), valid()] == [
         await value_of(fake.validate(FORECAST, {})),
@@ -73,8 +73,8 @@ async def test_calls_and_results_are_recorded_as_what_they_are(fake: Any) -> Non
     ] == fake.calls
 
 
-async def test_answers_are_by_predicate_and_the_last_one_counts(fake: Any) -> None:
-    """A test can overrule what its fixture said."""
+async def test_the_last_matching_rule_applies(fake: Any) -> None:
+    """A test can override its fixture."""
     fake.answer_tool("weather", "get_forecast", invalid())
     fake.answer_when(lambda item: item.subject == Arguments({"city": "Oslo"}), valid())
     assert [invalid(), valid()] == [
@@ -83,7 +83,7 @@ async def test_answers_are_by_predicate_and_the_last_one_counts(fake: Any) -> No
     ]
 
 
-async def test_refusals_are_raised(fake: Any) -> None:
+async def test_errors_are_raised(fake: Any) -> None:
     """As the client raises them."""
     fake.answer_tool("weather", "get_forecast", REFUSED)
     with pytest.raises(SidecheckError) as raised:
@@ -91,8 +91,8 @@ async def test_refusals_are_raised(fake: Any) -> None:
     assert REFUSED is raised.value
 
 
-async def test_batches_are_answered_item_by_item(fake: Any) -> None:
-    """An item's own target replaces the shared one, and a refusal stands in its place."""
+async def test_batches_have_one_outcome_per_item(fake: Any) -> None:
+    """An item's own target replaces the shared one, and an error is an outcome."""
     fake.answer_tool("weather", "get_forecast", invalid())
     fake.answer_tool("weather", "get_alerts", REFUSED)
     batch = [Item(Arguments({})), Item(Arguments({}), ALERTS), Item(Arguments({}), Schema(True))]
@@ -108,7 +108,7 @@ async def taken(stream: Any) -> list[Any]:
     return list(stream)
 
 
-async def test_streams_are_answered_item_by_item(fake: Any) -> None:
+async def test_streams_have_one_outcome_per_item(fake: Any) -> None:
     """As batches are, under the ids of the caller."""
     fake.answer_tool("weather", "get_forecast", invalid())
     fake.answer_tool("weather", "get_alerts", REFUSED)
@@ -132,7 +132,7 @@ async def test_a_script_can_end_a_stream(fake: Any) -> None:
     assert "0" == raised.value.unanswered[0]
 
 
-async def test_streams_by_hand_are_answered_too() -> None:
+async def test_streams_can_be_driven_by_hand() -> None:
     """Sent, taken and finished as with the client."""
     async with FakeValidator().stream(target=FORECAST) as stream:
         await stream.send("a", Item(Arguments(1)))
@@ -145,7 +145,7 @@ async def test_streams_by_hand_are_answered_too() -> None:
 
 
 async def test_calls_are_recorded_as_values(fake: Any) -> None:
-    """Each with the target and the options that held for it."""
+    """Each with the target and the options that applied."""
     options = Options(hide_values=True)
     await value_of(fake.validate(FORECAST, {"a": 1}, options=options))
     await value_of(fake.validate_structured_content(FORECAST, b"{}", timeout=1.0))
@@ -174,7 +174,7 @@ async def test_fakes_stand_where_the_client_does() -> None:
     )
 
 
-def test_makers_make_only_what_they_say() -> None:
+def test_verdicts_are_consistent_with_their_violations() -> None:
     """A verdict is invalid if and only if it has an error."""
     error, warning = Violation(code="TYPE"), Violation(code="FORMAT", severity=Severity.WARNING)
     result = JsonText(b'{"content":[{"type":"text","text":"t"}],"isError":true}')
@@ -187,9 +187,9 @@ def test_makers_make_only_what_they_say() -> None:
             call_tool_result=result,
         ),
     ] == [valid(warning), invalid(warning, error, tool_error_text="t")]
-    with pytest.raises(ValueError, match="not valid"):
+    with pytest.raises(ValueError, match="valid verdict cannot have"):
         valid(error)
-    with pytest.raises(ValueError, match="not invalid"):
+    with pytest.raises(ValueError, match="invalid verdict must have"):
         invalid(warning)
 
 
@@ -207,7 +207,7 @@ def test_both_clients_have_the_same_methods(name: str) -> None:
     assert here.parameters == there.parameters
 
 
-def test_both_validators_take_streams_alike() -> None:
+def test_both_validators_have_the_same_streams() -> None:
     """The items of the asynchronous one may also come asynchronously."""
     here, there = (
         dict(inspect.signature(kind.validate_stream).parameters)
@@ -217,7 +217,7 @@ def test_both_validators_take_streams_alike() -> None:
     assert here == there
 
 
-def test_the_public_names_are_whole_and_sorted() -> None:
+def test_the_public_names_are_complete_and_sorted() -> None:
     """What a module of the package exports and a user needs is there by name."""
     values = {
         name

@@ -88,7 +88,7 @@ ID = UUID(int=1)
         ),
     ],
 )
-def test_values_become_what_they_are_commonly_written_as(expected: Any, value: Any) -> None:
+def test_values_are_converted_by_their_types(expected: Any, value: Any) -> None:
     """By their types."""
     assert expected == json_value(value)
 
@@ -105,16 +105,16 @@ def within_itself() -> Any:
         ("the value is NaN or infinite, which JSON cannot express", float("nan")),
         ("/a/0 is NaN or infinite, which JSON cannot express", {"a": [float("inf")]}),
         ("/0 is NaN or infinite, which JSON cannot express", [Decimal("NaN")]),
-        ("/a~1b is of type object, which has no form in JSON", {"a/b": object()}),
-        ("the value is of type type, which has no form in JSON", Point),
-        ("the value is of type generator, which has no form in JSON", (n for n in [1])),
-        ("the value has two members that are called '1' in JSON", {1: "a", "1": "b"}),
-        ("the value has a name of type tuple, which JSON cannot express", {(1, 2): "a"}),
-        ("/0/0/0 nests deeper than 128, which no JSON here may", within_itself()),
-        ("/inner is of type complex, which has no form in JSON", Point(1, 1j)),
+        ("/a~1b is of type object, which has no JSON form", {"a/b": object()}),
+        ("the value is of type type, which has no JSON form", Point),
+        ("the value is of type generator, which has no JSON form", (n for n in [1])),
+        ("the value has two properties whose JSON name is '1'", {1: "a", "1": "b"}),
+        ("the value has a property name of type tuple, which JSON cannot express", {(1, 2): "a"}),
+        ("/0/0/0 nests deeper than the limit of 128", within_itself()),
+        ("/inner is of type complex, which has no JSON form", Point(1, 1j)),
     ],
 )
-def test_what_json_cannot_express_is_told(message: str, value: Any) -> None:
+def test_values_that_json_cannot_express_are_errors(message: str, value: Any) -> None:
     """With the place and the reason."""
     with pytest.raises(NotJson) as error:
         json_value(value)

@@ -1,4 +1,4 @@
-"""The Python client has whole calls and results judged, with both of its faces."""
+"""Validation of complete calls and results by the Python client, asynchronous and blocking."""
 
 import json
 from typing import Any
@@ -33,7 +33,7 @@ TEXT = {"type": "text", "text": '{"celsius": 12}'}
 
 
 def found(verdict: Any) -> list[tuple[str, str]]:
-    """Return the code and the place of each error."""
+    """Return the code and the location of each error."""
     return [
         (one.code, one.instance_location)
         for one in verdict.violations
@@ -53,10 +53,10 @@ def found(verdict: Any) -> list[tuple[str, str]]:
         pytest.param([("REQUIRED", "/arguments")], {"name": "get_forecast"}, id="no arguments"),
     ],
 )
-async def test_whole_calls_are_judged(
+async def test_complete_calls_are_validated(
     client: Client, expected: list[tuple[str, str]], params: Any
 ) -> None:
-    """Pointers lead into the params, and an invalid call has a result to give."""
+    """Locations point into the params, and an invalid call has a result to return."""
     verdict = await client.validate_call(TOOL, params)
     assert expected == found(verdict)
     given = verdict.call_tool_result.value
@@ -65,7 +65,7 @@ async def test_whole_calls_are_judged(
 
 
 async def test_the_params_name_the_tool(client: Client) -> None:
-    """Where the target leaves that to them."""
+    """If the target has no name."""
     await client.register("weather", [FORECAST])
     weather = RegisteredTool("weather")
     verdict = await client.validate_call(weather, {"name": "get_forecast", "arguments": {}})
@@ -89,10 +89,10 @@ async def test_the_params_name_the_tool(client: Client) -> None:
         pytest.param([("OUTPUT_MISSING", "")], {"content": [TEXT]}, id="no content"),
     ],
 )
-async def test_whole_results_are_judged(
+async def test_complete_results_are_validated(
     client: Client, expected: list[tuple[str, str]], result: Any
 ) -> None:
-    """Errors are not held against the output schema."""
+    """Errors are not validated against the output schema."""
     assert expected == found(await client.validate_call_result(TOOL, result))
 
 
@@ -108,14 +108,14 @@ async def test_content_that_is_not_there_is_not_null(client: Client) -> None:
 async def test_tools_are_registered_by_the_rules_of_a_version(client: Client) -> None:
     """Output schemas need not be of objects since 2026-07-28."""
     tool = {**FORECAST, "outputSchema": {"type": "array"}}
-    for version, expected in (("2026-07-28", "created"), ("2025-11-25", "refused")):
+    for version, expected in (("2026-07-28", "created"), ("2025-11-25", "rejected")):
         registration = await client.register(
             "weather", [tool], validate_only=True, protocol_version=version
         )
         assert [expected] == [outcome.action for outcome in registration.outcomes]
 
 
-async def test_an_unknown_version_is_refused(client: Client) -> None:
+async def test_an_unknown_version_is_an_error(client: Client) -> None:
     """For payloads and registrations."""
     with pytest.raises(SidecheckError, match="UNKNOWN_PROTOCOL_VERSION"):
         await client.validate_call(TOOL, {}, options=Options(protocol_version="2020-01-01"))

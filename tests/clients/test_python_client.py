@@ -1,4 +1,4 @@
-"""The Python client asks a real server, with both of its faces."""
+"""The Python client with a real server, asynchronous and blocking."""
 
 import asyncio
 import re
@@ -29,14 +29,14 @@ from sidecheck import (
     UnknownArguments,
     Verdict,
 )
-from support.clients import FACES, connect
+from support.clients import CLIENT_KINDS, connect
 from support.running import RunningServer
 from support.shared_material import REPOSITORY
 from support.weather_tools import ALERTS, FORECAST, INPUT, REGISTERED, register
 
 
-async def test_a_registered_tool_judges(client: Client) -> None:
-    """The verdict names both digests, and the revision at which the tool was there."""
+async def test_payloads_are_validated_against_a_registered_tool(client: Client) -> None:
+    """The verdict has both digests and the revision of the registry."""
     registration = await client.register("weather", [ToolDefinition(FORECAST)])
     outcome = registration.outcomes[0]
     expected = Verdict(
@@ -60,7 +60,7 @@ async def test_a_registered_tool_judges(client: Client) -> None:
         pytest.param([], {"city": "\U0001f600", "days": 2**70}, id="values survive"),
     ],
 )
-async def test_an_invalid_payload_is_an_answer(
+async def test_an_invalid_payload_has_a_verdict(
     client: Client, expected: list[tuple[str, str]], payload: Any
 ) -> None:
     """It is returned with its violations, and a text for the model."""
@@ -74,8 +74,8 @@ async def test_an_invalid_payload_is_an_answer(
     )
 
 
-async def test_every_kind_of_target_judges(client: Client) -> None:
-    """Tools and schemas, known to the server or sent along with their documents."""
+async def test_every_kind_of_target_is_accepted(client: Client) -> None:
+    """Tools and schemas, registered or sent inline with their documents."""
     outcome = (await client.register("weather", [ToolDefinition(FORECAST)])).outcomes[0]
     text = b'{"$ref": "https://example.com/city"}'
     document = Document("https://example.com/city", INPUT)
@@ -95,7 +95,7 @@ async def test_every_kind_of_target_judges(client: Client) -> None:
 
 
 async def test_structured_content_has_a_schema_of_its_own(client: Client) -> None:
-    """It is judged under the output schema, which a tool need not have."""
+    """It is validated against the output schema, if there is one."""
     await register(client, FORECAST, ALERTS)
     alerts = RegisteredTool("weather", "get_alerts")
     content = [{"celsius": 3}, {}]
@@ -111,7 +111,7 @@ async def test_structured_content_has_a_schema_of_its_own(client: Client) -> Non
 
 
 def told(verdict: Verdict) -> tuple[bool, list[tuple[str, str, str]], bool]:
-    """Return what a verdict says: valid or not, the violations, and whether there may be more."""
+    """Return the validity, the violations and whether they were truncated."""
     found = [(one.instance_location, one.code, str(one.severity)) for one in verdict.violations]
     return verdict.valid, found, verdict.truncated
 
@@ -139,7 +139,7 @@ TYPE = ("/days", "TYPE", "error")
         pytest.param(
             (False, [("/land", "UNKNOWN_PROPERTY", "error")], False),
             {"city": "Oslo", "land": "no"},
-            Options(unknown_arguments=UnknownArguments.REFUSE),
+            Options(unknown_arguments=UnknownArguments.REJECT),
             id="unknown arguments refused",
         ),
         pytest.param(
@@ -153,13 +153,13 @@ TYPE = ("/days", "TYPE", "error")
 async def test_options_are_heeded(
     client: Client, expected: object, payload: Any, options: Options
 ) -> None:
-    """Those that say what is told, and what becomes of unknown arguments."""
+    """Those for the detail and for unknown arguments."""
     await register(client, FORECAST)
     assert expected == told(await client.validate(REGISTERED, payload, options=options))
 
 
 async def test_an_unknown_tool_can_be_skipped(client: Client) -> None:
-    """A verdict with a warning stands where the refusal would."""
+    """A verdict with a warning replaces the error."""
     tides = RegisteredTool("weather", "get_tides")
     options = Options(on_unknown_tool=OnUnknownTool.SKIP)
     expected = (True, [("", "UNKNOWN_TOOL", "warning")], False)
@@ -211,22 +211,22 @@ REPAIRED = {
         ),
     ],
 )
-async def test_repairs_are_told(
+async def test_repairs_are_returned(
     client: Client, expected: object, changes: object, payload: Any, options: Options
 ) -> None:
     """The repaired payload is valid, and every change of it is listed."""
     repair = (await client.validate(Schema(REPAIRED), payload, options=options)).repair
     assert repair is not None
-    found = [(one.pointer, one.code, one.keyword_location) for one in repair.changes]
+    found = [(one.instance_location, one.code, one.keyword_location) for one in repair.changes]
     assert (expected, True, changes) == (repair.value, repair.valid, found)
 
 
-@pytest.mark.parametrize("face", FACES)
-async def test_a_server_can_report_only(face: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", CLIENT_KINDS)
+async def test_a_server_can_report_only(kind: str, tmp_path: Path) -> None:
     """The verdict says so, and is not raised."""
     running = RunningServer(tmp_path, SIDECHECK_REPORT_ONLY='["weather"]')
     try:
-        async with connect(face, running.address, timeout=120) as client:
+        async with connect(kind, running.address, timeout=120) as client:
             await register(client, FORECAST)
             verdict = await client.validate(REGISTERED, {})
     finally:
@@ -243,15 +243,15 @@ async def test_a_server_can_report_only(face: str, tmp_path: Path) -> None:
         pytest.param("UNKNOWN_SCHEMA", SchemaDigest("sha256:" + "0" * 64), id="schema digest"),
     ],
 )
-async def test_unknown_targets_are_refused(client: Client, expected: str, target: Target) -> None:
-    """No judgement could be made, so none is returned."""
+async def test_unknown_targets_are_errors(client: Client, expected: str, target: Target) -> None:
+    """No verdict is possible, so none is returned."""
     with pytest.raises(SidecheckError) as raised:
         await client.validate(target, {})
     assert (expected, grpc.StatusCode.NOT_FOUND) == (raised.value.reason, raised.value.status)
 
 
-async def test_a_batch_is_answered_item_by_item(client: Client) -> None:
-    """In its order, with an item's own target and options in place of the shared ones."""
+async def test_a_batch_has_one_outcome_per_item(client: Client) -> None:
+    """In order; an item's own target and options replace the shared ones."""
     await register(client, FORECAST, ALERTS)
     found = await client.validate_batch(
         [
@@ -268,7 +268,7 @@ async def test_a_batch_is_answered_item_by_item(client: Client) -> None:
     ]
 
 
-async def test_a_batch_may_be_longer_than_the_server_takes(client: Client) -> None:
+async def test_a_batch_may_exceed_the_limit_of_the_server(client: Client) -> None:
     """It is split, and comes back in order."""
     await register(client, FORECAST)
     most = (await client.info()).limits.batch_items
@@ -280,24 +280,24 @@ async def test_a_batch_may_be_longer_than_the_server_takes(client: Client) -> No
 
 
 async def test_the_server_says_what_it_is(client: Client) -> None:
-    """Its default protocol version and dialect are among those that it knows."""
+    """The default protocol version and dialect are among the supported ones."""
     info = await client.info()
     assert "https://json-schema.org/draft/2020-12/schema" == info.dialects[0]
     assert info.default_protocol_version in info.protocol_versions
     assert {"fast", "complete"} <= {engine.name for engine in info.engines}
 
 
-@pytest.mark.parametrize("face", FACES)
-async def test_a_socket_leads_to_the_same_server(face: str, emptied: RunningServer) -> None:
-    """What is registered over one address is known over the other."""
-    async with connect(face, emptied.address, timeout=120) as client:
+@pytest.mark.parametrize("kind", CLIENT_KINDS)
+async def test_a_socket_leads_to_the_same_server(kind: str, emptied: RunningServer) -> None:
+    """The registry is the same over each address."""
+    async with connect(kind, emptied.address, timeout=120) as client:
         await register(client, FORECAST)
-    async with connect(face, emptied.unix_address, timeout=120) as client:
+    async with connect(kind, emptied.unix_address, timeout=120) as client:
         assert (await client.validate(REGISTERED, {"city": "Oslo"})).valid
 
 
 async def test_many_callers_share_one_client(client: Client) -> None:
-    """Tasks or threads: answers go to those who asked."""
+    """Tasks or threads: each caller gets its own result."""
     await register(client, FORECAST)
     payloads: list[Any] = [{"city": "x"} if at % 3 else {} for at in range(200)]
     verdicts = await asyncio.gather(*(client.validate(REGISTERED, one) for one in payloads))

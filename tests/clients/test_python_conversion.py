@@ -1,4 +1,4 @@
-"""The Python client converts for the APIs of providers of models, with both of its faces."""
+"""Conversions by the Python client, asynchronous and blocking."""
 
 import json
 from typing import Any
@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 from sidecheck import (
     Client,
+    ConversionMode,
     ConversionOptions,
-    Converted,
+    ConvertedTool,
     DefinitionDigest,
     Document,
     Loss,
-    Mode,
     ModelApi,
     Options,
     RegisteredTool,
@@ -36,7 +36,7 @@ TIDES = {
         "additionalProperties": False,
     },
 }
-STRICT = ConversionOptions(mode=Mode.STRICT)
+STRICT = ConversionOptions(mode=ConversionMode.STRICT)
 RESULT = {"content": [{"type": "text", "text": "06:12"}]}
 
 
@@ -46,8 +46,8 @@ def chat_call(name: str, arguments: Any) -> dict[str, Any]:
     return {"id": "call_1", "type": "function", "function": function}
 
 
-async def test_a_bad_tool_costs_the_others_nothing(client: Client) -> None:
-    """Each is converted or refused by itself, whatever form it is given in."""
+async def test_a_bad_tool_does_not_affect_the_others(client: Client) -> None:
+    """Each is converted or an error by itself, in any form."""
     done = await client.conversion.convert_tools(
         ModelApi.ANTHROPIC,
         [TIDES, {"name": "bad"}, json.dumps(FORECAST), ToolDefinition(json.dumps(ALERTS).encode())],
@@ -63,23 +63,23 @@ async def test_a_bad_tool_costs_the_others_nothing(client: Client) -> None:
     assert done.request.valid
 
 
-async def test_a_loss_has_its_place_and_what_it_means(client: Client) -> None:
+async def test_a_loss_has_a_pointer_and_an_effect(client: Client) -> None:
     """All of them, by pointer."""
     done = await client.conversion.convert_tools(ModelApi.OPENAI_CHAT, [TIDES], options=STRICT)
     (tool,) = done.converted
 
     assert (True, "") == (tool.strict, tool.not_strict_reason)
     assert {
-        ("/inputSchema", "required", "encoded", "same"),
-        ("/inputSchema/properties/port", "minLength", "described", "wider"),
-        ("/name", "", "encoded", "same"),
-    } == {(loss.pointer, loss.keyword, loss.action, loss.direction) for loss in tool.losses}
+        ("/inputSchema", "required", "encoded", "equivalent"),
+        ("/inputSchema/properties/port", "minLength", "described", "widened"),
+        ("/name", "", "encoded", "equivalent"),
+    } == {(loss.pointer, loss.keyword, loss.action, loss.effect) for loss in tool.losses}
     assert all(isinstance(loss, Loss) and loss.message for loss in tool.losses)
 
 
-async def test_why_a_tool_is_not_strict_is_told(client: Client) -> None:
+async def test_the_reason_why_a_tool_is_not_strict_is_returned(client: Client) -> None:
     """Where the mode prefers it."""
-    how = ConversionOptions(mode=Mode.STRICT_IF_LOSSLESS)
+    how = ConversionOptions(mode=ConversionMode.STRICT_IF_LOSSLESS)
     done = await client.conversion.convert_tools(ModelApi.OPENAI_CHAT, [TIDES], options=how)
     (tool,) = done.converted
 
@@ -110,7 +110,9 @@ async def test_registered_tools_are_converted_too(client: Client) -> None:
         ("sea", "get.tides", True),
         ("weather", "get_alerts", True),
         ("weather", "get_forecast", True),
-    ] == [(one.server, one.name, isinstance(one.outcome, Converted)) for one in done.conversions]
+    ] == [
+        (one.server, one.name, isinstance(one.outcome, ConvertedTool)) for one in done.conversions
+    ]
     assert ["sea__get_tides", "weather__get_alerts", "weather__get_forecast"] == [
         one.name for one in done.converted
     ]
@@ -132,12 +134,14 @@ async def test_prefixes_and_documents_are_as_asked(client: Client) -> None:
 
 
 async def test_a_call_comes_back(client: Client) -> None:
-    """By the plans of all tools of the request, and with the tool that was sent along."""
+    """With the mappings of all tools of the request, and the inline tool."""
     done = await client.conversion.convert_tools(
         ModelApi.OPENAI_CHAT, [FORECAST, TIDES], options=STRICT
     )
     call = chat_call("get_tides", {"port": "Oslo", "days": None})
-    restored = await client.conversion.restore_call(call, done.plans, tool=ToolDefinition(TIDES))
+    restored = await client.conversion.convert_tool_call(
+        call, done.mappings, tool=ToolDefinition(TIDES)
+    )
 
     assert ("get.tides", "call_1", {"port": "Oslo"}) == (
         restored.tool,
@@ -147,21 +151,21 @@ async def test_a_call_comes_back(client: Client) -> None:
     assert {"name": "get.tides", "arguments": {"port": "Oslo"}} == restored.call_params.value
     assert restored.verdict.valid
     assert [("/days", "SYNTHETIC_NULL_REMOVED")] == [
-        (change.pointer, change.code) for change in restored.changes
+        (change.instance_location, change.code) for change in restored.changes
     ]
 
 
-async def test_a_call_is_judged_under_the_original(client: Client) -> None:
-    """That of the registry, which the plan names; one plan is enough."""
+async def test_a_call_is_validated_against_the_original(client: Client) -> None:
+    """That of the registry, which the mapping names; a single mapping suffices."""
     await register(client, TIDES)
     done = await client.conversion.convert_tools(
         ModelApi.OPENAI_CHAT, [RegisteredTool("weather", "get.tides")], options=STRICT
     )
     call = chat_call("get_tides", {"port": "Os", "days": None})
-    restored = await client.conversion.restore_call(call, done.plans[0])
-    hidden = await client.conversion.restore_call(
+    restored = await client.conversion.convert_tool_call(call, done.mappings[0])
+    hidden = await client.conversion.convert_tool_call(
         json.dumps(chat_call("get_tides", {"port": "Secret", "days": "Secret"})),
-        json.loads(done.plans[0]),
+        json.loads(done.mappings[0]),
         options=Options(hide_values=True),
     )
 
@@ -172,13 +176,13 @@ async def test_a_call_is_judged_under_the_original(client: Client) -> None:
     assert "Secret" not in hidden.verdict.tool_error_text
 
 
-async def test_a_call_that_cannot_be_read_is_an_answer(client: Client) -> None:
+async def test_a_call_that_cannot_be_read_has_a_verdict(client: Client) -> None:
     """Without arguments, rather than with none."""
     done = await client.conversion.convert_tools(ModelApi.OPENAI_CHAT, [TIDES])
     call = chat_call("get_tides", {})
     call["function"]["arguments"] = '{"port": "Os'
     tool = ToolDefinition(TIDES)
-    restored = await client.conversion.restore_call(call, done.plans, tool=tool)
+    restored = await client.conversion.convert_tool_call(call, done.mappings, tool=tool)
 
     assert (b"", None, False) == (
         restored.call_params,
@@ -198,14 +202,14 @@ async def test_a_call_that_cannot_be_read_is_an_answer(client: Client) -> None:
         ("INVALID_REQUEST", chat_call("get_tides", {}), []),
     ],
 )
-async def test_plans_that_do_not_fit_are_refused(
+async def test_mappings_that_do_not_match_are_errors(
     client: Client, reason: str, call: Any, plans: Any
 ) -> None:
     """Nothing is guessed."""
     done = await client.conversion.convert_tools(ModelApi.OPENAI_CHAT, [TIDES])
-    given = done.plans if plans is None else plans
+    given = done.mappings if plans is None else plans
     with pytest.raises(SidecheckError) as caught:
-        await client.conversion.restore_call(call, given, tool=ToolDefinition(TIDES))
+        await client.conversion.convert_tool_call(call, given, tool=ToolDefinition(TIDES))
 
     assert reason == caught.value.reason
 
@@ -227,14 +231,14 @@ async def test_plans_that_do_not_fit_are_refused(
 )
 async def test_a_result_becomes_a_message(client: Client, expected: Any, api: ModelApi) -> None:
     """In the form of the API."""
-    told = await client.conversion.convert_result(api, RESULT, call_id="c", name="get_tides")
+    told = await client.conversion.convert_tool_result(api, RESULT, call_id="c", name="get_tides")
 
     assert (expected, (), True) == (told.message.value, told.losses, told.verdict.valid)
 
 
-async def test_of_an_invalid_result_the_model_is_told_a_failure(client: Client) -> None:
+async def test_an_invalid_result_is_reported_to_the_model(client: Client) -> None:
     """By the output schema of its tool, or the text contract."""
-    convert = client.conversion.convert_result
+    convert = client.conversion.convert_tool_result
     told = await convert(ModelApi.ANTHROPIC, RESULT, call_id="c", tool=ToolDefinition(ALERTS))
     plain = await convert(ModelApi.ANTHROPIC, {**RESULT, "_meta": {}}, call_id="c", profile="text")
 
@@ -244,6 +248,6 @@ async def test_of_an_invalid_result_the_model_is_told_a_failure(client: Client) 
 
 
 async def test_an_id_that_the_api_needs_is_asked_for(client: Client) -> None:
-    """Without it the model could not tell what is answered."""
+    """The model needs it to match the result to its call."""
     with pytest.raises(SidecheckError, match="INVALID_REQUEST"):
-        await client.conversion.convert_result(ModelApi.ANTHROPIC, RESULT)
+        await client.conversion.convert_tool_result(ModelApi.ANTHROPIC, RESULT)

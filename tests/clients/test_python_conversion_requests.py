@@ -6,11 +6,11 @@ from typing import Any, cast
 import pytest
 from sidecheck import (
     CheckOptions,
+    ConversionMode,
     ConversionOptions,
     Convertible,
     DefinitionDigest,
     Document,
-    Mode,
     ModelApi,
     Options,
     ProtocolContext,
@@ -25,7 +25,7 @@ from sidecheck.v1 import conversion_service_pb2 as conversion_pb
 from sidecheck.v1 import options_pb2 as options_pb
 from sidecheck.v1 import protocol_service_pb2 as protocol_pb
 from sidecheck.v1 import target_pb2 as target_pb
-from sidecheck.wire import conversion_requests as requests
+from sidecheck.wire import conversion
 
 REGISTERED = target_pb.Target(registered_tool=target_pb.RegisteredTool(server="s", name="n"))
 
@@ -72,7 +72,7 @@ def inline(json: bytes, *documents: target_pb.Document) -> target_pb.Target:
 )
 def test_tools_become_messages(expected: conversion_pb.ToolToConvert, given: Convertible) -> None:
     """Bare JSON is a definition, as it is for a registration."""
-    request = requests.tools_request(ModelApi.OLLAMA, [given, given], [], None)
+    request = conversion.encode_tools(ModelApi.OLLAMA, [given, given], [], None)
 
     assert (
         conversion_pb.ConvertToolsRequest(api="MODEL_API_OLLAMA", tools=[expected, expected])
@@ -83,7 +83,7 @@ def test_tools_become_messages(expected: conversion_pb.ToolToConvert, given: Con
 def test_options_and_servers_become_messages() -> None:
     """All of them, and none where the caller gives none."""
     how = ConversionOptions(
-        mode=Mode.STRICT_IF_LOSSLESS,
+        mode=ConversionMode.STRICT_IF_LOSSLESS,
         server_prefix=ServerPrefix.NEVER,
         assume_closed=True,
         description_length=1024,
@@ -100,31 +100,31 @@ def test_options_and_servers_become_messages() -> None:
             include_output_schema=True,
         ),
         servers=["git", "time"],
-    ) == requests.tools_request(ModelApi.OPENAI_CHAT, (), ("git", "time"), how)
-    assert not requests.tools_request(ModelApi.OPENAI_CHAT, (), (), None).HasField("options")
+    ) == conversion.encode_tools(ModelApi.OPENAI_CHAT, (), ("git", "time"), how)
+    assert not conversion.encode_tools(ModelApi.OPENAI_CHAT, (), (), None).HasField("options")
 
 
 def test_the_defaults_are_those_of_the_server() -> None:
     """What is unspecified on the wire means these."""
     assert conversion_pb.ConversionOptions(
         mode="CONVERSION_MODE_COMPATIBLE", server_prefix="SERVER_PREFIX_AUTOMATIC"
-    ) == requests.options(ConversionOptions())
+    ) == conversion.encode_options(ConversionOptions())
 
 
 @pytest.mark.parametrize(
     ("labels", "table"),
     [
-        pytest.param(conversion_pb.ModelApi.keys(), requests.APIS, id="APIs"),
-        pytest.param(conversion_pb.ConversionMode.keys(), requests.MODES, id="modes"),
-        pytest.param(conversion_pb.ServerPrefix.keys(), requests.PREFIXES, id="prefixes"),
+        pytest.param(conversion_pb.ModelApi.keys(), conversion.APIS, id="APIs"),
+        pytest.param(conversion_pb.ConversionMode.keys(), conversion.MODES, id="modes"),
+        pytest.param(conversion_pb.ServerPrefix.keys(), conversion.PREFIXES, id="prefixes"),
     ],
 )
-def test_words_are_those_of_the_api(labels: list[str], table: dict[str, str]) -> None:
-    """A label added to the API without a word for it fails."""
+def test_values_are_those_of_the_api(labels: list[str], table: dict[str, str]) -> None:
+    """A label added to the API without a value here fails."""
     assert {label for label in labels if not label.endswith("_UNSPECIFIED")} == set(table.values())
 
 
-def test_words_may_be_plain_strings() -> None:
+def test_values_may_be_plain_strings() -> None:
     """As they come out of a configuration."""
     api: Any = "gemini-json"
     how = ConversionOptions(mode=cast("Any", "strict"), server_prefix=cast("Any", "always"))
@@ -134,7 +134,7 @@ def test_words_may_be_plain_strings() -> None:
         options=conversion_pb.ConversionOptions(
             mode="CONVERSION_MODE_STRICT", server_prefix="SERVER_PREFIX_ALWAYS"
         ),
-    ) == requests.tools_request(api, (), (), how)
+    ) == conversion.encode_tools(api, (), (), how)
 
 
 @pytest.mark.parametrize(
@@ -148,15 +148,15 @@ def test_words_may_be_plain_strings() -> None:
     ],
 )
 def test_calls_become_messages(expected: list[bytes], plans: Any) -> None:
-    """One plan stands for a list of it."""
+    """A single mapping is a list of one."""
     assert conversion_pb.ConvertToolCallRequest(
         call=b'{"type":"tool_use"}', mappings=expected
-    ) == requests.call_request({"type": "tool_use"}, plans, None, None)
+    ) == conversion.encode_call({"type": "tool_use"}, plans, None, None)
 
 
 def test_calls_may_say_their_tool_and_options() -> None:
     """As those of a validation."""
-    request = requests.call_request(
+    request = conversion.encode_call(
         b"{", b"{}", RegisteredTool("s", "n"), Options(hide_values=True)
     )
 
@@ -182,7 +182,7 @@ def test_results_become_messages() -> None:
         name="n",
         context=protocol_pb.ProtocolContext(protocol_version="2025-11-25"),
         options=protocol_pb.CheckOptions(max_violations=3, min_severity="SEVERITY_ERROR"),
-    ) == requests.result_request(
+    ) == conversion.encode_result(
         ModelApi.ANTHROPIC,
         ToolResult({"content": []}, "text", RegisteredTool("s", "n")),
         "c",
@@ -190,7 +190,7 @@ def test_results_become_messages() -> None:
         ProtocolContext("2025-11-25"),
         CheckOptions(max_violations=3, min_severity=Severity.ERROR),
     )
-    bare = requests.result_request(ModelApi.OLLAMA, ToolResult(b"{}"), "", "", None, None)
+    bare = conversion.encode_result(ModelApi.OLLAMA, ToolResult(b"{}"), "", "", None, None)
     assert [False, False] == [bare.HasField(field) for field in ("context", "options")]
 
 
@@ -199,51 +199,51 @@ APIS = ", ".join(map(repr, map(str, ModelApi)))
 WRONG: list[Any] = [
     pytest.param(
         ValueError,
-        f"the API is one of {APIS}, not 'openai'",
-        lambda: requests.tools_request(API, (), (), None),
+        f"invalid API 'openai'; expected one of {APIS}",
+        lambda: conversion.encode_tools(API, (), (), None),
         id="an API that there is not",
     ),
     pytest.param(
         ValueError,
-        "the mode is one of 'compatible', 'strict_if_lossless', 'strict', not 'lax'",
-        lambda: requests.options(ConversionOptions(mode=cast("Any", "lax"))),
+        "invalid mode 'lax'; expected one of 'compatible', 'strict_if_lossless', 'strict'",
+        lambda: conversion.encode_options(ConversionOptions(mode=cast("Any", "lax"))),
         id="a mode that there is not",
     ),
     pytest.param(
         TypeError,
-        "options are ConversionOptions, not a Mode",
-        lambda: requests.options(cast("Any", Mode.STRICT)),
+        "options must be ConversionOptions, not ConversionMode",
+        lambda: conversion.encode_options(cast("Any", ConversionMode.STRICT)),
         id="a mode for options",
     ),
     pytest.param(
         TypeError,
-        "plans are those of `ConvertedTools.plans`, not a NoneType",
-        lambda: requests.call_request("{}", cast("Any", None), None, None),
+        "mappings must be those of ConvertedTools.mappings, not NoneType",
+        lambda: conversion.encode_call("{}", cast("Any", None), None, None),
         id="no plans",
     ),
     pytest.param(
         TypeError,
-        "tools are given as several, not as one",
-        lambda: requests.tools_request(ModelApi.OLLAMA, cast("Any", {"name": "n"}), (), None),
+        "tools must be an iterable of tools, not a single tool",
+        lambda: conversion.encode_tools(ModelApi.OLLAMA, cast("Any", {"name": "n"}), (), None),
         id="one tool",
     ),
     pytest.param(
         TypeError,
-        "servers are given as several strings, not as one",
-        lambda: requests.tools_request(ModelApi.OLLAMA, (), "git", None),
+        "servers must be an iterable of strings, not a single string",
+        lambda: conversion.encode_tools(ModelApi.OLLAMA, (), "git", None),
         id="one server",
     ),
     pytest.param(
         TypeError,
-        "a list is no target; give a ToolDefinition, for example",
-        lambda: requests.tools_request(ModelApi.OLLAMA, [cast("Any", [])], (), None),
+        "invalid target of type list; pass a RegisteredTool or ToolDefinition",
+        lambda: conversion.encode_tools(ModelApi.OLLAMA, [cast("Any", [])], (), None),
         id="no tool",
     ),
 ]
 
 
 @pytest.mark.parametrize(("kind", "said", "asked"), WRONG)
-def test_what_cannot_be_meant_is_said(kind: type[Exception], said: str, asked: Any) -> None:
+def test_invalid_arguments_are_errors(kind: type[Exception], said: str, asked: Any) -> None:
     """Before anything is sent."""
     with pytest.raises(kind, match=re.escape(said)):
         asked()

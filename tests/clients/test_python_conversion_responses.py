@@ -7,15 +7,15 @@ import pytest
 from google.rpc.status_pb2 import Status
 from sidecheck import (
     Change,
-    Converted,
+    ConvertedCall,
     ConvertedResult,
+    ConvertedTool,
     ConvertedTools,
-    Direction,
+    Effect,
     JsonText,
     Loss,
     LossAction,
     ModelApi,
-    RestoredCall,
     SidecheckError,
     ToolConversion,
     Verdict,
@@ -23,7 +23,7 @@ from sidecheck import (
 )
 from sidecheck.v1 import conversion_service_pb2 as conversion_pb
 from sidecheck.v1 import verdict_pb2 as verdict_pb
-from sidecheck.wire import conversion_responses as responses
+from sidecheck.wire import conversion
 
 FOUND = verdict_pb.Verdict(
     violations=[verdict_pb.Violation(code="C", severity="SEVERITY_ERROR")], enforced=True
@@ -40,7 +40,7 @@ EXPECTED_LOSS = Loss(
     pointer="/inputSchema/properties/a",
     keyword="minLength",
     action=LossAction.DESCRIBED,
-    direction=Direction.WIDER,
+    effect=Effect.WIDENED,
     message="m",
 )
 REFUSAL = Status(code=grpc.StatusCode.FAILED_PRECONDITION.value[0], message="too large")
@@ -71,18 +71,18 @@ RESPONSE = conversion_pb.ConvertToolsResponse(
 )
 
 
-def test_tools_are_translated_whole() -> None:
-    """Each is converted, with its losses and its plan, or refused by itself."""
-    answer = responses.tools(ModelApi.ANTHROPIC, RESPONSE)
-    first = Converted(
+def test_tools_are_decoded_completely() -> None:
+    """Each is converted, with its losses and mapping, or an error."""
+    answer = conversion.decode_tools(ModelApi.ANTHROPIC, RESPONSE)
+    first = ConvertedTool(
         text=JsonText(b'{"name": "s__a"}'),
         name="s__a",
         strict=True,
-        plan=JsonText(b'{"sidecheck_plan": 1, "name": "s__a"}'),
+        mapping=JsonText(b'{"sidecheck_plan": 1, "name": "s__a"}'),
         losses=(EXPECTED_LOSS,),
         not_strict_reason="w",
     )
-    third = responses.converted(converted("c"))
+    third = conversion.decode_tool(converted("c"))
 
     assert (
         ConvertedTools(
@@ -98,7 +98,7 @@ def test_tools_are_translated_whole() -> None:
     )
     assert {"name": "s__a"} == first.json
     assert (first, third) == answer.converted
-    assert [b'{"sidecheck_plan": 1, "name": "s__a"}', third.plan] == answer.plans
+    assert [b'{"sidecheck_plan": 1, "name": "s__a"}', third.mapping] == answer.mappings
 
 
 LIST = [{"name": "s__a"}, {"name": "c"}]
@@ -112,7 +112,7 @@ NESTED = {
 @pytest.mark.parametrize("api", list(ModelApi))
 def test_tools_have_the_form_of_a_request(api: ModelApi) -> None:
     """A list of those that were converted, inside of what the API wants around it."""
-    assert NESTED.get(api, LIST) == responses.tools(api, RESPONSE).tools
+    assert NESTED.get(api, LIST) == conversion.decode_tools(api, RESPONSE).tools
 
 
 @pytest.mark.parametrize(
@@ -123,9 +123,9 @@ def test_tools_have_the_form_of_a_request(api: ModelApi) -> None:
         (None, b""),
     ],
 )
-def test_calls_are_translated_whole(expected: Any, text: bytes) -> None:
+def test_calls_are_decoded_completely(expected: Any, text: bytes) -> None:
     """Where there are no arguments there are none, rather than empty ones."""
-    answer = responses.call(
+    answer = conversion.decode_call(
         conversion_pb.ConvertToolCallResponse(
             server="s",
             tool="n",
@@ -142,7 +142,7 @@ def test_calls_are_translated_whole(expected: Any, text: bytes) -> None:
     )
 
     assert (
-        RestoredCall(
+        ConvertedCall(
             server="s",
             tool="n",
             call_id="c",
@@ -150,7 +150,9 @@ def test_calls_are_translated_whole(expected: Any, text: bytes) -> None:
             call_params=JsonText(text),
             verdict=VERDICT,
             changes=(
-                Change(pointer="/a", code="NULL_REMOVED", keyword_location="/s", message="m"),
+                Change(
+                    instance_location="/a", code="NULL_REMOVED", keyword_location="/s", message="m"
+                ),
             ),
         )
         == answer
@@ -158,11 +160,11 @@ def test_calls_are_translated_whole(expected: Any, text: bytes) -> None:
     assert expected == answer.arguments
 
 
-def test_results_are_translated_whole() -> None:
+def test_results_are_decoded_completely() -> None:
     """The message, what it cannot say, and the verdict."""
     assert ConvertedResult(
         message=JsonText(b'{"role": "tool"}'), verdict=VERDICT, losses=(EXPECTED_LOSS,)
-    ) == responses.result(
+    ) == conversion.decode_result(
         conversion_pb.ConvertToolResultResponse(
             message=b'{"role": "tool"}', verdict=FOUND, losses=[LOSS]
         )
@@ -173,30 +175,30 @@ def test_results_are_translated_whole() -> None:
     ("labels", "words", "prefix"),
     [
         pytest.param(conversion_pb.Loss.Action.keys(), LossAction, "ACTION", id="actions"),
-        pytest.param(conversion_pb.Loss.Effect.keys(), Direction, "DIRECTION", id="directions"),
+        pytest.param(conversion_pb.Loss.Effect.keys(), Effect, "EFFECT", id="effects"),
     ],
 )
-def test_words_are_those_of_the_api(labels: list[str], words: Any, prefix: str) -> None:
-    """A label added to the API without a word here fails."""
+def test_values_are_those_of_the_api(labels: list[str], words: Any, prefix: str) -> None:
+    """A label added to the API without a value here fails."""
     assert set(labels) == {f"{prefix}_{word.upper()}" for word in words}
 
 
 @pytest.mark.parametrize("number", range(6))
-def test_every_action_has_its_word(number: Any) -> None:
+def test_each_action_has_a_value(number: Any) -> None:
     """Label by label."""
-    (loss,) = responses.losses([conversion_pb.Loss(action=number)])
+    (loss,) = conversion.decode_losses([conversion_pb.Loss(action=number)])
     assert conversion_pb.Loss.Action.Name(number) == f"ACTION_{loss.action.upper()}"
 
 
 @pytest.mark.parametrize("number", range(4))
-def test_every_direction_has_its_word(number: Any) -> None:
+def test_each_effect_has_a_value(number: Any) -> None:
     """Label by label."""
-    (loss,) = responses.losses([conversion_pb.Loss(effect=number)])
-    assert conversion_pb.Loss.Effect.Name(number) == f"DIRECTION_{loss.direction.upper()}"
+    (loss,) = conversion.decode_losses([conversion_pb.Loss(effect=number)])
+    assert conversion_pb.Loss.Effect.Name(number) == f"EFFECT_{loss.effect.upper()}"
 
 
-def test_a_later_server_may_say_more() -> None:
-    """What it says has no word here yet."""
+def test_unknown_values_of_a_newer_server_are_unspecified() -> None:
+    """Values that this release does not know."""
     later: Any = 99
-    (loss,) = responses.losses([conversion_pb.Loss(action=later, effect=later)])
-    assert (LossAction.UNSPECIFIED, Direction.UNSPECIFIED) == (loss.action, loss.direction)
+    (loss,) = conversion.decode_losses([conversion_pb.Loss(action=later, effect=later)])
+    assert (LossAction.UNSPECIFIED, Effect.UNSPECIFIED) == (loss.action, loss.effect)

@@ -49,7 +49,7 @@ def test_the_client_works_without_its_extras(module: str) -> None:
         ),
     ],
 )
-def test_who_needs_an_extra_is_told_so(expected: str, code: str) -> None:
+def test_missing_extras_are_named(expected: str, code: str) -> None:
     """With the command that installs it."""
     returncode, told = ends(code)
     assert 1 == returncode

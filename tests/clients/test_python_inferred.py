@@ -1,9 +1,9 @@
-"""The Python client has tools inferred from source text, with both of its faces."""
+"""The Python client has tools inferred from source text, asynchronous and blocking."""
 
 from typing import Any
 
 import pytest
-from sidecheck import Client, Diagnostic, Inferred, Severity, SidecheckError
+from sidecheck import Client, Diagnostic, InferredTools, Severity, SidecheckError
 
 SOURCE = '''\
 from mcp.server.fastmcp import FastMCP
@@ -43,7 +43,9 @@ ADD: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("source", [SOURCE, SOURCE.encode()], ids=["str", "bytes"])
-async def test_what_cannot_be_told_is_a_diagnostic(source: str | bytes, client: Client) -> None:
+async def test_what_the_text_does_not_determine_is_a_diagnostic(
+    source: str | bytes, client: Client
+) -> None:
     """With its place; the tool is not inferred."""
     done = await client.inference.infer_tools(source)
     (found,) = done.diagnostics
@@ -94,15 +96,15 @@ async def test_the_functions_and_what_they_take_are_the_callers_choice(client: C
     ]
 
 
-async def test_what_is_no_python_is_an_answer(client: Client) -> None:
+async def test_invalid_python_is_a_diagnostic(client: Client) -> None:
     """As no tools are."""
     broken = await client.inference.infer_tools(b"def f(")
 
     assert ((), ["SYNTAX_ERROR"]) == (broken.tools, [one.code for one in broken.diagnostics])
-    assert Inferred(tools=()) == await client.inference.infer_tools("")
+    assert InferredTools(tools=()) == await client.inference.infer_tools("")
 
 
-async def test_refusals_are_raised(client: Client) -> None:
+async def test_errors_are_raised(client: Client) -> None:
     """With their reason."""
     with pytest.raises(SidecheckError) as refused:
         await client.inference.infer_tools(" " * 65_537)

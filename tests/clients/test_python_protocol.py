@@ -1,4 +1,4 @@
-"""The Python client checks by the rules of the protocol, with both of its faces."""
+"""Protocol checks by the Python client, asynchronous and blocking."""
 
 import json
 from typing import Any
@@ -27,7 +27,7 @@ CALL = '{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {}}'
 
 
 def codes(answer: Any) -> list[str]:
-    """Return the codes of the errors that were found."""
+    """Return the codes of the errors."""
     assert isinstance(answer, CheckResult), answer
     return [found.code for found in answer.verdict.violations if found.severity is Severity.ERROR]
 
@@ -42,28 +42,28 @@ async def test_rules_are_listed(client: Client) -> None:
 
 
 async def test_names_are_checked_together(client: Client) -> None:
-    """Each by itself, and those that become the same."""
+    """Separately, and names that collide."""
     checked = await client.protocol.check_names(["a.b", "two words", "a_b"])
     assert ["a_b", "two_words", "a_b"] == [one.sanitized for one in checked.outcomes]
     assert [True, False, True] == [one.sdk_valid for one in checked.outcomes]
-    assert [("a_b", (0, 2))] == [(one.sanitized, one.places) for one in checked.collisions]
+    assert [("a_b", (0, 2))] == [(one.sanitized, one.indexes) for one in checked.collisions]
 
 
 TOOL = {"name": "get_forecast", "description": "Tells.", "inputSchema": {"type": "object"}}
 
 
-async def test_a_bad_tool_costs_the_others_nothing(client: Client) -> None:
-    """Each has an outcome, and what is wrong with the list itself stands apart."""
+async def test_a_bad_tool_does_not_affect_the_others(client: Client) -> None:
+    """Each has an outcome; violations of the list itself are separate."""
     tools = [TOOL, {**TOOL, "name": "a", "inputSchema": {"type": 5}}, {**TOOL, "name": "b c"}]
     listing = {"jsonrpc": "2.0", "id": 1, "result": {"tools": tools, "nextCursor": 5}}
-    checked = await client.protocol.check_tools(listing, peers=ProtocolContext("2025-11-25"))
+    checked = await client.protocol.check_tools(listing, context=ProtocolContext("2025-11-25"))
     assert [
         ("get_forecast", "/result/tools/0", Disposition.KEEP),
         ("a", "/result/tools/1", Disposition.DROP),
         ("b c", "/result/tools/2", Disposition.WARN),
     ] == [(one.name, one.pointer, one.disposition) for one in checked.outcomes]
     assert ["/result/nextCursor"] == [
-        found.instance_location for found in checked.listing.violations
+        found.instance_location for found in checked.tools_list_verdict.violations
     ]
 
 
@@ -82,27 +82,30 @@ async def test_definitions_are_taken_one_by_one(client: Client) -> None:
 
 
 async def test_a_message_comes_with_the_reply_to_send(client: Client) -> None:
-    """Text is sent as it is, and the reply is ready."""
+    """Text is sent unchanged, and the error response is returned."""
     answer = await client.protocol.check_message(
-        CALL, sender="client", peers=ProtocolContext("2025-11-25")
+        CALL, sender="client", context=ProtocolContext("2025-11-25")
     )
     assert ["REQUIRED"] == codes(answer)
-    assert (7, -32602) == (answer.reply.value["id"], answer.reply.value["error"]["code"])
+    assert (7, -32602) == (
+        answer.error_response.value["id"],
+        answer.error_response.value["error"]["code"],
+    )
 
 
-async def test_a_response_is_checked_as_what_it_answers(client: Client) -> None:
+async def test_a_response_is_checked_against_its_request(client: Client) -> None:
     """By the method alone, or by the request as a whole; else only its envelope."""
     result = {"jsonrpc": "2.0", "id": 1, "result": {"tools": 5}}
     request = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
     check, peers = client.protocol.check_message, ProtocolContext("2025-11-25")
     assert [[], ["TYPE"], ["TYPE"]] == [
-        codes(await check(result, sender="server", peers=peers)),
-        codes(await check(result, sender="server", answers="tools/list", peers=peers)),
-        codes(await check(result, sender="server", request=request, peers=peers)),
+        codes(await check(result, sender="server", context=peers)),
+        codes(await check(result, sender="server", request_method="tools/list", context=peers)),
+        codes(await check(result, sender="server", request=request, context=peers)),
     ]
 
 
-async def test_peers_decide(client: Client) -> None:
+async def test_the_context_decides(client: Client) -> None:
     """The version has elicitation or not, and the client has declared it or not."""
     message = {
         "jsonrpc": "2.0",
@@ -112,14 +115,15 @@ async def test_peers_decide(client: Client) -> None:
     }
     check = client.protocol.check_message
     assert [[], True, True] == [
-        codes(await check(message, sender="server", peers=ProtocolContext("2025-06-18"))),
-        codes(await check(message, sender="server", peers=ProtocolContext("2025-03-26"))) != [],
-        codes(await check(message, sender="server", peers=ProtocolContext("2025-06-18", {}))) != [],
+        codes(await check(message, sender="server", context=ProtocolContext("2025-06-18"))),
+        codes(await check(message, sender="server", context=ProtocolContext("2025-03-26"))) != [],
+        codes(await check(message, sender="server", context=ProtocolContext("2025-06-18", {})))
+        != [],
     ]
 
 
 async def test_the_text_contract_is_a_profile(client: Client) -> None:
-    """What the specification allows it may refuse."""
+    """It may reject what the specification allows."""
     result = {"content": [{"type": "text", "text": "ok"}], "isError": False, "_meta": {}}
     assert [[], ["ADDITIONAL_PROPERTIES"]] == [
         codes(await client.protocol.check_tool_result(result)),
@@ -127,7 +131,7 @@ async def test_the_text_contract_is_a_profile(client: Client) -> None:
     ]
 
 
-async def test_options_say_how_much_is_told(client: Client) -> None:
+async def test_options_determine_the_detail(client: Client) -> None:
     """A name of the caller's own choice is a value."""
     names, secret = ["tool of " + "x" * 200], "x" * 20
     told = await client.protocol.check_names(names)
@@ -139,7 +143,7 @@ async def test_options_say_how_much_is_told(client: Client) -> None:
 
 
 async def test_a_batch_takes_all_kinds(client: Client) -> None:
-    """In their order, and what cannot be checked is refused by itself."""
+    """In order; an item that cannot be checked is an error of its own."""
     items: list[CheckItem] = [
         Elicitation({"message": "?", "requestedSchema": {"type": "object", "properties": {}}}),
         ElicitationResult({"action": "perhaps"}),
@@ -149,7 +153,7 @@ async def test_a_batch_takes_all_kinds(client: Client) -> None:
         ProtocolMessage(CALL),
         ProtocolMessage(b"{"),
     ]
-    found = await client.protocol.check_batch(items, peers=ProtocolContext("2025-11-25"))
+    found = await client.protocol.check_batch(items, context=ProtocolContext("2025-11-25"))
     refused = found.pop(3)
     assert isinstance(refused, SidecheckError)
     assert [[], ["ENUM"], ["REQUIRED"], ["TYPE"], ["REQUIRED"], ["PAYLOAD_NOT_JSON"]] == [
@@ -157,13 +161,13 @@ async def test_a_batch_takes_all_kinds(client: Client) -> None:
     ]
 
 
-async def test_an_unknown_version_is_refused(client: Client) -> None:
+async def test_an_unknown_version_is_an_error(client: Client) -> None:
     """Whatever is checked."""
     with pytest.raises(SidecheckError, match="UNKNOWN_PROTOCOL_VERSION"):
-        await client.protocol.check_sampling({}, peers=ProtocolContext("2020-01-01"))
+        await client.protocol.check_sampling({}, context=ProtocolContext("2020-01-01"))
 
 
 async def test_what_json_cannot_express_is_not_sent(client: Client) -> None:
     """As for payloads."""
-    with pytest.raises(TypeError, match="a set has no form in JSON"):
+    with pytest.raises(TypeError, match="values of type set have no JSON form"):
         await client.protocol.check_elicitation_result({"action": {1}})

@@ -22,14 +22,13 @@ from sidecheck import (
 )
 from sidecheck.v1 import protocol_service_pb2 as protocol_pb
 from sidecheck.v1 import target_pb2 as target_pb
-from sidecheck.wire import protocol_requests as requests
-from sidecheck.wire import rpcs
+from sidecheck.wire import protocol, values
 
-PEERS = ProtocolContext("2025-11-25", {"sampling": {}}, b"{}")
+PROTOCOL_CONTEXT = ProtocolContext("2025-11-25", {"sampling": {}}, b"{}")
 CONTEXT = protocol_pb.ProtocolContext(
     protocol_version="2025-11-25", client_capabilities=b'{"sampling":{}}', server_capabilities=b"{}"
 )
-HOW = CheckOptions(max_violations=3, hide_values=True, min_severity=Severity.ERROR)
+CHECK_OPTIONS = CheckOptions(max_violations=3, hide_values=True, min_severity=Severity.ERROR)
 OPTIONS = protocol_pb.CheckOptions(
     max_violations=3, hide_values=True, min_severity="SEVERITY_ERROR"
 )
@@ -39,37 +38,37 @@ SENDER: Any = protocol_pb.Sender
 
 CHECKS: list[Any] = [
     pytest.param(
-        rpcs.CHECK_ELICITATION,
+        protocol_pb.CheckElicitationRequest,
         {"elicitation": protocol_pb.Elicitation(params=b'{"message":"?"}')},
         Elicitation({"message": "?"}),
         id="elicitation",
     ),
     pytest.param(
-        rpcs.CHECK_ELICITATION_RESULT,
+        protocol_pb.CheckElicitationResultRequest,
         {"elicitation_result": protocol_pb.ElicitationResult(result=b'{"action":"cancel"}')},
         ElicitationResult({"action": "cancel"}),
         id="result of an elicitation",
     ),
     pytest.param(
-        rpcs.CHECK_ELICITATION_RESULT,
+        protocol_pb.CheckElicitationResultRequest,
         {"elicitation_result": protocol_pb.ElicitationResult(result=b"{}", params=b'{"a": 1}')},
         ElicitationResult("{}", '{"a": 1}'),
         id="result of an elicitation that is known",
     ),
     pytest.param(
-        rpcs.CHECK_SAMPLING,
+        protocol_pb.CheckSamplingRequest,
         {"sampling": protocol_pb.Sampling(params=b'{"messages":[]}')},
         Sampling(MappingProxyType({"messages": ()})),
         id="sampling",
     ),
     pytest.param(
-        rpcs.CHECK_TOOL_RESULT,
+        protocol_pb.CheckToolResultRequest,
         {"tool_result": protocol_pb.ToolResult(json=b"{}", profile="RESULT_PROFILE_SPECIFICATION")},
         ToolResult(b"{}"),
         id="result of a tool",
     ),
     pytest.param(
-        rpcs.CHECK_TOOL_RESULT,
+        protocol_pb.CheckToolResultRequest,
         {
             "tool_result": protocol_pb.ToolResult(
                 json=b"{}", profile="RESULT_PROFILE_TEXT", tool=TARGET
@@ -79,13 +78,13 @@ CHECKS: list[Any] = [
         id="result of a tool that is known, under the text contract",
     ),
     pytest.param(
-        rpcs.CHECK_MESSAGE,
+        protocol_pb.CheckMessageRequest,
         {"message": protocol_pb.ProtocolMessage(json=b"[]", sender="SENDER_UNSPECIFIED")},
         ProtocolMessage([]),
         id="message",
     ),
     pytest.param(
-        rpcs.CHECK_MESSAGE,
+        protocol_pb.CheckMessageRequest,
         {
             "message": protocol_pb.ProtocolMessage(
                 json=b'{"id":1,"result":{}}',
@@ -102,24 +101,23 @@ CHECKS: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize(("rpc", "fields", "item"), CHECKS)
+@pytest.mark.parametrize(("request_class", "fields", "item"), CHECKS)
 def test_checks_become_messages(
-    rpc: rpcs.Rpc[Any, Any], fields: dict[str, Message], item: CheckItem
+    request_class: Any, fields: dict[str, Message], item: CheckItem
 ) -> None:
-    """Each kind has a procedure of its own, and the same message in a batch."""
-    assert (
-        rpc,
-        rpc.request(context=CONTEXT, options=OPTIONS, **fields),
-    ) == requests.check_request(item, PEERS, HOW)
+    """Each kind has a request of its own, and the same message in a batch."""
+    assert request_class(context=CONTEXT, options=OPTIONS, **fields) == protocol.encode_check(
+        item, PROTOCOL_CONTEXT, CHECK_OPTIONS
+    )
     batch = protocol_pb.CheckBatchRequest(items=[protocol_pb.CheckItem(**fields)])  # type: ignore[arg-type]
-    assert batch == requests.batch_request([requests.batch_item(item)], None, None)
+    assert batch == protocol.encode_batch([protocol.encode_item(item)], None, None)
 
 
 def test_what_the_caller_leaves_out_is_left_to_the_server() -> None:
-    """Neither context nor options are sent; nor capabilities that are not known."""
-    _, request = requests.check_request(Sampling(b"{}"), None, None)
+    """Neither context nor options, nor unknown capabilities, are sent."""
+    request = protocol.encode_check(Sampling(b"{}"), None, None)
     assert protocol_pb.CheckSamplingRequest(sampling=protocol_pb.Sampling(params=b"{}")) == request
-    batch = requests.batch_request([], ProtocolContext(), CheckOptions())
+    batch = protocol.encode_batch([], ProtocolContext(), CheckOptions())
     assert (
         protocol_pb.CheckBatchRequest(
             context=protocol_pb.ProtocolContext(),
@@ -143,28 +141,28 @@ def test_what_the_caller_leaves_out_is_left_to_the_server() -> None:
 )
 def test_json_of_the_protocol_becomes_text(expected: bytes, json: Any) -> None:
     """A message is never a bare string, so a string is text."""
-    assert expected == requests.protocol_text(json)
+    assert expected == values.protocol_text(json)
 
 
 @pytest.mark.parametrize("sender", ["", "client", "server"])
 def test_senders_are_those_of_the_api(sender: Any) -> None:
-    """A sender added to the API without a word for it fails."""
+    """A sender added to the API without a value here fails."""
     assert 3 == len(SENDER.keys())
-    number = requests.message(ProtocolMessage(b"", sender)).sender
+    number = protocol.encode_message(ProtocolMessage(b"", sender)).sender
     assert f"SENDER_{sender.upper() or 'UNSPECIFIED'}" == SENDER.Name(number)
 
 
-def test_an_unknown_word_is_an_error() -> None:
-    """Whoever does not check types learns of a misspelling all the same."""
-    with pytest.raises(ValueError, match="not 'peer'"):
-        requests.message(ProtocolMessage(b"{}", "peer"))  # type: ignore[arg-type]
+def test_an_unknown_sender_is_an_error() -> None:
+    """Also for callers without a type checker."""
+    with pytest.raises(ValueError, match="invalid sender 'peer'"):
+        protocol.encode_message(ProtocolMessage(b"{}", "peer"))  # type: ignore[arg-type]
 
 
 def test_names_become_a_message() -> None:
     """In their order."""
     assert protocol_pb.CheckToolNamesRequest(
         context=CONTEXT, options=OPTIONS, names=["b", "a"]
-    ) == requests.names_request(["b", "a"], PEERS, HOW)
+    ) == protocol.encode_names(["b", "a"], PROTOCOL_CONTEXT, CHECK_OPTIONS)
 
 
 @pytest.mark.parametrize(
@@ -202,14 +200,14 @@ def test_names_become_a_message() -> None:
 def test_tools_become_a_message(
     expected: protocol_pb.CheckToolsRequest, tools: Any, documents: list[Document]
 ) -> None:
-    """A listing is one text; definitions given one by one are each their own."""
-    assert expected == requests.tools_request(tools, documents, None, None)
+    """A tools list is one text; separate definitions are separate."""
+    assert expected == protocol.encode_tools(tools, documents, None, None)
 
 
-def test_documents_belong_to_a_listing() -> None:
+def test_documents_belong_to_a_tools_list() -> None:
     """It would not be clear which of the definitions they are for."""
-    with pytest.raises(ValueError, match="brings its own documents"):
-        requests.tools_request([b"{}"], [Document("u", "{}")], None, None)
+    with pytest.raises(ValueError, match="documents belong to a tools list"):
+        protocol.encode_tools([b"{}"], [Document("u", "{}")], None, None)
 
 
 def test_a_session_opens_with_what_is_known() -> None:
@@ -225,39 +223,43 @@ def test_a_session_opens_with_what_is_known() -> None:
         ),
         protocol_pb.CheckSessionRequest(item=protocol_pb.SessionItem(id="2")),
     ] == [
-        requests.session_defaults(PEERS, HOW),
-        requests.session_item("1", ProtocolMessage(b"{}", "client")),
-        requests.session_item("2", None),
+        protocol.encode_session_defaults(PROTOCOL_CONTEXT, CHECK_OPTIONS),
+        protocol.encode_session_item("1", ProtocolMessage(b"{}", "client")),
+        protocol.encode_session_item("2", None),
     ]
 
 
 WRONG: list[Any] = [
-    (TypeError, "Peers, not a str", (ProtocolMessage({}), "2025-11-25")),
-    (TypeError, "a dict is nothing to check", ({}, None)),
-    (TypeError, "a dict is no target", (ToolResult({}, tool=cast("Any", {"name": "n"})), None)),
+    (TypeError, "must be a ProtocolContext, not str", (ProtocolMessage({}), "2025-11-25")),
+    (TypeError, "cannot check a dict", ({}, None)),
+    (
+        TypeError,
+        "invalid target of type dict",
+        (ToolResult({}, tool=cast("Any", {"name": "n"})), None),
+    ),
     (
         ValueError,
-        "sender is one of '', 'client', 'server', not 'klient'",
+        "invalid sender 'klient'; expected one of '', 'client', 'server'",
         (ProtocolMessage({}, cast("Any", "klient")), None),
     ),
     (
         ValueError,
-        "profile is one of 'specification', 'text', not 'txt'",
+        "invalid profile 'txt'; expected one of 'specification', 'text'",
         (ToolResult({}, cast("Any", "txt")), None),
     ),
 ]
 
 
-@pytest.mark.parametrize(("kind", "said", "given"), WRONG)
-def test_what_cannot_be_meant_is_said(kind: type[Exception], said: str, given: Any) -> None:
-    """Nothing is left out in silence."""
-    with pytest.raises(kind, match=re.escape(said)):
-        requests.check_request(given[0], given[1], None)
+@pytest.mark.parametrize(("kind", "message", "arguments"), WRONG)
+def test_invalid_arguments_are_errors(kind: type[Exception], message: str, arguments: Any) -> None:
+    """With the value and what is expected."""
+    with pytest.raises(kind, match=re.escape(message)):
+        protocol.encode_check(arguments[0], arguments[1], None)
 
 
 def test_no_capabilities_are_not_unknown_capabilities() -> None:
     """With none declared, everything needs one; unknown, nothing does."""
-    declared = requests.session_defaults(ProtocolContext("", {}, {}), None).defaults.context
+    declared = protocol.encode_session_defaults(ProtocolContext("", {}, {}), None).defaults.context
 
     assert (
         protocol_pb.ProtocolContext(client_capabilities=b"{}", server_capabilities=b"{}")
@@ -267,6 +269,6 @@ def test_no_capabilities_are_not_unknown_capabilities() -> None:
 
 def test_none_is_null_where_something_must_be() -> None:
     """And nothing where it may be unknown."""
-    _, request = requests.check_request(ProtocolMessage(cast("Any", None)), None, None)
+    request = protocol.encode_check(ProtocolMessage(cast("Any", None)), None, None)
 
     assert protocol_pb.ProtocolMessage(json=b"null") == request.message  # type: ignore[attr-defined]

@@ -22,14 +22,14 @@ from sidecheck import (
 )
 from sidecheck.v1 import protocol_service_pb2 as protocol_pb
 from sidecheck.v1 import verdict_pb2 as verdict_pb
-from sidecheck.wire import protocol_responses as responses
+from sidecheck.wire import protocol
 
 FOUND = verdict_pb.Verdict(
     violations=[verdict_pb.Violation(code="C", severity="SEVERITY_ERROR")], enforced=True
 )
 VERDICT = Verdict(valid=False, violations=(Violation(code="C"),))
 ANSWER = protocol_pb.CheckResult(verdict=FOUND, error_response=b'{"jsonrpc": "2.0"}')
-EXPECTED = CheckResult(verdict=VERDICT, reply=JsonText(b'{"jsonrpc": "2.0"}'))
+EXPECTED = CheckResult(verdict=VERDICT, error_response=JsonText(b'{"jsonrpc": "2.0"}'))
 REFUSAL = Status(code=grpc.StatusCode.RESOURCE_EXHAUSTED.value[0], message="too large")
 REFUSED = SidecheckError("RESOURCE_EXHAUSTED", "too large", {}, grpc.StatusCode.RESOURCE_EXHAUSTED)
 
@@ -45,23 +45,23 @@ REFUSED = SidecheckError("RESOURCE_EXHAUSTED", "too large", {}, grpc.StatusCode.
     ],
     ids=lambda response: type(response).__name__,
 )
-def test_answers_are_translated_whole(response: Any) -> None:
+def test_results_are_decoded_completely(response: Any) -> None:
     """The verdict and the reply to send."""
-    assert EXPECTED == responses.answer(response)
+    assert EXPECTED == protocol.decode_response(response)
 
 
-def test_batches_and_sessions_are_answered_one_by_one() -> None:
+def test_batches_and_sessions_have_one_outcome_per_item() -> None:
     """A refusal stands where the answer would."""
     outcomes = [protocol_pb.CheckOutcome(result=ANSWER), protocol_pb.CheckOutcome(error=REFUSAL)]
     response = protocol_pb.CheckBatchResponse(outcomes=outcomes)
-    assert [EXPECTED, REFUSED] == responses.batch_outcomes(response)
+    assert [EXPECTED, REFUSED] == protocol.decode_batch(response)
     assert [("1", EXPECTED), ("", REFUSED)] == [
-        responses.session_answer(protocol_pb.CheckSessionResponse(id=id_, outcome=outcome))
+        protocol.decode_session_response(protocol_pb.CheckSessionResponse(id=id_, outcome=outcome))
         for id_, outcome in zip(("1", ""), outcomes, strict=True)
     ]
 
 
-def test_rules_are_translated_whole() -> None:
+def test_rules_are_decoded_completely() -> None:
     """With the token of the page after."""
     rule = protocol_pb.Rule(
         code="C",
@@ -77,16 +77,16 @@ def test_rules_are_translated_whole() -> None:
                 code="C",
                 severity=Severity.WARNING,
                 protocol_versions=("2025-06-18", "2025-11-25"),
-                clause="SEP-986",
-                sentence="s",
+                spec_url="SEP-986",
+                requirement="s",
                 subjects=("Tool",),
             )
         ],
         "next",
-    ) == responses.rules_page(protocol_pb.ListRulesResponse(rules=[rule], next_page_token="next"))
+    ) == protocol.decode_rules(protocol_pb.ListRulesResponse(rules=[rule], next_page_token="next"))
 
 
-def test_names_are_translated_whole() -> None:
+def test_names_are_decoded_completely() -> None:
     """With the words of the SDK, and names that become the same."""
     response = protocol_pb.CheckToolNamesResponse(
         outcomes=[
@@ -101,7 +101,7 @@ def test_names_are_translated_whole() -> None:
             ToolNameOutcome(verdict=VERDICT, sdk_valid=True, sdk_warnings=("w",), sanitized="a_b"),
         ),
         collisions=(NameCollision("a_b", (0, 2)),),
-    ) == responses.names(response)
+    ) == protocol.decode_names(response)
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_names_are_translated_whole() -> None:
         (Disposition.UNSPECIFIED, 99),
     ],
 )
-def test_tools_are_translated_whole(expected: Disposition, treatment: Any) -> None:
+def test_tools_are_decoded_completely(expected: Disposition, treatment: Any) -> None:
     """A treatment of a later release has no word yet."""
     response = protocol_pb.CheckToolsResponse(
         outcomes=[
@@ -128,13 +128,13 @@ def test_tools_are_translated_whole(expected: Disposition, treatment: Any) -> No
         outcomes=(
             ToolOutcome(name="n", pointer="/tools/0", disposition=expected, verdict=VERDICT),
         ),
-        listing=Verdict(valid=True),
-    ) == responses.tools(response)
+        tools_list_verdict=Verdict(valid=True),
+    ) == protocol.decode_tools(response)
 
 
 def test_treatments_have_the_members_of_the_api() -> None:
     """A treatment added to the API without one here fails."""
-    members = {f"TREATMENT_{member.upper()}" for member in Disposition}
+    members = {f"DISPOSITION_{member.upper()}" for member in Disposition}
     assert set(protocol_pb.ToolOutcome.Disposition.keys()) == members
 
 

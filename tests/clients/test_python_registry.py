@@ -1,44 +1,40 @@
 """The Python client and the registry: what it says, and what a real server answers."""
 
+from collections.abc import Callable
 from typing import Any
 
 import grpc
 import pytest
 from sidecheck import (
     Action,
+    BlockingClient,
     Client,
     Document,
     Registration,
     SidecheckError,
     ToolDefinition,
 )
-from sidecheck.conversations import Conversation, Conversations
 from sidecheck.v1 import info_service_pb2 as info_pb
 from sidecheck.v1 import registry_service_pb2 as registry_pb
-from support.conversations import hold
+from support.scripted_calls import Call, replay, scripted_client
 from support.weather_tools import ALERTS, FORECAST, INPUT, register
 
 
 def told(**limits: Any) -> info_pb.GetServerInfoResponse:
-    """Return the facts of a server with these limits."""
+    """Return the response of a server with these limits."""
     return info_pb.GetServerInfoResponse(limits=info_pb.Limits(**limits))
 
 
-def registering(*texts: bytes, replace: bool = False) -> Conversation[Registration]:
-    """Return the conversation that registers these definitions."""
-    return Conversations(2.0, "raise").register(
-        "s",
-        [ToolDefinition(text) for text in texts],
-        replace=replace,
-        change_policy="accept",
-        validate_only=False,
-        protocol_version="",
-        timeout=30.0,
-    )
+def register_texts(
+    *texts: bytes, replace: bool = False
+) -> Callable[[BlockingClient], Registration]:
+    """Return a function that registers the definitions *texts*."""
+    tools = [ToolDefinition(text) for text in texts]
+    return lambda client: client.register("s", tools, replace=replace)
 
 
 def outcomes(*names: str) -> registry_pb.RegisterToolsResponse:
-    """Return the answer to a registration of these tools."""
+    """Return the response to a registration of these tools."""
     return registry_pb.RegisterToolsResponse(
         outcomes=[registry_pb.RegistrationOutcome(name=name) for name in names],
         registry_revision=len(names),
@@ -47,8 +43,9 @@ def outcomes(*names: str) -> registry_pb.RegisterToolsResponse:
 
 def test_large_registrations_are_split() -> None:
     """Tools go in as many messages as it takes, in order."""
-    value, calls = hold(
-        registering(b"a" * 400, b"b" * 400, b"c" * 400),
+    value, calls = replay(
+        scripted_client(),
+        register_texts(b"a" * 400, b"b" * 400, b"c" * 400),
         told(message_bytes=1000),
         outcomes("a", "b"),
         outcomes("c"),
@@ -59,7 +56,9 @@ def test_large_registrations_are_split() -> None:
 
 def test_registering_no_tools_is_still_a_request() -> None:
     """A replacement by nothing removes everything, so it must be sent."""
-    value, calls = hold(registering(replace=True), told(message_bytes=1000), outcomes())
+    value, calls = replay(
+        scripted_client(), register_texts(replace=True), told(message_bytes=1000), outcomes()
+    )
     assert ((), 2) == (value.outcomes, len(calls))
 
 
@@ -71,40 +70,40 @@ def test_registering_no_tools_is_still_a_request() -> None:
         pytest.param("tool 0 takes 1203 bytes", [b"b" * 1197], True, id="one tool, replacing"),
     ],
 )
-def test_what_no_message_holds_is_an_error(
+def test_tools_too_large_for_a_message_are_an_error(
     expected: str, texts: list[bytes], replace: bool
 ) -> None:
     """Nothing is sent of a registration that cannot be sent whole."""
     with pytest.raises(ValueError, match=expected):
-        hold(registering(*texts, replace=replace), told(message_bytes=1000))
+        replay(scripted_client(), register_texts(*texts, replace=replace), told(message_bytes=1000))
 
 
 def test_pages_follow_their_tokens() -> None:
-    """Every page is asked for with the token of the one before."""
-    pages = Conversations(2.0, "raise").pages(None, None)
-    first = hold(
-        next(pages),
+    """Each page is requested with the token of the one before."""
+    tools, calls = replay(
+        scripted_client(),
+        lambda client: [tool.name for tool in client.list(timeout=0.5)],
         registry_pb.ListToolsResponse(tools=[registry_pb.Tool(name="a")], next_page_token="t"),
+        registry_pb.ListToolsResponse(tools=[registry_pb.Tool(name="b")]),
     )
-    second = hold(next(pages), registry_pb.ListToolsResponse(tools=[registry_pb.Tool(name="b")]))
-    found = [([tool.name for tool in tools], calls[0].request) for tools, calls in (first, second)]
+    assert ["a", "b"] == tools
     assert [
-        (["a"], registry_pb.ListToolsRequest()),
-        (["b"], registry_pb.ListToolsRequest(page_token="t")),
-    ] == found
-    assert [] == list(pages)
+        Call(registry_pb.ListToolsRequest(), 0.5),
+        Call(registry_pb.ListToolsRequest(page_token="t"), 0.5),
+    ] == calls
 
 
 def test_deletions_are_explicit() -> None:
-    """All tools go only by a request of their own; one string is not several."""
-    talk = Conversations(2.0, "raise")
-    named, everything = talk.delete("s", ["n"], None), talk.delete("s", None, None)
+    """Deleting all tools takes a method of its own; a single string is not a list of names."""
+    client, response = scripted_client(), registry_pb.DeleteToolsResponse()
+    _, by_name = replay(client, lambda client: client.delete("s", ["n"]), response)
+    _, everything = replay(client, lambda client: client.delete_all("s"), response)
     assert [
         registry_pb.DeleteToolsRequest(server="s", names=["n"]),
         registry_pb.DeleteToolsRequest(server="s", all=True),
-    ] == [next(named).request, next(everything).request]
+    ] == [call.request for call in (*by_name, *everything)]
     with pytest.raises(TypeError):
-        next(talk.delete("s", "name", None))
+        client.delete("s", "name")
 
 
 async def names(client: Client, server: str | None = None) -> list[str]:
@@ -118,9 +117,9 @@ async def test_registration_says_what_became_of_each_tool(client: Client) -> Non
     broken = {"name": "broken"}
     assert [Action.CREATED] == await register(client, FORECAST, validate_only=True)
     assert [] == await names(client, "weather")
-    assert [Action.CREATED, Action.REFUSED] == await register(client, FORECAST, broken)
+    assert [Action.CREATED, Action.REJECTED] == await register(client, FORECAST, broken)
     assert [Action.UNCHANGED] == await register(client, FORECAST)
-    assert [Action.REFUSED] == await register(client, changed, change_policy="refuse")
+    assert [Action.REJECTED] == await register(client, changed, change_policy="reject")
     assert [Action.CHANGED] == await register(client, changed, change_policy="report")
     assert ["get_forecast"] == await names(client, "weather")
 
@@ -173,7 +172,7 @@ async def test_listing_goes_through_all_pages(client: Client) -> None:
 
 
 async def test_tools_are_removed_by_name_or_all(client: Client) -> None:
-    """What was not there is told apart from what was removed."""
+    """Deleted and unknown names are separate."""
     await register(client, FORECAST, ALERTS)
     some = await client.delete("weather", ["get_alerts", "get_tides"])
     assert (("get_alerts",), ("get_tides",)) == (some.deleted, some.unknown)

@@ -34,7 +34,7 @@ from sidecheck.v1 import registry_service_pb2 as registry_pb
 from sidecheck.v1 import target_pb2 as target_pb
 from sidecheck.v1 import validation_service_pb2 as validation_pb
 from sidecheck.v1 import verdict_pb2 as verdict_pb
-from sidecheck.wire import requests
+from sidecheck.wire import registry, validation, values
 
 
 @pytest.mark.parametrize(
@@ -51,8 +51,8 @@ from sidecheck.wire import requests
     ],
 )
 def test_payloads_become_json_text(expected: bytes, payload: Any) -> None:
-    """A payload given as bytes is text already; any other value is encoded."""
-    assert expected == requests.payload_text(payload)
+    """Bytes are JSON text already; any other value is encoded."""
+    assert expected == values.payload_text(payload)
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_payloads_become_json_text(expected: bytes, payload: Any) -> None:
 def test_what_json_cannot_express_is_not_sent(expected: type[Exception], payload: Any) -> None:
     """Nothing is invented for a value that JSON has no form for."""
     with pytest.raises(expected):
-        requests.payload_text(payload)
+        values.payload_text(payload)
 
 
 @pytest.mark.parametrize(
@@ -115,15 +115,15 @@ def test_what_json_cannot_express_is_not_sent(expected: type[Exception], payload
     ],
 )
 def test_targets_become_messages(expected: target_pb.Target, target: Target) -> None:
-    """Each kind of target sets its own member of the oneof."""
+    """Each kind of target sets its own field of the oneof."""
     item = Item(StructuredContent(b"1"), target)
     expected_subject = target_pb.Subject(structured_content=b"1")
     assert (
         validation_pb.ValidateRequest(target=expected, subject=expected_subject)
-    ) == requests.validate_request(item)
+    ) == validation.encode_request(item)
     assert (
         validation_pb.ValidateItem(target=expected, subject=expected_subject)
-    ) == requests.batch_item(item)
+    ) == validation.encode_item(item)
 
 
 @pytest.mark.parametrize(
@@ -149,13 +149,13 @@ def test_targets_become_messages(expected: target_pb.Target, target: Target) -> 
     ],
 )
 def test_subjects_become_messages(expected: target_pb.Subject, subject: Subject) -> None:
-    """Each part that a payload plays sets its own member of the oneof."""
-    assert expected == requests.batch_item(Item(subject)).subject
+    """Each role of a payload sets its own field of the oneof."""
+    assert expected == validation.encode_item(Item(subject)).subject
 
 
 def test_an_item_without_target_and_options_leaves_them_unset() -> None:
     """What an item leaves out, the batch supplies."""
-    message = requests.batch_item(Item(Arguments(b"{}")))
+    message = validation.encode_item(Item(Arguments(b"{}")))
     assert (
         validation_pb.ValidateItem(subject=target_pb.Subject(arguments=b"{}")),
         False,
@@ -206,15 +206,15 @@ def test_an_item_without_target_and_options_leaves_them_unset() -> None:
 )
 def test_options_become_messages(expected: options_pb.ValidationOptions, options: Options) -> None:
     """Every option is sent, the documented defaults by name."""
-    assert validation_pb.ValidateBatchRequest(options=expected) == requests.batch_request(
+    assert validation_pb.ValidateBatchRequest(options=expected) == validation.encode_batch(
         [], None, options
     )
 
 
-def test_a_word_that_the_api_lacks_is_an_error() -> None:
-    """Whoever does not check types learns of a misspelling all the same."""
+def test_an_unknown_option_is_an_error() -> None:
+    """Also for callers without a type checker."""
     with pytest.raises(ValueError, match="DETAIL_EVERYTHING"):
-        requests.batch_request([], None, Options(detail="everything"))  # type: ignore[arg-type]
+        validation.encode_batch([], None, Options(detail="everything"))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -249,18 +249,18 @@ def test_actions_have_the_members_of_the_api() -> None:
 
 
 @pytest.mark.parametrize("replace", [False, True])
-@pytest.mark.parametrize("change_policy", ["accept", "report", "refuse"])
+@pytest.mark.parametrize("change_policy", ["accept", "report", "reject"])
 def test_registrations_become_messages(replace: bool, change_policy: ChangePolicy) -> None:
     """Mode and policy are sent by name."""
-    tools = [requests.inline_tool(ToolDefinition('{"name": "n"}'))]
+    tools = [values.encode_inline_tool(ToolDefinition('{"name": "n"}'))]
     assert registry_pb.RegisterToolsRequest(
         server="s",
         tools=[target_pb.InlineTool(json=b'{"name": "n"}')],
         mode="REGISTRATION_MODE_REPLACE" if replace else "REGISTRATION_MODE_UPSERT",
-        change_policy=f"ON_CHANGE_{change_policy.upper()}",
+        change_policy=f"CHANGE_POLICY_{change_policy.upper()}",
         validate_only=True,
         protocol_version="2025-11-25",
-    ) == requests.registration_request(
+    ) == registry.encode_registration(
         "s",
         tools,
         replace=replace,
@@ -275,4 +275,4 @@ def test_the_size_that_a_message_adds_is_exact(size: int) -> None:
     """The bytes that a message adds to a list are counted with tag and length."""
     item = target_pb.InlineTool(json=b"x" * size)
     whole = registry_pb.RegisterToolsRequest(tools=[item])
-    assert whole.ByteSize() == requests.listed_bytes(item)
+    assert whole.ByteSize() == values.element_bytes(item)

@@ -17,8 +17,8 @@ from sidecheck import (
     Engine,
     JsonText,
     Limits,
-    Outcome,
     Registration,
+    RegistrationOutcome,
     Repair,
     ServerInfo,
     Severity,
@@ -28,12 +28,13 @@ from sidecheck import (
     Verdict,
     Violation,
 )
+from sidecheck._blocking.client import join_registrations
 from sidecheck.v1 import info_service_pb2 as info_pb
 from sidecheck.v1 import registry_service_pb2 as registry_pb
 from sidecheck.v1 import target_pb2 as target_pb
 from sidecheck.v1 import validation_service_pb2 as validation_pb
 from sidecheck.v1 import verdict_pb2 as verdict_pb
-from sidecheck.wire import responses
+from sidecheck.wire import errors, registry, validation
 
 CODES = grpc.StatusCode
 
@@ -55,7 +56,7 @@ EXPECTED_VIOLATION = Violation(
     severity=Severity.WARNING,
     message="m",
     suggestion="s",
-    clause="c",
+    spec_url="c",
 )
 VERDICT = verdict_pb.Verdict(
     valid=True,
@@ -94,7 +95,9 @@ EXPECTED_VERDICT = Verdict(
         violations=(EXPECTED_VIOLATION,),
         truncated=True,
         changes=(
-            Change(pointer="/n", code="STRING_TO_INTEGER", keyword_location="/s", message="m"),
+            Change(
+                instance_location="/n", code="STRING_TO_INTEGER", keyword_location="/s", message="m"
+            ),
         ),
     ),
     call_tool_result=JsonText(b'{"isError": true}'),
@@ -112,10 +115,10 @@ def detail(message: Message) -> AnyMessage:
 INFO = detail(ErrorInfo(reason="UNKNOWN_TOOL", domain="sidecheck", metadata={"name": "n"}))
 
 
-def test_verdicts_are_translated_whole() -> None:
+def test_verdicts_are_decoded_completely() -> None:
     """No field of a verdict or a violation is lost."""
     response = validation_pb.ValidateResponse(verdict=VERDICT, registry_revision=7)
-    assert EXPECTED_VERDICT == responses.verdict(response)
+    assert EXPECTED_VERDICT == validation.decode_response(response)
 
 
 @pytest.mark.parametrize(
@@ -123,21 +126,23 @@ def test_verdicts_are_translated_whole() -> None:
     [(Severity.ERROR, 1), (Severity.WARNING, 2), (Severity.INFO, 3), (Severity.INFO, 99)],
 )
 def test_severities_are_translated(expected: Severity, severity: Any) -> None:
-    """A severity of a later release never claims to be an error."""
+    """An unknown severity is never an error."""
     response = validation_pb.ValidateResponse(
         verdict=verdict_pb.Verdict(violations=[verdict_pb.Violation(severity=severity)])
     )
-    assert (Violation(code="", severity=expected),) == responses.verdict(response).violations
+    assert (Violation(code="", severity=expected),) == validation.decode_response(
+        response
+    ).violations
 
 
 def test_an_outcome_without_repair_has_none() -> None:
     """Also one that is enforced, as nearly all are."""
     response = validation_pb.ValidateResponse(verdict=verdict_pb.Verdict(enforced=True))
-    assert Verdict(valid=False, enforced=True, repair=None) == responses.verdict(response)
+    assert Verdict(valid=False, enforced=True, repair=None) == validation.decode_response(response)
 
 
-def test_answers_in_a_stream_are_translated_with_their_ids() -> None:
-    """Verdicts and refusals, as in a batch."""
+def test_stream_responses_are_decoded_with_their_ids() -> None:
+    """Verdicts and errors, as in a batch."""
     outcomes = {
         "a": validation_pb.ValidateOutcome(verdict=VERDICT),
         "": validation_pb.ValidateOutcome(
@@ -148,7 +153,7 @@ def test_answers_in_a_stream_are_translated_with_their_ids() -> None:
         ("a", EXPECTED_VERDICT),
         ("", SidecheckError("UNKNOWN_TOOL", "no tool", {"name": "n"}, CODES.NOT_FOUND)),
     ] == [
-        responses.streamed(
+        validation.decode_stream_response(
             validation_pb.ValidateStreamResponse(id=id_, outcome=outcome, registry_revision=7)
         )
         for id_, outcome in outcomes.items()
@@ -156,7 +161,7 @@ def test_answers_in_a_stream_are_translated_with_their_ids() -> None:
 
 
 def test_a_batch_is_translated_item_by_item() -> None:
-    """A refusal stands where the verdict of its item would."""
+    """The error of an item is its outcome."""
     response = validation_pb.ValidateBatchResponse(
         outcomes=[
             validation_pb.ValidateOutcome(verdict=VERDICT),
@@ -169,7 +174,7 @@ def test_a_batch_is_translated_item_by_item() -> None:
     assert [
         EXPECTED_VERDICT,
         SidecheckError("UNKNOWN_TOOL", "no tool", {"name": "n"}, CODES.NOT_FOUND),
-    ] == responses.batch_judgements(response)
+    ] == validation.decode_batch(response)
 
 
 def test_the_parts_of_a_registration_become_one() -> None:
@@ -188,7 +193,7 @@ def test_the_parts_of_a_registration_become_one() -> None:
     )
     assert Registration(
         outcomes=(
-            Outcome(
+            RegistrationOutcome(
                 name="n",
                 action=Action.CHANGED,
                 violations=(EXPECTED_VIOLATION,),
@@ -197,21 +202,24 @@ def test_the_parts_of_a_registration_become_one() -> None:
                 output_schema_digest="o",
                 previous_definition_digest="p",
             ),
-            Outcome(name="m", action=Action.CREATED),
+            RegistrationOutcome(name="m", action=Action.CREATED),
         ),
         removed=("gone",),
         registry_revision=9,
-    ) == responses.registration(
+    ) == join_registrations(
         [
-            registry_pb.RegisterToolsResponse(
-                outcomes=[outcome], removed=["gone"], registry_revision=8
-            ),
-            registry_pb.RegisterToolsResponse(outcomes=[later], registry_revision=9),
+            registry.decode_registration(part)
+            for part in (
+                registry_pb.RegisterToolsResponse(
+                    outcomes=[outcome], removed=["gone"], registry_revision=8
+                ),
+                registry_pb.RegisterToolsResponse(outcomes=[later], registry_revision=9),
+            )
         ]
     )
 
 
-def test_tools_are_translated_whole() -> None:
+def test_tools_are_decoded_completely() -> None:
     """A definition comes back byte for byte, with its documents."""
     tool = registry_pb.Tool(
         server="s",
@@ -233,20 +241,22 @@ def test_tools_are_translated_whole() -> None:
         output_schema_digest="o",
         revision=4,
     )
-    assert expected == responses.tool(registry_pb.GetToolResponse(tool=tool))
-    assert ([expected], "next") == responses.page(
+    assert expected == registry.decode_tool(registry_pb.GetToolResponse(tool=tool))
+    assert ([expected], "next") == registry.decode_page(
         registry_pb.ListToolsResponse(tools=[tool], next_page_token="next")
     )
 
 
-def test_deletions_are_translated_whole() -> None:
-    """What was removed and what was not there are told apart."""
-    assert Deletion(deleted=("a",), unknown=("b",), registry_revision=3) == responses.deletion(
+def test_deletions_are_decoded_completely() -> None:
+    """Deleted and unknown names are separate."""
+    assert Deletion(
+        deleted=("a",), unknown=("b",), registry_revision=3
+    ) == registry.decode_deletion(
         registry_pb.DeleteToolsResponse(deleted=["a"], unknown=["b"], registry_revision=3)
     )
 
 
-def test_the_facts_of_a_server_are_translated_whole() -> None:
+def test_the_facts_of_a_server_are_decoded_completely() -> None:
     """Limits and engines come with the rest."""
     bounds: dict[str, Any] = {
         name: at for at, name in enumerate(info_pb.Limits.DESCRIPTOR.fields_by_name, 1)
@@ -269,7 +279,7 @@ def test_the_facts_of_a_server_are_translated_whole() -> None:
         default_protocol_version="q",
         engines=(Engine("fast", "l", "v"),),
         registry_revision=5,
-    ) == responses.server_info(response)
+    ) == registry.decode_info(response)
 
 
 def status_bytes(*details: Message) -> tuple[tuple[str, bytes], ...]:
@@ -345,7 +355,7 @@ BROKEN = AnyMessage(type_url="type.googleapis.com/google.rpc.ErrorInfo", value=b
         ),
     ],
 )
-def test_failed_calls_become_refusals(
+def test_failed_calls_become_errors(
     expected: SidecheckError,
     code: grpc.StatusCode,
     metadata: tuple[tuple[str, str | bytes], ...] | None,
@@ -353,4 +363,4 @@ def test_failed_calls_become_refusals(
     """The reason is Sidecheck's own if there is one, else the name of the status."""
     trailing = None if metadata is None else grpc.aio.Metadata(*metadata)
     error = grpc.aio.AioRpcError(code, grpc.aio.Metadata(), trailing, details="m")
-    assert expected == responses.call_refusal(error)
+    assert expected == errors.decode_call_error(error)

@@ -1,4 +1,4 @@
-"""The Python client has definitions projected and results made, with both of its faces."""
+"""The Python client has definitions projected and results made, asynchronous and blocking."""
 
 import json
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from mcp.types import CallToolResult, ImageContent, TextContent, Tool
 from pydantic import TypeAdapter
-from sidecheck import Client, JsonText, ProtocolContext, SidecheckError, ToolDefinition, unbox
+from sidecheck import Client, JsonText, ProtocolContext, SidecheckError, ToolDefinition, unwrap
 from support.result_cases import PROJECTION, RESULTS
 
 LIST: dict[str, Any] = {
@@ -29,21 +29,26 @@ async def test_a_definition_is_projected(client: Client) -> None:
     done = [await client.inference.adapt_tool(tool, "2025-03-26") for tool in given]
     boxed = await client.inference.adapt_tool(LIST)
 
-    assert [(("outputSchema",), "")] * 3 == [(one.left_out, one.box) for one in done]
+    assert [(("outputSchema",), "")] * 3 == [
+        (one.dropped_properties, one.wrapped_property) for one in done
+    ]
     assert {"name": "list", "inputSchema": {"type": "object"}} == done[0].definition
-    assert ("result", ["result"]) == (boxed.box, boxed.definition["outputSchema"]["required"])
+    assert ("result", ["result"]) == (
+        boxed.wrapped_property,
+        boxed.definition["outputSchema"]["required"],
+    )
 
 
 async def test_a_python_value_becomes_a_result_and_comes_out_again(client: Client) -> None:
     """Boxed where the version wants it."""
     listed = (await client.inference.adapt_tool(LIST, "2025-06-18")).definition
     made = await client.protocol.normalize_tool_result(
-        [Point(1)], tool=ToolDefinition(LIST), peers=OLD
+        [Point(1)], tool=ToolDefinition(LIST), context=OLD
     )
 
     assert made.verdict.valid
     assert {"result": [{"x": 1}]} == made.result.value["structuredContent"]
-    assert [{"x": 1}] == unbox(made.result.value, tool=listed)
+    assert [{"x": 1}] == unwrap(made.result.value, tool=listed)
 
 
 @pytest.mark.parametrize(
@@ -73,19 +78,19 @@ async def test_a_python_value_becomes_a_result_and_comes_out_again(client: Clien
         ),
     ],
 )
-async def test_what_a_tool_returned_is_told_by_its_name(
+async def test_the_argument_determines_the_kind_of_return_value(
     expected: Any, given: dict[str, Any], client: Client
 ) -> None:
     """A value, content, a whole result or an error."""
-    made = await client.protocol.normalize_tool_result(**given, peers=OLD)
+    made = await client.protocol.normalize_tool_result(**given, context=OLD)
 
     assert expected == made.result.value
 
 
-async def test_what_breaks_the_schema_is_an_answer(client: Client) -> None:
+async def test_a_value_that_breaks_the_schema_has_a_verdict(client: Client) -> None:
     """The result says so, and so does the verdict."""
     made = await client.protocol.normalize_tool_result(
-        [1], tool=ToolDefinition(LIST), profile="text", peers=OLD
+        [1], tool=ToolDefinition(LIST), profile="text", context=OLD
     )
 
     assert ["/structuredContent/result/0"] == [
@@ -113,7 +118,7 @@ async def test_what_cannot_be_asked_is_an_error(
         await client.protocol.normalize_tool_result(**given)
 
 
-async def test_refusals_are_raised(client: Client) -> None:
+async def test_errors_are_raised(client: Client) -> None:
     """With their reason."""
     with pytest.raises(SidecheckError) as refused:
         await client.inference.adapt_tool(LIST, "1999-01-01")

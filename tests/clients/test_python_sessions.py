@@ -1,4 +1,4 @@
-"""The Python client holds sessions with a real server, with both of its faces."""
+"""Sessions of the Python client with a real server, asynchronous and blocking."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -15,19 +15,19 @@ from sidecheck import (
     ProtocolContext,
     Severity,
     SidecheckError,
-    StreamEnded,
+    StreamClosed,
     StreamUnavailable,
 )
-from support.clients import FACES
+from support.clients import CLIENT_KINDS
 from support.running import RunningServer
 
 Check: TypeAlias = Callable[..., Any]
 
 
 @asynccontextmanager
-async def session(face: str, address: str, **settings: Any) -> AsyncIterator[Check]:
+async def session(kind: str, address: str, **settings: Any) -> AsyncIterator[Check]:
     """Open a session and yield its `check`; a blocking one waits in a thread."""
-    if face == "blocking":
+    if kind == "blocking":
         with BlockingClient(address, timeout=120) as client:
             held = await asyncio.to_thread(client.protocol.session(**settings).__enter__)
 
@@ -43,9 +43,9 @@ async def session(face: str, address: str, **settings: Any) -> AsyncIterator[Che
             yield opened.check
 
 
-@pytest.fixture(params=FACES)
-def face(request: pytest.FixtureRequest) -> str:
-    """Return each face of the client in turn."""
+@pytest.fixture(params=CLIENT_KINDS)
+def kind(request: pytest.FixtureRequest) -> str:
+    """Return each kind of client in turn."""
     return str(request.param)
 
 
@@ -55,46 +55,46 @@ def ping(id_: int) -> dict[str, Any]:
 
 
 def codes(answer: CheckResult) -> list[str]:
-    """Return the codes of the errors that were found."""
+    """Return the codes of the errors."""
     return [found.code for found in answer.verdict.violations if found.severity is Severity.ERROR]
 
 
-async def test_a_session_remembers(face: str, shared_server: RunningServer) -> None:
-    """An id is used once by each side, and the reply is ready."""
-    async with session(face, shared_server.address, peers=ProtocolContext("2025-11-25")) as check:
+async def test_a_session_remembers(kind: str, shared_server: RunningServer) -> None:
+    """Each side may use an id once; the error response is returned."""
+    async with session(kind, shared_server.address, context=ProtocolContext("2025-11-25")) as check:
         first = await check(ping(1), sender="client")
         other = await check(ping(1), sender="server")
         again = await check(ping(1), sender="client")
     assert [[], [], ["REQUEST_ID_REUSED"]] == [codes(one) for one in (first, other, again)]
-    assert 1 == again.reply.value["id"]
+    assert 1 == again.error_response.value["id"]
 
 
-async def test_sessions_know_nothing_of_each_other(face: str, shared_server: RunningServer) -> None:
-    """Also those of one client at one time."""
+async def test_sessions_are_independent(kind: str, shared_server: RunningServer) -> None:
+    """Even concurrent sessions of one client."""
     async with (
-        session(face, shared_server.address) as one,
-        session(face, shared_server.address) as other,
+        session(kind, shared_server.address) as one,
+        session(kind, shared_server.address) as other,
     ):
         assert [[], []] == [codes(await check(ping(1), sender="client")) for check in (one, other)]
 
 
-async def test_options_hold_for_a_session(face: str, shared_server: RunningServer) -> None:
-    """They are said once."""
+async def test_options_hold_for_a_session(kind: str, shared_server: RunningServer) -> None:
+    """They are given once."""
     broken = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}}
     told = []
     for options in (None, CheckOptions(max_violations=1)):
-        async with session(face, shared_server.address, options=options) as check:
+        async with session(kind, shared_server.address, options=options) as check:
             told.append(len((await check(broken, sender="client")).verdict.violations))
     assert told[0] > 1
     assert 1 == told[1]
 
 
-async def test_a_message_that_cannot_be_checked_costs_the_session_nothing(
-    face: str, shared_server: RunningServer
+async def test_a_message_that_cannot_be_checked_does_not_end_the_session(
+    kind: str, shared_server: RunningServer
 ) -> None:
-    """Whether it cannot be sent, is too large, or is no JSON."""
-    async with session(face, shared_server.address) as check:
-        with pytest.raises(TypeError, match="a set has no form in JSON"):
+    """Because it cannot be encoded, is too large, or is not JSON."""
+    async with session(kind, shared_server.address) as check:
+        with pytest.raises(TypeError, match="values of type set have no JSON form"):
             await check({"id": {1}}, sender="client")
         with pytest.raises(SidecheckError, match="LIMIT_EXCEEDED"):
             await check(b'"%s"' % (b"x" * (5 << 20)), sender="client")
@@ -104,8 +104,11 @@ async def test_a_message_that_cannot_be_checked_costs_the_session_nothing(
 
 @pytest.mark.parametrize("outstanding", [1, 64])
 async def test_tasks_share_a_session(shared_server: RunningServer, outstanding: int) -> None:
-    """Each has its own answer, and messages are checked in the order of the calls."""
-    settings: dict[str, Any] = {"peers": ProtocolContext("2025-11-25"), "outstanding": outstanding}
+    """Each gets its own result, and messages are checked in the order of the calls."""
+    settings: dict[str, Any] = {
+        "context": ProtocolContext("2025-11-25"),
+        "outstanding": outstanding,
+    }
     async with session("asynchronous", shared_server.address, **settings) as check:
         answers = await asyncio.gather(
             *(check(ping(at // 2), sender="client") for at in range(400))
@@ -116,11 +119,11 @@ async def test_tasks_share_a_session(shared_server: RunningServer, outstanding: 
 
 @pytest.mark.parametrize("outstanding", [1, 64])
 def test_threads_share_a_session(shared_server: RunningServer, outstanding: int) -> None:
-    """Each has the answer to its own message."""
+    """Each gets the result of its own message."""
     with (
         BlockingClient(shared_server.address, timeout=120) as client,
         client.protocol.session(
-            peers=ProtocolContext("2025-11-25"), outstanding=outstanding
+            context=ProtocolContext("2025-11-25"), outstanding=outstanding
         ) as held,
         ThreadPoolExecutor(8) as threads,
     ):
@@ -132,10 +135,10 @@ def test_threads_share_a_session(shared_server: RunningServer, outstanding: int)
 
 
 @pytest.mark.parametrize("seconds", [0, 0.001, 0.02])
-async def test_who_waits_no_more_costs_the_others_nothing(
+async def test_a_cancelled_caller_does_not_affect_the_others(
     shared_server: RunningServer, seconds: float
 ) -> None:
-    """Cancelled before it sent, while it read or while it waited: its message is checked."""
+    """Cancelled before sending, while reading or while waiting: its message is checked."""
     # It takes the server long enough for all others to be sent behind it.
     large = {**ping(0), "params": {"_meta": {"n": [0] * 500_000}}}
     async with session("asynchronous", shared_server.address) as check:
@@ -151,10 +154,10 @@ async def test_who_waits_no_more_costs_the_others_nothing(
 
 
 async def test_the_end_of_the_server_is_the_end_of_a_session(
-    face: str, server: RunningServer
+    kind: str, server: RunningServer
 ) -> None:
-    """For the message at hand and every later one, and whatever the policy says."""
-    async with session(face, server.address) as check:
+    """For the current and all later messages, under every policy."""
+    async with session(kind, server.address) as check:
         assert [] == codes(await check(ping(1), sender="client"))
         server.process.kill()
         server.process.wait()
@@ -163,17 +166,17 @@ async def test_the_end_of_the_server_is_the_end_of_a_session(
                 await check(ping(at), sender="client")
 
 
-async def test_a_session_that_was_left_is_over(shared_server: RunningServer) -> None:
-    """What was learned in it is gone."""
+async def test_leaving_a_session_forgets_its_state(shared_server: RunningServer) -> None:
+    """A new session starts anew."""
     async with session("asynchronous", shared_server.address) as check:
         await check(ping(1), sender="client")
-    with pytest.raises(StreamEnded):
+    with pytest.raises(StreamClosed):
         await check(ping(2), sender="client")
 
 
-async def test_a_session_that_was_not_entered_says_so(shared_server: RunningServer) -> None:
-    """With either face."""
-    said = "a stream is entered, using with, before it is used"
+async def test_a_session_must_be_entered(shared_server: RunningServer) -> None:
+    """Of either kind."""
+    said = "the stream is not open; enter it using with first"
     async with Client(shared_server.address, timeout=120) as client:
         with pytest.raises(RuntimeError, match=said):
             await client.protocol.session().check(ping(1))
@@ -185,10 +188,10 @@ async def test_a_session_that_was_not_entered_says_so(shared_server: RunningServ
 
 
 async def test_under_an_unknown_version_nothing_is_checked(
-    face: str, shared_server: RunningServer
+    kind: str, shared_server: RunningServer
 ) -> None:
-    """Every message is refused."""
-    async with session(face, shared_server.address, peers=ProtocolContext("2020-01-01")) as check:
+    """Every message is an error."""
+    async with session(kind, shared_server.address, context=ProtocolContext("2020-01-01")) as check:
         for at in (1, 2):
             with pytest.raises(SidecheckError, match="UNKNOWN_PROTOCOL_VERSION"):
                 await check(ping(at), sender="client")

@@ -1,4 +1,4 @@
-"""How streams of the Python client end early: by the server, the deadline or the caller."""
+"""Streams that end early: by the server, the deadline or the caller."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -14,17 +14,21 @@ from sidecheck import (
     Client,
     Item,
     SidecheckError,
-    StreamEnded,
+    StreamClosed,
+    StreamOutcome,
     StreamUnavailable,
     Unavailable,
 )
-from sidecheck.streams import Answer
-from sidecheck.v1.info_service_pb2 import GetServerInfoResponse, Limits
-from sidecheck.v1.validation_service_pb2 import ValidateOutcome, ValidateStreamResponse
+from sidecheck.v1.info_service_pb2 import GetServerInfoRequest, GetServerInfoResponse, Limits
+from sidecheck.v1.validation_service_pb2 import (
+    ValidateOutcome,
+    ValidateStreamRequest,
+    ValidateStreamResponse,
+)
 from sidecheck.v1.verdict_pb2 import Verdict as VerdictMessage
-from sidecheck.wire import rpcs
-from support.clients import FACES
-from support.stream_readers import collect, items, take, told
+from sidecheck.wire.rpcs import find_rpc
+from support.clients import CLIENT_KINDS
+from support.stream_readers import collect, items, read, summarize
 
 Context: TypeAlias = grpc.aio.ServicerContext[Any, Any]
 Answering: TypeAlias = Callable[[AsyncIterator[Any], Context], AsyncIterator[Any]]
@@ -33,14 +37,17 @@ CODES = grpc.StatusCode
 
 
 async def tell(request: Any, context: Context) -> GetServerInfoResponse:
-    """Answer the question for the limits."""
+    """Respond to the request for the limits."""
     return GetServerInfoResponse(limits=Limits(message_bytes=1000))
 
 
 @asynccontextmanager
 async def serving(answer: Answering) -> AsyncIterator[str]:
-    """Serve streams with *answer* and yield the address."""
-    stream, info = rpcs.VALIDATE_STREAM, rpcs.GET_SERVER_INFO
+    """Serve streams with the handler *answer* and yield the address."""
+    stream, info = (
+        find_rpc(ValidateStreamRequest),
+        find_rpc(GetServerInfoRequest),
+    )
     streaming = grpc.stream_stream_rpc_method_handler(
         answer, stream.request.FromString, stream.response.SerializeToString
     )
@@ -63,14 +70,14 @@ async def serving(answer: Answering) -> AsyncIterator[str]:
 
 
 def valid(id_: str) -> ValidateStreamResponse:
-    """Return the answer that the item called *id_* is valid."""
+    """Return the response that the item *id_* is valid."""
     verdict = VerdictMessage(valid=True, enforced=True)
     return ValidateStreamResponse(id=id_, outcome=ValidateOutcome(verdict=verdict))
 
 
-@pytest.fixture(params=FACES)
-def face(request: pytest.FixtureRequest) -> str:
-    """Return each face of the client in turn."""
+@pytest.fixture(params=CLIENT_KINDS)
+def kind(request: pytest.FixtureRequest) -> str:
+    """Return each kind of client in turn."""
     return str(request.param)
 
 
@@ -78,14 +85,14 @@ def face(request: pytest.FixtureRequest) -> str:
     ("expected", "code"),
     [
         pytest.param(StreamUnavailable, CODES.UNAVAILABLE, id="the server stops"),
-        pytest.param(StreamEnded, CODES.INTERNAL, id="the server fails"),
-        pytest.param(StreamEnded, None, id="the server has enough"),
+        pytest.param(StreamClosed, CODES.INTERNAL, id="the server fails"),
+        pytest.param(StreamClosed, None, id="the server has enough"),
     ],
 )
-async def test_the_items_without_an_answer_are_named(
-    face: str, expected: type[StreamEnded], code: grpc.StatusCode | None
+async def test_the_unanswered_items_are_listed(
+    kind: str, expected: type[StreamClosed], code: grpc.StatusCode | None
 ) -> None:
-    """In their order, after the answers that came; nothing is tried again."""
+    """In order, after the outcomes that arrived; nothing is retried."""
     begun = 0
 
     async def answer(requests: AsyncIterator[Any], context: Context) -> AsyncIterator[Any]:
@@ -96,20 +103,20 @@ async def test_the_items_without_an_answer_are_named(
         if code is not None:
             await context.abort(code, "not now")
 
-    found: list[Answer] = []
+    found: list[StreamOutcome] = []
     async with serving(answer) as address:
-        with pytest.raises(StreamEnded) as raised:
-            await collect(take(face, address, items(1, 2, 3)), found)
+        with pytest.raises(StreamClosed) as raised:
+            await collect(read(kind, address, items(1, 2, 3)), found)
     assert (expected, [("0", True)], ("1", "2"), 1) == (
         type(raised.value),
-        told(found),
+        summarize(found),
         raised.value.unanswered,
         begun,
     )
 
 
-async def test_an_item_that_waits_to_be_sent_is_named_too(face: str) -> None:
-    """It was taken from the items, and nobody else has it."""
+async def test_an_item_that_waits_to_be_sent_is_listed_too(kind: str) -> None:
+    """It was taken from the items already."""
 
     async def answer(requests: AsyncIterator[Any], context: Context) -> AsyncIterator[Any]:
         for _ in range(3):
@@ -120,12 +127,12 @@ async def test_an_item_that_waits_to_be_sent_is_named_too(face: str) -> None:
 
     async with serving(answer) as address:
         with pytest.raises(StreamUnavailable) as raised:
-            await collect(take(face, address, items(*range(9)), outstanding=2), [])
+            await collect(read(kind, address, items(*range(9)), outstanding=2), [])
     assert ("0", "1", "2") == raised.value.unanswered
 
 
-async def test_a_stream_that_never_began_is_not_tried_again(face: str) -> None:
-    """Not even where the server had answered nothing, and gRPC itself would repeat it."""
+async def test_a_stream_that_failed_at_once_is_not_retried(kind: str) -> None:
+    """Even if the server had not responded, where gRPC would retry it."""
     begun = 0
 
     async def answer(requests: AsyncIterator[Any], context: Context) -> AsyncIterator[Any]:
@@ -136,12 +143,12 @@ async def test_a_stream_that_never_began_is_not_tried_again(face: str) -> None:
 
     async with serving(answer) as address:
         with pytest.raises(StreamUnavailable, match="UNAVAILABLE: not now"):
-            await collect(take(face, address, items(1)), [])
+            await collect(read(kind, address, items(1)), [])
     assert 1 == begun
 
 
-async def test_an_answer_out_of_turn_ends_the_stream(face: str) -> None:
-    """A verdict is never taken for another item's."""
+async def test_a_response_out_of_order_ends_the_stream(kind: str) -> None:
+    """A verdict is never assigned to another item."""
 
     async def answer(requests: AsyncIterator[Any], context: Context) -> AsyncIterator[Any]:
         async for request in requests:
@@ -149,13 +156,13 @@ async def test_an_answer_out_of_turn_ends_the_stream(face: str) -> None:
                 yield valid("1")
 
     async with serving(answer) as address:
-        with pytest.raises(StreamEnded, match="out of turn") as raised:
-            await collect(take(face, address, items(1, 2)), [])
+        with pytest.raises(StreamClosed, match="out of order") as raised:
+            await collect(read(kind, address, items(1, 2)), [])
     assert ("0", "1") == raised.value.unanswered
 
 
-async def test_the_deadline_ends_a_stream(face: str) -> None:
-    """It is that of the stream as a whole."""
+async def test_the_deadline_ends_a_stream(kind: str) -> None:
+    """It applies to the stream as a whole."""
 
     async def never(requests: AsyncIterator[Any], context: Context) -> AsyncIterator[Any]:
         await asyncio.sleep(60)
@@ -163,20 +170,20 @@ async def test_the_deadline_ends_a_stream(face: str) -> None:
 
     async with serving(never) as address:
         with pytest.raises(StreamUnavailable) as raised:
-            await collect(take(face, address, items(1), timeout=0.5), [])
+            await collect(read(kind, address, items(1), timeout=0.5), [])
     assert (CODES.DEADLINE_EXCEEDED, ("0",)) == (raised.value.status, raised.value.unanswered)
 
 
-async def test_no_server_is_unavailable(face: str) -> None:
-    """Before any item was taken."""
+async def test_no_server_is_unavailable(kind: str) -> None:
+    """Before any item is taken."""
     given = iter(items(1, 2))
     with pytest.raises(Unavailable):
-        await collect(take(face, "127.0.0.1:1", given), [])
+        await collect(read(kind, "127.0.0.1:1", given), [])
     assert 2 == len(list(given))
 
 
-async def test_leaving_early_cancels_the_call(face: str) -> None:
-    """The server learns of it at once, though more items would come."""
+async def test_leaving_early_cancels_the_call(kind: str) -> None:
+    """The server sees it at once, with items left."""
     ended = asyncio.Event()
 
     async def answer(requests: AsyncIterator[Any], context: Context) -> AsyncIterator[Any]:
@@ -188,14 +195,14 @@ async def test_leaving_early_cancels_the_call(face: str) -> None:
             ended.set()
 
     endless = ((str(at), Item(Arguments(at))) for at in count())
-    async with serving(answer) as address, aclosing(take(face, address, endless)) as answers:
+    async with serving(answer) as address, aclosing(read(kind, address, endless)) as answers:
         await anext(answers)
         await answers.aclose()
         await asyncio.wait_for(ended.wait(), 120)
 
 
 async def test_leaving_by_break_cancels_the_call() -> None:
-    """Also where nobody closes the iteration: it is not left to gRPC."""
+    """Even if the iteration is not closed explicitly."""
     ended = asyncio.Event()
 
     async def answer(requests: AsyncIterator[Any], context: Context) -> AsyncIterator[Any]:
@@ -213,8 +220,8 @@ async def test_leaving_by_break_cancels_the_call() -> None:
         await asyncio.wait_for(ended.wait(), 120)
 
 
-async def test_a_cancelled_taker_cancels_the_call() -> None:
-    """And is cancelled itself, with nothing raised in its place."""
+async def test_a_cancelled_reader_cancels_the_call() -> None:
+    """And the task itself is cancelled."""
     begun, ended = asyncio.Event(), asyncio.Event()
 
     async def answer(requests: AsyncIterator[Any], context: Context) -> AsyncIterator[Any]:
@@ -226,7 +233,7 @@ async def test_a_cancelled_taker_cancels_the_call() -> None:
             ended.set()
 
     async with serving(answer) as address:
-        task = asyncio.create_task(anext(take("asynchronous", address, items(1))))
+        task = asyncio.create_task(anext(read("asynchronous", address, items(1))))
         await asyncio.wait_for(begun.wait(), 120)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -234,8 +241,8 @@ async def test_a_cancelled_taker_cancels_the_call() -> None:
         await asyncio.wait_for(ended.wait(), 120)
 
 
-async def test_a_cancelled_sender_ends_the_stream_for_the_taker() -> None:
-    """The taker is told, not cancelled."""
+async def test_a_cancelled_sender_ends_the_stream_for_the_reader() -> None:
+    """The reader gets an error and is not cancelled."""
 
     async def answer(requests: AsyncIterator[Any], context: Context) -> AsyncIterator[Any]:
         await asyncio.sleep(60)
@@ -256,7 +263,7 @@ async def test_a_cancelled_sender_ends_the_stream_for_the_taker() -> None:
         taker = asyncio.ensure_future(anext(stream))
         await asyncio.sleep(0.3)
         sender.cancel()
-        with pytest.raises(StreamEnded, match="CANCELLED"):
+        with pytest.raises(StreamClosed, match="CANCELLED"):
             await asyncio.wait_for(taker, 120)
         with pytest.raises(asyncio.CancelledError):
             await sender

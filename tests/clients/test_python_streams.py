@@ -1,4 +1,4 @@
-"""The Python client holds streams with a real server, with both of its faces."""
+"""Streams of the Python client with a real server, asynchronous and blocking."""
 
 import asyncio
 import threading
@@ -17,31 +17,31 @@ from sidecheck import (
     Options,
     RegisteredTool,
     Schema,
+    StreamOutcome,
     StreamUnavailable,
     Verdict,
 )
-from sidecheck.streams import Answer
-from support.clients import FACES
+from support.clients import CLIENT_KINDS
 from support.running import RunningServer
-from support.stream_readers import collect, items, take, told
+from support.stream_readers import collect, items, read, summarize
 
 STRING = Schema({"type": "string"})
 TIDES = RegisteredTool("weather", "get_tides")
 
 
-async def streamed(face: str, address: str, given: Any, **settings: Any) -> list[Answer]:
-    """Return all answers to the items *given*."""
-    return [answer async for answer in take(face, address, given, **settings)]
+async def streamed(kind: str, address: str, given: Any, **settings: Any) -> list[StreamOutcome]:
+    """Return all outcomes."""
+    return [answer async for answer in read(kind, address, given, **settings)]
 
 
-@pytest.fixture(params=FACES)
-def face(request: pytest.FixtureRequest) -> str:
-    """Return each face of the client in turn."""
+@pytest.fixture(params=CLIENT_KINDS)
+def kind(request: pytest.FixtureRequest) -> str:
+    """Return each kind of client in turn."""
     return str(request.param)
 
 
-async def test_a_stream_is_answered_item_by_item(face: str, shared_server: RunningServer) -> None:
-    """In its order and under the caller's ids; refusals stand where verdicts would."""
+async def test_a_stream_has_one_outcome_per_item(kind: str, shared_server: RunningServer) -> None:
+    """In order and with the caller's ids; errors are outcomes."""
     largest = b'"%s"' % (b"x" * (5 << 20))
     given = [
         ("yes", Item(Arguments(b'"Oslo"'))),
@@ -60,17 +60,17 @@ async def test_a_stream_is_answered_item_by_item(face: str, shared_server: Runni
         ("large", "LIMIT_EXCEEDED"),
         ("own schema", True),
         ("yes", True),
-    ] == told(await streamed(face, shared_server.address, given, target=STRING))
+    ] == summarize(await streamed(kind, shared_server.address, given, target=STRING))
 
 
-async def test_options_hold_for_a_stream(face: str, shared_server: RunningServer) -> None:
-    """An item's own replace them as a whole."""
+async def test_options_hold_for_a_stream(kind: str, shared_server: RunningServer) -> None:
+    """Those of an item replace them as a whole."""
     given = [
         ("shared", Item(Arguments(1))),
         ("own", Item(Arguments(1), options=Options(max_violations=1))),
     ]
     options = Options(detail=Detail.VERDICT_ONLY)
-    found = await streamed(face, shared_server.address, given, target=STRING, options=options)
+    found = await streamed(kind, shared_server.address, given, target=STRING, options=options)
     assert [("shared", 0), ("own", 1)] == [
         (id_, len(outcome.violations)) for id_, outcome in found if isinstance(outcome, Verdict)
     ]
@@ -78,23 +78,23 @@ async def test_options_hold_for_a_stream(face: str, shared_server: RunningServer
 
 @pytest.mark.parametrize("outstanding", [1, 64])
 async def test_a_stream_may_be_long(
-    face: str, shared_server: RunningServer, outstanding: int
+    kind: str, shared_server: RunningServer, outstanding: int
 ) -> None:
-    """Every item has its answer, however many are on their way."""
+    """With any number of items outstanding."""
     many = items(*[at if at % 7 == 0 else "x" for at in range(500)])
     found = await streamed(
-        face, shared_server.address, many, target=STRING, outstanding=outstanding
+        kind, shared_server.address, many, target=STRING, outstanding=outstanding
     )
-    assert [(str(at), at % 7 != 0) for at in range(500)] == told(found)
+    assert [(str(at), at % 7 != 0) for at in range(500)] == summarize(found)
 
 
-async def test_an_empty_stream_has_no_answers(face: str, shared_server: RunningServer) -> None:
-    """It ends."""
-    assert [] == await streamed(face, shared_server.address, [])
+async def test_an_empty_stream_has_no_outcomes(kind: str, shared_server: RunningServer) -> None:
+    """The iteration ends."""
+    assert [] == await streamed(kind, shared_server.address, [])
 
 
 async def test_items_may_come_as_they_arise(shared_server: RunningServer) -> None:
-    """An answer is there before the next item is."""
+    """An outcome arrives before the next item is sent."""
     answered = asyncio.Event()
 
     async def arise() -> AsyncIterator[tuple[str, Item]]:
@@ -111,8 +111,8 @@ async def test_items_may_come_as_they_arise(shared_server: RunningServer) -> Non
     assert ["0", "1", "2"] == found
 
 
-async def test_a_slow_taker_holds_up_the_sender(face: str, shared_server: RunningServer) -> None:
-    """No more items are taken than may be outstanding, and the one that waits."""
+async def test_a_slow_reader_blocks_the_sender(kind: str, shared_server: RunningServer) -> None:
+    """At most *outstanding* items and the waiting item are taken."""
     taken: list[int] = []
 
     def endless() -> Iterator[tuple[str, Item]]:
@@ -120,7 +120,7 @@ async def test_a_slow_taker_holds_up_the_sender(face: str, shared_server: Runnin
             taken.append(at)
             yield str(at), Item(Arguments("x"))
 
-    answers = take(face, shared_server.address, endless(), target=STRING, outstanding=5)
+    answers = read(kind, shared_server.address, endless(), target=STRING, outstanding=5)
     async with aclosing(answers):
         for _ in range(3):
             await anext(answers)
@@ -130,25 +130,25 @@ async def test_a_slow_taker_holds_up_the_sender(face: str, shared_server: Runnin
         assert 3 + 5 + 1 == len(taken)
 
 
-async def test_what_the_items_raise_is_raised_after_the_answers(
-    face: str, shared_server: RunningServer
+async def test_an_error_of_the_items_is_raised_after_the_outcomes(
+    kind: str, shared_server: RunningServer
 ) -> None:
-    """What was sent by then is worth its answer."""
+    """Items sent before have outcomes."""
 
     def failing() -> Iterator[tuple[str, Item]]:
         yield from items("x", 1)
         raise LookupError("no more")
 
-    found: list[Answer] = []
+    found: list[StreamOutcome] = []
     with pytest.raises(LookupError, match="no more"):
-        await collect(take(face, shared_server.address, failing(), target=STRING), found)
-    assert [("0", True), ("1", False)] == told(found)
+        await collect(read(kind, shared_server.address, failing(), target=STRING), found)
+    assert [("0", True), ("1", False)] == summarize(found)
 
 
-async def test_a_server_that_stops_ends_the_stream(face: str, server: RunningServer) -> None:
-    """What was answered before stays; whoever takes is told at once, though no item is sent."""
+async def test_a_server_that_stops_ends_the_stream(kind: str, server: RunningServer) -> None:
+    """Earlier outcomes are kept; the reader gets the error even if no item is sent."""
     stopped = threading.Event()
-    found: list[Answer] = []
+    found: list[StreamOutcome] = []
 
     def idle() -> Iterator[tuple[str, Item]]:
         yield from items("x")
@@ -164,19 +164,19 @@ async def test_a_server_that_stops_ends_the_stream(face: str, server: RunningSer
         server.process.terminate()
         await asyncio.sleep(120)
 
-    given: Any = idle() if face == "blocking" else idle_in_the_loop()
+    given: Any = idle() if kind == "blocking" else idle_in_the_loop()
     with pytest.raises(StreamUnavailable) as raised:
-        await collect(take(face, server.address, given, target=STRING), found)
+        await collect(read(kind, server.address, given, target=STRING), found)
     stopped.set()
     assert ([("0", True)], "SHUTTING_DOWN", ()) == (
-        told(found),
+        summarize(found),
         raised.value.reason,
         raised.value.unanswered,
     )
 
 
-async def test_items_are_sent_and_answers_taken_by_hand(shared_server: RunningServer) -> None:
-    """One task or thread sends, another one takes."""
+async def test_streams_can_be_driven_by_hand(shared_server: RunningServer) -> None:
+    """One task sends and another reads."""
     async with (
         Client(shared_server.address, timeout=120) as client,
         client.stream(target=STRING) as stream,
@@ -185,15 +185,17 @@ async def test_items_are_sent_and_answers_taken_by_hand(shared_server: RunningSe
             await stream.send(id_, item)
         first = await anext(stream)
         await stream.finish()
-        assert [("0", True), ("1", False)] == told([first, *[answer async for answer in stream]])
-        with pytest.raises(ValueError, match="takes no more items"):
+        assert [("0", True), ("1", False)] == summarize(
+            [first, *[answer async for answer in stream]]
+        )
+        with pytest.raises(ValueError, match="accepts no more items"):
             await stream.send("2", Item(Arguments(1)))
 
 
-def test_items_are_sent_and_answers_taken_by_hand_while_waiting(
+def test_blocking_streams_can_be_driven_by_hand(
     shared_server: RunningServer,
 ) -> None:
-    """The blocking stream is the mirror image of the other."""
+    """With threads."""
     with (
         BlockingClient(shared_server.address, timeout=120) as client,
         client.stream(target=STRING) as stream,
@@ -202,13 +204,13 @@ def test_items_are_sent_and_answers_taken_by_hand_while_waiting(
             stream.send(id_, item)
         first = next(stream)
         stream.finish()
-        assert [("0", True), ("1", False)] == told([first, *stream])
-        with pytest.raises(ValueError, match="takes no more items"):
+        assert [("0", True), ("1", False)] == summarize([first, *stream])
+        with pytest.raises(ValueError, match="accepts no more items"):
             stream.send("2", Item(Arguments(1)))
 
 
 async def test_bounds_of_no_items_are_errors() -> None:
-    """A stream that could never take an item is not made."""
+    """The number of outstanding items must be positive."""
     async with Client("127.0.0.1:1") as client:
         with pytest.raises(ValueError, match="outstanding"):
             client.stream(outstanding=0)

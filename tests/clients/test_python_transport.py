@@ -1,4 +1,4 @@
-"""The Python client on the wire: deadlines, retries, refusals and absent servers."""
+"""The Python client on the wire: deadlines, retries, errors and unavailable servers."""
 
 import asyncio
 import socket
@@ -15,25 +15,28 @@ from google.protobuf.any_pb2 import Any as AnyMessage
 from google.rpc.error_details_pb2 import ErrorInfo
 from google.rpc.status_pb2 import Status
 from sidecheck import Arguments, Item, RegisteredTool, SidecheckError, Unavailable, Verdict
-from sidecheck.v1.info_service_pb2 import GetServerInfoResponse
-from sidecheck.v1.validation_service_pb2 import ValidateResponse
+from sidecheck.v1.info_service_pb2 import GetServerInfoRequest, GetServerInfoResponse
+from sidecheck.v1.validation_service_pb2 import ValidateRequest, ValidateResponse
 from sidecheck.v1.verdict_pb2 import Verdict as VerdictMessage
-from sidecheck.wire import rpcs
-from support.clients import FACES, connect
+from sidecheck.wire.rpcs import Rpc, find_rpc
+from support.clients import CLIENT_KINDS, connect
 
 TOOL = RegisteredTool("weather", "get_forecast")
 YES = ValidateResponse(verdict=VerdictMessage(valid=True, enforced=True), registry_revision=3)
 EXPECTED = Verdict(valid=True, registry_revision=3)
 
 Context: TypeAlias = grpc.aio.ServicerContext[Any, Any]
+#: Validates one payload.
+VALIDATE = find_rpc(ValidateRequest)
+
 Answer: TypeAlias = Callable[[Any, Context], Awaitable[Any]]
 
 
 @asynccontextmanager
 async def serving(
-    answer: Answer, rpc: rpcs.Rpc[Any, Any] = rpcs.VALIDATE, address: str = "127.0.0.1:0"
+    answer: Answer, rpc: Rpc = VALIDATE, address: str = "127.0.0.1:0"
 ) -> AsyncIterator[str]:
-    """Serve one procedure with *answer* and yield the address."""
+    """Serve one method with the handler *answer* and yield the address."""
     handler = grpc.unary_unary_rpc_method_handler(
         answer, rpc.request.FromString, rpc.response.SerializeToString
     )
@@ -49,15 +52,15 @@ async def serving(
         await server.stop(None)
 
 
-@pytest.fixture(params=FACES)
-def face(request: pytest.FixtureRequest) -> str:
-    """Return each face of the client in turn."""
+@pytest.fixture(params=CLIENT_KINDS)
+def kind(request: pytest.FixtureRequest) -> str:
+    """Return each kind of client in turn."""
     return str(request.param)
 
 
 @pytest.fixture
 def closed_port() -> str:
-    """Return an address at which nobody listens."""
+    """Return an address without a server."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         return f"127.0.0.1:{free.getsockname()[1]}"
@@ -70,8 +73,8 @@ def closed_port() -> str:
         pytest.param(30.0, 30.0, id="or what the call says"),
     ],
 )
-async def test_the_server_is_told_the_deadline(
-    face: str, expected: float, given: float | None
+async def test_the_deadline_is_sent_to_the_server(
+    kind: str, expected: float, given: float | None
 ) -> None:
     """It travels with the call, so that the server can stop too."""
     left: list[float] = []
@@ -80,21 +83,21 @@ async def test_the_server_is_told_the_deadline(
         left.append(context.time_remaining() or 0.0)
         return YES
 
-    async with serving(answer) as address, connect(face, address) as client:
+    async with serving(answer) as address, connect(kind, address) as client:
         assert await client.validate(TOOL, {}, timeout=given) == EXPECTED
     assert len(left) == 1
     # What is missing was spent on the way.
     assert expected - 1.9 < left[0] < expected + 0.1
 
 
-async def test_the_deadline_ends_a_call_in_time(face: str) -> None:
+async def test_the_deadline_ends_a_call_in_time(kind: str) -> None:
     """Not before: the timeout of a service config would come up to 1.5 s early."""
 
     async def never(request: Any, context: Context) -> ValidateResponse:
         await asyncio.sleep(60)
         return YES
 
-    async with serving(never) as address, connect(face, address) as client:
+    async with serving(never) as address, connect(kind, address) as client:
         begun = time.monotonic()
         with pytest.raises(Unavailable) as raised:
             await client.validate(TOOL, {}, timeout=1.2)
@@ -113,7 +116,7 @@ async def test_the_deadline_ends_a_call_in_time(face: str) -> None:
     ],
 )
 async def test_only_unavailable_is_tried_again(
-    face: str, expected: int, code: grpc.StatusCode, failures: int
+    kind: str, expected: int, code: grpc.StatusCode, failures: int
 ) -> None:
     """Three times at most."""
     attempts = 0
@@ -125,7 +128,7 @@ async def test_only_unavailable_is_tried_again(
             await context.abort(code, "not now")
         return YES
 
-    async with serving(answer) as address, connect(face, address) as client:
+    async with serving(answer) as address, connect(kind, address) as client:
         if expected > failures:
             assert await client.validate(TOOL, {}) == EXPECTED
         else:
@@ -135,7 +138,7 @@ async def test_only_unavailable_is_tried_again(
 
 
 def refusing(reason: str, code: grpc.StatusCode) -> Answer:
-    """Return a handler that refuses with *reason* under *code*."""
+    """Return a handler that fails with *reason* and *code*."""
     detail = AnyMessage()
     detail.Pack(ErrorInfo(reason=reason, domain="sidecheck", metadata={"name": "n"}))
     status = Status(code=code.value[0], message="no", details=[detail])
@@ -148,25 +151,25 @@ def refusing(reason: str, code: grpc.StatusCode) -> Answer:
     return answer
 
 
-async def test_reasons_cross_the_wire(face: str) -> None:
-    """A refusal is raised with its reason, whatever *on_unavailable* says."""
+async def test_reasons_cross_the_wire(kind: str) -> None:
+    """An error is raised with its reason under every policy."""
     refusal = SidecheckError("UNKNOWN_TOOL", "no", {"name": "n"}, grpc.StatusCode.NOT_FOUND)
     answer = refusing("UNKNOWN_TOOL", grpc.StatusCode.NOT_FOUND)
     async with (
         serving(answer) as address,
-        connect(face, address, on_unavailable="allow") as client,
+        connect(kind, address, on_unavailable="allow") as client,
     ):
         with pytest.raises(SidecheckError) as raised:
             await client.validate(TOOL, {})
     assert refusal == raised.value
 
 
-async def test_a_server_that_goes_away_is_unavailable(face: str) -> None:
-    """A draining server answers, but not the question."""
+async def test_a_server_that_goes_away_is_unavailable(kind: str) -> None:
+    """A draining server responds, but not with a result."""
     answer = refusing("SHUTTING_DOWN", grpc.StatusCode.UNAVAILABLE)
     async with (
         serving(answer) as address,
-        connect(face, address, on_unavailable="allow") as client,
+        connect(kind, address, on_unavailable="allow") as client,
     ):
         verdict = await client.validate(TOOL, {})
     assert [True, ["SIDECHECK_UNAVAILABLE"]] == [
@@ -176,11 +179,11 @@ async def test_a_server_that_goes_away_is_unavailable(face: str) -> None:
 
 
 @pytest.mark.parametrize(("expected", "policy"), [(True, "allow"), (False, "deny")])
-async def test_no_server_is_answered_by_policy(
-    face: str, closed_port: str, expected: bool, policy: str
+async def test_the_policy_applies_while_no_server_responds(
+    kind: str, closed_port: str, expected: bool, policy: str
 ) -> None:
     """For one payload and for many."""
-    async with connect(face, closed_port, on_unavailable=policy) as client:
+    async with connect(kind, closed_port, on_unavailable=policy) as client:
         verdicts = [
             await client.validate(TOOL, {}),
             *await client.validate_batch([Item(Arguments({}))] * 2, target=TOOL),
@@ -190,9 +193,9 @@ async def test_no_server_is_answered_by_policy(
     ]
 
 
-async def test_no_server_is_raised_by_default(face: str, closed_port: str) -> None:
+async def test_no_server_is_raised_by_default(kind: str, closed_port: str) -> None:
     """Within the deadline, and after the retries."""
-    async with connect(face, closed_port) as client:
+    async with connect(kind, closed_port) as client:
         with pytest.raises(Unavailable) as raised:
             await client.validate(TOOL, {})
         with pytest.raises(Unavailable):
@@ -201,9 +204,9 @@ async def test_no_server_is_raised_by_default(face: str, closed_port: str) -> No
 
 
 async def test_no_proxy_stands_between(
-    face: str, closed_port: str, monkeypatch: pytest.MonkeyPatch
+    kind: str, closed_port: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Plain text for a neighbour does not go through what ``http_proxy`` names."""
+    """Plain text must not pass through the ``http_proxy``."""
     monkeypatch.setenv("http_proxy", f"http://{closed_port}")
     monkeypatch.setenv("grpc_proxy", f"http://{closed_port}")
     monkeypatch.delenv("no_proxy", raising=False)
@@ -212,11 +215,11 @@ async def test_no_proxy_stands_between(
     async def answer(request: Any, context: Context) -> ValidateResponse:
         return YES
 
-    async with serving(answer) as address, connect(face, address) as client:
+    async with serving(answer) as address, connect(kind, address) as client:
         assert await client.validate(TOOL, {}) == EXPECTED
 
 
-async def test_sockets_in_the_file_system_are_addresses(face: str, tmp_path: Path) -> None:
+async def test_sockets_in_the_file_system_are_addresses(kind: str, tmp_path: Path) -> None:
     """A sidecar needs no port."""
 
     async def answer(request: Any, context: Context) -> ValidateResponse:
@@ -224,28 +227,28 @@ async def test_sockets_in_the_file_system_are_addresses(face: str, tmp_path: Pat
 
     async with (
         serving(answer, address=f"unix:{tmp_path}/s") as address,
-        connect(face, address) as client,
+        connect(kind, address) as client,
     ):
         assert await client.validate(TOOL, {}) == EXPECTED
 
 
-async def test_answers_may_be_larger_than_the_default_of_grpc(face: str) -> None:
-    """The server bounds what it receives, not what it says: gRPC alone stops at 4 MiB."""
+async def test_responses_may_exceed_the_default_limit_of_grpc(kind: str) -> None:
+    """The server limits requests, not responses; gRPC's default is 4 MiB."""
     version = "x" * (5 << 20)
 
     async def answer(request: Any, context: Context) -> GetServerInfoResponse:
         return GetServerInfoResponse(version=version)
 
     async with (
-        serving(answer, rpcs.GET_SERVER_INFO) as address,
-        connect(face, address) as client,
+        serving(answer, find_rpc(GetServerInfoRequest)) as address,
+        connect(kind, address) as client,
     ):
         info = await client.info(timeout=120)
     assert len(version) == len(info.version)
 
 
 async def test_an_abandoned_call_is_cancelled() -> None:
-    """The server learns of it at once and not at the deadline."""
+    """The server sees it at once and not at the deadline."""
     begun, ended = asyncio.Event(), asyncio.Event()
 
     async def answer(request: Any, context: Context) -> ValidateResponse:

@@ -2,24 +2,28 @@
 
 import pytest
 from sidecheck import (
+    BlockingClient,
+    Client,
     InvalidPayload,
+    OnUnavailable,
     Repair,
     Severity,
     Verdict,
     Violation,
 )
-from sidecheck.absence import OnUnavailable
-from sidecheck.conversations import Conversations
 
 
+@pytest.mark.parametrize("kind", [Client, BlockingClient])
 @pytest.mark.parametrize(
     ("timeout", "policy"),
     [(0, "raise"), (-1.0, "raise"), (float("nan"), "raise"), (2.0, "ignore")],
 )
-def test_settings_are_checked_at_once(timeout: float, policy: OnUnavailable) -> None:
+def test_settings_are_checked_at_once(
+    kind: type[Client | BlockingClient], timeout: float, policy: OnUnavailable
+) -> None:
     """A client that could never work is not made."""
     with pytest.raises(ValueError, match=r"timeout|on_unavailable"):
-        Conversations(timeout, policy)
+        kind("localhost:1", timeout=timeout, on_unavailable=policy)
 
 
 def test_an_invalid_verdict_is_raised_on_demand() -> None:

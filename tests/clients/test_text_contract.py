@@ -1,4 +1,4 @@
-"""The text contract: the schema that the client ships, its Python face and the server agree."""
+"""The text contract: the schema that the client ships, its Python kind and the server agree."""
 
 import json
 from typing import Any
@@ -64,7 +64,7 @@ def test_schema_and_predicate_agree(expected: bool, payload: Any) -> None:
     assert (expected, expected) == (get_validator().is_valid(payload), is_canonical(payload))
 
 
-def test_the_server_says_the_same(shared_server: RunningServer) -> None:
+def test_the_server_agrees(shared_server: RunningServer) -> None:
     """Its profile and the schema are one contract."""
     expected = [case.values[0] for case in PAYLOADS]
     # Encoded here: the client takes a bare string for JSON text.
@@ -77,7 +77,7 @@ def test_the_server_says_the_same(shared_server: RunningServer) -> None:
     }
 
 
-def test_validate_says_what_is_wrong() -> None:
+def test_validate_raises_for_violations() -> None:
     """Nothing if nothing is."""
     validate({"content": [TEXT], "isError": False})
     with pytest.raises(jsonschema.ValidationError, match="'isError' is a required property"):
@@ -96,5 +96,5 @@ def test_results_are_built() -> None:
     assert {"content": [TEXT], "isError": False} == build_result("12 °C")
     assert {"content": [{"type": "text", "text": ""}], "isError": True} == build_result("", True)
     broken: Any = None
-    with pytest.raises(TypeError, match="a str and a bool"):
+    with pytest.raises(TypeError, match="must be a str"):
         build_result(broken)

@@ -54,10 +54,10 @@ class Tools:
 
 
 class Checking:
-    """A checker of either face, with a real server behind it."""
+    """A checker of either kind, with a real server."""
 
-    def __init__(self, face: str, address: str) -> None:
-        self._face = face
+    def __init__(self, kind: str, address: str) -> None:
+        self._face = kind
         self._address = address
 
     async def __call__(
@@ -84,7 +84,7 @@ class Checking:
 
 @pytest.fixture(params=["asynchronous", "blocking"])
 def checking(request: pytest.FixtureRequest, shared_server: RunningServer) -> Checking:
-    """Return a checker of each face in turn."""
+    """Return each kind of checker in turn."""
     return Checking(request.param, shared_server.address)
 
 
@@ -118,7 +118,7 @@ class Result:
         ),
     ],
 )
-async def test_nothing_is_said_of_what_fits(checking: Checking, name: str, result: Any) -> None:
+async def test_valid_results_pass(checking: Checking, name: str, result: Any) -> None:
     """Errors are not checked, nor results of tools without an output schema."""
     await checking(Tools(TIDES, FORECAST), (name, result))
 
@@ -182,7 +182,7 @@ async def test_the_protocol_version_decides(checking: Checking) -> None:
         await checking(Tools(LIST), listed, version="2025-11-25")
 
 
-async def test_a_tool_that_is_not_listed_is_told_of(
+async def test_a_tool_that_is_not_listed_is_logged(
     checking: Checking, caplog: pytest.LogCaptureFixture
 ) -> None:
     """It cannot be checked; the list is asked for each time."""
@@ -274,7 +274,7 @@ async def test_tools_can_be_learned_and_forgotten() -> None:
     assert ([None], 1) == (tools.asked, len(fake.calls))
 
 
-async def test_who_misses_at_one_time_asks_once() -> None:
+async def test_callers_who_misses_at_one_time_asks_once() -> None:
     """In tasks and in threads."""
     tools = Tools(FORECAST)
     checker = ResultChecker(FakeValidator(), tools.awaited)
@@ -291,7 +291,7 @@ async def test_who_misses_at_one_time_asks_once() -> None:
     assert ([None], [None]) == (tools.asked, blocking_tools.asked)
 
 
-async def test_other_refusals_are_raised_as_they_are() -> None:
+async def test_other_errors_are_raised_unchanged() -> None:
     """Nothing is wrong with the schema, nor with the result."""
     refusal = SidecheckError("LIMIT_EXCEEDED", "too large")
     with pytest.raises(SidecheckError) as raised:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from fastmcp.tools import Tool
-from sidecheck import unbox
+from sidecheck import unwrap
 from sidecheck_server.core.mcp.results import Value, Whole, normalized
 from sidecheck_server.core.mcp.wrapping.definitions import adapt_tool
 from support.compiling import LIMITS, evaluate_all
@@ -54,4 +54,4 @@ async def test_its_boxes_are_known_and_opened(function: Any, value: Any) -> None
     assert [{"result": value}] * 2 == [same["structuredContent"], made["structuredContent"]]
     assert value == opened["structuredContent"]
     assert "_meta" not in opened
-    assert [value] * 2 == [unbox(same), unbox(made, tool=json.loads(old.json))]
+    assert [value] * 2 == [unwrap(same), unwrap(made, tool=json.loads(old.json))]

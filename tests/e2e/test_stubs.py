@@ -20,7 +20,7 @@ TYPESCRIPT = REPOSITORY / "clients" / "typescript"
 LINES = """\
 {"valid":true,"codes":[]}
 {"valid":false,"codes":["REQUIRED"]}
-{"refused":"UNSUPPORTED_DIALECT","status":"INVALID_ARGUMENT"}
+{"error":"UNSUPPORTED_DIALECT","status":"INVALID_ARGUMENT"}
 {"id":"0","valid":true}
 {"id":"1","valid":false}
 """

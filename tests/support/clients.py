@@ -1,4 +1,4 @@
-"""Both faces of the Python client in one form, so that one test tries both."""
+"""Asynchronous and blocking clients with one interface, so that one test covers both."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -14,14 +14,14 @@ from sidecheck import (
     Tool,
 )
 
-__all__ = ["FACES", "connect"]
+__all__ = ["CLIENT_KINDS", "connect"]
 
-FACES = ("asynchronous", "blocking")
+CLIENT_KINDS = ("asynchronous", "blocking")
 
 
-def connect(face: str, address: str, **settings: Any) -> Client:
-    """Return a client of that face; a blocking one waits in a thread of its own."""
-    if face == "blocking":
+def connect(kind: str, address: str, **settings: Any) -> Client:
+    """Return a client of that kind; a blocking one waits in threads."""
+    if kind == "blocking":
         return cast("Client", Threaded(BlockingClient(address, **settings)))
     return Client(address, **settings)
 
@@ -61,14 +61,14 @@ class Threaded:
             yield tool
 
     async def list_rules(self, *arguments: Any, **settings: Any) -> AsyncIterator[Rule]:
-        told = await asyncio.to_thread(lambda: [*self._client.list_rules(*arguments, **settings)])
-        for rule in told:
+        rules = await asyncio.to_thread(lambda: [*self._client.list_rules(*arguments, **settings)])
+        for rule in rules:
             yield rule
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         method = getattr(self._client, name)
 
-        async def waited(*arguments: Any, **settings: Any) -> Any:
+        async def call(*arguments: Any, **settings: Any) -> Any:
             return await asyncio.to_thread(method, *arguments, **settings)
 
-        return waited
+        return call

@@ -1,50 +1,49 @@
-"""Takes the answers of a stream with either face of the Python client."""
+"""Reads the outcomes of streams with either kind of client."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable
 from contextlib import aclosing, closing
 from typing import Any
 
-from sidecheck import Arguments, BlockingClient, Client, Item, SidecheckError
-from sidecheck.streams import Answer
+from sidecheck import Arguments, BlockingClient, Client, Item, SidecheckError, StreamOutcome
 
-__all__ = ["collect", "items", "take", "told"]
+__all__ = ["collect", "items", "read", "summarize"]
 
 
 def items(*payloads: Any) -> list[tuple[str, Item]]:
-    """Return an item for each payload, called by its position."""
-    return [(str(at), Item(Arguments(payload))) for at, payload in enumerate(payloads)]
+    """Return an item for each payload, with its index as the id."""
+    return [(str(index), Item(Arguments(payload))) for index, payload in enumerate(payloads)]
 
 
-def told(answers: Iterable[Answer]) -> list[tuple[str, object]]:
-    """Return what was answered: valid or not, or the reason of a refusal."""
+def summarize(outcomes: Iterable[StreamOutcome]) -> list[tuple[str, object]]:
+    """Return the validity, or the reason of the error, with each id."""
     return [
         (id_, outcome.reason if isinstance(outcome, SidecheckError) else outcome.valid)
-        for id_, outcome in answers
+        for id_, outcome in outcomes
     ]
 
 
-async def collect(answers: AsyncIterator[Answer], into: list[Answer]) -> None:
-    """Put the answers *into* a list that keeps them if the stream ends early."""
-    async for answer in answers:
-        into.append(answer)  # noqa: PERF401  (extend would lose them)
+async def collect(outcomes: AsyncIterator[StreamOutcome], into: list[StreamOutcome]) -> None:
+    """Append the outcomes to a list, which keeps them if the stream ends early."""
+    async for outcome in outcomes:
+        into.append(outcome)  # noqa: PERF401  (extend would lose them)
 
 
-async def take(
-    face: str, address: str, given: Iterable[tuple[str, Item]], **settings: Any
-) -> AsyncGenerator[Answer, None]:
-    """Yield the answers to the items *given*; a blocking client waits in a thread."""
-    if face == "blocking":
+async def read(
+    kind: str, address: str, pairs: Iterable[tuple[str, Item]], **settings: Any
+) -> AsyncGenerator[StreamOutcome, None]:
+    """Yield the outcomes of ids and items; a blocking client waits in a thread."""
+    if kind == "blocking":
         with (
-            BlockingClient(address, timeout=120) as client,
-            closing(client.validate_stream(given, **settings)) as answers,
+            BlockingClient(address, timeout=120) as blocking,
+            closing(blocking.validate_stream(pairs, **settings)) as outcomes,
         ):
-            while (answer := await asyncio.to_thread(next, answers, None)) is not None:
-                yield answer
+            while (outcome := await asyncio.to_thread(next, outcomes, None)) is not None:
+                yield outcome
     else:
         async with (
-            Client(address, timeout=120) as aio,
-            aclosing(aio.validate_stream(given, **settings)) as coming,
+            Client(address, timeout=120) as client,
+            aclosing(client.validate_stream(pairs, **settings)) as stream,
         ):
-            async for answer in coming:
-                yield answer
+            async for outcome in stream:
+                yield outcome

@@ -1,4 +1,4 @@
-"""The tools that the tests of the Python client register."""
+"""Tools for the tests of the Python client."""
 
 from typing import Any
 
@@ -15,12 +15,12 @@ OUTPUT = {"type": "object", "required": ["celsius"]}
 FORECAST = {"name": "get_forecast", "inputSchema": INPUT}
 ALERTS = {"name": "get_alerts", "inputSchema": {"type": "object"}, "outputSchema": OUTPUT}
 
-#: The first of them, once it is registered.
+#: The registered forecast tool.
 REGISTERED = RegisteredTool("weather", "get_forecast")
 
 
 async def register(client: Client, *definitions: dict[str, Any], **settings: Any) -> list[Action]:
-    """Register the definitions for the server "weather" and return what became of each."""
+    """Register the definitions for the server "weather" and return the actions."""
     tools = [ToolDefinition(definition) for definition in definitions]
     registration = await client.register("weather", tools, **settings)
     return [outcome.action for outcome in registration.outcomes]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sidecheck import Judgement, RegisteredTool, Target, ToolDefinition, Verdict
+from sidecheck import RegisteredTool, Target, ToolDefinition, ValidateOutcome, Verdict
 
 __all__ = ["Call", "in_short", "planned_calls"]
 
@@ -44,7 +44,7 @@ class Call:
         return json.dumps(self.arguments)
 
 
-def in_short(judgement: Judgement) -> str:
+def in_short(judgement: ValidateOutcome) -> str:
     """Return ``valid``, ``invalid`` with the codes, or ``error`` with the reason."""
     if not isinstance(judgement, Verdict):
         return f"error {judgement.reason}"

@@ -11,8 +11,8 @@ from sidecheck import (
     Arguments,
     BlockingClient,
     Item,
-    Judgement,
     ToolDefinition,
+    ValidateOutcome,
     Verdict,
 )
 
@@ -37,7 +37,7 @@ def demonstrate(environment: Path, folder: Path) -> bool:
     Raises:
         NoAnswer: The MCP servers are not installed, or one gave no answer.
         NotReady: The service did not start.
-        Refused: The service returned an unexpected error.
+        SidecheckError: The service returned an unexpected error.
     """
     begun = time.monotonic()
     servers = Servers(environment, folder)
@@ -102,7 +102,7 @@ class _Steps:
 
     def call(self, calls: Iterable[Call]) -> None:
         """Make *calls* and validate their structured results too."""
-        rows: list[tuple[str, str, str, Judgement | None]] = []
+        rows: list[tuple[str, str, str, ValidateOutcome | None]] = []
         for call in calls:
             rows.append((call.label, "arguments", call.text, None))
             offer = self._offers[call.server]
@@ -127,7 +127,7 @@ class _Steps:
         self._report.heading("Make the valid calls and validate their results")
         self._report.exchange(rows)
 
-    def _expect(self, expected: str, judgement: Judgement, what: str) -> None:
+    def _expect(self, expected: str, judgement: ValidateOutcome, what: str) -> None:
         """Count an outcome, and record it unless it is the *expected* one."""
         self.judged += 1
         found = in_short(judgement)

@@ -8,7 +8,7 @@ from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
-from sidecheck import Judgement, Registration, ServerInfo, SidecheckError, Violation
+from sidecheck import Registration, ServerInfo, SidecheckError, ValidateOutcome, Violation
 
 from demo.calls import Call, in_short
 from demo.mcp_servers import Offer
@@ -55,7 +55,7 @@ class Report:
             )
         self._print(table)
 
-    def judgements(self, judged: Iterable[tuple[Call, Judgement]]) -> None:
+    def judgements(self, judged: Iterable[tuple[Call, ValidateOutcome]]) -> None:
         """Print the outcome of each call."""
         table = _table("", "tool", "arguments", "outcome")
         for number, (call, judgement) in enumerate(judged, start=1):
@@ -64,7 +64,7 @@ class Report:
         note = "* against a narrower definition, sent along in place of the registered one"
         self._print(Text(note, "dim"))
 
-    def reasons(self, judged: Iterable[tuple[Call, Judgement]]) -> None:
+    def reasons(self, judged: Iterable[tuple[Call, ValidateOutcome]]) -> None:
         """Print the violations of each call that is not valid, and the text for its model."""
         for number, (call, judgement) in enumerate(judged, start=1):
             if in_short(judgement) == "valid":
@@ -77,7 +77,7 @@ class Report:
             lines = judgement.tool_error_text.splitlines()
             self._print(_columns([("|", line) for line in lines], padding=1), indent=5)
 
-    def exchange(self, rows: Iterable[tuple[str, str, str, Judgement | None]]) -> None:
+    def exchange(self, rows: Iterable[tuple[str, str, str, ValidateOutcome | None]]) -> None:
         """Print what a tool received and returned: tool, part, content, verdict."""
         table = _table("tool", "part", "content", "verdict")
         for tool, part, content, judgement in rows:
@@ -128,6 +128,6 @@ def _cells(violation: Violation) -> tuple[str, str, str]:
     return (violation.instance_location or "(root)", violation.code, violation.message)
 
 
-def _word(judgement: Judgement) -> Text:
+def _word(judgement: ValidateOutcome) -> Text:
     word = in_short(judgement).partition(" ")[0]
     return Text(word, style=_COLOURS[word])

@@ -1,82 +1,82 @@
 """The Python client of Sidecheck, the validation sidecar for the Model Context Protocol.
 
-`Client` is asynchronous and `BlockingClient` is not; both return a `Verdict` for
-every payload, valid or not, and raise `SidecheckError` where none could be judged.
+`Client` is asynchronous and `BlockingClient` is not. Both return a `Verdict` for every
+payload, valid or not, and raise `SidecheckError` where no verdict was possible.
 """
 
-from sidecheck.absence import OnUnavailable
-from sidecheck.blocking import BlockingClient
-from sidecheck.blocking_conversion import BlockingConversionClient
-from sidecheck.blocking_inference import BlockingInferenceClient
-from sidecheck.blocking_protocol import BlockingProtocolClient
-from sidecheck.boxes import BoxMismatch, NoValue, unbox
-from sidecheck.checks import (
+from sidecheck._async.client import Client
+from sidecheck._async.conversion import ConversionClient
+from sidecheck._async.inference import InferenceClient
+from sidecheck._async.protocol import ProtocolClient
+from sidecheck._async.session import Session
+from sidecheck._async.streams import Stream
+from sidecheck._async.validator import Validator
+from sidecheck._blocking.client import BlockingClient
+from sidecheck._blocking.conversion import BlockingConversionClient
+from sidecheck._blocking.inference import BlockingInferenceClient
+from sidecheck._blocking.protocol import BlockingProtocolClient
+from sidecheck._blocking.session import BlockingSession
+from sidecheck._blocking.streams import BlockingStream
+from sidecheck._blocking.validator import BlockingValidator
+from sidecheck.conversion import (
+    ConversionMode,
+    ConversionOptions,
+    ConvertedCall,
+    ConvertedResult,
+    ConvertedTool,
+    ConvertedTools,
+    Convertible,
+    Effect,
+    Loss,
+    LossAction,
+    MappingJson,
+    ModelApi,
+    ServerPrefix,
+    ToolConversion,
+    ToolToConvert,
+)
+from sidecheck.converter import ConversionError, ConversionFailure, MCPToOpenAIConverter
+from sidecheck.definitions import (
+    AdaptedTool,
+    Diagnostic,
+    InferredTool,
+    InferredTools,
+    OnUnsupported,
+)
+from sidecheck.errors import SidecheckError, StreamClosed, StreamUnavailable, Unavailable
+from sidecheck.info import Engine, Limits, ServerInfo
+from sidecheck.protocol import (
+    CheckedNames,
+    CheckedTools,
     CheckItem,
     CheckOptions,
+    CheckOutcome,
+    CheckResult,
+    Disposition,
     Elicitation,
     ElicitationResult,
+    NameCollision,
+    NormalizedResult,
     ProtocolContext,
     ProtocolJson,
     ProtocolMessage,
     ResultProfile,
+    Rule,
     Sampling,
     Sender,
-    ToolResult,
-)
-from sidecheck.client import Client
-from sidecheck.conversion import ConversionClient
-from sidecheck.conversions import (
-    Converted,
-    ConvertedResult,
-    ConvertedTools,
-    Direction,
-    Loss,
-    LossAction,
-    RestoredCall,
-    ToolConversion,
-)
-from sidecheck.converter import ConversionError, ConversionFailure, MCPToOpenAIConverter
-from sidecheck.converting import (
-    ConversionOptions,
-    Convertible,
-    Mode,
-    ModelApi,
-    PlanJson,
-    ServerPrefix,
-    ToolToConvert,
-)
-from sidecheck.errors import SidecheckError, StreamEnded, StreamUnavailable, Unavailable
-from sidecheck.findings import (
-    CheckedNames,
-    CheckedTools,
-    CheckOutcome,
-    CheckResult,
-    Disposition,
-    NameCollision,
-    Rule,
     ToolNameOutcome,
     ToolOutcome,
+    ToolResult,
 )
-from sidecheck.inference_client import InferenceClient
-from sidecheck.inferred import Diagnostic, Inferred, InferredTool, OnUnsupported
-from sidecheck.info import Engine, Limits, ServerInfo
-from sidecheck.items import (
-    ABSENT,
-    Absent,
-    Arguments,
-    CallParams,
-    CallResult,
-    Item,
-    Payload,
-    StructuredContent,
-    Subject,
+from sidecheck.registry import (
+    Action,
+    ChangePolicy,
+    Deletion,
+    Registration,
+    RegistrationOutcome,
+    Tool,
 )
-from sidecheck.options import Coercion, Detail, OnUnknownTool, Options, UnknownArguments
-from sidecheck.protocol import ProtocolClient
-from sidecheck.repairs import Change, Repair
-from sidecheck.returned import AdaptedTool, NormalizedResult
-from sidecheck.sessions import BlockingSession, Session
-from sidecheck.streams import BlockingStream, Stream
+from sidecheck.streams import StreamOutcome
 from sidecheck.targets import (
     DefinitionDigest,
     Document,
@@ -88,12 +88,34 @@ from sidecheck.targets import (
     ToolDefinition,
     ToolJson,
 )
-from sidecheck.texts import JsonText
-from sidecheck.tools import Action, ChangePolicy, Deletion, Outcome, Registration, Tool
-from sidecheck.validators import BlockingValidator, Validator
-from sidecheck.verdicts import InvalidPayload, Verdict
-from sidecheck.violations import Severity, Violation
-from sidecheck.wire.responses import Judgement
+from sidecheck.validation import (
+    ABSENT,
+    Absent,
+    Arguments,
+    CallParams,
+    CallResult,
+    Coercion,
+    Detail,
+    Item,
+    OnUnavailable,
+    OnUnknownTool,
+    Options,
+    Payload,
+    StructuredContent,
+    Subject,
+    UnknownArguments,
+    ValidateOutcome,
+)
+from sidecheck.verdicts import (
+    Change,
+    InvalidPayload,
+    JsonText,
+    Repair,
+    Severity,
+    Verdict,
+    Violation,
+)
+from sidecheck.wrapping import NoValue, WrapMismatch, unwrap
 
 __all__ = [
     "ABSENT",
@@ -108,7 +130,6 @@ __all__ = [
     "BlockingSession",
     "BlockingStream",
     "BlockingValidator",
-    "BoxMismatch",
     "CallParams",
     "CallResult",
     "Change",
@@ -124,33 +145,34 @@ __all__ = [
     "ConversionClient",
     "ConversionError",
     "ConversionFailure",
+    "ConversionMode",
     "ConversionOptions",
-    "Converted",
+    "ConvertedCall",
     "ConvertedResult",
+    "ConvertedTool",
     "ConvertedTools",
     "Convertible",
     "DefinitionDigest",
     "Deletion",
     "Detail",
     "Diagnostic",
-    "Direction",
     "Disposition",
     "Document",
+    "Effect",
     "Elicitation",
     "ElicitationResult",
     "Engine",
     "InferenceClient",
-    "Inferred",
     "InferredTool",
+    "InferredTools",
     "InvalidPayload",
     "Item",
     "JsonText",
-    "Judgement",
     "Limits",
     "Loss",
     "LossAction",
     "MCPToOpenAIConverter",
-    "Mode",
+    "MappingJson",
     "ModelApi",
     "NameCollision",
     "NoValue",
@@ -159,17 +181,15 @@ __all__ = [
     "OnUnknownTool",
     "OnUnsupported",
     "Options",
-    "Outcome",
     "Payload",
-    "PlanJson",
     "ProtocolClient",
     "ProtocolContext",
     "ProtocolJson",
     "ProtocolMessage",
     "RegisteredTool",
     "Registration",
+    "RegistrationOutcome",
     "Repair",
-    "RestoredCall",
     "ResultProfile",
     "Rule",
     "Sampling",
@@ -183,7 +203,8 @@ __all__ = [
     "Severity",
     "SidecheckError",
     "Stream",
-    "StreamEnded",
+    "StreamClosed",
+    "StreamOutcome",
     "StreamUnavailable",
     "StructuredContent",
     "Subject",
@@ -198,8 +219,10 @@ __all__ = [
     "ToolToConvert",
     "Unavailable",
     "UnknownArguments",
+    "ValidateOutcome",
     "Validator",
     "Verdict",
     "Violation",
-    "unbox",
+    "WrapMismatch",
+    "unwrap",
 ]

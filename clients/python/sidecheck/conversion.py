@@ -1,99 +1,277 @@
-"""Conversions for the APIs of providers of models, asynchronously."""
+"""Values of ConversionService: conversions between MCP and the APIs of model providers."""
 
-# ruff: noqa: ASYNC109  (a timeout here is the deadline that the call carries to the server)
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, TypeAlias
 
-from collections.abc import Iterable
+from sidecheck.errors import SidecheckError
+from sidecheck.targets import Target, ToolJson
+from sidecheck.verdicts import Change, JsonText, Verdict
 
-from sidecheck.checks import CheckOptions, ProtocolContext, ProtocolJson, ResultProfile, ToolResult
-from sidecheck.connections import Connection
-from sidecheck.conversion_conversations import ConversionConversations
-from sidecheck.conversions import ConvertedResult, ConvertedTools, RestoredCall
-from sidecheck.converting import ConversionOptions, Convertible, ModelApi, PlanJson
-from sidecheck.options import Options
-from sidecheck.targets import Target
+__all__ = [
+    "ConversionMode",
+    "ConversionOptions",
+    "ConvertedCall",
+    "ConvertedResult",
+    "ConvertedTool",
+    "ConvertedTools",
+    "Convertible",
+    "Effect",
+    "Loss",
+    "LossAction",
+    "MappingJson",
+    "ModelApi",
+    "ServerPrefix",
+    "ToolConversion",
+    "ToolToConvert",
+]
 
-__all__ = ["ConversionClient"]
+#: A mapping of a converted tool: JSON text, or the decoded object.
+MappingJson: TypeAlias = bytes | str | Mapping[str, Any]
 
 
-class ConversionClient:
-    """Turns tools, calls and results into other forms: `Client.conversion`.
+# Requests
 
-    What an API cannot express is told as a `Loss`. JSON given as ``bytes`` or ``str`` is
-    JSON text and sent as it is; any other value is encoded. *timeout* is the deadline in
-    seconds and stands for the client's own.
 
-    All methods raise:
+class ModelApi(StrEnum):
+    """API of a model provider or of a model server."""
 
-    * `SidecheckError`: nothing could be converted; `Unavailable` where no server answers,
-      whatever the client's ``on_unavailable`` says.
-    * ``TypeError`` and ``ValueError``: JSON cannot express what was given.
-    """
+    #: OpenAI Chat Completions.
+    OPENAI_CHAT = "openai-chat"
+    #: OpenAI Responses.
+    OPENAI_RESPONSES = "openai-responses"
+    #: Anthropic Messages.
+    ANTHROPIC = "anthropic"
+    #: Gemini with ``parameters``, a subset of OpenAPI 3.0.
+    GEMINI = "gemini"
+    #: Gemini with ``parametersJsonSchema``.
+    GEMINI_JSON = "gemini-json"
+    #: Amazon Bedrock Converse.
+    BEDROCK = "bedrock"
+    #: Mistral chat completions.
+    MISTRAL = "mistral"
+    #: Ollama chat.
+    OLLAMA = "ollama"
 
-    def __init__(self, connection: Connection, conversations: ConversionConversations) -> None:
-        self._connection = connection
-        self._conversations = conversations
 
-    async def convert_tools(
-        self,
-        api: ModelApi,
-        tools: Iterable[Convertible] = (),
-        *,
-        servers: Iterable[str] = (),
-        options: ConversionOptions | None = None,
-        timeout: float | None = None,
-    ) -> ConvertedTools:
-        """Convert tools for one request to *api*, each by itself, with names that fit together.
+class ConversionMode(StrEnum):
+    """Whether converted tools request the strict mode of the API."""
 
-        A tool is a definition, or any target that finds one; `ToolToConvert` says its
-        server as well. The registered tools of *servers* come after *tools*, by name.
-        Together they may be as many as `Limits.batch_items`.
+    #: Never. Keywords that the API rejects are widened, never narrowed.
+    COMPATIBLE = "compatible"
+    #: For tools whose strict form, with its mapping, admits the same payloads as the
+    #: original; other tools are converted as with `COMPATIBLE`.
+    STRICT_IF_LOSSLESS = "strict_if_lossless"
+    #: For every tool; a tool without a strict form is an error, as is every tool for
+    #: Gemini and Ollama, which have no strict mode. May narrow, which is a `Loss`.
+    STRICT = "strict"
+
+
+class ServerPrefix(StrEnum):
+    """When tool names are prefixed with the name of their server and ``__``."""
+
+    #: If the request has tools of several servers.
+    AUTOMATIC = "automatic"
+    #: For every tool that has a server.
+    ALWAYS = "always"
+    #: Never.
+    NEVER = "never"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConversionOptions:
+    """Options of a conversion of tools; the defaults are those of the server."""
+
+    #: Whether to request the strict mode of the API.
+    mode: ConversionMode = ConversionMode.COMPATIBLE
+    #: When to prefix tool names with the server.
+    server_prefix: ServerPrefix = ServerPrefix.AUTOMATIC
+    #: Whether objects that declare properties and do not mention others count as closed,
+    #: so that closing them does not prevent a strict form. Without this,
+    #: `STRICT_IF_LOSSLESS` makes few tools strict.
+    assume_closed: bool = False
+    #: Longest description of a tool, in characters; longer ones are cut, which is a
+    #: `Loss`. 0 is the limit of the API.
+    description_length: int = 0
+    #: Whether to include the output schema, for APIs that accept one.
+    include_output_schema: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ToolToConvert:
+    """A tool to convert, with the server that offers it."""
+
+    #: The tool: registered, by digest, or inline; bare JSON is a definition.
+    tool: Target | ToolJson
+    #: The server, for the tool name; "" is the server that the tool is registered for.
+    server: str = ""
+
+
+#: A tool to convert: a definition or target, alone or with its server.
+Convertible: TypeAlias = ToolToConvert | Target | ToolJson
+
+
+# Responses
+
+
+class LossAction(StrEnum):
+    """What the conversion did with something that it could not keep as it was."""
+
+    #: It is kept, but the API ignores it.
+    KEPT = "kept"
+    #: It is described in the description.
+    DESCRIBED = "described"
+    #: It is expressed differently.
+    REWRITTEN = "rewritten"
+    #: Payloads have another form at this location; the mapping converts them back.
+    ENCODED = "encoded"
+    #: It is omitted.
+    DROPPED = "dropped"
+    #: A value that this release of the client does not know.
+    UNSPECIFIED = "unspecified"
+
+
+class Effect(StrEnum):
+    """Effect of a loss on the set of admitted payloads, after the mapping is applied."""
+
+    #: The same payloads are admitted.
+    EQUIVALENT = "equivalent"
+    #: More payloads are admitted; `convert_tool_call` validates against the original.
+    WIDENED = "widened"
+    #: Fewer payloads are admitted: the model cannot make some valid calls.
+    NARROWED = "narrowed"
+    #: A value that this release of the client does not know.
+    UNSPECIFIED = "unspecified"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loss:
+    """Something that a conversion could not keep as it was."""
+
+    #: JSON Pointer into the definition or result.
+    pointer: str
+    #: The keyword, or the property of the definition; "" where the pointer suffices.
+    keyword: str
+    action: LossAction
+    effect: Effect
+    #: Description for people.
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConvertedTool:
+    """A tool in the form of an API."""
+
+    #: The tool as JSON text: an element of `ConvertedTools.tools`.
+    text: JsonText
+    #: The name by which the model calls the tool.
+    name: str
+    #: Whether the tool requests the strict mode of the API.
+    strict: bool
+    #: The data that `convert_tool_call` needs, as JSON text. It contains no payload values
+    #: and may be stored or sent anywhere. It belongs to this definition: convert the tool
+    #: again when that changes.
+    mapping: JsonText
+    #: All differences from the original, ordered by pointer.
+    losses: tuple[Loss, ...] = ()
+    #: Why the tool is not strict although the mode prefers it; "" otherwise.
+    not_strict_reason: str = ""
+
+    @property
+    def json(self) -> dict[str, Any]:
+        """The decoded tool. Decoded at each access."""
+        value: dict[str, Any] = self.text.value
+        return value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolConversion:
+    """Outcome of the conversion of one tool."""
+
+    #: The server that offers the tool, or "".
+    server: str
+    #: Name of the tool; "" if it cannot be read.
+    name: str
+    #: The converted tool, or the error.
+    outcome: ConvertedTool | SidecheckError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConvertedTools:
+    """Result of a conversion of tools."""
+
+    #: The API that the tools are for.
+    api: ModelApi
+    #: Outcomes of the tools, in the order given.
+    conversions: tuple[ToolConversion, ...]
+    #: Verdict on the converted tools as one request. Instance locations point into
+    #: `converted`: ``/2`` is its third tool.
+    request: Verdict
+
+    @property
+    def converted(self) -> tuple[ConvertedTool, ...]:
+        """The tools that were converted, in order."""
+        outcomes = (conversion.outcome for conversion in self.conversions)
+        return tuple(outcome for outcome in outcomes if isinstance(outcome, ConvertedTool))
+
+    @property
+    def tools(self) -> Any:
+        """The tools as a request to the API takes them. Decoded at each access.
+
+        This is the value of ``tools``: a list, for Gemini with a single object that has
+        ``functionDeclarations``. For Bedrock it is the value of ``toolConfig``, an object.
         """
-        conversation = self._conversations.tools(api, tools, servers, options, timeout)
-        return await self._connection.hold(conversation)
+        tools = [tool.json for tool in self.converted]
+        if self.api is ModelApi.BEDROCK:
+            return {"tools": tools}
+        if self.api in (ModelApi.GEMINI, ModelApi.GEMINI_JSON):
+            return [{"functionDeclarations": tools}]
+        return tools
 
-    async def restore_call(
-        self,
-        call: ProtocolJson,
-        plans: PlanJson | Iterable[PlanJson],
-        *,
-        tool: Target | None = None,
-        options: Options | None = None,
-        timeout: float | None = None,
-    ) -> RestoredCall:
-        """Turn the call that a model made into the ``params`` of a ``tools/call``, and judge it.
+    @property
+    def mappings(self) -> list[JsonText]:
+        """The mappings of all converted tools, for `convert_tool_call`."""
+        return [tool.mapping for tool in self.converted]
 
-        *call* is as the API gave it: an element of ``tool_calls``, a ``function_call``
-        item, a ``tool_use`` block, a ``functionCall`` or ``toolUse`` part. *plans* is the
-        plan of the tool, or those of all tools of the request. *tool* is the original; if
-        it is None, the registered definition that the plan names. A call that cannot be
-        read is an answer: an invalid verdict. Refused with ``MAPPING_MISMATCH`` is a call by
-        a name that no plan is of, and a plan of another definition than that of *tool*.
-        """
-        conversation = self._conversations.call(call, plans, tool, options, timeout)
-        return await self._connection.hold(conversation)
 
-    async def convert_result(  # noqa: PLR0913 - the fields of the request.
-        self,
-        api: ModelApi,
-        result: ProtocolJson,
-        *,
-        call_id: str = "",
-        name: str = "",
-        tool: Target | None = None,
-        profile: ResultProfile = "specification",
-        peers: ProtocolContext | None = None,
-        options: CheckOptions | None = None,
-        timeout: float | None = None,
-    ) -> ConvertedResult:
-        """Turn a ``CallToolResult`` into the message that tells the model, and check it.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConvertedCall:
+    """A model's call in the form of MCP."""
 
-        *call_id* is the id that the API gave the call, *name* the name that the model
-        knows the tool by, as in the call; Gemini and Ollama need the name, and all others
-        the id. *tool* and
-        *profile* are as in `ToolResult`.
-        """
-        given = ToolResult(result, profile, tool)
-        conversation = self._conversations.result(
-            api, given, call_id, name, peers, options, timeout
-        )
-        return await self._connection.hold(conversation)
+    #: The server that offers the tool, or "".
+    server: str
+    #: Original name of the tool.
+    tool: str
+    #: The id that the API gave the call, or "".
+    call_id: str
+    #: The ``params`` of the ``tools/call``; empty if the arguments are not a JSON object.
+    call_params: JsonText
+    #: Verdict on the arguments, validated against the original input schema. If the call
+    #: cannot be read, instance locations point into the call.
+    verdict: Verdict
+    #: Changes of the arguments other than renames. Locations point into the arguments
+    #: that the model sent.
+    changes: tuple[Change, ...] = ()
+    #: The name by which the model called the tool, for `convert_tool_result`, or "".
+    name: str = ""
+
+    @property
+    def arguments(self) -> dict[str, Any] | None:
+        """The decoded arguments; None where there are none. Decoded at each access."""
+        params = self.call_params.value
+        return None if params is None else params["arguments"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConvertedResult:
+    """A tool result in the form of an API."""
+
+    #: A message, for Responses an item, and for Anthropic, Bedrock and Gemini a part of a
+    #: user message. Media are Base64; decode them for botocore, which encodes bytes itself.
+    #: If the verdict is invalid, the message reports the failure.
+    message: JsonText
+    #: Verdict on the result.
+    verdict: Verdict
+    #: What the API cannot express. Pointers point into the result.
+    losses: tuple[Loss, ...] = ()

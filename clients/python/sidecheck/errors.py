@@ -1,15 +1,15 @@
-"""Refusals: no judgement could be made, and why.
+"""Errors of the client: everything that keeps it from returning a result.
 
-All ways in which a call can fail other than by a wrong argument of its own::
+::
 
     Exception
-    ├── Refused                    the server refuses; ``reason`` says why
-    │   ├── Unavailable            nobody was there to answer in time
-    │   │   └── StreamUnavailable  for the rest of a stream; also a StreamEnded
-    │   └── StreamEnded            a stream ended early; ``unanswered`` says what for
-    └── InvalidPayload             raised by `Verdict.raise_for_invalid` alone
+    ├── SidecheckError             no result was possible; ``reason`` is the error reason
+    │   ├── Unavailable            no server responded in time
+    │   │   └── StreamUnavailable  the server of a stream was lost; also a StreamClosed
+    │   └── StreamClosed           a stream ended early; ``unanswered`` lists the pending ids
+    └── InvalidPayload             raised only by `Verdict.raise_for_invalid`
 
-An invalid payload is no refusal: it is judged, and the verdict is returned.
+An invalid payload is not an error: it is returned as a verdict with violations.
 """
 
 from collections.abc import Iterable, Mapping
@@ -17,15 +17,15 @@ from types import MappingProxyType
 
 import grpc
 
-__all__ = ["SidecheckError", "StreamEnded", "StreamUnavailable", "Unavailable"]
+__all__ = ["SidecheckError", "StreamClosed", "StreamUnavailable", "Unavailable"]
 
 
 class SidecheckError(Exception):
-    """No judgement could be made.
+    """A request that has no result, with the reason.
 
-    ``reason`` is the server's stable reason in upper snake case, for example
-    ``UNKNOWN_TOOL``; where the refusal came from gRPC itself, it is the name of
-    the status. ``metadata`` holds the dynamic parts of the message by name.
+    ``reason`` is a stable error reason in upper snake case, for example
+    ``UNKNOWN_TOOL``; for errors of gRPC itself it is the name of the status code.
+    ``metadata`` holds the variable parts of the message by name.
     """
 
     def __init__(
@@ -35,7 +35,7 @@ class SidecheckError(Exception):
         metadata: Mapping[str, str] = MappingProxyType({}),
         status: grpc.StatusCode = grpc.StatusCode.UNKNOWN,
     ) -> None:
-        # A plain dict among the arguments lets pickle carry the refusal.
+        # Pickle restores an exception from its args, so they hold a plain dict.
         super().__init__(reason, message, dict(metadata), status)
         self.reason = reason
         self.message = message
@@ -53,19 +53,19 @@ class SidecheckError(Exception):
 
 
 class Unavailable(SidecheckError):
-    """No server answered in time, after every retry that the deadline allows.
+    """No server responded in time, after all retries that the deadline allows.
 
-    That is the status ``UNAVAILABLE`` or ``DEADLINE_EXCEEDED`` without a reason of
-    Sidecheck's own, or the reason ``SHUTTING_DOWN``. What the client's
-    ``on_unavailable`` says applies to this refusal and no other.
+    The status is ``UNAVAILABLE`` or ``DEADLINE_EXCEEDED`` without an error reason of
+    Sidecheck, or the reason is ``SHUTTING_DOWN``. The client's ``on_unavailable``
+    applies to this error only.
     """
 
 
-class StreamEnded(SidecheckError):
-    """A stream ended before its caller had said that no more items come, or before all answers.
+class StreamClosed(SidecheckError):
+    """A stream ended before it was finished or before all results had arrived.
 
-    ``unanswered`` holds the ids of the items that were taken and have no answer, in
-    their order. They are not tried again, and may be: in another stream.
+    ``unanswered`` holds the ids of the accepted items without a result, in order.
+    They are not retried; the caller may send them again in another stream.
     """
 
     def __init__(
@@ -81,12 +81,12 @@ class StreamEnded(SidecheckError):
         self.args = (*self.args, self.unanswered)
 
     def __str__(self) -> str:
-        return f"{super().__str__()} ({len(self.unanswered):,} items have no answer)"
+        return f"{super().__str__()} ({len(self.unanswered):,} items have no result)"
 
 
-class StreamUnavailable(StreamEnded, Unavailable):
-    """A stream ended because its server stopped, was lost or did not answer in time.
+class StreamUnavailable(StreamClosed, Unavailable):
+    """A stream ended because its server stopped, was lost or did not respond in time.
 
-    It is raised whatever the client's ``on_unavailable`` says: only the caller knows
-    what to do with the rest of its items.
+    It is raised whatever the client's ``on_unavailable`` is: only the caller can
+    decide about the remaining items.
     """

@@ -1,6 +1,6 @@
-"""Copies of JSON that share nothing with it, at any depth.
+"""Deep copies of JSON values, with checks.
 
-This module needs the standard library alone.
+This module needs the standard library only.
 """
 
 import math
@@ -8,48 +8,50 @@ from collections.abc import Iterator
 from types import NoneType
 from typing import Any, Final
 
-__all__ = ["MOST_VALUES", "NotJson", "copied"]
+__all__ = ["MAX_VALUES", "NotJson", "copy_json"]
 
-#: The most values that are copied. Shared Python objects can stand for far more than
-#: they take in memory, and are written out one by one.
-MOST_VALUES: Final = 1_000_000
+#: Most values that are copied. Shared Python objects are written out each time, so they
+#: can stand for far more than they take in memory.
+MAX_VALUES: Final = 1_000_000
 
-#: The most characters of a place that a message tells.
-_MOST_TOLD: Final = 200
+#: Longest location in a message, in characters.
+_MAX_LOCATION: Final = 200
 _PLAIN: Final = frozenset({str, int, bool, NoneType})
 
 
 class NotJson(ValueError):
-    """What was given has no form in JSON; the message says where and why."""
+    """A value that JSON cannot express; the message says where and why."""
 
 
-def copied(source: dict[str, Any], member: str) -> Any:
-    """Return what writing *source* as JSON and reading it back would; so tuples become lists.
+def copy_json(source: dict[str, Any], name: str) -> Any:
+    """Return a copy as if *source* was written as JSON and read: tuples become lists.
 
     Raises:
-        NotJson: JSON cannot express it (RFC 8259): other types, names that are no strings,
-            NaN or infinities, itself within itself; or it has more values than are copied.
-            The message begins with the place, a JSON Pointer that begins with *member*.
+        NotJson: JSON cannot express a value (RFC 8259): another type, a property name that
+            is not a string, NaN or an infinity, or a value that contains itself; or there
+            are more values than are copied. The message begins with the location, a JSON
+            Pointer that begins with *name*.
     """
-    levels = [_Level({member: source})]
-    whole = levels[0].copy
+    levels = [_Level({name: source})]
+    root = levels[0].copy
     try:
         _copy(levels)
     except NotJson as error:
-        pointer = "".join(f"/{_escaped(level.at)}" for level in levels)
-        told = pointer if len(pointer) <= _MOST_TOLD else f"{pointer[:_MOST_TOLD]}…"
-        raise NotJson(f"{told} {error}") from None
-    return whole[member]
+        pointer = "".join(f"/{_escape(level.key)}" for level in levels)
+        if len(pointer) > _MAX_LOCATION:
+            pointer = f"{pointer[:_MAX_LOCATION]}…"
+        raise NotJson(f"{pointer} {error}") from None
+    return root[name]
 
 
 class _Level:
-    """An object or array that is being copied, within those before it."""
+    """An object or array that is being copied, inside those before it."""
 
-    __slots__ = ("at", "copy", "rest", "source")
+    __slots__ = ("copy", "key", "rest", "source")
 
     def __init__(self, source: Any) -> None:
-        #: The member or item that it is about.
-        self.at: str | int = ""
+        #: Name or index of the value that is being copied.
+        self.key: str | int = ""
         self.source = source
         self.copy: Any
         self.rest: Iterator[tuple[Any, Any]]
@@ -62,21 +64,22 @@ class _Level:
             raise NotJson(f"is of type {type(source).__name__}, which JSON cannot express")
 
     def inner(self) -> "_Level | None":
-        """Copy all before the next object or array, and return that; None at the end."""
-        for self.at, value in self.rest:  # noqa: B020  (what it iterates stays the same)
+        """Copy all values before the next object or array, and return that; None at the end."""
+        for self.key, value in self.rest:  # noqa: B020  (the iterator stays the same)
             if type(value) not in _PLAIN and not _is_scalar(value):
                 inner = _Level(value)
-                self.copy[self.at] = inner.copy
+                self.copy[self.key] = inner.copy
                 return inner
-            self.copy[self.at] = value
+            self.copy[self.key] = value
         return None
 
 
 def _check_names(source: dict[Any, Any]) -> None:
     for name in source:
         if not isinstance(name, str):
-            kind = type(name).__name__
-            raise NotJson(f"has a name of type {kind}, which JSON cannot express")
+            raise NotJson(
+                f"has a property name of type {type(name).__name__}, which JSON cannot express"
+            )
 
 
 def _is_scalar(value: object) -> bool:
@@ -86,22 +89,22 @@ def _is_scalar(value: object) -> bool:
 
 
 def _copy(levels: list[_Level]) -> None:
-    # What is being copied, so that an object within itself is found.
-    within: set[int] = set()
-    left = MOST_VALUES
+    # The objects and arrays in progress, to find one that contains itself.
+    open_ids: set[int] = set()
+    remaining = MAX_VALUES
     while levels:
         inner = levels[-1].inner()
         if inner is None:
-            within.discard(id(levels.pop().source))
+            open_ids.discard(id(levels.pop().source))
             continue
-        if id(inner.source) in within:
-            raise NotJson("stands within itself, which JSON cannot express")
-        left -= len(inner.source)
-        if left < 0:
-            raise NotJson(f"is beyond the {MOST_VALUES:,} values that are copied at most")
-        within.add(id(inner.source))
+        if id(inner.source) in open_ids:
+            raise NotJson("contains itself, which JSON cannot express")
+        remaining -= len(inner.source)
+        if remaining < 0:
+            raise NotJson(f"exceeds the limit of {MAX_VALUES:,} values")
+        open_ids.add(id(inner.source))
         levels.append(inner)
 
 
-def _escaped(at: str | int) -> str:
-    return str(at).replace("~", "~0").replace("/", "~1")
+def _escape(key: str | int) -> str:
+    return str(key).replace("~", "~0").replace("/", "~1")

@@ -1,6 +1,6 @@
-"""Python values as JSON: what functions return, by what each type is commonly written as.
+"""JSON values of Python values, such as functions return.
 
-This module needs the standard library alone; models of pydantic write themselves.
+This module needs the standard library only; pydantic models serialize themselves.
 """
 
 import math
@@ -19,83 +19,84 @@ from sidecheck.json_copies import NotJson
 
 __all__ = ["json_value"]
 
-#: How deep values may nest: deeper ones, and those within themselves, are refused.
-DEEPEST: Final = 128
+#: Deepest nesting; also stops at values that contain themselves.
+MAX_DEPTH: Final = 128
 
-_MOST_TOLD: Final = 200
+#: Longest location in a message, in characters.
+_MAX_LOCATION: Final = 200
 
-_Path: TypeAlias = tuple[str | int, ...]
+_Location: TypeAlias = tuple[str | int, ...]
 
 
 def json_value(value: object) -> Any:
-    """Return *value* in terms of JSON: dicts with text as names, lists, texts, numbers, None.
+    """Return the JSON value of *value*: dicts, lists, strings, numbers, booleans or None.
 
-    * An enum member is its value, a dataclass the object of its fields, and a model of
-      pydantic what ``model_dump(mode="json", by_alias=True)`` says.
-    * ``bytes`` are Base64 (RFC 4648, section 4); dates, times and durations are ISO 8601; a
-      ``Decimal``, a ``UUID`` and a path are their text.
-    * A tuple is a list, and so is a set, ordered by the JSON of its items.
-    * Names of members that are numbers, booleans or None become the text that JSON has.
+    * An enum member becomes its value, a dataclass the object of its fields, and a pydantic
+      model the result of ``model_dump(mode="json", by_alias=True)``.
+    * ``bytes`` become Base64 (RFC 4648, section 4), dates, times and durations ISO 8601, a
+      ``Decimal``, a ``UUID`` and a path their text.
+    * A tuple becomes a list, and so does a set, ordered by the JSON of its items.
+    * Property names that are numbers, booleans or None become their JSON text.
 
     Raises:
         NotJson: JSON cannot express it (RFC 8259): another type, NaN or an infinity, two
-            members of one name, or it nests deeper than 128. The message begins with the
-            place, a JSON Pointer, unless that is the whole.
+            properties of the same name, or nesting deeper than 128. The message begins with
+            the location, a JSON Pointer, unless that is the whole value.
     """
-    return _converted(value, ())
+    return _convert(value, ())
 
 
-def _converted(value: object, at: _Path) -> Any:
-    if len(at) > DEEPEST:
-        raise _refused(at[:3], f"nests deeper than {DEEPEST}, which no JSON here may")
+def _convert(value: object, location: _Location) -> Any:
+    if len(location) > MAX_DEPTH:
+        raise _not_json(location[:3], f"nests deeper than the limit of {MAX_DEPTH}")
     for kinds, convert in _BY_TYPE:
         if isinstance(value, kinds):
-            return convert(value, at)
+            return convert(value, location)
     if hasattr(type(value), "__pydantic_serializer__"):
-        return _model(value, at)
+        return _model(value, location)
     if is_dataclass(value) and not isinstance(value, type):
-        members = {field.name: getattr(value, field.name) for field in fields(value)}
-        return _object(members, at)
-    raise _refused(at, f"is of type {type(value).__name__}, which has no form in JSON")
+        properties = {field.name: getattr(value, field.name) for field in fields(value)}
+        return _object(properties, location)
+    raise _not_json(location, f"is of type {type(value).__name__}, which has no JSON form")
 
 
-def _same(value: Any, _at: _Path) -> Any:
+def _plain(value: Any, _location: _Location) -> Any:
     return value
 
 
-def _enum(value: Enum, at: _Path) -> Any:
-    return _converted(value.value, at)
+def _enum(value: Enum, location: _Location) -> Any:
+    return _convert(value.value, location)
 
 
-def _text(value: str, _at: _Path) -> str:
+def _text(value: str, _location: _Location) -> str:
     return str(value)
 
 
-def _integer(value: int, _at: _Path) -> int:
+def _integer(value: int, _location: _Location) -> int:
     return int(value)
 
 
-def _float(value: float, at: _Path) -> float:
+def _float(value: float, location: _Location) -> float:
     if not math.isfinite(value):
-        raise _refused(at, "is NaN or infinite, which JSON cannot express")
+        raise _not_json(location, "is NaN or infinite, which JSON cannot express")
     return float(value)
 
 
-def _decimal(value: Decimal, at: _Path) -> str:
+def _decimal(value: Decimal, location: _Location) -> str:
     if not value.is_finite():
-        raise _refused(at, "is NaN or infinite, which JSON cannot express")
+        raise _not_json(location, "is NaN or infinite, which JSON cannot express")
     return str(value)
 
 
-def _bytes(value: Any, _at: _Path) -> str:
+def _bytes(value: Any, _location: _Location) -> str:
     return b64encode(value).decode()
 
 
-def _moment(value: date | time, _at: _Path) -> str:
+def _iso_time(value: date | time, _location: _Location) -> str:
     return value.isoformat()
 
 
-def _duration(value: timedelta, _at: _Path) -> str:
+def _duration(value: timedelta, _location: _Location) -> str:
     sign, value = ("-", -value) if value < timedelta(0) else ("", value)
     seconds = f"{value.seconds}"
     if value.microseconds:
@@ -103,65 +104,68 @@ def _duration(value: timedelta, _at: _Path) -> str:
     return f"{sign}P{value.days}DT{seconds}S"
 
 
-def _spelled(value: object, _at: _Path) -> str:
+def _string(value: object, _location: _Location) -> str:
     return str(value)
 
 
-def _object(value: Mapping[Any, Any], at: _Path) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for key, member in value.items():
-        name = _name(key, at)
-        if name in found:
-            raise _refused(at, f"has two members that are called {name[:80]!r} in JSON")
-        found[name] = _converted(member, (*at, name))
-    return found
+def _object(value: Mapping[Any, Any], location: _Location) -> dict[str, Any]:
+    properties: dict[str, Any] = {}
+    for key, item in value.items():
+        name = _name(key, location)
+        if name in properties:
+            raise _not_json(location, f"has two properties whose JSON name is {name[:80]!r}")
+        properties[name] = _convert(item, (*location, name))
+    return properties
 
 
-def _name(key: object, at: _Path) -> str:
-    name = _converted(key, at)
+def _name(key: object, location: _Location) -> str:
+    name = _convert(key, location)
     if name is None or isinstance(name, int | float):
         return dumps(name)
     if not isinstance(name, str):
-        raise _refused(at, f"has a name of type {type(key).__name__}, which JSON cannot express")
+        raise _not_json(
+            location, f"has a property name of type {type(key).__name__}, which JSON cannot express"
+        )
     return name
 
 
-def _array(value: Sequence[Any], at: _Path) -> list[Any]:
-    return [_converted(item, (*at, index)) for index, item in enumerate(value)]
+def _array(value: Sequence[Any], location: _Location) -> list[Any]:
+    return [_convert(item, (*location, index)) for index, item in enumerate(value)]
 
 
-def _set(value: Any, at: _Path) -> list[Any]:
-    items = (_converted(item, at) for item in value)
+def _set(value: Any, location: _Location) -> list[Any]:
+    items = (_convert(item, location) for item in value)
     return sorted(items, key=lambda item: dumps(item, sort_keys=True))
 
 
-def _model(value: Any, at: _Path) -> Any:
+def _model(value: Any, location: _Location) -> Any:
     dump = getattr(value, "model_dump", None)
-    if dump is None:  # A dataclass of pydantic.
+    if dump is None:  # A pydantic dataclass.
         dump = type(value).__pydantic_serializer__.to_python
-        return _converted(dump(value, mode="json", by_alias=True), at)
-    return _converted(dump(mode="json", by_alias=True), at)
+        return _convert(dump(value, mode="json", by_alias=True), location)
+    return _convert(dump(mode="json", by_alias=True), location)
 
 
-#: By type; the first that fits. A date and time is a date, and True a number.
-_BY_TYPE: Final[tuple[tuple[Any, Callable[[Any, _Path], Any]], ...]] = (
+#: Converters by type; the first match counts, because True is an int and a datetime a date.
+_BY_TYPE: Final[tuple[tuple[Any, Callable[[Any, _Location], Any]], ...]] = (
     (Enum, _enum),
-    ((bool, type(None)), _same),
+    ((bool, type(None)), _plain),
     (str, _text),
     (int, _integer),
     (float, _float),
     (Decimal, _decimal),
     ((bytes, bytearray, memoryview), _bytes),
-    ((datetime, date, time), _moment),
+    ((datetime, date, time), _iso_time),
     (timedelta, _duration),
-    ((UUID, PurePath), _spelled),
+    ((UUID, PurePath), _string),
     (Mapping, _object),
     ((list, tuple), _array),
     ((set, frozenset), _set),
 )
 
 
-def _refused(at: _Path, why: str) -> NotJson:
-    place = "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in at)
-    told = place if len(place) <= _MOST_TOLD else f"{place[:_MOST_TOLD]}…"
-    return NotJson(f"{told} {why}" if told else f"the value {why}")
+def _not_json(location: _Location, reason: str) -> NotJson:
+    pointer = "".join("/" + str(key).replace("~", "~0").replace("/", "~1") for key in location)
+    if len(pointer) > _MAX_LOCATION:
+        pointer = f"{pointer[:_MAX_LOCATION]}…"
+    return NotJson(f"{pointer} {reason}" if pointer else f"the value {reason}")

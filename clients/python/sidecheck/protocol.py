@@ -1,254 +1,305 @@
-"""Checks by the rules of the protocol, asynchronously."""
+"""Values of ProtocolService: what is checked against the MCP rules, and the results.
 
-# ruff: noqa: ASYNC109  (a timeout here is the deadline that the call carries to the server)
+JSON given as ``bytes`` or ``str`` is JSON text and is sent unchanged; prefer this for
+what was received over a network. Any other value is encoded.
+"""
 
-from collections.abc import AsyncIterator, Iterable, Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final, Literal, TypeAlias
 
-from sidecheck.checks import (
-    CheckItem,
-    CheckOptions,
-    Elicitation,
-    ElicitationResult,
-    ProtocolContext,
-    ProtocolJson,
-    ProtocolMessage,
-    ResultProfile,
-    Sampling,
-    Sender,
-    ToolResult,
-)
-from sidecheck.connections import Connection
-from sidecheck.exchanges import SESSION
-from sidecheck.findings import CheckedNames, CheckedTools, CheckOutcome, CheckResult, Rule
-from sidecheck.forms import Form, asked
-from sidecheck.items import ABSENT, Absent
-from sidecheck.protocol_conversations import ProtocolConversations
-from sidecheck.returned import NormalizedResult, Returned
-from sidecheck.sessions import Session
-from sidecheck.streams import OUTSTANDING
-from sidecheck.targets import Document, Target, ToolDefinition, ToolJson
+from sidecheck.errors import SidecheckError
+from sidecheck.targets import Target
+from sidecheck.validation import ABSENT
+from sidecheck.verdicts import NO_TEXT, JsonText, Severity, Verdict
 
-__all__ = ["ProtocolClient"]
+__all__ = [
+    "CheckItem",
+    "CheckOptions",
+    "CheckOutcome",
+    "CheckResult",
+    "CheckedNames",
+    "CheckedTools",
+    "Disposition",
+    "Elicitation",
+    "ElicitationResult",
+    "Form",
+    "NameCollision",
+    "NormalizedResult",
+    "ProtocolContext",
+    "ProtocolJson",
+    "ProtocolMessage",
+    "ResultProfile",
+    "ReturnValue",
+    "Rule",
+    "Sampling",
+    "Sender",
+    "ToolNameOutcome",
+    "ToolOutcome",
+    "ToolResult",
+    "elicitation_params",
+]
+
+#: JSON of the protocol: JSON text, or an object or array to encode.
+ProtocolJson: TypeAlias = bytes | str | Mapping[str, Any] | Sequence[Any]
+
+#: Sender of a message; "" if unknown, which admits what either side may send.
+Sender: TypeAlias = Literal["", "client", "server"]
+
+#: Requirements on a tool result: the specification of the protocol version, or the text
+#: contract of `sidecheck.text_contract`.
+ResultProfile: TypeAlias = Literal["specification", "text"]
+
+#: A pydantic model class that describes the form of an elicitation.
+Form: TypeAlias = type[Any]
 
 
-class ProtocolClient:
-    """Checks by the rules of the protocol: `Client.protocol`.
+# Requests
 
-    *peers* says what is known of the two sides, the protocol version above all, and
-    *options* how much is told. What is found wrong is an answer and returned. JSON
-    given as ``bytes`` or ``str`` is JSON text and sent as it is; any other value is
-    encoded. *timeout* is the deadline in seconds and stands for the client's own.
 
-    Where no server answers, the client's ``on_unavailable`` holds for what returns a
-    `CheckResult`, except in a session.
+@dataclass(frozen=True, slots=True)
+class ProtocolContext:
+    """Protocol version and negotiated capabilities of a connection."""
 
-    All methods raise:
+    #: MCP protocol version whose rules apply, for example ``2025-11-25``; "" is the
+    #: server's default, which `ServerInfo` names.
+    protocol_version: str = ""
+    #: Capabilities that the client declared; None if unknown, so that no rule requires one.
+    client_capabilities: bytes | str | Mapping[str, Any] | None = None
+    #: Capabilities that the server declared; None as for those of the client.
+    server_capabilities: bytes | str | Mapping[str, Any] | None = None
 
-    * `SidecheckError`: nothing could be checked.
-    * ``TypeError`` and ``ValueError``: JSON cannot express what was given.
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckOptions:
+    """Amount of detail in the result of a check; the defaults are those of the server."""
+
+    #: Maximum number of violations in a verdict; the server lowers it to its own limit.
+    max_violations: int = 20
+    #: Whether to omit values from messages.
+    hide_values: bool = False
+    #: Violations below this severity are omitted.
+    min_severity: Severity = Severity.INFO
+
+
+@dataclass(frozen=True, slots=True)
+class Elicitation:
+    """The ``params`` of an ``elicitation/create`` request."""
+
+    params: ProtocolJson
+
+
+@dataclass(frozen=True, slots=True)
+class ElicitationResult:
+    """The result of an ``elicitation/create`` request."""
+
+    result: ProtocolJson
+    #: The ``params`` of the request; None if unknown: then the content is not validated
+    #: against the requested schema.
+    params: ProtocolJson | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """The ``params`` of a ``sampling/createMessage`` request, with its complete history."""
+
+    params: ProtocolJson
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """A ``CallToolResult``."""
+
+    result: ProtocolJson
+    #: Requirements on the result.
+    profile: ResultProfile = "specification"
+    #: The tool, whose output schema the structured content is validated against; None
+    #: skips that.
+    tool: Target | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ProtocolMessage:
+    """A JSON-RPC message, or a batch where the protocol version has batches."""
+
+    message: ProtocolJson
+    sender: Sender = ""
+    #: For a response: the method of its request. If it is "" and ``request`` is None,
+    #: only the envelope is checked.
+    request_method: str = ""
+    #: For a response: the complete request.
+    request: ProtocolJson | None = None
+
+
+#: One item of a batch of checks.
+CheckItem: TypeAlias = Elicitation | ElicitationResult | Sampling | ToolResult | ProtocolMessage
+
+#: Fields of `ReturnValue` of which exactly one is set.
+RETURN_FIELDS: Final = ("value", "content", "result", "error")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReturnValue:
+    """What a tool returned, to normalize: exactly one of four fields.
+
+    Raises:
+        ValueError: None of them is set, or several are.
     """
 
-    def __init__(self, connection: Connection, conversations: ProtocolConversations) -> None:
-        self._connection = connection
-        self._conversations = conversations
+    #: Data: a `JsonText`, or any value that `sidecheck.json_values.json_value` converts.
+    value: Any = ABSENT
+    #: One content block or a list of them; ``bytes`` and ``str`` are JSON text.
+    content: Any = ABSENT
+    #: A complete ``CallToolResult``; ``bytes`` and ``str`` are JSON text.
+    result: Any = ABSENT
+    #: Error for the model: a text, or an exception, whose message is used.
+    error: Any = ABSENT
+    #: The tool, whose output schema determines the form of the value.
+    tool: Target | None = None
+    #: Requirements on the result.
+    profile: ResultProfile = "specification"
 
-    async def list_rules(
-        self, protocol_version: str = "", *, timeout: float | None = None
-    ) -> AsyncIterator[Rule]:
-        """Yield the rules of a protocol version, or of all, by code.
+    def __post_init__(self) -> None:
+        fields = [field for field in RETURN_FIELDS if getattr(self, field) is not ABSENT]
+        if len(fields) != 1:
+            expected = ", ".join(RETURN_FIELDS)
+            raise ValueError(
+                f"exactly one of {expected} must be set, not {' and '.join(fields) or 'none'}"
+            )
 
-        They come page by page, and *timeout* is the deadline of a page.
-        """
-        for page in self._conversations.rules(protocol_version, timeout):
-            for rule in await self._connection.hold(page):
-                yield rule
+    @property
+    def field(self) -> str:
+        """Name of the field that is set."""
+        return next(field for field in RETURN_FIELDS if getattr(self, field) is not ABSENT)
 
-    async def check_names(
-        self,
-        names: Iterable[str],
-        *,
-        peers: ProtocolContext | None = None,
-        options: CheckOptions | None = None,
-        timeout: float | None = None,
-    ) -> CheckedNames:
-        """Check names of tools, each by itself and all together.
 
-        There may be as many as `Limits.batch_items`. Of *peers* only the protocol
-        version counts.
-        """
-        conversation = self._conversations.names(names, peers, options, timeout)
-        return await self._connection.hold(conversation)
+def elicitation_params(params: ProtocolJson | Form) -> ProtocolJson:
+    """Return *params*, or those for the form of a pydantic model class.
 
-    async def check_tools(
-        self,
-        tools: bytes | str | Mapping[str, Any] | Iterable[ToolDefinition | ToolJson],
-        *,
-        documents: Iterable[Document] = (),
-        peers: ProtocolContext | None = None,
-        options: CheckOptions | None = None,
-        timeout: float | None = None,
-    ) -> CheckedTools:
-        """Check tool definitions, each by itself and all together.
+    Raises:
+        ImportError: *params* is a class and pydantic is not installed.
+        TypeError: *params* is a class but not a pydantic model.
+    """
+    if not isinstance(params, type):
+        return params
+    # pydantic is an optional dependency.
+    from sidecheck.elicitation import form  # noqa: PLC0415
 
-        *tools* is a listing: a whole ``tools/list`` answer, bare or in its JSON-RPC
-        response, a list of definitions or one definition, as JSON text or as an object.
-        Or it is an iterable of definitions, as in `Client.register`. *documents* are
-        those that the schemas of a listing refer to. *options* holds for each tool.
-        """
-        conversation = self._conversations.tools(tools, documents, peers, options, timeout)
-        return await self._connection.hold(conversation)
+    return form(params)
 
-    async def check_elicitation(
-        self,
-        params: ProtocolJson | Form,
-        *,
-        peers: ProtocolContext | None = None,
-        options: CheckOptions | None = None,
-        timeout: float | None = None,
-    ) -> CheckResult:
-        """Check the ``params`` of an ``elicitation/create`` request.
 
-        A model class of pydantic stands for the form that `sidecheck.elicitation.form`
-        makes of it.
-        """
-        return await self._check(Elicitation(asked(params)), peers, options, timeout)
+# Responses
 
-    async def check_elicitation_result(
-        self,
-        result: ProtocolJson,
-        *,
-        params: ProtocolJson | Form | None = None,
-        peers: ProtocolContext | None = None,
-        options: CheckOptions | None = None,
-        timeout: float | None = None,
-    ) -> CheckResult:
-        """Check the result of an ``elicitation/create`` request.
 
-        Its content is judged under *params*, those of the request, if they are given.
-        """
-        item = ElicitationResult(result, None if params is None else asked(params))
-        return await self._check(item, peers, options, timeout)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """A requirement of the MCP specification, or advice of a model provider."""
 
-    async def check_sampling(
-        self,
-        params: ProtocolJson,
-        *,
-        peers: ProtocolContext | None = None,
-        options: CheckOptions | None = None,
-        timeout: float | None = None,
-    ) -> CheckResult:
-        """Check the ``params`` of a ``sampling/createMessage`` request, the whole history."""
-        return await self._check(Sampling(params), peers, options, timeout)
+    #: Code of its violations.
+    code: str
+    #: Severity of its violations.
+    severity: Severity
+    #: Protocol versions that have the rule, oldest first.
+    protocol_versions: tuple[str, ...]
+    #: URL of the specification section, in the newest of these versions.
+    spec_url: str
+    #: The requirement, in one sentence.
+    requirement: str
+    #: Types of the protocol schema whose values are checked.
+    subjects: tuple[str, ...]
 
-    async def check_tool_result(
-        self,
-        result: ProtocolJson,
-        *,
-        profile: ResultProfile = "specification",
-        tool: Target | None = None,
-        peers: ProtocolContext | None = None,
-        options: CheckOptions | None = None,
-        timeout: float | None = None,
-    ) -> CheckResult:
-        """Check a ``CallToolResult``; see `ToolResult`."""
-        return await self._check(ToolResult(result, profile, tool), peers, options, timeout)
 
-    async def normalize_tool_result(  # noqa: PLR0913 - the fields of the request.
-        self,
-        value: Any = ABSENT,
-        *,
-        content: Any = ABSENT,
-        result: Any = ABSENT,
-        error: str | BaseException | Absent = ABSENT,
-        tool: Target | None = None,
-        profile: ResultProfile = "specification",
-        peers: ProtocolContext | None = None,
-        options: CheckOptions | None = None,
-        timeout: float | None = None,
-    ) -> NormalizedResult:
-        """Make a ``CallToolResult`` of what a tool returned, as the protocol version wants it.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckResult:
+    """Result of one check."""
 
-        Give exactly one of four; nothing is guessed from the form of a value:
+    #: Verdict on the JSON sent; instance locations point into it.
+    verdict: Verdict
+    #: For a message with an error: the complete JSON-RPC response for its sender. Empty
+    #: for notifications and responses, which get none.
+    error_response: JsonText = NO_TEXT
 
-        * *value*: data. A `JsonText` is JSON text; any other value is one of Python, as
-          `sidecheck.json_values.json_value` turns it: a ``str`` is text, ``bytes`` become
-          Base64.
-        * *content*: one content block or a list of them, as JSON, JSON text, or objects of
-          an SDK.
-        * *result*: a whole result, likewise; its structured content is as the tool's
-          definition has it.
-        * *error*: what went wrong, as text or an exception.
 
-        The result is checked last: in place of one that breaks the protocol, or the output
-        schema of *tool*, stands one with ``isError`` that says where. Of *peers* only the
-        protocol version counts. Where no server answers, `Unavailable` is raised, whatever
-        the client's ``on_unavailable`` says.
-        """
-        returned = Returned(
-            value=value, content=content, result=result, error=error, tool=tool, profile=profile
-        )
-        conversation = self._conversations.normalize(returned, peers, options, timeout)
-        return await self._connection.hold(conversation)
+#: Outcome of one item of a batch or session.
+CheckOutcome: TypeAlias = CheckResult | SidecheckError
 
-    async def check_message(
-        self,
-        message: ProtocolJson,
-        *,
-        sender: Sender = "",
-        answers: str = "",
-        request: ProtocolJson | None = None,
-        peers: ProtocolContext | None = None,
-        options: CheckOptions | None = None,
-        timeout: float | None = None,
-    ) -> CheckResult:
-        """Check a JSON-RPC message, or a JSON-RPC batch; see `ProtocolMessage`."""
-        item = ProtocolMessage(message, sender, answers, request)
-        return await self._check(item, peers, options, timeout)
 
-    async def check_batch(
-        self,
-        items: Iterable[CheckItem],
-        *,
-        peers: ProtocolContext | None = None,
-        options: CheckOptions | None = None,
-        timeout: float | None = None,
-    ) -> list[CheckOutcome]:
-        """Check many things of several kinds and answer in their order.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolNameOutcome:
+    """Outcome of the check of one tool name."""
 
-        A refusal of one is returned in its place. A batch beyond the server's limits
-        goes in several calls, and *timeout* is the deadline of each.
-        """
-        conversation = self._conversations.batch(items, peers, options, timeout)
-        return await self._connection.hold(conversation)
+    #: Verdict on the name; its locations are empty.
+    verdict: Verdict
+    #: Whether the Python SDK accepts the name: 1 to 128 characters of ``A-Za-z0-9_.-``.
+    sdk_valid: bool
+    #: The warnings of the Python SDK, verbatim and in its order.
+    sdk_warnings: tuple[str, ...]
+    #: The name for APIs that accept up to 64 characters of ``A-Za-z0-9_-``.
+    sanitized: str
 
-    def session(
-        self,
-        *,
-        peers: ProtocolContext | None = None,
-        options: CheckOptions | None = None,
-        outstanding: int = OUTSTANDING,
-        timeout: float | None = None,
-    ) -> Session:
-        """Return a session, to be entered with ``async with``.
 
-        *peers* is what is known before its first message; if no protocol version is
-        named, the one that the session agrees on holds. No more than *outstanding*
-        messages are on their way at a time. *timeout* is the deadline of the session
-        as a whole; without one it may last for ever.
+@dataclass(frozen=True, slots=True)
+class NameCollision:
+    """Tool names that are equal once sanitized."""
 
-        Raises:
-            ValueError: *outstanding* is not positive.
-        """
-        opening = self._conversations.session(peers, options)
-        return Session(self._connection.stream(SESSION, opening, outstanding, timeout))
+    #: The sanitized name.
+    sanitized: str
+    #: Indexes of the names in the request.
+    indexes: tuple[int, ...]
 
-    async def _check(
-        self,
-        item: CheckItem,
-        peers: ProtocolContext | None,
-        options: CheckOptions | None,
-        timeout: float | None,
-    ) -> CheckResult:
-        conversation = self._conversations.check(item, peers, options, timeout)
-        return await self._connection.hold(conversation)
+
+@dataclass(frozen=True, slots=True)
+class CheckedNames:
+    """Result of a check of tool names."""
+
+    #: Outcomes of the names, in order.
+    outcomes: tuple[ToolNameOutcome, ...]
+    #: Names that collide once sanitized.
+    collisions: tuple[NameCollision, ...]
+
+
+class Disposition(StrEnum):
+    """What a conforming client does with a tool."""
+
+    #: It uses the tool.
+    KEEP = "keep"
+    #: It uses the tool; the violations deserve a look.
+    WARN = "warn"
+    #: It ignores this tool and uses the others.
+    DROP = "drop"
+    #: A value that this release of the client does not know.
+    UNSPECIFIED = "unspecified"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolOutcome:
+    """Outcome of the check of one tool definition."""
+
+    #: Name of the tool; "" if the definition has none.
+    name: str
+    #: JSON Pointer to the definition in the tools list; "" for definitions given separately.
+    pointer: str
+    disposition: Disposition
+    #: Verdict on the definition; instance locations point into it.
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedTools:
+    """Result of a check of tool definitions."""
+
+    #: Outcomes of the definitions, in order.
+    outcomes: tuple[ToolOutcome, ...]
+    #: Verdict on the tools list outside of the definitions.
+    tools_list_verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NormalizedResult:
+    """A conforming ``CallToolResult`` with the verdict on what the tool returned."""
+
+    #: The ``CallToolResult``.
+    result: JsonText
+    #: If invalid, the result is an error that describes the violations.
+    verdict: Verdict

@@ -1,50 +1,48 @@
-"""Streams: items are sent and answered as they come, in their order.
+"""State of a stream, without I/O: pending items, and the messages for them."""
 
-The bookkeeping of a stream is here, and so is how its two sides wait for one
-another; how messages travel is the business of the classes that derive from these.
-"""
-
-import asyncio
 import threading
-from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import AsyncIterable, Iterable
-from concurrent.futures import Future
+from collections.abc import Callable
 from copy import copy
-from typing import Any, Final, Generic, Self, TypeAlias, TypeVar
+from dataclasses import dataclass
+from typing import Any, Final, Generic, TypeAlias, TypeVar
 
-from sidecheck.errors import SidecheckError, StreamEnded, StreamUnavailable, Unavailable
-from sidecheck.wire.responses import Judgement
+from google.protobuf.message import Message
+
+from sidecheck.errors import SidecheckError, StreamClosed, StreamUnavailable, Unavailable
+from sidecheck.info import Limits
+from sidecheck.protocol import CheckResult, ProtocolMessage
+from sidecheck.validation import Item, ValidateOutcome
+from sidecheck.verdicts import Verdict
+from sidecheck.wire import protocol, validation
+from sidecheck.wire.errors import not_encodable, too_large
 
 __all__ = [
     "OUTSTANDING",
-    "Answer",
-    "Answered",
-    "BlockingStream",
-    "Stream",
-    "feed",
-    "feed_blocking",
+    "SESSION",
+    "VALIDATION",
+    "PendingItems",
+    "StreamCodec",
+    "StreamKind",
+    "StreamOutcome",
 ]
 
 ItemT = TypeVar("ItemT")
 OutcomeT = TypeVar("OutcomeT")
 
-#: The id of an item, and what became of it.
-Answered: TypeAlias = tuple[str, OutcomeT]
+#: The id of an item, and the verdict on it or its error.
+StreamOutcome: TypeAlias = tuple[str, ValidateOutcome]
 
-#: The id of a payload, and the verdict on it or its refusal.
-Answer: TypeAlias = Answered[Judgement]
-
-#: How many items may be on their way where the caller says nothing.
+#: Default for the most items whose outcomes have not been read.
 OUTSTANDING: Final = 64
 
-CUT_SHORT: Final = SidecheckError("UNKNOWN", "the server ended the stream early")
-OUT_OF_TURN: Final = SidecheckError("UNKNOWN", "the server answered an item out of turn")
+ENDED_EARLY: Final = SidecheckError("UNKNOWN", "the server ended the stream early")
+OUT_OF_ORDER: Final = SidecheckError("UNKNOWN", "the server responded out of order")
 LEFT: Final = SidecheckError("CANCELLED", "the stream was left")
 
 
-class Roll(Generic[OutcomeT]):
-    """The ids of the items of a stream that wait for their answers, in order.
+class PendingItems(Generic[OutcomeT]):
+    """The ids of the items of a stream without an outcome, in order.
 
     Raises:
         ValueError: *outstanding* is not positive.
@@ -52,248 +50,114 @@ class Roll(Generic[OutcomeT]):
 
     def __init__(self, outstanding: int) -> None:
         if outstanding < 1:
-            raise ValueError(f"outstanding must be positive, and {outstanding} is not")
-        self._waiting: deque[str] = deque()
-        # An id is either told in what ended the stream or not admitted any more.
-        self._settling = threading.Lock()
+            raise ValueError(f"outstanding must be positive, not {outstanding}")
+        self._pending: deque[str] = deque()
+        # Makes sure that an id is either listed in the error or not admitted any more.
+        self._state_lock = threading.Lock()
         self._entered = self._finished = False
-        self._ended: StreamEnded | None = None
+        self._error: StreamClosed | None = None
 
     @property
-    def ended(self) -> StreamEnded | None:
-        """What ended the stream early, if anything did."""
-        return self._ended
+    def error(self) -> StreamClosed | None:
+        """The error that ended the stream early, if any."""
+        return self._error
 
     def _admit(self, id_: str) -> None:
         if not isinstance(id_, str):
-            raise TypeError(f"the id of an item is a str, not a {type(id_).__name__}")
-        with self._settling:
-            self._raise_for_end()
+            raise TypeError(f"the id of an item must be a str, not {type(id_).__name__}")
+        with self._state_lock:
+            self._raise_for_error()
             if self._finished:
-                raise ValueError("the stream is finished and takes no more items")
-            self._waiting.append(id_)
+                raise ValueError("the stream is finished and accepts no more items")
+            self._pending.append(id_)
 
-    def _raise_for_end(self) -> None:
+    def _raise_for_error(self) -> None:
         if not self._entered:
-            raise RuntimeError("a stream is entered, using with, before it is used")
-        if self._ended is not None:
-            # Raising adds to a traceback; the one that is kept is never raised itself.
-            raise copy(self._ended)
+            raise RuntimeError("the stream is not open; enter it using with first")
+        if self._error is not None:
+            # A copy, because raising an exception adds to its traceback.
+            raise copy(self._error)
 
-    def _settle(self, answer: Answered[OutcomeT] | None) -> Answered[OutcomeT] | None:
-        """Return *answer* under the id that it is for, or None at the end of the stream."""
-        if answer is None:
-            if self._finished and not self._waiting:
+    def _settle(self, response: tuple[str, OutcomeT] | None) -> tuple[str, OutcomeT] | None:
+        """Return *response* with the id of its item, or None at the end of the stream."""
+        if response is None:
+            if self._finished and not self._pending:
                 return None
-            raise self._end(CUT_SHORT)
-        id_, outcome = answer
-        # The order tells which item is meant; the id is "" where it could not be read.
-        if not self._waiting or id_ not in {"", self._waiting[0]}:
-            raise self._end(OUT_OF_TURN)
-        return self._waiting.popleft(), outcome
+            raise self._fail(ENDED_EARLY)
+        id_, outcome = response
+        # Outcomes come in order; the id is "" where the server could not read it.
+        if not self._pending or id_ not in {"", self._pending[0]}:
+            raise self._fail(OUT_OF_ORDER)
+        return self._pending.popleft(), outcome
 
-    def _end(self, refusal: SidecheckError) -> StreamEnded:
-        kind = StreamUnavailable if isinstance(refusal, Unavailable) else StreamEnded
-        with self._settling:
-            self._ended = kind(
-                refusal.reason, refusal.message, refusal.metadata, refusal.status, self._waiting
+    def _fail(self, error: SidecheckError) -> StreamClosed:
+        kind = StreamUnavailable if isinstance(error, Unavailable) else StreamClosed
+        with self._state_lock:
+            self._error = kind(
+                error.reason, error.message, error.metadata, error.status, self._pending
             )
-        return copy(self._ended)
+        return copy(self._error)
 
 
-class Stream(Roll[OutcomeT], ABC, Generic[ItemT, OutcomeT]):
-    """One stream: `send` items, iterate over the answers, `finish`.
+@dataclass(frozen=True, slots=True)
+class StreamKind(Generic[ItemT, OutcomeT]):
+    """A kind of stream, with the functions that translate its items and responses."""
 
-    It is entered once, with ``async with``, and cancelled when that is left. No more
-    than *outstanding* items may be sent whose answers were not taken: `send` waits,
-    so one task sends and another one takes. `Validator.validate_stream` does both.
+    #: Returns the message for an id and an item, or for an id alone.
+    encode: Callable[[str, ItemT | None], Message]
+    #: Returns the id and the outcome in a response.
+    decode: Callable[[Any], tuple[str, OutcomeT | SidecheckError]]
 
-    A verdict or a refusal of one item is its answer. What ends the stream as a whole
-    early is raised as `StreamEnded`, also to those who send.
+
+#: Streams of payloads to validate.
+VALIDATION: Final[StreamKind[Item, Verdict]] = StreamKind(
+    validation.encode_stream_item, validation.decode_stream_response
+)
+
+#: Streams of the messages of a session.
+SESSION: Final[StreamKind[ProtocolMessage, CheckResult]] = StreamKind(
+    protocol.encode_session_item, protocol.decode_session_response
+)
+
+
+class StreamCodec(Generic[ItemT, OutcomeT]):
+    """Translates the items and responses of one stream.
+
+    For an item that cannot be sent, only its id is, and its error replaces the response.
+    So each item has one response, and responses stay in order.
     """
 
-    def __init__(self, outstanding: int) -> None:
-        super().__init__(outstanding)
-        self._slots = asyncio.Semaphore(outstanding)
-        self._turn = asyncio.Lock()
+    def __init__(self, kind: StreamKind[ItemT, OutcomeT], opening: Message, limits: Limits) -> None:
+        self._kind = kind
+        self._opening = opening
+        self._limits = limits
+        #: The local error of each pending item, if it has one.
+        self._errors: deque[SidecheckError | None] = deque()
 
-    async def send(self, id_: str, item: ItemT) -> None:
-        """Send one item. Its answer comes under *id_*, which need not be unique.
+    def opening(self) -> Message:
+        """Return the first message of the stream.
 
         Raises:
-            StreamEnded: The stream has ended, and whoever takes answers was told.
-            ValueError: The stream is finished.
+            SidecheckError: It is larger than the server accepts.
         """
-        async with self._turn:
-            self._admit(id_)
-            try:
-                await self._slots.acquire()
-            except BaseException:
-                self._waiting.pop()
-                raise
-            if self._ended is not None:
-                self._slots.release()
-            self._raise_for_end()
-            await self._write(id_, item)
+        if self._opening.ByteSize() > self._limits.message_bytes:
+            raise too_large(self._opening.ByteSize(), self._limits)
+        return self._opening
 
-    async def finish(self) -> None:
-        """Say that no more items come; after the last answer the iteration ends."""
-        async with self._turn:
-            if not (self._finished or self._ended):
-                self._finished = True
-                await self._half_close()
-
-    def __aiter__(self) -> Self:
-        return self
-
-    async def __anext__(self) -> Answered[OutcomeT]:
-        self._raise_for_end()
+    def encode(self, id_: str, item: ItemT) -> Message:
+        """Return the message for one item."""
+        error: SidecheckError | None = None
         try:
-            answer = self._settle(await self._read())
-        except SidecheckError as refusal:
-            ended = self._ended or self._end(refusal)
-            # Whoever waits to send learns of the end.
-            self._slots.release()
-            raise copy(ended) from None
-        if answer is None:
-            raise StopAsyncIteration
-        self._slots.release()
-        return answer
+            message = self._kind.encode(id_, item)
+        except (TypeError, ValueError) as failure:
+            message, error = self._kind.encode(id_, None), not_encodable(failure)
+        if (size := message.ByteSize()) > self._limits.message_bytes:
+            message, error = self._kind.encode(id_, None), too_large(size, self._limits)
+        self._errors.append(error)
+        return message
 
-    async def __aenter__(self) -> Self:
-        await self._open()
-        self._entered = True
-        return self
-
-    async def __aexit__(self, *exc_info: Any) -> None:
-        self._cancel()
-        if self._ended is None:
-            self._end(LEFT)
-        self._slots.release()
-
-    @abstractmethod
-    async def _open(self) -> None: ...
-
-    @abstractmethod
-    async def _write(self, id_: str, item: ItemT) -> None: ...
-
-    @abstractmethod
-    async def _half_close(self) -> None: ...
-
-    @abstractmethod
-    async def _read(self) -> Answered[OutcomeT] | None: ...
-
-    @abstractmethod
-    def _cancel(self) -> None: ...
-
-
-class BlockingStream(Roll[OutcomeT], ABC, Generic[ItemT, OutcomeT]):
-    """One stream, with ``with``; in all else a `Stream`. One thread sends, another one takes."""
-
-    def __init__(self, outstanding: int) -> None:
-        super().__init__(outstanding)
-        self._slots = threading.Semaphore(outstanding)
-        self._turn = threading.Lock()
-
-    def send(self, id_: str, item: ItemT) -> None:
-        """Send one item; see `Stream.send`."""
-        with self._turn:
-            self._admit(id_)
-            try:
-                self._slots.acquire()
-            except BaseException:
-                self._waiting.pop()
-                raise
-            if self._ended is not None:
-                self._slots.release()
-            self._raise_for_end()
-            self._write(id_, item)
-
-    def finish(self) -> None:
-        """Say that no more items come; see `Stream.finish`."""
-        with self._turn:
-            if not (self._finished or self._ended):
-                self._finished = True
-                self._half_close()
-
-    def __iter__(self) -> Self:
-        return self
-
-    def __next__(self) -> Answered[OutcomeT]:
-        self._raise_for_end()
-        try:
-            answer = self._settle(self._read())
-        except SidecheckError as refusal:
-            ended = self._ended or self._end(refusal)
-            # Whoever waits to send learns of the end.
-            self._slots.release()
-            raise copy(ended) from None
-        if answer is None:
-            raise StopIteration
-        self._slots.release()
-        return answer
-
-    def __enter__(self) -> Self:
-        self._open()
-        self._entered = True
-        return self
-
-    def __exit__(self, *exc_info: Any) -> None:
-        self._cancel()
-        if self._ended is None:
-            self._end(LEFT)
-        self._slots.release()
-
-    @abstractmethod
-    def _open(self) -> None: ...
-
-    @abstractmethod
-    def _write(self, id_: str, item: ItemT) -> None: ...
-
-    @abstractmethod
-    def _half_close(self) -> None: ...
-
-    @abstractmethod
-    def _read(self) -> Answered[OutcomeT] | None: ...
-
-    @abstractmethod
-    def _cancel(self) -> None: ...
-
-
-async def feed(
-    stream: Stream[ItemT, Any],
-    items: Iterable[tuple[str, ItemT]] | AsyncIterable[tuple[str, ItemT]],
-) -> None:
-    """Send all *items* and finish, also if they fail: what was sent is worth its answer."""
-    try:
-        if isinstance(items, AsyncIterable):
-            async for id_, item in items:
-                await stream.send(id_, item)
-        else:
-            for id_, item in items:
-                await stream.send(id_, item)
-    except StreamEnded:
-        # Whoever takes the answers is told; but the items may be a stream themselves.
-        if stream.ended is None:
-            raise
-    finally:
-        await stream.finish()
-
-
-def feed_blocking(
-    stream: BlockingStream[ItemT, Any], items: Iterable[tuple[str, ItemT]], fed: "Future[None]"
-) -> None:
-    """Send all *items* and finish; *fed* learns how that went. Else like `feed`."""
-    try:
-        try:
-            for id_, item in items:
-                stream.send(id_, item)
-        finally:
-            stream.finish()
-    except BaseException as error:  # noqa: BLE001  (it is raised where the answers are taken)
-        if isinstance(error, StreamEnded) and stream.ended is not None:
-            fed.set_result(None)
-        else:
-            fed.set_exception(error)
-    else:
-        fed.set_result(None)
+    def decode(self, response: Any) -> tuple[str, OutcomeT | SidecheckError]:
+        """Return the id of the next item, "" if unreadable, and its outcome."""
+        id_, outcome = self._kind.decode(response)
+        error = self._errors.popleft() if self._errors else None
+        return id_, error or outcome

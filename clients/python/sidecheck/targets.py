@@ -1,8 +1,8 @@
-"""What a payload is judged under: tools and schemas, known to the server or sent along.
+"""Targets of a validation: registered tools, digests, and tools or schemas sent inline.
 
-JSON of a definition or a schema may be given as ``bytes`` or ``str``, which are
-JSON text and sent as they are, or as a Python value, which is encoded. Text is
-the safer form for what came over a wire: digests and property order survive.
+Definitions and schemas are given as ``bytes`` or ``str``, which are JSON text and sent
+unchanged, or as Python values, which are encoded. Prefer the text for what was received
+over a network: it keeps digests and the order of properties.
 """
 
 from collections.abc import Mapping
@@ -21,19 +21,19 @@ __all__ = [
     "ToolJson",
 ]
 
-#: A schema: JSON text, or an object or a boolean (JSON Schema 2020-12 core,
-#: section 4.3) to be encoded.
+#: A schema: JSON text, or an object or boolean (JSON Schema 2020-12 core, section 4.3)
+#: to encode.
 SchemaJson: TypeAlias = bytes | str | bool | Mapping[str, Any]
 
-#: A tool definition: JSON text, or an object to be encoded.
+#: A tool definition: JSON text, or an object to encode.
 ToolJson: TypeAlias = bytes | str | Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A JSON document, given along with a schema, that its references may point to."""
+    """A JSON document sent along with a schema, for its references."""
 
-    #: The absolute URI under which references find it.
+    #: Absolute URI by which references name the document.
     uri: str
     #: The document.
     json: SchemaJson
@@ -41,20 +41,20 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class RegisteredTool:
-    """A tool that was registered under the name of its server."""
+    """A tool of the registry, by server and name."""
 
-    #: The namespace of the server that offers the tool.
+    #: Namespace of the server that offers the tool.
     server: str
-    #: The tool's name, exactly as registered; "" where `CallParams` say it.
+    #: Name of the tool, exactly as registered; "" with `CallParams`, which contain it.
     name: str = ""
-    #: If not "", the digest that the registered definition must have; another one
-    #: is refused with ``DEFINITION_MISMATCH``.
+    #: If not "", the digest that the registered definition must have; any other is the
+    #: error ``DEFINITION_MISMATCH``.
     definition_digest: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class DefinitionDigest:
-    """A tool definition known to the registry by its digest."""
+    """A tool definition of the registry, by its digest."""
 
     #: ``sha256:`` and 64 hexadecimal digits.
     digest: str
@@ -62,7 +62,7 @@ class DefinitionDigest:
 
 @dataclass(frozen=True, slots=True)
 class SchemaDigest:
-    """A schema of a registered tool, known by its digest."""
+    """A schema of a registered tool, by its digest."""
 
     #: ``sha256:`` and 64 hexadecimal digits.
     digest: str
@@ -70,26 +70,26 @@ class SchemaDigest:
 
 @dataclass(frozen=True, slots=True)
 class ToolDefinition:
-    """A tool definition in the form of an MCP ``tools/list`` entry."""
+    """A tool definition sent inline, as an entry of an MCP ``tools/list`` result."""
 
     #: The definition.
     json: bytes | str | Mapping[str, Any]
-    #: Documents that the tool's schemas refer to.
+    #: Documents that the schemas of the tool refer to.
     documents: tuple[Document, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """A JSON Schema that is sent along with the payload."""
+    """A JSON Schema sent inline."""
 
     #: The schema.
     json: SchemaJson
     #: Documents that it refers to; one may be the meta-schema of its ``$schema``.
     documents: tuple[Document, ...] = ()
-    #: The URI of the dialect to assume if the schema has no ``$schema``. "" means
-    #: JSON Schema 2020-12, the default of MCP.
+    #: URI of the dialect of a schema without ``$schema``; "" is JSON Schema 2020-12, the
+    #: default of MCP.
     default_dialect: str = ""
 
 
-#: Anything that a payload can be judged under.
+#: Whatever a payload can be validated against.
 Target: TypeAlias = RegisteredTool | DefinitionDigest | SchemaDigest | ToolDefinition | Schema

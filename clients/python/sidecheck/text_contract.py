@@ -1,9 +1,8 @@
-"""The text contract: results of tools that every client understands, and nothing else.
+"""The text contract: tool results of text only, which every client understands.
 
-Such a result has ``content``, all of it items of ``type`` "text" and ``text``, and
-``isError``; no other members anywhere. The contract is a JSON Schema file of this
-package, and the server checks by the same rules under the profile "text" of
-`ProtocolClient.check_tool_result`.
+Such a result has ``content``, a list of items with ``type`` "text" and ``text``, and
+``isError``, and no other properties. The contract is a JSON Schema in this package; the
+server checks the same with the profile "text" of `ProtocolClient.check_tool_result`.
 """
 
 import json
@@ -15,53 +14,53 @@ __all__ = ["build_result", "get_schema_path", "get_validator", "is_canonical", "
 
 
 def get_schema_path() -> Path:
-    """Return where the contract lies: a JSON Schema, 2020-12, in UTF-8."""
+    """Return the path of the contract, a JSON Schema 2020-12 in UTF-8."""
     return Path(__file__).with_name("schemas") / "text_result.json"
 
 
 @cache
 def get_validator() -> Any:
-    """Return the validator of the package jsonschema for the contract.
+    """Return the validator of the contract, from the package jsonschema.
 
     Raises:
         ImportError: jsonschema is not installed.
     """
     try:
-        from jsonschema import Draft202012Validator  # noqa: PLC0415  (needed here alone)
+        from jsonschema import Draft202012Validator  # noqa: PLC0415  (an optional dependency)
     except ImportError as error:
         raise ImportError(
-            "the text contract is judged here with the package jsonschema, which is not"
-            " installed: pip install sidecheck[jsonschema]"
+            "validating the text contract requires the package jsonschema:"
+            " pip install sidecheck[jsonschema]"
         ) from error
     return Draft202012Validator(json.loads(get_schema_path().read_bytes()))
 
 
 def validate(payload: object) -> None:
-    """Do nothing if *payload*, a decoded result, keeps the contract.
+    """Validate *payload*, a decoded result, against the contract.
 
     Raises:
-        jsonschema.ValidationError: It does not.
+        jsonschema.ValidationError: It does not conform.
         ImportError: jsonschema is not installed.
     """
     get_validator().validate(payload)
 
 
-def build_result(text: str, is_error: bool = False) -> dict[str, Any]:  # noqa: FBT001, FBT002  (a pair, in the order of the contract)
-    """Return the result that says *text*, which may be "".
+def build_result(text: str, is_error: bool = False) -> dict[str, Any]:  # noqa: FBT001, FBT002  (the signature that the contract specifies)
+    """Return a result with *text*, which may be "".
 
     Raises:
-        TypeError: *text* is no ``str``, or *is_error* no ``bool``.
+        TypeError: *text* is not a ``str``, or *is_error* not a ``bool``.
     """
     result = {"content": [{"type": "text", "text": text}], "isError": is_error}
     if not is_canonical(result):
-        raise TypeError("a text result is built of a str and a bool")
+        raise TypeError("text must be a str and is_error a bool")
     return result
 
 
 def is_canonical(value: object) -> bool:
-    """Say whether *value*, decoded, keeps the contract: every item, and no other members.
+    """Return whether *value*, a decoded result, conforms to the contract.
 
-    Says the same as `validate`, without jsonschema.
+    The same as `validate`, without jsonschema.
     """
     return (
         isinstance(value, dict)
@@ -73,7 +72,7 @@ def is_canonical(value: object) -> bool:
 
 
 def is_text_item(value: object) -> bool:
-    """Say whether *value* is an item of text, and nothing else."""
+    """Return whether *value* is a text item without other properties."""
     return (
         isinstance(value, dict)
         and value.keys() == {"type", "text"}

@@ -1,6 +1,6 @@
-"""Functions that are tools, for those who take definitions.
+"""Functions as tools, wherever definitions are accepted.
 
-`sidecheck.inference` makes them; this module needs nothing that is optional.
+`sidecheck.inference` creates them; this module has no optional dependencies.
 """
 
 from collections.abc import Callable, Iterable
@@ -8,38 +8,38 @@ from typing import Any, Final
 
 from sidecheck.targets import ToolDefinition, ToolJson
 
-__all__ = ["ATTRIBUTE", "Registrable", "definition_of", "listed"]
+__all__ = ["ATTRIBUTE", "Registrable", "definition_of", "definitions_of"]
 
-#: What a function that is a tool has; it has a ``definition``.
+#: Attribute of a function that is a tool; its value has a ``definition``.
 ATTRIBUTE: Final = "__sidecheck_tool__"
 
-#: What is registered as a tool: a definition, or a function that is one.
+#: A tool to register: a definition, or a function that is a tool.
 Registrable = ToolDefinition | ToolJson | Callable[..., Any]
 
 
-def definition_of(function: Callable[..., Any]) -> dict[str, Any]:
-    """Return the definition of a tool that is a function.
+def definitions_of(
+    tools: Iterable[Registrable] | Callable[..., Any], functions: Iterable[Callable[..., Any]]
+) -> list[ToolDefinition | ToolJson]:
+    """Return the definitions of *tools*, which may be one function, and of *functions*.
 
     Raises:
-        TypeError: It is no tool.
+        TypeError: A function is not a tool.
+    """
+    listed: Iterable[Registrable] = [tools] if callable(tools) else tools
+    return [definition_of(tool) if callable(tool) else tool for tool in (*listed, *functions)]
+
+
+def definition_of(function: Callable[..., Any]) -> dict[str, Any]:
+    """Return the definition of a function that is a tool.
+
+    Raises:
+        TypeError: The function is not a tool.
     """
     tool = getattr(function, ATTRIBUTE, None)
     if tool is None:
         name = getattr(function, "__qualname__", repr(function))
         raise TypeError(
-            f"{name} is a function but no tool: decorate it with @tool() of sidecheck.inference"
+            f"function {name} is not a tool; decorate it with @tool() of sidecheck.inference"
         )
     definition: dict[str, Any] = tool.definition
     return definition
-
-
-def listed(
-    tools: Iterable[Registrable] | Callable[..., Any], further: Iterable[Callable[..., Any]]
-) -> list[ToolDefinition | ToolJson]:
-    """Return the definitions of *tools*, several or one function, and of *further* functions.
-
-    Raises:
-        TypeError: One is a function but no tool.
-    """
-    first: Iterable[Registrable] = [tools] if callable(tools) else tools
-    return [definition_of(one) if callable(one) else one for one in (*first, *further)]

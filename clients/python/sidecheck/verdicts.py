@@ -1,55 +1,161 @@
-"""What Sidecheck answers to a question of validity."""
+"""Verdicts: the outcome of a validation, with its violations and repairs."""
 
+import json
 from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final
 
-from sidecheck.repairs import Repair
-from sidecheck.texts import NO_TEXT, JsonText
-from sidecheck.violations import Severity, Violation
+__all__ = [
+    "NO_TEXT",
+    "Change",
+    "InvalidPayload",
+    "JsonText",
+    "Repair",
+    "Severity",
+    "Verdict",
+    "Violation",
+]
 
-__all__ = ["InvalidPayload", "Verdict"]
+
+class JsonText(bytes):
+    """JSON text in UTF-8 as the server wrote it; b"" where there is none.
+
+    Pass it on as any ``bytes``, or decode it with `value`.
+    """
+
+    __slots__ = ()
+
+    @property
+    def value(self) -> Any:
+        """The decoded text; None where there is none. Decoded at each access."""
+        return json.loads(self) if self else None
+
+
+#: The value of `JsonText` fields that are not set.
+NO_TEXT: Final = JsonText()
+
+
+class Severity(StrEnum):
+    """Severity of a violation. Only an error makes a verdict invalid."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Violation:
+    """One failed rule, with the location where it failed."""
+
+    #: Stable code of the rule in upper snake case, meant for programs.
+    code: str
+    #: JSON Pointer (RFC 6901) into the validated value; "" is the whole value. A
+    #: missing property is reported at its object, an unknown property at itself.
+    instance_location: str = ""
+    #: JSON Pointer to the failed keyword along the evaluation path, so it passes
+    #: through ``$ref``. "" where no schema is involved.
+    keyword_location: str = ""
+    #: JSON Schema keyword that failed; "" where no schema is involved.
+    keyword: str = ""
+    severity: Severity = Severity.ERROR
+    #: Expected and actual value, in text for people.
+    message: str = ""
+    #: The nearest known name or value; "" where none is near.
+    suggestion: str = ""
+    #: URL of the specification section that the rule comes from; "" for rules of
+    #: the schema itself.
+    spec_url: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One change of a payload, or one that was skipped, with the reason."""
+
+    #: JSON Pointer (RFC 6901) into the payload before this change.
+    instance_location: str
+    #: Stable code of the change in upper snake case, for example
+    #: ``STRING_TO_INTEGER`` or ``DEFAULT_SKIPPED``.
+    code: str
+    #: JSON Pointer to the part of the schema that calls for the change; "" where
+    #: unknown.
+    keyword_location: str = ""
+    #: Description of the change for people.
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repair:
+    """A payload after ``coercion``, ``unknown_arguments`` and ``apply_defaults``.
+
+    These `Options` are applied in this order. The server never replaces a payload:
+    the caller decides whether to use the repaired one.
+    """
+
+    #: The repaired payload: JSON text in UTF-8.
+    payload: bytes
+    #: Whether the repaired payload is valid.
+    valid: bool
+    #: Violations of the repaired payload, as in `Verdict.violations`.
+    violations: tuple[Violation, ...] = ()
+    #: Whether more violations may exist than are listed.
+    truncated: bool = False
+    #: All changes; nothing else differs from the original payload.
+    changes: tuple[Change, ...] = ()
+
+    @property
+    def value(self) -> Any:
+        """The decoded payload. Decoded at each access.
+
+        Python decodes numbers with a fraction as binary floats; use ``payload`` where
+        every digit counts.
+
+        Raises:
+            ValueError: An integer has more digits than `sys.set_int_max_str_digits` allows.
+        """
+        return json.loads(self.payload)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """The answer to a question of validity.
+    """Outcome of a validation.
 
-    An invalid payload is an answer and is returned; `raise_for_invalid` is for
-    callers who would rather have it raised.
+    An invalid payload is a normal outcome and is returned; use `raise_for_invalid` to
+    turn it into an exception.
     """
 
-    #: Whether no violation of severity error was found.
+    #: Whether there is no violation of severity error.
     valid: bool
-    #: What was found, ordered by instance pointer, schema pointer and code.
+    #: Violations, ordered by instance location, keyword location and code.
     violations: tuple[Violation, ...] = ()
     #: Whether more violations may exist than are listed.
     truncated: bool = False
-    #: The digest of the tool definition judged under, or "" for a bare schema.
+    #: Digest of the tool definition validated against; "" for a bare schema.
     definition_digest: str = ""
-    #: The digest of the schema that judged.
+    #: Digest of the schema validated against.
     schema_digest: str = ""
-    #: A text for the model whose arguments were invalid, ready for a
-    #: ``CallToolResult`` with ``isError: true``. "" if the verdict is valid.
+    #: Text for the model whose arguments were invalid, for a ``CallToolResult`` with
+    #: ``isError: true``. "" if the verdict is valid.
     tool_error_text: str = ""
-    #: The revision of the registry that the target was looked up in.
+    #: Revision of the registry in which the target was resolved.
     registry_revision: int = 0
-    #: Whether to act on the verdict. False for a tool of a server that the service
-    #: is told to report on only: its payloads go through, valid or not.
+    #: Whether to act on the verdict. False for servers that the service is configured
+    #: to report on only: their payloads pass, valid or not.
     enforced: bool = True
-    #: What the payload becomes under the options that change payloads, or None if
-    #: none of them was asked for or there was nothing to do. ``valid`` and
-    #: ``violations`` here are about the payload as it was sent.
+    #: The payload after the options that change payloads; None if none of them was set
+    #: or there was nothing to change. ``valid`` and ``violations`` here are about the
+    #: payload as sent.
     repair: Repair | None = None
-    #: If the verdict on the arguments or the result of a tool call is invalid: the
-    #: ``CallToolResult`` to give in place of one, with ``isError: true``.
+    #: If the verdict on arguments or on a tool result is invalid: the
+    #: ``CallToolResult`` to return instead, with ``isError: true``.
     call_tool_result: JsonText = NO_TEXT
-    #: If what is wrong is a fault of the protocol, not of the tool: the ``error`` of the
-    #: JSON-RPC response to give.
+    #: If the violation is a protocol error rather than a tool error: the ``error`` of
+    #: the JSON-RPC response to return.
     json_rpc_error: JsonText = NO_TEXT
 
     def raise_for_invalid(self) -> None:
-        """Do nothing if the verdict is valid, or if it is not enforced.
+        """Raise if the verdict is invalid and enforced.
 
-        A repair changes nothing here: `InvalidPayload` is about the payload as sent,
+        A repair does not matter here: `InvalidPayload` is about the payload as sent,
         and its ``verdict.repair`` may hold a valid one.
 
         Raises:
@@ -60,10 +166,10 @@ class Verdict:
 
 
 class InvalidPayload(Exception):
-    """A payload was judged and is invalid. Only `Verdict.raise_for_invalid` raises it.
+    """A payload is invalid. Raised only by `Verdict.raise_for_invalid`.
 
-    Its text names the codes of the errors and nothing out of the payload, so that
-    it may be logged.
+    The text lists the codes of the errors and nothing of the payload, so it is safe
+    to log.
     """
 
     def __init__(self, verdict: Verdict) -> None:
@@ -71,6 +177,6 @@ class InvalidPayload(Exception):
         self.verdict = verdict
 
     def __str__(self) -> str:
-        errors = [found for found in self.verdict.violations if found.severity is Severity.ERROR]
-        codes = ", ".join(dict.fromkeys(found.code for found in errors))
+        errors = (v for v in self.verdict.violations if v.severity is Severity.ERROR)
+        codes = ", ".join(dict.fromkeys(violation.code for violation in errors))
         return f"the payload is invalid: {codes}" if codes else "the payload is invalid"

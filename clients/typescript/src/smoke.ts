@@ -1,7 +1,7 @@
 /**
- * Makes three calls to a running Sidecheck server, and holds a stream of two payloads
- * with it. Prints one line of JSON for each call, two verdicts and a refusal, and for
- * each answer in the stream.
+ * Makes three calls to a running Sidecheck server and streams two payloads to it. Prints
+ * one line of JSON for each call, two verdicts and an error, and for each response of the
+ * stream.
  *
  * Usage: node dist/smoke.js ADDRESS, where ADDRESS is host:port or unix:/path.
  */
@@ -27,7 +27,7 @@ const UNKNOWN_DIALECT = '{"$schema":"https://example.com/dialect"}';
 
 const ERROR_INFO = "type.googleapis.com/google.rpc.ErrorInfo";
 
-/** Has the arguments of a tool call judged under a schema sent along. */
+/** Validates the arguments of a tool call against a schema sent inline. */
 function validate(
   client: ValidationServiceClient,
   schema: string,
@@ -49,7 +49,7 @@ function validate(
   });
 }
 
-/** What the items of a stream share; its first message. */
+/** Returns the first message of a stream: the target that its items share. */
 function defaults(schema: string): ValidateStreamRequest {
   const target = { $case: "inlineSchema", value: { json: Buffer.from(schema) } } as const;
   return ValidateStreamRequest.create({
@@ -57,7 +57,7 @@ function defaults(schema: string): ValidateStreamRequest {
   });
 }
 
-/** One payload of a stream; its answer has the same id. */
+/** Returns the message for one payload of a stream; its response has the same id. */
 function item(id: string, args: string): ValidateStreamRequest {
   const subject = { $case: "arguments", value: Buffer.from(args) } as const;
   return ValidateStreamRequest.create({
@@ -67,7 +67,7 @@ function item(id: string, args: string): ValidateStreamRequest {
 
 type Call = ClientDuplexStream<ValidateStreamRequest, ValidateStreamResponse>;
 
-/** Sends the messages of a stream, no faster than they go. */
+/** Sends the messages of a stream, waiting while its buffer is full. */
 async function send(call: Call, schema: string, payloads: Iterable<string>): Promise<void> {
   call.write(defaults(schema));
   let id = 0;
@@ -80,7 +80,7 @@ async function send(call: Call, schema: string, payloads: Iterable<string>): Pro
 }
 
 /**
- * Has the arguments of tool calls judged as they come, and yields the answers. Leaving
+ * Validates the arguments of tool calls as they come, and yields the responses. Leaving
  * early cancels the call.
  */
 async function* validateStream(
@@ -89,7 +89,7 @@ async function* validateStream(
   payloads: Iterable<string>,
 ): AsyncGenerator<ValidateStreamResponse> {
   const call = client.validateStream(new Metadata(), { deadline: Date.now() + DEADLINE_MS });
-  // What ends the call early is raised where its answers are read, and only there.
+  // An error of the call is thrown where its responses are read, and only there.
   call.on("error", () => undefined);
   send(call, schema, payloads).catch(() => undefined);
   try {
@@ -101,8 +101,8 @@ async function* validateStream(
   }
 }
 
-/** Finds the `google.rpc.ErrorInfo` of Sidecheck in the error of a call. */
-function findRefusal(error: ServiceError): ErrorInfo | undefined {
+/** Returns the `google.rpc.ErrorInfo` of Sidecheck in the error of a call. */
+function findErrorInfo(error: ServiceError): ErrorInfo | undefined {
   return error.metadata
     .get("grpc-status-details-bin")
     .flatMap((trailer) => Status.decode(Buffer.from(trailer)).details)
@@ -111,10 +111,9 @@ function findRefusal(error: ServiceError): ErrorInfo | undefined {
     .find((info) => info.domain === "sidecheck");
 }
 
-/** Makes the calls to the server at `address` and prints a line for each answer. */
+/** Makes the calls to the server at `address` and prints a line for each response. */
 async function run(address: string): Promise<void> {
-  // A sidecar is a neighbour: whatever proxy the environment names, it is not on
-  // the way.
+  // A sidecar runs nearby: the proxy of the environment must not be used.
   const client = new ValidationServiceClient(address, credentials.createInsecure(), {
     "grpc.enable_http_proxy": 0,
   });
@@ -122,7 +121,7 @@ async function run(address: string): Promise<void> {
     for (const args of ['{"q":"x"}', '{"Q":1}']) {
       const { verdict } = await validate(client, SCHEMA, args);
       if (verdict === undefined) {
-        throw new Error(`the answer to ${args} has no verdict`);
+        throw new Error(`the response to ${args} has no verdict`);
       }
       const codes = verdict.violations.map((violation) => violation.code);
       console.log(JSON.stringify({ valid: verdict.valid, codes }));
@@ -130,19 +129,19 @@ async function run(address: string): Promise<void> {
 
     const error = await validate(client, UNKNOWN_DIALECT, "{}").then(
       () => {
-        throw new Error(`a refusal of ${UNKNOWN_DIALECT} was expected, but the call succeeded`);
+        throw new Error(`expected an error for ${UNKNOWN_DIALECT}, but the call succeeded`);
       },
       (error: ServiceError) => error,
     );
-    const refusal = findRefusal(error);
-    if (refusal === undefined) {
+    const info = findErrorInfo(error);
+    if (info === undefined) {
       throw error;
     }
-    console.log(JSON.stringify({ refused: refusal.reason, status: status[error.code] }));
+    console.log(JSON.stringify({ error: info.reason, status: status[error.code] }));
 
     for await (const { id, outcome } of validateStream(client, SCHEMA, ['{"q":"x"}', '{"Q":1}'])) {
       if (outcome?.outcome?.$case !== "verdict") {
-        throw new Error(`item ${id} was refused`);
+        throw new Error(`item ${id} has no verdict`);
       }
       console.log(JSON.stringify({ id, valid: outcome.outcome.value.valid }));
     }

@@ -138,7 +138,7 @@ def _read_tools(files: Sequence[str]) -> list[tuple[Source, ListedTool]]:
 
 
 def _outcomes(
-    tools: Sequence[tuple[Source, ListedTool]], outcomes: Sequence[sidecheck.Outcome]
+    tools: Sequence[tuple[Source, ListedTool]], outcomes: Sequence[sidecheck.RegistrationOutcome]
 ) -> list[_Outcome]:
     # One pass over a source finds the positions of all its violations.
     pairs = zip(tools, outcomes, strict=True)
@@ -150,7 +150,7 @@ def _outcomes(
 
 
 def _outcomes_of_source(
-    pairs: Sequence[tuple[tuple[Source, ListedTool], sidecheck.Outcome]],
+    pairs: Sequence[tuple[tuple[Source, ListedTool], sidecheck.RegistrationOutcome]],
 ) -> list[_Outcome]:
     source = pairs[0][0][0]
     spots = [
@@ -181,7 +181,7 @@ def _violation(violation: sidecheck.Violation) -> Violation:
         violation.message,
         Severity(violation.severity.value),
         violation.suggestion,
-        violation.clause,
+        violation.spec_url,
     )
 
 

@@ -4,7 +4,7 @@ import pytest
 from pydantic import BaseModel
 from sidecheck import Action, Client, RegisteredTool
 from sidecheck.inference import tool, tool_config
-from support.clients import FACES, connect
+from support.clients import CLIENT_KINDS, connect
 from support.running import RunningServer
 from support.weather_tools import FORECAST
 
@@ -26,7 +26,7 @@ async def drop(city: str) -> None:
     """Drop a report."""
 
 
-@pytest.fixture(params=FACES)
+@pytest.fixture(params=CLIENT_KINDS)
 async def client(request: pytest.FixtureRequest, shared_server: RunningServer) -> Client:
     return connect(request.param, shared_server.address, timeout=120)
 
@@ -60,7 +60,7 @@ async def test_functions_are_registered_beside_definitions(client: Client) -> No
 
 async def test_a_function_that_is_no_tool_is_not_registered(client: Client) -> None:
     async with client:
-        with pytest.raises(TypeError, match=r"helper is a function but no tool"):
+        with pytest.raises(TypeError, match=r"function helper is not a tool"):
             await client.register("functions", [read_report, helper])
 
 

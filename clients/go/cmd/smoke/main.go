@@ -1,6 +1,6 @@
-// Command smoke makes three calls to a running Sidecheck server, and holds a stream
-// of two payloads with it. It prints one line of JSON for each call, two verdicts and
-// a refusal, and for each answer in the stream.
+// Command smoke makes three calls to a running Sidecheck server and streams two
+// payloads to it. It prints one line of JSON for each call, two verdicts and an error,
+// and for each response of the stream.
 //
 // Usage: smoke ADDRESS, where ADDRESS is host:port or unix:/path.
 package main
@@ -30,20 +30,20 @@ const (
 	unknownDialect = `{"$schema":"https://example.com/dialect"}`
 )
 
-// verdict is the line for a payload that was judged.
+// verdict is the line for the verdict on a payload.
 type verdict struct {
 	Valid bool     `json:"valid"`
 	Codes []string `json:"codes"`
 }
 
-// refusal is the line for a payload that could not be judged.
-type refusal struct {
-	Reason string `json:"refused"`
+// failure is the line for an error.
+type failure struct {
+	Reason string `json:"error"`
 	Status string `json:"status"`
 }
 
-// answer is the line for a payload of the stream.
-type answer struct {
+// outcome is the line for a payload of the stream.
+type outcome struct {
 	ID    string `json:"id"`
 	Valid bool   `json:"valid"`
 }
@@ -59,11 +59,10 @@ func main() {
 	}
 }
 
-// run makes the three calls to the server at address, holds the stream, and writes a
-// line for each answer.
+// run makes the calls to the server at address, streams the payloads, and writes a line
+// for each response.
 func run(address string, out io.Writer) error {
-	// A sidecar is a neighbour: whatever proxy the environment names, it is not
-	// on the way.
+	// A sidecar runs nearby: the proxy of the environment must not be used.
 	connection, err := grpc.NewClient(address,
 		grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithNoProxy())
 	if err != nil {
@@ -76,58 +75,58 @@ func run(address string, out io.Writer) error {
 	for _, arguments := range []string{`{"q":"x"}`, `{"Q":1}`} {
 		response, err := validate(client, schema, arguments)
 		if err != nil {
-			return fmt.Errorf("a verdict on %s was expected: %w", arguments, err)
+			return fmt.Errorf("expected a verdict on %s: %w", arguments, err)
 		}
-		answer := response.GetVerdict()
-		if answer == nil {
-			return fmt.Errorf("the answer to %s has no verdict", arguments)
+		result := response.GetVerdict()
+		if result == nil {
+			return fmt.Errorf("the response to %s has no verdict", arguments)
 		}
 		codes := []string{}
-		for _, violation := range answer.GetViolations() {
+		for _, violation := range result.GetViolations() {
 			codes = append(codes, violation.GetCode())
 		}
-		if err := lines.Encode(verdict{answer.GetValid(), codes}); err != nil {
+		if err := lines.Encode(verdict{result.GetValid(), codes}); err != nil {
 			return err
 		}
 	}
 
 	_, err = validate(client, unknownDialect, `{}`)
-	refused, err := readRefusal(err)
+	failed, err := readError(err)
 	if err != nil {
-		return fmt.Errorf("a refusal of %s was expected: %w", unknownDialect, err)
+		return fmt.Errorf("expected an error for %s: %w", unknownDialect, err)
 	}
-	if err := lines.Encode(refused); err != nil {
+	if err := lines.Encode(failed); err != nil {
 		return err
 	}
 	return stream(client, schema, []string{`{"q":"x"}`, `{"Q":1}`}, lines)
 }
 
-// stream has the arguments of tool calls judged as they come, and writes a line for
-// each answer. It sends and receives at the same time: a server that is not listened
-// to stops reading.
+// stream validates the arguments of tool calls as they come, and writes a line for each
+// response. It sends and receives concurrently: a server stops reading while its
+// responses are not received.
 func stream(
 	client sidecheckv1.ValidationServiceClient, schema string, calls []string, lines *json.Encoder,
 ) error {
 	ctx, cancel := context.WithTimeout(context.Background(), deadline)
 	defer cancel()
-	judged, err := client.ValidateStream(ctx)
+	validated, err := client.ValidateStream(ctx)
 	if err != nil {
 		return err
 	}
-	// What ends the stream is what Recv says; a failing Send only says that it ended.
+	// Recv returns the error that ended the stream; Send fails only with io.EOF.
 	go func() {
-		defer judged.CloseSend()
-		if judged.Send(defaults(schema)) != nil {
+		defer validated.CloseSend()
+		if validated.Send(defaults(schema)) != nil {
 			return
 		}
-		for at, arguments := range calls {
-			if judged.Send(item(fmt.Sprint(at), arguments)) != nil {
+		for index, arguments := range calls {
+			if validated.Send(item(fmt.Sprint(index), arguments)) != nil {
 				return
 			}
 		}
 	}()
 	for {
-		response, err := judged.Recv()
+		response, err := validated.Recv()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
@@ -136,15 +135,15 @@ func stream(
 		}
 		verdict := response.GetOutcome().GetVerdict()
 		if verdict == nil {
-			return fmt.Errorf("item %s was refused: %v", response.GetId(), response.GetOutcome().GetRefusal())
+			return fmt.Errorf("item %s has no verdict: %v", response.GetId(), response.GetOutcome().GetError())
 		}
-		if err := lines.Encode(answer{response.GetId(), verdict.GetValid()}); err != nil {
+		if err := lines.Encode(outcome{response.GetId(), verdict.GetValid()}); err != nil {
 			return err
 		}
 	}
 }
 
-// defaults is the first message of a stream: what its items share.
+// defaults returns the first message of a stream: the target that its items share.
 func defaults(schema string) *sidecheckv1.ValidateStreamRequest {
 	return &sidecheckv1.ValidateStreamRequest{Message: &sidecheckv1.ValidateStreamRequest_Defaults{
 		Defaults: &sidecheckv1.StreamDefaults{
@@ -155,7 +154,7 @@ func defaults(schema string) *sidecheckv1.ValidateStreamRequest {
 	}}
 }
 
-// item is one payload of a stream; its answer has the same id.
+// item returns the message for one payload of a stream; its response has the same id.
 func item(id, arguments string) *sidecheckv1.ValidateStreamRequest {
 	return &sidecheckv1.ValidateStreamRequest{Message: &sidecheckv1.ValidateStreamRequest_Item{
 		Item: &sidecheckv1.StreamItem{Id: id, Item: &sidecheckv1.ValidateItem{
@@ -166,7 +165,7 @@ func item(id, arguments string) *sidecheckv1.ValidateStreamRequest {
 	}}
 }
 
-// validate has the arguments of a tool call judged under a schema sent along.
+// validate validates the arguments of a tool call against a schema sent inline.
 func validate(
 	client sidecheckv1.ValidationServiceClient, schema, arguments string,
 ) (*sidecheckv1.ValidateResponse, error) {
@@ -182,17 +181,17 @@ func validate(
 	})
 }
 
-// readRefusal finds the reason in the error of a call. It fails if the call did
-// not, or if the error comes from elsewhere than Sidecheck.
-func readRefusal(err error) (refusal, error) {
+// readError returns the reason in the error of a call. It fails if the call succeeded or
+// if the error is not from Sidecheck.
+func readError(err error) (failure, error) {
 	if err == nil {
-		return refusal{}, errors.New("the call succeeded")
+		return failure{}, errors.New("the call succeeded")
 	}
-	answer := status.Convert(err)
-	for _, detail := range answer.Details() {
+	converted := status.Convert(err)
+	for _, detail := range converted.Details() {
 		if info, ok := detail.(*errdetails.ErrorInfo); ok && info.GetDomain() == "sidecheck" {
-			return refusal{info.GetReason(), code.Code(answer.Code()).String()}, nil
+			return failure{info.GetReason(), code.Code(converted.Code()).String()}, nil
 		}
 	}
-	return refusal{}, err
+	return failure{}, err
 }

@@ -10,7 +10,7 @@ from pydantic_core import ErrorDetails, ValidationError
 
 from sidecheck.inference.errors import ArgumentViolation, InvalidArguments
 from sidecheck.inference.input_schema import ADDITIONAL, InputModel
-from sidecheck.json_copies import NotJson, copied
+from sidecheck.json_copies import NotJson, copy_json
 
 __all__ = ["ArgumentChange", "ValidArguments", "convert_arguments", "validate_values"]
 
@@ -55,7 +55,7 @@ def convert_arguments(
     if not isinstance(arguments, Mapping):
         raise InvalidArguments(tool, (ArgumentViolation("", "must be an object"),))
     try:
-        payload = _pack(input_model, copied(dict(arguments), "arguments"))
+        payload = _pack(input_model, copy_json(dict(arguments), "arguments"))
     except NotJson as error:
         raise InvalidArguments(tool, (ArgumentViolation("", str(error)),)) from None
     unknown = _unknown_arguments(input_model, payload)
@@ -154,7 +154,7 @@ def _replacements(payload: dict[str, Any], errors: list[ErrorDetails]) -> dict[_
             replacements[path] = int(value)
         elif isinstance(value, str) and error["type"] != "extra_forbidden":
             try:
-                decoded = copied({"": json.loads(value)}, "")[""]
+                decoded = copy_json({"": json.loads(value)}, "")[""]
             except (ValueError, RecursionError):
                 continue
             if not isinstance(decoded, str):

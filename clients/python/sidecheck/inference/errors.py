@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from sidecheck.violations import Severity
+from sidecheck.verdicts import Severity
 
 __all__ = ["ArgumentViolation", "Diagnostic", "InferenceError", "InvalidArguments"]
 

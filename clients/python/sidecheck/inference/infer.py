@@ -18,7 +18,7 @@ from sidecheck.inference.input_schema import InputModel, build_input
 from sidecheck.inference.output_schema import OutputModel, build_output
 from sidecheck.inference.schema_generator import GENERATOR
 from sidecheck.inference.signatures import Signature, read_signature, unwrap_function
-from sidecheck.json_copies import NotJson, copied
+from sidecheck.json_copies import NotJson, copy_json
 
 __all__ = ["InferredTool", "infer"]
 
@@ -134,7 +134,7 @@ def _copy_schema(schema: Mapping[str, Any] | None, option: str) -> dict[str, Any
     if not isinstance(schema, dict):
         raise ValueError(f"invalid {option} of type {type(schema).__name__}; expected an object")  # noqa: TRY004  (as for its parts)
     try:
-        copy: dict[str, Any] = copied(schema, option)
+        copy: dict[str, Any] = copy_json(schema, option)
     except NotJson as error:
         raise ValueError(str(error)) from None
     return copy

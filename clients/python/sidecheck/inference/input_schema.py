@@ -16,7 +16,7 @@ from sidecheck.inference.diagnostics import FunctionDiagnostics
 from sidecheck.inference.errors import Diagnostic, InferenceError
 from sidecheck.inference.schema_generator import ToolSchemaGenerator, inline_root
 from sidecheck.inference.signatures import MISSING, Argument, Signature
-from sidecheck.json_copies import NotJson, copied
+from sidecheck.json_copies import NotJson, copy_json
 
 __all__ = ["ADDITIONAL", "InputModel", "build_input", "describe_type"]
 
@@ -181,7 +181,7 @@ def _default_entry(
         values = {argument.name: argument.default}
         # By alias, for nested fields; the argument itself may have an alias too.
         dumped = adapter.dump_python(values, mode="json", by_alias=True, warnings="none")
-        (value,) = copied(dumped, "").values()
+        (value,) = copy_json(dumped, "").values()
         if _admits(adapter, argument.wire_name, value):
             return {"default": value}
     except (PydanticSerializationError, NotJson, TypeError, ValueError, RecursionError):

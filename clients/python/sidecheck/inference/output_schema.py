@@ -15,7 +15,7 @@ from sidecheck.inference.diagnostics import FunctionDiagnostics
 from sidecheck.inference.input_schema import describe_type
 from sidecheck.inference.schema_generator import ToolSchemaGenerator, inline_root
 from sidecheck.inference.signatures import MISSING
-from sidecheck.json_copies import NotJson, copied
+from sidecheck.json_copies import NotJson, copy_json
 
 __all__ = ["InvalidResult", "OutputModel", "build_output"]
 
@@ -61,7 +61,7 @@ class OutputModel:
         """
         try:
             dumped = self.adapter.dump_python(value, mode="json", by_alias=True, warnings="error")
-            return copied({"result": dumped}, "")["result"]
+            return copy_json({"result": dumped}, "")["result"]
         except NotJson as error:
             # The location in the message begins with a property without a name.
             reason = str(error).removeprefix("/")

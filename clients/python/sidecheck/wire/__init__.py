@@ -1,6 +1,7 @@
-"""The wire: translation between values and messages, both ways, without any I/O.
+"""Translation between the values of the client and the messages of the API, without I/O.
 
-The modules of this package are the only ones that import generated messages.
+Only modules of this package import generated messages. ``encode_*`` functions return
+messages, ``decode_*`` functions return values.
 """
 
 __all__: list[str] = []

@@ -1,203 +1,77 @@
-"""The remote procedures of a server, as data."""
+"""Remote procedures of the API, read from the descriptors of the generated code."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final, Generic, TypeVar
+from typing import Any, Final
 
 from google.protobuf.message import Message
+from google.protobuf.message_factory import GetMessageClass
 
-from sidecheck.v1 import conversion_service_pb2 as conversion_pb
-from sidecheck.v1 import inference_service_pb2 as inference_pb
-from sidecheck.v1 import info_service_pb2 as info_pb
-from sidecheck.v1 import protocol_service_pb2 as protocol_pb
-from sidecheck.v1 import registry_service_pb2 as registry_pb
-from sidecheck.v1 import validation_service_pb2 as validation_pb
+from sidecheck.v1 import (
+    conversion_service_pb2,
+    inference_service_pb2,
+    info_service_pb2,
+    protocol_service_pb2,
+    registry_service_pb2,
+    validation_service_pb2,
+)
 
-__all__ = [
-    "CHECK_BATCH",
-    "CHECK_ELICITATION",
-    "CHECK_ELICITATION_RESULT",
-    "CHECK_MESSAGE",
-    "CHECK_SAMPLING",
-    "CHECK_SESSION",
-    "CHECK_TOOLS",
-    "CHECK_TOOL_NAMES",
-    "CHECK_TOOL_RESULT",
-    "CONVERT_TOOLS",
-    "CONVERT_TOOL_RESULT",
-    "DELETE_TOOLS",
-    "GET_SERVER_INFO",
-    "GET_TOOL",
-    "INFER_TOOLS",
-    "LIST_RULES",
-    "LIST_TOOLS",
-    "NORMALIZE_TOOL_RESULT",
-    "PROJECT_TOOL",
-    "REGISTER_TOOLS",
-    "RESTORE_TOOL_CALL",
-    "SERVICES",
-    "STREAMS",
-    "VALIDATE",
-    "VALIDATE_BATCH",
-    "VALIDATE_STREAM",
-    "Rpc",
-]
+__all__ = ["RPCS", "SERVICES", "STREAMS", "Rpc", "find_rpc"]
 
-RequestT = TypeVar("RequestT", bound=Message)
-ResponseT = TypeVar("ResponseT", bound=Message)
+MODULES: Final[tuple[Any, ...]] = (
+    validation_service_pb2,
+    registry_service_pb2,
+    protocol_service_pb2,
+    conversion_service_pb2,
+    inference_service_pb2,
+    info_service_pb2,
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Rpc(Generic[RequestT, ResponseT]):
-    """A remote procedure: the full name of its service, its own, and its messages."""
+class Rpc:
+    """A remote procedure: its service, name and message classes."""
 
+    #: Full name of the service.
     service: str
     name: str
-    request: type[RequestT]
-    response: type[ResponseT]
+    request: type[Message]
+    response: type[Message]
+    #: Whether both sides send a stream of messages.
+    streaming: bool
 
     @property
     def path(self) -> str:
-        """The path that a call to it takes in HTTP/2."""
+        """Path of the HTTP/2 request."""
         return f"/{self.service}/{self.name}"
 
 
-VALIDATION: Final = "sidecheck.v1.ValidationService"
-REGISTRY: Final = "sidecheck.v1.RegistryService"
-PROTOCOL: Final = "sidecheck.v1.ProtocolService"
-CONVERSION: Final = "sidecheck.v1.ConversionService"
-INFERENCE: Final = "sidecheck.v1.InferenceService"
-INFO: Final = "sidecheck.v1.InfoService"
+def read_rpcs() -> Iterator[Rpc]:
+    """Yield the remote procedures of all services."""
+    for module in MODULES:
+        for service in module.DESCRIPTOR.services_by_name.values():
+            for method in service.methods:
+                yield Rpc(
+                    service.full_name,
+                    method.name,
+                    GetMessageClass(method.input_type),
+                    GetMessageClass(method.output_type),
+                    method.client_streaming and method.server_streaming,
+                )
 
-#: The full names of all services that a client calls.
-SERVICES: Final = (VALIDATION, REGISTRY, PROTOCOL, CONVERSION, INFERENCE, INFO)
 
-VALIDATE: Final = Rpc(
-    VALIDATION, "Validate", validation_pb.ValidateRequest, validation_pb.ValidateResponse
-)
-VALIDATE_BATCH: Final = Rpc(
-    VALIDATION,
-    "ValidateBatch",
-    validation_pb.ValidateBatchRequest,
-    validation_pb.ValidateBatchResponse,
-)
-VALIDATE_STREAM: Final = Rpc(
-    VALIDATION,
-    "ValidateStream",
-    validation_pb.ValidateStreamRequest,
-    validation_pb.ValidateStreamResponse,
-)
-REGISTER_TOOLS: Final = Rpc(
-    REGISTRY,
-    "RegisterTools",
-    registry_pb.RegisterToolsRequest,
-    registry_pb.RegisterToolsResponse,
-)
-GET_TOOL: Final = Rpc(REGISTRY, "GetTool", registry_pb.GetToolRequest, registry_pb.GetToolResponse)
-LIST_TOOLS: Final = Rpc(
-    REGISTRY, "ListTools", registry_pb.ListToolsRequest, registry_pb.ListToolsResponse
-)
-DELETE_TOOLS: Final = Rpc(
-    REGISTRY, "DeleteTools", registry_pb.DeleteToolsRequest, registry_pb.DeleteToolsResponse
-)
-LIST_RULES: Final = Rpc(
-    PROTOCOL,
-    "ListRules",
-    protocol_pb.ListRulesRequest,
-    protocol_pb.ListRulesResponse,
-)
-CHECK_TOOL_NAMES: Final = Rpc(
-    PROTOCOL,
-    "CheckToolNames",
-    protocol_pb.CheckToolNamesRequest,
-    protocol_pb.CheckToolNamesResponse,
-)
-CHECK_TOOLS: Final = Rpc(
-    PROTOCOL,
-    "CheckTools",
-    protocol_pb.CheckToolsRequest,
-    protocol_pb.CheckToolsResponse,
-)
-CHECK_ELICITATION: Final = Rpc(
-    PROTOCOL,
-    "CheckElicitation",
-    protocol_pb.CheckElicitationRequest,
-    protocol_pb.CheckElicitationResponse,
-)
-CHECK_ELICITATION_RESULT: Final = Rpc(
-    PROTOCOL,
-    "CheckElicitationResult",
-    protocol_pb.CheckElicitationResultRequest,
-    protocol_pb.CheckElicitationResultResponse,
-)
-CHECK_SAMPLING: Final = Rpc(
-    PROTOCOL,
-    "CheckSampling",
-    protocol_pb.CheckSamplingRequest,
-    protocol_pb.CheckSamplingResponse,
-)
-CHECK_TOOL_RESULT: Final = Rpc(
-    PROTOCOL,
-    "CheckToolResult",
-    protocol_pb.CheckToolResultRequest,
-    protocol_pb.CheckToolResultResponse,
-)
-NORMALIZE_TOOL_RESULT: Final = Rpc(
-    PROTOCOL,
-    "NormalizeToolResult",
-    protocol_pb.NormalizeToolResultRequest,
-    protocol_pb.NormalizeToolResultResponse,
-)
-CHECK_MESSAGE: Final = Rpc(
-    PROTOCOL,
-    "CheckMessage",
-    protocol_pb.CheckMessageRequest,
-    protocol_pb.CheckMessageResponse,
-)
-CHECK_BATCH: Final = Rpc(
-    PROTOCOL,
-    "CheckBatch",
-    protocol_pb.CheckBatchRequest,
-    protocol_pb.CheckBatchResponse,
-)
-CHECK_SESSION: Final = Rpc(
-    PROTOCOL,
-    "CheckSession",
-    protocol_pb.CheckSessionRequest,
-    protocol_pb.CheckSessionResponse,
-)
-CONVERT_TOOLS: Final = Rpc(
-    CONVERSION,
-    "ConvertTools",
-    conversion_pb.ConvertToolsRequest,
-    conversion_pb.ConvertToolsResponse,
-)
-RESTORE_TOOL_CALL: Final = Rpc(
-    CONVERSION,
-    "ConvertToolCall",
-    conversion_pb.ConvertToolCallRequest,
-    conversion_pb.ConvertToolCallResponse,
-)
-CONVERT_TOOL_RESULT: Final = Rpc(
-    CONVERSION,
-    "ConvertToolResult",
-    conversion_pb.ConvertToolResultRequest,
-    conversion_pb.ConvertToolResultResponse,
-)
-INFER_TOOLS: Final = Rpc(
-    INFERENCE,
-    "InferTools",
-    inference_pb.InferToolsRequest,
-    inference_pb.InferToolsResponse,
-)
-PROJECT_TOOL: Final = Rpc(
-    INFERENCE,
-    "AdaptTool",
-    inference_pb.AdaptToolRequest,
-    inference_pb.AdaptToolResponse,
-)
-GET_SERVER_INFO: Final = Rpc(
-    INFO, "GetServerInfo", info_pb.GetServerInfoRequest, info_pb.GetServerInfoResponse
-)
+#: All remote procedures. Each has request and response classes of its own.
+RPCS: Final = tuple(read_rpcs())
 
-#: Those in which both sides send as they please.
-STREAMS: Final = (VALIDATE_STREAM, CHECK_SESSION)
+#: Full names of all services.
+SERVICES: Final = tuple(dict.fromkeys(rpc.service for rpc in RPCS))
+
+#: The bidirectional streams.
+STREAMS: Final = tuple(rpc for rpc in RPCS if rpc.streaming)
+
+BY_REQUEST: Final = {rpc.request: rpc for rpc in RPCS}
+
+
+def find_rpc(request: type[Message]) -> Rpc:
+    """Return the remote procedure that takes messages of the class *request*."""
+    return BY_REQUEST[request]

@@ -9,8 +9,8 @@ import pytest
 from agreement.editions import EDITIONS
 from agreement.payloads import PayloadMaker
 from agreement.schemas import generate_schema
-from sidecheck.boxes import unbox
 from sidecheck.text_contract import is_canonical
+from sidecheck.wrapping import unwrap
 from sidecheck_server.core.budget import Exhausted
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.json_values import json_equal
@@ -118,7 +118,7 @@ def test_the_value_comes_out_of_the_result_again(version: str) -> None:
         except Exhausted:
             continue
         assert valid == after.complete.is_valid(result["structuredContent"], [10_000_000])
-        assert json_equal(value, unbox(result, tool=adapt_schema))
+        assert json_equal(value, unwrap(result, tool=adapt_schema))
         if valid:
             assert [] == faults_of(result, version)
             told += 1

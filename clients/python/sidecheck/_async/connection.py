@@ -1,0 +1,153 @@
+"""Calls to a server, with the deadline and the policy of a client and the server's limits."""
+
+# ruff: noqa: ASYNC109  (a timeout here is the deadline that the call carries to the server)
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar, get_args
+
+import grpc
+from google.protobuf.message import Message
+
+from sidecheck._async.streams import ClientStream, Stream
+from sidecheck._transport.tasks import Channel
+from sidecheck.errors import SidecheckError, Unavailable
+from sidecheck.info import Limits, ServerInfo
+from sidecheck.streams import StreamKind
+from sidecheck.validation import OnUnavailable, fallback_verdict
+from sidecheck.verdicts import Verdict
+from sidecheck.wire import registry
+from sidecheck.wire.errors import too_large
+from sidecheck.wire.values import element_bytes
+
+__all__ = ["Connection", "split"]
+
+ItemT = TypeVar("ItemT")
+MessageT = TypeVar("MessageT", bound=Message)
+OutcomeT = TypeVar("OutcomeT")
+Value = TypeVar("Value")
+
+
+class Connection:
+    """The calls of one client; its services share it.
+
+    Raises:
+        ValueError: *timeout* is not positive, or *on_unavailable* is unknown.
+    """
+
+    def __init__(self, channel: Channel, timeout: float, on_unavailable: OnUnavailable) -> None:
+        if not timeout > 0:
+            raise ValueError(f"timeout must be positive, not {timeout}")
+        if on_unavailable not in get_args(OnUnavailable):
+            expected = ", ".join(map(repr, get_args(OnUnavailable)))
+            raise ValueError(f"invalid on_unavailable {on_unavailable!r}; expected {expected}")
+        self._channel = channel
+        self._timeout = timeout
+        self._on_unavailable: OnUnavailable = on_unavailable
+        self._limits: Limits | None = None
+
+    async def call(
+        self, request: Message, decode: Callable[[Any], Value], timeout: float | None
+    ) -> Value:
+        """Return the decoded response to *request*.
+
+        *timeout* is the deadline in seconds; None is the client's own.
+
+        Raises:
+            SidecheckError: The call failed.
+        """
+        seconds = self._timeout if timeout is None else timeout
+        try:
+            response = await self._channel.call(request, seconds)
+        except SidecheckError as error:
+            if error.status is grpc.StatusCode.RESOURCE_EXHAUSTED:
+                # The server may have been replaced by one with lower limits.
+                self._limits = None
+            raise
+        return decode(response)
+
+    async def call_or_fall_back(
+        self,
+        request: Message,
+        decode: Callable[[Any], Value],
+        fallback: Callable[[Verdict], Value],
+        timeout: float | None,
+    ) -> Value:
+        """Return the decoded response, or *fallback* of the policy's verdict.
+
+        Raises:
+            SidecheckError: The call failed, and the policy does not apply.
+        """
+        try:
+            return await self.call(request, decode, timeout)
+        except Unavailable as error:
+            return fallback(fallback_verdict(error, self._on_unavailable))
+
+    async def call_in_parts(
+        self,
+        messages: Sequence[MessageT],
+        encode: Callable[[Sequence[MessageT]], Message],
+        decode: Callable[[Any], list[Value | SidecheckError]],
+        fallback: Callable[[Verdict], Value],
+        timeout: float | None,
+    ) -> list[Value | SidecheckError]:
+        """Return the outcomes of *messages*, sent in as many requests as the limits require.
+
+        *encode* returns a request with some of the messages.
+        """
+        sizes = [element_bytes(message) for message in messages]
+        outcomes: list[Value | SidecheckError] = []
+        if not messages:
+            return outcomes
+        try:
+            limits = await self.limits(timeout)
+            room = limits.message_bytes - encode([]).ByteSize()
+            for part in split(sizes, max_bytes=room, max_items=limits.batch_items):
+                if sizes[part.start] > room:
+                    outcomes.append(too_large(sizes[part.start], limits))
+                    continue
+                outcomes += await self.call(encode(messages[part]), decode, timeout)
+        except Unavailable as error:
+            # The remaining parts are not tried: each would cost another deadline.
+            missing = len(messages) - len(outcomes)
+            outcomes += [fallback(fallback_verdict(error, self._on_unavailable))] * missing
+        return outcomes
+
+    async def info(self, timeout: float | None) -> ServerInfo:
+        """Return the server's version, limits and capabilities, and store the limits."""
+        info = await self.call(registry.encode_info(), registry.decode_info, timeout)
+        self._limits = info.limits
+        return info
+
+    async def limits(self, timeout: float | None) -> Limits:
+        """Return the server's limits, which are fetched once."""
+        return self._limits or (await self.info(timeout)).limits
+
+    def stream(
+        self,
+        kind: StreamKind[ItemT, OutcomeT],
+        opening: Message,
+        outstanding: int,
+        timeout: float | None,
+    ) -> Stream[ItemT, OutcomeT | SidecheckError]:
+        """Return a stream that begins with the message *opening*."""
+
+        async def fetch_limits() -> Limits:
+            return (await self.info(None)).limits
+
+        return ClientStream(self._channel, fetch_limits, kind, opening, outstanding, timeout)
+
+    async def close(self) -> None:
+        """Close the channel; pending calls are cancelled."""
+        await self._channel.close()
+
+
+def split(sizes: Sequence[int], *, max_bytes: int, max_items: int) -> Iterator[slice]:
+    """Yield slices of *sizes* within both limits; a size over *max_bytes* gets its own."""
+    start = total = 0
+    for index, size in enumerate(sizes):
+        if index > start and (total + size > max_bytes or index - start >= max_items):
+            yield slice(start, index)
+            start, total = index, 0
+        total += size
+    if sizes:
+        yield slice(start, len(sizes))

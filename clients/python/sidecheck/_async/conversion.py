@@ -1,0 +1,110 @@
+"""The calls of ConversionService."""
+
+# ruff: noqa: ASYNC109  (a timeout here is the deadline that the call carries to the server)
+
+from collections.abc import Iterable
+from functools import partial
+
+from sidecheck._async.connection import Connection
+from sidecheck.conversion import (
+    ConversionOptions,
+    ConvertedCall,
+    ConvertedResult,
+    ConvertedTools,
+    Convertible,
+    MappingJson,
+    ModelApi,
+)
+from sidecheck.protocol import (
+    CheckOptions,
+    ProtocolContext,
+    ProtocolJson,
+    ResultProfile,
+    ToolResult,
+)
+from sidecheck.targets import Target
+from sidecheck.validation import Options
+from sidecheck.wire import conversion
+
+__all__ = ["ConversionClient"]
+
+
+class ConversionClient:
+    """Converts tools, calls and results for the APIs of model providers.
+
+    `Client.conversion` returns it. What an API cannot express is reported as a `Loss`.
+    JSON given as ``bytes`` or ``str`` is JSON text and sent unchanged; any other value is
+    encoded. *timeout* is the deadline in seconds and replaces the client's own.
+
+    All methods raise:
+
+    * `SidecheckError`: nothing was converted; `Unavailable` if no server responds,
+      whatever the client's ``on_unavailable`` is.
+    * ``TypeError`` and ``ValueError``: an argument contains a value that JSON cannot express.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    async def convert_tools(
+        self,
+        api: ModelApi,
+        tools: Iterable[Convertible] = (),
+        *,
+        servers: Iterable[str] = (),
+        options: ConversionOptions | None = None,
+        timeout: float | None = None,
+    ) -> ConvertedTools:
+        """Convert tools for one request to *api*, with names that are unique in it.
+
+        A tool is a definition or any target for one; use `ToolToConvert` to give its
+        server. The registered tools of *servers* follow *tools*, by name. Together they
+        may be as many as `Limits.batch_items`.
+        """
+        request = conversion.encode_tools(api, tools, servers, options)
+        decode = partial(conversion.decode_tools, ModelApi(api))
+        return await self._connection.call(request, decode, timeout)
+
+    async def convert_tool_call(
+        self,
+        call: ProtocolJson,
+        mappings: MappingJson | Iterable[MappingJson],
+        *,
+        tool: Target | None = None,
+        options: Options | None = None,
+        timeout: float | None = None,
+    ) -> ConvertedCall:
+        """Convert a model's call to the ``params`` of a ``tools/call``, and validate it.
+
+        *call* is as the API returned it: an element of ``tool_calls``, a ``function_call``
+        item, a ``tool_use`` block, a ``functionCall`` or ``toolUse`` part. *mappings* is
+        the mapping of the tool, or those of all tools of the request. *tool* is the
+        original; None is the registered definition that the mapping names. A call that
+        cannot be read has an invalid verdict. The error ``MAPPING_MISMATCH`` means that no
+        mapping has the name in the call, or that the mapping is of another definition.
+        """
+        request = conversion.encode_call(call, mappings, tool, options)
+        return await self._connection.call(request, conversion.decode_call, timeout)
+
+    async def convert_tool_result(  # noqa: PLR0913  (the fields of the request)
+        self,
+        api: ModelApi,
+        result: ProtocolJson,
+        *,
+        call_id: str = "",
+        name: str = "",
+        tool: Target | None = None,
+        profile: ResultProfile = "specification",
+        context: ProtocolContext | None = None,
+        options: CheckOptions | None = None,
+        timeout: float | None = None,
+    ) -> ConvertedResult:
+        """Convert a ``CallToolResult`` to a message for the model, and check it.
+
+        *call_id* is the id that the API gave the call, *name* the name by which the model
+        called the tool; Gemini and Ollama require the name, all others the id. *tool* and
+        *profile* are as in `ToolResult`.
+        """
+        tool_result = ToolResult(result, profile, tool)
+        request = conversion.encode_result(api, tool_result, call_id, name, context, options)
+        return await self._connection.call(request, conversion.decode_result, timeout)

@@ -1,0 +1,74 @@
+"""A validator that returns scripted outcomes."""
+
+# ruff: noqa: ASYNC109  (a timeout here is the deadline that the call carries to the server)
+
+from collections.abc import Callable, Iterable
+
+from sidecheck._async.streams import Stream
+from sidecheck._async.validator import Validator
+from sidecheck._transport.tasks import Queue
+from sidecheck.scripts import Script, complete_item, raise_for_closed
+from sidecheck.streams import OUTSTANDING, StreamOutcome
+from sidecheck.targets import Target
+from sidecheck.validation import Item, Options, ValidateOutcome
+from sidecheck.verdicts import Verdict
+
+__all__ = ["FakeStream", "FakeValidator"]
+
+
+class FakeStream(Stream[Item, ValidateOutcome]):
+    """A stream whose outcomes a function returns."""
+
+    def __init__(self, validate: Callable[[Item], ValidateOutcome], outstanding: int) -> None:
+        super().__init__(outstanding)
+        self._validate = validate
+        self._outcomes: Queue[StreamOutcome | None] = Queue()
+
+    async def _open(self) -> None:
+        pass
+
+    async def _write(self, id_: str, item: Item) -> None:
+        self._outcomes.put_nowait((id_, self._validate(item)))
+
+    async def _half_close(self) -> None:
+        self._outcomes.put_nowait(None)
+
+    async def _read(self) -> StreamOutcome | None:
+        return raise_for_closed(await self._outcomes.get())
+
+    def _cancel(self) -> None:
+        pass
+
+
+class FakeValidator(Script, Validator):
+    """A `Validator` that returns scripted outcomes; by default every payload is valid."""
+
+    async def validate_batch(
+        self,
+        items: Iterable[Item],
+        *,
+        target: Target | None = None,
+        options: Options | None = None,
+        timeout: float | None = None,  # noqa: ARG002  (the fake never waits)
+    ) -> list[ValidateOutcome]:
+        """Return the outcomes of many payloads; see `Validator.validate_batch`."""
+        return self._outcomes(items, target, options)
+
+    def stream(
+        self,
+        *,
+        target: Target | None = None,
+        options: Options | None = None,
+        outstanding: int = OUTSTANDING,
+        timeout: float | None = None,  # noqa: ARG002  (the fake never waits)
+    ) -> Stream[Item, ValidateOutcome]:
+        """Return a stream with scripted outcomes; see `Validator.stream`."""
+        return FakeStream(
+            lambda item: self._outcome(complete_item(item, target, options)), outstanding
+        )
+
+    async def close(self) -> None:
+        """Return at once: there is nothing to release."""
+
+    async def _validate(self, item: Item, timeout: float | None) -> Verdict:  # noqa: ARG002  (likewise)
+        return self._verdict(item)

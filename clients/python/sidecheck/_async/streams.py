@@ -1,0 +1,151 @@
+"""Streams: items are sent and their outcomes read as they come, in order."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable
+from copy import copy
+from typing import Any, Generic, Self, TypeVar
+
+from google.protobuf.message import Message
+
+from sidecheck._transport.tasks import Channel, Lock, Semaphore
+from sidecheck.errors import SidecheckError
+from sidecheck.info import Limits
+from sidecheck.streams import LEFT, PendingItems, StreamCodec, StreamKind
+from sidecheck.wire.rpcs import find_rpc
+
+__all__ = ["ClientStream", "Stream"]
+
+ItemT = TypeVar("ItemT")
+OutcomeT = TypeVar("OutcomeT")
+
+
+class Stream(PendingItems[OutcomeT], ABC, Generic[ItemT, OutcomeT]):
+    """One stream: `send` items, iterate over their outcomes, `finish`.
+
+    Enter it once, with ``async with``; leaving it cancels the call. At most *outstanding*
+    items may be sent whose outcomes have not been read: then `send` waits, so send and
+    read concurrently. `Validator.validate_stream` does both.
+
+    The verdict on an item, or its error, is its outcome. What ends the stream as a whole
+    early is raised as `StreamClosed`, by the iteration and by `send`.
+    """
+
+    def __init__(self, outstanding: int) -> None:
+        super().__init__(outstanding)
+        self._slots = Semaphore(outstanding)
+        self._send_lock = Lock()
+
+    async def send(self, id_: str, item: ItemT) -> None:
+        """Send one item. Its outcome comes with *id_*, which need not be unique.
+
+        Raises:
+            StreamClosed: The stream has ended; the iteration raises this too.
+            ValueError: The stream is finished.
+        """
+        async with self._send_lock:
+            self._admit(id_)
+            try:
+                await self._slots.acquire()
+            except BaseException:
+                self._pending.pop()
+                raise
+            if self._error is not None:
+                self._slots.release()
+            self._raise_for_error()
+            await self._write(id_, item)
+
+    async def finish(self) -> None:
+        """End the items; the iteration ends after the last outcome."""
+        async with self._send_lock:
+            if not (self._finished or self._error):
+                self._finished = True
+                await self._half_close()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> tuple[str, OutcomeT]:
+        self._raise_for_error()
+        try:
+            outcome = self._settle(await self._read())
+        except SidecheckError as error:
+            closed = self._error or self._fail(error)
+            # Wakes up a caller that waits to send.
+            self._slots.release()
+            raise copy(closed) from None
+        if outcome is None:
+            raise StopAsyncIteration
+        self._slots.release()
+        return outcome
+
+    async def __aenter__(self) -> Self:
+        await self._open()
+        self._entered = True
+        return self
+
+    async def __aexit__(self, *exc_info: Any) -> None:
+        self._cancel()
+        if self._error is None:
+            self._fail(LEFT)
+        self._slots.release()
+
+    @abstractmethod
+    async def _open(self) -> None: ...
+
+    @abstractmethod
+    async def _write(self, id_: str, item: ItemT) -> None: ...
+
+    @abstractmethod
+    async def _half_close(self) -> None: ...
+
+    @abstractmethod
+    async def _read(self) -> tuple[str, OutcomeT] | None: ...
+
+    @abstractmethod
+    def _cancel(self) -> None: ...
+
+
+class ClientStream(Stream[ItemT, OutcomeT | SidecheckError]):
+    """A stream to a server, which begins with the message *opening*."""
+
+    def __init__(
+        self,
+        channel: Channel,
+        fetch_limits: Callable[[], Awaitable[Limits]],
+        kind: StreamKind[ItemT, OutcomeT],
+        opening: Message,
+        outstanding: int,
+        timeout: float | None,
+    ) -> None:
+        super().__init__(outstanding)
+        self._channel = channel
+        self._fetch_limits = fetch_limits
+        self._kind = kind
+        self._opening = opening
+        self._timeout = timeout
+
+    async def _open(self) -> None:
+        # Fetched for each stream: this call is retried while no server responds, unlike
+        # the stream itself.
+        limits = await self._fetch_limits()
+        self._codec = StreamCodec(self._kind, self._opening, limits)
+        opening = self._codec.opening()
+        self._call = self._channel.stream(find_rpc(type(opening)), self._timeout)
+        try:
+            await self._call.write(opening)
+        except BaseException:
+            self._call.cancel()
+            raise
+
+    async def _write(self, id_: str, item: ItemT) -> None:
+        await self._call.write(self._codec.encode(id_, item))
+
+    async def _half_close(self) -> None:
+        await self._call.finish()
+
+    async def _read(self) -> tuple[str, OutcomeT | SidecheckError] | None:
+        response = await self._call.read()
+        return None if response is None else self._codec.decode(response)
+
+    def _cancel(self) -> None:
+        self._call.cancel()

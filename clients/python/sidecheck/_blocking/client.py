@@ -1,0 +1,235 @@
+# Generated from sidecheck/_async by generate_blocking.py. Do not edit.
+"""The client, with the calls of ValidationService, RegistryService and InfoService."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+from google.protobuf.message import Message
+
+from sidecheck._blocking.connection import Connection, split
+from sidecheck._blocking.conversion import BlockingConversionClient
+from sidecheck._blocking.inference import BlockingInferenceClient
+from sidecheck._blocking.protocol import BlockingProtocolClient
+from sidecheck._blocking.streams import BlockingStream
+from sidecheck._blocking.validator import BlockingValidator
+from sidecheck._transport.threads import Channel
+from sidecheck.info import ServerInfo
+from sidecheck.registry import ChangePolicy, Deletion, Registration, Tool
+from sidecheck.streams import OUTSTANDING, VALIDATION
+from sidecheck.targets import Target
+from sidecheck.tool_functions import Registrable, definitions_of
+from sidecheck.validation import Item, OnUnavailable, Options, ValidateOutcome
+from sidecheck.verdicts import Verdict
+from sidecheck.wire import registry, validation
+from sidecheck.wire.values import element_bytes, encode_inline_tool
+
+__all__ = ["BlockingClient"]
+
+
+class BlockingClient(BlockingValidator):
+    """A client of a Sidecheck server.
+
+    *address* is ``host:port``, ``dns:///host:port``, ``unix:/path`` or ``unix:path``.
+    Each call has a deadline of *timeout* seconds, within which ``UNAVAILABLE`` is retried
+    three times. *on_unavailable* is the policy for validations while no server responds:
+    raise `Unavailable` ("raise"), or return a verdict with a violation of the code
+    ``SIDECHECK_UNAVAILABLE`` that is valid ("allow") or invalid ("deny").
+
+    A client may be shared by any number of threads; do not create it before a fork.
+
+    Raises:
+        ValueError: An argument is invalid.
+    """
+
+    def __init__(
+        self, address: str, *, timeout: float = 2.0, on_unavailable: OnUnavailable = "raise"
+    ) -> None:
+        self._connection = Connection(Channel(address), timeout, on_unavailable)
+
+    @property
+    def protocol(self) -> BlockingProtocolClient:
+        """Checks of tool names, tools, messages and sessions against the MCP rules."""
+        return BlockingProtocolClient(self._connection)
+
+    @property
+    def conversion(self) -> BlockingConversionClient:
+        """Conversions of tools, calls and results for the APIs of model providers."""
+        return BlockingConversionClient(self._connection)
+
+    @property
+    def inference(self) -> BlockingInferenceClient:
+        """Inference of definitions from source text, and their adaptation to versions."""
+        return BlockingInferenceClient(self._connection)
+
+    def validate_batch(
+        self,
+        items: Iterable[Item],
+        *,
+        target: Target | None = None,
+        options: Options | None = None,
+        timeout: float | None = None,
+    ) -> list[ValidateOutcome]:
+        """Validate many payloads; see `BlockingValidator.validate_batch`."""
+        return self._connection.call_in_parts(
+            [validation.encode_item(item) for item in items],
+            partial(validation.encode_batch, target=target, options=options),
+            validation.decode_batch,
+            lambda verdict: verdict,
+            timeout,
+        )
+
+    def stream(
+        self,
+        *,
+        target: Target | None = None,
+        options: Options | None = None,
+        outstanding: int = OUTSTANDING,
+        timeout: float | None = None,
+    ) -> BlockingStream[Item, ValidateOutcome]:
+        """Return a stream of payloads; see `BlockingValidator.stream`."""
+        opening = validation.encode_stream_defaults(target, options)
+        return self._connection.stream(VALIDATION, opening, outstanding, timeout)
+
+    def register(
+        self,
+        server: str,
+        tools: Iterable[Registrable] | Callable[..., Any],
+        *functions: Callable[..., Any],
+        replace: bool = False,
+        change_policy: ChangePolicy = "accept",
+        validate_only: bool = False,
+        protocol_version: str = "",
+        timeout: float = 30.0,
+    ) -> Registration:
+        """Register the tools of *server*, or with *validate_only* return what would happen.
+
+        A tool is a definition as in a ``tools/list`` result, a `ToolDefinition` if it has
+        documents, or a function that is a tool (`sidecheck.inference.tool`); functions may
+        also be passed as ``register("weather", add, subtract)``. Definitions are checked
+        against the rules of *protocol_version*, "" is the server's default.
+
+        With *replace* they are the complete set: other tools of the server are deleted.
+        Tools that do not fit in one message are sent in several, and *timeout* is the
+        deadline of each; if one fails, the tools of earlier ones stay registered.
+
+        Raises:
+            SidecheckError: The registration as a whole failed.
+            ValueError: A tool, or a replacement as a whole, does not fit in a message;
+                nothing was sent.
+            TypeError: A function is not a tool.
+        """
+        encode = partial(
+            registry.encode_registration,
+            server,
+            replace=replace,
+            change_policy=change_policy,
+            validate_only=validate_only,
+            protocol_version=protocol_version,
+        )
+        messages = [encode_inline_tool(tool) for tool in definitions_of(tools, functions)]
+        limits = self._connection.limits(timeout)
+        room = limits.message_bytes - encode([]).ByteSize()
+        registrations = []
+        for part in split_tools(server, messages, room, replace=replace):
+            request = encode(messages[part])
+            registrations.append(
+                self._connection.call(request, registry.decode_registration, timeout)
+            )
+        return join_registrations(registrations)
+
+    def get(self, server: str, name: str, *, timeout: float | None = None) -> Tool:
+        """Return a registered tool.
+
+        Raises:
+            SidecheckError: There is no such tool, or the call failed.
+        """
+        request = registry.encode_get(server, name)
+        return self._connection.call(request, registry.decode_tool, timeout)
+
+    def delete(
+        self, server: str, names: Iterable[str], *, timeout: float | None = None
+    ) -> Deletion:
+        """Delete the tools of *server* called *names*, at least one.
+
+        Raises:
+            SidecheckError: Nothing was deleted.
+            TypeError: *names* is a single string.
+        """
+        if isinstance(names, str):
+            raise TypeError("names must be an iterable of strings, not a single string")
+        request = registry.encode_deletion(server, names)
+        return self._connection.call(request, registry.decode_deletion, timeout)
+
+    def delete_all(self, server: str, *, timeout: float | None = None) -> Deletion:
+        """Delete all tools of *server*.
+
+        Raises:
+            SidecheckError: Nothing was deleted.
+        """
+        request = registry.encode_deletion(server, None)
+        return self._connection.call(request, registry.decode_deletion, timeout)
+
+    def info(self, *, timeout: float | None = None) -> ServerInfo:
+        """Return the server's version, limits and capabilities.
+
+        Raises:
+            SidecheckError: The call failed.
+        """
+        return self._connection.info(timeout)
+
+    def list(self, server: str | None = None, *, timeout: float | None = None) -> Iterator[Tool]:
+        """Yield the registered tools of one server or of all, by server and name.
+
+        They are fetched in pages, and *timeout* is the deadline of each.
+
+        Raises:
+            SidecheckError: A call failed.
+        """
+        token, more = "", True
+        while more:
+            request = registry.encode_list(server or "", token)
+            tools, token = self._connection.call(request, registry.decode_page, timeout)
+            more = token != ""
+            yield from tools
+
+    def close(self) -> None:
+        """Close the connection; pending calls are cancelled."""
+        self._connection.close()
+
+    def _validate(self, item: Item, timeout: float | None) -> Verdict:
+        return self._connection.call_or_fall_back(
+            validation.encode_request(item),
+            validation.decode_response,
+            lambda verdict: verdict,
+            timeout,
+        )
+
+
+def split_tools(server: str, tools: Sequence[Message], room: int, *, replace: bool) -> list[slice]:
+    """Return slices of *tools* that fit in *room* bytes each; at least one slice.
+
+    Raises:
+        ValueError: A tool does not fit, or with *replace* all of them together do not.
+    """
+    sizes = [element_bytes(tool) for tool in tools]
+    slices = [*split(sizes, max_bytes=room, max_items=len(sizes))] or [slice(0, 0)]
+    if replace and len(slices) > 1:
+        raise ValueError(
+            f"the tools of {server!r} take {sum(sizes)} bytes and one message holds {room};"
+            " a replacement cannot be split: register without replace, then delete"
+        )
+    if max(sizes, default=0) > room:
+        raise ValueError(
+            f"tool {sizes.index(max(sizes))} takes {max(sizes)} bytes and one message holds {room}"
+        )
+    return slices
+
+
+def join_registrations(parts: Sequence[Registration]) -> Registration:
+    """Return the result of a registration that was sent in *parts*."""
+    return Registration(
+        outcomes=tuple(outcome for part in parts for outcome in part.outcomes),
+        removed=tuple(name for part in parts for name in part.removed),
+        registry_revision=parts[-1].registry_revision,
+    )

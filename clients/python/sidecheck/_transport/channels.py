@@ -1,0 +1,81 @@
+"""Addresses, service config and options of gRPC channels.
+
+Connections are in plain text: a sidecar runs on the same machine or in the same cluster.
+"""
+
+import json
+import re
+from typing import Any, Final
+
+from sidecheck.wire.rpcs import SERVICES, STREAMS
+
+__all__ = ["channel_options", "channel_target", "service_config"]
+
+HOST_AND_PORT: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\s:/\[\]]+):(\d{1,5})")
+
+
+def channel_target(address: str) -> str:
+    """Return the gRPC target for *address*.
+
+    An address is ``host:port``, ``dns:///host:port`` for all addresses of a host name,
+    ``unix:/path`` or ``unix:path``.
+
+    Raises:
+        ValueError: The address has none of these forms. gRPC itself would assume port 443
+            where it is missing, and take an unknown scheme for a host name.
+    """
+    if address.startswith("unix:"):
+        valid = address.removeprefix("unix:").strip("/") != ""
+    else:
+        match = HOST_AND_PORT.fullmatch(address.removeprefix("dns:///"))
+        valid = match is not None and 0 < int(match[2]) < 2**16
+    if not valid:
+        raise ValueError(
+            f"invalid address {address!r}; expected host:port, dns:///host:port or unix:/path"
+        )
+    return address
+
+
+def channel_options(target: str) -> list[tuple[str, str | int]]:
+    """Return the options of a channel to *target*."""
+    return [
+        ("grpc.service_config", json.dumps(service_config(target))),
+        ("grpc.keepalive_time_ms", 30_000),
+        ("grpc.keepalive_timeout_ms", 10_000),
+        # Bounds the time until a restarted server is found again; gRPC's default is two
+        # minutes.
+        ("grpc.initial_reconnect_backoff_ms", 100),
+        ("grpc.max_reconnect_backoff_ms", 2_000),
+        # The server limits what it receives. A limit on responses could only lose them.
+        ("grpc.max_send_message_length", -1),
+        ("grpc.max_receive_message_length", -1),
+        # Plain text for a server nearby must not pass through a forward proxy.
+        ("grpc.enable_http_proxy", 0),
+    ]
+
+
+def service_config(target: str) -> dict[str, Any]:
+    """Return the gRPC service config for *target*.
+
+    Only ``UNAVAILABLE`` is retried: it is transient, and the server has not processed the
+    call. Streams are not retried: gRPC would replay their items, as far as it has buffered
+    them. ``timeout`` is not set, because gRPC's C core fires it up to 1.5 s early; each
+    call carries a deadline instead.
+    """
+    streams = {"name": [{"service": rpc.service, "method": rpc.name} for rpc in STREAMS]}
+    # gRPC silently ignores names that are not fully qualified.
+    retries = {
+        "name": [{"service": service} for service in SERVICES],
+        "retryPolicy": {
+            "maxAttempts": 4,
+            "initialBackoff": "0.02s",
+            "maxBackoff": "1s",
+            "backoffMultiplier": 4,
+            "retryableStatusCodes": ["UNAVAILABLE"],
+        },
+    }
+    config: dict[str, Any] = {"methodConfig": [retries, streams]}
+    if target.startswith("dns:"):
+        # A host name with several addresses has a server at each of them.
+        config["loadBalancingConfig"] = [{"round_robin": {}}]
+    return config

@@ -1,0 +1,269 @@
+"""Transport for tasks of an event loop, on `grpc.aio`.
+
+`sidecheck._transport.threads` has the same interface without ``await``.
+"""
+
+# ruff: noqa: ASYNC109  (a timeout here is the deadline that the call carries to the server)
+
+import asyncio
+from asyncio import Lock, Queue, Semaphore
+from collections.abc import AsyncIterable, Iterable
+from contextlib import suppress
+from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar
+
+import grpc.aio
+from google.protobuf.message import Message
+
+from sidecheck._transport.channels import channel_options, channel_target
+from sidecheck.errors import SidecheckError, StreamClosed
+from sidecheck.wire.errors import decode_call_error
+from sidecheck.wire.rpcs import Rpc, find_rpc
+
+__all__ = [
+    "Channel",
+    "Feed",
+    "IsolatedStream",
+    "ItemSource",
+    "Lock",
+    "Queue",
+    "Semaphore",
+    "StreamCall",
+]
+
+ItemT = TypeVar("ItemT")
+SentT_contra = TypeVar("SentT_contra", contravariant=True)
+ReadT_co = TypeVar("ReadT_co", covariant=True)
+OutcomeT = TypeVar("OutcomeT")
+
+#: Items of a stream with their ids.
+ItemSource: TypeAlias = Iterable[tuple[str, ItemT]] | AsyncIterable[tuple[str, ItemT]]
+
+#: Details of the status that gRPC reports instead of the server's own if a write fails
+#: because the call has ended (grpc/grpc#36066).
+WRITE_FAILED: Final = "Internal error from Core"
+
+
+class Channel:
+    """A channel for one event loop: the one that runs at the first call.
+
+    Raises:
+        ValueError: *address* is invalid.
+    """
+
+    def __init__(self, address: str) -> None:
+        self._target = channel_target(address)
+        self._channel: grpc.aio.Channel | None = None
+
+    async def call(self, request: Message, timeout: float) -> Any:
+        """Return the response to *request*.
+
+        Raises:
+            SidecheckError: The call failed.
+        """
+        rpc = find_rpc(type(request))
+        send = self._open().unary_unary(
+            rpc.path, rpc.request.SerializeToString, rpc.response.FromString
+        )
+        pending = send(request, timeout=timeout)
+        try:
+            return await pending
+        except grpc.RpcError as error:
+            raise decode_call_error(error) from None
+        finally:
+            # An abandoned call would run on until its deadline; a finished one ignores this.
+            pending.cancel()
+
+    def stream(self, rpc: Rpc, timeout: float | None) -> "StreamCall":
+        """Start a stream."""
+        start = self._open().stream_stream(
+            rpc.path, rpc.request.SerializeToString, rpc.response.FromString
+        )
+        return StreamCall(start(timeout=timeout))
+
+    async def close(self) -> None:
+        """Close the channel; pending calls are cancelled."""
+        if self._channel is not None:
+            await self._channel.close()
+
+    def _open(self) -> grpc.aio.Channel:
+        if self._channel is None:
+            # Opened on first use, because a channel belongs to the running event loop.
+            self._channel = grpc.aio.insecure_channel(
+                self._target, options=channel_options(self._target)
+            )
+        return self._channel
+
+
+class StreamCall:
+    """The call of a stream.
+
+    An abandoned call is never collected (grpc/grpc#43462), so it must be cancelled.
+    Cancelling a task that writes or reads cancels the call, as always in `grpc.aio`.
+    """
+
+    def __init__(self, call: "grpc.aio.StreamStreamCall[Any, Any]") -> None:
+        self._call = call
+        self._responses = aiter(call)
+        self._status: grpc.aio.AioRpcError | None = None
+        call.add_done_callback(self._save_status)
+
+    async def write(self, message: Message) -> None:
+        """Send *message*. If the call has ended, `read` raises the error."""
+        with suppress(grpc.RpcError, asyncio.InvalidStateError):
+            await self._call.write(message)
+
+    async def finish(self) -> None:
+        """Half-close the call: no more messages follow."""
+        with suppress(grpc.RpcError, asyncio.InvalidStateError):
+            await self._call.done_writing()
+
+    async def read(self) -> Any:
+        """Return the next response, None after the last.
+
+        Raises:
+            SidecheckError: The call failed or was cancelled.
+        """
+        try:
+            return await anext(self._responses)
+        except StopAsyncIteration:
+            return None
+        except grpc.aio.AioRpcError as error:
+            raise decode_call_error(await self._server_status(error)) from None
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is None or task.cancelling():
+                raise
+            # Another task was cancelled while it wrote, which cancelled the call.
+            raise SidecheckError("CANCELLED", "the stream was cancelled") from None
+
+    def cancel(self) -> None:
+        """Cancel the call."""
+        self._call.cancel()
+
+    def _save_status(self, call: "grpc.aio.StreamStreamCall[Any, Any]") -> None:
+        # Saved at once, before a failing write replaces it. The call is done, so the
+        # coroutine returns without waiting.
+        try:
+            read_status(call).send(None)
+        except StopIteration as end:
+            self._status = end.value
+
+    async def _server_status(self, error: grpc.aio.AioRpcError) -> grpc.aio.AioRpcError:
+        if error.details() != WRITE_FAILED:
+            return error
+        if self._status is not None and self._status.details() != WRITE_FAILED:
+            return self._status
+        # The status of the server arrives after the failure of the write, if at all.
+        for _ in range(20):
+            await asyncio.sleep(0.01)
+            error = await read_status(self._call)
+            if error.details() != WRITE_FAILED:
+                break
+        return error
+
+
+async def read_status(call: "grpc.aio.StreamStreamCall[Any, Any]") -> grpc.aio.AioRpcError:
+    """Return the status of *call*; waits until it is done."""
+    return grpc.aio.AioRpcError(
+        await call.code(),
+        await call.initial_metadata(),
+        await call.trailing_metadata(),
+        await call.details(),
+    )
+
+
+class Sender(Protocol[SentT_contra]):
+    """The sending half of a stream."""
+
+    @property
+    def error(self) -> StreamClosed | None: ...
+    async def send(self, id_: str, item: SentT_contra) -> None: ...
+    async def finish(self) -> None: ...
+
+
+class Duplex(Sender[SentT_contra], Protocol[SentT_contra, ReadT_co]):
+    """A stream of items and outcomes."""
+
+    async def __anext__(self) -> tuple[str, ReadT_co]: ...
+
+
+class Feed:
+    """A task that sends items to a stream and finishes it.
+
+    If taking an item fails, the stream is finished all the same, because the items sent
+    so far still get their outcomes.
+    """
+
+    def __init__(self, stream: Sender[ItemT], items: ItemSource[ItemT]) -> None:
+        self._task = asyncio.create_task(send_all(stream, items))
+
+    async def result(self) -> None:
+        """Wait for the end, and raise what taking the items raised."""
+        await self._task
+
+    async def cancel(self) -> None:
+        """Stop taking items."""
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
+
+
+async def send_all(stream: Sender[ItemT], items: ItemSource[ItemT]) -> None:
+    """Send all *items* to *stream* and finish it."""
+    try:
+        if isinstance(items, AsyncIterable):
+            async for id_, item in items:
+                await stream.send(id_, item)
+        else:
+            for id_, item in items:
+                await stream.send(id_, item)
+    except StreamClosed:
+        # The reader of this stream gets its error; but *items* may come from a stream too.
+        if stream.error is None:
+            raise
+    finally:
+        await stream.finish()
+
+
+class IsolatedStream(Generic[ItemT, OutcomeT]):
+    """Sends to and reads from a stream in tasks of its own.
+
+    Cancelling a task that writes to a stream of gRPC, or reads from it, cancels the
+    stream. Callers of this class only wait for its tasks and may be cancelled.
+    """
+
+    def __init__(self, stream: Duplex[ItemT, OutcomeT]) -> None:
+        self._stream = stream
+        self._sending: set[asyncio.Task[None]] = set()
+        self._reading: asyncio.Task[tuple[str, OutcomeT]] | None = None
+
+    async def send(self, id_: str, item: ItemT) -> None:
+        """Send one item, also if the caller is cancelled meanwhile."""
+        sending = asyncio.create_task(self._stream.send(id_, item))
+        self._sending.add(sending)
+        sending.add_done_callback(self._forget)
+        await asyncio.shield(sending)
+
+    async def read(self) -> tuple[str, OutcomeT]:
+        """Return the next id and outcome. Only one caller may read at a time."""
+        reading = self._reading or asyncio.create_task(self._stream.__anext__())
+        self._reading = reading
+        try:
+            outcome = await asyncio.shield(reading)
+        except SidecheckError:
+            self._reading = None
+            raise
+        # If the caller is cancelled, the next one takes over the task.
+        self._reading = None
+        return outcome
+
+    async def cancel(self) -> None:
+        """Cancel all tasks."""
+        tasks = [*self._sending, *([self._reading] if self._reading else [])]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _forget(self, sending: "asyncio.Task[None]") -> None:
+        self._sending.discard(sending)
+        # Marks the exception as retrieved: if nobody waits here, the reader gets the error.
+        _ = sending.cancelled() or sending.exception()

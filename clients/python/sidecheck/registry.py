@@ -1,0 +1,92 @@
+"""Values of RegistryService: registered tools and the results of changes."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal, TypeAlias
+
+from sidecheck.targets import Document
+from sidecheck.verdicts import Violation
+
+__all__ = ["Action", "ChangePolicy", "Deletion", "Registration", "RegistrationOutcome", "Tool"]
+
+#: Policy for a definition that differs from the registered one: bind the name to the new
+#: definition ("accept"), also with a warning ("report"), or keep the old one and return
+#: an error ("reject").
+ChangePolicy: TypeAlias = Literal["accept", "report", "reject"]
+
+
+class Action(StrEnum):
+    """Effect of a registration on one name, or its effect without ``validate_only``."""
+
+    #: The name was not bound before.
+    CREATED = "created"
+    #: The name was bound to another definition.
+    CHANGED = "changed"
+    #: The name was bound to this definition.
+    UNCHANGED = "unchanged"
+    #: The definition was not registered; the violations say why.
+    REJECTED = "rejected"
+    #: A value that this release of the client does not know.
+    UNSPECIFIED = "unspecified"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegistrationOutcome:
+    """Outcome of the registration of one definition."""
+
+    #: Name of the tool; "" if the definition has none.
+    name: str
+    action: Action
+    #: Violations of the definition. Only one of severity error rejects it.
+    violations: tuple[Violation, ...] = ()
+    #: Digest of the definition; "" if it is not JSON.
+    definition_digest: str = ""
+    #: Digest of the input schema; "" if rejected.
+    input_schema_digest: str = ""
+    #: Digest of the output schema; "" if rejected or if there is none.
+    output_schema_digest: str = ""
+    #: Digest of the definition that the name was bound to before; "" if there was none.
+    previous_definition_digest: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Registration:
+    """Result of a registration."""
+
+    #: Outcomes of the definitions, in the order given.
+    outcomes: tuple[RegistrationOutcome, ...] = ()
+    #: Names that a replacement removed.
+    removed: tuple[str, ...] = ()
+    #: Revision of the registry afterwards.
+    registry_revision: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """A tool of the registry."""
+
+    #: Namespace of its server.
+    server: str
+    name: str
+    #: The definition, byte for byte as registered.
+    json: bytes
+    #: Documents registered with it, as text.
+    documents: tuple[Document, ...] = ()
+    definition_digest: str = ""
+    input_schema_digest: str = ""
+    #: "" if it has no output schema.
+    output_schema_digest: str = ""
+    #: Revision of the registry at which the name was bound to the definition.
+    revision: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deletion:
+    """Result of a deletion."""
+
+    #: Names that were deleted, in order.
+    deleted: tuple[str, ...] = ()
+    #: Names that were not registered.
+    unknown: tuple[str, ...] = ()
+    #: Revision of the registry afterwards.
+    registry_revision: int = 0

@@ -1,0 +1,104 @@
+"""Scripts of the fakes in `sidecheck.testing`: verdicts, and when to return them."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from sidecheck.errors import SidecheckError, StreamClosed
+from sidecheck.streams import StreamOutcome
+from sidecheck.targets import RegisteredTool, Target
+from sidecheck.text_contract import build_result
+from sidecheck.validation import Item, Options, ValidateOutcome
+from sidecheck.verdicts import JsonText, Severity, Verdict, Violation
+from sidecheck.wire.values import payload_text
+
+__all__ = ["Script", "complete_item", "invalid", "raise_for_closed", "valid"]
+
+
+def valid(*violations: Violation) -> Verdict:
+    """Return a valid verdict with *violations*.
+
+    Raises:
+        ValueError: A violation has severity error.
+    """
+    if any(violation.severity is Severity.ERROR for violation in violations):
+        raise ValueError("a valid verdict cannot have a violation of severity error")
+    return Verdict(valid=True, violations=violations)
+
+
+def invalid(*violations: Violation, tool_error_text: str = "The arguments are invalid.") -> Verdict:
+    """Return an invalid verdict with *violations*, or with one error if there are none.
+
+    Its `CallToolResult` contains *tool_error_text*.
+
+    Raises:
+        ValueError: No violation has severity error.
+    """
+    listed = violations or (Violation(code="INVALID", message="made invalid by a test"),)
+    if all(violation.severity is not Severity.ERROR for violation in listed):
+        raise ValueError("an invalid verdict must have a violation of severity error")
+    result = payload_text(build_result(tool_error_text, is_error=True))
+    return Verdict(
+        valid=False,
+        violations=listed,
+        tool_error_text=tool_error_text,
+        call_tool_result=JsonText(result),
+    )
+
+
+class Script:
+    """The outcomes that a fake returns, and the items it was called with.
+
+    If several rules match an item, the last one added applies; *otherwise* is for items
+    that none matches. A `SidecheckError` is raised, or returned in a batch or stream; only
+    a `StreamClosed` ends a stream, and items sent after it have no outcome.
+    """
+
+    def __init__(self, otherwise: ValidateOutcome | None = None) -> None:
+        #: The items so far, with the target and the options that applied.
+        self.calls: list[Item] = []
+        self._otherwise = otherwise or valid()
+        self._rules: list[tuple[Callable[[Item], bool], ValidateOutcome]] = []
+
+    def answer_tool(self, server: str, name: str, outcome: ValidateOutcome) -> None:
+        """Return *outcome* for items with the registered tool *name* of *server*."""
+
+        def matches(item: Item) -> bool:
+            tool = item.target
+            return isinstance(tool, RegisteredTool) and (tool.server, tool.name) == (server, name)
+
+        self.answer_when(matches, outcome)
+
+    def answer_when(self, matches: Callable[[Item], bool], outcome: ValidateOutcome) -> None:
+        """Return *outcome* for items that *matches* accepts."""
+        self._rules.insert(0, (matches, outcome))
+
+    def _outcome(self, item: Item) -> ValidateOutcome:
+        self.calls.append(item)
+        return next((outcome for matches, outcome in self._rules if matches(item)), self._otherwise)
+
+    def _verdict(self, item: Item) -> Verdict:
+        outcome = self._outcome(item)
+        if isinstance(outcome, SidecheckError):
+            raise outcome
+        return outcome
+
+    def _outcomes(
+        self, items: Iterable[Item], target: Target | None, options: Options | None
+    ) -> list[ValidateOutcome]:
+        return [self._outcome(complete_item(item, target, options)) for item in items]
+
+
+def complete_item(item: Item, target: Target | None, options: Options | None) -> Item:
+    """Return *item* with *target* and *options* where it has none of its own."""
+    return replace(item, target=item.target or target, options=item.options or options)
+
+
+def raise_for_closed(response: StreamOutcome | None) -> StreamOutcome | None:
+    """Return *response*, the next one of a stream.
+
+    Raises:
+        StreamClosed: The script ends the stream here.
+    """
+    if response is not None and isinstance(response[1], StreamClosed):
+        raise response[1]
+    return response

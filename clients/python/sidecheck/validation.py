@@ -1,0 +1,221 @@
+"""Values of ValidationService: subjects, options and outcomes.
+
+A payload given as ``bytes`` is JSON text in UTF-8 and is sent unchanged; prefer this for
+what was received over a network, because decoding and encoding hide duplicate keys and
+other faults. Any other value is encoded, so a ``str`` is a JSON string, not JSON text.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum, StrEnum
+from typing import Any, Final, Literal, TypeAlias
+
+from sidecheck.errors import SidecheckError, Unavailable
+from sidecheck.targets import Target
+from sidecheck.verdicts import Severity, Verdict, Violation
+
+__all__ = [
+    "ABSENT",
+    "Absent",
+    "Arguments",
+    "CallParams",
+    "CallResult",
+    "Coercion",
+    "Content",
+    "Detail",
+    "Item",
+    "OnUnavailable",
+    "OnUnknownTool",
+    "Options",
+    "Payload",
+    "StructuredContent",
+    "Subject",
+    "UnknownArguments",
+    "ValidateOutcome",
+    "fallback_verdict",
+]
+
+#: JSON text as ``bytes``, or any value that JSON can express.
+Payload: TypeAlias = bytes | Mapping[str, Any] | Sequence[Any] | str | int | float | bool | None
+
+
+class Absent(Enum):
+    """Type of `ABSENT`."""
+
+    ABSENT = "absent"
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+#: Structured content that a result does not have, unlike None, which is JSON's null.
+ABSENT: Final[Literal[Absent.ABSENT]] = Absent.ABSENT
+
+#: Structured content, or `ABSENT`.
+Content: TypeAlias = Payload | Literal[Absent.ABSENT]
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """Arguments of a tool call, validated against the tool's input schema."""
+
+    payload: Payload
+
+
+@dataclass(frozen=True, slots=True)
+class StructuredContent:
+    """Structured content of a tool result, validated against the tool's output schema.
+
+    `ABSENT` is invalid if the tool has an output schema.
+    """
+
+    payload: Content
+
+
+@dataclass(frozen=True, slots=True)
+class CallParams:
+    """The complete ``params`` of a ``tools/call`` request.
+
+    The arguments are validated against the tool's input schema. The target must be a
+    tool; a `RegisteredTool` may omit its name, which is then read from the params.
+    """
+
+    payload: Payload
+
+
+@dataclass(frozen=True, slots=True)
+class CallResult:
+    """A complete ``CallToolResult``.
+
+    The structured content is validated against the tool's output schema, if the tool
+    has one and the result is no error. The target must be a tool.
+    """
+
+    payload: Payload
+
+
+#: A payload and its role. With a bare schema as the target, arguments and structured
+#: content are equivalent and the other two are errors.
+Subject: TypeAlias = Arguments | StructuredContent | CallParams | CallResult
+
+
+class Detail(StrEnum):
+    """Amount of detail in a verdict."""
+
+    #: Validity only, without violations.
+    VERDICT_ONLY = "verdict_only"
+    #: The first violation.
+    FIRST = "first"
+    #: All violations up to `Options.max_violations`.
+    ALL = "all"
+
+
+class UnknownArguments(StrEnum):
+    """Treatment of object properties that the schema does not declare.
+
+    A property is unknown if the subschemas that apply to its object declare
+    ``properties``, do not open the object, and do not mention the property. Properties
+    that the schema itself forbids are violations in every case.
+    """
+
+    #: The schema alone decides.
+    SCHEMA = "schema"
+    #: They are violations with the code ``UNKNOWN_PROPERTY``.
+    REJECT = "reject"
+    #: They are removed from the repaired payload; see `Verdict.repair`.
+    STRIP = "strip"
+    #: They are violations of severity warning with the code ``UNKNOWN_PROPERTY``.
+    REPORT = "report"
+
+
+class Coercion(StrEnum):
+    """Conversions of values of the wrong type to the type that the schema requires.
+
+    They apply only where the payload is invalid, and only to the repaired payload; see
+    `Verdict.repair`.
+    """
+
+    #: No conversions.
+    NONE = "none"
+    #: Strings that contain the JSON text of an object or array, where the schema
+    #: requires one.
+    JSON_STRINGS = "json_strings"
+    #: Also scalars whose value is preserved exactly: ``"10"`` where an integer is
+    #: required, but neither ``"010"`` nor ``""``.
+    SAFE_SCALARS = "safe_scalars"
+
+
+class OnUnknownTool(StrEnum):
+    """Treatment of calls to tools that are not registered."""
+
+    #: The error ``UNKNOWN_TOOL``.
+    ERROR = "error"
+    #: A valid verdict with a warning of the code ``UNKNOWN_TOOL``, without validation.
+    SKIP = "skip"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """Options of a validation; the defaults are those of the server."""
+
+    #: MCP protocol version whose rules apply, for example ``2025-11-25``; "" is the
+    #: server's default, which `ServerInfo` names.
+    protocol_version: str = ""
+    #: Amount of detail in the verdict.
+    detail: Detail = Detail.ALL
+    #: Maximum number of violations in the verdict; the server lowers it to its own limit.
+    max_violations: int = 20
+    #: Treatment of properties that the schema does not declare.
+    unknown_arguments: UnknownArguments = UnknownArguments.SCHEMA
+    #: Conversions of values of the wrong type.
+    coercion: Coercion = Coercion.NONE
+    #: Whether to add the schema's defaults for absent properties to the repaired
+    #: payload; see `Verdict.repair`.
+    apply_defaults: bool = False
+    #: Whether ``format`` is an assertion; otherwise it is an annotation, the default of
+    #: JSON Schema 2020-12 (validation, section 7.2).
+    assert_formats: bool = False
+    #: Treatment of calls to tools that are not registered.
+    on_unknown_tool: OnUnknownTool = OnUnknownTool.ERROR
+    #: Whether to omit values of the payload from messages.
+    hide_values: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One payload of a batch or stream, with its own target and options if any."""
+
+    subject: Subject
+    #: Replaces the target of the batch.
+    target: Target | None = None
+    #: Replaces the options of the batch as a whole, not field by field.
+    options: Options | None = None
+
+
+#: Outcome of one item of a batch or stream.
+ValidateOutcome: TypeAlias = Verdict | SidecheckError
+
+#: Policy for validations while no server responds: raise `Unavailable`, or return a
+#: verdict that is valid ("allow") or invalid ("deny").
+OnUnavailable: TypeAlias = Literal["raise", "allow", "deny"]
+
+#: Code of the only violation of such a verdict.
+SIDECHECK_UNAVAILABLE: Final = "SIDECHECK_UNAVAILABLE"
+
+
+def fallback_verdict(error: Unavailable, policy: OnUnavailable) -> Verdict:
+    """Return the verdict that *policy* prescribes while no server responds.
+
+    Raises:
+        Unavailable: *error* itself, if *policy* is "raise".
+    """
+    if policy == "raise":
+        raise error
+    allowed = policy == "allow"
+    violation = Violation(
+        code=SIDECHECK_UNAVAILABLE,
+        severity=Severity.WARNING if allowed else Severity.ERROR,
+        message=f"not validated: {error}",
+    )
+    text = "" if allowed else "This could not be validated and was rejected. Try again later."
+    return Verdict(valid=allowed, violations=(violation,), tool_error_text=text)

@@ -1,0 +1,218 @@
+"""Messages of ConversionService."""
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from sidecheck.conversion import (
+    ConversionMode,
+    ConversionOptions,
+    ConvertedCall,
+    ConvertedResult,
+    ConvertedTool,
+    ConvertedTools,
+    Convertible,
+    Effect,
+    Loss,
+    LossAction,
+    MappingJson,
+    ModelApi,
+    ServerPrefix,
+    ToolConversion,
+    ToolToConvert,
+)
+from sidecheck.protocol import CheckOptions, ProtocolContext, ProtocolJson, ToolResult
+from sidecheck.targets import Target
+from sidecheck.v1 import conversion_service_pb2 as conversion_pb
+from sidecheck.validation import Options
+from sidecheck.verdicts import JsonText
+from sidecheck.wire import protocol, validation
+from sidecheck.wire.errors import decode_status
+from sidecheck.wire.values import (
+    copy_fields,
+    decode_changes,
+    decode_verdict,
+    encode_target,
+    encode_tool_target,
+    find_label,
+    protocol_text,
+)
+
+__all__ = [
+    "decode_call",
+    "decode_result",
+    "decode_tools",
+    "encode_call",
+    "encode_result",
+    "encode_tools",
+]
+
+APIS: Final = {str(api): f"MODEL_API_{api.name}" for api in ModelApi}
+MODES: Final = {str(mode): f"CONVERSION_MODE_{mode.name}" for mode in ConversionMode}
+PREFIXES: Final = {str(prefix): f"SERVER_PREFIX_{prefix.name}" for prefix in ServerPrefix}
+
+ACTIONS: Final = {
+    conversion_pb.Loss.ACTION_KEPT: LossAction.KEPT,
+    conversion_pb.Loss.ACTION_DESCRIBED: LossAction.DESCRIBED,
+    conversion_pb.Loss.ACTION_REWRITTEN: LossAction.REWRITTEN,
+    conversion_pb.Loss.ACTION_ENCODED: LossAction.ENCODED,
+    conversion_pb.Loss.ACTION_DROPPED: LossAction.DROPPED,
+}
+EFFECTS: Final = {
+    conversion_pb.Loss.EFFECT_EQUIVALENT: Effect.EQUIVALENT,
+    conversion_pb.Loss.EFFECT_WIDENED: Effect.WIDENED,
+    conversion_pb.Loss.EFFECT_NARROWED: Effect.NARROWED,
+}
+
+
+# Encoding
+
+
+def encode_tools(
+    api: ModelApi,
+    tools: Iterable[Convertible],
+    servers: Iterable[str],
+    options: ConversionOptions | None,
+) -> conversion_pb.ConvertToolsRequest:
+    """Return the request to convert tools.
+
+    Raises:
+        TypeError: A single tool or server is given instead of an iterable.
+    """
+    if isinstance(tools, bytes | str | Mapping):
+        raise TypeError("tools must be an iterable of tools, not a single tool")
+    if isinstance(servers, str):
+        raise TypeError("servers must be an iterable of strings, not a single string")
+    return conversion_pb.ConvertToolsRequest(
+        api=find_label("API", api, APIS),
+        options=encode_options(options),
+        tools=[encode_tool(tool) for tool in tools],
+        servers=servers,
+    )
+
+
+def encode_options(options: ConversionOptions | None) -> conversion_pb.ConversionOptions | None:
+    """Return the message for *options*; None stays None and means the server's defaults."""
+    if options is None:
+        return None
+    if not isinstance(options, ConversionOptions):
+        raise TypeError(f"options must be ConversionOptions, not {type(options).__name__}")
+    return conversion_pb.ConversionOptions(
+        mode=find_label("mode", options.mode, MODES),
+        server_prefix=find_label("server_prefix", options.server_prefix, PREFIXES),
+        assume_closed=options.assume_closed,
+        description_length=options.description_length,
+        include_output_schema=options.include_output_schema,
+    )
+
+
+def encode_tool(tool: Convertible) -> conversion_pb.ToolToConvert:
+    """Return the message for a tool to convert; bare JSON is a definition."""
+    entry = tool if isinstance(tool, ToolToConvert) else ToolToConvert(tool)
+    return conversion_pb.ToolToConvert(tool=encode_tool_target(entry.tool), server=entry.server)
+
+
+def encode_call(
+    call: ProtocolJson,
+    mappings: MappingJson | Iterable[MappingJson],
+    tool: Target | None,
+    options: Options | None,
+) -> conversion_pb.ConvertToolCallRequest:
+    """Return the request to convert a call; a single mapping is a list of one.
+
+    Raises:
+        TypeError: *mappings* is neither a mapping nor an iterable of mappings.
+    """
+    several = [mappings] if isinstance(mappings, bytes | str | Mapping) else mappings
+    if not isinstance(several, Iterable):
+        raise TypeError(
+            f"mappings must be those of ConvertedTools.mappings, not {type(mappings).__name__}"
+        )
+    return conversion_pb.ConvertToolCallRequest(
+        call=protocol_text(call),
+        mappings=[protocol_text(mapping) for mapping in several],
+        tool=encode_target(tool),
+        options=validation.encode_options(options),
+    )
+
+
+def encode_result(
+    api: ModelApi,
+    result: ToolResult,
+    call_id: str,
+    name: str,
+    context: ProtocolContext | None,
+    options: CheckOptions | None,
+) -> conversion_pb.ConvertToolResultRequest:
+    """Return the request to convert a tool result."""
+    _, message = protocol.name_item(result)
+    return conversion_pb.ConvertToolResultRequest(
+        api=find_label("API", api, APIS),
+        result=message,
+        call_id=call_id,
+        name=name,
+        context=protocol.encode_context(context),
+        options=protocol.encode_options(options),
+    )
+
+
+# Decoding
+
+
+def decode_tools(api: ModelApi, response: conversion_pb.ConvertToolsResponse) -> ConvertedTools:
+    """Return the result of a conversion of tools for *api*."""
+    return ConvertedTools(
+        api=api,
+        conversions=tuple(decode_conversion(message) for message in response.conversions),
+        request=decode_verdict(response.request),
+    )
+
+
+def decode_conversion(message: conversion_pb.ToolConversion) -> ToolConversion:
+    """Return the outcome of the conversion of one tool."""
+    if message.HasField("converted"):
+        return copy_fields(message, ToolConversion, outcome=decode_tool(message.converted))
+    return copy_fields(message, ToolConversion, outcome=decode_status(message.error))
+
+
+def decode_tool(message: conversion_pb.ConvertedTool) -> ConvertedTool:
+    """Return the converted tool in *message*."""
+    return copy_fields(
+        message,
+        ConvertedTool,
+        text=JsonText(message.json),
+        mapping=JsonText(message.mapping),
+        losses=decode_losses(message.losses),
+    )
+
+
+def decode_losses(messages: Iterable[conversion_pb.Loss]) -> tuple[Loss, ...]:
+    """Return the losses in *messages*."""
+    return tuple(
+        copy_fields(
+            message,
+            Loss,
+            action=ACTIONS.get(message.action, LossAction.UNSPECIFIED),
+            effect=EFFECTS.get(message.effect, Effect.UNSPECIFIED),
+        )
+        for message in messages
+    )
+
+
+def decode_call(response: conversion_pb.ConvertToolCallResponse) -> ConvertedCall:
+    """Return the converted call of a response."""
+    return copy_fields(
+        response,
+        ConvertedCall,
+        call_params=JsonText(response.call_params),
+        verdict=decode_verdict(response.verdict),
+        changes=decode_changes(response.changes),
+    )
+
+
+def decode_result(response: conversion_pb.ConvertToolResultResponse) -> ConvertedResult:
+    """Return the converted tool result of a response."""
+    return ConvertedResult(
+        message=JsonText(response.message),
+        verdict=decode_verdict(response.verdict),
+        losses=decode_losses(response.losses),
+    )

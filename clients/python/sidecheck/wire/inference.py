@@ -1,0 +1,66 @@
+"""Messages of InferenceService."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from sidecheck.definitions import AdaptedTool, Diagnostic, InferredTool, InferredTools, Source
+from sidecheck.targets import Target, ToolJson
+from sidecheck.v1 import inference_service_pb2 as inference_pb
+from sidecheck.verdicts import JsonText
+from sidecheck.wire.values import copy_fields, decode_severity, encode_tool_target, find_label
+
+__all__ = ["decode_adaptation", "decode_inference", "encode_adaptation", "encode_inference"]
+
+ON_UNSUPPORTED: Final[Mapping[str, str]] = {
+    "error": "ON_UNSUPPORTED_ERROR",
+    "any": "ON_UNSUPPORTED_ANY",
+}
+
+
+def encode_inference(source: Source) -> inference_pb.InferToolsRequest:
+    """Return the request to infer the tools of *source*.
+
+    Raises:
+        ValueError: ``on_unsupported`` is invalid, or the text has a lone surrogate.
+    """
+    text = source.text
+    return inference_pb.InferToolsRequest(
+        source=text.encode() if isinstance(text, str) else text,
+        functions=source.functions,
+        on_unsupported=find_label("on_unsupported", source.on_unsupported, ON_UNSUPPORTED),
+        injected_types=source.injected_types,
+        injected_parameters=source.injected_parameters,
+    )
+
+
+def decode_inference(response: inference_pb.InferToolsResponse) -> InferredTools:
+    """Return the result of an inference."""
+    return InferredTools(
+        tools=tuple(
+            copy_fields(tool, InferredTool, json=JsonText(tool.json), digest=tool.definition_digest)
+            for tool in response.tools
+        ),
+        diagnostics=tuple(
+            copy_fields(diagnostic, Diagnostic, severity=decode_severity(diagnostic.severity))
+            for diagnostic in response.diagnostics
+        ),
+    )
+
+
+def encode_adaptation(
+    tool: Target | ToolJson, protocol_version: str
+) -> inference_pb.AdaptToolRequest:
+    """Return the request to adapt a tool; bare JSON is a definition."""
+    return inference_pb.AdaptToolRequest(
+        tool=encode_tool_target(tool), protocol_version=protocol_version
+    )
+
+
+def decode_adaptation(response: inference_pb.AdaptToolResponse) -> AdaptedTool:
+    """Return the adapted tool of a response."""
+    return copy_fields(
+        response,
+        AdaptedTool,
+        json=JsonText(response.json),
+        dropped_properties=tuple(response.dropped_properties),
+    )

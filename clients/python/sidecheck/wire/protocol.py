@@ -1,0 +1,340 @@
+"""Messages of ProtocolService."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, TypeAlias
+
+from google.protobuf.message import Message
+
+from sidecheck.protocol import (
+    CheckedNames,
+    CheckedTools,
+    CheckItem,
+    CheckOptions,
+    CheckOutcome,
+    CheckResult,
+    Disposition,
+    Elicitation,
+    ElicitationResult,
+    NameCollision,
+    ProtocolContext,
+    ProtocolJson,
+    ProtocolMessage,
+    Rule,
+    Sampling,
+    ToolNameOutcome,
+    ToolOutcome,
+    ToolResult,
+)
+from sidecheck.targets import Document, ToolDefinition, ToolJson
+from sidecheck.v1 import protocol_service_pb2 as protocol_pb
+from sidecheck.verdicts import JsonText
+from sidecheck.wire.errors import decode_status
+from sidecheck.wire.values import (
+    copy_fields,
+    decode_severity,
+    decode_verdict,
+    encode_documents,
+    encode_inline_tool,
+    encode_target,
+    find_label,
+    protocol_text,
+)
+
+__all__ = [
+    "PROFILES",
+    "decode_batch",
+    "decode_names",
+    "decode_response",
+    "decode_rules",
+    "decode_session_response",
+    "decode_tools",
+    "encode_batch",
+    "encode_check",
+    "encode_context",
+    "encode_item",
+    "encode_names",
+    "encode_options",
+    "encode_rules",
+    "encode_session_defaults",
+    "encode_session_item",
+    "encode_tools",
+    "name_item",
+]
+
+#: Requests that check one item, by the name of the field for the item.
+CHECK_REQUESTS: Final[Mapping[str, Any]] = {
+    "elicitation": protocol_pb.CheckElicitationRequest,
+    "elicitation_result": protocol_pb.CheckElicitationResultRequest,
+    "sampling": protocol_pb.CheckSamplingRequest,
+    "tool_result": protocol_pb.CheckToolResultRequest,
+    "message": protocol_pb.CheckMessageRequest,
+}
+
+#: Responses with the result of one check.
+CheckResponse: TypeAlias = (
+    protocol_pb.CheckElicitationResponse
+    | protocol_pb.CheckElicitationResultResponse
+    | protocol_pb.CheckSamplingResponse
+    | protocol_pb.CheckToolResultResponse
+    | protocol_pb.CheckMessageResponse
+)
+
+SENDERS: Final = {
+    "": "SENDER_UNSPECIFIED",
+    "client": "SENDER_CLIENT",
+    "server": "SENDER_SERVER",
+}
+PROFILES: Final = {
+    "specification": "RESULT_PROFILE_SPECIFICATION",
+    "text": "RESULT_PROFILE_TEXT",
+}
+DISPOSITIONS: Final = {
+    protocol_pb.ToolOutcome.DISPOSITION_KEEP: Disposition.KEEP,
+    protocol_pb.ToolOutcome.DISPOSITION_WARN: Disposition.WARN,
+    protocol_pb.ToolOutcome.DISPOSITION_DROP: Disposition.DROP,
+}
+
+
+# Encoding
+
+
+def optional_text(value: ProtocolJson | None) -> bytes:
+    """Return the JSON text of *value*, b"" for None; raises as `protocol_text`."""
+    return b"" if value is None else protocol_text(value)
+
+
+def encode_context(context: ProtocolContext | None) -> protocol_pb.ProtocolContext | None:
+    """Return the message for *context*; None stays None."""
+    if context is None:
+        return None
+    if not isinstance(context, ProtocolContext):
+        raise TypeError(f"context must be a ProtocolContext, not {type(context).__name__}")
+    client, server = context.client_capabilities, context.server_capabilities
+    return protocol_pb.ProtocolContext(
+        protocol_version=context.protocol_version,
+        client_capabilities=None if client is None else protocol_text(client),
+        server_capabilities=None if server is None else protocol_text(server),
+    )
+
+
+def encode_options(options: CheckOptions | None) -> protocol_pb.CheckOptions | None:
+    """Return the message for *options*; None stays None and means the server's defaults."""
+    if options is None:
+        return None
+    return protocol_pb.CheckOptions(
+        max_violations=options.max_violations,
+        hide_values=options.hide_values,
+        min_severity=f"SEVERITY_{options.min_severity.upper()}",
+    )
+
+
+def encode_rules(protocol_version: str, page_token: str) -> protocol_pb.ListRulesRequest:
+    """Return the request for a page of rules."""
+    return protocol_pb.ListRulesRequest(protocol_version=protocol_version, page_token=page_token)
+
+
+def encode_names(
+    names: Iterable[str], context: ProtocolContext | None, options: CheckOptions | None
+) -> protocol_pb.CheckToolNamesRequest:
+    """Return the request to check tool names.
+
+    Raises:
+        TypeError: *names* is a single string.
+    """
+    if isinstance(names, str):
+        raise TypeError("names must be an iterable of strings, not a single string")
+    return protocol_pb.CheckToolNamesRequest(
+        context=encode_context(context), options=encode_options(options), names=names
+    )
+
+
+def encode_tools(
+    tools: bytes | str | Mapping[str, object] | Iterable[ToolDefinition | ToolJson],
+    documents: Iterable[Document],
+    context: ProtocolContext | None,
+    options: CheckOptions | None,
+) -> protocol_pb.CheckToolsRequest:
+    """Return the request to check a tools list, or separate definitions.
+
+    Raises:
+        ValueError: *documents* are given for separate definitions.
+    """
+    request = protocol_pb.CheckToolsRequest(
+        context=encode_context(context), options=encode_options(options)
+    )
+    if isinstance(tools, bytes | str | Mapping):
+        request.tools_list = protocol_text(tools)
+        request.documents.extend(encode_documents(documents))
+        return request
+    if any(True for _ in documents):
+        raise ValueError(
+            "documents belong to a tools list; give those of a definition in its ToolDefinition"
+        )
+    request.tools.extend(encode_inline_tool(tool) for tool in tools)
+    return request
+
+
+def name_item(item: CheckItem) -> tuple[str, Any]:
+    """Return the name of the field for *item* in requests, and its message."""
+    match item:
+        case Elicitation(params):
+            return "elicitation", protocol_pb.Elicitation(params=protocol_text(params))
+        case ElicitationResult(result, params):
+            return "elicitation_result", protocol_pb.ElicitationResult(
+                result=protocol_text(result), params=optional_text(params)
+            )
+        case Sampling(params):
+            return "sampling", protocol_pb.Sampling(params=protocol_text(params))
+        case ToolResult(result, profile, tool):
+            return "tool_result", protocol_pb.ToolResult(
+                json=protocol_text(result),
+                profile=find_label("profile", profile, PROFILES),
+                tool=encode_target(tool),
+            )
+        case ProtocolMessage():
+            return "message", encode_message(item)
+    raise TypeError(f"cannot check a {type(item).__name__}; pass a ProtocolMessage, for example")
+
+
+def encode_message(message: ProtocolMessage) -> protocol_pb.ProtocolMessage:
+    """Return the message for a JSON-RPC message."""
+    return protocol_pb.ProtocolMessage(
+        json=protocol_text(message.message),
+        sender=find_label("sender", message.sender, SENDERS),
+        request_method=message.request_method,
+        request=optional_text(message.request),
+    )
+
+
+def encode_check(
+    item: CheckItem, context: ProtocolContext | None, options: CheckOptions | None
+) -> Message:
+    """Return the request to check *item*, of the class for its kind."""
+    name, message = name_item(item)
+    request: Message = CHECK_REQUESTS[name](
+        context=encode_context(context), options=encode_options(options), **{name: message}
+    )
+    return request
+
+
+def encode_item(item: CheckItem) -> protocol_pb.CheckItem:
+    """Return the message for an item of a batch."""
+    name, message = name_item(item)
+    return protocol_pb.CheckItem(**{name: message})
+
+
+def encode_batch(
+    items: Sequence[protocol_pb.CheckItem],
+    context: ProtocolContext | None,
+    options: CheckOptions | None,
+) -> protocol_pb.CheckBatchRequest:
+    """Return the request to check *items*."""
+    return protocol_pb.CheckBatchRequest(
+        context=encode_context(context), options=encode_options(options), items=items
+    )
+
+
+def encode_session_defaults(
+    context: ProtocolContext | None, options: CheckOptions | None
+) -> protocol_pb.CheckSessionRequest:
+    """Return the first message of a session."""
+    return protocol_pb.CheckSessionRequest(
+        defaults=protocol_pb.SessionDefaults(
+            context=encode_context(context), options=encode_options(options)
+        )
+    )
+
+
+def encode_session_item(
+    id_: str, message: ProtocolMessage | None
+) -> protocol_pb.CheckSessionRequest:
+    """Return the message for an item of a session; without *message*, with its id only."""
+    return protocol_pb.CheckSessionRequest(
+        item=protocol_pb.SessionItem(
+            id=id_, message=None if message is None else encode_message(message)
+        )
+    )
+
+
+# Decoding
+
+
+def decode_rules(response: protocol_pb.ListRulesResponse) -> tuple[list[Rule], str]:
+    """Return the rules of a page and the token of the next one, "" after the last."""
+    rules = [
+        copy_fields(
+            rule,
+            Rule,
+            severity=decode_severity(rule.severity),
+            protocol_versions=tuple(rule.protocol_versions),
+            subjects=tuple(rule.subjects),
+        )
+        for rule in response.rules
+    ]
+    return rules, response.next_page_token
+
+
+def decode_names(response: protocol_pb.CheckToolNamesResponse) -> CheckedNames:
+    """Return the result of a check of tool names."""
+    return CheckedNames(
+        outcomes=tuple(
+            copy_fields(
+                outcome,
+                ToolNameOutcome,
+                verdict=decode_verdict(outcome.verdict),
+                sdk_warnings=tuple(outcome.sdk_warnings),
+            )
+            for outcome in response.outcomes
+        ),
+        collisions=tuple(
+            NameCollision(collision.sanitized, tuple(collision.indexes))
+            for collision in response.collisions
+        ),
+    )
+
+
+def decode_tools(response: protocol_pb.CheckToolsResponse) -> CheckedTools:
+    """Return the result of a check of tool definitions."""
+    return CheckedTools(
+        outcomes=tuple(
+            copy_fields(
+                outcome,
+                ToolOutcome,
+                disposition=DISPOSITIONS.get(outcome.disposition, Disposition.UNSPECIFIED),
+                verdict=decode_verdict(outcome.verdict),
+            )
+            for outcome in response.outcomes
+        ),
+        tools_list_verdict=decode_verdict(response.tools_list_verdict),
+    )
+
+
+def decode_response(response: CheckResponse) -> CheckResult:
+    """Return the result of one check."""
+    return decode_result(response.result)
+
+
+def decode_result(message: protocol_pb.CheckResult) -> CheckResult:
+    """Return the check result in *message*."""
+    return CheckResult(
+        verdict=decode_verdict(message.verdict), error_response=JsonText(message.error_response)
+    )
+
+
+def decode_batch(response: protocol_pb.CheckBatchResponse) -> list[CheckOutcome]:
+    """Return the outcomes of a batch, in order."""
+    return [decode_outcome(outcome) for outcome in response.outcomes]
+
+
+def decode_session_response(
+    response: protocol_pb.CheckSessionResponse,
+) -> tuple[str, CheckOutcome]:
+    """Return the id of a message, "" where the server could not read it, and its outcome."""
+    return response.id, decode_outcome(response.outcome)
+
+
+def decode_outcome(outcome: protocol_pb.CheckOutcome) -> CheckOutcome:
+    """Return the check result or error of one item."""
+    if outcome.HasField("result"):
+        return decode_result(outcome.result)
+    return decode_status(outcome.error)

@@ -1,0 +1,133 @@
+"""Messages of RegistryService and InfoService."""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from sidecheck.info import Engine, Limits, ServerInfo
+from sidecheck.registry import (
+    Action,
+    ChangePolicy,
+    Deletion,
+    Registration,
+    RegistrationOutcome,
+    Tool,
+)
+from sidecheck.targets import Document
+from sidecheck.v1 import info_service_pb2 as info_pb
+from sidecheck.v1 import registry_service_pb2 as registry_pb
+from sidecheck.v1 import target_pb2 as target_pb
+from sidecheck.wire.values import copy_fields, decode_violations
+
+__all__ = [
+    "decode_deletion",
+    "decode_info",
+    "decode_page",
+    "decode_registration",
+    "decode_tool",
+    "encode_deletion",
+    "encode_get",
+    "encode_info",
+    "encode_list",
+    "encode_registration",
+]
+
+ACTIONS: Final = {
+    registry_pb.RegistrationOutcome.ACTION_CREATED: Action.CREATED,
+    registry_pb.RegistrationOutcome.ACTION_CHANGED: Action.CHANGED,
+    registry_pb.RegistrationOutcome.ACTION_UNCHANGED: Action.UNCHANGED,
+    registry_pb.RegistrationOutcome.ACTION_REJECTED: Action.REJECTED,
+}
+
+
+def encode_registration(
+    server: str,
+    tools: Sequence[target_pb.InlineTool],
+    *,
+    replace: bool,
+    change_policy: ChangePolicy,
+    validate_only: bool,
+    protocol_version: str = "",
+) -> registry_pb.RegisterToolsRequest:
+    """Return the request to register *tools* for *server*."""
+    return registry_pb.RegisterToolsRequest(
+        server=server,
+        tools=tools,
+        mode="REGISTRATION_MODE_REPLACE" if replace else "REGISTRATION_MODE_UPSERT",
+        change_policy=f"CHANGE_POLICY_{change_policy.upper()}",
+        validate_only=validate_only,
+        protocol_version=protocol_version,
+    )
+
+
+def encode_get(server: str, name: str) -> registry_pb.GetToolRequest:
+    """Return the request for one tool."""
+    return registry_pb.GetToolRequest(server=server, name=name)
+
+
+def encode_list(server: str, page_token: str) -> registry_pb.ListToolsRequest:
+    """Return the request for a page of tools."""
+    return registry_pb.ListToolsRequest(server=server, page_token=page_token)
+
+
+def encode_deletion(server: str, names: Iterable[str] | None) -> registry_pb.DeleteToolsRequest:
+    """Return the request to delete the tools called *names*, or all tools for None."""
+    return registry_pb.DeleteToolsRequest(server=server, names=names, all=names is None)
+
+
+def encode_info() -> info_pb.GetServerInfoRequest:
+    """Return the request for the server's version, limits and capabilities."""
+    return info_pb.GetServerInfoRequest()
+
+
+def decode_registration(response: registry_pb.RegisterToolsResponse) -> Registration:
+    """Return the result of a registration."""
+    return Registration(
+        outcomes=tuple(
+            copy_fields(
+                outcome,
+                RegistrationOutcome,
+                action=ACTIONS.get(outcome.action, Action.UNSPECIFIED),
+                violations=decode_violations(outcome.violations),
+            )
+            for outcome in response.outcomes
+        ),
+        removed=tuple(response.removed),
+        registry_revision=response.registry_revision,
+    )
+
+
+def decode_tool(response: registry_pb.GetToolResponse) -> Tool:
+    """Return the tool of a response."""
+    return decode_registered_tool(response.tool)
+
+
+def decode_page(response: registry_pb.ListToolsResponse) -> tuple[list[Tool], str]:
+    """Return the tools of a page and the token of the next one, "" after the last."""
+    return [decode_registered_tool(tool) for tool in response.tools], response.next_page_token
+
+
+def decode_registered_tool(message: registry_pb.Tool) -> Tool:
+    """Return the registered tool in *message*."""
+    documents = tuple(Document(document.uri, document.json) for document in message.documents)
+    return copy_fields(message, Tool, documents=documents)
+
+
+def decode_deletion(response: registry_pb.DeleteToolsResponse) -> Deletion:
+    """Return the result of a deletion."""
+    return Deletion(
+        deleted=tuple(response.deleted),
+        unknown=tuple(response.unknown),
+        registry_revision=response.registry_revision,
+    )
+
+
+def decode_info(response: info_pb.GetServerInfoResponse) -> ServerInfo:
+    """Return the server's version, limits and capabilities."""
+    return copy_fields(
+        response,
+        ServerInfo,
+        limits=copy_fields(response.limits, Limits),
+        dialects=tuple(response.dialects),
+        protocol_versions=tuple(response.protocol_versions),
+        engines=tuple(copy_fields(engine, Engine) for engine in response.engines),
+    )

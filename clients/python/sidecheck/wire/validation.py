@@ -1,0 +1,138 @@
+"""Messages of ValidationService."""
+
+from collections.abc import Sequence
+
+from sidecheck.targets import Target
+from sidecheck.v1 import options_pb2 as options_pb
+from sidecheck.v1 import target_pb2 as target_pb
+from sidecheck.v1 import validation_service_pb2 as validation_pb
+from sidecheck.validation import (
+    ABSENT,
+    Arguments,
+    CallParams,
+    CallResult,
+    Item,
+    Options,
+    StructuredContent,
+    Subject,
+    ValidateOutcome,
+)
+from sidecheck.verdicts import Verdict
+from sidecheck.wire import values
+from sidecheck.wire.errors import decode_status
+from sidecheck.wire.values import encode_target, payload_text
+
+__all__ = [
+    "decode_batch",
+    "decode_response",
+    "decode_stream_response",
+    "encode_batch",
+    "encode_item",
+    "encode_options",
+    "encode_request",
+    "encode_stream_defaults",
+    "encode_stream_item",
+]
+
+
+def encode_request(item: Item) -> validation_pb.ValidateRequest:
+    """Return the request to validate one payload."""
+    return validation_pb.ValidateRequest(
+        target=encode_target(item.target),
+        subject=encode_subject(item.subject),
+        options=encode_options(item.options),
+    )
+
+
+def encode_item(item: Item) -> validation_pb.ValidateItem:
+    """Return the message for an item of a batch or stream."""
+    return validation_pb.ValidateItem(
+        target=encode_target(item.target),
+        subject=encode_subject(item.subject),
+        options=encode_options(item.options),
+    )
+
+
+def encode_batch(
+    items: Sequence[validation_pb.ValidateItem], target: Target | None, options: Options | None
+) -> validation_pb.ValidateBatchRequest:
+    """Return the request to validate *items*, with shared target and options."""
+    return validation_pb.ValidateBatchRequest(
+        target=encode_target(target), options=encode_options(options), items=items
+    )
+
+
+def encode_stream_defaults(
+    target: Target | None, options: Options | None
+) -> validation_pb.ValidateStreamRequest:
+    """Return the first message of a stream, with the target and options that items share."""
+    return validation_pb.ValidateStreamRequest(
+        defaults=validation_pb.StreamDefaults(
+            target=encode_target(target), options=encode_options(options)
+        )
+    )
+
+
+def encode_stream_item(id_: str, item: Item | None) -> validation_pb.ValidateStreamRequest:
+    """Return the message for an item of a stream; without *item*, with its id only."""
+    return validation_pb.ValidateStreamRequest(
+        item=validation_pb.StreamItem(id=id_, item=None if item is None else encode_item(item))
+    )
+
+
+def encode_subject(subject: Subject) -> target_pb.Subject:
+    """Return the message for a payload and its role."""
+    match subject:
+        case Arguments(payload):
+            return target_pb.Subject(arguments=payload_text(payload))
+        case StructuredContent(content):
+            if content is ABSENT:
+                return target_pb.Subject(absent_structured_content=target_pb.AbsentContent())
+            return target_pb.Subject(structured_content=payload_text(content))
+        case CallParams(payload):
+            return target_pb.Subject(call_params=payload_text(payload))
+        case CallResult(payload):
+            return target_pb.Subject(call_result=payload_text(payload))
+
+
+def encode_options(options: Options | None) -> options_pb.ValidationOptions | None:
+    """Return the message for *options*; None stays None and means the server's defaults."""
+    if options is None:
+        return None
+    return options_pb.ValidationOptions(
+        protocol_version=options.protocol_version,
+        detail=f"DETAIL_{options.detail.upper()}",
+        max_violations=options.max_violations,
+        unknown_arguments=f"UNKNOWN_ARGUMENTS_{options.unknown_arguments.upper()}",
+        coercion=f"COERCION_{options.coercion.upper()}",
+        apply_defaults=options.apply_defaults,
+        assert_formats=options.assert_formats,
+        on_unknown_tool=f"ON_UNKNOWN_TOOL_{options.on_unknown_tool.upper()}",
+        hide_values=options.hide_values,
+    )
+
+
+def decode_response(response: validation_pb.ValidateResponse) -> Verdict:
+    """Return the verdict of a response."""
+    return values.decode_verdict(response.verdict, response.registry_revision)
+
+
+def decode_batch(response: validation_pb.ValidateBatchResponse) -> list[ValidateOutcome]:
+    """Return the outcomes of a batch, in order."""
+    return [decode_outcome(outcome, response.registry_revision) for outcome in response.outcomes]
+
+
+def decode_stream_response(
+    response: validation_pb.ValidateStreamResponse,
+) -> tuple[str, ValidateOutcome]:
+    """Return the id of an item, "" where the server could not read it, and its outcome."""
+    return response.id, decode_outcome(response.outcome, response.registry_revision)
+
+
+def decode_outcome(
+    outcome: validation_pb.ValidateOutcome, registry_revision: int
+) -> ValidateOutcome:
+    """Return the verdict or error of one item."""
+    if outcome.HasField("verdict"):
+        return values.decode_verdict(outcome.verdict, registry_revision)
+    return decode_status(outcome.error)

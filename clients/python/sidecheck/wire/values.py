@@ -1,0 +1,221 @@
+"""JSON text, targets and verdicts: what the messages of several services contain.
+
+Values and messages name their fields alike, so most fields are copied by name.
+"""
+
+import dataclasses
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, TypeVar, cast
+
+from google.protobuf.message import Message
+
+from sidecheck.protocol import ProtocolJson
+from sidecheck.targets import (
+    DefinitionDigest,
+    Document,
+    RegisteredTool,
+    Schema,
+    SchemaDigest,
+    SchemaJson,
+    Target,
+    ToolDefinition,
+    ToolJson,
+)
+from sidecheck.v1 import target_pb2 as target_pb
+from sidecheck.v1 import verdict_pb2 as verdict_pb
+from sidecheck.validation import Payload
+from sidecheck.verdicts import Change, JsonText, Repair, Severity, Verdict, Violation
+
+__all__ = [
+    "copy_fields",
+    "decode_changes",
+    "decode_severity",
+    "decode_verdict",
+    "decode_violations",
+    "definition_text",
+    "element_bytes",
+    "encode_documents",
+    "encode_inline_tool",
+    "encode_json",
+    "encode_target",
+    "encode_tool_target",
+    "find_label",
+    "payload_text",
+    "protocol_text",
+]
+
+Value = TypeVar("Value")
+
+#: Severities by number. An unknown severity of a newer server counts as INFO, because
+#: the server itself decides whether the verdict is valid.
+SEVERITIES: Final[Mapping[int, Severity]] = {
+    verdict_pb.SEVERITY_ERROR: Severity.ERROR,
+    verdict_pb.SEVERITY_WARNING: Severity.WARNING,
+}
+
+
+# Encoding
+
+
+def mapping_as_dict(value: object) -> dict[str, Any]:
+    """Return a mapping of any class as a ``dict``."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(
+        f"values of type {type(value).__name__} have no JSON form; pass JSON text as bytes"
+    )
+
+
+#: Encodes a value as JSON. NaN and infinities (RFC 8259, section 6) are errors.
+encode_json: Final = json.JSONEncoder(
+    ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=mapping_as_dict
+).encode
+
+
+def payload_text(payload: Payload) -> bytes:
+    """Return the JSON text of *payload*: bytes unchanged, any other value encoded.
+
+    Raises:
+        TypeError: The payload contains a value that JSON cannot express.
+        ValueError: It contains NaN, an infinity, a lone surrogate or itself.
+    """
+    return payload if isinstance(payload, bytes) else encode_json(payload).encode()
+
+
+def definition_text(definition: SchemaJson) -> bytes:
+    """Return the JSON text of a definition; ``bytes`` and ``str`` are JSON text already.
+
+    Raises:
+        TypeError: As `payload_text`.
+        ValueError: As `payload_text`.
+    """
+    return definition.encode() if isinstance(definition, str) else payload_text(definition)
+
+
+def protocol_text(value: ProtocolJson) -> bytes:
+    """Return the JSON text of JSON of the protocol; ``bytes`` and ``str`` are JSON text.
+
+    Raises:
+        TypeError: As `payload_text`.
+        ValueError: As `payload_text`.
+    """
+    return value.encode() if isinstance(value, str) else payload_text(value)
+
+
+def find_label(field: str, value: str, labels: Mapping[str, str]) -> str:
+    """Return the label of the enum value for *value*.
+
+    Raises:
+        ValueError: *labels* has none.
+    """
+    if value not in labels:
+        expected = ", ".join(map(repr, labels))
+        raise ValueError(f"invalid {field} {value!r}; expected one of {expected}")
+    return labels[value]
+
+
+def encode_documents(documents: Iterable[Document]) -> list[target_pb.Document]:
+    """Return the messages for *documents*."""
+    return [target_pb.Document(uri=d.uri, json=definition_text(d.json)) for d in documents]
+
+
+def encode_inline_tool(tool: ToolDefinition | ToolJson) -> target_pb.InlineTool:
+    """Return the message for a definition; bare JSON is one without documents."""
+    definition = tool if isinstance(tool, ToolDefinition) else ToolDefinition(tool)
+    return target_pb.InlineTool(
+        json=definition_text(definition.json), documents=encode_documents(definition.documents)
+    )
+
+
+def encode_target(target: Target | None) -> target_pb.Target | None:
+    """Return the message for *target*; None stays None."""
+    match target:
+        case None:
+            return None
+        case RegisteredTool(server, name, digest):
+            return target_pb.Target(
+                registered_tool=target_pb.RegisteredTool(
+                    server=server, name=name, definition_digest=digest
+                )
+            )
+        case DefinitionDigest(digest):
+            return target_pb.Target(definition_digest=digest)
+        case SchemaDigest(digest):
+            return target_pb.Target(schema_digest=digest)
+        case ToolDefinition():
+            return target_pb.Target(inline_tool=encode_inline_tool(target))
+        case Schema():
+            return target_pb.Target(
+                inline_schema=target_pb.InlineSchema(
+                    json=definition_text(target.json),
+                    documents=encode_documents(target.documents),
+                    default_dialect=target.default_dialect,
+                )
+            )
+    raise TypeError(
+        f"invalid target of type {type(target).__name__}; pass a RegisteredTool or ToolDefinition"
+    )
+
+
+def encode_tool_target(tool: Target | ToolJson) -> target_pb.Target | None:
+    """Return the message for a target or, as bare JSON, for a definition."""
+    return encode_target(ToolDefinition(tool) if isinstance(tool, bytes | str | Mapping) else tool)
+
+
+def element_bytes(message: Message) -> int:
+    """Return the size of *message* as an element of a repeated field.
+
+    In addition to the message there are its tag, one byte for the field numbers in use,
+    and its length, seven bits per byte (Protocol Buffers, "Encoding").
+    """
+    size = message.ByteSize()
+    return 1 + max(1, (size.bit_length() + 6) // 7) + size
+
+
+# Decoding
+
+
+def copy_fields(message: Message, kind: type[Value], **converted: object) -> Value:
+    """Return a *kind* with the fields *converted* and all others copied from *message*."""
+    fields: tuple[dataclasses.Field[Any], ...] = dataclasses.fields(cast("Any", kind))
+    names = {field.name for field in fields}.difference(converted)
+    return kind(**{name: getattr(message, name) for name in names}, **converted)
+
+
+def decode_severity(value: int) -> Severity:
+    """Return the severity for its number."""
+    return SEVERITIES.get(value, Severity.INFO)
+
+
+def decode_violations(messages: Iterable[verdict_pb.Violation]) -> tuple[Violation, ...]:
+    """Return the violations in *messages*."""
+    return tuple(copy_fields(m, Violation, severity=decode_severity(m.severity)) for m in messages)
+
+
+def decode_changes(messages: Iterable[verdict_pb.Change]) -> tuple[Change, ...]:
+    """Return the changes in *messages*."""
+    return tuple(copy_fields(message, Change) for message in messages)
+
+
+def decode_verdict(message: verdict_pb.Verdict, registry_revision: int = 0) -> Verdict:
+    """Return the verdict in *message*."""
+    return copy_fields(
+        message,
+        Verdict,
+        violations=decode_violations(message.violations),
+        registry_revision=registry_revision,
+        repair=decode_repair(message.repair) if message.HasField("repair") else None,
+        call_tool_result=JsonText(message.call_tool_result),
+        json_rpc_error=JsonText(message.json_rpc_error),
+    )
+
+
+def decode_repair(message: verdict_pb.Repair) -> Repair:
+    """Return the repair in *message*."""
+    return copy_fields(
+        message,
+        Repair,
+        violations=decode_violations(message.violations),
+        changes=decode_changes(message.changes),
+    )

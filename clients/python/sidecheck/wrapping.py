@@ -1,0 +1,86 @@
+"""Wrapped values: structured content whose single property holds the value.
+
+Before MCP 2026-07-28 structured content is an object, so other values are wrapped in one, and
+the schema or the result is marked. Without a mark an object is the value itself, even if it
+has a single property ``result``.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from sidecheck.output_schemas import read_field
+from sidecheck.validation import ABSENT
+
+__all__ = ["NoValue", "WrapMismatch", "unwrap", "wrapped_property"]
+
+#: The schema keyword of Sidecheck: ``{"field": "result"}``.
+MARK: Final = "x-dedalus-box"
+#: The schema keyword of FastMCP; its property is always ``result``.
+FASTMCP_MARK: Final = "x-fastmcp-wrap-result"
+RESULT: Final = "result"
+
+
+class NoValue(ValueError):
+    """A result is an error, or has no structured content."""
+
+
+class WrapMismatch(ValueError):
+    """A schema or result is marked as wrapped, but lacks the property."""
+
+
+def unwrap(result: Any, *, tool: Any = None, output_schema: Mapping[str, Any] | None = None) -> Any:
+    """Return the value of *result*, a ``CallToolResult``, unwrapped if it is marked.
+
+    The mark is in the schema or, in results of FastMCP, in ``_meta``; the form of the content
+    does not matter. *tool* is the definition that the server listed; or give its
+    *output_schema*. Definitions and results are decoded JSON or objects of an SDK.
+
+    Raises:
+        NoValue: The result is an error, or has no structured content.
+        WrapMismatch: It is marked and lacks the property.
+    """
+    if read_field(result, "isError", "is_error") is True:
+        raise NoValue("the result is an error; see its content")
+    content = read_field(result, "structuredContent", "structured_content")
+    if content is ABSENT:
+        raise NoValue("the result has no structured content")
+    schema = output_schema
+    if schema is None and tool is not None:
+        listed = read_field(tool, "outputSchema", "output_schema")
+        schema = listed if isinstance(listed, Mapping) else None
+    name = wrapped_property(schema) if schema is not None else ""
+    if not name and is_marked(result):
+        name = RESULT
+    if not name:
+        return content
+    if not isinstance(content, Mapping) or name not in content:
+        raise WrapMismatch(
+            f"the structured content is marked as wrapped but has no property {name!r}"
+        )
+    return content[name]
+
+
+def wrapped_property(output_schema: Mapping[str, Any]) -> str:
+    """Return the property that holds the value by the mark of a schema; "" without a mark.
+
+    Raises:
+        WrapMismatch: The mark names no property of the schema.
+    """
+    mark = MARK if output_schema.get(MARK) not in (None, False) else FASTMCP_MARK
+    if mark == FASTMCP_MARK and not output_schema.get(FASTMCP_MARK):
+        return ""
+    name: Any = RESULT
+    if mark == MARK:
+        value = output_schema[MARK]
+        name = value.get("field") if isinstance(value, Mapping) else None
+    properties = output_schema.get("properties")
+    if not isinstance(name, str) or not isinstance(properties, Mapping) or name not in properties:
+        raise WrapMismatch(f"the schema is marked with {mark} but has no property {name!r}")
+    return name
+
+
+def is_marked(result: Any) -> bool:
+    """Return whether the ``_meta`` of *result* has FastMCP's mark."""
+    meta = read_field(result, "_meta", "meta")
+    fastmcp = meta.get("fastmcp") if isinstance(meta, Mapping) else None
+    return isinstance(fastmcp, Mapping) and fastmcp.get("wrap_result") is True

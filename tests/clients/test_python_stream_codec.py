@@ -1,0 +1,144 @@
+"""The messages of a stream of the Python client, without a server."""
+
+import pickle
+from typing import Any
+
+import grpc
+import pytest
+from google.protobuf.message import Message
+from sidecheck import (
+    Arguments,
+    Item,
+    Limits,
+    Options,
+    ProtocolContext,
+    RegisteredTool,
+    SidecheckError,
+    StreamClosed,
+    StreamUnavailable,
+    Target,
+    Unavailable,
+    Verdict,
+)
+from sidecheck.streams import SESSION, VALIDATION, StreamCodec
+from sidecheck.v1 import target_pb2 as target_pb
+from sidecheck.v1 import validation_service_pb2 as validation_pb
+from sidecheck.v1 import verdict_pb2 as verdict_pb
+from sidecheck.wire import protocol, validation
+
+TOOL = RegisteredTool("s", "n")
+BOUNDS: dict[str, Any] = {**dict.fromkeys(Limits.__slots__, 1), "message_bytes": 100}
+LIMITS = Limits(**BOUNDS)
+
+
+def codec_of(
+    target: Target | None = None, options: Options | None = None
+) -> StreamCodec[Item, Verdict]:
+    """Return the codec of a stream whose items share *target* and *options*."""
+    return StreamCodec(VALIDATION, validation.encode_stream_defaults(target, options), LIMITS)
+
+
+def request(id_: str, subject: target_pb.Subject | None) -> validation_pb.ValidateStreamRequest:
+    """Return the message that asks for one item, or with no subject holds its place."""
+    item = None if subject is None else validation_pb.ValidateItem(subject=subject)
+    return validation_pb.ValidateStreamRequest(item=validation_pb.StreamItem(id=id_, item=item))
+
+
+def response(id_: str) -> validation_pb.ValidateStreamResponse:
+    """Return the response that the item *id_* is valid."""
+    outcome = validation_pb.ValidateOutcome(verdict=verdict_pb.Verdict(valid=True, enforced=True))
+    return validation_pb.ValidateStreamResponse(id=id_, outcome=outcome, registry_revision=3)
+
+
+def test_a_stream_opens_with_what_its_items_share() -> None:
+    """Target and options are sent once."""
+    options = Options(hide_values=True)
+    shared = validation.encode_batch([], TOOL, options)
+    defaults = validation_pb.StreamDefaults(target=shared.target, options=shared.options)
+    assert (
+        validation_pb.ValidateStreamRequest(defaults=defaults) == codec_of(TOOL, options).opening()
+    )
+
+
+def test_a_session_opens_with_its_context() -> None:
+    """The context is the first message."""
+    opening = protocol.encode_session_defaults(ProtocolContext("2025-11-25"), None)
+    assert opening == StreamCodec(SESSION, opening, LIMITS).opening()
+
+
+@pytest.mark.parametrize(
+    ("expected", "message", "payload"),
+    [
+        pytest.param(
+            Verdict(valid=True, registry_revision=3),
+            request("a", target_pb.Subject(arguments=b"1")),
+            b"1",
+            id="sent",
+        ),
+        pytest.param(
+            SidecheckError(
+                "LIMIT_EXCEEDED",
+                "item too large: 111 bytes exceed the limit of 100 (message_bytes)",
+                {"bound": "message_bytes", "limit": "100", "found": "111"},
+                grpc.StatusCode.RESOURCE_EXHAUSTED,
+            ),
+            request("a", None),
+            b"x" * 100,
+            id="too large",
+        ),
+        pytest.param(
+            SidecheckError(
+                "INVALID_REQUEST",
+                "cannot encode the item: values of type set have no JSON form;"
+                " pass JSON text as bytes",
+                {"field": "subject"},
+                grpc.StatusCode.INVALID_ARGUMENT,
+            ),
+            request("a", None),
+            [{1}],
+            id="not JSON",
+        ),
+        pytest.param(
+            SidecheckError(
+                "INVALID_REQUEST",
+                "cannot encode the item: Out of range float values are not JSON compliant",
+                {"field": "subject"},
+                grpc.StatusCode.INVALID_ARGUMENT,
+            ),
+            request("a", None),
+            float("nan"),
+            id="not a JSON number",
+        ),
+    ],
+)
+def test_items_that_cannot_be_sent_are_errors(
+    expected: object, message: Message, payload: Any
+) -> None:
+    """Its id is sent all the same, so that the answers stay in order."""
+    codec = codec_of()
+    assert message == codec.encode("a", Item(Arguments(payload)))
+    after = codec.encode("b", Item(Arguments(b"2")))
+    assert request("b", target_pb.Subject(arguments=b"2")) == after
+    assert [("a", expected), ("b", Verdict(valid=True, registry_revision=3))] == [
+        codec.decode(response(id_)) for id_ in ("a", "b")
+    ]
+
+
+def test_an_opening_that_is_too_large_is_an_error() -> None:
+    """Nothing could be judged under it."""
+    codec = codec_of(RegisteredTool("s", "n" * 200))
+    with pytest.raises(SidecheckError, match="LIMIT_EXCEEDED"):
+        codec.opening()
+
+
+def test_a_closed_stream_lists_the_unanswered_items() -> None:
+    """Also after it crossed a process boundary, and to who waits for an `Unavailable`."""
+    status = grpc.StatusCode.UNAVAILABLE
+    ended = StreamUnavailable("SHUTTING_DOWN", "stopping", {}, status, ["a", "b"])
+    assert ended == pickle.loads(pickle.dumps(ended))
+    assert ("SHUTTING_DOWN: stopping (2 items have no result)", ("a", "b")) == (
+        str(ended),
+        ended.unanswered,
+    )
+    assert isinstance(ended, StreamClosed)
+    assert isinstance(ended, Unavailable)

@@ -1,0 +1,252 @@
+"""The calls of the Python client to validate payloads, without a server."""
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import grpc
+import pytest
+from google.rpc.status_pb2 import Status
+from sidecheck import (
+    Arguments,
+    BlockingClient,
+    Item,
+    OnUnavailable,
+    Options,
+    Payload,
+    RegisteredTool,
+    Severity,
+    SidecheckError,
+    Unavailable,
+    ValidateOutcome,
+    Verdict,
+    Violation,
+)
+from sidecheck._blocking.connection import split
+from sidecheck.v1 import info_service_pb2 as info_pb
+from sidecheck.v1 import validation_service_pb2 as validation_pb
+from sidecheck.v1 import verdict_pb2 as verdict_pb
+from sidecheck.wire import validation, values
+from support.scripted_calls import Call, ScriptedChannel, replay, scripted_client
+
+TOOL = RegisteredTool("s", "n")
+
+#: Validates a batch.
+Batch: TypeAlias = Callable[[BlockingClient], list[ValidateOutcome]]
+
+GONE = Unavailable("UNAVAILABLE", "nobody", {}, grpc.StatusCode.UNAVAILABLE)
+EXHAUSTED = SidecheckError("LIMIT_EXCEEDED", "closer", {}, grpc.StatusCode.RESOURCE_EXHAUSTED)
+ALLOWED = Verdict(
+    valid=True,
+    violations=(
+        Violation(
+            code="SIDECHECK_UNAVAILABLE",
+            severity=Severity.WARNING,
+            message="not validated: UNAVAILABLE: nobody",
+        ),
+    ),
+)
+DENIED = Verdict(
+    valid=False,
+    violations=(
+        Violation(
+            code="SIDECHECK_UNAVAILABLE",
+            message="not validated: UNAVAILABLE: nobody",
+        ),
+    ),
+    tool_error_text="This could not be validated and was rejected. Try again later.",
+)
+
+
+def server_info(**limits: Any) -> info_pb.GetServerInfoResponse:
+    """Return the response of a server with these limits."""
+    return info_pb.GetServerInfoResponse(limits=info_pb.Limits(**limits))
+
+
+def batch_response(*verdicts: bool) -> validation_pb.ValidateBatchResponse:
+    """Return the answer to a batch: valid or not, by item."""
+    return validation_pb.ValidateBatchResponse(
+        outcomes=[
+            validation_pb.ValidateOutcome(verdict=verdict_pb.Verdict(valid=valid, enforced=True))
+            for valid in verdicts
+        ]
+    )
+
+
+def items(*payloads: Payload) -> list[Item]:
+    """Return an item for each of the texts."""
+    return [Item(Arguments(payload)) for payload in payloads]
+
+
+INFO_CALL = Call(info_pb.GetServerInfoRequest(), 2.0)
+
+
+@pytest.mark.parametrize(
+    ("expected", "sizes"),
+    [
+        pytest.param([], [], id="nothing"),
+        pytest.param([[1, 2, 3]], [1, 2, 3], id="all in one"),
+        pytest.param([[5, 5], [1]], [5, 5, 1], id="full to the byte"),
+        pytest.param([[1, 1, 1], [1, 1]], [1, 1, 1, 1, 1], id="full by number"),
+        pytest.param([[1], [11], [1]], [1, 11, 1], id="too large alone"),
+        pytest.param([[11], [12]], [11, 12], id="only too large ones"),
+    ],
+)
+def test_parts_keep_both_bounds(expected: list[list[int]], sizes: list[int]) -> None:
+    """Parts are in order, and only what alone is too large breaks the bound."""
+    parts = split(sizes, max_bytes=10, max_items=3)
+    assert expected == [sizes[part] for part in parts]
+
+
+def validate(client: BlockingClient) -> Verdict:
+    """Validate one payload."""
+    return client.validate(TOOL, b"{}")
+
+
+def validate_batch(*payloads: Payload, options: Options | None = None) -> Batch:
+    """Return a function that validates a batch of *payloads*."""
+    return lambda client: client.validate_batch(items(*payloads), target=TOOL, options=options)
+
+
+@pytest.mark.parametrize(("expected", "timeout"), [(2.0, None), (0.5, 0.5)])
+def test_each_call_has_a_deadline(expected: float, timeout: float | None) -> None:
+    """The client's own applies unless the caller gives one."""
+    response = validation_pb.ValidateResponse(verdict=verdict_pb.Verdict(valid=True, enforced=True))
+    value, calls = replay(
+        scripted_client(), lambda client: client.validate(TOOL, b"{}", timeout=timeout), response
+    )
+    request = validation.encode_request(Item(Arguments(b"{}"), TOOL))
+    assert (Verdict(valid=True), [Call(request, expected)]) == (value, calls)
+
+
+@pytest.mark.parametrize(
+    ("expected", "policy"),
+    [pytest.param(ALLOWED, "allow", id="allow"), pytest.param(DENIED, "deny", id="deny")],
+)
+def test_the_policy_applies_while_no_server_responds(
+    expected: Verdict, policy: OnUnavailable
+) -> None:
+    """The code of the fallback verdict says so, for one payload and for many."""
+    client = scripted_client(policy)
+    assert expected == replay(client, validate, GONE)[0]
+    assert [expected, expected] == replay(client, validate_batch(b"1", b"2"), GONE)[0]
+
+
+def test_verdicts_from_before_the_server_was_lost_are_kept() -> None:
+    """The policy applies to the rest of the batch, which is not sent."""
+    value, calls = replay(
+        scripted_client("deny"),
+        validate_batch(b"1", b"2", b"3"),
+        server_info(message_bytes=1000, batch_items=1),
+        batch_response(True),
+        GONE,
+    )
+    assert ([Verdict(valid=True), DENIED, DENIED], 3) == (value, len(calls))
+
+
+@pytest.mark.parametrize("policy", ["raise", "allow", "deny"])
+def test_errors_are_raised_under_every_policy(policy: OnUnavailable) -> None:
+    """A server that responds is not unavailable."""
+    error = SidecheckError("UNKNOWN_TOOL", "no tool", {}, grpc.StatusCode.NOT_FOUND)
+    with pytest.raises(SidecheckError) as raised:
+        replay(scripted_client(policy), validate, error)
+    assert error == raised.value
+
+
+def test_unavailable_is_raised_by_default() -> None:
+    """And from the registry under every policy."""
+    with pytest.raises(Unavailable):
+        replay(scripted_client("raise"), validate_batch(b"1"), GONE)
+    with pytest.raises(Unavailable):
+        replay(scripted_client("allow"), lambda client: client.get("s", "n"), GONE)
+
+
+def test_batches_are_split_by_the_limits_of_the_server() -> None:
+    """The limits are fetched once; order is kept across messages."""
+    client, options = scripted_client(), Options(hide_values=True)
+
+    def part(*texts: bytes) -> Call:
+        messages = [validation.encode_item(item) for item in items(*texts)]
+        return Call(validation.encode_batch(messages, TOOL, options), 2.0)
+
+    value, calls = replay(
+        client,
+        validate_batch(b"1", b"2", b"3", options=options),
+        server_info(message_bytes=1000, batch_items=2),
+        batch_response(True, False),
+        batch_response(True),
+    )
+    assert (
+        [Verdict(valid=True), Verdict(valid=False), Verdict(valid=True)],
+        [INFO_CALL, part(b"1", b"2"), part(b"3")],
+    ) == (value, calls)
+    again = replay(client, validate_batch(b"4", options=options), batch_response(True))
+    assert ([Verdict(valid=True)], [part(b"4")]) == again
+
+
+def test_no_message_is_larger_than_the_server_accepts() -> None:
+    """Sizes count the target and the options that the items share."""
+    payloads = [b'"%s"' % (b"x" * size) for size in range(200)]
+
+    def respond(request: validation_pb.ValidateBatchRequest) -> Any:
+        return batch_response(*[True] * len(request.items))
+
+    client = scripted_client()
+    channel: Any = ScriptedChannel(
+        server_info(message_bytes=512, batch_items=1000), *[respond] * len(payloads)
+    )
+    client._connection._channel = channel
+    outcomes = validate_batch(*payloads)(client)
+    sizes = [call.request.ByteSize() for call in channel.calls]
+    assert (200, True, True) == (len(outcomes), max(sizes) <= 512, max(sizes) > 500)
+
+
+def test_an_item_too_large_for_any_message_is_an_error_of_its_own() -> None:
+    """It does not affect the others and is not sent."""
+    size = values.element_bytes(validation.encode_item(items(b"x" * 900)[0]))
+    value, calls = replay(
+        scripted_client(),
+        validate_batch(b"1", b"x" * 900, b"2"),
+        server_info(message_bytes=500, batch_items=10),
+        batch_response(True),
+        batch_response(False),
+    )
+    error = SidecheckError(
+        "LIMIT_EXCEEDED",
+        f"item too large: {size} bytes exceed the limit of 500 (message_bytes)",
+        {"bound": "message_bytes", "limit": "500", "found": str(size)},
+        grpc.StatusCode.RESOURCE_EXHAUSTED,
+    )
+    assert [Verdict(valid=True), error, Verdict(valid=False)] == value
+    assert 3 == len(calls)
+
+
+def test_limits_are_fetched_again_once_exceeded() -> None:
+    """A server may be replaced by one with lower limits."""
+    client, limits = scripted_client(), server_info(message_bytes=1000, batch_items=2)
+    with pytest.raises(SidecheckError):
+        replay(client, validate_batch(b"1"), limits, EXHAUSTED)
+    _, calls = replay(client, validate_batch(b"1"), limits, batch_response(True))
+    assert INFO_CALL == calls[0]
+
+
+def test_an_empty_batch_makes_no_call() -> None:
+    """There is nothing to validate."""
+    assert ([], []) == replay(scripted_client(), validate_batch())
+
+
+def test_a_payload_that_cannot_be_encoded_sends_nothing() -> None:
+    """The batch fails as a whole, before any part of it is sent."""
+    with pytest.raises(TypeError, match="values of type set have no JSON form"):
+        replay(scripted_client("allow"), validate_batch(b"1", [{1, 2}]))
+
+
+def test_errors_inside_a_batch_are_returned() -> None:
+    """Even UNAVAILABLE, because the server itself responded."""
+    status = Status(code=grpc.StatusCode.UNAVAILABLE.value[0], message="worker died")
+    value, _ = replay(
+        scripted_client("allow"),
+        validate_batch(b"1"),
+        server_info(message_bytes=1000, batch_items=2),
+        validation_pb.ValidateBatchResponse(outcomes=[validation_pb.ValidateOutcome(error=status)]),
+    )
+    assert [Unavailable("UNAVAILABLE", "worker died", {}, grpc.StatusCode.UNAVAILABLE)] == value

@@ -1,0 +1,53 @@
+"""A client whose calls get scripted responses, without a server."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from google.protobuf.message import Message
+from sidecheck import BlockingClient, OnUnavailable
+
+__all__ = ["Call", "ScriptedChannel", "replay", "scripted_client"]
+
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call: its request and its deadline in seconds."""
+
+    request: Message
+    timeout: float
+
+
+class ScriptedChannel:
+    """Takes the place of a channel. A response that is an exception is raised."""
+
+    def __init__(self, *responses: object) -> None:
+        self.calls: list[Call] = []
+        self.responses: list[Any] = list(responses)
+
+    def call(self, request: Message, timeout: float) -> Any:
+        self.calls.append(Call(request, timeout))
+        response = self.responses.pop(0)
+        if isinstance(response, Exception):
+            raise response
+        return response(request) if callable(response) else response
+
+
+def scripted_client(on_unavailable: OnUnavailable = "raise") -> BlockingClient:
+    """Return a client for `replay` with a deadline of 2 seconds."""
+    client = BlockingClient("localhost:1", timeout=2.0, on_unavailable=on_unavailable)
+    client.close()
+    return client
+
+
+def replay(
+    client: BlockingClient, call: Callable[[BlockingClient], Value], *responses: object
+) -> tuple[Value, list[Call]]:
+    """Return what *call* returns and the calls that it made; all *responses* must be used."""
+    channel: Any = ScriptedChannel(*responses)
+    client._connection._channel = channel
+    value = call(client)
+    assert [] == channel.responses
+    return value, channel.calls
