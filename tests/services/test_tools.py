@@ -9,7 +9,7 @@ from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.subjects import ReportLimits
-from sidecheck_server.core.mcp.tools.outcomes import Disposition
+from sidecheck_server.core.mcp.tool_outcomes import Disposition
 from sidecheck_server.core.schemas.source import SchemaSource
 from sidecheck_server.core.types import Document, Severity
 from sidecheck_server.services.schemas import CompiledSchemas

@@ -14,9 +14,9 @@ from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.protocol_schemas import compile_protocol_schemas
 from sidecheck_server.core.mcp.rules.catalogue import CATALOGUE
 from sidecheck_server.core.mcp.subjects import CheckRequest, ReportLimits, ToolJson
-from sidecheck_server.core.mcp.tools.listing import ListedTool, Listing
-from sidecheck_server.core.mcp.tools.outcomes import CheckedTool, check_here
-from sidecheck_server.core.mcp.tools.outcomes import outcomes as checked_tools
+from sidecheck_server.core.mcp.tool_outcomes import CheckedTool, check_here
+from sidecheck_server.core.mcp.tool_outcomes import outcomes as checked_tools
+from sidecheck_server.core.mcp.tools.lists import ListedTool, Listing
 from sidecheck_server.core.types import Document, Severity
 
 __all__ = ["Outcome", "check_sources"]

@@ -22,7 +22,7 @@ from sidecheck_server.cli.reports import (
 )
 from sidecheck_server.cli.rows import Part, is_terminal, printable
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.tools.listing import ListedTool
+from sidecheck_server.core.mcp.tools.lists import ListedTool
 from sidecheck_server.core.types import Document, Severity, Violation
 
 __all__ = ["Registered", "RegisteredTool", "definitions", "register_tools", "write_registration"]

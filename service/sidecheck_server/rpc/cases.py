@@ -11,7 +11,7 @@ from sidecheck.v1.validation_service_pb2 import ValidateOutcome, ValidateRespons
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.evaluate import VALID, try_evaluate_inline
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.calls.results import must_be_object, objects_only
+from sidecheck_server.core.mcp.results.check import must_be_object, objects_only
 from sidecheck_server.core.types import Verdict
 from sidecheck_server.registry import Registry
 from sidecheck_server.rpc.access_log import LoggedResponse, log_fields

@@ -3,9 +3,7 @@
 from sidecheck.v1 import verdict_pb2
 
 from sidecheck_server.core.errors import RequestError
-from sidecheck_server.core.mcp.calls.members import is_object
-from sidecheck_server.core.mcp.calls.params import requested_version
-from sidecheck_server.core.mcp.calls.replies import (
+from sidecheck_server.core.mcp.calls.error_responses import (
     Reply,
     reply_to_arguments,
     reply_to_malformed,
@@ -13,6 +11,7 @@ from sidecheck_server.core.mcp.calls.replies import (
     reply_to_result,
     unknown_tool,
 )
+from sidecheck_server.core.mcp.calls.params import is_object, requested_version
 from sidecheck_server.core.mcp.versions import VERSIONS
 from sidecheck_server.core.payload import UNREADABLE
 from sidecheck_server.core.types import Verdict

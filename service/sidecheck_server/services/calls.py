@@ -5,11 +5,10 @@ from dataclasses import dataclass, replace
 
 from sidecheck_server.core.evaluate import EvaluationOptions
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.calls.members import with_member
-from sidecheck_server.core.mcp.calls.params import ARGUMENTS, called_tool
-from sidecheck_server.core.mcp.calls.results import STRUCTURED_CONTENT, absent_output
+from sidecheck_server.core.mcp.calls.params import ARGUMENTS, called_tool, with_member
 from sidecheck_server.core.mcp.check import Checked
 from sidecheck_server.core.mcp.context import Context
+from sidecheck_server.core.mcp.results.check import STRUCTURED_CONTENT, absent_output
 from sidecheck_server.core.mcp.subjects import CallParams, CheckRequest, ReportLimits, ToolResult
 from sidecheck_server.core.types import Repair, Verdict, Violation
 from sidecheck_server.services.protocol import Checker, TakeLong, allow

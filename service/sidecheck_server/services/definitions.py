@@ -14,8 +14,11 @@ from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.findings import CheckSpec
 from sidecheck_server.core.mcp.subjects import CheckRequest, ReportLimits, ToolJson
-from sidecheck_server.core.mcp.tools.definitions import ToolDefinition, read_tool
-from sidecheck_server.core.mcp.tools.problems import refusal_as_problems
+from sidecheck_server.core.mcp.tools.definitions import (
+    ToolDefinition,
+    read_tool,
+    refusal_as_problems,
+)
 from sidecheck_server.core.payload import MalformedError, decode
 from sidecheck_server.core.schemas.source import SchemaSource
 from sidecheck_server.core.types import Severity, Violation

@@ -22,8 +22,7 @@ from sidecheck_server.core.convert.plan import Plan, plan_from_json
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.evaluate import EvaluationOptions
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.calls.members import is_object
-from sidecheck_server.core.mcp.calls.params import ARGUMENTS
+from sidecheck_server.core.mcp.calls.params import ARGUMENTS, is_object
 from sidecheck_server.core.types import Change, Verdict
 from sidecheck_server.registry import Registry
 from sidecheck_server.services.calls import WholeVerdict

@@ -8,8 +8,7 @@ from typing import TypeVar
 import msgspec
 
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.calls.replies import reply_to_result
-from sidecheck_server.core.mcp.calls.results import STRUCTURED_CONTENT
+from sidecheck_server.core.mcp.calls.error_responses import reply_to_result
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.results import (
     Returned,
@@ -17,6 +16,7 @@ from sidecheck_server.core.mcp.results import (
     normalized,
     text_result,
 )
+from sidecheck_server.core.mcp.results.check import STRUCTURED_CONTENT
 from sidecheck_server.core.mcp.subjects import ReportLimits, ResultProfile, ToolResult
 from sidecheck_server.core.mcp.wrapping.schemas import AdaptedSchema
 from sidecheck_server.core.payload import MalformedError

@@ -9,7 +9,7 @@ from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.rules.names import NO_DUPLICATES
 from sidecheck_server.core.mcp.rules.rule import Fault
-from sidecheck_server.core.mcp.tools.problems import repeated_names
+from sidecheck_server.core.mcp.tools.definitions import repeated_names
 from sidecheck_server.core.mcp.versions import DEFAULT_VERSION
 from sidecheck_server.core.types import Severity, Violation
 from sidecheck_server.registry import Registry

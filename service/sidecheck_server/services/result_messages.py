@@ -7,7 +7,7 @@ from typing import Any
 from sidecheck_server.core.convert.apis.api import Api
 from sidecheck_server.core.convert.results import result_message
 from sidecheck_server.core.convert.words import Loss
-from sidecheck_server.core.mcp.calls.replies import reply_to_result
+from sidecheck_server.core.mcp.calls.error_responses import reply_to_result
 from sidecheck_server.core.mcp.subjects import CheckRequest, ToolResult
 from sidecheck_server.core.payload import decode
 from sidecheck_server.core.types import Verdict

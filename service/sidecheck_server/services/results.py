@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 from sidecheck_server.core.evaluate import EvaluationOptions
-from sidecheck_server.core.mcp.calls.results import STRUCTURED_CONTENT
 from sidecheck_server.core.mcp.check import Checked
 from sidecheck_server.core.mcp.context import Context
+from sidecheck_server.core.mcp.results.check import STRUCTURED_CONTENT
 from sidecheck_server.core.mcp.subjects import CheckRequest, ReportLimits, ToolResult
 from sidecheck_server.services.calls import below
 from sidecheck_server.services.protocol import Checker, TakeLong, allow

@@ -15,8 +15,8 @@ from sidecheck_server.core.mcp.subjects import (
     ToolJson,
     ToolList,
 )
-from sidecheck_server.core.mcp.tools.listing import Listing, read_listing
-from sidecheck_server.core.mcp.tools.outcomes import CheckedTool, outcomes, refused
+from sidecheck_server.core.mcp.tool_outcomes import CheckedTool, outcomes, refused
+from sidecheck_server.core.mcp.tools.lists import Listing, read_listing
 from sidecheck_server.core.types import Document, Verdict
 from sidecheck_server.services.protocol import AT_ONCE, Checker
 from sidecheck_server.services.targets import InlineTool

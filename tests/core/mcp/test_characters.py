@@ -1,7 +1,7 @@
 """Characters in words, and what they look like."""
 
 import pytest
-from sidecheck_server.core.mcp.characters import look_alike, named
+from sidecheck_server.core.mcp.name_grammars import look_alike, named
 
 ALIKE = {
     "\N{CYRILLIC SMALL LETTER A}": "a",

@@ -7,7 +7,7 @@ import pytest
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.subjects import CheckRequest, ReportLimits, ToolJson
-from sidecheck_server.core.mcp.tools.outcomes import CheckedTool, Disposition, check_here, outcomes
+from sidecheck_server.core.mcp.tool_outcomes import CheckedTool, Disposition, check_here, outcomes
 from sidecheck_server.core.types import Document, Severity
 from support.checkers import SURFACES
 

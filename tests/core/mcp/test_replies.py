@@ -4,7 +4,7 @@ import json
 
 import pytest
 from sidecheck_server.core.evaluate import details_unavailable
-from sidecheck_server.core.mcp.calls.replies import (
+from sidecheck_server.core.mcp.calls.error_responses import (
     Reply,
     reply_to_arguments,
     reply_to_malformed,

@@ -4,9 +4,9 @@ import json
 
 import pytest
 from sidecheck_server.core.evaluate import DETAILS_UNAVAILABLE, VALID, EvaluationOptions
-from sidecheck_server.core.mcp.calls.results import absent_output, must_be_object, objects_only
 from sidecheck_server.core.mcp.check import Checked, check
 from sidecheck_server.core.mcp.context import Context
+from sidecheck_server.core.mcp.results.check import absent_output, must_be_object, objects_only
 from sidecheck_server.core.mcp.subjects import CheckRequest, ReportLimits, ToolResult
 from sidecheck_server.core.mcp.versions import VERSIONS
 from sidecheck_server.core.types import Repair, Severity, Verdict, Violation

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Path, Rule
+from sidecheck_server.core.mcp.rules.visitors import Visitors
 from sidecheck_server.core.mcp.types.rendering import rendered
 from sidecheck_server.core.mcp.types.tables import TYPES
-from sidecheck_server.core.mcp.types.visitors import Visitors
 from sidecheck_server.core.mcp.versions import VERSIONS
 from sidecheck_server.core.types import Severity, as_pointer
 from support.published_types import official_examples, types_of

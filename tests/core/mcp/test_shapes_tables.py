@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from sidecheck_server.core.mcp.methods import INPUT_REQUESTS, METHODS
-from sidecheck_server.core.mcp.rules import shapes
+from sidecheck_server.core.mcp.rules import values
 from sidecheck_server.core.mcp.types.model import ObjectType
 from sidecheck_server.core.mcp.types.rendering import rendered
 from sidecheck_server.core.mcp.types.tables import TYPES
@@ -74,7 +74,7 @@ def test_there_is_a_rule_for_every_keyword_that_can_be_broken() -> None:
         for name in types_of(version):
             for keyword in _keywords(rendered(TYPES, name, version)):
                 since.setdefault(_code(keyword), version)
-    assert since == {rule.code: rule.since for rule in shapes.RULES}
+    assert since == {rule.code: rule.since for rule in values.RULES}
 
 
 def _keywords(schema: Any) -> set[str]:

@@ -9,12 +9,12 @@ from sidecheck_server.core.budget import Exhausted
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import Limits, exceeded
 from sidecheck_server.core.mcp.calls.params import check_call
-from sidecheck_server.core.mcp.calls.results import check_result
 from sidecheck_server.core.mcp.findings import Findings
 from sidecheck_server.core.mcp.messages import Message, check_messages
-from sidecheck_server.core.mcp.messages.gates import tell_undeclared_alone
+from sidecheck_server.core.mcp.messages.method_checks import tell_undeclared_alone
 from sidecheck_server.core.mcp.methods import INPUT_REQUESTS
 from sidecheck_server.core.mcp.protocol_schemas import Surfaces
+from sidecheck_server.core.mcp.results.check import check_result
 from sidecheck_server.core.mcp.subjects import (
     CallParams,
     CheckRequest,

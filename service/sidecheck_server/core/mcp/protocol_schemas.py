@@ -9,9 +9,9 @@ from sidecheck_server.core.compiler.compilation import compile_source
 from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.rules.catalogue import RULES
+from sidecheck_server.core.mcp.rules.visitors import Visitors
 from sidecheck_server.core.mcp.types.rendering import rendered
 from sidecheck_server.core.mcp.types.tables import TYPES
-from sidecheck_server.core.mcp.types.visitors import Visitors
 from sidecheck_server.core.schemas.source import SchemaSource
 
 __all__ = ["NotCompiledError", "Surfaces", "compile_protocol_schemas", "source_of", "visitors_of"]

@@ -12,10 +12,10 @@ from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.findings import Findings
 from sidecheck_server.core.mcp.methods import INPUT_REQUESTS
 from sidecheck_server.core.mcp.protocol_schemas import Surfaces, visitors_of
-from sidecheck_server.core.mcp.rules.methods import NOT_IN_VERSION
+from sidecheck_server.core.mcp.rules.envelope import NOT_IN_VERSION
 from sidecheck_server.core.mcp.rules.rule import Fault, Path, of_type
+from sidecheck_server.core.mcp.rules.visitors import Visit
 from sidecheck_server.core.mcp.types.tables import TYPES
-from sidecheck_server.core.mcp.types.visitors import Visit
 from sidecheck_server.core.mcp.versions import VERSIONS
 from sidecheck_server.core.types import Violation, as_pointer
 

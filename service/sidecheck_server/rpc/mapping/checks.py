@@ -11,8 +11,8 @@ from sidecheck_server.core.limits import Limits, exceeded
 from sidecheck_server.core.mcp.check import Checked
 from sidecheck_server.core.mcp.messages import reply_to
 from sidecheck_server.core.mcp.subjects import CheckRequest, ProtocolMessage
+from sidecheck_server.core.mcp.tool_outcomes import CheckedTool, Disposition
 from sidecheck_server.core.mcp.tools.names import CheckedName, Collision
-from sidecheck_server.core.mcp.tools.outcomes import CheckedTool, Disposition
 from sidecheck_server.core.types import Verdict
 from sidecheck_server.rpc.mapping.context import terms_from_wire
 from sidecheck_server.rpc.mapping.targets import documents_from_wire, tool_from_wire

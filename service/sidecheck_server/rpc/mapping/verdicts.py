@@ -7,7 +7,7 @@ from typing import Protocol
 from sidecheck.v1 import verdict_pb2
 
 from sidecheck_server.core.errors import RequestError
-from sidecheck_server.core.mcp.calls.replies import Reply
+from sidecheck_server.core.mcp.calls.error_responses import Reply
 from sidecheck_server.core.types import Change, Repair, Severity, Verdict, Violation
 from sidecheck_server.rpc.mapping.options import ValidationOptions
 

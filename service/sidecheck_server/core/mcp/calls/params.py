@@ -1,18 +1,49 @@
 """Calls of tools: the ``params`` of ``tools/call``."""
 
+import re
 from typing import Any
 
 import msgspec
 
 from sidecheck_server.core.explain.values import Values, quoted
-from sidecheck_server.core.mcp.calls.members import member_text
 from sidecheck_server.core.mcp.findings import Findings
 from sidecheck_server.core.mcp.protocol_schemas import Surfaces
 from sidecheck_server.core.mcp.subjects import CallParams
 from sidecheck_server.core.mcp.typed_values import check_value
 from sidecheck_server.core.types import Violation
 
-__all__ = ["ARGUMENTS", "NAME_MISMATCH", "called_tool", "check_call", "requested_version"]
+__all__ = [
+    "ARGUMENTS",
+    "NAME_MISMATCH",
+    "called_tool",
+    "check_call",
+    "is_object",
+    "member_text",
+    "requested_version",
+    "with_member",
+]
+
+_MEMBERS = msgspec.json.Decoder(dict[str, msgspec.Raw])
+
+
+_OBJECT = re.compile(rb"[ \t\n\r]*\{")
+
+
+def is_object(text: bytes) -> bool:
+    """Return whether *text*, if it is JSON, is an object."""
+    return _OBJECT.match(text) is not None
+
+
+def member_text(text: bytes, name: str) -> bytes:
+    """Return the JSON text of the member *name* of the JSON object *text*, which has it."""
+    return bytes(_MEMBERS.decode(text)[name])
+
+
+def with_member(text: bytes, name: str, value: bytes) -> bytes:
+    """Return the JSON object *text* with *value*, a JSON text, as its member *name*."""
+    members = _MEMBERS.decode(text)
+    return msgspec.json.encode({**members, name: msgspec.Raw(value)})
+
 
 ARGUMENTS = "arguments"
 """The member that is judged under the tool's input schema."""

@@ -1,12 +1,13 @@
 """Normalising: whatever a tool returned, as a ``CallToolResult`` that conforms."""
 
-from sidecheck_server.core.mcp.results.normalize import normalized, text_result
-from sidecheck_server.core.mcp.results.returned import (
+from sidecheck_server.core.mcp.results.normalize import (
     Content,
     Failure,
     Returned,
     Value,
     Whole,
+    normalized,
+    text_result,
 )
 
 __all__ = [

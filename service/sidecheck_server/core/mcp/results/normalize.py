@@ -5,33 +5,144 @@ object (SEP-2106), and it should, where nothing else is told (MCP 2025-06-18, se
 "Structured Content").
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from types import MappingProxyType
+from typing import Any, TypeAlias
 
 import msgspec
 
 from sidecheck_server.core.equality import json_equal
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits, exceeded
-from sidecheck_server.core.mcp.calls.results import (
+from sidecheck_server.core.mcp.results.check import (
     STRUCTURED_CONTENT,
     has_structured_content,
     objects_only,
-)
-from sidecheck_server.core.mcp.results.naming import text_of
-from sidecheck_server.core.mcp.results.returned import (
-    Content,
-    Failure,
-    Returned,
-    Value,
-    Whole,
 )
 from sidecheck_server.core.mcp.wrapping.marks import without_marks
 from sidecheck_server.core.mcp.wrapping.schemas import AdaptedSchema
 from sidecheck_server.core.payload import MalformedError, decode
 
-__all__ = ["normalized", "text_result"]
+__all__ = [
+    "Content",
+    "Failure",
+    "Returned",
+    "Value",
+    "Whole",
+    "normalized",
+    "text_of",
+    "text_result",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """Data, as JSON text."""
+
+    json: bytes
+
+    @property
+    def size(self) -> int:
+        """The length of its text."""
+        return len(self.json)
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """One content block or a list of them, as JSON text."""
+
+    json: bytes
+
+    @property
+    def size(self) -> int:
+        """The length of its text."""
+        return len(self.json)
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """A whole ``CallToolResult``, as JSON text.
+
+    Its structured content is as the tool's definition has it, not as the version wants it.
+    """
+
+    json: bytes
+
+    @property
+    def size(self) -> int:
+        """The length of its text."""
+        return len(self.json)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What went wrong: the tool failed."""
+
+    text: str
+
+    @property
+    def size(self) -> int:
+        """The length of its text."""
+        return len(self.text)
+
+
+Returned: TypeAlias = Value | Content | Whole | Failure
+
+
+def text_of(block: Mapping[str, Any]) -> str:
+    """Return the text of *block*, a valid one, or a line in brackets that names it."""
+    return _READERS.get(block["type"], _unknown)(block)
+
+
+def _naming_text(block: Mapping[str, Any]) -> str:
+    return str(block["text"])
+
+
+def _data(block: Mapping[str, Any]) -> str:
+    what = "An image" if block["type"] == "image" else "Audio"
+    return _named(what, block["mimeType"], _size_of(block["data"]))
+
+
+def _link(block: Mapping[str, Any]) -> str:
+    name = block.get("title") or block["name"]
+    return _named(f"The resource {block['uri']}, {name}", block.get("mimeType"), block.get("size"))
+
+
+def _resource(block: Mapping[str, Any]) -> str:
+    contents = block["resource"]
+    if "text" in contents:
+        return str(contents["text"])
+    what = f"The resource {contents['uri']}"
+    return _named(what, contents.get("mimeType"), _size_of(contents["blob"]))
+
+
+def _unknown(block: Mapping[str, Any]) -> str:
+    return f"[Content of the type {block['type']}, which is not text]"
+
+
+_READERS: Mapping[str, Callable[[Mapping[str, Any]], str]] = MappingProxyType(
+    {
+        "text": _naming_text,
+        "image": _data,
+        "audio": _data,
+        "resource_link": _link,
+        "resource": _resource,
+    }
+)
+
+
+def _named(what: str, kind: str | None, size: float | None) -> str:
+    facts = [kind or "", "" if size is None else f"{size:,} bytes" if size != 1 else "1 byte"]
+    known = ", ".join(fact for fact in facts if fact)
+    return f"[{what}{f' ({known})' if known else ''}, which is not text]"
+
+
+def _size_of(data: str) -> int:
+    """Return how many bytes the Base64 text *data* stands for."""
+    return max(len(data) * 3 // 4 - data[-2:].count("="), 0)
+
 
 _RESULT_TYPE_SINCE = "2026-07-28"
 _COMPLETE = "complete"

@@ -7,9 +7,8 @@ from sidecheck_server.core.budget import spend
 from sidecheck_server.core.explain.values import Values
 from sidecheck_server.core.formats.uris import is_uri
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.encodings import base64_fault, is_media_type
 from sidecheck_server.core.mcp.rules.rule import Check, Clause, Fault, Rule, rule
-from sidecheck_server.core.mcp.timestamps import is_iso_8601
+from sidecheck_server.core.mcp.text_encodings import base64_fault, is_iso_8601, is_media_type
 from sidecheck_server.core.types import Severity
 
 __all__ = ["RULES"]

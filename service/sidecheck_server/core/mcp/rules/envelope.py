@@ -4,7 +4,7 @@ The envelopes are open: more members than these are allowed, by JSON-RPC and by 
 published schemas of every version.
 """
 
-from sidecheck_server.core.mcp.rules.rule import Clause, Rule
+from sidecheck_server.core.mcp.rules.rule import Clause, Rule, of_type
 from sidecheck_server.core.types import Severity
 
 __all__ = [
@@ -20,13 +20,18 @@ __all__ = [
     "METHOD_WITH_ANSWER",
     "NOTIFICATION_ANSWERED",
     "NOTIFICATION_WITH_ID",
+    "NOT_IN_VERSION",
     "NOT_OBJECT",
+    "PARAMS_MISSING",
     "PARAMS_TYPE",
     "REQUEST_WITHOUT_ID",
     "RESULT_TYPE",
     "RESULT_WITH_ERROR",
     "RULES",
+    "UNKNOWN",
     "VERSION",
+    "WRONG_SENDER",
+    "RULES_FROM_methods",
 ]
 
 _FIRST = "2024-11-05"
@@ -129,3 +134,28 @@ RULES: tuple[Rule, ...] = (
     BATCH_MIXED,
     BATCH_INITIALIZE,
 )
+
+
+_METHODS_MESSAGES = Clause("basic", "messages", before=(("2024-11-05", "basic/messages", ""),))
+_SCHEMA = of_type()
+
+
+def _methods_rule(code: str, clause: Clause, sentence: str) -> Rule:
+    return Rule(code, Severity.ERROR, clause, sentence, ("JSONRPCMessage",))
+
+
+UNKNOWN = _methods_rule(
+    "METHOD_UNKNOWN",
+    _METHODS_MESSAGES,
+    "A method is one of the protocol's. (Others are not judged if a peer declares"
+    " extensions or experimental capabilities.)",
+)
+NOT_IN_VERSION = _methods_rule(
+    "METHOD_NOT_IN_VERSION", _SCHEMA, "A method is one that the version of the protocol has."
+)
+WRONG_SENDER = _methods_rule(
+    "METHOD_WRONG_SENDER", _SCHEMA, "A method is one that its sender, client or server, may send."
+)
+PARAMS_MISSING = _methods_rule("PARAMS_MISSING", _SCHEMA, "A method that needs params has them.")
+
+RULES_FROM_methods: tuple[Rule, ...] = (UNKNOWN, NOT_IN_VERSION, WRONG_SENDER, PARAMS_MISSING)

@@ -8,8 +8,8 @@ from sidecheck_server.core.budget import spend
 from sidecheck_server.core.explain.values import Values
 from sidecheck_server.core.formats.uris import is_uri
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.encodings import base64_fault, is_media_type, read_data_uri
 from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
+from sidecheck_server.core.mcp.text_encodings import base64_fault, is_media_type, read_data_uri
 from sidecheck_server.core.types import Severity
 
 __all__ = ["RULES"]

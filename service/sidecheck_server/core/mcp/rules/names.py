@@ -8,9 +8,14 @@ from typing import Any, TypeAlias
 
 from sidecheck_server.core.budget import spend
 from sidecheck_server.core.explain.values import counted, listed, quoted
-from sidecheck_server.core.mcp.characters import look_alike, named
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.name_grammars import PROVIDERS, NameGrammar, ProviderGrammar
+from sidecheck_server.core.mcp.name_grammars import (
+    PROVIDERS,
+    NameGrammar,
+    ProviderGrammar,
+    look_alike,
+    named,
+)
 from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
 from sidecheck_server.core.mcp.versions import VERSIONS
 from sidecheck_server.core.types import Severity

@@ -5,10 +5,10 @@ from typing import Any
 
 import msgspec
 
-from sidecheck_server.core.mcp.calls.results import NO_OUTPUT, owes_output
 from sidecheck_server.core.mcp.messages import Kind
-from sidecheck_server.core.mcp.rules.results import OUTPUT_MISSING
+from sidecheck_server.core.mcp.results.check import NO_OUTPUT, owes_output
 from sidecheck_server.core.mcp.rules.rule import DeferredCheck, Fault
+from sidecheck_server.core.mcp.rules.tools import OUTPUT_MISSING
 from sidecheck_server.core.mcp.sessions.memory import BoundedStore, Key, Seen, Tell, key_of
 
 __all__ = ["ListedTools"]

@@ -10,10 +10,8 @@ from sidecheck_server.core.mcp.check import Checked
 from sidecheck_server.core.mcp.context import Context, Sender
 from sidecheck_server.core.mcp.messages import Kind, Message
 from sidecheck_server.core.mcp.methods import find_method
-from sidecheck_server.core.mcp.sessions.elicitations import Elicitations
-from sidecheck_server.core.mcp.sessions.exchange import Exchange
+from sidecheck_server.core.mcp.sessions.exchange import Exchange, Lifecycle
 from sidecheck_server.core.mcp.sessions.header_scan import LARGEST_CAPABILITIES, HeaderScan, glance
-from sidecheck_server.core.mcp.sessions.lifecycle import Lifecycle
 from sidecheck_server.core.mcp.sessions.listed_tools import ListedTools
 from sidecheck_server.core.mcp.sessions.memory import (
     Request,
@@ -23,10 +21,9 @@ from sidecheck_server.core.mcp.sessions.memory import (
     key_of,
     other,
 )
-from sidecheck_server.core.mcp.sessions.pages import Pages
 from sidecheck_server.core.mcp.sessions.progress import Progress
+from sidecheck_server.core.mcp.sessions.references import Elicitations, Pages, Subscriptions
 from sidecheck_server.core.mcp.sessions.retries import Retries
-from sidecheck_server.core.mcp.sessions.subscriptions import Subscriptions
 from sidecheck_server.core.mcp.subjects import CheckRequest, ProtocolMessage, ReportLimits
 from sidecheck_server.core.mcp.versions import VERSIONS
 

@@ -1,6 +1,8 @@
 """Tool definitions: entries of a ``tools/list`` answer."""
 
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 import msgspec
 
@@ -18,7 +20,9 @@ __all__ = [
     "find_tool",
     "name_of",
     "read_tool",
+    "refusal_as_problems",
     "refuse_too_large_tool",
+    "repeated_names",
     "told_name",
 ]
 
@@ -173,3 +177,19 @@ def _invalid(faults: tuple[Violation, ...]) -> RequestError:
         {"code": first.code, "pointer": first.instance_location},
         faults,
     )
+
+
+def refusal_as_problems(refusal: RequestError, pointer: str) -> tuple[Violation, ...]:
+    """Turn the *refusal* of what stands at *pointer* of a definition into problems of it."""
+    if not refusal.violations:
+        return (Violation(pointer, "", "", refusal.reason.value, refusal.message),)
+    return tuple(
+        replace(problem, instance_location=pointer + problem.instance_location)
+        for problem in refusal.violations
+    )
+
+
+def repeated_names(names: Iterable[str]) -> frozenset[str]:
+    """Return those of *names* that stand more than once; a tool without a name has ""."""
+    counts = Counter(name for name in names if name)
+    return frozenset(name for name, count in counts.items() if count > 1)

@@ -2,6 +2,7 @@
 
 from sidecheck_server.core.mcp.types.model import (
     ANY,
+    INTEGER,
     STRING,
     URI,
     Alias,
@@ -11,12 +12,13 @@ from sidecheck_server.core.mcp.types.model import (
     Plain,
     Ref,
     Type,
+    constant,
     one_of_values,
     optional,
     required,
 )
 
-__all__ = ["TYPES", "described", "meta"]
+__all__ = ["TYPES", "TYPES_FROM_errors", "described", "meta"]
 
 _HANDSHAKE, _DISCOVERY = "2025-11-25", "2026-07-28"
 
@@ -136,3 +138,41 @@ _RESULTS: tuple[Type, ...] = (
 
 TYPES: tuple[Type, ...] = (*_VALUES, *_METADATA, *_PARAMS, *_RESULTS)
 """The types that others build on."""
+
+
+_SINCE = "2026-07-28"
+
+
+def _standard(name: str, code: int) -> ObjectType:
+    return ObjectType(name, (required("code", constant(code)),), bases=("Error",), since=_SINCE)
+
+
+TYPES_FROM_errors: tuple[Type, ...] = (
+    ObjectType(
+        "Error",
+        (required("code", INTEGER), required("message", STRING), optional("data", ANY)),
+    ),
+    _standard("ParseError", -32700),
+    _standard("InvalidRequestError", -32600),
+    _standard("MethodNotFoundError", -32601),
+    _standard("InvalidParamsError", -32602),
+    _standard("InternalError", -32603),
+    # The published schemas name the responses, not their data.
+    ObjectType(
+        "URLElicitationRequiredErrorData",
+        (required("elicitations", ListOf(Ref("ElicitRequestURLParams"))),),
+        since="2025-11-25",
+        until="2025-11-25",
+    ),
+    ObjectType(
+        "MissingRequiredClientCapabilityErrorData",
+        (required("requiredCapabilities", Ref("ClientCapabilities")),),
+        since=_SINCE,
+    ),
+    ObjectType(
+        "UnsupportedProtocolVersionErrorData",
+        (required("supported", ListOf(STRING)), required("requested", STRING)),
+        since=_SINCE,
+    ),
+)
+"""Errors."""

@@ -11,6 +11,7 @@ from sidecheck_server.core.mcp.types.model import (
     NUMBER,
     STRING,
     URI,
+    Alias,
     Alternative,
     Choice,
     Field,
@@ -26,7 +27,7 @@ from sidecheck_server.core.mcp.types.model import (
     required,
 )
 
-__all__ = ["TYPES"]
+__all__ = ["TYPES", "TYPES_FROM_input_required"]
 
 _FIRST = "2025-06-18"
 _MODES = "2025-11-25"
@@ -222,3 +223,54 @@ _RESULT: tuple[Type, ...] = (
 
 TYPES: tuple[Type, ...] = (*_FIELDS, *_UNIONS, *_REQUEST, *_RESULT)
 """Elicitation."""
+
+
+_SINCE = "2026-07-28"
+
+
+def _request(name: str, method: str, params: Field) -> ObjectType:
+    return ObjectType(name, (required("method", constant(method)), params), since=_SINCE)
+
+
+TYPES_FROM_input_required: tuple[Type, ...] = (
+    _request(
+        "CreateMessageRequest",
+        "sampling/createMessage",
+        required("params", Ref("CreateMessageRequestParams")),
+    ),
+    _request("ListRootsRequest", "roots/list", optional("params", Ref("ListRootsRequestParams"))),
+    _request("ElicitRequest", "elicitation/create", required("params", Ref("ElicitRequestParams"))),
+    Choice(
+        "InputRequest",
+        (
+            Alternative("CreateMessageRequest"),
+            Alternative("ListRootsRequest"),
+            Alternative("ElicitRequest"),
+        ),
+        since=_SINCE,
+    ),
+    Alias("InputRequests", MapOf(Ref("InputRequest")), since=_SINCE),
+    Choice(
+        "InputResponse",
+        (
+            Alternative("CreateMessageResult"),
+            Alternative("ListRootsResult"),
+            Alternative("ElicitResult"),
+        ),
+        since=_SINCE,
+    ),
+    Alias("InputResponses", MapOf(Ref("InputResponse")), since=_SINCE),
+    ObjectType(
+        "InputRequiredResult",
+        (optional("inputRequests", Ref("InputRequests")), optional("requestState", STRING)),
+        bases=("Result",),
+        since=_SINCE,
+    ),
+    ObjectType(
+        "InputResponseRequestParams",
+        (optional("inputResponses", Ref("InputResponses")), optional("requestState", STRING)),
+        bases=("RequestParams",),
+        since=_SINCE,
+    ),
+)
+"""Multi round-trip requests."""

@@ -8,13 +8,8 @@ from sidecheck_server.core.mcp.types import (
     capabilities,
     content,
     elicitation,
-    errors,
-    input_required,
-    notifications,
-    prompts,
     resources,
     sampling,
-    tasks,
     tools,
 )
 from sidecheck_server.core.mcp.types.model import Type
@@ -26,13 +21,13 @@ _ALL: tuple[Type, ...] = (
     *capabilities.TYPES,
     *content.TYPES,
     *elicitation.TYPES,
-    *errors.TYPES,
-    *input_required.TYPES,
-    *notifications.TYPES,
-    *prompts.TYPES,
+    *base.TYPES,
+    *elicitation.TYPES,
+    *capabilities.TYPES,
+    *resources.TYPES,
     *resources.TYPES,
     *sampling.TYPES,
-    *tasks.TYPES,
+    *tools.TYPES,
     *tools.TYPES,
 )
 

@@ -4,12 +4,15 @@ from sidecheck_server.core.mcp.types.base import described, meta
 from sidecheck_server.core.mcp.types.model import (
     ANY,
     BOOLEAN,
+    INTEGER,
     OBJECT,
     STRING,
+    Alias,
     Field,
     ListOf,
     MapOf,
     ObjectType,
+    Plain,
     Ref,
     Type,
     constant,
@@ -18,7 +21,7 @@ from sidecheck_server.core.mcp.types.model import (
     required,
 )
 
-__all__ = ["TYPES"]
+__all__ = ["TYPES", "TYPES_FROM_tasks"]
 
 _HANDSHAKE, _DISCOVERY = "2025-11-25", "2026-07-28"
 
@@ -105,3 +108,49 @@ _TEXT: tuple[Type, ...] = (
 
 TYPES: tuple[Type, ...] = (*_DEFINITIONS, *_CALLS, *_TEXT)
 """Tools."""
+
+
+_ONLY = "2025-11-25"
+
+
+def _shape(name: str, *fields: Field, bases: tuple[str, ...] = ()) -> ObjectType:
+    return ObjectType(name, fields, bases, since=_ONLY, until=_ONLY)
+
+
+_NAMED = required("taskId", STRING)
+
+TYPES_FROM_tasks: tuple[Type, ...] = (
+    Alias(
+        "TaskStatus",
+        one_of_values(("working", "input_required", "completed", "failed", "cancelled")),
+        since=_ONLY,
+        until=_ONLY,
+    ),
+    _shape("TaskMetadata", optional("ttl", INTEGER)),
+    _shape("RelatedTaskMetadata", _NAMED),
+    _shape(
+        "Task",
+        _NAMED,
+        required("status", Ref("TaskStatus")),
+        optional("statusMessage", STRING),
+        required("createdAt", STRING),
+        required("lastUpdatedAt", STRING),
+        required("ttl", Plain({"type": ["integer", "null"]})),
+        optional("pollInterval", INTEGER),
+    ),
+    _shape(
+        "TaskAugmentedRequestParams",
+        optional("task", Ref("TaskMetadata")),
+        bases=("RequestParams",),
+    ),
+    _shape("CreateTaskResult", required("task", Ref("Task")), bases=("Result",)),
+    _shape("GetTaskRequestParams", _NAMED, bases=("RequestParams",)),
+    _shape("GetTaskResult", bases=("Result", "Task")),
+    _shape("GetTaskPayloadRequestParams", _NAMED, bases=("RequestParams",)),
+    _shape("GetTaskPayloadResult", bases=("Result",)),
+    _shape("CancelTaskRequestParams", _NAMED, bases=("RequestParams",)),
+    _shape("CancelTaskResult", bases=("Result", "Task")),
+    _shape("ListTasksResult", required("tasks", ListOf(Ref("Task"))), bases=("PaginatedResult",)),
+    _shape("TaskStatusNotificationParams", bases=("NotificationParams", "Task")),
+)
+"""Tasks."""

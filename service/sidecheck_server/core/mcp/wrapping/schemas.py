@@ -14,7 +14,7 @@ from sidecheck_server.core.budget import Budget, spend
 from sidecheck_server.core.digests import digest_of
 from sidecheck_server.core.equality import json_equal
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.core.mcp.calls.results import has_structured_content, objects_only
+from sidecheck_server.core.mcp.results.check import has_structured_content, objects_only
 from sidecheck_server.core.mcp.wrapping.marks import FIELD, MARK, box_of
 from sidecheck_server.core.mcp.wrapping.relocation import (
     Own,

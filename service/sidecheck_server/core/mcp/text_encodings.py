@@ -2,11 +2,13 @@
 
 import re
 from dataclasses import dataclass
+from datetime import datetime
 from urllib.parse import unquote
 
 from sidecheck_server.core.budget import Budget, spend
+from sidecheck_server.core.formats.dates import is_date_time
 
-__all__ = ["DataUri", "base64_fault", "is_media_type", "read_data_uri"]
+__all__ = ["DataUri", "base64_fault", "is_iso_8601", "is_media_type", "read_data_uri"]
 
 _ALPHABET = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 _ALIEN = re.compile(r"[^A-Za-z0-9+/]")
@@ -91,3 +93,27 @@ def read_data_uri(uri: str, budget: Budget) -> DataUri | None:
         data = unquote(data)
     encoded = bool(parameters) and parameters[-1].strip().lower() == "base64"
     return DataUri(media_type.strip().lower(), encoded, data)
+
+
+_LONGEST = 64
+
+
+def is_iso_8601(text: str) -> bool:
+    """Return whether *text* is a date, or a date and time, of ISO 8601 from year 0001 to 9999.
+
+    Periods and times without a date are no moments. Texts of more than 64 characters
+    are none.
+    """
+    if len(text) > _LONGEST or not text.isascii() or text != text.strip():
+        return False
+    if is_date_time(text):
+        return True
+    date, mark, _ = text.partition("T")
+    if not mark and not date.replace("-", "").replace("W", "").isdecimal():
+        # The library takes any character between date and time.
+        return False
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return True

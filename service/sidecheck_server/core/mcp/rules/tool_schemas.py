@@ -5,7 +5,8 @@ cannot be compiled is told under the code of the refusal; single faults against 
 meta-schema have the code of its keyword, as those against the schema of a type.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from sidecheck_server.core.errors import ErrorReason
@@ -13,7 +14,7 @@ from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules.rule import Clause, DeferredCheck, Rule, rule
 from sidecheck_server.core.types import Severity
 
-__all__ = ["RULES", "clause_of", "sentence_of"]
+__all__ = ["BY_CODE", "RULES", "RULES_FROM_schema_warnings", "clause_of", "sentence_of"]
 
 # What is said of schemas: that tools have them, then that they are valid, then more.
 # Versions that do not say so much have the nearest that they say.
@@ -104,3 +105,42 @@ def clause_of(reason: ErrorReason, version: str) -> str:
 def sentence_of(reason: ErrorReason) -> str:
     """Return what the rule that a refusal for *reason* tells of says."""
     return _BY_CODE.get(reason.value, _valid).sentence
+
+
+_SCHEMA_WARNINGS_TOOL = Clause("server/tools", "tool")
+
+RULES_FROM_schema_warnings: tuple[Rule, ...] = (
+    Rule(
+        "BOUNDS_IMPOSSIBLE",
+        Severity.WARNING,
+        _SCHEMA_WARNINGS_TOOL,
+        "A lower bound in a schema does not lie above the upper one.",
+        ("Tool",),
+    ),
+    Rule(
+        "DEFAULT_REFUSED",
+        Severity.WARNING,
+        Clause("https://json-schema.org/draft/2020-12/json-schema-validation#section-9.2"),
+        "A default in a schema is valid under the subschema that has it.",
+        ("Tool",),
+    ),
+    Rule(
+        "REQUIRED_IMPOSSIBLE",
+        Severity.WARNING,
+        _SCHEMA_WARNINGS_TOOL,
+        "A property that a schema requires is one that the object can have.",
+        ("Tool",),
+    ),
+    Rule(
+        "VALUES_IMPOSSIBLE",
+        Severity.WARNING,
+        _SCHEMA_WARNINGS_TOOL,
+        "Of the values that a schema lists, one at least has the type that it demands.",
+        ("Tool",),
+    ),
+)
+
+BY_CODE: Mapping[str, Rule] = MappingProxyType(
+    {rule.code: rule for rule in RULES_FROM_schema_warnings}
+)
+"""The rules by the codes of remarks."""

@@ -13,7 +13,7 @@ from sidecheck_server.core.mcp.protocol_schemas import Surfaces
 from sidecheck_server.core.mcp.rules.names import NO_DUPLICATES
 from sidecheck_server.core.mcp.rules.rule import Fault
 from sidecheck_server.core.mcp.subjects import CheckRequest
-from sidecheck_server.core.mcp.tools.problems import refusal_as_problems, repeated_names
+from sidecheck_server.core.mcp.tools.definitions import refusal_as_problems, repeated_names
 from sidecheck_server.core.types import Severity, Verdict
 
 __all__ = ["CheckedTool", "Disposition", "check_here", "outcomes", "refused"]

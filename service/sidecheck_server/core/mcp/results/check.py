@@ -6,11 +6,11 @@ from types import MappingProxyType
 from typing import Any
 
 from sidecheck_server.core.evaluate import DETAILS_UNAVAILABLE, EvaluationOptions
-from sidecheck_server.core.mcp.calls.members import is_object, member_text
+from sidecheck_server.core.mcp.calls.params import is_object, member_text
 from sidecheck_server.core.mcp.findings import Findings
 from sidecheck_server.core.mcp.protocol_schemas import Surfaces
-from sidecheck_server.core.mcp.rules.results import OUTPUT_MISSING
 from sidecheck_server.core.mcp.rules.rule import Fault, of_type
+from sidecheck_server.core.mcp.rules.tools import OUTPUT_MISSING
 from sidecheck_server.core.mcp.subjects import ResultProfile, ToolResult
 from sidecheck_server.core.mcp.typed_values import check_value
 from sidecheck_server.core.payload import UNREADABLE

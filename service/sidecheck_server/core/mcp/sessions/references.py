@@ -1,6 +1,7 @@
-"""Subscriptions: notifications that the client asked for (since 2026-07-28)."""
+"""Pages of lists: cursors that the server gave, and pages that may be kept as widely."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -9,15 +10,114 @@ from sidecheck_server.core.mcp.context import Sender
 from sidecheck_server.core.mcp.messages import Kind
 from sidecheck_server.core.mcp.rules.rule import Fault
 from sidecheck_server.core.mcp.rules.sessions import (
+    CURSOR_UNKNOWN,
+    ELICITATION_ID_UNKNOWN,
+    PAGE_CACHE_SCOPE,
     SUBSCRIPTION_NOT_ACKNOWLEDGED,
     SUBSCRIPTION_NOT_ASKED,
     SUBSCRIPTION_UNKNOWN,
 )
 from sidecheck_server.core.mcp.sessions.memory import BoundedStore, Key, Seen, Tell, key_of
 
-__all__ = ["Subscriptions"]
+__all__ = ["Elicitations", "Pages", "Subscriptions"]
 
-_MOST = 100_000
+_MOST = 10_000
+_SCOPES = frozenset({"public", "private"})
+_LISTS = frozenset(
+    {"tools/list", "prompts/list", "resources/list", "resources/templates/list", "tasks/list"}
+)
+
+
+class Pages:
+    """The cursors that were given, and for each the scope of the page that gave it."""
+
+    def __init__(self) -> None:
+        self._given: BoundedStore[object] = BoundedStore(_MOST)
+        #: For each request of a page that has no answer yet, the cursor that it sent.
+        self._asked: BoundedStore[Key] = BoundedStore(_MOST)
+
+    def see(self, seen: Seen, tell: Tell) -> None:
+        """Remember a cursor that is given, and hold one that is used against those."""
+        method = seen.message.method
+        if method not in _LISTS:
+            return
+        if seen.message.kind is Kind.REQUEST:
+            cursor = seen.params.get("cursor")
+            if not isinstance(cursor, str):
+                return
+            key = _key(method, cursor)
+            if key not in self._given and not self._given.forgot:
+                said = f"the server gave no such cursor in an answer to {method}"
+                tell(CURSOR_UNKNOWN, Fault(("params", "cursor"), said))
+            self._asked.put(_sent(seen), key)
+        elif seen.message.kind is Kind.RESULT:
+            self._page(seen, method, tell)
+
+    def _page(self, seen: Seen, method: str, tell: Tell) -> None:
+        scope = seen.result.get("cacheScope")
+        used = self._asked.pop(_sent(seen))
+        before = None if used is None else self._given.get(used)
+        if isinstance(before, str) and isinstance(scope, str) and scope != before:
+            said = f"the page before this one has the cacheScope {before[:16]!r}"
+            tell(PAGE_CACHE_SCOPE, Fault(("result", "cacheScope"), said))
+        cursor = seen.result.get("nextCursor")
+        if isinstance(cursor, str):
+            # It may have any JSON form, also one that cannot be looked up in a set.
+            kept = scope if isinstance(scope, str) and scope in _SCOPES else None
+            self._given.put(_key(method, cursor), kept)
+
+
+def _key(method: str, cursor: str) -> Key:
+    return (method, key_of(cursor))
+
+
+def _sent(seen: Seen) -> Key:
+    return ("sent", seen.key)
+
+
+_ELICITATIONS_MOST = 10_000
+_MOST_IN_ONE = 100
+
+
+class Elicitations:
+    """The ids that elicitations began with."""
+
+    def __init__(self) -> None:
+        self._begun: BoundedStore[bool] = BoundedStore(_ELICITATIONS_MOST)
+
+    def see(self, seen: Seen, tell: Tell) -> None:
+        """Remember the id of an elicitation, and hold its completion against it."""
+        if not ELICITATION_ID_UNKNOWN.holds_in(seen.version):
+            return
+        match seen.message.kind:
+            case Kind.REQUEST if seen.message.method == "elicitation/create":
+                self._begin(seen.params)
+            case Kind.ERROR:
+                for elicitation in _required(seen.message.value):
+                    self._begin(elicitation)
+            case Kind.NOTIFICATION if seen.message.method == "notifications/elicitation/complete":
+                id_ = seen.params.get("elicitationId")
+                unknown = isinstance(id_, str) and key_of(id_) not in self._begun
+                if unknown and not self._begun.forgot:
+                    said = "no elicitation of this session has this id"
+                    tell(ELICITATION_ID_UNKNOWN, Fault(("params", "elicitationId"), said))
+
+    def _begin(self, elicitation: Any) -> None:
+        id_ = elicitation.get("elicitationId") if isinstance(elicitation, dict) else None
+        if isinstance(id_, str):
+            self._begun.put(key_of(id_), value=True)
+
+
+def _required(response: Any) -> Iterator[Any]:
+    """Yield the elicitations that an error asks for first (URLElicitationRequiredError)."""
+    error = response.get("error") if isinstance(response, dict) else None
+    data = error.get("data") if isinstance(error, dict) else None
+    asked = data.get("elicitations") if isinstance(data, dict) else None
+    if isinstance(asked, list):
+        yield from asked[:_MOST_IN_ONE]
+
+
+_SUBSCRIPTIONS_MOST = 100_000
 _FILTERS = {
     "notifications/tools/list_changed": "toolsListChanged",
     "notifications/prompts/list_changed": "promptsListChanged",
@@ -43,7 +143,7 @@ class Subscriptions:
     """The subscriptions that are open, by the id of their request."""
 
     def __init__(self) -> None:
-        self._streams: BoundedStore[_Stream] = BoundedStore(_MOST)
+        self._streams: BoundedStore[_Stream] = BoundedStore(_SUBSCRIPTIONS_MOST)
 
     def see(self, seen: Seen, tell: Tell) -> None:
         """Remember what is subscribed to, and hold notifications against it."""

@@ -17,8 +17,8 @@ from sidecheck_server.core.mcp.error_objects import (
     cut,
     data_of,
 )
-from sidecheck_server.core.mcp.messages.message import Kind, Message
-from sidecheck_server.core.mcp.rules import envelope, methods
+from sidecheck_server.core.mcp.messages.envelopes import Kind, Message
+from sidecheck_server.core.mcp.rules import envelope
 from sidecheck_server.core.mcp.versions import VERSIONS
 from sidecheck_server.core.types import Severity, Verdict, Violation
 
@@ -38,9 +38,9 @@ _VERSION = "io.modelcontextprotocol/protocolVersion"
 _ENVELOPE = frozenset(rule.code for rule in envelope.RULES)
 _METHOD = frozenset(
     {
-        methods.UNKNOWN.code,
-        methods.NOT_IN_VERSION.code,
-        methods.WRONG_SENDER.code,
+        envelope.UNKNOWN.code,
+        envelope.NOT_IN_VERSION.code,
+        envelope.WRONG_SENDER.code,
         "CAPABILITY_UNDECLARED",
         "TASK_CAPABILITY_UNDECLARED",
     }

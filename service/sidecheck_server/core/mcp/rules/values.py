@@ -4,11 +4,11 @@ They hold for values of every type. What breaks one is found by judging the valu
 the schema of its type, and told at the very place.
 """
 
-from sidecheck_server.core.mcp.rules.rule import Rule, of_type
+from sidecheck_server.core.mcp.rules.rule import Clause, Rule, of_type
 from sidecheck_server.core.mcp.versions import VERSIONS
 from sidecheck_server.core.types import Severity
 
-__all__ = ["RULES"]
+__all__ = ["RULES", "RULES_FROM_texts"]
 
 _SCHEMA = of_type()
 
@@ -29,3 +29,22 @@ RULES: tuple[Rule, ...] = (
     _keyword("ANY_OF", "A value is of one of the types that may stand there."),
 )
 """The rules of the published schemas."""
+
+
+# Messages follow JSON-RPC, which takes JSON as it is defined.
+_JSON_RPC = Clause("basic", "messages", before=(("2024-11-05", "basic/messages", ""),))
+
+
+def _of_texts(code: str, sentence: str) -> Rule:
+    return Rule(code, Severity.ERROR, _JSON_RPC, sentence, ("*",))
+
+
+RULES_FROM_texts: tuple[Rule, ...] = (
+    _of_texts("PAYLOAD_NOT_JSON", "A text is JSON in UTF-8."),
+    _of_texts("DUPLICATE_KEY", "No object has two members of the same name."),
+    _of_texts(
+        "NUMBER_OUT_OF_RANGE",
+        "A number is within the range of a double, and an integer has at most 4,300 digits.",
+    ),
+)
+"""The rules of JSON texts."""

@@ -1,14 +1,42 @@
 """Reading envelopes: what a message is, and what is wrong with it apart from its contents."""
 
+from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 from sidecheck_server.core.explain.values import Values
 from sidecheck_server.core.mcp.findings import Findings
-from sidecheck_server.core.mcp.messages.message import Kind, Message
 from sidecheck_server.core.mcp.rules import envelope
 from sidecheck_server.core.mcp.rules.rule import Fault, Path, Rule
 
-__all__ = ["read_message"]
+__all__ = ["Kind", "Message", "read_message"]
+
+
+class Kind(StrEnum):
+    """What a message is."""
+
+    REQUEST = "request"
+    NOTIFICATION = "notification"
+    RESULT = "result"
+    ERROR = "error"
+    #: None of these, or not to be told.
+    BROKEN = "broken"
+
+
+@dataclass(slots=True)
+class Message:
+    """A message that was read. Not frozen, since making a frozen one takes far longer."""
+
+    kind: Kind
+    #: Where it stands in the payload: () or, in a batch, the index alone.
+    path: Path
+    #: The whole message.
+    value: Any
+    #: The id, if it is one that a message may have.
+    id: str | int | None = None
+    #: The method, or for a response that of the request that it answers; "" if not known.
+    method: str = ""
+
 
 #: The first version in which an error response may have no id.
 _WITHOUT_ID = "2025-11-25"
