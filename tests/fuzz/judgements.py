@@ -22,7 +22,7 @@ from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.evaluate import EvaluationOptions, judge
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.results.check import must_be_object
+from sidecheck_server.core.mcp.results.check import require_object
 from sidecheck_server.core.mcp.tools.definitions import read_tool
 from sidecheck_server.core.mcp.versions import DEFAULT_VERSION
 from sidecheck_server.core.schemas.dialects import DEFAULT_DIALECT
@@ -155,7 +155,7 @@ def _from_core(request: v1.ValidateRequest) -> Any:
         payload = getattr(request.subject, kind)
         verdict = judge(compiled, payload, how)
         if kind == "structured_content":
-            verdict = must_be_object(verdict, payload, how, DEFAULT_VERSION)
+            verdict = require_object(verdict, payload, how, DEFAULT_VERSION)
     except RequestError as refusal:
         return refusal.reason.value
     return (

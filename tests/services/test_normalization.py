@@ -9,7 +9,7 @@ from sidecheck_server.core.compiler.compilation import Artifact, compile_source
 from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
 from sidecheck_server.core.evaluate import EvaluationOptions, judge
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.check import Checked, check
+from sidecheck_server.core.mcp.check import CheckReport, check
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.protocol_schemas import compile_protocol_schemas
 from sidecheck_server.core.mcp.results import Value
@@ -27,7 +27,7 @@ from sidecheck_server.services.targets import InlineTool
 from sidecheck_server.services.validation import Validator
 
 LIMITS = Limits(inline_bytes=2000)
-SURFACES = compile_protocol_schemas(LIMITS)
+PROTOCOL_SCHEMAS = compile_protocol_schemas(LIMITS)
 LIST = {"type": "array", "items": {"type": "string"}}
 
 
@@ -45,8 +45,8 @@ async def judge_here(compiled: CompiledSchema, payload: bytes, how: EvaluationOp
     return judge(compiled, payload, how)
 
 
-async def check_here(asked: CheckRequest) -> Checked:
-    return check(asked, LIMITS, SURFACES)
+async def check_completely(asked: CheckRequest) -> CheckReport:
+    return check(asked, LIMITS, PROTOCOL_SCHEMAS)
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ async def validator() -> AsyncIterator[Validator]:
 async def normalizer(validator: Validator) -> Normalizer:
     schemas = CompiledSchemas(compile_here, LIMITS, 10, 10)
     surfaces = ProtocolSchemas(compile_here, LIMITS)
-    checker = Checker(surfaces, schemas, check_here, judge_here, LIMITS)
+    checker = Checker(surfaces, schemas, check_completely, judge_here, LIMITS)
     projector = ToolAdapter(validator, LIMITS)
     return Normalizer(validator, projector, ResultChecker(checker, validator), LIMITS)
 

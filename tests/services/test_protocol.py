@@ -11,9 +11,9 @@ from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.evaluate import EvaluationOptions, judge
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.check import Checked
+from sidecheck_server.core.mcp.check import CheckReport
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.findings import CheckSpec, Findings
+from sidecheck_server.core.mcp.findings import Findings, PendingCheck
 from sidecheck_server.core.mcp.protocol_schemas import NotCompiledError
 from sidecheck_server.core.mcp.rules.rule import DeferredCheck
 from sidecheck_server.core.mcp.subjects import CheckRequest, ReportLimits, ToolJson
@@ -53,10 +53,10 @@ async def judge_here(compiled: CompiledSchema, payload: bytes, how: EvaluationOp
 def asking(*questions: DeferredCheck) -> Callable[[CheckRequest], Any]:
     """Return what checks at length by asking *questions* of the value at /at."""
 
-    async def check_long(asked: CheckRequest) -> Checked:
+    async def check_long(asked: CheckRequest) -> CheckReport:
         findings = Findings(asked.context, most=asked.how.most, longest=asked.how.longest)
-        findings.questions += [CheckSpec(("at",), question) for question in questions]
-        return Checked(findings)
+        findings.questions += [PendingCheck(("at",), question) for question in questions]
+        return CheckReport(findings)
 
     return check_long
 

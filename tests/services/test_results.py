@@ -10,7 +10,7 @@ from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.evaluate import EvaluationOptions, judge
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.check import Checked, check
+from sidecheck_server.core.mcp.check import CheckReport, check
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.protocol_schemas import compile_protocol_schemas
 from sidecheck_server.core.mcp.subjects import CheckRequest, ReportLimits, ResultProfile, ToolResult
@@ -26,7 +26,7 @@ from sidecheck_server.services.targets import InlineTool, RegisteredTool, Target
 from sidecheck_server.services.validation import Validator
 
 LIMITS = Limits(inline_bytes=2000)
-SURFACES = compile_protocol_schemas(LIMITS)
+PROTOCOL_SCHEMAS = compile_protocol_schemas(LIMITS)
 OUTPUT: Any = {"type": "object", "properties": {"sum": {"type": "integer"}}, "required": ["sum"]}
 ADD: Any = {"name": "add", "inputSchema": {"type": "object"}, "outputSchema": OUTPUT}
 PING: Any = {"name": "ping", "inputSchema": {"type": "object"}}
@@ -45,8 +45,8 @@ async def judge_here(compiled: CompiledSchema, payload: bytes, how: EvaluationOp
     return judge(compiled, payload, how)
 
 
-async def check_here(asked: CheckRequest) -> Checked:
-    return check(asked, LIMITS, SURFACES)
+async def check_completely(asked: CheckRequest) -> CheckReport:
+    return check(asked, LIMITS, PROTOCOL_SCHEMAS)
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ async def checker() -> AsyncIterator[ResultChecker]:
     schemas = CompiledSchemas(compile_here, LIMITS, 10, 10)
     tools = (inline(ADD), inline(PING))
     surfaces = ProtocolSchemas(compile_here, LIMITS)
-    checker = Checker(surfaces, schemas, check_here, judge_here, LIMITS)
+    checker = Checker(surfaces, schemas, check_completely, judge_here, LIMITS)
     await Registrar(registry, schemas, checker, LIMITS).register(Registration("s", tools))
     yield ResultChecker(checker, Validator(registry, schemas, judge_here, LIMITS))
     registry.close()

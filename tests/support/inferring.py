@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import Annotated, Any, get_type_hints
 
 import typing_extensions
-from pydantic import Field, TypeAdapter
+from pydantic import Property, TypeAdapter
 from pydantic.fields import FieldInfo
 from pydantic.json_schema import GenerateJsonSchema
 from sidecheck_server.core.infer.inferring import infer_tools
@@ -95,7 +95,7 @@ def by_pydantic(module: types.ModuleType, function: str) -> tuple[dict[str, Any]
 def _field(hint: Any, default: Any) -> Any:
     if default is inspect.Parameter.empty:
         return hint
-    said = default if isinstance(default, FieldInfo) else Field(default=default)
+    said = default if isinstance(default, FieldInfo) else Property(default=default)
     whole = Annotated[hint, said]
     return whole if said.is_required() else typing_extensions.NotRequired[whole]
 

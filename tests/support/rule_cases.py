@@ -21,7 +21,7 @@ from sidecheck_server.core.evaluate import EvaluationOptions
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.check import check
 from sidecheck_server.core.mcp.context import Context, Sender
-from sidecheck_server.core.mcp.deferred import answer_all
+from sidecheck_server.core.mcp.deferred import resolve_all_deferred
 from sidecheck_server.core.mcp.protocol_schemas import compile_protocol_schemas
 from sidecheck_server.core.mcp.sessions import Session
 from sidecheck_server.core.mcp.subjects import (
@@ -41,7 +41,7 @@ from sidecheck_server.core.types import Verdict
 
 FILES = Path(__file__).parents[1] / "cases" / "rules"
 LIMITS = Limits()
-SURFACES = compile_protocol_schemas(LIMITS)
+PROTOCOL_SCHEMAS = compile_protocol_schemas(LIMITS)
 
 
 @dataclass(frozen=True)
@@ -127,9 +127,9 @@ def rule_cases(*kinds: str) -> Iterator[RuleCase]:
 def verdict_of(case: RuleCase) -> Verdict:
     """Return the verdict of the core, all questions answered."""
     checked = check(
-        CheckRequest(case.subject, case.context, ReportLimits(most=1000)), LIMITS, SURFACES
+        CheckRequest(case.subject, case.context, ReportLimits(most=1000)), LIMITS, PROTOCOL_SCHEMAS
     )
-    answer_all(checked, LIMITS, EvaluationOptions(max_violations=1000))
+    resolve_all_deferred(checked, LIMITS, EvaluationOptions(max_violations=1000))
     return checked.findings.verdict()
 
 
@@ -144,8 +144,8 @@ def session_verdicts(case: RuleCase) -> list[Verdict]:
     verdicts = []
     for sender, text in session_messages(case):
         asked = session.asked(ProtocolMessage(text), sender, ReportLimits(most=1000))
-        checked = check(asked, LIMITS, SURFACES)
+        checked = check(asked, LIMITS, PROTOCOL_SCHEMAS)
         session.take(asked, checked)
-        answer_all(checked, LIMITS, EvaluationOptions(max_violations=1000))
+        resolve_all_deferred(checked, LIMITS, EvaluationOptions(max_violations=1000))
         verdicts.append(checked.findings.verdict())
     return verdicts

@@ -9,14 +9,15 @@ from sidecheck_server.cli.listings import list_or_find
 from sidecheck_server.cli.progress import with_progress
 from sidecheck_server.cli.reports import problem_object
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.check import Checked
+from sidecheck_server.core.mcp.check import CheckReport
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.protocol_schemas import compile_protocol_schemas
 from sidecheck_server.core.mcp.rules.catalogue import CATALOGUE
 from sidecheck_server.core.mcp.subjects import CheckRequest, ReportLimits, ToolJson
-from sidecheck_server.core.mcp.tool_outcomes import CheckedTool, check_here
-from sidecheck_server.core.mcp.tool_outcomes import outcomes as checked_tools
-from sidecheck_server.core.mcp.tools.lists import ListedTool, Listing
+from sidecheck_server.core.mcp.deferred import check_completely
+from sidecheck_server.core.mcp.tool_outcomes import CheckedTool
+from sidecheck_server.core.mcp.tool_outcomes import tool_outcomes
+from sidecheck_server.core.mcp.tools.lists import ListedTool, ToolsList
 from sidecheck_server.core.types import Document, Severity
 
 __all__ = ["Outcome", "check_sources"]
@@ -62,17 +63,19 @@ def check_sources(
     listed = [(source, list_or_find(source, limits)) for source in sources]
     texts = [tool.json for _, listing in listed for tool in _tools(listing)]
     checked = iter(
-        check_here(CheckRequest(ToolJson(text), context, how), limits, surfaces)
+        check_completely(CheckRequest(ToolJson(text), context, how), limits, surfaces)
         for text in with_progress(texts, len(texts), "Checking tools")
     )
     outcomes: list[Outcome] = []
     for source, listing in listed:
-        if isinstance(listing, Listing):
+        if isinstance(listing, ToolsList):
             mine = [next(checked) for _ in listing.tools]
-            told = checked_tools(mine, (tool.pointer for tool in listing.tools), _DUPLICATE)
+            told = tool_outcomes(mine, (tool.pointer for tool in listing.tools), _DUPLICATE)
             outcomes += _outcomes(source, told)
-            if listing.answer is not None:
-                around = check_here(CheckRequest(listing.answer, context, how), limits, surfaces)
+            if listing.container is not None:
+                around = check_completely(
+                    CheckRequest(listing.container, context, how), limits, surfaces
+                )
                 outcomes += _around(source, around)
         else:
             outcomes.append(Outcome(source, "", ok=False, findings=tuple(listing), is_tool=False))
@@ -82,8 +85,8 @@ def check_sources(
 _DUPLICATE = "several tools have this name; of those registered together, the last counts"
 
 
-def _tools(listing: Listing | list[Finding]) -> tuple[ListedTool, ...]:
-    return listing.tools if isinstance(listing, Listing) else ()
+def _tools(listing: ToolsList | list[Finding]) -> tuple[ListedTool, ...]:
+    return listing.tools if isinstance(listing, ToolsList) else ()
 
 
 def _outcomes(source: Source, checked: Sequence[CheckedTool]) -> list[Outcome]:
@@ -100,7 +103,7 @@ def _outcomes(source: Source, checked: Sequence[CheckedTool]) -> list[Outcome]:
     ]
 
 
-def _around(source: Source, checked: Checked) -> list[Outcome]:
+def _around(source: Source, checked: CheckReport) -> list[Outcome]:
     """Return the outcome of what stands around the tools of *source*, unless it is sound."""
     findings = find_violations(source, checked.findings.verdict().violations)
     ok = not checked.findings.has_errors
@@ -110,4 +113,4 @@ def _around(source: Source, checked: Checked) -> list[Outcome]:
 def _problem(finding: Finding) -> dict[str, Any]:
     """Return the members of *finding* in JSON, with the sentence of its rule."""
     rule = CATALOGUE.get(finding.violation.code)
-    return {**problem_object(finding), "rule": rule.sentence if rule else ""}
+    return {**problem_object(finding), "rule": rule.requirement if rule else ""}

@@ -80,7 +80,7 @@ def _problem(found: Violation) -> dict[str, str]:
         "severity": found.severity.value,
         "instance_location": found.instance_location,
         "message": found.message,
-        "clause": found.clause,
+        "spec_url": found.spec_url,
     }
 
 

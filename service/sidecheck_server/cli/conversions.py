@@ -15,7 +15,7 @@ from sidecheck_server.core.convert.tools import form_of
 from sidecheck_server.core.convert.words import ConversionOptions, ModelApi
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.tools.definitions import ToolDefinition, read_tool, told_name
+from sidecheck_server.core.mcp.tools.definitions import ToolDefinition, read_tool, read_tool_name
 from sidecheck_server.core.types import Document, Verdict
 
 __all__ = ["Conversion", "Conversions", "convert_files"]
@@ -93,7 +93,7 @@ def _read(
         try:
             definition = read_tool(tool.json, documents, _LIMITS)
         except RequestError as refusal:
-            yield Found(Named(server, told_name(tool.json, _LIMITS)), refusal)
+            yield Found(Named(server, read_tool_name(tool.json, _LIMITS)), refusal)
         else:
             yield Found(Named(server, definition.name), definition)
 

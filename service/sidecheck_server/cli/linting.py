@@ -13,9 +13,13 @@ from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.check import check
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.deferred import Compiling, answer_all, compiling_sources
-from sidecheck_server.core.mcp.protocol_schemas import Surfaces, compile_protocol_schemas
-from sidecheck_server.core.mcp.sessions import Session
+from sidecheck_server.core.mcp.deferred import (
+    SchemaCompiler,
+    caching_compiler,
+    resolve_all_deferred,
+)
+from sidecheck_server.core.mcp.protocol_schemas import SchemaLookup, compile_protocol_schemas
+from sidecheck_server.core.mcp.sessions.session import Session
 from sidecheck_server.core.mcp.subjects import ProtocolMessage, ReportLimits
 from sidecheck_server.core.mcp.versions import DEFAULT_VERSION
 from sidecheck_server.core.types import Severity, Verdict, Violation
@@ -42,7 +46,7 @@ class LineOutcome:
             "line": self.line,
             "ok": self.ok,
             "violations": [
-                {**problem_object(finding), "clause": finding.violation.clause}
+                {**problem_object(finding), "spec_url": finding.violation.spec_url}
                 for finding in self.findings
             ],
         }
@@ -67,23 +71,25 @@ class _Linter:
         context = Context(version=version or DEFAULT_VERSION)
         self._session = Session(context, pinned=version is not None)
         self._limits = limits
-        self._surfaces: Surfaces = compile_protocol_schemas(limits)
+        self._surfaces: SchemaLookup = compile_protocol_schemas(limits)
         # The calls of a session are judged by the same few tools.
-        self._compiling: Compiling = compiling_sources(limits)
+        self._compiling: SchemaCompiler = caching_compiler(limits)
 
     def verdict(self, line: Line) -> Verdict:
         """Return the verdict on the message of *line*."""
         message = ProtocolMessage(line.message, line.answers)
-        asked = self._session.asked(message, line.sender, ReportLimits(most=_MOST))
+        asked = self._session.check_request(
+            message, line.sender, ReportLimits(max_violations=_MOST)
+        )
         try:
             try:
                 checked = check(asked, self._limits, self._surfaces)
             except RequestError:
-                self._session.miss()
+                self._session.record_gap()
                 raise
             # The session has questions too: whether a call fits the tool that was listed.
-            self._session.take(asked, checked)
-            answer_all(checked, self._limits, asked.judging, self._compiling)
+            self._session.record(asked, checked)
+            resolve_all_deferred(checked, self._limits, asked.evaluation_options, self._compiling)
         except RequestError as refusal:
             found = Violation("", "", "", refusal.reason.value, refusal.message)
             return Verdict((found,))

@@ -60,7 +60,7 @@ def problem_object(finding: Finding) -> dict[str, Any]:
         "keyword_location": found.keyword_location,
         "message": found.message,
         "suggestion": found.suggestion,
-        "clause": found.clause,
+        "spec_url": found.spec_url,
         "line": finding.place.line,
         "column": finding.place.column,
     }
@@ -136,8 +136,8 @@ def _long_rows(blocks: Sequence[Block], width: int) -> Iterator[Row]:
                 where += [(" at ", ""), (printable(found.instance_location), "cyan")]
             yield Row(tuple(where))
             yield Row(((printable(found.message), ""),), indent=2)
-            if found.clause:
-                yield Row(((printable(found.clause), "dim"),), indent=2)
+            if found.spec_url:
+                yield Row(((printable(found.spec_url), "dim"),), indent=2)
             yield from excerpt_rows(finding, width, style)
             yield Row()
         if block.note:

@@ -39,7 +39,7 @@ def rows_of_rules(rules: Sequence[Rule]) -> Iterator[Row]:
                 (f"{rule.code:<{width}}  ", "bold"),
                 (f"{rule.severity.value:<{severities}}  ", STYLES[rule.severity]),
                 (f"{_span(rule):<{_WIDEST_SPAN}}  ", "cyan"),
-                (rule.sentence, ""),
+                (rule.requirement, ""),
             ),
             wraps=False,
         )
@@ -65,7 +65,7 @@ def rules_in_markdown(version: str | None = None) -> str:
 def _table(rules: Sequence[Rule]) -> str:
     lines = ["| code | severity | versions | what must be so | clause |", "|---|---|---|---|---|"]
     lines += [
-        f"| `{rule.code}` | {rule.severity.value} | {_span(rule)} | {_escaped(rule.sentence)} "
+        f"| `{rule.code}` | {rule.severity.value} | {_span(rule)} | {_escaped(rule.requirement)} "
         f"| {_link(rule)} |"
         for rule in rules
     ]
@@ -75,8 +75,8 @@ def _table(rules: Sequence[Rule]) -> str:
 def _table_of_errata(errata: Sequence[Erratum]) -> str:
     lines = ["| type | versions | published | what holds | why |", "|---|---|---|---|---|"]
     lines += [
-        f"| `{one.type}{f'.{one.member}' if one.member else ''}` | {', '.join(one.versions)} "
-        f"| {_escaped(one.published)} | {_escaped(one.holds)} | {_escaped(one.why)} |"
+        f"| `{one.type}{f'.{one.property}' if one.property else ''}` | {', '.join(one.versions)} "
+        f"| {_escaped(one.published)} | {_escaped(one.correct)} | {_escaped(one.reason)} |"
         for one in errata
     ]
     return "\n".join(lines) + "\n"
@@ -100,11 +100,10 @@ _WIDEST_SPAN = len(f"{VERSIONS[0]} to {VERSIONS[0]}")
 
 def _link(rule: Rule) -> str:
     clause = rule.clause
-    at = clause.at(rule.versions[-1])
-    # Of a provider's page, whose it is tells most.
+    # Pages outside of the specification are named by their host.
     name = clause.page.partition("://")[2].partition("/")[0] or clause.page
     anchor = f", {clause.anchor}" if clause.anchor and "://" not in clause.page else ""
-    return f"[{name}{anchor}]({at})" if "://" in at else name
+    return f"[{name}{anchor}]({rule.spec_url()})"
 
 
 def _escaped(text: str) -> str:

@@ -62,7 +62,7 @@ def _object(rule: "Rule") -> dict[str, Any]:
         "code": rule.code,
         "severity": rule.severity.value,
         "protocol_versions": list(rule.versions),
-        "clause": rule.clause.at(rule.versions[-1]),
-        "sentence": rule.sentence,
+        "spec_url": rule.spec_url(),
+        "requirement": rule.requirement,
         "subjects": list(rule.subjects),
     }

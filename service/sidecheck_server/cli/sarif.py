@@ -54,12 +54,12 @@ def _rule(code: str, version: str) -> dict[str, Any]:
     if rule is None:
         words = code.replace("_", " ").lower()
         return {"id": code, "shortDescription": {"text": f"{words[:1].upper()}{words[1:]}."}}
-    clause = rule.clause.at(version)
+    clause = rule.spec_url(version)
     described: dict[str, Any] = {
         "id": code,
-        "shortDescription": {"text": rule.sentence},
+        "shortDescription": {"text": rule.requirement},
         "defaultConfiguration": {"level": _LEVELS[rule.severity]},
-        "properties": {"clause": clause},
+        "properties": {"spec_url": clause},
     }
     # Section 3.49.12: the address of what documents the rule.
     return {**described, "helpUri": clause} if "://" in clause else described
@@ -74,8 +74,8 @@ def _result(finding: Finding, codes: Sequence[str], names: Sequence[str]) -> dic
         "endColumn": place.end_column,
     }
     tool = f"{finding.tool}: " if finding.tool else ""
-    clause = finding.violation.clause
-    properties = {"properties": {"clause": clause}} if clause else {}
+    clause = finding.violation.spec_url
+    properties = {"properties": {"spec_url": clause}} if clause else {}
     return {
         **properties,
         "ruleId": finding.violation.code,

@@ -76,8 +76,8 @@ class Violation:
     severity: Severity = Severity.ERROR
     #: The nearest known name or value, or "".
     suggestion: str = ""
-    #: The clause of the specification that the rule comes from, or "".
-    clause: str = ""
+    #: URL of the rule in the specification, or "".
+    spec_url: str = ""
 
     @property
     def length(self) -> int:
@@ -87,7 +87,7 @@ class Violation:
             + len(self.keyword_location)
             + len(self.message)
             + len(self.suggestion)
-            + len(self.clause)
+            + len(self.spec_url)
         )
 
     def order(self) -> tuple[str, str, str, str]:

@@ -11,7 +11,8 @@ from sidecheck.v1.validation_service_pb2 import ValidateOutcome, ValidateRespons
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.evaluate import VALID, try_evaluate_inline
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.results.check import must_be_object, objects_only
+from sidecheck_server.core.mcp.results.check import require_object
+from sidecheck_server.core.mcp.versions import requires_object_output
 from sidecheck_server.core.types import Verdict
 from sidecheck_server.registry import Registry
 from sidecheck_server.rpc.access_log import LoggedResponse, log_fields
@@ -101,7 +102,7 @@ class _Ready:
     standard: ResolvedSchema
     side: Side
     #: Whether a subject must be an object, whatever the schema says.
-    objects_only: bool
+    requires_object_output: bool
     #: The answers to a valid payload, always the same.
     valid: LoggedResponse
     valid_item: ValidateOutcome
@@ -173,8 +174,8 @@ class PreparedTarget:
         verdict = try_evaluate_inline(ready.standard.compiled, payload, how)
         if verdict is None:
             return None
-        if ready.objects_only:
-            verdict = must_be_object(verdict, payload, how, asked.version)
+        if ready.requires_object_output:
+            verdict = require_object(verdict, payload, how, asked.version)
         return verdict, payload, ready, asked
 
     async def judge(
@@ -210,8 +211,8 @@ class PreparedTarget:
             if batch is not None:
                 batch.take_long()
             verdict = await self._validator.validate_offloaded(ready.standard, payload, how)
-        if ready.objects_only:
-            verdict = must_be_object(verdict, payload, how, asked.version)
+        if ready.requires_object_output:
+            verdict = require_object(verdict, payload, how, asked.version)
         return _answer(verdict, payload, ready, asked, batch)
 
     async def _judge_whole(
@@ -261,7 +262,7 @@ class PreparedTarget:
     async def _find(self, name: str | None, asked: ValidationOptions) -> _Ready:
         side, formats = side_of(name), asked.assert_formats
         standard = await self._validator.find(self._named(), side, assert_formats=formats)
-        objects = side is Side.OUTPUT and objects_only(asked.version)
+        objects = side is Side.OUTPUT and requires_object_output(asked.version)
         valid = valid_to_wire(standard)
         answer = ValidateResponse(verdict=valid, registry_revision=self.revision)
         told = LoggedResponse(answer, *log_fields(answer))

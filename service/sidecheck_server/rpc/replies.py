@@ -4,14 +4,14 @@ from sidecheck.v1 import verdict_pb2
 
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.mcp.calls.error_responses import (
-    Reply,
-    reply_to_arguments,
-    reply_to_malformed,
-    reply_to_no_object,
-    reply_to_result,
-    unknown_tool,
+    ErrorResponse,
+    invalid_arguments_response,
+    invalid_result_response,
+    malformed_call_response,
+    non_object_arguments_response,
+    unknown_tool_error,
 )
-from sidecheck_server.core.mcp.calls.params import is_object, requested_version
+from sidecheck_server.core.mcp.calls.params import is_object_text, requested_version
 from sidecheck_server.core.mcp.versions import VERSIONS
 from sidecheck_server.core.payload import UNREADABLE
 from sidecheck_server.core.types import Verdict
@@ -28,7 +28,7 @@ __all__ = [
     "unknown_to_caller",
 ]
 
-_NO_REPLY = Reply()
+_NO_REPLY = ErrorResponse()
 
 
 def answer_to_payload(
@@ -39,11 +39,11 @@ def answer_to_payload(
     if not verdict.valid:
         tool = standard.tool or None
         if side is Side.OUTPUT:
-            reply = reply_to_result(verdict, asked.version, tool=tool, tells=asked.tells)
-        elif tool is not None and not is_object(payload) and _is_json(verdict):
-            reply = reply_to_no_object(verdict, tool=tool, tells=asked.tells)
+            reply = invalid_result_response(verdict, asked.version, tool=tool, explain=asked.tells)
+        elif tool is not None and not is_object_text(payload) and _is_json(verdict):
+            reply = non_object_arguments_response(verdict, tool=tool, explain=asked.tells)
         else:
-            reply = reply_to_arguments(verdict, asked.version, tool=tool, tells=asked.tells)
+            reply = invalid_arguments_response(verdict, asked.version, tool=tool, explain=asked.tells)
     return verdict_to_wire(verdict, standard, reply, asked)
 
 
@@ -56,9 +56,11 @@ def answer_to_call(
         reply = _NO_REPLY
     elif whole.malformed or part is None:
         versions = _versions(params, asked)
-        reply = reply_to_malformed(verdict, part, tool=tool, tells=asked.tells, versions=versions)
+        reply = malformed_call_response(
+            verdict, part, tool=tool, explain=asked.tells, versions=versions
+        )
     else:
-        reply = reply_to_arguments(part, asked.version, tool=tool, tells=asked.tells)
+        reply = invalid_arguments_response(part, asked.version, tool=tool, explain=asked.tells)
     return verdict_to_wire(verdict, whole, reply, asked)
 
 
@@ -67,7 +69,7 @@ def answer_to_result(whole: WholeVerdict, asked: ValidationOptions) -> verdict_p
     verdict, reply = whole.verdict, _NO_REPLY
     if not verdict.valid:
         tool = whole.tool or None
-        reply = reply_to_result(verdict, asked.version, tool=tool, tells=asked.tells)
+        reply = invalid_result_response(verdict, asked.version, tool=tool, explain=asked.tells)
     return verdict_to_wire(verdict, whole, reply, asked)
 
 
@@ -77,7 +79,7 @@ def answer_to_arguments(whole: WholeVerdict, asked: ValidationOptions) -> verdic
     if not verdict.valid:
         tool = whole.tool or None
         told = verdict if whole.part is None else whole.part
-        reply = reply_to_arguments(told, asked.version, tool=tool, tells=asked.tells)
+        reply = invalid_arguments_response(told, asked.version, tool=tool, explain=asked.tells)
     return verdict_to_wire(verdict, whole, reply, asked)
 
 
@@ -90,7 +92,7 @@ def unknown_to_caller(
         # The name is the payload's.
         del metadata["tool"]
         message = "the call names a tool that is not registered for the server"
-    metadata["json_rpc_error"] = unknown_tool(metadata.get("tool", ""))
+    metadata["json_rpc_error"] = unknown_tool_error(metadata.get("tool", ""))
     return RequestError(refusal.reason, message, metadata)
 
 

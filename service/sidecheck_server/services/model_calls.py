@@ -22,7 +22,7 @@ from sidecheck_server.core.convert.plan import Plan, plan_from_json
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.evaluate import EvaluationOptions
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.calls.params import ARGUMENTS, is_object
+from sidecheck_server.core.mcp.calls.params import ARGUMENTS, is_object_text
 from sidecheck_server.core.types import Change, Verdict
 from sidecheck_server.registry import Registry
 from sidecheck_server.services.calls import WholeVerdict
@@ -188,6 +188,6 @@ def _unreadable(call: ModelCall, name: str = "", digest: str = "") -> WholeVerdi
 
 
 def _params(tool: str, arguments: bytes) -> bytes:
-    if not is_object(arguments):
+    if not is_object_text(arguments):
         return b""
     return msgspec.json.encode({"name": tool, ARGUMENTS: msgspec.Raw(arguments)})

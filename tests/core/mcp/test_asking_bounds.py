@@ -27,7 +27,7 @@ from sidecheck_server.core.mcp.rules.rule import Fault
 from sidecheck_server.core.mcp.subjects import CheckRequest, Elicitation, Sampling, Subject
 from sidecheck_server.core.mcp.typed_values import check_value
 from sidecheck_server.core.mcp.versions import VERSIONS
-from support.rule_cases import LIMITS, SURFACES
+from support.rule_cases import LIMITS, PROTOCOL_SCHEMAS
 
 _RULES = tuple(
     chain.from_iterable(
@@ -117,7 +117,7 @@ def steps_of(value: Any, type_: str) -> int:
     """Return the steps that checking *value* takes."""
     budget = [LIMITS.steps]
     findings = Findings(Context(budget=budget), most=20, longest=1 << 20)
-    check_value(value, type_, findings, SURFACES)
+    check_value(value, type_, findings, PROTOCOL_SCHEMAS)
     return LIMITS.steps - budget[0]
 
 
@@ -202,13 +202,15 @@ def test_what_takes_too_long_is_refused(what: str) -> None:
     text = json.dumps(make(3000)).encode()
     subject: Subject = Sampling(text) if type_ == _SAMPLE else Elicitation(text)
     with pytest.raises(RequestError) as refused:
-        check(CheckRequest(subject), replace(LIMITS, steps=20_000), SURFACES)
+        check(CheckRequest(subject), replace(LIMITS, steps=20_000), PROTOCOL_SCHEMAS)
     assert refused.value.reason is ErrorReason.LIMIT_EXCEEDED
 
 
 def test_ten_thousand_messages_are_checked() -> None:
     _, make, _ = _GROWING["pairs"]
-    checked = check(CheckRequest(Sampling(json.dumps(make(5000)).encode())), LIMITS, SURFACES)
+    checked = check(
+        CheckRequest(Sampling(json.dumps(make(5000)).encode())), LIMITS, PROTOCOL_SCHEMAS
+    )
     assert checked.findings.verdict().violations == ()
     assert checked.findings.context.readings == {}
     # The schema of the tool is asked about by itself.

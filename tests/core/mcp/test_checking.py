@@ -7,9 +7,14 @@ import pytest
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.subjects import CheckRequest, ReportLimits, ToolJson
-from sidecheck_server.core.mcp.tool_outcomes import CheckedTool, Disposition, check_here, outcomes
+from sidecheck_server.core.mcp.tool_outcomes import (
+    CheckedTool,
+    Disposition,
+    check_completely,
+    outcomes,
+)
 from sidecheck_server.core.types import Document, Severity
-from support.checkers import SURFACES
+from support.checkers import PROTOCOL_SCHEMAS
 
 LIMITS = Limits()
 GOOD: Any = {"name": "good", "description": "Is.", "inputSchema": {"type": "object"}}
@@ -22,12 +27,12 @@ def checked(
     """Return the outcomes of *tools*, values or texts."""
     texts = [one if isinstance(one, bytes) else json.dumps(one).encode() for one in tools]
     found = [
-        check_here(
+        check_completely(
             CheckRequest(
                 ToolJson(text), Context(**context), how or ReportLimits(least=Severity.WARNING)
             ),
             LIMITS,
-            SURFACES,
+            PROTOCOL_SCHEMAS,
         )
         for text in texts
     ]

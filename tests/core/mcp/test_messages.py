@@ -11,7 +11,7 @@ from sidecheck_server.core.mcp.subjects import CheckRequest, ProtocolMessage, Re
 from sidecheck_server.core.mcp.versions import VERSIONS
 from sidecheck_server.core.types import Severity
 from support.messages import Example, checked, examples
-from support.rule_cases import LIMITS, SURFACES
+from support.rule_cases import LIMITS, PROTOCOL_SCHEMAS
 from support.shared_material import shared
 
 CASES = [
@@ -73,7 +73,7 @@ def test_the_request_says_which_method_a_response_answers() -> None:
     """Whatever the caller says beside it."""
     request = b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}'
     sent = ProtocolMessage(b'{"jsonrpc": "2.0", "id": 1, "result": {}}', "tools/list", request)
-    found = check(CheckRequest(sent, Context(), ReportLimits()), LIMITS, SURFACES)
+    found = check(CheckRequest(sent, Context(), ReportLimits()), LIMITS, PROTOCOL_SCHEMAS)
 
     assert found.findings.verdict().violations == ()
 

@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 from sidecheck_server.core.evaluate import EvaluationOptions
-from sidecheck_server.core.mcp.check import Checked
+from sidecheck_server.core.mcp.check import CheckReport
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.deferred import answer_all
+from sidecheck_server.core.mcp.deferred import resolve_all_deferred
 from sidecheck_server.core.mcp.findings import Findings
 from sidecheck_server.core.mcp.typed_values import check_value
 from sidecheck_server.core.types import Document, Severity, Violation
-from support.rule_cases import LIMITS, SURFACES
+from support.rule_cases import LIMITS, PROTOCOL_SCHEMAS
 
 
 def errors(
@@ -23,8 +23,8 @@ def errors(
         longest=1 << 20,
         least=Severity.ERROR,
     )
-    check_value({"name": "a", "inputSchema": schema}, "Tool", findings, SURFACES)
-    answer_all(Checked(findings), LIMITS, EvaluationOptions())
+    check_value({"name": "a", "inputSchema": schema}, "Tool", findings, PROTOCOL_SCHEMAS)
+    resolve_all_deferred(CheckReport(findings), LIMITS, EvaluationOptions())
     return list(findings.verdict().violations)
 
 

@@ -7,11 +7,11 @@ from typing import Any
 
 from sidecheck_server.core.mcp.check import check
 from sidecheck_server.core.mcp.context import Context, Sender
-from sidecheck_server.core.mcp.messages import reply_to
+from sidecheck_server.core.mcp.messages import build_error_response
 from sidecheck_server.core.mcp.sessions import Session
 from sidecheck_server.core.mcp.sessions.header_scan import LARGEST_CAPABILITIES
 from sidecheck_server.core.mcp.subjects import ProtocolMessage, ReportLimits
-from support.rule_cases import LIMITS, SURFACES
+from support.rule_cases import LIMITS, PROTOCOL_SCHEMAS
 
 _VERSION = "2026-07-28"
 _META = {
@@ -24,7 +24,7 @@ def _sent(session: Session, message: dict[str, Any], sender: Sender = Sender.CLI
     """Return the codes of what is wrong with *message*, before questions are answered."""
     text = ProtocolMessage(json.dumps(message).encode())
     asked = session.asked(text, sender, ReportLimits())
-    checked = check(asked, LIMITS, SURFACES)
+    checked = check(asked, LIMITS, PROTOCOL_SCHEMAS)
     session.take(asked, checked)
     return [found.code for found in checked.findings.verdict().violations]
 
@@ -119,8 +119,10 @@ def test_a_reply_repeats_no_unknown_version_where_values_are_hidden() -> None:
     asked = Session(context).asked(
         ProtocolMessage(json.dumps(message).encode()), Sender.CLIENT, ReportLimits()
     )
-    checked = check(asked, LIMITS, SURFACES)
+    checked = check(asked, LIMITS, PROTOCOL_SCHEMAS)
     verdict = checked.findings.verdict()
 
-    assert b"s3cret" in reply_to(checked.messages, verdict, _VERSION)
-    assert b"s3cret" not in reply_to(checked.messages, verdict, _VERSION, hide_values=True)
+    assert b"s3cret" in build_error_response(checked.messages, verdict, _VERSION)
+    assert b"s3cret" not in build_error_response(
+        checked.messages, verdict, _VERSION, hide_values=True
+    )

@@ -8,14 +8,14 @@ from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.evaluate import EvaluationOptions
 from sidecheck_server.core.mcp.check import check
 from sidecheck_server.core.mcp.context import Context, Sender
-from sidecheck_server.core.mcp.deferred import answer_all
+from sidecheck_server.core.mcp.deferred import resolve_all_deferred
 from sidecheck_server.core.mcp.rules.sessions import RULES
 from sidecheck_server.core.mcp.sessions import Session
 from sidecheck_server.core.mcp.subjects import ProtocolMessage, ReportLimits
 from sidecheck_server.core.types import Severity
 from support.rule_cases import (
     LIMITS,
-    SURFACES,
+    PROTOCOL_SCHEMAS,
     RuleCase,
     rule_cases,
     session_verdicts,
@@ -54,9 +54,9 @@ def _violations(session: Session, sender: Sender | None, message: object) -> lis
     """Return where and by what code *message* is wrong in *session*."""
     text = ProtocolMessage(json.dumps(message).encode())
     asked = session.asked(text, sender, ReportLimits(least=Severity.ERROR))
-    checked = check(asked, LIMITS, SURFACES)
+    checked = check(asked, LIMITS, PROTOCOL_SCHEMAS)
     session.take(asked, checked)
-    answer_all(checked, LIMITS, EvaluationOptions())
+    resolve_all_deferred(checked, LIMITS, EvaluationOptions())
     found = checked.findings.verdict().violations
     return [(each.instance_location, each.code) for each in found]
 
@@ -213,7 +213,7 @@ def test_memory_is_bounded_and_what_was_forgotten_is_held_against_nobody() -> No
         request = _request(number + 1, "tools/call", name=long)
         text = json.dumps(request).encode()
         asked = session.asked(ProtocolMessage(text), Sender.CLIENT, ReportLimits())
-        checked = check(asked, LIMITS, SURFACES)
+        checked = check(asked, LIMITS, PROTOCOL_SCHEMAS)
         session.take(asked, checked)
     assert "RESPONSE_WITHOUT_REQUEST" not in _said(session, Sender.SERVER, _result(10_000))
 
@@ -239,7 +239,7 @@ def test_what_a_message_that_was_not_understood_may_explain_is_held_against_nobo
     session = _greeted("2025-11-25", tools={})
     asked = session.asked(ProtocolMessage(text), sender, ReportLimits())
     try:
-        session.take(asked, check(asked, LIMITS, SURFACES))
+        session.take(asked, check(asked, LIMITS, PROTOCOL_SCHEMAS))
     except RequestError:
         session.miss()
     answer = {"jsonrpc": "2.0", "id": 1, "result": {}}

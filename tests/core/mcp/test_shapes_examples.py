@@ -11,7 +11,7 @@ from sidecheck_server.core.mcp.typed_values import check_value
 from sidecheck_server.core.mcp.types.tables import TYPES
 from sidecheck_server.core.types import Severity
 from support.published_types import message_types, official_examples
-from support.rule_cases import SURFACES
+from support.rule_cases import PROTOCOL_SCHEMAS
 
 _VERSION = "2026-07-28"
 
@@ -52,7 +52,7 @@ def test_every_example_keeps_the_rules_of_its_type() -> None:
         for name, part in _parts(type_, value):
             parts += 1
             findings = Findings(Context(_VERSION), most=20, longest=1 << 20)
-            check_value(part, name, findings, SURFACES)
+            check_value(part, name, findings, PROTOCOL_SCHEMAS)
             errors = [
                 (each.instance_location, each.code)
                 for each in findings.verdict().violations

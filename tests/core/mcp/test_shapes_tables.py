@@ -7,11 +7,11 @@ import pytest
 from sidecheck_server.core.mcp.methods import INPUT_REQUESTS, METHODS
 from sidecheck_server.core.mcp.rules import values
 from sidecheck_server.core.mcp.types.model import ObjectType
-from sidecheck_server.core.mcp.types.rendering import rendered
+from sidecheck_server.core.mcp.types.rendering import render_schema
 from sidecheck_server.core.mcp.types.tables import TYPES
 from sidecheck_server.core.mcp.versions import VERSIONS
 from support.published_types import types_of
-from support.rule_cases import SURFACES
+from support.rule_cases import PROTOCOL_SCHEMAS
 
 _ASSERTIONS = {
     "type",
@@ -33,7 +33,7 @@ _ASSERTIONS = {
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_the_fast_engine_judges_every_type(version: str) -> None:
-    why = {name: SURFACES(version, name).why_complete for name in types_of(version)}
+    why = {name: PROTOCOL_SCHEMAS(version, name).why_complete for name in types_of(version)}
     assert dict.fromkeys(why, "") == why
 
 
@@ -72,7 +72,7 @@ def test_there_is_a_rule_for_every_keyword_that_can_be_broken() -> None:
     since: dict[str, str] = {}
     for version in VERSIONS:
         for name in types_of(version):
-            for keyword in _keywords(rendered(TYPES, name, version)):
+            for keyword in _keywords(render_schema(TYPES, name, version)):
                 since.setdefault(_code(keyword), version)
     assert since == {rule.code: rule.since for rule in values.RULES}
 

@@ -89,7 +89,7 @@ class _Tries:
         self._hash = hashlib.sha256(whole.encode("utf-8", "surrogatepass"))
         self._longest = grammar.longest
         # One character more tells that it is too long.
-        self._allowed = grammar.with_replaced(wanted)[: grammar.longest + 1]
+        self._allowed = grammar.replace_invalid(wanted)[: grammar.longest + 1]
 
     def name(self, attempt: int) -> str:
         if attempt == 0:

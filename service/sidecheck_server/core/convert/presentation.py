@@ -8,7 +8,7 @@ import msgspec
 from sidecheck_server.core.convert.apis.api import Api
 from sidecheck_server.core.convert.words import Action, ConversionOptions, Direction, Loss
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.tools.definitions import ToolDefinition, decoded_tool
+from sidecheck_server.core.mcp.tools.definitions import ToolDefinition, decode_tool
 from sidecheck_server.core.types import as_pointer
 
 __all__ = ["Presentation", "noted", "presented"]
@@ -38,7 +38,7 @@ def presented(
     Without a description its title stands in, or else that of its annotations (MCP
     2025-06-18, server/tools, "Tool": both are for display).
     """
-    tool = decoded_tool(definition.json, limits)
+    tool = decode_tool(definition.json, limits)
     assert isinstance(tool, dict), "a definition that was read is an object"
     losses: list[Loss] = []
     described, used = _described(tool)

@@ -70,7 +70,7 @@ def _problems(forms: Sequence[Form], api: Api) -> Iterator[Violation]:
                 beyond = place
         if beyond >= 0:
             said = f"{bound.said(api, limit)}; these are {total:,}"
-            yield Violation(f"/{beyond}", "", "", bound.code, said, clause=_clause(api))
+            yield Violation(f"/{beyond}", "", "", bound.code, said, spec_url=_clause(api))
 
 
 def reasons_against_strict(forms: Sequence[Form], api: Api) -> list[str]:

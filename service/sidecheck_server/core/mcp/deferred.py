@@ -1,4 +1,4 @@
-"""Answering the questions of rules: schemas in a payload, and values that they must admit."""
+"""Resolves deferred checks: compiles schemas of a payload and validates values against them."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -14,57 +14,195 @@ from sidecheck_server.core.compiler.schema_warnings import SchemaWarning
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.evaluate import EvaluationOptions, judge
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.check import Checked
+from sidecheck_server.core.mcp.check import CheckReport, check
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.findings import CheckSpec, Findings
+from sidecheck_server.core.mcp.findings import Findings, PendingCheck
+from sidecheck_server.core.mcp.protocol_schemas import SchemaLookup
 from sidecheck_server.core.mcp.rules.rule import Fault, Path
-from sidecheck_server.core.mcp.rules.tool_schemas import BY_CODE, clause_of, sentence_of
-from sidecheck_server.core.mcp.tools.definitions import refusal_as_problems
+from sidecheck_server.core.mcp.rules.tool_schemas import (
+    WARNINGS_BY_CODE,
+    schema_error_requirement,
+    schema_error_url,
+)
+from sidecheck_server.core.mcp.subjects import CheckRequest
+from sidecheck_server.core.mcp.tools.definitions import error_as_violations
 from sidecheck_server.core.schemas.references import REFERENCES
 from sidecheck_server.core.schemas.source import SchemaSource
 from sidecheck_server.core.types import Verdict, Violation, as_pointer
 
 __all__ = [
-    "Compiling",
-    "answer",
-    "answer_all",
-    "compiling_sources",
-    "schema_problems",
-    "source_for",
-    "value_text",
+    "SchemaCompiler",
+    "caching_compiler",
+    "check_completely",
+    "deferred_source",
+    "deferred_value",
+    "error_outcome",
+    "resolve_all_deferred",
+    "resolve_deferred",
 ]
 
-_FOLLOWED = re.compile(r"(/\$(?:ref|dynamicRef|recursiveRef)) -> ")
+#: Returns the compiled schema, or the error of its compilation.
+SchemaCompiler = Callable[[SchemaSource], CompiledSchema | RequestError]
+
+_FOLLOWED_REFERENCE = re.compile(r"(/\$(?:ref|dynamicRef|recursiveRef)) -> ")
 
 
-def schema_problems(
-    refusal: RequestError, schema: Any, path: Path, context: Context
-) -> Iterator[Violation]:
-    """Yield a violation for each fault by which *schema*, at *path*, led to *refusal*.
+def check_completely(request: CheckRequest, limits: Limits, schemas: SchemaLookup) -> CheckReport:
+    """Check the subject of *request* and resolve all deferred checks.
 
-    It stands at the very place of the fault, if that is in *schema* and known.
+    It compiles schemas of the subject and takes as long as that. Whatever exceeds a limit
+    becomes a violation.
     """
-    inside = () if refusal.violations else _place_in(schema, refusal)
-    clause = clause_of(refusal.reason, context.version)
-    for problem in refusal_as_problems(refusal, as_pointer((*path, *inside))):
-        told = replace(problem, clause=clause)
+    try:
+        outcome = check(request, limits, schemas)
+        resolve_all_deferred(outcome, limits, request.evaluation_options)
+    except RequestError as error:
+        return error_outcome(request, error)
+    return outcome
+
+
+def error_outcome(request: CheckRequest, error: RequestError) -> CheckReport:
+    """Return the outcome of a check that failed with *error*, which becomes its violations."""
+    findings = Findings(request.context, request.limits)
+    findings.add_all(error_as_violations(error, ""))
+    return CheckReport(findings)
+
+
+def deferred_source(pending: PendingCheck, findings: Findings) -> SchemaSource:
+    """Return the source of the schema that *pending* needs compiled."""
+    check = pending.check
+    return SchemaSource(
+        msgspec.json.encode(check.schema),
+        findings.context.documents,
+        assert_formats=check.assert_formats,
+    )
+
+
+def deferred_value(pending: PendingCheck) -> bytes | None:
+    """Return the JSON text of the value to validate, or None if there is none."""
+    value = pending.check.value
+    return msgspec.json.encode(value[0]) if value else None
+
+
+def resolve_deferred(
+    pending: PendingCheck,
+    findings: Findings,
+    compiled: CompiledSchema | RequestError,
+    verdict: Verdict | None = None,
+) -> None:
+    """Add to *findings* the violations of *pending*.
+
+    They come from *compiled*, its schema or the error of the compilation, and from the
+    *verdict* on its value.
+    """
+    check = pending.check
+    if isinstance(compiled, RequestError):
+        if not check.silent:
+            path = (*pending.path, *check.schema_path)
+            # The schema of a protocol type repeats a part of the meta-schema.
+            reported = findings.error_locations() - {as_pointer(path)}
+            violations = _schema_violations(compiled, check.schema, path, findings.context)
+            findings.add_all(
+                violation for violation in violations if violation.instance_location not in reported
+            )
+        return
+    if not check.silent and not check.value:
+        location = as_pointer((*pending.path, *check.schema_path))
+        findings.add_all(
+            _warning_violation(warning, location, findings) for warning in compiled.artifact.remarks
+        )
+    if verdict is not None:
+        location = as_pointer((*pending.path, *check.value_path))
+        findings.add_all(
+            (
+                replace(violation, instance_location=location + violation.instance_location)
+                for violation in verdict.violations
+            ),
+            truncated=verdict.truncated,
+        )
+
+
+def caching_compiler(limits: Limits) -> SchemaCompiler:
+    """Return a compiler under *limits* that caches its last 256 results."""
+
+    @lru_cache(maxsize=256)
+    def compile_cached(source: SchemaSource) -> CompiledSchema | RequestError:
+        try:
+            return CompiledSchema(source, compile_source(source, limits), limits)
+        except RequestError as error:
+            return error
+
+    return compile_cached
+
+
+def resolve_all_deferred(
+    outcome: CheckReport,
+    limits: Limits,
+    options: EvaluationOptions,
+    compiler: SchemaCompiler | None = None,
+) -> None:
+    """Resolve every deferred check of *outcome* in this process.
+
+    *compiler* may have cached schemas of earlier subjects.
+
+    Raises:
+        RequestError: LIMIT_EXCEEDED, if validating a value takes too long.
+    """
+    findings = outcome.findings
+    compiler = compiler or caching_compiler(limits)
+    compiled_by_key: dict[tuple[int, bool], CompiledSchema | RequestError] = {}
+    for pending in findings.pending:
+        if pending.key not in compiled_by_key:
+            compiled_by_key[pending.key] = compiler(deferred_source(pending, findings))
+        compiled = compiled_by_key[pending.key]
+        value = None if isinstance(compiled, RequestError) else deferred_value(pending)
+        if value is None or isinstance(compiled, RequestError):
+            resolve_deferred(pending, findings, compiled)
+        else:
+            resolve_deferred(pending, findings, compiled, judge(compiled, value, options))
+    findings.pending.clear()
+
+
+def _warning_violation(warning: SchemaWarning, location: str, findings: Findings) -> Violation:
+    """Return the violation for *warning* on the schema at *location*."""
+    context = findings.context
+    rule = WARNINGS_BY_CODE[warning.code]
+    message = f"violates: {rule.requirement}" if context.hide_values else warning.message
+    violation = rule.violation(Fault((), message), context.version)
+    return replace(violation, instance_location=location + warning.pointer)
+
+
+def _schema_violations(
+    error: RequestError, schema: Any, path: Path, context: Context
+) -> Iterator[Violation]:
+    """Yield the violations of *schema*, at *path*, whose compilation failed with *error*.
+
+    Each is located at the subschema at fault, if *error* names one inside of *schema*.
+    """
+    inner = () if error.violations else _fault_path(schema, error)
+    spec_url = schema_error_url(error.reason, context.version)
+    for violation in error_as_violations(error, as_pointer((*path, *inner))):
+        located = replace(violation, spec_url=spec_url)
         if context.hide_values:
-            broken = f"the keyword {problem.keyword} of its meta-schema refuses it"
-            said = broken if problem.keyword else sentence_of(refusal.reason)
-            told = replace(told, message=said, suggestion="")
-        yield told
+            message = (
+                f"invalid against its meta-schema (keyword {violation.keyword})"
+                if violation.keyword
+                else schema_error_requirement(error.reason)
+            )
+            located = replace(located, message=message, suggestion="")
+        yield located
 
 
-def _place_in(schema: Any, refusal: RequestError) -> Path:
-    """Return the way in *schema* to what *refusal* is about, or () if there is none."""
+def _fault_path(schema: Any, error: RequestError) -> Path:
+    """Return the path in *schema* of the subschema that *error* names, or ()."""
     here: Any = schema
     path: list[str] = []
-    place = refusal.metadata.get("place")
-    # The beginning of a long way is cut off; in a document, it is the document's URI.
+    place = error.metadata.get("place")
+    # A long place is cut at its start; a place in a document starts with the document's URI.
     if place is None or (place and not place.startswith("/")):
         return ()
-    # What only a reference leads to is told at the reference.
-    if followed := _FOLLOWED.search(place):
+    # Faults that are reachable only through a reference are reported at the reference.
+    if followed := _FOLLOWED_REFERENCE.search(place):
         place = place[: followed.end(1)]
     for step in place.split("/")[1:]:
         key = step.replace("~1", "/").replace("~0", "~")
@@ -82,11 +220,11 @@ def _place_in(schema: Any, refusal: RequestError) -> Path:
             path.append(key)
         else:
             return ()
-    return (*path, *_reference_in(here, refusal.metadata.get("reference", "")))
+    return (*path, *_reference_path(here, error.metadata.get("reference", "")))
 
 
-def _reference_in(schema: Any, reference: str) -> Path:
-    """Return the keyword by which *schema* refers to *reference*, alone, or ()."""
+def _reference_path(schema: Any, reference: str) -> Path:
+    """Return the path of the keyword of *schema* that holds *reference*, or ()."""
     if not reference or not isinstance(schema, dict):
         return ()
     end = reference.removeprefix("…")
@@ -94,100 +232,3 @@ def _reference_in(schema: Any, reference: str) -> Path:
         if isinstance(schema.get(keyword), str) and schema[keyword].endswith(end):
             return (keyword,)
     return ()
-
-
-#: Returns a compiled schema, or why there is none.
-Compiling = Callable[[SchemaSource], CompiledSchema | RequestError]
-
-
-def source_for(asking: CheckSpec, findings: Findings) -> SchemaSource:
-    """Return what to compile to answer *asking*."""
-    question = asking.question
-    return SchemaSource(
-        msgspec.json.encode(question.schema),
-        findings.context.documents,
-        assert_formats=question.assert_formats,
-    )
-
-
-def value_text(asking: CheckSpec) -> bytes | None:
-    """Return the JSON text of the value to be judged, or None if only the schema is asked about."""
-    value = asking.question.value
-    return msgspec.json.encode(value[0]) if value else None
-
-
-def answer(
-    asking: CheckSpec,
-    findings: Findings,
-    compiled: CompiledSchema | RequestError,
-    verdict: Verdict | None = None,
-) -> None:
-    """Add to *findings* what *compiled*, and the *verdict* on the value, say to *asking*."""
-    question = asking.question
-    if isinstance(compiled, RequestError):
-        if not question.silent:
-            path = (*asking.path, *question.schema_path)
-            # The schema of a type says some of what a meta-schema says of parts of a schema.
-            told = findings.places_of_errors() - {as_pointer(path)}
-            problems = schema_problems(compiled, question.schema, path, findings.context)
-            findings.add_all(each for each in problems if each.instance_location not in told)
-        return
-    if not question.silent and not question.value:
-        at = as_pointer((*asking.path, *question.schema_path))
-        findings.add_all(_told(remark, at, findings) for remark in compiled.artifact.remarks)
-    if verdict is not None:
-        at = as_pointer((*asking.path, *question.value_path))
-        findings.add_all(
-            (
-                replace(one, instance_location=at + one.instance_location)
-                for one in verdict.violations
-            ),
-            truncated=verdict.truncated,
-        )
-
-
-def _told(remark: SchemaWarning, at: str, findings: Findings) -> Violation:
-    """Return the violation that *remark*, on the schema at *at*, is."""
-    context = findings.context
-    rule = BY_CODE[remark.code]
-    said = f"not so: {rule.sentence}" if context.hide_values else remark.message
-    found = rule.violation(Fault((), said), context.version)
-    return replace(found, instance_location=at + remark.pointer)
-
-
-def compiling_sources(limits: Limits) -> Compiling:
-    """Return what compiles under *limits*, and keeps the last few hundred."""
-
-    @lru_cache(maxsize=256)
-    def compiled(source: SchemaSource) -> CompiledSchema | RequestError:
-        try:
-            return CompiledSchema(source, compile_source(source, limits), limits)
-        except RequestError as refusal:
-            return refusal
-
-    return compiled
-
-
-def answer_all(
-    checked: Checked, limits: Limits, how: EvaluationOptions, compiling: Compiling | None = None
-) -> None:
-    """Answer every question of *checked* here and now, however long compiling takes.
-
-    *compiling* may know schemas from earlier subjects.
-
-    Raises:
-        Refusal: LIMIT_EXCEEDED, if judging a value takes too long.
-    """
-    findings = checked.findings
-    compiling = compiling or compiling_sources(limits)
-    ready: dict[tuple[int, bool], CompiledSchema | RequestError] = {}
-    for asking in findings.questions:
-        if asking.key not in ready:
-            ready[asking.key] = compiling(source_for(asking, findings))
-        compiled = ready[asking.key]
-        text = None if isinstance(compiled, RequestError) else value_text(asking)
-        if text is None or isinstance(compiled, RequestError):
-            answer(asking, findings, compiled)
-        else:
-            answer(asking, findings, compiled, judge(compiled, text, how))
-    findings.questions.clear()

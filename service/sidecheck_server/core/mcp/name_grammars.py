@@ -1,4 +1,4 @@
-"""Grammars of tool names: what those who take tools allow."""
+"""Grammars of tool names by model provider, and descriptions of characters."""
 
 import re
 import unicodedata
@@ -7,67 +7,67 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from types import MappingProxyType
 
-__all__ = ["PROVIDERS", "NameGrammar", "ProviderGrammar", "look_alike", "named"]
+__all__ = ["PROVIDERS", "NameGrammar", "ProviderGrammar", "ascii_lookalike", "describe_characters"]
 
 
 @dataclass(frozen=True, slots=True)
 class NameGrammar:
-    """Which names somebody allows: none that is empty."""
+    """Grammar of names: characters and length; the empty name is never allowed."""
 
-    #: How many characters, at the most.
+    #: Largest number of characters.
     longest: int
-    #: The characters allowed, as members of a class in a regular expression.
-    members: str
-    #: The same for a person.
-    in_words: str
-    #: The members that may stand first, if fewer.
+    #: Allowed characters, as a character class of a regular expression.
+    characters: str
+    #: Description of the allowed characters.
+    description: str
+    #: Characters allowed at the start, if fewer.
     first: str = ""
-    first_in_words: str = ""
+    first_description: str = ""
 
     @property
     def allowed(self) -> str:
-        """What is allowed, in words."""
-        first = f", the first {self.first_in_words}" if self.first else ""
-        return f"1 to {self.longest} {self.in_words}{first}"
+        """Description of the allowed names."""
+        first = f", the first {self.first_description}" if self.first else ""
+        return f"1 to {self.longest} {self.description}{first}"
 
-    def alien_in(self, name: str) -> str:
-        """Return the first character of *name* that is not allowed where it stands, or ""."""
-        alien = _other_than(self.members).search(name)
-        if alien is None and self.first:
-            alien = _other_than(self.first).match(name)
-        return alien[0] if alien is not None else ""
+    def invalid_character(self, name: str) -> str:
+        """Return the first character of *name* that is not allowed at its position, or ""."""
+        invalid = _other_than(self.characters).search(name)
+        if invalid is None and self.first:
+            invalid = _other_than(self.first).match(name)
+        return invalid[0] if invalid is not None else ""
 
     def admits(self, name: str) -> bool:
         """Return whether *name* is allowed."""
-        return 0 < len(name) <= self.longest and not self.alien_in(name)
+        return 0 < len(name) <= self.longest and not self.invalid_character(name)
 
-    def with_replaced(self, name: str) -> str:
-        """Return *name* with "_" for each character that is not allowed; "" becomes "_".
+    def replace_invalid(self, name: str) -> str:
+        """Return *name* with "_" in place of each invalid character, and "_" for "".
 
-        If what comes first may not stand there, "_" comes before it. The grammar allows
-        "_", and allows it first.
+        If its first character is not allowed at the start, "_" is put before it. The grammar
+        must allow "_" everywhere.
         """
-        name = _other_than(self.members).sub("_", name) or "_"
+        name = _other_than(self.characters).sub("_", name) or "_"
         first = self.first and _other_than(self.first).match(name)
         return f"_{name}" if first else name
 
 
 @cache
-def _other_than(members: str) -> re.Pattern[str]:
-    """Return the pattern of one character that is none of *members*, of a grammar told here."""
-    return re.compile(f"[^{members}]")
+def _other_than(characters: str) -> re.Pattern[str]:
+    """Return the pattern of one character that is not among *characters*."""
+    return re.compile(f"[^{characters}]")
 
 
 @dataclass(frozen=True, slots=True)
 class ProviderGrammar:
-    """What the API of a provider of models allows, by its documentation."""
+    """Grammar of the API of a model provider, by its documentation."""
 
-    #: The code of the rule.
+    #: Code of the rule on names.
     code: str
-    #: The API, as in "Gemini's API".
+    #: Name of the API, for example "Gemini's API".
     api: str
     grammar: NameGrammar
-    #: The address of the documentation.
+    #: URL of the documentation.
     source: str
 
 
@@ -94,7 +94,7 @@ PROVIDERS = (
         NameGrammar(128, *_LETTERS_TO_DASH),
         "https://platform.claude.com/docs/en/api/messages/create",
     ),
-    # The guide says less than the reference, and clients were written by it.
+    # The guide allows less than the reference, and clients follow it.
     ProviderGrammar(
         "TOOL_NAME_ANTHROPIC_GUIDE",
         "Anthropic's guide to tools",
@@ -122,10 +122,10 @@ PROVIDERS = (
 )
 
 
-#: What most fonts draw as they do an ASCII letter or mark: Cyrillic, Greek, Armenian and
-#: Latin letters, dashes, dots and low lines. After Unicode Technical Standard 39,
-#: "Unicode Security Mechanisms", confusables.txt. Escaped, so that readers see which is which.
-_DRAWN_AS = {
+#: Characters that most fonts draw like an ASCII character: Cyrillic, Greek, Armenian and Latin
+#: letters, dashes, dots and low lines. From Unicode Technical Standard 39, "Unicode Security
+#: Mechanisms", confusables.txt. Escaped, so that readers can tell them apart.
+_LOOKALIKES = {
     "-": "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58",
     ".": "\u2024",
     "A": "\u0410\u0391",
@@ -168,39 +168,39 @@ _DRAWN_AS = {
     "y": "\u0443\u03b3",
 }
 
-_ASCII_OF: Mapping[str, str] = MappingProxyType(
-    {each: drawn_as for drawn_as, several in _DRAWN_AS.items() for each in several}
+_ASCII_LOOKALIKES: Mapping[str, str] = MappingProxyType(
+    {character: ascii_ for ascii_, characters in _LOOKALIKES.items() for character in characters}
 )
 
 
-def look_alike(character: str) -> str:
-    """Return the ASCII letter, digit or mark that *character* looks like, or "".
+def ascii_lookalike(character: str) -> str:
+    """Return the ASCII character that *character* looks like, or "".
 
-    Wide, mathematical and circled forms are told by their compatibility decomposition.
+    Wide, mathematical and circled forms are found by compatibility decomposition.
     """
     if character.isascii():
         return ""
-    known = _ASCII_OF.get(character)
+    known = _ASCII_LOOKALIKES.get(character)
     if known is not None:
         return known
     plain = unicodedata.normalize("NFKC", character)
     return plain if len(plain) == 1 and plain.isascii() and plain.isprintable() else ""
 
 
-def named(characters: Iterable[str]) -> list[str]:
-    """Return each of *characters* with its name, as in ``"é" (U+00E9 ...)``."""
-    return [_named(each) for each in characters]
+def describe_characters(characters: Iterable[str]) -> list[str]:
+    """Return each of *characters* with its code and name, such as ``"é" (U+00E9 ...)``."""
+    return [_describe(character) for character in characters]
 
 
 @lru_cache(maxsize=4096)
-def _named(character: str) -> str:
+def _describe(character: str) -> str:
     name = unicodedata.name(character, "")
     code = f"U+{ord(character):04X}"
     if character.isascii() and character.isprintable():
         return f'"{character}"' if character not in ' "' else f"a {name.lower()}"
     shown = f'"{character}" ' if character.isprintable() else ""
-    alike = look_alike(character)
-    looks = f', which looks like "{alike}"' if alike.strip() else ""
+    lookalike = ascii_lookalike(character)
+    looks = f', which looks like "{lookalike}"' if lookalike.strip() else ""
     return (
         f"{shown}({code}{' ' + name if name else ''}{looks})"
         if shown

@@ -1,4 +1,4 @@
-"""Texts that stand for bytes: base64, ``data:`` URIs, and the media types beside them."""
+"""Encodings in texts: base64, ``data:`` URIs, media types and ISO 8601 timestamps."""
 
 import re
 from dataclasses import dataclass
@@ -11,76 +11,75 @@ from sidecheck_server.core.formats.dates import is_date_time
 __all__ = ["DataUri", "base64_fault", "is_iso_8601", "is_media_type", "read_data_uri"]
 
 _ALPHABET = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
-_ALIEN = re.compile(r"[^A-Za-z0-9+/]")
+_INVALID_CHARACTER = re.compile(r"[^A-Za-z0-9+/]")
 _PADDING = re.compile(r"={1,2}")
 _PADDINGS = ("", "=", "==")
 
-#: RFC 6838, section 4.2, with parameters as RFC 2045, section 5.1, has them.
+#: RFC 6838, section 4.2, with the parameters of RFC 2045, section 5.1.
 _RESTRICTED_NAME = r"[A-Za-z0-9][A-Za-z0-9!#$&\-^_.+]{0,126}"
 _VALUE = r"[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,128}"
 _MEDIA_TYPE = re.compile(
     rf"{_RESTRICTED_NAME}/{_RESTRICTED_NAME}"
     rf'(?:[ \t]*;[ \t]*{_VALUE}=(?:{_VALUE}|"[^"\\\x00-\x1f]{{0,256}}"))*+[ \t]*'
 )
-_LONGEST_MEDIA_TYPE = 512
+_MAX_MEDIA_TYPE_CHARACTERS = 512
 
 
 def base64_fault(text: str, budget: Budget) -> str:
-    """Return what is wrong with *text* as base64, or "".
+    """Return why *text* is not base64, or "".
 
-    It is base64 of RFC 4648, section 4: that alphabet, padded, and nothing else such as
-    line feeds. Bits that nothing is made of may be set (section 3.5). No character of
-    *text* is told.
+    The encoding is that of RFC 4648, section 4, with padding and without line feeds. Unused
+    bits may be set (section 3.5). The fault does not quote *text*.
     """
     spend(budget, len(text) // 16 + 20)
     if len(text) % 4 or not text.isascii():
-        return _why(text)
-    # Decoding takes seven times as long, and nobody wants the bytes.
-    left = text.encode().translate(None, _ALPHABET).decode()
-    return "" if left in _PADDINGS and text.endswith(left) else _why(text)
+        return _fault_of(text)
+    # Decoding would take seven times as long.
+    rest = text.encode().translate(None, _ALPHABET).decode()
+    return "" if rest in _PADDINGS and text.endswith(rest) else _fault_of(text)
 
 
-def _why(text: str) -> str:
-    alien = _ALIEN.search(text)
-    if alien is None:
+def _fault_of(text: str) -> str:
+    invalid = _INVALID_CHARACTER.search(text)
+    if invalid is None:
         return f"it has {len(text)} characters, which is not a multiple of 4: padding is missing"
-    at = alien.start()
-    match alien[0]:
+    position = invalid.start()
+    match invalid[0]:
         case "=":
-            padding = _PADDING.match(text, at)
+            padding = _PADDING.match(text, position)
             assert padding is not None
             if padding.end() < len(text):
-                return f"the padding at position {at} is not the end"
-            return f"it has {at} characters before its padding, which does not fit"
+                return f"the padding at position {position} is not the end"
+            return f"it has {position} characters before its padding, which does not fit"
         case "-" | "_":
-            return f"position {at} has a character of base64url, which is another encoding"
+            return f"position {position} has a character of base64url, which is another encoding"
         case " " | "\t" | "\r" | "\n":
-            return f"position {at} is white space"
-        case ":" if text[:at] == "data":
+            return f"position {position} is white space"
+        case ":" if text[:position] == "data":
             return "it is a data: URI, not the data alone"
         case _:
-            return f"position {at} has a character that is not in the alphabet"
+            return f"position {position} has a character that is not in the alphabet"
 
 
 def is_media_type(text: str) -> bool:
-    """Return whether *text* is a media type such as ``image/png``, perhaps with parameters."""
-    return len(text) <= _LONGEST_MEDIA_TYPE and _MEDIA_TYPE.fullmatch(text) is not None
+    """Return whether *text* is a media type such as ``image/png``, with or without parameters."""
+    return len(text) <= _MAX_MEDIA_TYPE_CHARACTERS and _MEDIA_TYPE.fullmatch(text) is not None
 
 
 @dataclass(frozen=True, slots=True)
 class DataUri:
-    """A ``data:`` URI that was read (RFC 2397)."""
+    """Parts of a ``data:`` URI (RFC 2397)."""
 
-    #: Its media type without parameters, in lower case; "" if it has none.
+    #: Media type without parameters, in lower case; "" if it has none.
     media_type: str
-    #: Whether its data is said to be base64.
+    #: Whether it declares its data as base64.
     base64: bool
-    #: The data, as it stands after percent-encoding is undone.
+    #: Percent-decoded data.
     data: str
 
 
 def read_data_uri(uri: str, budget: Budget) -> DataUri | None:
-    """Return what the ``data:`` URI *uri* holds, or None if it is not a whole one."""
+    """Return the parts of the ``data:`` URI *uri*, or None if it is malformed."""
     spend(budget, len(uri) // 16 + 20)
     head, comma, data = uri.partition(",")
     scheme, _, kind = head.partition(":")
@@ -88,29 +87,28 @@ def read_data_uri(uri: str, budget: Budget) -> DataUri | None:
         return None
     media_type, *parameters = kind.split(";")
     if "%" in data:
-        # Undoing it takes a few steps for each character that is encoded.
+        # Decoding takes a few steps for each encoded character.
         spend(budget, 8 * data.count("%"))
         data = unquote(data)
-    encoded = bool(parameters) and parameters[-1].strip().lower() == "base64"
-    return DataUri(media_type.strip().lower(), encoded, data)
+    is_base64 = bool(parameters) and parameters[-1].strip().lower() == "base64"
+    return DataUri(media_type.strip().lower(), is_base64, data)
 
 
-_LONGEST = 64
+_MAX_TIMESTAMP_CHARACTERS = 64
 
 
 def is_iso_8601(text: str) -> bool:
-    """Return whether *text* is a date, or a date and time, of ISO 8601 from year 0001 to 9999.
+    """Return whether *text* is an ISO 8601 date or date and time of the years 0001 to 9999.
 
-    Periods and times without a date are no moments. Texts of more than 64 characters
-    are none.
+    Periods, times without a date and texts of more than 64 characters are not.
     """
-    if len(text) > _LONGEST or not text.isascii() or text != text.strip():
+    if len(text) > _MAX_TIMESTAMP_CHARACTERS or not text.isascii() or text != text.strip():
         return False
     if is_date_time(text):
         return True
-    date, mark, _ = text.partition("T")
-    if not mark and not date.replace("-", "").replace("W", "").isdecimal():
-        # The library takes any character between date and time.
+    date, separator, _ = text.partition("T")
+    if not separator and not date.replace("-", "").replace("W", "").isdecimal():
+        # `datetime` accepts any separator between date and time.
         return False
     try:
         datetime.fromisoformat(text)

@@ -86,7 +86,7 @@ def _fault(text: bytes, said: str, offset: int) -> tuple[str, bytes, int]:
 
 def _not_json(fault: str, text: bytes = b"", offset: int | None = None) -> Violation:
     where = "" if offset is None else f" at {_place(text, offset)}"
-    return Violation("", "", "", "PAYLOAD_NOT_JSON", f"not JSON: {fault}{where}", clause="RFC 8259")
+    return Violation("", "", "", "PAYLOAD_NOT_JSON", f"not JSON: {fault}{where}", spec_url="https://www.rfc-editor.org/rfc/rfc8259")
 
 
 def _out_of_range(text: bytes) -> Violation:
@@ -98,7 +98,7 @@ def _out_of_range(text: bytes) -> Violation:
         "",
         "NUMBER_OUT_OF_RANGE",
         f"the number{where} is too large to be represented",
-        clause="RFC 7493, section 2.2",
+        spec_url="https://www.rfc-editor.org/rfc/rfc7493#section-2.2",
     )
 
 

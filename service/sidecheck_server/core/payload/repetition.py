@@ -112,5 +112,5 @@ def _repeated(pointer: str) -> Violation:
         keyword="",
         code="DUPLICATE_KEY",
         message="the object has this key more than once; readers would disagree which one counts",
-        clause="RFC 8259, section 4; RFC 7493, section 2.3",
+        spec_url="https://www.rfc-editor.org/rfc/rfc8259#section-4",
     )

@@ -1,10 +1,10 @@
-"""Replies: what to answer a call or a result that is invalid, in the words of the protocol.
+"""Error responses to invalid tool calls, and to invalid results in place of them.
 
-A malformed request and an unknown tool are faults of the protocol, and are answered with
-a JSON-RPC error. Invalid arguments are a fault that the model can mend: since 2025-11-25
-they are answered with a result that is an error (MCP 2025-11-25, server/tools, "Error
-Handling"; SEP-1303). Before, the same section lists both "Invalid arguments" as errors of
-the protocol and "Invalid input data" as errors of the tool: so there are both replies.
+A malformed request and an unknown tool are protocol errors: the response is a JSON-RPC
+error. Invalid arguments are an error that the model can correct; since 2025-11-25 the
+response is a result with ``isError`` (MCP 2025-11-25, server/tools, "Error Handling";
+SEP-1303). In earlier versions the same section lists "Invalid arguments" as a protocol error
+and "Invalid input data" as a tool error, so both responses are built.
 """
 
 from dataclasses import dataclass, replace
@@ -19,8 +19,8 @@ from sidecheck_server.core.mcp.error_objects import (
     PARSE_ERROR,
     TITLES,
     UNSUPPORTED_VERSION,
-    cut,
-    data_of,
+    shorten,
+    violations_data,
 )
 from sidecheck_server.core.tool_error_text import (
     brief_error_text,
@@ -30,143 +30,146 @@ from sidecheck_server.core.tool_error_text import (
 from sidecheck_server.core.types import Severity, Verdict
 
 __all__ = [
-    "Reply",
-    "reply_to_arguments",
-    "reply_to_malformed",
-    "reply_to_no_object",
-    "reply_to_result",
-    "unknown_tool",
+    "ErrorResponse",
+    "invalid_arguments_response",
+    "invalid_result_response",
+    "malformed_call_response",
+    "non_object_arguments_response",
+    "unknown_tool_error",
 ]
 
-_ERRORS_OF_TOOLS_SINCE = "2025-11-25"
+_TOOL_ERRORS_ONLY_SINCE = "2025-11-25"
 _RESULT_TYPE_SINCE = "2026-07-28"
 
 _INPUT = "Input validation error: "
 _OUTPUT = "Output validation error: "
 
-_MOST_TOLD = 8
-"""How many violations an error tells."""
+_MAX_VIOLATIONS = 8
+"""Largest number of violations in the data of an error."""
 
-_LONGEST_UNKNOWN = 300
-"""The longest error for an unknown tool, in bytes: it travels in the metadata of a status."""
+_MAX_UNKNOWN_TOOL_BYTES = 300
+"""Longest error for an unknown tool: it travels in the metadata of a gRPC status."""
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
-    """What to answer in place of a result; empty where that is not to be."""
+class ErrorResponse:
+    """Response to send in place of a result; fields that do not apply are empty."""
 
-    #: A text for the model that made the call.
+    #: Text for the model that made the call.
     tool_error_text: str = ""
-    #: A ``CallToolResult`` with ``isError``, as JSON text.
+    #: ``CallToolResult`` with ``isError``, as JSON text.
     call_tool_result: bytes = b""
     #: The ``error`` of a JSON-RPC response, as JSON text.
     json_rpc_error: bytes = b""
 
 
-def reply_to_arguments(
-    verdict: Verdict, version: str, *, tool: str | None = None, tells: bool = True
-) -> Reply:
-    """Return the reply to a call whose arguments got *verdict*, an invalid one.
+def invalid_arguments_response(
+    verdict: Verdict, version: str, *, tool: str | None = None, explain: bool = True
+) -> ErrorResponse:
+    """Return the response to a call whose arguments have the invalid *verdict*.
 
-    It says what is wrong only if it *tells*.
+    Without *explain* it does not list violations.
     """
-    text = tool_error_text(verdict, tool=tool) if tells else ""
-    tells = tells and _is_explained(verdict)
-    said = _INPUT + (text if tells else brief_error_text(tool=tool))
+    text = tool_error_text(verdict, tool=tool) if explain else ""
+    explain = explain and _has_details(verdict)
+    message = _INPUT + (text if explain else brief_error_text(tool=tool))
     error = b""
-    if version < _ERRORS_OF_TOOLS_SINCE:
-        error = _protocol_error(verdict, f"/{ARGUMENTS}", tells=tells)
-    return Reply(text, _error_result(said, version), error)
+    if version < _TOOL_ERRORS_ONLY_SINCE:
+        error = _protocol_error(verdict, f"/{ARGUMENTS}", explain=explain)
+    return ErrorResponse(text, _error_result(message, version), error)
 
 
-def reply_to_malformed(
+def malformed_call_response(
     verdict: Verdict,
     arguments: Verdict | None = None,
     *,
     tool: str | None = None,
-    tells: bool = True,
+    explain: bool = True,
     versions: tuple[str, str] | None = None,
-) -> Reply:
-    """Return the reply to a call that breaks the protocol, as the *verdict* on its params says.
+) -> ErrorResponse:
+    """Return the response to a call whose params have the invalid *verdict*.
 
-    *arguments* is the verdict on the arguments alone, if they were judged. *versions* are
-    the protocol version by which it was judged and the one that it asks for.
+    *arguments* is the verdict on the arguments alone, if they were validated. *versions*
+    are the protocol version of the check and the one that the call names.
     """
     text = ""
-    if arguments is not None and tells:
+    if arguments is not None and explain:
         text = tool_error_text(arguments, tool=tool)
-    error = _protocol_error(verdict, "", tells=tells, versions=versions)
-    return Reply(text, json_rpc_error=error)
+    error = _protocol_error(verdict, "", explain=explain, versions=versions)
+    return ErrorResponse(text, json_rpc_error=error)
 
 
-def reply_to_no_object(verdict: Verdict, *, tool: str | None = None, tells: bool = True) -> Reply:
-    """Return the reply to a call whose arguments got *verdict*, and are not even an object."""
-    text = tool_error_text(verdict, tool=tool) if tells else ""
-    return Reply(text, json_rpc_error=_protocol_error(verdict, f"/{ARGUMENTS}", tells=tells))
+def non_object_arguments_response(
+    verdict: Verdict, *, tool: str | None = None, explain: bool = True
+) -> ErrorResponse:
+    """Return the response to a call with the invalid *verdict*: its arguments are no object."""
+    text = tool_error_text(verdict, tool=tool) if explain else ""
+    error = _protocol_error(verdict, f"/{ARGUMENTS}", explain=explain)
+    return ErrorResponse(text, json_rpc_error=error)
 
 
 def _protocol_error(
-    verdict: Verdict, prefix: str, *, tells: bool, versions: tuple[str, str] | None = None
+    verdict: Verdict, prefix: str, *, explain: bool, versions: tuple[str, str] | None = None
 ) -> bytes:
-    """Return the error that tells the *verdict* on what stands at *prefix* of the params."""
+    """Return the JSON-RPC error for the *verdict* on the part of the params at *prefix*."""
     errors = [
-        replace(each, instance_location=prefix + each.instance_location)
-        for each in verdict.violations
-        if each.severity is Severity.ERROR
+        replace(violation, instance_location=prefix + violation.instance_location)
+        for violation in verdict.violations
+        if violation.severity is Severity.ERROR
     ]
-    codes = {each.code for each in errors}
+    codes = {error.code for error in errors}
     code, data = INVALID_PARAMS, {}
     if "PAYLOAD_NOT_JSON" in codes:
         code = PARSE_ERROR
     elif versions is not None and "META_PROTOCOL_VERSION" in codes:
         code = UNSUPPORTED_VERSION
         supported, requested = versions
-        data = {"supported": [supported], "requested": cut(requested)}
+        data = {"supported": [supported], "requested": shorten(requested)}
     error: dict[str, Any] = {"code": code, "message": TITLES[code]}
-    if tells and _is_explained(verdict):
-        error["message"] = f"{TITLES[code]}: {cut(errors[0].message)}"
-        data |= data_of(errors, _MOST_TOLD, truncated=verdict.truncated)
+    if explain and _has_details(verdict):
+        error["message"] = f"{TITLES[code]}: {shorten(errors[0].message)}"
+        data |= violations_data(errors, _MAX_VIOLATIONS, truncated=verdict.truncated)
     if data:
         error["data"] = data
     return msgspec.json.encode(error)
 
 
-def reply_to_result(
-    verdict: Verdict, version: str, *, tool: str | None = None, tells: bool = True
-) -> Reply:
-    """Return the reply in place of a result that got *verdict*, an invalid one.
+def invalid_result_response(
+    verdict: Verdict, version: str, *, tool: str | None = None, explain: bool = True
+) -> ErrorResponse:
+    """Return the response in place of a tool result that has the invalid *verdict*.
 
-    The text has one fixed form if all that is wrong is that structured content is missing.
+    If the only error is missing structured content, its text is a fixed one.
     """
-    errors = [each for each in verdict.violations if each.severity is Severity.ERROR]
-    if [each.code for each in errors] == ["OUTPUT_MISSING"] and not verdict.truncated:
-        said = errors[0].message
-    elif tells and _is_explained(verdict):
-        said = result_error_text(verdict, tool=tool)
+    errors = [violation for violation in verdict.violations if violation.severity is Severity.ERROR]
+    if [error.code for error in errors] == ["OUTPUT_MISSING"] and not verdict.truncated:
+        text = errors[0].message
+    elif explain and _has_details(verdict):
+        text = result_error_text(verdict, tool=tool)
     else:
-        said = brief_error_text(tool=tool, of_result=True)
-    return Reply(call_tool_result=_error_result(_OUTPUT + said, version))
+        text = brief_error_text(tool=tool, of_result=True)
+    return ErrorResponse(call_tool_result=_error_result(_OUTPUT + text, version))
 
 
-def unknown_tool(name: str) -> str:
-    """Return the error of a call to a tool that is not known, as JSON text of some 300 bytes.
+def unknown_tool_error(name: str) -> str:
+    """Return the JSON-RPC error for a call to an unknown tool, as JSON text.
 
-    *name* is cut to fit, and left out if it is "".
+    It has at most 300 bytes: *name* is cut to fit, and left out if it is "".
     """
     name = name.encode("utf-8", "backslashreplace").decode()
-    shown = name[:_LONGEST_UNKNOWN]
+    shown = name[:_MAX_UNKNOWN_TOOL_BYTES]
     while True:
-        cut = "" if shown == name else "…"
-        message = f"Unknown tool: {shown}{cut}" if name else "Unknown tool"
+        ellipsis = "" if shown == name else "…"
+        message = f"Unknown tool: {shown}{ellipsis}" if name else "Unknown tool"
         text = msgspec.json.encode({"code": INVALID_PARAMS, "message": message})
-        if len(text) <= _LONGEST_UNKNOWN:
+        if len(text) <= _MAX_UNKNOWN_TOOL_BYTES:
             return text.decode()
         shown = shown[: -max(1, len(shown) // 16)]
 
 
-def _is_explained(verdict: Verdict) -> bool:
-    """Return whether *verdict*, an invalid one, says what is wrong."""
-    return not all(each.code == DETAILS_UNAVAILABLE for each in verdict.violations)
+def _has_details(verdict: Verdict) -> bool:
+    """Return whether the invalid *verdict* explains its violations."""
+    return not all(violation.code == DETAILS_UNAVAILABLE for violation in verdict.violations)
 
 
 def _error_result(text: str, version: str) -> bytes:

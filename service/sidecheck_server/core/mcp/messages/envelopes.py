@@ -1,4 +1,4 @@
-"""Reading envelopes: what a message is, and what is wrong with it apart from its contents."""
+"""Reads envelopes of JSON-RPC messages and reports their faults."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -13,163 +13,156 @@ __all__ = ["Kind", "Message", "read_message"]
 
 
 class Kind(StrEnum):
-    """What a message is."""
+    """Kind of a message, by its envelope."""
 
     REQUEST = "request"
     NOTIFICATION = "notification"
     RESULT = "result"
     ERROR = "error"
-    #: None of these, or not to be told.
+    #: None of these, or ambiguous.
     BROKEN = "broken"
 
 
 @dataclass(slots=True)
 class Message:
-    """A message that was read. Not frozen, since making a frozen one takes far longer."""
+    """A message and its kind. Not frozen, since a frozen one takes far longer to create."""
 
     kind: Kind
-    #: Where it stands in the payload: () or, in a batch, the index alone.
+    #: Path in the payload: () or, in a batch, its index.
     path: Path
-    #: The whole message.
+    #: The decoded message.
     value: Any
-    #: The id, if it is one that a message may have.
+    #: Id of the message, if it is a valid one.
     id: str | int | None = None
-    #: The method, or for a response that of the request that it answers; "" if not known.
+    #: Method of the message or, for a response, of its request; "" if unknown.
     method: str = ""
 
 
-#: The first version in which an error response may have no id.
-_WITHOUT_ID = "2025-11-25"
-#: The errors of a request whose id could not be read.
-_UNREADABLE = (-32700, -32600)
+#: First version in which an error response may have no id.
+_OPTIONAL_ID_SINCE = "2025-11-25"
+#: Codes of errors about requests whose id could not be read.
+_UNREADABLE_CODES = (-32700, -32600)
 _MISSING = object()
-# Looking a member of an enumeration up takes longer than making a message.
-_REQUEST, _NOTIFICATION, _ANSWER = Kind.REQUEST, Kind.NOTIFICATION, Kind.RESULT
+# Attribute access on an enumeration takes longer than creating a message.
+_REQUEST, _NOTIFICATION, _RESULT = Kind.REQUEST, Kind.NOTIFICATION, Kind.RESULT
 
 
 def read_message(value: Any, path: Path, findings: Findings) -> Message:
-    """Return the message that *value* at *path* is, and tell *findings* what its envelope lacks.
+    """Return the message of *value*, at *path*, and report the faults of its envelope.
 
-    Contents of the wrong JSON type are told too; whoever judges them looks again.
+    Params and results of the wrong JSON type are reported here, and not by the checks of
+    the contents.
     """
     if type(value) is not dict:
-        found = _shown(value, findings)
-        _tell(findings, envelope.NOT_OBJECT, path, (), f"expected a message, found {found}")
+        found = _found(value, findings)
+        _report(findings, envelope.NOT_OBJECT, path, (), f"expected a message, found {found}")
         return Message(Kind.BROKEN, path, value)
     if value.get("jsonrpc") != "2.0":
-        _tell_version(value, path, findings)
+        _report_version(value, path, findings)
     if "method" in value:
-        return _asking(value, path, findings)
+        return _read_request(value, path, findings)
     if "result" in value:
-        return _result(value, path, findings)
+        return _read_result(value, path, findings)
     if "error" in value:
-        if value.get("id", _MISSING) is _MISSING and findings.context.version >= _WITHOUT_ID:
+        if value.get("id", _MISSING) is _MISSING and findings.context.version >= _OPTIONAL_ID_SINCE:
             return Message(Kind.ERROR, path, value)
-        return Message(Kind.ERROR, path, value, _id_of(value, path, findings))
-    said = "expected a method, a result or an error, found none of them"
-    _tell(findings, envelope.KIND_UNCLEAR, path, (), said)
+        return Message(Kind.ERROR, path, value, _read_id(value, path, findings))
+    message = 'expected one of "method", "result" and "error", found none'
+    _report(findings, envelope.KIND_UNCLEAR, path, (), message)
     return Message(Kind.BROKEN, path, value)
 
 
-def _asking(value: dict[str, Any], path: Path, findings: Findings) -> Message:
-    """Return the request or notification that *value* is."""
+def _read_request(value: dict[str, Any], path: Path, findings: Findings) -> Message:
+    """Return the request or notification of *value*."""
     method = value["method"]
     if "result" in value or "error" in value:
         name = "result" if "result" in value else "error"
-        said = f'a message with a method is a request or a notification, without "{name}"'
-        _tell(findings, envelope.METHOD_WITH_ANSWER, path, (name,), said)
+        message = f'a message with "method" must not have "{name}"'
+        _report(findings, envelope.METHOD_WITH_ANSWER, path, (name,), message)
         return Message(Kind.BROKEN, path, value)
     if type(method) is not str:
-        found = _shown(method, findings)
-        said = f"expected the name of a method, found {found}"
-        _tell(findings, envelope.METHOD_TYPE, path, ("method",), said)
+        found = _found(method, findings)
+        message = f"expected the name of a method, found {found}"
+        _report(findings, envelope.METHOD_TYPE, path, ("method",), message)
         return Message(Kind.BROKEN, path, value)
     params = value.get("params", _MISSING)
     if params is not _MISSING and type(params) is not dict:
-        found = _shown(params, findings)
-        _tell(
-            findings, envelope.PARAMS_TYPE, path, ("params",), f"expected an object, found {found}"
-        )
+        message = f"expected an object, found {_found(params, findings)}"
+        _report(findings, envelope.PARAMS_TYPE, path, ("params",), message)
     if "id" not in value:
         return Message(_NOTIFICATION, path, value, None, method)
     if method.startswith("notifications/"):
-        said = (
-            f"expected no id, since this is a notification, found {_shown(value['id'], findings)}"
-        )
-        _tell(findings, envelope.NOTIFICATION_WITH_ID, path, ("id",), said)
-        # JSON-RPC takes it for a request all the same, and it is answered as one.
-        known = type(value["id"]) is int or type(value["id"]) is str
-        return Message(_REQUEST, path, value, value["id"] if known else None, method)
+        found = _found(value["id"], findings)
+        message = f"a notification must have no id, found {found}"
+        _report(findings, envelope.NOTIFICATION_WITH_ID, path, ("id",), message)
+        # By JSON-RPC it is a request nevertheless, and due a response.
+        is_id = type(value["id"]) is int or type(value["id"]) is str
+        return Message(_REQUEST, path, value, value["id"] if is_id else None, method)
     id_ = value["id"]
     if type(id_) is not int and type(id_) is not str:
-        id_ = _id_of(value, path, findings)
+        id_ = _read_id(value, path, findings)
     return Message(_REQUEST, path, value, id_, method)
 
 
-def _result(value: dict[str, Any], path: Path, findings: Findings) -> Message:
+def _read_result(value: dict[str, Any], path: Path, findings: Findings) -> Message:
     if "error" in value:
-        said = "a response has a result or an error, not both"
-        _tell(findings, envelope.RESULT_WITH_ERROR, path, ("error",), said)
+        message = 'a response must have either "result" or "error", not both'
+        _report(findings, envelope.RESULT_WITH_ERROR, path, ("error",), message)
         return Message(Kind.BROKEN, path, value)
     if type(value["result"]) is not dict:
-        found = _shown(value["result"], findings)
-        _tell(
-            findings, envelope.RESULT_TYPE, path, ("result",), f"expected an object, found {found}"
-        )
-    return Message(_ANSWER, path, value, _id_of(value, path, findings))
+        message = f"expected an object, found {_found(value['result'], findings)}"
+        _report(findings, envelope.RESULT_TYPE, path, ("result",), message)
+    return Message(_RESULT, path, value, _read_id(value, path, findings))
 
 
-def _id_of(value: dict[str, Any], path: Path, findings: Findings) -> str | int | None:
+def _read_id(value: dict[str, Any], path: Path, findings: Findings) -> str | int | None:
     id_ = value.get("id", _MISSING)
     if type(id_) is int or type(id_) is str:
         return id_
-    # JSON Schema, and so the published one, takes 1.0 for an integer.
+    # In JSON Schema, and so in the published schema, 1.0 is an integer.
     if type(id_) is float and id_.is_integer():
         return int(id_)
     if id_ is _MISSING:
-        said = "expected the id of the request that this answers"
-        _tell(findings, envelope.ID_MISSING, path, (), said)
+        message = "expected the id of the request"
+        _report(findings, envelope.ID_MISSING, path, (), message)
     elif id_ is not None:
-        found = _shown(id_, findings)
-        said = f"expected a string or an integer, found {found}"
-        _tell(findings, envelope.ID_TYPE, path, ("id",), said)
-    elif not _answers_unreadable(value, findings.context.version):
-        _tell(
-            findings, envelope.ID_NULL, path, ("id",), "expected a string or an integer, found null"
-        )
+        message = f"expected a string or an integer, found {_found(id_, findings)}"
+        _report(findings, envelope.ID_TYPE, path, ("id",), message)
+    elif not _is_error_without_id(value, findings.context.version):
+        message = "expected a string or an integer, found null"
+        _report(findings, envelope.ID_NULL, path, ("id",), message)
     return None
 
 
-def _answers_unreadable(value: dict[str, Any], version: str) -> bool:
-    """Return whether *value* is the error response to a request whose id could not be read.
+def _is_error_without_id(value: dict[str, Any], version: str) -> bool:
+    """Return whether *value* is the error response to a request with an unreadable id.
 
-    JSON-RPC 2.0, section 5, wants its id to be null. The published schemas forbid that
-    and, until 2025-11-25, leave nothing else either.
+    JSON-RPC 2.0, section 5, requires its id to be null. The published schemas forbid null
+    and, until 2025-11-25, allow nothing else instead.
     """
     error = value.get("error")
     return (
-        version < _WITHOUT_ID
+        version < _OPTIONAL_ID_SINCE
         and "method" not in value
         and isinstance(error, dict)
-        and error.get("code") in _UNREADABLE
+        and error.get("code") in _UNREADABLE_CODES
     )
 
 
-def _shown(value: Any, findings: Findings) -> str:
+def _found(value: Any, findings: Findings) -> str:
     return Values(hidden=findings.context.hide_values).found(value)
 
 
-def _tell_version(value: dict[str, Any], path: Path, findings: Findings) -> None:
+def _report_version(value: dict[str, Any], path: Path, findings: Findings) -> None:
     if "jsonrpc" in value:
-        found = _shown(value["jsonrpc"], findings)
-        said = f'expected "2.0", found {found}'
-        _tell(findings, envelope.VERSION, path, ("jsonrpc",), said)
+        message = f'expected "2.0", found {_found(value["jsonrpc"], findings)}'
+        _report(findings, envelope.VERSION, path, ("jsonrpc",), message)
     else:
-        said = 'expected the member "jsonrpc", which is "2.0"'
-        _tell(findings, envelope.VERSION, path, (), said, "jsonrpc")
+        message = 'missing required property "jsonrpc"; expected "2.0"'
+        _report(findings, envelope.VERSION, path, (), message, "jsonrpc")
 
 
-def _tell(
-    findings: Findings, rule: Rule, path: Path, at: Path, message: str, near: str = ""
+def _report(
+    findings: Findings, rule: Rule, path: Path, at: Path, message: str, suggestion: str = ""
 ) -> None:
-    findings.tell(rule, path, Fault(at, message, near))
+    findings.report(rule, path, Fault(at, message, suggestion))

@@ -1,4 +1,4 @@
-"""Replies: the JSON-RPC error responses that messages with errors deserve."""
+"""JSON-RPC error responses to messages that have errors."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -14,29 +14,29 @@ from sidecheck_server.core.mcp.error_objects import (
     PARSE_ERROR,
     TITLES,
     UNSUPPORTED_VERSION,
-    cut,
-    data_of,
+    shorten,
+    violations_data,
 )
 from sidecheck_server.core.mcp.messages.envelopes import Kind, Message
 from sidecheck_server.core.mcp.rules import envelope
 from sidecheck_server.core.mcp.versions import VERSIONS
 from sidecheck_server.core.types import Severity, Verdict, Violation
 
-__all__ = ["reply_to"]
+__all__ = ["build_error_response"]
 
-_MOST = 20
-"""How many violations a reply lists."""
+_MAX_VIOLATIONS = 20
+"""Largest number of violations in the data of an error."""
 
-#: The first version that lets an error response without an id, rather than with null.
-_WITHOUT_ID = "2025-11-25"
-#: The first version with an error for unsupported versions.
-_DISCOVERY = "2026-07-28"
-_VERSION_LENGTH = 64
-_ANSWERS = frozenset({"result", "error"})
+#: First version in which an error response may have no id, rather than null.
+_OPTIONAL_ID_SINCE = "2025-11-25"
+#: First version with an error for unsupported protocol versions.
+_UNSUPPORTED_VERSION_SINCE = "2026-07-28"
+_MAX_VERSION_CHARACTERS = 64
+_RESPONSE_KEYS = frozenset({"result", "error"})
 _VERSION = "io.modelcontextprotocol/protocolVersion"
 
-_ENVELOPE = frozenset(rule.code for rule in envelope.RULES)
-_METHOD = frozenset(
+_ENVELOPE_CODES = frozenset(rule.code for rule in envelope.ENVELOPE_RULES)
+_METHOD_CODES = frozenset(
     {
         envelope.UNKNOWN.code,
         envelope.NOT_IN_VERSION.code,
@@ -47,102 +47,114 @@ _METHOD = frozenset(
 )
 
 
-def reply_to(
+def build_error_response(
     messages: Sequence[Message], verdict: Verdict, version: str, *, hide_values: bool = False
 ) -> bytes:
-    """Return what to send to who sent *messages*, as JSON text, or b"" if nothing is due.
+    """Return the error response to *messages*, as JSON text, or b"" if none is due.
 
-    Each request with an error in *verdict* is due an error response, whose ``data`` list
-    the first of its errors: ``{"violations": [{"code", "pointer", "message"}]}``, with
-    pointers into that request. So is a text that is not JSON, of which there are no
-    messages. Notifications and responses have none. A batch has an array of them. If there
-    are more errors than are listed, the data say so in ``truncated``. With *hide_values* no
-    value but the id is repeated, unless it is one that the protocol defines.
+    An error response is due for each request with an error in *verdict*, and for a text that
+    is not JSON, which has no messages; never for notifications and responses. A batch has an
+    array of responses.
+
+    The ``data`` of an error list its first violations, ``{"violations": [{"code",
+    "pointer", "message"}]}``, with pointers into the request, and ``truncated`` if there are
+    more. With *hide_values* no values of the message are repeated, except the id and those
+    that the protocol defines.
     """
-    errors = [one for one in verdict.violations if one.severity is Severity.ERROR]
+    errors = [violation for violation in verdict.violations if violation.severity is Severity.ERROR]
     if not errors:
         return b""
     if not messages:
-        not_json = any(one.code == "PAYLOAD_NOT_JSON" for one in errors)
+        not_json = any(error.code == "PAYLOAD_NOT_JSON" for error in errors)
         code = PARSE_ERROR if not_json else INVALID_REQUEST
-        return _encoded(_response(code, None, errors[0], errors, version))
+        return _encode(_response(code, None, errors[0], errors, version))
     if messages[0].path == ():
-        reply = _reply(messages[0], errors, version, hide_values=hide_values)
-        return b"" if reply is None else _encoded(reply)
-    # A batch may have tens of thousands of messages, and few of them errors.
-    below = _by_message(errors)
-    replies = [
-        reply
-        for index in sorted(below)
-        if (reply := _reply(messages[index], below[index], version, hide_values=hide_values))
+        response = _response_to(messages[0], errors, version, hide_values=hide_values)
+        return b"" if response is None else _encode(response)
+    # A batch may have tens of thousands of messages, few of them with errors.
+    by_index = _errors_by_index(errors)
+    responses = [
+        response
+        for index in sorted(by_index)
+        if (
+            response := _response_to(
+                messages[index], by_index[index], version, hide_values=hide_values
+            )
+        )
         is not None
     ]
-    return _encoded(replies) if replies else b""
+    return _encode(responses) if responses else b""
 
 
-def _by_message(errors: Iterable[Violation]) -> dict[int, list[Violation]]:
-    """Return *errors* in a batch by the index of the message, with pointers into that."""
-    found: dict[int, list[Violation]] = defaultdict(list)
-    for one in errors:
-        index, slash, inner = one.instance_location[1:].partition("/")
-        found[int(index)].append(replace(one, instance_location=slash + inner))
-    return found
+def _errors_by_index(errors: Iterable[Violation]) -> dict[int, list[Violation]]:
+    """Return *errors* in a batch by the index of the message, located in that message."""
+    by_index: dict[int, list[Violation]] = defaultdict(list)
+    for error in errors:
+        index, slash, inner = error.instance_location[1:].partition("/")
+        by_index[int(index)].append(replace(error, instance_location=slash + inner))
+    return by_index
 
 
-def _reply(
+def _response_to(
     message: Message, errors: list[Violation], version: str, *, hide_values: bool
 ) -> dict[str, Any] | None:
-    """Return the response to *message*, or None if it is due none."""
+    """Return the response to *message*, or None if none is due."""
     if not errors or not _is_due(message):
         return None
-    if broken := [one for one in errors if one.code in _ENVELOPE]:
-        return _response(INVALID_REQUEST, message, broken[0], errors, version)
-    asked = _requested(message, version) if version >= _DISCOVERY else None
-    if asked is not None and (asked in VERSIONS or not hide_values):
+    if of_envelope := [error for error in errors if error.code in _ENVELOPE_CODES]:
+        return _response(INVALID_REQUEST, message, of_envelope[0], errors, version)
+    requested = _other_version(message, version) if version >= _UNSUPPORTED_VERSION_SINCE else None
+    if requested is not None and (requested in VERSIONS or not hide_values):
         response = _response(UNSUPPORTED_VERSION, message, errors[0], errors, version)
-        response["error"]["data"] |= {"supported": [version], "requested": asked}
+        response["error"]["data"] |= {"supported": [version], "requested": requested}
         return response
-    if unknown := [one for one in errors if one.code in _METHOD]:
-        return _response(METHOD_NOT_FOUND, message, unknown[0], errors, version)
+    if of_method := [error for error in errors if error.code in _METHOD_CODES]:
+        return _response(METHOD_NOT_FOUND, message, of_method[0], errors, version)
     return _response(INVALID_PARAMS, message, errors[0], errors, version)
 
 
 def _is_due(message: Message) -> bool:
     if message.kind is not Kind.BROKEN:
         return message.kind is Kind.REQUEST
-    # What might be a response is not answered, lest two peers answer each other for ever.
+    # A possible response gets no response, lest two peers respond to each other for ever.
     value = message.value
-    return not isinstance(value, dict) or "method" in value or not _ANSWERS & value.keys()
+    return not isinstance(value, dict) or "method" in value or not _RESPONSE_KEYS & value.keys()
 
 
-def _requested(message: Message, version: str) -> str | None:
-    """Return the version of the protocol that *message* asks for, if it is another one."""
+def _other_version(message: Message, version: str) -> str | None:
+    """Return the protocol version that *message* requests, if it is not *version*."""
     params = message.value.get("params")
     if not isinstance(params, dict):
         return None
     if message.method == "initialize":
-        asked = params.get("protocolVersion")
+        requested = params.get("protocolVersion")
     else:
         meta = params.get("_meta")
-        asked = meta.get(_VERSION) if isinstance(meta, dict) else None
-    return asked[:_VERSION_LENGTH] if isinstance(asked, str) and asked != version else None
+        requested = meta.get(_VERSION) if isinstance(meta, dict) else None
+    if not isinstance(requested, str) or requested == version:
+        return None
+    return requested[:_MAX_VERSION_CHARACTERS]
 
 
 def _response(
     code: int,
     message: Message | None,
-    why: Violation,
+    main_error: Violation,
     errors: Sequence[Violation],
     version: str,
 ) -> dict[str, Any]:
-    """Return the error response of *code* for *why*, one of *errors*, which its data list."""
+    """Return the response with *code* and the message of *main_error*, one of *errors*."""
     response: dict[str, Any] = {"jsonrpc": "2.0"}
     id_ = None if message is None else _id_of(message)
-    if id_ is not None or version < _WITHOUT_ID:
+    if id_ is not None or version < _OPTIONAL_ID_SINCE:
         response["id"] = id_
-    where = f" at {why.instance_location}" if why.instance_location else ""
-    said = cut(f"{TITLES[code]}{where}: {why.message}")
-    response["error"] = {"code": code, "message": said, "data": data_of(errors, _MOST)}
+    location = main_error.instance_location
+    where = f" at {location}" if location else ""
+    response["error"] = {
+        "code": code,
+        "message": shorten(f"{TITLES[code]}{where}: {main_error.message}"),
+        "data": violations_data(errors, _MAX_VIOLATIONS),
+    }
     return response
 
 
@@ -154,5 +166,5 @@ def _id_of(message: Message) -> str | int | None:
     return id_ if type(id_) is int or type(id_) is str else None
 
 
-def _encoded(reply: Any) -> bytes:
-    return msgspec.json.encode(reply)
+def _encode(response: Any) -> bytes:
+    return msgspec.json.encode(response)

@@ -1,8 +1,12 @@
-"""Schemas in tool definitions: that they are schemas, as compiling them tells.
+"""Schemas of tools.
 
-The rules have no checks but one, which asks for the schemas to be compiled. Why a schema
-cannot be compiled is told under the code of the refusal; single faults against a
-meta-schema have the code of its keyword, as those against the schema of a type.
+Compiling a schema finds the faults; only one rule has a check, which defers that compilation.
+A schema that cannot be compiled has a violation with the code of the error. A fault against
+its meta-schema has the code of the keyword, as in values of the protocol's types.
+
+Schema warnings (`core.compiler.schema_warnings`) are no errors: the schema conforms to its
+meta-schema and breaks no MUST of the protocol. A schema that no payload satisfies is a
+warning, since the input schema exists to describe the parameters that a tool expects.
 """
 
 from collections.abc import Iterator, Mapping
@@ -12,135 +16,122 @@ from typing import Any
 from sidecheck_server.core.errors import ErrorReason
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules.rule import Clause, DeferredCheck, Rule, rule
+from sidecheck_server.core.mcp.versions import has_structured_content
 from sidecheck_server.core.types import Severity
 
-__all__ = ["BY_CODE", "RULES", "RULES_FROM_schema_warnings", "clause_of", "sentence_of"]
+__all__ = ["RULES", "WARNINGS_BY_CODE", "schema_error_requirement", "schema_error_url"]
 
-# What is said of schemas: that tools have them, then that they are valid, then more.
-# Versions that do not say so much have the nearest that they say.
-_USAGE_SINCE = "2025-11-25"
-_TOOL = ("2025-06-18", "server/tools", "tool")
-_BEFORE = (_TOOL, (_USAGE_SINCE, "basic", "schema-validation"))
-_VALID = Clause("basic", "schema-validation", before=(_TOOL,))
-_REQUIREMENTS = Clause("basic", "implementation-requirements", before=(_TOOL,))
+# Early versions require only that tools have schemas; 2025-11-25 that they are valid; later
+# ones more. Each rule refers to the nearest requirement of a version.
+_SCHEMA_USAGE_SINCE = "2025-11-25"
+_TOOL_BEFORE = ("2025-06-18", "server/tools", "tool")
+_BEFORE = (_TOOL_BEFORE, (_SCHEMA_USAGE_SINCE, "basic", "schema-validation"))
+_VALIDATION = Clause("basic", "schema-validation", before=(_TOOL_BEFORE,))
+_IMPLEMENTATION = Clause("basic", "implementation-requirements", before=(_TOOL_BEFORE,))
 _REFERENCES = Clause("basic", "ref-resolution", before=_BEFORE)
 _RESOURCES = Clause("basic", "composition-keyword-resource-use", before=_BEFORE)
-
-_OUTPUT_SINCE = "2025-06-18"
+_TOOL = Clause("server/tools", "tool")
 
 
 @rule(
     ErrorReason.INVALID_SCHEMA.value,
     severity=Severity.ERROR,
-    clause=_VALID,
-    sentence="A schema is valid by its dialect: the one that it declares, or 2020-12.",
+    clause=_VALIDATION,
+    requirement="A schema MUST be valid in its dialect: the one that it declares, or 2020-12.",
     on="Tool",
 )
-def _valid(tool: Any, context: Context) -> Iterator[DeferredCheck]:
+def _valid_schemas(tool: Any, context: Context) -> Iterator[DeferredCheck]:
     if not isinstance(tool, dict):
         return
-    for member in ("inputSchema", "outputSchema"):
-        schema = tool.get(member)
-        # What is not an object, and a dialect that is not a string, the shape refuses.
-        if not isinstance(schema, dict) or (member == "outputSchema" and not _has_output(context)):
+    for name in ("inputSchema", "outputSchema"):
+        schema = tool.get(name)
+        # The type's schema rejects schemas that are no objects and dialects that are no strings.
+        if not isinstance(schema, dict):
             continue
-        if context.version >= _USAGE_SINCE and not isinstance(schema.get("$schema", ""), str):
+        if name == "outputSchema" and not has_structured_content(context.version):
             continue
-        yield DeferredCheck(schema=schema, schema_path=(member,))
+        if context.version >= _SCHEMA_USAGE_SINCE and not isinstance(
+            schema.get("$schema", ""), str
+        ):
+            continue
+        yield DeferredCheck(schema=schema, schema_path=(name,))
 
 
-def _has_output(context: Context) -> bool:
-    return context.version >= _OUTPUT_SINCE
+def _error(reason: ErrorReason, clause: Clause, requirement: str) -> Rule:
+    return Rule(reason.value, Severity.ERROR, clause, requirement, ("Tool",))
 
 
-def _refusal(reason: ErrorReason, clause: Clause, sentence: str) -> Rule:
-    return Rule(reason.value, Severity.ERROR, clause, sentence, ("Tool",))
+def _warning(code: str, requirement: str, clause: Clause = _TOOL) -> Rule:
+    return Rule(code, Severity.WARNING, clause, requirement, ("Tool",))
 
 
-RULES: tuple[Rule, ...] = (
-    _valid,
-    _refusal(
+#: INVALID_SCHEMA, and the rules of all other errors that a schema alone can cause.
+_ERRORS: tuple[Rule, ...] = (
+    _valid_schemas,
+    _error(
         ErrorReason.UNSUPPORTED_DIALECT,
-        _REQUIREMENTS,
-        "A schema declares a dialect that is supported, or one whose meta-schema was sent along.",
+        _IMPLEMENTATION,
+        "A schema MUST declare a supported dialect, or one whose meta-schema is sent along.",
     ),
-    _refusal(
+    _error(
         ErrorReason.UNRESOLVABLE_REFERENCE,
         _REFERENCES,
-        "A reference of a schema leads into the schema or a document sent along.",
+        "A reference MUST lead into the schema or a document that is sent along.",
     ),
-    _refusal(
+    _error(
         ErrorReason.REFERENCE_CYCLE,
-        _VALID,
-        "A reference of a schema does not lead back to itself at the same place of a payload.",
+        _VALIDATION,
+        "A reference MUST NOT lead back to itself at the same place of a payload.",
     ),
-    _refusal(
+    _error(
         ErrorReason.INVALID_PATTERN,
-        _VALID,
-        "A pattern of a schema is a regular expression of ECMA-262.",
+        _VALIDATION,
+        "A pattern MUST be a regular expression of ECMA-262.",
     ),
-    _refusal(
+    _error(
         ErrorReason.UNSUPPORTED_PATTERN,
         _RESOURCES,
-        "A pattern of a schema can be matched in linear time.",
+        "It MUST be possible to match a pattern in linear time.",
     ),
-    _refusal(
+    _error(
         ErrorReason.LIMIT_EXCEEDED,
         _RESOURCES,
-        "A schema lies within the bounds: size, depth, subschemas, patterns.",
+        "A schema MUST be within the limits of size, depth, subschemas and patterns.",
     ),
 )
-"""INVALID_SCHEMA, and the rules of all other refusals that a schema alone can cause."""
 
-_BY_CODE = {each.code: each for each in RULES}
+_WARNINGS: tuple[Rule, ...] = (
+    _warning("BOUNDS_IMPOSSIBLE", "A lower bound of a schema SHOULD NOT be above the upper bound."),
+    _warning(
+        "DEFAULT_REFUSED",
+        "A default SHOULD be valid against the subschema that has it.",
+        Clause("https://json-schema.org/draft/2020-12/json-schema-validation#section-9.2"),
+    ),
+    _warning(
+        "REQUIRED_IMPOSSIBLE",
+        "A property that a schema requires SHOULD be one that the object can have.",
+    ),
+    _warning(
+        "VALUES_IMPOSSIBLE",
+        "At least one of the values that a schema lists SHOULD have the type that it demands.",
+    ),
+)
+
+RULES: tuple[Rule, ...] = (*_ERRORS, *_WARNINGS)
+
+WARNINGS_BY_CODE: Mapping[str, Rule] = MappingProxyType({rule.code: rule for rule in _WARNINGS})
+"""Rules by the codes of schema warnings."""
+
+_ERRORS_BY_CODE = {rule.code: rule for rule in _ERRORS}
 
 
-def clause_of(reason: ErrorReason, version: str) -> str:
-    """Return where the rule that a refusal for *reason* tells of stands, in *version*."""
+def schema_error_url(reason: ErrorReason, version: str) -> str:
+    """Return the URL of the rule for schema errors with *reason* in *version*, or ""."""
     if reason is ErrorReason.WORKER_CRASHED:
         return ""
-    return _BY_CODE.get(reason.value, _valid).clause.at(version)
+    return _ERRORS_BY_CODE.get(reason.value, _valid_schemas).spec_url(version)
 
 
-def sentence_of(reason: ErrorReason) -> str:
-    """Return what the rule that a refusal for *reason* tells of says."""
-    return _BY_CODE.get(reason.value, _valid).sentence
-
-
-_SCHEMA_WARNINGS_TOOL = Clause("server/tools", "tool")
-
-RULES_FROM_schema_warnings: tuple[Rule, ...] = (
-    Rule(
-        "BOUNDS_IMPOSSIBLE",
-        Severity.WARNING,
-        _SCHEMA_WARNINGS_TOOL,
-        "A lower bound in a schema does not lie above the upper one.",
-        ("Tool",),
-    ),
-    Rule(
-        "DEFAULT_REFUSED",
-        Severity.WARNING,
-        Clause("https://json-schema.org/draft/2020-12/json-schema-validation#section-9.2"),
-        "A default in a schema is valid under the subschema that has it.",
-        ("Tool",),
-    ),
-    Rule(
-        "REQUIRED_IMPOSSIBLE",
-        Severity.WARNING,
-        _SCHEMA_WARNINGS_TOOL,
-        "A property that a schema requires is one that the object can have.",
-        ("Tool",),
-    ),
-    Rule(
-        "VALUES_IMPOSSIBLE",
-        Severity.WARNING,
-        _SCHEMA_WARNINGS_TOOL,
-        "Of the values that a schema lists, one at least has the type that it demands.",
-        ("Tool",),
-    ),
-)
-
-BY_CODE: Mapping[str, Rule] = MappingProxyType(
-    {rule.code: rule for rule in RULES_FROM_schema_warnings}
-)
-"""The rules by the codes of remarks."""
+def schema_error_requirement(reason: ErrorReason) -> str:
+    """Return the requirement of the rule for schema errors with *reason*."""
+    return _ERRORS_BY_CODE.get(reason.value, _valid_schemas).requirement

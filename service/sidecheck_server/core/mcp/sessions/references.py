@@ -1,4 +1,4 @@
-"""Pages of lists: cursors that the server gave, and pages that may be kept as widely."""
+"""Rules on references to earlier messages: cursors, subscription ids, elicitation ids."""
 
 import re
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any
 
 from sidecheck_server.core.mcp.context import Sender
-from sidecheck_server.core.mcp.messages import Kind
+from sidecheck_server.core.mcp.messages.envelopes import Kind
 from sidecheck_server.core.mcp.rules.rule import Fault
 from sidecheck_server.core.mcp.rules.sessions import (
     CURSOR_UNKNOWN,
@@ -17,202 +17,212 @@ from sidecheck_server.core.mcp.rules.sessions import (
     SUBSCRIPTION_NOT_ASKED,
     SUBSCRIPTION_UNKNOWN,
 )
-from sidecheck_server.core.mcp.sessions.memory import BoundedStore, Key, Seen, Tell, key_of
+from sidecheck_server.core.mcp.sessions.memory import (
+    BoundedStore,
+    Key,
+    Reporter,
+    SessionMessage,
+    key_of,
+)
 
 __all__ = ["Elicitations", "Pages", "Subscriptions"]
 
-_MOST = 10_000
-_SCOPES = frozenset({"public", "private"})
-_LISTS = frozenset(
+_MAX_CURSORS = 10_000
+_CACHE_SCOPES = frozenset({"public", "private"})
+_LIST_METHODS = frozenset(
     {"tools/list", "prompts/list", "resources/list", "resources/templates/list", "tasks/list"}
 )
 
 
 class Pages:
-    """The cursors that were given, and for each the scope of the page that gave it."""
+    """Cursors that the server issued, with the cache scopes of their pages."""
 
     def __init__(self) -> None:
-        self._given: BoundedStore[object] = BoundedStore(_MOST)
-        #: For each request of a page that has no answer yet, the cursor that it sent.
-        self._asked: BoundedStore[Key] = BoundedStore(_MOST)
+        self._issued: BoundedStore[object] = BoundedStore(_MAX_CURSORS)
+        #: Cursors of requests without a response.
+        self._requested: BoundedStore[Key] = BoundedStore(_MAX_CURSORS)
 
-    def see(self, seen: Seen, tell: Tell) -> None:
-        """Remember a cursor that is given, and hold one that is used against those."""
-        method = seen.message.method
-        if method not in _LISTS:
+    def observe(self, current: SessionMessage, report: Reporter) -> None:
+        """Store the cursor of a result, and check that of a request."""
+        method = current.message.method
+        if method not in _LIST_METHODS:
             return
-        if seen.message.kind is Kind.REQUEST:
-            cursor = seen.params.get("cursor")
+        if current.message.kind is Kind.REQUEST:
+            cursor = current.params.get("cursor")
             if not isinstance(cursor, str):
                 return
-            key = _key(method, cursor)
-            if key not in self._given and not self._given.forgot:
-                said = f"the server gave no such cursor in an answer to {method}"
-                tell(CURSOR_UNKNOWN, Fault(("params", "cursor"), said))
-            self._asked.put(_sent(seen), key)
-        elif seen.message.kind is Kind.RESULT:
-            self._page(seen, method, tell)
+            key = _cursor_key(method, cursor)
+            if key not in self._issued and not self._issued.forgot:
+                message = f"unknown cursor: no result of {method} in this session has it"
+                report(CURSOR_UNKNOWN, Fault(("params", "cursor"), message))
+            self._requested.put(_request_key(current), key)
+        elif current.message.kind is Kind.RESULT:
+            self._check_page(current, method, report)
 
-    def _page(self, seen: Seen, method: str, tell: Tell) -> None:
-        scope = seen.result.get("cacheScope")
-        used = self._asked.pop(_sent(seen))
-        before = None if used is None else self._given.get(used)
-        if isinstance(before, str) and isinstance(scope, str) and scope != before:
-            said = f"the page before this one has the cacheScope {before[:16]!r}"
-            tell(PAGE_CACHE_SCOPE, Fault(("result", "cacheScope"), said))
-        cursor = seen.result.get("nextCursor")
+    def _check_page(self, current: SessionMessage, method: str, report: Reporter) -> None:
+        scope = current.result.get("cacheScope")
+        key = self._requested.pop(_request_key(current))
+        previous = None if key is None else self._issued.get(key)
+        if isinstance(previous, str) and isinstance(scope, str) and scope != previous:
+            message = f"expected the cacheScope of the previous page, {previous[:16]!r}"
+            report(PAGE_CACHE_SCOPE, Fault(("result", "cacheScope"), message))
+        cursor = current.result.get("nextCursor")
         if isinstance(cursor, str):
-            # It may have any JSON form, also one that cannot be looked up in a set.
-            kept = scope if isinstance(scope, str) and scope in _SCOPES else None
-            self._given.put(_key(method, cursor), kept)
+            # The scope may be any JSON value, also one that is not hashable.
+            known = scope if isinstance(scope, str) and scope in _CACHE_SCOPES else None
+            self._issued.put(_cursor_key(method, cursor), known)
 
 
-def _key(method: str, cursor: str) -> Key:
+def _cursor_key(method: str, cursor: str) -> Key:
     return (method, key_of(cursor))
 
 
-def _sent(seen: Seen) -> Key:
-    return ("sent", seen.key)
+def _request_key(current: SessionMessage) -> Key:
+    return ("request", current.key)
 
 
-_ELICITATIONS_MOST = 10_000
-_MOST_IN_ONE = 100
-
-
-class Elicitations:
-    """The ids that elicitations began with."""
-
-    def __init__(self) -> None:
-        self._begun: BoundedStore[bool] = BoundedStore(_ELICITATIONS_MOST)
-
-    def see(self, seen: Seen, tell: Tell) -> None:
-        """Remember the id of an elicitation, and hold its completion against it."""
-        if not ELICITATION_ID_UNKNOWN.holds_in(seen.version):
-            return
-        match seen.message.kind:
-            case Kind.REQUEST if seen.message.method == "elicitation/create":
-                self._begin(seen.params)
-            case Kind.ERROR:
-                for elicitation in _required(seen.message.value):
-                    self._begin(elicitation)
-            case Kind.NOTIFICATION if seen.message.method == "notifications/elicitation/complete":
-                id_ = seen.params.get("elicitationId")
-                unknown = isinstance(id_, str) and key_of(id_) not in self._begun
-                if unknown and not self._begun.forgot:
-                    said = "no elicitation of this session has this id"
-                    tell(ELICITATION_ID_UNKNOWN, Fault(("params", "elicitationId"), said))
-
-    def _begin(self, elicitation: Any) -> None:
-        id_ = elicitation.get("elicitationId") if isinstance(elicitation, dict) else None
-        if isinstance(id_, str):
-            self._begun.put(key_of(id_), value=True)
-
-
-def _required(response: Any) -> Iterator[Any]:
-    """Yield the elicitations that an error asks for first (URLElicitationRequiredError)."""
-    error = response.get("error") if isinstance(response, dict) else None
-    data = error.get("data") if isinstance(error, dict) else None
-    asked = data.get("elicitations") if isinstance(data, dict) else None
-    if isinstance(asked, list):
-        yield from asked[:_MOST_IN_ONE]
-
-
-_SUBSCRIPTIONS_MOST = 100_000
+_MAX_SUBSCRIPTIONS = 100_000
 _FILTERS = {
     "notifications/tools/list_changed": "toolsListChanged",
     "notifications/prompts/list_changed": "promptsListChanged",
     "notifications/resources/list_changed": "resourcesListChanged",
     "notifications/resources/updated": "resourceSubscriptions",
 }
-_BORDERS = re.compile("[/?#]")
-_MOST_BORDERS = 64
-"""How many of the borders of a URI may be the end of the one that was subscribed to."""
+_URI_DELIMITERS = re.compile("[/?#]")
+_MAX_PREFIXES = 64
+"""Number of prefixes of a URI that are looked up among the subscribed resources."""
 
 _ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
-_ID = "io.modelcontextprotocol/subscriptionId"
+_SUBSCRIPTION_ID = "io.modelcontextprotocol/subscriptionId"
 
 
 @dataclass(slots=True)
 class _Stream:
-    wanted: frozenset[str]
+    filters: frozenset[str]
     uris: frozenset[Key]
     acknowledged: bool = False
 
 
 class Subscriptions:
-    """The subscriptions that are open, by the id of their request."""
+    """Open subscriptions by the id of their request (since 2026-07-28)."""
 
     def __init__(self) -> None:
-        self._streams: BoundedStore[_Stream] = BoundedStore(_SUBSCRIPTIONS_MOST)
+        self._streams: BoundedStore[_Stream] = BoundedStore(_MAX_SUBSCRIPTIONS)
 
-    def see(self, seen: Seen, tell: Tell) -> None:
-        """Remember what is subscribed to, and hold notifications against it."""
-        if not SUBSCRIPTION_UNKNOWN.holds_in(seen.version):
+    def observe(self, current: SessionMessage, report: Reporter) -> None:
+        """Store subscriptions, and check notifications against them."""
+        if not SUBSCRIPTION_UNKNOWN.holds_in(current.version):
             return
-        method = seen.message.method
-        match seen.message.kind:
+        method = current.message.method
+        match current.message.kind:
             case Kind.REQUEST if method == "subscriptions/listen":
-                stream = _stream(seen.params.get("notifications"))
-                self._streams.put(seen.key, stream, 1 + len(stream.uris))
+                stream = _stream(current.params.get("notifications"))
+                self._streams.put(current.key, stream, 1 + len(stream.uris))
             case Kind.RESULT | Kind.ERROR if method == "subscriptions/listen":
-                self._streams.pop(seen.key)
+                self._streams.pop(current.key)
             case Kind.NOTIFICATION if method == "notifications/cancelled":
-                # What was under way when the client cancelled arrives all the same.
-                if seen.sender is Sender.SERVER:
-                    self._streams.pop(key_of(seen.params.get("requestId")))
+                # After the client cancels, notifications sent before may still arrive.
+                if current.sender is Sender.SERVER:
+                    self._streams.pop(key_of(current.params.get("requestId")))
             case Kind.NOTIFICATION if method == _ACKNOWLEDGED or method in _FILTERS:
-                if seen.sender is Sender.SERVER:
-                    self._notified(seen, method, tell)
+                if current.sender is Sender.SERVER:
+                    self._check_notification(current, method, report)
 
-    def _notified(self, seen: Seen, method: str, tell: Tell) -> None:
-        meta = seen.params.get("_meta")
-        id_ = meta.get(_ID) if isinstance(meta, dict) else None
+    def _check_notification(self, current: SessionMessage, method: str, report: Reporter) -> None:
+        meta = current.params.get("_meta")
+        id_ = meta.get(_SUBSCRIPTION_ID) if isinstance(meta, dict) else None
         stream = self._streams.get(key_of(id_))
         if stream is None:
             if not self._streams.forgot:
-                _tell_unknown(seen.params, id_, tell)
+                _report_unknown_subscription(current.params, id_, report)
         elif method == _ACKNOWLEDGED:
             stream.acknowledged = True
         else:
             if not stream.acknowledged:
                 stream.acknowledged = True
-                said = f"{_ACKNOWLEDGED} was not sent before"
-                tell(SUBSCRIPTION_NOT_ACKNOWLEDGED, Fault(("method",), said))
+                message = f"{_ACKNOWLEDGED} was not sent before"
+                report(SUBSCRIPTION_NOT_ACKNOWLEDGED, Fault(("method",), message))
             name = _FILTERS[method]
-            if name not in stream.wanted:
-                said = f"the subscription did not ask for {name}"
-                tell(SUBSCRIPTION_NOT_ASKED, Fault(("method",), said))
-            elif name == "resourceSubscriptions" and not _is_within(seen.params, stream.uris):
-                said = "the subscription did not ask for this resource"
-                tell(SUBSCRIPTION_NOT_ASKED, Fault(("params", "uri"), said))
+            if name not in stream.filters:
+                message = f"the subscription does not include {name}"
+                report(SUBSCRIPTION_NOT_ASKED, Fault(("method",), message))
+            elif name == "resourceSubscriptions" and not _is_subscribed(
+                current.params, stream.uris
+            ):
+                message = "the subscription does not include this resource"
+                report(SUBSCRIPTION_NOT_ASKED, Fault(("params", "uri"), message))
 
 
-def _tell_unknown(params: dict[str, Any], id_: Any, tell: Tell) -> None:
+def _report_unknown_subscription(params: dict[str, Any], id_: Any, report: Reporter) -> None:
     if id_ is None:
-        at: tuple[str, ...] = ("params",) if params else ()
-        tell(SUBSCRIPTION_UNKNOWN, Fault(at, f"its _meta has no {_ID}"))
+        path: tuple[str, ...] = ("params",) if params else ()
+        report(SUBSCRIPTION_UNKNOWN, Fault(path, f"missing {_SUBSCRIPTION_ID} in _meta"))
     else:
-        said = "no open subscriptions/listen request has this id"
-        tell(SUBSCRIPTION_UNKNOWN, Fault(("params", "_meta", _ID), said))
+        path = ("params", "_meta", _SUBSCRIPTION_ID)
+        message = "no open subscriptions/listen request has this id"
+        report(SUBSCRIPTION_UNKNOWN, Fault(path, message))
 
 
-def _stream(asked: Any) -> _Stream:
-    asked = asked if isinstance(asked, dict) else {}
-    wanted = frozenset(name for name in _FILTERS.values() if asked.get(name))
-    uris = asked.get("resourceSubscriptions")
-    return _Stream(wanted, frozenset(map(key_of, uris if isinstance(uris, list) else ())))
+def _stream(requested: Any) -> _Stream:
+    requested = requested if isinstance(requested, dict) else {}
+    filters = frozenset(name for name in _FILTERS.values() if requested.get(name))
+    uris = requested.get("resourceSubscriptions")
+    return _Stream(filters, frozenset(map(key_of, uris if isinstance(uris, list) else ())))
 
 
-def _is_within(params: dict[str, Any], uris: frozenset[Key]) -> bool:
-    """Return whether the resource at hand is one of *uris*, or a part of one.
+def _is_subscribed(params: dict[str, Any], uris: frozenset[Key]) -> bool:
+    """Return whether the resource of *params* is one of *uris* or a sub-resource of one.
 
     "This might be a sub-resource of the one that the client actually subscribed to"
-    (ResourceUpdatedNotification): what goes on after the URI of that.
+    (ResourceUpdatedNotification); its URI starts with the subscribed one.
     """
     uri = params.get("uri")
     if key_of(uri) in uris:
         return True
     if not isinstance(uri, str):
         return False
-    ends = (each.start() for each in islice(_BORDERS.finditer(uri), _MOST_BORDERS))
+    ends = (match.start() for match in islice(_URI_DELIMITERS.finditer(uri), _MAX_PREFIXES))
     return any(key_of(uri[:end]) in uris or key_of(uri[: end + 1]) in uris for end in ends)
+
+
+_MAX_ELICITATIONS = 10_000
+_MAX_ELICITATIONS_OF_ERROR = 100
+
+
+class Elicitations:
+    """Ids of elicitations by URL, which are completed by a notification (2025-11-25)."""
+
+    def __init__(self) -> None:
+        self._started: BoundedStore[bool] = BoundedStore(_MAX_ELICITATIONS)
+
+    def observe(self, current: SessionMessage, report: Reporter) -> None:
+        """Store the id of an elicitation, and check that of its completion."""
+        if not ELICITATION_ID_UNKNOWN.holds_in(current.version):
+            return
+        method = current.message.method
+        match current.message.kind:
+            case Kind.REQUEST if method == "elicitation/create":
+                self._start(current.params)
+            case Kind.ERROR:
+                for elicitation in _required_elicitations(current.message.value):
+                    self._start(elicitation)
+            case Kind.NOTIFICATION if method == "notifications/elicitation/complete":
+                id_ = current.params.get("elicitationId")
+                unknown = isinstance(id_, str) and key_of(id_) not in self._started
+                if unknown and not self._started.forgot:
+                    message = "no elicitation of this session has this id"
+                    report(ELICITATION_ID_UNKNOWN, Fault(("params", "elicitationId"), message))
+
+    def _start(self, elicitation: Any) -> None:
+        id_ = elicitation.get("elicitationId") if isinstance(elicitation, dict) else None
+        if isinstance(id_, str):
+            self._started.put(key_of(id_), value=True)
+
+
+def _required_elicitations(response: Any) -> Iterator[Any]:
+    """Yield the elicitations of a URLElicitationRequiredError."""
+    error = response.get("error") if isinstance(response, dict) else None
+    data = error.get("data") if isinstance(error, dict) else None
+    elicitations = data.get("elicitations") if isinstance(data, dict) else None
+    if isinstance(elicitations, list):
+        yield from elicitations[:_MAX_ELICITATIONS_OF_ERROR]

@@ -1,4 +1,4 @@
-"""Texts with several tool definitions, taken apart into the text of each."""
+"""Splits texts with several tool definitions into the text of each definition."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -13,14 +13,14 @@ from sidecheck_server.core.mcp.versions import DEFAULT_VERSION
 from sidecheck_server.core.payload import MalformedError, decode, nesting
 from sidecheck_server.core.types import Violation
 
-__all__ = ["ListedTool", "Listing", "list_tools", "read_listing"]
+__all__ = ["ListedTool", "ToolsList", "read_tool_texts", "read_tools_list"]
 
-_LISTING = Clause("server/tools", "listing-tools")
+_SPEC_URL = Clause("server/tools", "listing-tools").url(DEFAULT_VERSION)
 
 _READABLE_DEPTH = 400
-"""How deep a text may nest to be taken apart: deeper, decoders run out of their stack.
+"""Nesting up to which a text can be split; decoders run out of stack beyond.
 
-It lies above the limits, so that a tool beyond them is refused by itself.
+It is above the limits, so that a tool that exceeds them is rejected on its own.
 """
 
 
@@ -28,36 +28,38 @@ It lies above the limits, so that a tool beyond them is refused by itself.
 class ListedTool:
     """One tool definition of a text."""
 
-    #: Where it stands, as a JSON Pointer into the text.
+    #: JSON Pointer to it in the text.
     pointer: str
     #: Its own text, byte for byte.
     json: bytes
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
-    """A text with tool definitions, taken apart."""
+class ToolsList:
+    """Tool definitions of a text, and what is around them."""
 
-    #: The definitions in their order, as yet unchecked.
+    #: The definitions in their order, unchecked.
     tools: tuple[ListedTool, ...]
-    #: The answer that the text is, without the definitions; None if it is nothing but them.
-    answer: ToolList | ProtocolMessage | None = None
+    #: The result or message that contains them, with an empty list in their place; None if
+    #: the text consists of definitions alone.
+    container: ToolList | ProtocolMessage | None = None
 
 
-def list_tools(text: bytes, limits: Limits) -> tuple[ListedTool, ...]:
-    """Return the tool definitions of *text*; see `read_listing`."""
-    return read_listing(text, limits).tools
+def read_tool_texts(text: bytes, limits: Limits) -> tuple[ListedTool, ...]:
+    """Return the tool definitions of *text*; see `read_tools_list`."""
+    return read_tools_list(text, limits).tools
 
 
-def read_listing(text: bytes, limits: Limits) -> Listing:
-    """Take *text* apart.
+def read_tools_list(text: bytes, limits: Limits) -> ToolsList:
+    """Split *text* into tool definitions and their container.
 
-    It is one tool definition, a list of them, or a ``tools/list`` result, bare or in its
-    JSON-RPC response.
+    *text* is one tool definition, a list of them, or a ``tools/list`` result, on its own or
+    in its JSON-RPC response.
 
     Raises:
-        Refusal: INVALID_TOOL, with a problem for each fault outside of the definitions,
-            or LIMIT_EXCEEDED if *text* nests too deep to be read or has too many of them.
+        RequestError: INVALID_TOOL, with a violation for each fault outside of the
+            definitions, or LIMIT_EXCEEDED if *text* nests too deep to be read or has too
+            many definitions.
     """
     depth = nesting(text)
     if depth > max(_READABLE_DEPTH, limits.schema_depth):
@@ -69,41 +71,41 @@ def read_listing(text: bytes, limits: Limits) -> Listing:
         decode(text, max_depth=depth)
     except MalformedError as error:
         faults = error.violations
-        # Other faults leave no text to take apart.
+        # Other faults leave no text to split.
         if any(fault.code != "DUPLICATE_KEY" for fault in faults):
             raise _invalid(faults) from None
-    listing = _listing(text, limits)
-    # A definition with a key more than once is a fault of that definition alone.
-    pointers = frozenset(tool.pointer for tool in listing.tools)
+    tools_list = _split(text, limits)
+    # A duplicate key inside of a definition is a fault of that definition alone.
+    pointers = frozenset(tool.pointer for tool in tools_list.tools)
     outside = tuple(fault for fault in faults if not _is_within(fault, pointers))
     if outside:
         raise _invalid(outside)
-    return listing
+    return tools_list
 
 
-def _listing(text: bytes, limits: Limits) -> Listing:
+def _split(text: bytes, limits: Limits) -> ToolsList:
     value: Any = msgspec.json.decode(text, type=_PARTS)
     if isinstance(value, list):
-        return Listing(_items(text, "", limits))
-    members = value if isinstance(value, dict) else {}
-    if "inputSchema" not in members:
-        if "tools" in members:
-            tools, rest = _result(members, "", limits)
-            return Listing(tools, ToolList(rest))
-        if "result" in members:
-            result: Any = msgspec.json.decode(members["result"], type=_PARTS)
-            tools, rest = _result(result, "/result", limits)
-            response = msgspec.json.encode({**members, "result": msgspec.Raw(rest)})
-            return Listing(tools, ProtocolMessage(response, answers="tools/list"))
-        if "jsonrpc" in members:
-            raise _invalid((_fault("", "TOOLS_MISSING", "this answer has no tools"),))
-    return Listing((ListedTool("", text.strip()),))
+        return ToolsList(_items(text, "", limits))
+    properties = value if isinstance(value, dict) else {}
+    if "inputSchema" not in properties:
+        if "tools" in properties:
+            tools, rest = _split_result(properties, "", limits)
+            return ToolsList(tools, ToolList(rest))
+        if "result" in properties:
+            result: Any = msgspec.json.decode(properties["result"], type=_PARTS)
+            tools, rest = _split_result(result, "/result", limits)
+            response = msgspec.json.encode({**properties, "result": msgspec.Raw(rest)})
+            return ToolsList(tools, ProtocolMessage(response, request_method="tools/list"))
+        if "jsonrpc" in properties:
+            raise _invalid((_fault("", "TOOLS_MISSING", "the message has no result"),))
+    return ToolsList((ListedTool("", text.strip()),))
 
 
-def _result(value: Any, pointer: str, limits: Limits) -> tuple[tuple[ListedTool, ...], bytes]:
+def _split_result(value: Any, pointer: str, limits: Limits) -> tuple[tuple[ListedTool, ...], bytes]:
     """Return the tools of *value*, a result at *pointer*, and its text without them."""
     if not isinstance(value, dict) or "tools" not in value:
-        raise _invalid((_fault(pointer, "TOOLS_MISSING", "this answer has no tools"),))
+        raise _invalid((_fault(pointer, "TOOLS_MISSING", 'the result has no property "tools"'),))
     tools = _items(bytes(value["tools"]), f"{pointer}/tools", limits)
     return tools, msgspec.json.encode({**value, "tools": []})
 
@@ -112,7 +114,7 @@ def _items(text: bytes, pointer: str, limits: Limits) -> tuple[ListedTool, ...]:
     value: Any = msgspec.json.decode(text, type=_PARTS)
     if not isinstance(value, list):
         raise _invalid(
-            (_fault(pointer, "TOOLS_NOT_A_LIST", "the tools must be a list of definitions"),)
+            (_fault(pointer, "TOOLS_NOT_A_LIST", '"tools" must be an array of tool definitions'),)
         )
     if len(value) > limits.batch_items:
         raise exceeded("batch_items", limits.batch_items, "the tools", len(value))
@@ -120,24 +122,24 @@ def _items(text: bytes, pointer: str, limits: Limits) -> tuple[ListedTool, ...]:
 
 
 def _is_within(fault: Violation, pointers: frozenset[str]) -> bool:
-    """Return whether *fault* is at one of *pointers*, or below."""
-    at = fault.instance_location
-    while at not in pointers:
-        if not at:
+    """Return whether *fault* is located at or below one of *pointers*."""
+    location = fault.instance_location
+    while location not in pointers:
+        if not location:
             return False
-        at = at.rpartition("/")[0]
+        location = location.rpartition("/")[0]
     return True
 
 
-def _fault(pointer: str, code: str, message: str) -> Violation:
-    return Violation(pointer, "", "", code, message, clause=_LISTING.at(DEFAULT_VERSION))
+def _fault(location: str, code: str, message: str) -> Violation:
+    return Violation(location, "", "", code, message, spec_url=_SPEC_URL)
 
 
 def _invalid(faults: tuple[Violation, ...]) -> RequestError:
     first = faults[0]
     return RequestError(
         ErrorReason.INVALID_TOOL,
-        f"the text does not list tools: {first.message}",
+        f"invalid list of tools: {first.message}",
         {"code": first.code, "pointer": first.instance_location},
         faults,
     )

@@ -1,4 +1,4 @@
-"""The types that others build on: metadata, icons, params, results."""
+"""Base types: plain values, metadata, icons, params, results and errors."""
 
 from sidecheck_server.core.mcp.types.model import (
     ANY,
@@ -6,10 +6,10 @@ from sidecheck_server.core.mcp.types.model import (
     STRING,
     URI,
     Alias,
-    Field,
     ListOf,
     ObjectType,
     Plain,
+    Property,
     Ref,
     Type,
     constant,
@@ -18,23 +18,23 @@ from sidecheck_server.core.mcp.types.model import (
     required,
 )
 
-__all__ = ["TYPES", "TYPES_FROM_errors", "described", "meta"]
+__all__ = ["TYPES", "described", "meta"]
 
 _HANDSHAKE, _DISCOVERY = "2025-11-25", "2026-07-28"
 
 
-def meta(since: str = "2025-06-18") -> Field:
-    """Return the ``_meta`` of a part, which parts have since *since*."""
+def meta(since: str = "2025-06-18") -> Property:
+    """Return the ``_meta`` property of a part, which parts have since *since*."""
     return optional("_meta", Ref("MetaObject"), since)
 
 
-def described() -> Field:
-    """Return the description of something, for a person or a model."""
+def described() -> Property:
+    """Return the property ``description``."""
     return optional("description", STRING)
 
 
 _VALUES: tuple[Type, ...] = (
-    # In words of JSON Schema, any value at all; the published one says less: `errata`.
+    # Any value; the published schema admits less, see `errata`.
     Alias("JSONValue", ANY, since=_DISCOVERY),
     Alias("JSONObject", Plain({"type": "object"})),
     Alias("JSONArray", Plain({"type": "array"}), since=_DISCOVERY),
@@ -42,7 +42,7 @@ _VALUES: tuple[Type, ...] = (
     Alias("ProgressToken", Plain({"type": ["string", "integer"]})),
     Alias("RequestId", Plain({"type": ["string", "integer"]})),
     Alias("Role", one_of_values(("assistant", "user"))),
-    # Others than "complete" and "input_required" may be defined by extensions.
+    # Extensions may define others than "complete" and "input_required".
     Alias("ResultType", STRING, since=_DISCOVERY),
 )
 
@@ -136,28 +136,22 @@ _RESULTS: tuple[Type, ...] = (
     ),
 )
 
-TYPES: tuple[Type, ...] = (*_VALUES, *_METADATA, *_PARAMS, *_RESULTS)
-"""The types that others build on."""
+
+def _error_with_code(name: str, code: int) -> ObjectType:
+    return ObjectType(name, (required("code", constant(code)),), bases=("Error",), since=_DISCOVERY)
 
 
-_SINCE = "2026-07-28"
-
-
-def _standard(name: str, code: int) -> ObjectType:
-    return ObjectType(name, (required("code", constant(code)),), bases=("Error",), since=_SINCE)
-
-
-TYPES_FROM_errors: tuple[Type, ...] = (
+_ERRORS: tuple[Type, ...] = (
     ObjectType(
         "Error",
         (required("code", INTEGER), required("message", STRING), optional("data", ANY)),
     ),
-    _standard("ParseError", -32700),
-    _standard("InvalidRequestError", -32600),
-    _standard("MethodNotFoundError", -32601),
-    _standard("InvalidParamsError", -32602),
-    _standard("InternalError", -32603),
-    # The published schemas name the responses, not their data.
+    _error_with_code("ParseError", -32700),
+    _error_with_code("InvalidRequestError", -32600),
+    _error_with_code("MethodNotFoundError", -32601),
+    _error_with_code("InvalidParamsError", -32602),
+    _error_with_code("InternalError", -32603),
+    # The published schemas name the responses, and not their data.
     ObjectType(
         "URLElicitationRequiredErrorData",
         (required("elicitations", ListOf(Ref("ElicitRequestURLParams"))),),
@@ -167,12 +161,14 @@ TYPES_FROM_errors: tuple[Type, ...] = (
     ObjectType(
         "MissingRequiredClientCapabilityErrorData",
         (required("requiredCapabilities", Ref("ClientCapabilities")),),
-        since=_SINCE,
+        since=_DISCOVERY,
     ),
     ObjectType(
         "UnsupportedProtocolVersionErrorData",
         (required("supported", ListOf(STRING)), required("requested", STRING)),
-        since=_SINCE,
+        since=_DISCOVERY,
     ),
 )
-"""Errors."""
+
+TYPES: tuple[Type, ...] = (*_VALUES, *_METADATA, *_PARAMS, *_RESULTS, *_ERRORS)
+"""Base types and errors."""

@@ -1,4 +1,4 @@
-"""Capabilities, and the exchanges in which they are told."""
+"""Types of capabilities, initialization, discovery, notifications and subscriptions."""
 
 from sidecheck_server.core.mcp.types.model import (
     ANY,
@@ -6,10 +6,10 @@ from sidecheck_server.core.mcp.types.model import (
     NUMBER,
     STRING,
     Alias,
-    Field,
     ListOf,
     MapOf,
     ObjectType,
+    Property,
     Ref,
     Type,
     one_of_values,
@@ -17,24 +17,24 @@ from sidecheck_server.core.mcp.types.model import (
     required,
 )
 
-__all__ = ["TYPES", "TYPES_FROM_notifications"]
+__all__ = ["TYPES"]
 
 _HANDSHAKE, _DISCOVERY = "2025-11-25", "2026-07-28"
 _TASKS = "2025-11-25"
 
 _SETTINGS = Ref("JSONObject")
-_NEWS = optional("listChanged", BOOLEAN)
-_OPEN: tuple[Field, ...] = (
+_LIST_CHANGED = optional("listChanged", BOOLEAN)
+_OPEN: tuple[Property, ...] = (
     optional("experimental", MapOf(_SETTINGS)),
     optional("extensions", MapOf(_SETTINGS), _DISCOVERY),
 )
 
 
-def _tasks(whose: str) -> tuple[Field, ...]:
+def _tasks(side: str) -> tuple[Property, ...]:
     return (
         optional("list", _SETTINGS),
         optional("cancel", _SETTINGS),
-        optional("requests", Ref(f"{whose}TaskRequests")),
+        optional("requests", Ref(f"{side}TaskRequests")),
     )
 
 
@@ -80,9 +80,9 @@ _OF_CLIENTS: tuple[Type, ...] = (
 )
 
 _OF_SERVERS: tuple[Type, ...] = (
-    ObjectType("PromptsCapability", (_NEWS,)),
-    ObjectType("ResourcesCapability", (optional("subscribe", BOOLEAN), _NEWS)),
-    ObjectType("ToolsCapability", (_NEWS,)),
+    ObjectType("PromptsCapability", (_LIST_CHANGED,)),
+    ObjectType("ResourcesCapability", (optional("subscribe", BOOLEAN), _LIST_CHANGED)),
+    ObjectType("ToolsCapability", (_LIST_CHANGED,)),
     ObjectType("ToolsAsTask", (optional("call", _SETTINGS),), since=_TASKS, until=_TASKS),
     ObjectType(
         "ServerTaskRequests", (optional("tools", Ref("ToolsAsTask")),), since=_TASKS, until=_TASKS
@@ -136,11 +136,7 @@ _EXCHANGES: tuple[Type, ...] = (
     ),
 )
 
-TYPES: tuple[Type, ...] = (*_OF_CLIENTS, *_OF_SERVERS, *_EXCHANGES)
-"""Capabilities."""
 
-
-_DISCOVERY = "2026-07-28"
 _ID = Ref("RequestId")
 
 _NOTIFICATIONS: tuple[Type, ...] = (
@@ -148,7 +144,7 @@ _NOTIFICATIONS: tuple[Type, ...] = (
         "CancelledNotificationParams",
         (
             required("requestId", _ID, until="2025-06-18"),
-            # That version asks for it unless a task is cancelled, which it forbids elsewhere.
+            # Required unless a task is cancelled, which the version forbids elsewhere.
             optional("requestId", _ID, "2025-11-25", "2025-11-25"),
             required("requestId", _ID, _DISCOVERY),
             optional("reason", STRING),
@@ -221,5 +217,11 @@ _SUBSCRIPTIONS: tuple[Type, ...] = (
     ),
 )
 
-TYPES_FROM_notifications: tuple[Type, ...] = (*_NOTIFICATIONS, *_SUBSCRIPTIONS)
-"""Notifications and subscriptions."""
+TYPES: tuple[Type, ...] = (
+    *_OF_CLIENTS,
+    *_OF_SERVERS,
+    *_EXCHANGES,
+    *_NOTIFICATIONS,
+    *_SUBSCRIPTIONS,
+)
+"""Capabilities, notifications and subscriptions."""

@@ -1,4 +1,4 @@
-"""Resources: listing, reading, and news of them; roots."""
+"""Types of content blocks, resources, roots, prompts and completion."""
 
 from sidecheck_server.core.mcp.types.base import described, meta
 from sidecheck_server.core.mcp.types.model import (
@@ -19,10 +19,76 @@ from sidecheck_server.core.mcp.types.model import (
     required,
 )
 
-__all__ = ["TYPES", "TYPES_FROM_prompts"]
+__all__ = ["TYPES"]
 
 _HANDSHAKE, _DISCOVERY = "2025-11-25", "2026-07-28"
 _ANNOTATED = optional("annotations", Ref("Annotations"))
+
+_BASE64 = Plain({"type": "string", "format": "byte"})
+
+_CONTENT: tuple[Type, ...] = (
+    ObjectType(
+        "TextContent",
+        (required("type", constant("text")), required("text", STRING), _ANNOTATED, meta()),
+    ),
+    ObjectType(
+        "ImageContent",
+        (
+            required("type", constant("image")),
+            required("data", _BASE64),
+            required("mimeType", STRING),
+            _ANNOTATED,
+            meta(),
+        ),
+    ),
+    ObjectType(
+        "AudioContent",
+        (
+            required("type", constant("audio")),
+            required("data", _BASE64),
+            required("mimeType", STRING),
+            _ANNOTATED,
+            meta(),
+        ),
+        since="2025-03-26",
+    ),
+    ObjectType(
+        "ResourceLink",
+        (required("type", constant("resource_link")),),
+        bases=("Resource",),
+        since="2025-06-18",
+    ),
+    ObjectType(
+        "EmbeddedResource",
+        (
+            required("type", constant("resource")),
+            required("resource", Ref("AnyResourceContents")),
+            _ANNOTATED,
+            meta(),
+        ),
+    ),
+    Choice(
+        "ContentBlock",
+        (
+            Alternative("TextContent"),
+            Alternative("ImageContent"),
+            Alternative("AudioContent", since="2025-03-26"),
+            Alternative("ResourceLink", since="2025-06-18"),
+            Alternative("EmbeddedResource"),
+        ),
+    ),
+    ObjectType(
+        "ResourceContents",
+        (required("uri", URI), optional("mimeType", STRING), meta()),
+    ),
+    ObjectType("TextResourceContents", (required("text", STRING),), bases=("ResourceContents",)),
+    ObjectType("BlobResourceContents", (required("blob", _BASE64),), bases=("ResourceContents",)),
+    # The published schemas do not name this type.
+    Choice(
+        "AnyResourceContents",
+        (Alternative("TextResourceContents"), Alternative("BlobResourceContents")),
+    ),
+)
 
 _RESOURCES: tuple[Type, ...] = (
     ObjectType(
@@ -82,7 +148,7 @@ _ROOTS: tuple[Type, ...] = (
         "ListRootsRequestParams",
         (
             optional("_meta", Ref("RequestMetaObject"), until=_HANDSHAKE),
-            # It is no request of its own any more, but a part of a result.
+            # No longer a request of its own, but a part of a result.
             optional("_meta", Ref("MetaObject"), _DISCOVERY),
         ),
     ),
@@ -95,11 +161,6 @@ _ROOTS: tuple[Type, ...] = (
     ),
 )
 
-TYPES: tuple[Type, ...] = (*_RESOURCES, *_ROOTS)
-"""Resources and roots."""
-
-
-_HANDSHAKE, _DISCOVERY = "2025-11-25", "2026-07-28"
 
 _PROMPTS: tuple[Type, ...] = (
     ObjectType(
@@ -143,7 +204,7 @@ _COMPLETION: tuple[Type, ...] = (
             required("uri", Plain({"type": "string", "format": "uri-template"})),
         ),
     ),
-    # The published schemas have no names for these four.
+    # The published schemas do not name these four types.
     Choice(
         "CompletionReference",
         (Alternative("PromptReference"), Alternative("ResourceTemplateReference")),
@@ -154,7 +215,7 @@ _COMPLETION: tuple[Type, ...] = (
         "Completion",
         (
             required("values", ListOf(STRING), until=_HANDSHAKE),
-            required("values", ListOf(STRING, most=100), _DISCOVERY),
+            required("values", ListOf(STRING, max_items=100), _DISCOVERY),
             optional("total", INTEGER),
             optional("hasMore", BOOLEAN),
         ),
@@ -171,5 +232,5 @@ _COMPLETION: tuple[Type, ...] = (
     ObjectType("CompleteResult", (required("completion", Ref("Completion")),), bases=("Result",)),
 )
 
-TYPES_FROM_prompts: tuple[Type, ...] = (*_PROMPTS, *_COMPLETION)
-"""Prompts and completion."""
+TYPES: tuple[Type, ...] = (*_CONTENT, *_RESOURCES, *_ROOTS, *_PROMPTS, *_COMPLETION)
+"""Content, resources, roots, prompts and completion."""

@@ -1,4 +1,4 @@
-"""Tools: definitions, calls and results."""
+"""Types of tool definitions, calls, results, and of tasks (2025-11-25)."""
 
 from sidecheck_server.core.mcp.types.base import described, meta
 from sidecheck_server.core.mcp.types.model import (
@@ -8,11 +8,11 @@ from sidecheck_server.core.mcp.types.model import (
     OBJECT,
     STRING,
     Alias,
-    Field,
     ListOf,
     MapOf,
     ObjectType,
     Plain,
+    Property,
     Ref,
     Type,
     constant,
@@ -21,12 +21,12 @@ from sidecheck_server.core.mcp.types.model import (
     required,
 )
 
-__all__ = ["TYPES", "TYPES_FROM_tasks"]
+__all__ = ["TYPES"]
 
 _HANDSHAKE, _DISCOVERY = "2025-11-25", "2026-07-28"
 
-# What was published of a schema until any JSON Schema was allowed.
-_OF_A_SCHEMA: tuple[Field, ...] = (
+# The properties of a schema that were published until any JSON Schema was allowed.
+_SCHEMA_PROPERTIES: tuple[Property, ...] = (
     optional("$schema", STRING, "2025-11-25"),
     optional("properties", MapOf(OBJECT), until=_HANDSHAKE),
     optional("required", ListOf(STRING), until=_HANDSHAKE),
@@ -50,11 +50,11 @@ _DEFINITIONS: tuple[Type, ...] = (
         since="2025-11-25",
         until="2025-11-25",
     ),
-    # The published schemas have no names for these two.
-    ObjectType("ToolInputSchema", (required("type", constant("object")), *_OF_A_SCHEMA)),
+    # The published schemas do not name these two types.
+    ObjectType("ToolInputSchema", (required("type", constant("object")), *_SCHEMA_PROPERTIES)),
     ObjectType(
         "ToolOutputSchema",
-        (required("type", constant("object"), until=_HANDSHAKE), *_OF_A_SCHEMA),
+        (required("type", constant("object"), until=_HANDSHAKE), *_SCHEMA_PROPERTIES),
         since="2025-06-18",
     ),
     ObjectType(
@@ -94,7 +94,7 @@ _CALLS: tuple[Type, ...] = (
     ),
 )
 
-# Not of the protocol: a profile of its results that is the same in all versions.
+# Not part of the protocol: the text profile of results, equal in all versions.
 _TEXT: tuple[Type, ...] = (
     ObjectType(
         "TextItem", (required("type", constant("text")), required("text", STRING)), closed=True
@@ -106,31 +106,28 @@ _TEXT: tuple[Type, ...] = (
     ),
 )
 
-TYPES: tuple[Type, ...] = (*_DEFINITIONS, *_CALLS, *_TEXT)
-"""Tools."""
+
+_TASKS = "2025-11-25"
 
 
-_ONLY = "2025-11-25"
+def _task_type(name: str, *fields: Property, bases: tuple[str, ...] = ()) -> ObjectType:
+    return ObjectType(name, fields, bases, since=_TASKS, until=_TASKS)
 
 
-def _shape(name: str, *fields: Field, bases: tuple[str, ...] = ()) -> ObjectType:
-    return ObjectType(name, fields, bases, since=_ONLY, until=_ONLY)
+_TASK_ID = required("taskId", STRING)
 
-
-_NAMED = required("taskId", STRING)
-
-TYPES_FROM_tasks: tuple[Type, ...] = (
+_TASK_TYPES: tuple[Type, ...] = (
     Alias(
         "TaskStatus",
         one_of_values(("working", "input_required", "completed", "failed", "cancelled")),
-        since=_ONLY,
-        until=_ONLY,
+        since=_TASKS,
+        until=_TASKS,
     ),
-    _shape("TaskMetadata", optional("ttl", INTEGER)),
-    _shape("RelatedTaskMetadata", _NAMED),
-    _shape(
+    _task_type("TaskMetadata", optional("ttl", INTEGER)),
+    _task_type("RelatedTaskMetadata", _TASK_ID),
+    _task_type(
         "Task",
-        _NAMED,
+        _TASK_ID,
         required("status", Ref("TaskStatus")),
         optional("statusMessage", STRING),
         required("createdAt", STRING),
@@ -138,19 +135,23 @@ TYPES_FROM_tasks: tuple[Type, ...] = (
         required("ttl", Plain({"type": ["integer", "null"]})),
         optional("pollInterval", INTEGER),
     ),
-    _shape(
+    _task_type(
         "TaskAugmentedRequestParams",
         optional("task", Ref("TaskMetadata")),
         bases=("RequestParams",),
     ),
-    _shape("CreateTaskResult", required("task", Ref("Task")), bases=("Result",)),
-    _shape("GetTaskRequestParams", _NAMED, bases=("RequestParams",)),
-    _shape("GetTaskResult", bases=("Result", "Task")),
-    _shape("GetTaskPayloadRequestParams", _NAMED, bases=("RequestParams",)),
-    _shape("GetTaskPayloadResult", bases=("Result",)),
-    _shape("CancelTaskRequestParams", _NAMED, bases=("RequestParams",)),
-    _shape("CancelTaskResult", bases=("Result", "Task")),
-    _shape("ListTasksResult", required("tasks", ListOf(Ref("Task"))), bases=("PaginatedResult",)),
-    _shape("TaskStatusNotificationParams", bases=("NotificationParams", "Task")),
+    _task_type("CreateTaskResult", required("task", Ref("Task")), bases=("Result",)),
+    _task_type("GetTaskRequestParams", _TASK_ID, bases=("RequestParams",)),
+    _task_type("GetTaskResult", bases=("Result", "Task")),
+    _task_type("GetTaskPayloadRequestParams", _TASK_ID, bases=("RequestParams",)),
+    _task_type("GetTaskPayloadResult", bases=("Result",)),
+    _task_type("CancelTaskRequestParams", _TASK_ID, bases=("RequestParams",)),
+    _task_type("CancelTaskResult", bases=("Result", "Task")),
+    _task_type(
+        "ListTasksResult", required("tasks", ListOf(Ref("Task"))), bases=("PaginatedResult",)
+    ),
+    _task_type("TaskStatusNotificationParams", bases=("NotificationParams", "Task")),
 )
-"""Tasks."""
+
+TYPES: tuple[Type, ...] = (*_DEFINITIONS, *_CALLS, *_TEXT, *_TASK_TYPES)
+"""Tools and tasks."""

@@ -20,10 +20,10 @@ from sidecheck_server.core.mcp.protocol_schemas import compile_protocol_schemas
 from sidecheck_server.core.mcp.results import (
     Content,
     Failure,
-    Returned,
+    ToolOutput,
     Value,
-    Whole,
-    normalized,
+    WholeResult,
+    normalize_output,
     text_result,
 )
 from sidecheck_server.core.mcp.subjects import CheckRequest, ReportLimits, ToolResult
@@ -34,21 +34,21 @@ from sidecheck_server.core.types import Severity
 from support.compiling import LIMITS, compiled
 from support.result_cases import RESULTS, text_of
 
-SURFACES = compile_protocol_schemas(LIMITS)
+PROTOCOL_SCHEMAS = compile_protocol_schemas(LIMITS)
 NEWEST = EDITIONS[-1]
 SCHEMAS = 60
-KINDS: dict[str, Callable[[Any], Returned]] = {
+KINDS: dict[str, Callable[[Any], ToolOutput]] = {
     "value": lambda value: Value(text_of(value)),
     "content": lambda value: Content(text_of(value)),
-    "result": lambda value: Whole(text_of(value)),
+    "result": lambda value: WholeResult(text_of(value)),
     "error": Failure,
 }
 
 
-def result_of(returned: Returned, version: str, tool: Any = None) -> Any:
+def result_of(returned: ToolOutput, version: str, tool: Any = None) -> Any:
     """Return the result, unchecked, of the tool of that definition."""
     output = None if tool is None else adapt_tool(text_of(tool), version, LIMITS).output
-    return normalized(returned, output, version, LIMITS)
+    return normalize_output(returned, output, version, LIMITS)
 
 
 @pytest.mark.parametrize("case", [each for each in RESULTS if each.values[0]["want"]["valid"]])
@@ -64,9 +64,9 @@ def test_the_core_answers_as_the_case_wants(case: dict[str, Any]) -> None:
     assert is_canonical(got) or not in_text
 
 
-@pytest.mark.parametrize("kind", [Value, Content, Whole])
+@pytest.mark.parametrize("kind", [Value, Content, WholeResult])
 @pytest.mark.parametrize("text", [b"", b"[NaN]", b"1e999", b'{"a":1,"a":2}', b'"\xff"'])
-def test_what_is_not_json_is_none(kind: Callable[[bytes], Returned], text: bytes) -> None:
+def test_what_is_not_json_is_none(kind: Callable[[bytes], ToolOutput], text: bytes) -> None:
     """Nothing is made of it."""
     with pytest.raises(MalformedError):
         result_of(kind(text), "2025-11-25")
@@ -108,7 +108,7 @@ def test_the_value_comes_out_of_the_result_again(version: str) -> None:
             continue
         maker = PayloadMaker(random, generated.follow, names=generated.names)
         value = json.loads(json.dumps(maker.make(schema)))
-        result = normalized(Value(text_of(value)), form.output, version, LIMITS)
+        result = normalize_output(Value(text_of(value)), form.output, version, LIMITS)
         if version < "2025-06-18":
             assert {"content"} == result.keys()
             continue
@@ -132,6 +132,6 @@ def faults_of(result: Any, version: str) -> list[str]:
     """
     subject = ToolResult(json.dumps(result).encode())
     how = ReportLimits(least=Severity.WARNING)
-    checked = check(CheckRequest(subject, Context(version=version), how), LIMITS, SURFACES)
+    checked = check(CheckRequest(subject, Context(version=version), how), LIMITS, PROTOCOL_SCHEMAS)
     codes = [found.code for found in checked.findings.verdict().violations]
     return [code for code in codes if code != "META_SERVER_INFO"]

@@ -13,7 +13,7 @@ from agreement.schemas import Question, generate_schema
 from sidecheck_server.core.budget import Exhausted
 from sidecheck_server.core.digests import canonical_json
 from sidecheck_server.core.errors import RequestError
-from sidecheck_server.core.mcp.wrapping.schemas import boxed, root_is_object, unboxed
+from sidecheck_server.core.mcp.wrapping.schemas import root_is_object, unwrap_schema, wrap_schema
 from support.compiling import judges
 
 D07 = "http://json-schema.org/draft-07/schema#"
@@ -29,7 +29,7 @@ def plenty() -> list[int]:
 
 def inside(schema: Any) -> Any:
     """Return what stands in the box of *schema*."""
-    return boxed(schema, plenty())["properties"]["result"]
+    return wrap_schema(schema, plenty())["properties"]["result"]
 
 
 @pytest.mark.parametrize(
@@ -141,13 +141,13 @@ def test_a_resource_is_left_alone() -> None:
 def test_a_recursive_reference_leads_to_what_stands_in_the_box() -> None:
     """It always leads to the root of a resource, so the value's schema becomes one."""
     schema = {"$schema": D2019, "type": "array", "items": {"$recursiveRef": "#"}, "maxItems": 1}
-    box = boxed(schema, plenty())
+    box = wrap_schema(schema, plenty())
 
     assert [True, True, False, False] == judges(
         box,
         [{"result": []}, {"result": [[[]]]}, {"result": [[[1]]]}, {"result": [{"result": []}]}],
     )
-    assert schema == unboxed(box, plenty())
+    assert schema == unwrap_schema(box, plenty())
 
 
 def test_definitions_of_older_drafts_are_hoisted() -> None:
@@ -165,7 +165,7 @@ def test_definitions_of_older_drafts_are_hoisted() -> None:
         "required": ["result"],
         "definitions": schema["definitions"],
         "x-dedalus-box": {"field": "result"},
-    } == boxed(schema, plenty())
+    } == wrap_schema(schema, plenty())
 
 
 BOX: Any = {"type": "object", "required": ["v"], "x-dedalus-box": {"field": "v"}}
@@ -203,7 +203,7 @@ NODE = {"items": {"$ref": "#/$defs/n"}}
 )
 def test_what_is_taken_out_of_a_box(expected: Any, box: Any) -> None:
     """By the mark alone."""
-    assert expected == unboxed(box, plenty())
+    assert expected == unwrap_schema(box, plenty())
 
 
 @pytest.mark.parametrize(
@@ -217,7 +217,7 @@ def test_what_is_taken_out_of_a_box(expected: Any, box: Any) -> None:
 def test_what_needs_its_box_cannot_be_taken_out(value: Any) -> None:
     """Its references would lead elsewhere."""
     with pytest.raises(RequestError) as refusal:
-        unboxed({**BOX, "properties": {"v": value}, "$defs": {"n": {}}}, plenty())
+        unwrap_schema({**BOX, "properties": {"v": value}, "$defs": {"n": {}}}, plenty())
 
     assert "INVALID_TOOL" == refusal.value.reason.value
 
@@ -232,8 +232,8 @@ def test_a_box_admits_a_value_exactly_if_the_schema_does(edition: Edition) -> No
         question = generated.question
         schema = {"$schema": edition.uri, **question.schema}
         before = copy.deepcopy(schema)
-        box = boxed(schema, plenty())
-        again = unboxed(box, plenty())
+        box = wrap_schema(schema, plenty())
+        again = unwrap_schema(box, plenty())
         assert before == schema
         assert canonical_json(schema) == canonical_json(again)
         one, other = (summon(Question(edition, each, question.documents)) for each in (schema, box))

@@ -81,9 +81,11 @@ def test_a_schema_that_takes_too_long_is_refused(version: str) -> None:
     """The steps are counted."""
     schema = {"type": "array", "prefixItems": [{}] * 2000}
     tool = {"name": "t", "inputSchema": {"type": "object"}, "outputSchema": schema}
-    boxed = json.loads(adapt_tool(text_of(tool), "2025-11-25", LIMITS).json)
+    wrap_schema = json.loads(adapt_tool(text_of(tool), "2025-11-25", LIMITS).json)
     with pytest.raises(RequestError) as refusal:
-        adapt_tool(text_of(tool if version < "2026" else boxed), version, Limits(steps=50_000))
+        adapt_tool(
+            text_of(tool if version < "2026" else wrap_schema), version, Limits(steps=50_000)
+        )
 
     assert ("LIMIT_EXCEEDED", "steps") == (
         refusal.value.reason.value,
