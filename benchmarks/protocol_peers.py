@@ -58,7 +58,7 @@ Reader = Callable[[bytes], object]
 def asked_of(given: Given) -> CheckRequest:
     """Return what is asked of the core about a message."""
     context = Context(version=given.version, sender=Sender(given.sender))
-    return CheckRequest(ProtocolMessage(given.json, answers=given.answers), context)
+    return CheckRequest(ProtocolMessage(given.json, request_method=given.answers), context)
 
 
 def history_asked(params: bytes) -> CheckRequest:

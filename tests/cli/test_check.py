@@ -138,7 +138,7 @@ def test_json_has_an_object_for_each_tool_in_order() -> None:
         "keyword_location": "",
         "message": TWICE,
         "suggestion": "",
-        "clause": f"{SPECIFICATION}/server/tools#tool",
+        "spec_url": f"{SPECIFICATION}/server/tools#tool",
         "rule": "No two tools of a list have the same name.",
     }
     outcomes = checked("tools.json")
@@ -279,4 +279,4 @@ def test_the_rules_of_a_protocol_version_hold(
     outcomes = checked("answer.json", "--protocol-version", version)
 
     assert pointers == [found["instance_location"] for one in outcomes for found in one["problems"]]
-    assert all(version in found["clause"] for one in outcomes for found in one["problems"])
+    assert all(version in found["spec_url"] for one in outcomes for found in one["problems"])

@@ -107,7 +107,7 @@ def test_json_has_an_outcome_for_each_line() -> None:
         "suggestion": "",
         "line": 2,
         "column": 39,
-        "clause": "https://modelcontextprotocol.io/specification/2025-11-25/basic#requests",
+        "spec_url": "https://modelcontextprotocol.io/specification/2025-11-25/basic#requests",
     } == found
 
 

@@ -140,7 +140,7 @@ def test_json_is_one_object() -> None:
                 "keyword_location": "/properties/to/minLength",
                 "message": "expected at least 3 characters, found 1",
                 "suggestion": "",
-                "clause": "",
+                "spec_url": "",
             }
         ],
         "changes": [{"pointer": "/date", **change}, {"pointer": "/via", **change}],

@@ -50,7 +50,7 @@ def result(
     """Return a result in the file `my tools.json`."""
     names = ("startLine", "startColumn", "endLine", "endColumn")
     return {
-        "properties": {"clause": f"{SPECIFICATION}/{clause}"},
+        "properties": {"spec_url": f"{SPECIFICATION}/{clause}"},
         "ruleId": code,
         "ruleIndex": index,
         "level": level,
@@ -73,7 +73,7 @@ def described(code: str, level: str, sentence: str, clause: str) -> Any:
         "id": code,
         "shortDescription": {"text": sentence},
         "defaultConfiguration": {"level": level},
-        "properties": {"clause": f"{SPECIFICATION}/{clause}"},
+        "properties": {"spec_url": f"{SPECIFICATION}/{clause}"},
         "helpUri": f"{SPECIFICATION}/{clause}",
     }
 

@@ -55,7 +55,7 @@ EXPECTED_VIOLATION = Violation(
     severity=Severity.WARNING,
     message="m",
     suggestion="s",
-    clause="c",
+    spec_url="c",
 )
 VERDICT = verdict_pb.Verdict(
     valid=True,

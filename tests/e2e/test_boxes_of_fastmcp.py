@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from fastmcp.tools import Tool
 from sidecheck import unbox
-from sidecheck_server.core.mcp.results import Value, WholeResult, normalize_output
+from sidecheck_server.core.mcp.results.normalize import Value, WholeResult, normalize_output
 from sidecheck_server.core.mcp.wrapping.definitions import adapt_tool
 from support.compiling import LIMITS, judges
 
@@ -49,7 +49,7 @@ async def test_its_boxes_are_known_and_opened(function: Any, value: Any) -> None
     opened = normalize_output(whole, new.output, "2026-07-28", LIMITS)
     made = normalize_output(Value(json.dumps(value).encode()), old.output, "2025-11-25", LIMITS)
 
-    assert ("result", "") == (old.box, new.box)
+    assert ("result", "") == (old.wrapped_property, new.wrapped_property)
     assert [True, False] == judges(natural, [value, {"result": value}])
     assert [{"result": value}] * 2 == [same["structuredContent"], made["structuredContent"]]
     assert value == opened["structuredContent"]

@@ -129,8 +129,8 @@ def _from_core(request: Any, item: v1.CheckItem) -> Any:
         asked = asked_from_wire(getattr(item, name), terms)
         checked = check(asked, _LIMITS, _SURFACES)
         how = EvaluationOptions(
-            max_violations=asked.how.most,
-            max_length=asked.how.longest,
+            max_violations=asked.limits.max_violations,
+            max_length=asked.limits.max_characters,
             hide_values=asked.context.hide_values,
         )
         resolve_all_deferred(checked, _LIMITS, how)
@@ -139,7 +139,7 @@ def _from_core(request: Any, item: v1.CheckItem) -> Any:
         return None if refusal.reason is ErrorReason.LIMIT_EXCEEDED else refusal.reason.value
     verdict = checked.findings.verdict()
     found = [
-        (one.instance_location, one.code, one.message, one.suggestion, one.clause)
+        (one.instance_location, one.code, one.message, one.suggestion, one.spec_url)
         for one in verdict.violations
     ]
     return verdict.valid, verdict.truncated, found

@@ -12,7 +12,7 @@ from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.check import CheckReport, check
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.protocol_schemas import compile_protocol_schemas
-from sidecheck_server.core.mcp.results import Value
+from sidecheck_server.core.mcp.results.normalize import Value
 from sidecheck_server.core.mcp.subjects import CheckRequest, ReportLimits, ResultProfile
 from sidecheck_server.core.schemas.source import SchemaSource
 from sidecheck_server.core.types import Verdict
@@ -103,4 +103,8 @@ async def test_a_definition_is_projected_once(validator: Validator, descriptions
     other = await projector.project(target, "2026-07-28")
 
     assert first is again
-    assert ("result", "", target.json) == (first.box, other.box, other.json)
+    assert ("result", "", target.json) == (
+        first.wrapped_property,
+        other.wrapped_property,
+        other.json,
+    )

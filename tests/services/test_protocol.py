@@ -54,8 +54,8 @@ def asking(*questions: DeferredCheck) -> Callable[[CheckRequest], Any]:
     """Return what checks at length by asking *questions* of the value at /at."""
 
     async def check_long(asked: CheckRequest) -> CheckReport:
-        findings = Findings(asked.context, most=asked.how.most, longest=asked.how.longest)
-        findings.questions += [PendingCheck(("at",), question) for question in questions]
+        findings = Findings(asked.context, asked.limits)
+        findings.pending += [PendingCheck(("at",), question) for question in questions]
         return CheckReport(findings)
 
     return check_long
@@ -72,7 +72,7 @@ class Checking:
 
     async def found(self, asked: CheckRequest) -> list[tuple[str, str]]:
         checked = await self.checker.check(asked)
-        assert checked.findings.questions == []
+        assert checked.findings.pending == []
         return [(one.instance_location, one.code) for one in checked.findings.verdict().violations]
 
 
@@ -130,7 +130,9 @@ async def test_the_questions_of_a_long_check_are_answered() -> None:
 async def test_values_are_hidden_and_counted_as_the_subject_asks() -> None:
     checking = Checking(question({"items": {"type": "null"}}, ["secret", "secret", "secret"]))
     context = Context(hide_values=True)
-    checked = await checking.checker.check(CheckRequest(LONG, context, ReportLimits(most=2)))
+    checked = await checking.checker.check(
+        CheckRequest(LONG, context, ReportLimits(max_violations=2))
+    )
     verdict = checked.findings.verdict()
     assert (len(verdict.violations), verdict.truncated) == (2, True)
     assert "secret" not in str(verdict)

@@ -83,7 +83,7 @@ async def found(
     **context: Any,
 ) -> list[tuple[str, str]]:
     checked = await checker.check(result, target, Context(**context), how)
-    assert [] == checked.findings.questions
+    assert [] == checked.findings.pending
     verdict = checked.findings.verdict()
     return [(one.instance_location, one.code) for one in verdict.violations]
 
@@ -149,7 +149,9 @@ async def test_the_version_decides(checker: ResultChecker) -> None:
     """What is required, and what is known."""
     result = subject({"sum": 3})
     got = [
-        await found(checker, result, NAMED, ReportLimits(least=Severity.ERROR), version=version)
+        await found(
+            checker, result, NAMED, ReportLimits(min_severity=Severity.ERROR), version=version
+        )
         for version in ("2025-03-26", "2025-11-25", "2026-07-28")
     ]
 
@@ -159,8 +161,8 @@ async def test_the_version_decides(checker: ResultChecker) -> None:
 async def test_no_more_is_told_than_is_asked_for(checker: ResultChecker) -> None:
     """By number and by severity."""
     result = ToolResult(b'{"content": [], "structuredContent": {"sum": "x"}, "isError": "x"}')
-    one = await found(checker, result, NAMED, ReportLimits(most=1))
-    errors = await found(checker, result, NAMED, ReportLimits(least=Severity.ERROR))
+    one = await found(checker, result, NAMED, ReportLimits(max_violations=1))
+    errors = await found(checker, result, NAMED, ReportLimits(min_severity=Severity.ERROR))
 
     assert [("/isError", "TYPE")] == one
     assert [("/isError", "TYPE"), ("/structuredContent/sum", "TYPE")] == errors

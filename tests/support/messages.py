@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from sidecheck_server.core.mcp.check import CheckReport, check
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.messages import build_error_response
+from sidecheck_server.core.mcp.messages.error_responses import build_error_response
 from sidecheck_server.core.mcp.methods import METHODS
 from sidecheck_server.core.mcp.subjects import CheckRequest, ProtocolMessage, ReportLimits
 from support.rule_cases import LIMITS, PROTOCOL_SCHEMAS
@@ -28,7 +28,7 @@ def checked(
     text = message if isinstance(message, bytes) else json.dumps(message).encode()
     subject = ProtocolMessage(text, answers)
     return check(
-        CheckRequest(subject, context or Context(version), ReportLimits(most=1000)),
+        CheckRequest(subject, context or Context(version), ReportLimits(max_violations=1000)),
         LIMITS,
         PROTOCOL_SCHEMAS,
     )

@@ -23,7 +23,7 @@ from sidecheck_server.core.mcp.check import check
 from sidecheck_server.core.mcp.context import Context, Sender
 from sidecheck_server.core.mcp.deferred import resolve_all_deferred
 from sidecheck_server.core.mcp.protocol_schemas import compile_protocol_schemas
-from sidecheck_server.core.mcp.sessions import Session
+from sidecheck_server.core.mcp.sessions.session import Session
 from sidecheck_server.core.mcp.subjects import (
     CheckRequest,
     Elicitation,
@@ -127,7 +127,9 @@ def rule_cases(*kinds: str) -> Iterator[RuleCase]:
 def verdict_of(case: RuleCase) -> Verdict:
     """Return the verdict of the core, all questions answered."""
     checked = check(
-        CheckRequest(case.subject, case.context, ReportLimits(most=1000)), LIMITS, PROTOCOL_SCHEMAS
+        CheckRequest(case.subject, case.context, ReportLimits(max_violations=1000)),
+        LIMITS,
+        PROTOCOL_SCHEMAS,
     )
     resolve_all_deferred(checked, LIMITS, EvaluationOptions(max_violations=1000))
     return checked.findings.verdict()
@@ -143,9 +145,11 @@ def session_verdicts(case: RuleCase) -> list[Verdict]:
     session = Session(case.context)
     verdicts = []
     for sender, text in session_messages(case):
-        asked = session.asked(ProtocolMessage(text), sender, ReportLimits(most=1000))
+        asked = session.check_request(
+            ProtocolMessage(text), sender, ReportLimits(max_violations=1000)
+        )
         checked = check(asked, LIMITS, PROTOCOL_SCHEMAS)
-        session.take(asked, checked)
+        session.record(asked, checked)
         resolve_all_deferred(checked, LIMITS, EvaluationOptions(max_violations=1000))
         verdicts.append(checked.findings.verdict())
     return verdicts

@@ -35,6 +35,6 @@ class Violation:
     message: str = ""
     #: The nearest known name or value, or "" where none is near.
     suggestion: str = ""
-    #: The clause of the specification that the rule comes from, or "" where the
+    #: URL of the rule in the specification, or "" where the
     #: rule is one of the schema's own.
-    clause: str = ""
+    spec_url: str = ""

@@ -175,5 +175,5 @@ def _violation(told: sidecheck.Violation) -> Violation:
         told.message,
         Severity(told.severity.value),
         told.suggestion,
-        told.clause,
+        told.spec_url,
     )

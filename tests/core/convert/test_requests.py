@@ -75,7 +75,7 @@ def test_what_is_too_many_is_told_with_the_limit_and_its_source() -> None:
         "Anthropic's Messages takes at most 24 optional members of strict tools in one "
         "request; these are 25"
     ) == found.message
-    assert "structured-outputs" in found.clause
+    assert "structured-outputs" in found.spec_url
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_how_many_tools_there_may_be_has_a_source(api: Api) -> None:
     [found] = request_problems([LOOSE] * 200, api).violations
 
     assert ("REQUEST_TOOLS", "/128") == (found.code, found.instance_location)
-    assert found.clause
+    assert found.spec_url
 
 
 @pytest.mark.parametrize("api", [OLLAMA, ANTHROPIC], ids=["without limits", "not strict"])

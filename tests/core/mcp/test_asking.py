@@ -65,7 +65,9 @@ def history(*messages: Any, **members: Any) -> dict[str, Any]:
 
 def violations(subject: Subject, **context: Any) -> tuple[Violation, ...]:
     checked = check(
-        CheckRequest(subject, Context(**context), ReportLimits(most=100)), LIMITS, PROTOCOL_SCHEMAS
+        CheckRequest(subject, Context(**context), ReportLimits(max_violations=100)),
+        LIMITS,
+        PROTOCOL_SCHEMAS,
     )
     resolve_all_deferred(
         checked, LIMITS, EvaluationOptions(hide_values=bool(context.get("hide_values")))

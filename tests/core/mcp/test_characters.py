@@ -1,7 +1,7 @@
 """Characters in words, and what they look like."""
 
 import pytest
-from sidecheck_server.core.mcp.name_grammars import ascii_lookalike, named
+from sidecheck_server.core.mcp.name_grammars import ascii_lookalike, describe_characters
 
 ALIKE = {
     "\N{CYRILLIC SMALL LETTER A}": "a",
@@ -42,4 +42,4 @@ def test_what_a_character_looks_like(character: str, ascii_: str) -> None:
 
 @pytest.mark.parametrize(("character", "said"), NAMED.items(), ids=ascii)
 def test_a_character_in_words(character: str, said: str) -> None:
-    assert [said] == named([character])
+    assert [said] == describe_characters([character])

@@ -94,7 +94,8 @@ def test_a_text_that_is_too_deep_to_be_read_is_refused() -> None:
         pytest.param(
             b'{"jsonrpc": "2.0", "id": 1, "result": {"x": [1], "tools": [' + ONE + b"]}}",
             ProtocolMessage(
-                b'{"jsonrpc":"2.0","id":1,"result":{"x":[1],"tools":[]}}', answers="tools/list"
+                b'{"jsonrpc":"2.0","id":1,"result":{"x":[1],"tools":[]}}',
+                request_method="tools/list",
             ),
             id="a JSON-RPC answer",
         ),
@@ -105,7 +106,7 @@ def test_what_stands_around_the_tools_is_apart(
 ) -> None:
     """To be checked by itself, without the definitions."""
     found = read_tools_list(text, LIMITS)
-    around = found.answer
+    around = found.container
     assert type(answer) is type(around)
     if around is not None and answer is not None:
         assert json.loads(answer.json) == json.loads(around.json)

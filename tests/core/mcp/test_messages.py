@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from sidecheck_server.core.mcp.check import check
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.messages import Kind, Message
+from sidecheck_server.core.mcp.messages.envelopes import Kind, Message
 from sidecheck_server.core.mcp.subjects import CheckRequest, ProtocolMessage, ReportLimits
 from sidecheck_server.core.mcp.versions import VERSIONS
 from sidecheck_server.core.types import Severity
@@ -65,7 +65,7 @@ def test_the_method_that_was_meant_is_named() -> None:
     found = checked({"jsonrpc": "2.0", "id": 1, "method": "tools/cal"}, "2025-11-25")
     (told,) = found.findings.verdict().violations
 
-    said = '"tools/cal" is not a method of the protocol; did you mean "tools/call"?'
+    said = 'unknown method "tools/cal"; did you mean "tools/call"?'
     assert (said, "tools/call") == (told.message, told.suggestion)
 
 

@@ -5,12 +5,12 @@ import json
 import pytest
 from sidecheck_server.core.evaluate import details_unavailable
 from sidecheck_server.core.mcp.calls.error_responses import (
-    Reply,
+    ErrorResponse,
     invalid_arguments_response,
     invalid_result_response,
     malformed_call_response,
     non_object_arguments_response,
-    unknown_tool,
+    unknown_tool_error,
 )
 from sidecheck_server.core.mcp.versions import VERSIONS
 from sidecheck_server.core.types import Severity, Verdict, Violation
@@ -25,7 +25,7 @@ WARNED = Verdict((Violation("/a", "", "", "W", "careful", Severity.WARNING), vio
 ADVICE = "Correct the arguments and call the tool again."
 
 
-def text_of(reply: Reply) -> str:
+def text_of(reply: ErrorResponse) -> str:
     return str(json.loads(reply.call_tool_result)["content"][0]["text"])
 
 
@@ -64,7 +64,7 @@ def test_a_malformed_call_gets_an_error_and_no_result(verdict: Verdict, code: in
     reply = malformed_call_response(verdict)
 
     assert code == json.loads(reply.json_rpc_error)["code"]
-    assert Reply(json_rpc_error=reply.json_rpc_error) == reply
+    assert ErrorResponse(json_rpc_error=reply.json_rpc_error) == reply
 
 
 def test_what_is_wrong_with_the_arguments_of_a_malformed_call_is_told_beside() -> None:
@@ -109,7 +109,7 @@ def test_missing_structured_content_alone_has_one_fixed_text() -> None:
     got = [
         text_of(invalid_result_response(one, "2025-11-25")) for one in (Verdict((missing,)), warned)
     ]
-    brief = text_of(invalid_result_response(Verdict((missing,)), "2025-11-25", tells=False))
+    brief = text_of(invalid_result_response(Verdict((missing,)), "2025-11-25", explain=False))
     more = text_of(invalid_result_response(Verdict((missing, violation("/content"))), "2025-11-25"))
 
     assert [fixed] * 3 == [*got, brief]
@@ -134,8 +134,8 @@ def test_only_errors_are_told() -> None:
 )
 def test_what_is_wrong_may_be_left_out(verdict: Verdict, tells: bool) -> None:
     """Then there is one sentence for each."""
-    call = invalid_arguments_response(verdict, "2025-06-18", tool="t", tells=tells)
-    result = invalid_result_response(verdict, "2025-06-18", tool="t", tells=tells)
+    call = invalid_arguments_response(verdict, "2025-06-18", tool="t", explain=tells)
+    result = invalid_result_response(verdict, "2025-06-18", tool="t", explain=tells)
 
     assert "Input validation error: The arguments of the call to t are not valid." == text_of(call)
     assert {"code": -32602, "message": "Invalid params"} == json.loads(call.json_rpc_error)
@@ -164,7 +164,7 @@ def test_replies_are_bounded() -> None:
 )
 def test_the_error_for_an_unknown_tool_fits_into_a_status(name: str) -> None:
     """Of which 300 bytes is all that is sent of one value."""
-    text = unknown_tool(name)
+    text = unknown_tool_error(name)
     error = json.loads(text)
 
     assert len(text.encode()) <= 300

@@ -9,10 +9,9 @@ from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.results.check import (
     missing_output_verdict,
     require_object,
-    requires_object_output,
 )
 from sidecheck_server.core.mcp.subjects import CheckRequest, ReportLimits, ToolResult
-from sidecheck_server.core.mcp.versions import VERSIONS
+from sidecheck_server.core.mcp.versions import VERSIONS, requires_object_output
 from sidecheck_server.core.types import Repair, Severity, Verdict, Violation
 from support.rule_cases import LIMITS, PROTOCOL_SCHEMAS
 
@@ -48,7 +47,7 @@ def test_what_is_no_object_is_a_fault_of_its_type(payload: bytes, found: str) ->
     clause = "https://modelcontextprotocol.io/specification/2025-11-25/schema#calltoolresult"
     said = f"expected an object, found {found}"
 
-    assert Verdict((Violation("", "", "type", "TYPE", said, clause=clause),)) == verdict
+    assert Verdict((Violation("", "", "type", "TYPE", said, spec_url=clause),)) == verdict
 
 
 @pytest.mark.parametrize("payload", [b"{}", b' \r\n\t{"a": 1}'])
@@ -107,7 +106,9 @@ def test_a_result_may_ask_for_more_input_since_2026_07_28(
 ) -> None:
     """Whether the tool has an output schema or not: it owes no output yet."""
     subject = ToolResult(json.dumps(result).encode(), has_output_schema=True)
-    asked = CheckRequest(subject, Context(version=version), ReportLimits(least=Severity.ERROR))
+    asked = CheckRequest(
+        subject, Context(version=version), ReportLimits(min_severity=Severity.ERROR)
+    )
     checked = check(asked, LIMITS, PROTOCOL_SCHEMAS)
     assert [c for c in codes(checked) if c != "OUTPUT_MISSING"] == expected
 

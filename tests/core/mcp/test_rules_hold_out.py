@@ -12,6 +12,7 @@ from sidecheck_server.core.mcp.deferred import resolve_all_deferred
 from sidecheck_server.core.mcp.findings import Findings
 from sidecheck_server.core.mcp.rules.catalogue import RULES
 from sidecheck_server.core.mcp.rules.rule import Rule
+from sidecheck_server.core.mcp.subjects import ReportLimits
 from sidecheck_server.core.mcp.typed_values import check_value
 from sidecheck_server.core.mcp.versions import VERSIONS
 from support.rule_cases import LIMITS, PROTOCOL_SCHEMAS
@@ -139,7 +140,7 @@ def test_hidden_values_are_not_told(code: str, type_: str, value: Any) -> None:
 
 
 def messages(code: str, type_: str, value: Any, *, hide: bool) -> list[str]:
-    findings = Findings(Context(version=VERSIONS[-1], hide_values=hide), most=100, longest=1 << 20)
+    findings = Findings(Context(version=VERSIONS[-1], hide_values=hide), ReportLimits(100))
     check_value(value, type_, findings, PROTOCOL_SCHEMAS)
     resolve_all_deferred(CheckReport(findings), LIMITS, EvaluationOptions(hide_values=hide))
     return [

@@ -34,7 +34,9 @@ _MESSAGES = st.lists(
 def errors_of(params: dict[str, Any], **context: Any) -> list[str]:
     subject = Sampling(json.dumps({"maxTokens": 100, **params}).encode())
     checked = check(
-        CheckRequest(subject, Context(**context), ReportLimits(most=100)), LIMITS, PROTOCOL_SCHEMAS
+        CheckRequest(subject, Context(**context), ReportLimits(max_violations=100)),
+        LIMITS,
+        PROTOCOL_SCHEMAS,
     )
     found = checked.findings.verdict().violations
     return [each.message for each in found if each.severity is Severity.ERROR]

@@ -8,6 +8,7 @@ from sidecheck_server.core.mcp.check import CheckReport
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.deferred import resolve_all_deferred
 from sidecheck_server.core.mcp.findings import Findings
+from sidecheck_server.core.mcp.subjects import ReportLimits
 from sidecheck_server.core.mcp.typed_values import check_value
 from sidecheck_server.core.types import Document, Severity, Violation
 from support.rule_cases import LIMITS, PROTOCOL_SCHEMAS
@@ -19,9 +20,7 @@ def errors(
     """Return the errors of a tool with the input *schema*."""
     findings = Findings(
         Context(version=version, documents=documents),
-        most=100,
-        longest=1 << 20,
-        least=Severity.ERROR,
+        ReportLimits(100, min_severity=Severity.ERROR),
     )
     check_value({"name": "a", "inputSchema": schema}, "Tool", findings, PROTOCOL_SCHEMAS)
     resolve_all_deferred(CheckReport(findings), LIMITS, EvaluationOptions())
@@ -111,5 +110,5 @@ def test_a_fault_in_a_document_is_told_at_the_reference_to_it() -> None:
 )
 def test_it_has_the_clause_of_its_rule(version: str, schema: Any, clause: str) -> None:
     assert [f"https://modelcontextprotocol.io/specification/{clause}"] == [
-        each.clause for each in errors(schema, version)
+        each.spec_url for each in errors(schema, version)
     ]

@@ -7,9 +7,9 @@ from typing import Any
 
 from sidecheck_server.core.mcp.check import check
 from sidecheck_server.core.mcp.context import Context, Sender
-from sidecheck_server.core.mcp.messages import build_error_response
-from sidecheck_server.core.mcp.sessions import Session
-from sidecheck_server.core.mcp.sessions.header_scan import LARGEST_CAPABILITIES
+from sidecheck_server.core.mcp.messages.error_responses import build_error_response
+from sidecheck_server.core.mcp.sessions.header_scan import MAX_CAPABILITIES_BYTES
+from sidecheck_server.core.mcp.sessions.session import Session
 from sidecheck_server.core.mcp.subjects import ProtocolMessage, ReportLimits
 from support.rule_cases import LIMITS, PROTOCOL_SCHEMAS
 
@@ -23,9 +23,9 @@ _META = {
 def _sent(session: Session, message: dict[str, Any], sender: Sender = Sender.CLIENT) -> list[str]:
     """Return the codes of what is wrong with *message*, before questions are answered."""
     text = ProtocolMessage(json.dumps(message).encode())
-    asked = session.asked(text, sender, ReportLimits())
+    asked = session.check_request(text, sender, ReportLimits())
     checked = check(asked, LIMITS, PROTOCOL_SCHEMAS)
-    session.take(asked, checked)
+    session.record(asked, checked)
     return [found.code for found in checked.findings.verdict().violations]
 
 
@@ -52,7 +52,7 @@ def test_an_id_of_large_numbers_is_not_read_in_passing() -> None:
     session = Session(Context())
 
     started = time.perf_counter()
-    session.asked(ProtocolMessage(text), Sender.CLIENT, ReportLimits())
+    session.check_request(ProtocolMessage(text), Sender.CLIENT, ReportLimits())
     assert time.perf_counter() - started < 0.5
 
 
@@ -60,7 +60,7 @@ def test_open_requests_weigh_what_their_capabilities_do() -> None:
     """Each request of this version brings its own."""
     session = Session(Context(version=_VERSION))
     capabilities: dict[str, Any] = {"experimental": {f"x{i}": {} for i in range(1000)}}
-    assert len(json.dumps(capabilities)) < LARGEST_CAPABILITIES
+    assert len(json.dumps(capabilities)) < MAX_CAPABILITIES_BYTES
 
     def send() -> None:
         for number in range(200):
@@ -116,7 +116,7 @@ def test_a_reply_repeats_no_unknown_version_where_values_are_hidden() -> None:
     meta = {**_META, "io.modelcontextprotocol/protocolVersion": "s3cret"}
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": meta}}
     context = Context(version=_VERSION, hide_values=True)
-    asked = Session(context).asked(
+    asked = Session(context).check_request(
         ProtocolMessage(json.dumps(message).encode()), Sender.CLIENT, ReportLimits()
     )
     checked = check(asked, LIMITS, PROTOCOL_SCHEMAS)

@@ -123,7 +123,7 @@ def test_an_erratum_shows_up(version: str, type_: str, member: str) -> None:
 
 
 def test_every_erratum_is_held_against_the_published_schema() -> None:
-    listed = [(version, each.type, each.member) for each in ERRATA for version in each.versions]
+    listed = [(version, each.type, each.property) for each in ERRATA for version in each.versions]
     assert sorted(_CORRECTIONS) == sorted(listed)
 
 

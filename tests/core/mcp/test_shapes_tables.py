@@ -61,8 +61,8 @@ def test_a_member_is_told_once_for_a_version() -> None:
         for each in TYPES.values()
         if isinstance(each, ObjectType)
         for version in VERSIONS
-        for field in each.fields
-        if sum(f.name == field.name and f.since <= version <= f.until for f in each.fields) > 1
+        for field in each.properties
+        if sum(f.name == field.name and f.since <= version <= f.until for f in each.properties) > 1
     ]
     assert [] == twice
 
@@ -74,7 +74,7 @@ def test_there_is_a_rule_for_every_keyword_that_can_be_broken() -> None:
         for name in types_of(version):
             for keyword in _keywords(render_schema(TYPES, name, version)):
                 since.setdefault(_code(keyword), version)
-    assert since == {rule.code: rule.since for rule in values.RULES}
+    assert since == {rule.code: rule.since for rule in values.KEYWORD_RULES}
 
 
 def _keywords(schema: Any) -> set[str]:

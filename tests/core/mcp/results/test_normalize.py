@@ -17,7 +17,7 @@ from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.mcp.check import check
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.protocol_schemas import compile_protocol_schemas
-from sidecheck_server.core.mcp.results import (
+from sidecheck_server.core.mcp.results.normalize import (
     Content,
     Failure,
     ToolOutput,
@@ -131,7 +131,7 @@ def faults_of(result: Any, version: str) -> list[str]:
     Which server it is of is for that server to say.
     """
     subject = ToolResult(json.dumps(result).encode())
-    how = ReportLimits(least=Severity.WARNING)
+    how = ReportLimits(min_severity=Severity.WARNING)
     checked = check(CheckRequest(subject, Context(version=version), how), LIMITS, PROTOCOL_SCHEMAS)
     codes = [found.code for found in checked.findings.verdict().violations]
     return [code for code in codes if code != "META_SERVER_INFO"]

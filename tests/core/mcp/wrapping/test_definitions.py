@@ -20,7 +20,10 @@ def test_the_core_answers_as_the_case_wants(case: dict[str, Any]) -> None:
     got = adapt_tool(text_of(case["tool"]), case["version"], LIMITS)
 
     assert json.dumps(case["want"]["tool"]) == json.dumps(json.loads(got.json))
-    assert (case["want"]["box"], tuple(case["want"]["left_out"])) == (got.box, got.left_out)
+    assert (case["want"]["box"], tuple(case["want"]["left_out"])) == (
+        got.wrapped_property,
+        got.dropped_properties,
+    )
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -45,19 +48,19 @@ def test_the_texts_of_other_members_are_kept() -> None:
 @pytest.mark.parametrize(
     ("said", "more"),
     [
-        ("names no member", {"x-dedalus-box": True}),
-        ("names no member", {"x-dedalus-box": {}}),
-        ("names no member", {"x-dedalus-box": {"field": ""}}),
-        ("names no member", {"x-dedalus-box": {"field": 1}}),
-        ("which properties has not", {"x-dedalus-box": {"field": "value"}}),
+        ("names no property", {"x-dedalus-box": True}),
+        ("names no property", {"x-dedalus-box": {}}),
+        ("names no property", {"x-dedalus-box": {"field": ""}}),
+        ("names no property", {"x-dedalus-box": {"field": 1}}),
+        ("which properties does not define", {"x-dedalus-box": {"field": "value"}}),
         (
-            "one member",
+            "has one property",
             {"x-dedalus-box": RESULT, "properties": {"result": {}, "b": {}}},
         ),
-        ("nothing but its one member", {"x-dedalus-box": RESULT, "required": ["b"]}),
-        ("a box is an object", {"x-dedalus-box": RESULT, "type": "array"}),
+        ("no property but the wrapped one", {"x-dedalus-box": RESULT, "required": ["b"]}),
+        ('has the type "object"', {"x-dedalus-box": RESULT, "type": "array"}),
         ("no minProperties", {"x-dedalus-box": RESULT, "minProperties": 1}),
-        ("which properties has not", {"x-fastmcp-wrap-result": True, "properties": {}}),
+        ("which properties does not define", {"x-fastmcp-wrap-result": True, "properties": {}}),
     ],
 )
 def test_a_mark_that_says_what_is_not_so_is_refused(
