@@ -11,12 +11,11 @@ from sidecheck_server.cli.reports import problem_object
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.check import CheckReport
 from sidecheck_server.core.mcp.context import Context
+from sidecheck_server.core.mcp.deferred import check_completely
 from sidecheck_server.core.mcp.protocol_schemas import compile_protocol_schemas
 from sidecheck_server.core.mcp.rules.catalogue import CATALOGUE
 from sidecheck_server.core.mcp.subjects import CheckRequest, ReportLimits, ToolJson
-from sidecheck_server.core.mcp.deferred import check_completely
-from sidecheck_server.core.mcp.tool_outcomes import CheckedTool
-from sidecheck_server.core.mcp.tool_outcomes import tool_outcomes
+from sidecheck_server.core.mcp.tool_outcomes import CheckedTool, tool_outcomes
 from sidecheck_server.core.mcp.tools.lists import ListedTool, ToolsList
 from sidecheck_server.core.types import Document, Severity
 

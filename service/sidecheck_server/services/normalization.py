@@ -10,13 +10,13 @@ import msgspec
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.calls.error_responses import invalid_result_response
 from sidecheck_server.core.mcp.context import Context
+from sidecheck_server.core.mcp.results.check import STRUCTURED_CONTENT
 from sidecheck_server.core.mcp.results.normalize import (
     ToolOutput,
     WholeResult,
     normalize_output,
     text_result,
 )
-from sidecheck_server.core.mcp.results.check import STRUCTURED_CONTENT
 from sidecheck_server.core.mcp.subjects import ReportLimits, ResultProfile, ToolResult
 from sidecheck_server.core.mcp.wrapping.schemas import AdaptedSchema
 from sidecheck_server.core.payload import MalformedError

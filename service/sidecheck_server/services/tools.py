@@ -8,6 +8,7 @@ from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import Limits, exceeded
 from sidecheck_server.core.mcp.check import CheckReport
 from sidecheck_server.core.mcp.context import Context
+from sidecheck_server.core.mcp.deferred import error_outcome
 from sidecheck_server.core.mcp.subjects import (
     CheckRequest,
     ProtocolMessage,
@@ -15,7 +16,6 @@ from sidecheck_server.core.mcp.subjects import (
     ToolJson,
     ToolList,
 )
-from sidecheck_server.core.mcp.deferred import error_outcome
 from sidecheck_server.core.mcp.tool_outcomes import CheckedTool, tool_outcomes
 from sidecheck_server.core.mcp.tools.lists import ToolsList, read_tools_list
 from sidecheck_server.core.types import Document, Verdict

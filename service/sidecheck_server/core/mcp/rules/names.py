@@ -41,8 +41,6 @@ _REPLACEMENT = 8
 _SINCE = "2025-11-25"
 _CLAUSE = Clause("server/tools", "tool-names")
 _PROPOSAL = Clause("https://github.com/modelcontextprotocol/modelcontextprotocol/issues/986")
-#: Names that keep all rules.
-_PLAIN = re.compile("[A-Za-z_][A-Za-z0-9_-]{0,63}")
 _INVALID_CHARACTER = re.compile(f"[^{_SPECIFIED.characters}]")
 
 #: Message of a fault, and a better name or "".
@@ -56,12 +54,6 @@ class NameRule:
 
     rule: Rule
     check: NameCheck
-
-
-def _has_plain_name(tool: Any, _context: Context) -> bool:
-    """Return whether the name of *tool* keeps all rules."""
-    name = tool.get("name") if isinstance(tool, dict) else None
-    return isinstance(name, str) and _PLAIN.fullmatch(name) is not None
 
 
 def _name_of(tool: Any) -> str | None:
@@ -85,9 +77,7 @@ def _name_rule(
             return () if fault is None else (Fault(("name",), *fault),)
 
         subjects = ("Tool",)
-        rule = Rule(
-            code, severity, clause, requirement, subjects, check, since, skip=_has_plain_name
-        )
+        rule = Rule(code, severity, clause, requirement, subjects, check, since)
         return NameRule(rule, name_check)
 
     return decorate

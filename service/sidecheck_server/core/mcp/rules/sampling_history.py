@@ -13,8 +13,8 @@ from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
 from sidecheck_server.core.mcp.rules.sampling_turns import (
     Turn,
+    adjacent_turn,
     messages_of,
-    next_turn,
     read_turn,
     turns_of,
 )
@@ -112,10 +112,11 @@ def _mixed(value: Any, context: Context) -> Iterator[Fault]:
     since=_SINCE,
 )
 def _unanswered(value: Any, context: Context) -> Iterator[Fault]:
-    for turn in turns_of(value, context):
+    turns = turns_of(value, context)
+    for position, turn in enumerate(turns):
         if not turn.uses or turn.role == "user":
             continue
-        following = next_turn(value, turn, context)
+        following = adjacent_turn(value, turns, position, context, 1)
         last = turn.index == len(messages_of(value)) - 2
         answered_ids = {result.id for result in following.results} if following else set()
         for use in turn.uses:
@@ -140,9 +141,10 @@ def _unanswered(value: Any, context: Context) -> Iterator[Fault]:
 )
 def _orphan(value: Any, context: Context) -> Iterator[Fault]:
     last = len(messages_of(value)) - 1
-    for turn in turns_of(value, context):
+    turns = turns_of(value, context)
+    for position, turn in enumerate(turns):
         if turn.results:
-            previous = next_turn(value, turn, context, -1)
+            previous = adjacent_turn(value, turns, position, context, -1)
             yield from _orphans(turn, previous, context, is_last=turn.index == last)
 
 

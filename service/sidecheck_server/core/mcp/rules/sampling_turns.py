@@ -10,7 +10,7 @@ from sidecheck_server.core.budget import spend
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules.rule import Path
 
-__all__ = ["ToolResult", "ToolUse", "Turn", "messages_of", "next_turn", "read_turn", "turns_of"]
+__all__ = ["ToolResult", "ToolUse", "Turn", "adjacent_turn", "messages_of", "read_turn", "turns_of"]
 
 # Steps.
 _SCAN = 15
@@ -100,14 +100,21 @@ def turns_of(value: Any, context: Context) -> list[Turn]:
     return turns
 
 
-def next_turn(value: Any, turn: Turn, context: Context, step: int = 1) -> Turn | None:
-    """Return the message at the distance *step* from *turn*, or None if there is none.
+def adjacent_turn(
+    value: Any, turns: list[Turn], position: int, context: Context, step: int
+) -> Turn | None:
+    """Return the message after (*step* 1) or before (-1) a turn, or None if there is none.
+
+    The turn is at *position* among *turns*, those of the params *value*.
 
     Raises:
         Exhausted: the budget of *context* is spent.
     """
+    index = turns[position].index + step
+    position += step
+    if 0 <= position < len(turns) and turns[position].index == index:
+        return turns[position]
     messages = messages_of(value)
-    index = turn.index + step
     return _read(messages[index], context, index) if 0 <= index < len(messages) else None
 
 
