@@ -7,13 +7,14 @@ import pytest
 from sidecheck_server.core.compiler.compilation import compile_source
 from sidecheck_server.core.compiler.schema_warnings import SchemaWarning
 from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.mcp.rules.tool_schemas import WARNINGS_BY_CODE
 from support.compiling import compiled, source_of
 from support.rule_cases import RuleCase, rule_cases
 
 _CASES = [
     case
     for case in rule_cases("tool")
-    if case.file == "schema_remarks" and "inputSchema" in case.value and case.at
+    if case.code in WARNINGS_BY_CODE and "inputSchema" in case.value and case.at
 ]
 NULL = {"type": "string", "default": None}
 

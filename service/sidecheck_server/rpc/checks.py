@@ -63,7 +63,9 @@ class Checks:
             return await self._checker.check(asked, take_long)
         assert isinstance(sent, ToolResult)
         target = target_from_wire(sent.tool) if sent.HasField("tool") else None
-        return await self._results.check(asked.subject, target, asked.context, asked.limits, take_long)
+        return await self._results.check(
+            asked.subject, target, asked.context, asked.limits, take_long
+        )
 
 
 def _sent(item: CheckItem) -> Sent:

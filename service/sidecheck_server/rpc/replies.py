@@ -43,7 +43,9 @@ def answer_to_payload(
         elif tool is not None and not is_object_text(payload) and _is_json(verdict):
             reply = non_object_arguments_response(verdict, tool=tool, explain=asked.tells)
         else:
-            reply = invalid_arguments_response(verdict, asked.version, tool=tool, explain=asked.tells)
+            reply = invalid_arguments_response(
+                verdict, asked.version, tool=tool, explain=asked.tells
+            )
     return verdict_to_wire(verdict, standard, reply, asked)
 
 

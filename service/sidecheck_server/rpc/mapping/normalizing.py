@@ -55,7 +55,9 @@ def to_project_from_wire(
 def projected_to_wire(tool: AdaptedTool) -> inference_service_pb2.AdaptToolResponse:
     """Return the message of a definition in the form for a version."""
     return inference_service_pb2.AdaptToolResponse(
-        json=tool.json, wrapped_property=tool.wrapped_property, dropped_properties=tool.dropped_properties
+        json=tool.json,
+        wrapped_property=tool.wrapped_property,
+        dropped_properties=tool.dropped_properties,
     )
 
 

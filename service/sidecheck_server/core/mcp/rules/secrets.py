@@ -112,7 +112,7 @@ def asks_for_secret(text: str, budget: Budget) -> str:
     shown = text[:_MAX_TEXT_CHARACTERS]
     spend(budget, 40 + 4 * len(shown))
     folded = shown.casefold()
-    if not any([part in folded for part in _PHRASE_PARTS]):
+    if not any(part in folded for part in _PHRASE_PARTS):
         return ""
     for match in _PHRASE.finditer(shown):
         before = _SENTENCE.split(shown[: match.start()])[-1]
