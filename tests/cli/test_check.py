@@ -139,7 +139,7 @@ def test_json_has_an_object_for_each_tool_in_order() -> None:
         "message": TWICE,
         "suggestion": "",
         "spec_url": f"{SPECIFICATION}/server/tools#tool",
-        "rule": "No two tools of a list have the same name.",
+        "rule": "The names of the tools of a list SHOULD be unique.",
     }
     outcomes = checked("tools.json")
 

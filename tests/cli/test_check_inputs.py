@@ -109,14 +109,14 @@ NOT_TOOLS = [
     pytest.param(
         b'{"jsonrpc": "2.0", "id": 1, "error": {"code": -32601, "message": "no"}}',
         "TOOLS_MISSING",
-        "this answer has no tools",
+        "the message has no result",
         (1, 1),
         id="a JSON-RPC error",
     ),
     pytest.param(
         b'{"jsonrpc": "2.0", "id": 1, "result": {}}',
         "TOOLS_MISSING",
-        "this answer has no tools",
+        'the result has no property "tools"',
         (1, 39),
         id="a result without tools",
     ),

@@ -63,7 +63,7 @@ def rules_in_markdown(version: str | None = None) -> str:
 
 
 def _table(rules: Sequence[Rule]) -> str:
-    lines = ["| code | severity | versions | what must be so | clause |", "|---|---|---|---|---|"]
+    lines = ["| code | severity | versions | requirement | specification |", "|---|---|---|---|---|"]
     lines += [
         f"| `{rule.code}` | {rule.severity.value} | {_span(rule)} | {_escaped(rule.requirement)} "
         f"| {_link(rule)} |"
@@ -73,7 +73,7 @@ def _table(rules: Sequence[Rule]) -> str:
 
 
 def _table_of_errata(errata: Sequence[Erratum]) -> str:
-    lines = ["| type | versions | published | what holds | why |", "|---|---|---|---|---|"]
+    lines = ["| type | versions | published | correct | reason |", "|---|---|---|---|---|"]
     lines += [
         f"| `{one.type}{f'.{one.property}' if one.property else ''}` | {', '.join(one.versions)} "
         f"| {_escaped(one.published)} | {_escaped(one.correct)} | {_escaped(one.reason)} |"

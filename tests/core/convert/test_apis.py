@@ -89,7 +89,7 @@ NAMES = {
 
 @pytest.mark.parametrize("api", _EACH)
 def test_names_are_those_that_the_api_takes(api: Api) -> None:
-    assert (api.names.longest, api.names.members, api.names.first) == NAMES[api.key]
+    assert (api.names.longest, api.names.characters, api.names.first) == NAMES[api.key]
 
 
 # The rules on names tell what each text of a provider allows; names given must keep to all.
@@ -107,7 +107,7 @@ _TOLD = {
 def test_names_that_are_given_are_allowed_by_what_rules_tell(provider: ProviderGrammar) -> None:
     given = APIS[_TOLD[provider.code]].names
     assert given.longest <= provider.grammar.longest
-    assert given.members == provider.grammar.characters
+    assert given.characters == provider.grammar.characters
     assert provider.grammar.first in ("", given.first)
 
 
@@ -121,5 +121,5 @@ MEMBERS = {
 @pytest.mark.parametrize("api", _EACH)
 def test_members_have_names_that_the_api_takes(api: Api) -> None:
     members = api.members
-    found = None if members is None else (members.longest, members.members, members.first)
+    found = None if members is None else (members.longest, members.characters, members.first)
     assert found == MEMBERS.get(api.key)
