@@ -17,7 +17,7 @@ from mcp_types import jsonrpc_message_adapter, methods
 from protocol_subjects import Given
 from pydantic import ValidationError
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.check import check, check_at_once
+from sidecheck_server.core.mcp.check import check, try_check_inline
 from sidecheck_server.core.mcp.context import Context, Sender
 from sidecheck_server.core.mcp.protocol_schemas import compile_protocol_schemas
 from sidecheck_server.core.mcp.subjects import CheckRequest, ProtocolMessage, ReportLimits, Sampling
@@ -58,7 +58,7 @@ Reader = Callable[[bytes], object]
 def asked_of(given: Given) -> CheckRequest:
     """Return what is asked of the core about a message."""
     context = Context(version=given.version, sender=Sender(given.sender))
-    return CheckRequest(ProtocolMessage(given.json, answers=given.answers), context)
+    return CheckRequest(ProtocolMessage(given.json, request_method=given.answers), context)
 
 
 def history_asked(params: bytes) -> CheckRequest:
@@ -68,14 +68,14 @@ def history_asked(params: bytes) -> CheckRequest:
 
 def is_at_once(asked: CheckRequest) -> bool:
     """Return whether it takes but a moment, so that the server does not give it to a worker."""
-    return check_at_once(asked, _LIMITS, _SURFACES) is not None
+    return try_check_inline(asked, _LIMITS, _SURFACES) is not None
 
 
 def of_us(*, at_once: bool) -> Callable[[CheckRequest], Verdict]:
     """Return what checks, without compiling the schemas of the payload."""
 
     def in_a_moment(asked: CheckRequest) -> Verdict:
-        checked = check_at_once(asked, _LIMITS, _SURFACES)
+        checked = try_check_inline(asked, _LIMITS, _SURFACES)
         assert checked is not None
         return checked.findings.verdict()
 

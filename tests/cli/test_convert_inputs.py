@@ -105,7 +105,7 @@ WRONG = [
     ),
     pytest.param(
         ("--to", "gemini", "answer.json"),
-        "answer.json:1:1: TOOLS_MISSING: this answer has no tools",
+        "answer.json:1:1: TOOLS_MISSING: the message has no result",
         id="an answer without tools",
     ),
 ]

@@ -30,7 +30,7 @@ def test_json_has_every_rule_by_its_code() -> None:
         "severity": "error",
         "protocol_versions": ["2026-07-28"],
         "spec_url": "https://modelcontextprotocol.io/specification/2026-07-28/basic#requests",
-        "requirement": CATALOGUE["REQUEST_ID_IN_USE"].sentence,
+        "requirement": CATALOGUE["REQUEST_ID_IN_USE"].requirement,
         "subjects": ["JSONRPCMessage"],
     } == next(one for one in got if one["code"] == "REQUEST_ID_IN_USE")
 
@@ -49,7 +49,7 @@ def test_text_has_a_row_for_each_and_their_number() -> None:
     assert len(RULES) + 1 == len(lines)
     row = next(line for line in lines if line.startswith("REQUEST_ID_IN_USE "))
     assert ["error", "2026-07-28"] == row.split()[1:3]
-    assert row.endswith(CATALOGUE["REQUEST_ID_IN_USE"].sentence)
+    assert row.endswith(CATALOGUE["REQUEST_ID_IN_USE"].requirement)
     assert lines[-1].startswith(f"{len(RULES)} rules: ")
 
 

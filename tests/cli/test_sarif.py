@@ -82,10 +82,13 @@ def test_the_log_has_a_rule_for_each_code_and_a_result_for_each_problem(folder: 
     """Every required member of the published schema, and places by line and by pointer."""
     (folder / "my tools.json").write_text(TOOLS)
     enum = described(
-        "ENUM", "error", "A member with a few allowed values has one of them.", "schema"
+        "ENUM", "error", "A property with a list of allowed values MUST have one of them.", "schema"
     )
     twice = described(
-        "TOOL_NAME_DUPLICATE", "warning", "No two tools of a list have the same name.", UNIQUE
+        "TOOL_NAME_DUPLICATE",
+        "warning",
+        "The names of the tools of a list SHOULD be unique.",
+        UNIQUE,
     )
     driver = {"name": "sidecheck", "version": __version__, "rules": [enum, twice]}
     at = "/0/inputSchema/properties/a/type"

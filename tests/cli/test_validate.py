@@ -180,8 +180,8 @@ def test_a_tool_is_found_wherever_definitions_stand(folder: Path, tools: Any) ->
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        pytest.param("gitlog", "no tool 'gitlog' is in the file; is it 'git_log'?", id="near"),
-        pytest.param("weather", "no tool 'weather' is in the file", id="far"),
+        pytest.param("gitlog", "no tool 'gitlog' in the file; did you mean 'git_log'?", id="near"),
+        pytest.param("weather", "no tool 'weather' in the file", id="far"),
     ],
 )
 def test_an_unknown_tool_is_refused_with_the_nearest_name(name: str, message: str) -> None:

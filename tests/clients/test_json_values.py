@@ -42,7 +42,7 @@ class Model(BaseModel):
 
 
 @pydantic_dataclass
-class Checked:
+class CheckReport:
     raw: timedelta
 
 
@@ -68,7 +68,7 @@ ID = UUID(int=1)
             Point(1, Point(2), [date(2026, 7, 28)]),
         ),
         ({"at": "2026-07-28T12:30:00Z", "Size": 3}, Model(at=MOMENT, size=3)),
-        ({"raw": "PT1S"}, Checked(timedelta(seconds=1))),
+        ({"raw": "PT1S"}, CheckReport(timedelta(seconds=1))),
         ("aGk=", b"hi"),
         ("aGk=", bytearray(b"hi")),
         ("aGk=", memoryview(b"hi")),

@@ -168,7 +168,7 @@ def excinfo(text: bytes) -> tuple[Violation, ...]:
 @pytest.mark.parametrize(("text", "message"), NOT_JSON)
 def test_what_is_not_json_is_reported_with_its_place(text: bytes, message: str) -> None:
     """One violation, which names the fault as a person would."""
-    expected = Violation("", "", "", "PAYLOAD_NOT_JSON", message, clause="RFC 8259")
+    expected = Violation("", "", "", "PAYLOAD_NOT_JSON", message, spec_url="https://www.rfc-editor.org/rfc/rfc8259")
 
     assert (expected,) == excinfo(text)
 
@@ -182,7 +182,7 @@ def test_a_number_out_of_range_is_reported_with_its_place(text: bytes, place: st
         "",
         "NUMBER_OUT_OF_RANGE",
         f"the number at {place} is too large to be represented",
-        clause="RFC 7493, section 2.2",
+        spec_url="https://www.rfc-editor.org/rfc/rfc7493#section-2.2",
     )
 
     assert (expected,) == excinfo(text)
@@ -198,7 +198,7 @@ def test_repeated_keys_are_reported_with_their_places(text: bytes, pointers: lis
             "",
             "DUPLICATE_KEY",
             "duplicate key in the object; JSON parsers disagree on which value counts",
-            clause="RFC 8259, section 4; RFC 7493, section 2.3",
+            spec_url="https://www.rfc-editor.org/rfc/rfc8259#section-4",
         )
         for pointer in pointers
     )

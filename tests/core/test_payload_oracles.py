@@ -88,7 +88,7 @@ def said_of(text: bytes) -> str:
     try:
         decode(text, max_depth=DEPTH)
     except MalformedError as error:
-        return repr([(one.message, one.suggestion, one.clause) for one in error.violations])
+        return repr([(one.message, one.suggestion, one.spec_url) for one in error.violations])
     except RequestError as refusal:
         return repr((refusal.message, refusal.metadata))
     return ""

@@ -9,7 +9,7 @@ import pytest
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.protocol_schemas import visitors_of
 from sidecheck_server.core.mcp.rules import headers, icons, names, tools
-from sidecheck_server.core.mcp.rules.rule import Fault, Found, Path, Rule
+from sidecheck_server.core.mcp.rules.rule import Fault, Finding, Path, Rule
 from sidecheck_server.core.mcp.versions import VERSIONS
 from support.shared_material import read_records, shared
 
@@ -31,7 +31,7 @@ def names_by_code(version: str) -> dict[str, set[str]]:
     for tool in definitions():
         told: list[str] = []
 
-        def tell(rule: Rule, _path: Path, one: Found, told: list[str] = told) -> None:
+        def tell(rule: Rule, _path: Path, one: Finding, told: list[str] = told) -> None:
             if isinstance(one, Fault):
                 told.append(rule.code)
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from fastmcp.tools import Tool
 from sidecheck import unwrap
-from sidecheck_server.core.mcp.results import Value, Whole, normalized
+from sidecheck_server.core.mcp.results.normalize import Value, WholeResult, normalize_output
 from sidecheck_server.core.mcp.wrapping.definitions import adapt_tool
 from support.compiling import LIMITS, evaluate_all
 
@@ -44,12 +44,12 @@ async def test_its_boxes_are_known_and_opened(function: Any, value: Any) -> None
     old, new = (adapt_tool(text, version, LIMITS) for version in ("2025-11-25", "2026-07-28"))
     natural = json.loads(new.json)["outputSchema"]
     given: Any = (await Tool.from_function(function).run({})).to_mcp_result()
-    whole = Whole(given.model_dump_json(by_alias=True, exclude_unset=True).encode())
-    same = normalized(whole, old.output, "2025-11-25", LIMITS)
-    opened = normalized(whole, new.output, "2026-07-28", LIMITS)
-    made = normalized(Value(json.dumps(value).encode()), old.output, "2025-11-25", LIMITS)
+    whole = WholeResult(given.model_dump_json(by_alias=True, exclude_unset=True).encode())
+    same = normalize_output(whole, old.output, "2025-11-25", LIMITS)
+    opened = normalize_output(whole, new.output, "2026-07-28", LIMITS)
+    made = normalize_output(Value(json.dumps(value).encode()), old.output, "2025-11-25", LIMITS)
 
-    assert ("result", "") == (old.box, new.box)
+    assert ("result", "") == (old.wrapped_property, new.box)
     assert [True, False] == evaluate_all(natural, [value, {"result": value}])
     assert [{"result": value}] * 2 == [same["structuredContent"], made["structuredContent"]]
     assert value == opened["structuredContent"]

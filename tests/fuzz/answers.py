@@ -22,7 +22,7 @@ from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.evaluate import EvaluationOptions
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.check import check
-from sidecheck_server.core.mcp.deferred import answer_all
+from sidecheck_server.core.mcp.deferred import resolve_all_deferred
 from sidecheck_server.core.mcp.protocol_schemas import compile_protocol_schemas
 from sidecheck_server.rpc.mapping import asked_from_wire, terms_from_wire
 
@@ -129,17 +129,17 @@ def _from_core(request: Any, item: v1.CheckItem) -> Any:
         asked = asked_from_wire(getattr(item, name), terms)
         checked = check(asked, _LIMITS, _SURFACES)
         how = EvaluationOptions(
-            max_violations=asked.how.most,
-            max_length=asked.how.longest,
+            max_violations=asked.limits.max_violations,
+            max_length=asked.limits.max_characters,
             hide_values=asked.context.hide_values,
         )
-        answer_all(checked, _LIMITS, how)
+        resolve_all_deferred(checked, _LIMITS, how)
     except RequestError as refusal:
         # What waits for a worker may be refused by bounds that only the server has.
         return None if refusal.reason is ErrorReason.LIMIT_EXCEEDED else refusal.reason.value
     verdict = checked.findings.verdict()
     found = [
-        (one.instance_location, one.code, one.message, one.suggestion, one.clause)
+        (one.instance_location, one.code, one.message, one.suggestion, one.spec_url)
         for one in verdict.violations
     ]
     return verdict.valid, verdict.truncated, found

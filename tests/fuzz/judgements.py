@@ -21,7 +21,7 @@ from sidecheck_server.core.compiler.compilation import CompiledSchema, compile_s
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.evaluate import EvaluationOptions, evaluate
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.calls.results import must_be_object
+from sidecheck_server.core.mcp.results.check import require_object
 from sidecheck_server.core.mcp.tools.definitions import read_tool
 from sidecheck_server.core.mcp.versions import DEFAULT_VERSION
 from sidecheck_server.core.schemas.dialects import DEFAULT_DIALECT
@@ -154,7 +154,7 @@ def _from_core(request: v1.ValidateRequest) -> Any:
         payload = getattr(request.subject, kind)
         verdict = evaluate(compiled, payload, how)
         if kind == "structured_content":
-            verdict = must_be_object(verdict, payload, how, DEFAULT_VERSION)
+            verdict = require_object(verdict, payload, how, DEFAULT_VERSION)
     except RequestError as refusal:
         return refusal.reason.value
     return (

@@ -37,7 +37,7 @@ def test_names_are_checked_each_and_all_together(stub: Any) -> None:
         one.sanitized for one in response.outcomes
     ]
     assert [("get_user", [0, 1, 2, 3]), ("_", [4, 5])] == [
-        (one.sanitized, list(one.places)) for one in response.collisions
+        (one.sanitized, list(one.indexes)) for one in response.collisions
     ]
     assert "TOOL_NAME_DUPLICATE" in codes(response.outcomes[3].verdict)
     assert [] == [
@@ -190,7 +190,7 @@ def test_rules_come_page_by_page(stub: Any) -> None:
             severity=verdict_pb2.SEVERITY_ERROR,
             protocol_versions=["2026-07-28"],
             spec_url="https://modelcontextprotocol.io/specification/2026-07-28/basic#requests",
-            requirement=CATALOGUE["REQUEST_ID_IN_USE"].sentence,
+            requirement=CATALOGUE["REQUEST_ID_IN_USE"].requirement,
             subjects=["JSONRPCMessage"],
         )
         == rule

@@ -165,7 +165,7 @@ def test_an_unset_version_is_the_default(stub: Any) -> None:
     batch = stub.CheckMessage(check_message([PING])).answer.verdict
     older = v1.ProtocolContext(protocol_version="2025-03-26")
 
-    assert batch.violations[0].clause.count("2025-11-25") == 1
+    assert batch.violations[0].spec_url.count("2025-11-25") == 1
     assert stub.CheckMessage(check_message([PING], context=older)).answer.verdict.valid
 
 

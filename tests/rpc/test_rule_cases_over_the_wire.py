@@ -21,7 +21,7 @@ SEVERITIES = {
 }
 TEXTS = (
     *("instance_location", "keyword_location", "keyword", "code"),
-    *("message", "suggestion", "clause"),
+    *("message", "suggestion", "spec_url"),
 )
 
 

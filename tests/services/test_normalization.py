@@ -8,10 +8,10 @@ import pytest
 from sidecheck_server.core.compiler.compilation import Artifact, CompiledSchema, compile_schema
 from sidecheck_server.core.evaluate import EvaluationOptions, evaluate
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.check import Checked, check
+from sidecheck_server.core.mcp.check import CheckReport, check
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.protocol_schemas import compile_protocol_schemas
-from sidecheck_server.core.mcp.results import Value
+from sidecheck_server.core.mcp.results.normalize import Value
 from sidecheck_server.core.mcp.subjects import CheckRequest, ReportLimits, ResultProfile
 from sidecheck_server.core.schemas.source import SchemaSource
 from sidecheck_server.core.types import Verdict
@@ -26,7 +26,7 @@ from sidecheck_server.services.targets import InlineTool
 from sidecheck_server.services.validation import Validator
 
 LIMITS = Limits(inline_bytes=2000)
-SURFACES = compile_protocol_schemas(LIMITS)
+PROTOCOL_SCHEMAS = compile_protocol_schemas(LIMITS)
 LIST = {"type": "array", "items": {"type": "string"}}
 
 
@@ -44,8 +44,8 @@ async def judge_here(compiled: CompiledSchema, payload: bytes, how: EvaluationOp
     return evaluate(compiled, payload, how)
 
 
-async def check_here(asked: CheckRequest) -> Checked:
-    return check(asked, LIMITS, SURFACES)
+async def check_completely(asked: CheckRequest) -> CheckReport:
+    return check(asked, LIMITS, PROTOCOL_SCHEMAS)
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ async def validator() -> AsyncIterator[Validator]:
 async def normalizer(validator: Validator) -> Normalizer:
     schemas = CompiledSchemas(compile_here, LIMITS, 10, 10)
     surfaces = ProtocolSchemas(compile_here, LIMITS)
-    checker = Checker(surfaces, schemas, check_here, judge_here, LIMITS)
+    checker = Checker(surfaces, schemas, check_completely, judge_here, LIMITS)
     projector = ToolAdapter(validator, LIMITS)
     return Normalizer(validator, projector, ResultChecker(checker, validator), LIMITS)
 
@@ -102,4 +102,8 @@ async def test_a_definition_is_projected_once(validator: Validator, descriptions
     other = await projector.project(target, "2026-07-28")
 
     assert first is again
-    assert ("result", "", target.json) == (first.box, other.box, other.json)
+    assert ("result", "", target.json) == (
+        first.wrapped_property,
+        other.wrapped_property,
+        other.json,
+    )

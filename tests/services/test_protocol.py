@@ -10,9 +10,9 @@ from sidecheck_server.core.compiler.compilation import Artifact, CompiledSchema,
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.evaluate import EvaluationOptions, evaluate
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.check import Checked
+from sidecheck_server.core.mcp.check import CheckReport
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.findings import CheckSpec, Findings
+from sidecheck_server.core.mcp.findings import Findings, PendingCheck
 from sidecheck_server.core.mcp.protocol_schemas import NotCompiledError
 from sidecheck_server.core.mcp.rules.rule import DeferredCheck
 from sidecheck_server.core.mcp.subjects import CheckRequest, ReportLimits, ToolJson
@@ -52,10 +52,10 @@ async def judge_here(compiled: CompiledSchema, payload: bytes, how: EvaluationOp
 def asking(*questions: DeferredCheck) -> Callable[[CheckRequest], Any]:
     """Return what checks at length by asking *questions* of the value at /at."""
 
-    async def check_long(asked: CheckRequest) -> Checked:
-        findings = Findings(asked.context, most=asked.how.most, longest=asked.how.longest)
-        findings.questions += [CheckSpec(("at",), question) for question in questions]
-        return Checked(findings)
+    async def check_long(asked: CheckRequest) -> CheckReport:
+        findings = Findings(asked.context, asked.limits)
+        findings.pending += [PendingCheck(("at",), question) for question in questions]
+        return CheckReport(findings)
 
     return check_long
 
@@ -71,7 +71,7 @@ class Checking:
 
     async def found(self, asked: CheckRequest) -> list[tuple[str, str]]:
         checked = await self.checker.check(asked)
-        assert checked.findings.questions == []
+        assert checked.findings.pending == []
         return [(one.instance_location, one.code) for one in checked.findings.verdict().violations]
 
 
@@ -129,7 +129,9 @@ async def test_the_questions_of_a_long_check_are_answered() -> None:
 async def test_values_are_hidden_and_counted_as_the_subject_asks() -> None:
     checking = Checking(question({"items": {"type": "null"}}, ["secret", "secret", "secret"]))
     context = Context(hide_values=True)
-    checked = await checking.checker.check(CheckRequest(LONG, context, ReportLimits(most=2)))
+    checked = await checking.checker.check(
+        CheckRequest(LONG, context, ReportLimits(max_violations=2))
+    )
     verdict = checked.findings.verdict()
     assert (len(verdict.violations), verdict.truncated) == (2, True)
     assert "secret" not in str(verdict)

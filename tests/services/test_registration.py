@@ -36,7 +36,7 @@ DUPLICATE = Violation(
     "TOOL_NAME_DUPLICATE",
     "the request has several tools of this name; the last good one counts",
     Severity.WARNING,
-    clause="https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool",
+    spec_url="https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool",
 )
 
 

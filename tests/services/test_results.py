@@ -9,7 +9,7 @@ from sidecheck_server.core.compiler.compilation import Artifact, CompiledSchema,
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.evaluate import EvaluationOptions, evaluate
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.check import Checked, check
+from sidecheck_server.core.mcp.check import CheckReport, check
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.protocol_schemas import compile_protocol_schemas
 from sidecheck_server.core.mcp.subjects import CheckRequest, ReportLimits, ResultProfile, ToolResult
@@ -25,7 +25,7 @@ from sidecheck_server.services.targets import InlineTool, RegisteredTool, Target
 from sidecheck_server.services.validation import Validator
 
 LIMITS = Limits(inline_bytes=2000)
-SURFACES = compile_protocol_schemas(LIMITS)
+PROTOCOL_SCHEMAS = compile_protocol_schemas(LIMITS)
 OUTPUT: Any = {"type": "object", "properties": {"sum": {"type": "integer"}}, "required": ["sum"]}
 ADD: Any = {"name": "add", "inputSchema": {"type": "object"}, "outputSchema": OUTPUT}
 PING: Any = {"name": "ping", "inputSchema": {"type": "object"}}
@@ -44,8 +44,8 @@ async def judge_here(compiled: CompiledSchema, payload: bytes, how: EvaluationOp
     return evaluate(compiled, payload, how)
 
 
-async def check_here(asked: CheckRequest) -> Checked:
-    return check(asked, LIMITS, SURFACES)
+async def check_completely(asked: CheckRequest) -> CheckReport:
+    return check(asked, LIMITS, PROTOCOL_SCHEMAS)
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ async def checker() -> AsyncIterator[ResultChecker]:
     schemas = CompiledSchemas(compile_here, LIMITS, 10, 10)
     tools = (inline(ADD), inline(PING))
     surfaces = ProtocolSchemas(compile_here, LIMITS)
-    checker = Checker(surfaces, schemas, check_here, judge_here, LIMITS)
+    checker = Checker(surfaces, schemas, check_completely, judge_here, LIMITS)
     await Registrar(registry, schemas, checker, LIMITS).register(Registration("s", tools))
     yield ResultChecker(checker, Validator(registry, schemas, judge_here, LIMITS))
     registry.close()
@@ -82,7 +82,7 @@ async def found(
     **context: Any,
 ) -> list[tuple[str, str]]:
     checked = await checker.check(result, target, Context(**context), how)
-    assert [] == checked.findings.questions
+    assert [] == checked.findings.pending
     verdict = checked.findings.verdict()
     return [(one.instance_location, one.code) for one in verdict.violations]
 
@@ -148,7 +148,9 @@ async def test_the_version_decides(checker: ResultChecker) -> None:
     """What is required, and what is known."""
     result = subject({"sum": 3})
     got = [
-        await found(checker, result, NAMED, ReportLimits(least=Severity.ERROR), version=version)
+        await found(
+            checker, result, NAMED, ReportLimits(min_severity=Severity.ERROR), version=version
+        )
         for version in ("2025-03-26", "2025-11-25", "2026-07-28")
     ]
 
@@ -158,8 +160,8 @@ async def test_the_version_decides(checker: ResultChecker) -> None:
 async def test_no_more_is_told_than_is_asked_for(checker: ResultChecker) -> None:
     """By number and by severity."""
     result = ToolResult(b'{"content": [], "structuredContent": {"sum": "x"}, "isError": "x"}')
-    one = await found(checker, result, NAMED, ReportLimits(most=1))
-    errors = await found(checker, result, NAMED, ReportLimits(least=Severity.ERROR))
+    one = await found(checker, result, NAMED, ReportLimits(max_violations=1))
+    errors = await found(checker, result, NAMED, ReportLimits(min_severity=Severity.ERROR))
 
     assert [("/isError", "TYPE")] == one
     assert [("/isError", "TYPE"), ("/structuredContent/sum", "TYPE")] == errors

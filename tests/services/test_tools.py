@@ -9,7 +9,7 @@ from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.subjects import ReportLimits
-from sidecheck_server.core.mcp.tools.outcomes import Disposition
+from sidecheck_server.core.mcp.tool_outcomes import Disposition
 from sidecheck_server.core.schemas.source import SchemaSource
 from sidecheck_server.core.types import Document, Severity
 from sidecheck_server.services.schemas import CompiledSchemas
@@ -18,7 +18,7 @@ from sidecheck_server.services.tools import CheckedTools, ToolsChecker, ToolsToC
 from support.checkers import checker_of
 
 LIMITS = Limits(batch_items=100)
-ASKED: Any = {"how": ReportLimits(least=Severity.WARNING)}
+ASKED: Any = {"how": ReportLimits(min_severity=Severity.WARNING)}
 GOOD = {"name": "good", "inputSchema": {"type": "object"}}
 REFERS = {"name": "refers", "inputSchema": {"type": "object", "$ref": "urn:a"}}
 DOCUMENT = Document("urn:a", b"{}")
@@ -63,7 +63,9 @@ async def test_a_listing_has_an_outcome_for_each_tool_and_one_for_the_rest() -> 
 
 async def test_an_answer_of_the_newest_version_says_how_long_it_holds() -> None:
     context = Context(version="2026-07-28")
-    done = await checked({"tools": [GOOD]}, context=context, how=ReportLimits(least=Severity.ERROR))
+    done = await checked(
+        {"tools": [GOOD]}, context=context, how=ReportLimits(min_severity=Severity.ERROR)
+    )
 
     assert [("good", "/tools/0", Disposition.KEEP, [])] == told(done)
     assert ["REQUIRED"] * 3 == [one.code for one in done.listing.violations]

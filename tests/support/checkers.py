@@ -3,7 +3,7 @@
 from sidecheck_server.core.compiler.compilation import Artifact, CompiledSchema, compile_schema
 from sidecheck_server.core.evaluate import EvaluationOptions, evaluate
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.check import Checked, check
+from sidecheck_server.core.mcp.check import CheckReport, check
 from sidecheck_server.core.mcp.protocol_schemas import compile_protocol_schemas
 from sidecheck_server.core.mcp.subjects import CheckRequest
 from sidecheck_server.core.schemas.source import SchemaSource
@@ -12,18 +12,18 @@ from sidecheck_server.services.protocol import Checker
 from sidecheck_server.services.protocol_schemas import ProtocolSchemas
 from sidecheck_server.services.schemas import CompiledSchemas
 
-__all__ = ["SURFACES", "checker_of"]
+__all__ = ["PROTOCOL_SCHEMAS", "checker_of"]
 
 _LIMITS = Limits()
-SURFACES = compile_protocol_schemas(_LIMITS)
+PROTOCOL_SCHEMAS = compile_protocol_schemas(_LIMITS)
 
 
 async def _compile(source: SchemaSource, begun: object) -> Artifact:
     return compile_schema(source, _LIMITS)
 
 
-async def _check(asked: CheckRequest) -> Checked:
-    return check(asked, _LIMITS, SURFACES)
+async def _check(asked: CheckRequest) -> CheckReport:
+    return check(asked, _LIMITS, PROTOCOL_SCHEMAS)
 
 
 async def _judge(compiled: CompiledSchema, payload: bytes, how: EvaluationOptions) -> Verdict:

@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sidecheck_server.core.mcp.check import Checked, check
+from sidecheck_server.core.mcp.check import CheckReport, check
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.messages import reply_to
+from sidecheck_server.core.mcp.messages.error_responses import build_error_response
 from sidecheck_server.core.mcp.methods import METHODS
 from sidecheck_server.core.mcp.subjects import CheckRequest, ProtocolMessage, ReportLimits
-from support.rule_cases import LIMITS, SURFACES
+from support.rule_cases import LIMITS, PROTOCOL_SCHEMAS
 
 __all__ = ["Example", "checked", "examples", "reply"]
 
@@ -23,21 +23,21 @@ META = {
 
 def checked(
     message: Any, version: str, *, answers: str = "", context: Context | None = None
-) -> Checked:
+) -> CheckReport:
     """Return what the core finds in *message*, a value or a text."""
     text = message if isinstance(message, bytes) else json.dumps(message).encode()
     subject = ProtocolMessage(text, answers)
     return check(
-        CheckRequest(subject, context or Context(version), ReportLimits(most=1000)),
+        CheckRequest(subject, context or Context(version), ReportLimits(max_violations=1000)),
         LIMITS,
-        SURFACES,
+        PROTOCOL_SCHEMAS,
     )
 
 
 def reply(message: Any, version: str) -> Any:
     """Return the reply to *message*, or None if it is due none."""
     found = checked(message, version)
-    text = reply_to(found.messages, found.findings.verdict(), version)
+    text = build_error_response(found.messages, found.findings.verdict(), version)
     return json.loads(text) if text else None
 
 

@@ -21,9 +21,9 @@ from sidecheck_server.core.evaluate import EvaluationOptions
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.check import check
 from sidecheck_server.core.mcp.context import Context, Sender
-from sidecheck_server.core.mcp.deferred import answer_all
+from sidecheck_server.core.mcp.deferred import resolve_all_deferred
 from sidecheck_server.core.mcp.protocol_schemas import compile_protocol_schemas
-from sidecheck_server.core.mcp.sessions import Session
+from sidecheck_server.core.mcp.sessions.session import Session
 from sidecheck_server.core.mcp.subjects import (
     CheckRequest,
     Elicitation,
@@ -41,7 +41,7 @@ from sidecheck_server.core.types import Verdict
 
 FILES = Path(__file__).parents[1] / "cases" / "rules"
 LIMITS = Limits()
-SURFACES = compile_protocol_schemas(LIMITS)
+PROTOCOL_SCHEMAS = compile_protocol_schemas(LIMITS)
 
 
 @dataclass(frozen=True)
@@ -127,9 +127,11 @@ def rule_cases(*kinds: str) -> Iterator[RuleCase]:
 def verdict_of(case: RuleCase) -> Verdict:
     """Return the verdict of the core, all questions answered."""
     checked = check(
-        CheckRequest(case.subject, case.context, ReportLimits(most=1000)), LIMITS, SURFACES
+        CheckRequest(case.subject, case.context, ReportLimits(max_violations=1000)),
+        LIMITS,
+        PROTOCOL_SCHEMAS,
     )
-    answer_all(checked, LIMITS, EvaluationOptions(max_violations=1000))
+    resolve_all_deferred(checked, LIMITS, EvaluationOptions(max_violations=1000))
     return checked.findings.verdict()
 
 
@@ -143,9 +145,11 @@ def session_verdicts(case: RuleCase) -> list[Verdict]:
     session = Session(case.context)
     verdicts = []
     for sender, text in session_messages(case):
-        asked = session.asked(ProtocolMessage(text), sender, ReportLimits(most=1000))
-        checked = check(asked, LIMITS, SURFACES)
-        session.take(asked, checked)
-        answer_all(checked, LIMITS, EvaluationOptions(max_violations=1000))
+        asked = session.check_request(
+            ProtocolMessage(text), sender, ReportLimits(max_violations=1000)
+        )
+        checked = check(asked, LIMITS, PROTOCOL_SCHEMAS)
+        session.record(asked, checked)
+        resolve_all_deferred(checked, LIMITS, EvaluationOptions(max_violations=1000))
         verdicts.append(checked.findings.verdict())
     return verdicts

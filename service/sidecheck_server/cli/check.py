@@ -30,13 +30,13 @@ from sidecheck_server.cli.rows import is_terminal
 from sidecheck_server.cli.sarif import sarif_log
 from sidecheck_server.cli.tool_files import list_or_find
 from sidecheck_server.core.errors import RequestError
-from sidecheck_server.core.mcp.check import Checked
+from sidecheck_server.core.mcp.check import CheckReport
 from sidecheck_server.core.mcp.context import Context
+from sidecheck_server.core.mcp.deferred import error_outcome
 from sidecheck_server.core.mcp.rules.catalogue import CATALOGUE
 from sidecheck_server.core.mcp.subjects import CheckRequest, ReportLimits, ToolJson
-from sidecheck_server.core.mcp.tools.listing import Listing
-from sidecheck_server.core.mcp.tools.outcomes import CheckedTool, refused
-from sidecheck_server.core.mcp.tools.outcomes import outcomes as tool_outcomes
+from sidecheck_server.core.mcp.tool_outcomes import CheckedTool, tool_outcomes
+from sidecheck_server.core.mcp.tools.lists import ToolsList
 from sidecheck_server.core.mcp.versions import DEFAULT_VERSION
 from sidecheck_server.core.types import Severity
 
@@ -136,17 +136,17 @@ async def check_sources(
     A source whose text around the tools has violations gets one more, after its tools.
     """
 
-    async def checked(request: CheckRequest) -> Checked:
+    async def checked(request: CheckRequest) -> CheckReport:
         try:
             return await services.checker.check(request)
         except RequestError as error:
-            return refused(request, error)
+            return error_outcome(request, error)
 
     listings = [(source, list_or_find(source, LIMITS)) for source in sources]
     texts = [
         tool.json
         for _, listing in listings
-        if isinstance(listing, Listing)
+        if isinstance(listing, ToolsList)
         for tool in listing.tools
     ]
     requests = (CheckRequest(ToolJson(text), context, report) for text in texts)
@@ -158,14 +158,14 @@ async def check_sources(
     )
     outcomes: list[Outcome] = []
     for source, listing in listings:
-        if not isinstance(listing, Listing):
+        if not isinstance(listing, ToolsList):
             outcomes.append(Outcome(source, "", ok=False, findings=tuple(listing), is_tool=False))
             continue
         of_source = [next(results) for _ in listing.tools]
         pointers = (tool.pointer for tool in listing.tools)
         outcomes += _tool_outcomes(source, tool_outcomes(of_source, pointers, _DUPLICATE))
-        if listing.answer is not None:
-            around = await checked(CheckRequest(listing.answer, context, report))
+        if listing.container is not None:
+            around = await checked(CheckRequest(listing.container, context, report))
             outcomes += _outcome_around(source, around)
     return outcomes
 
@@ -184,7 +184,7 @@ def _tool_outcomes(source: Source, tools: Sequence[CheckedTool]) -> list[Outcome
     ]
 
 
-def _outcome_around(source: Source, checked: Checked) -> list[Outcome]:
+def _outcome_around(source: Source, checked: CheckReport) -> list[Outcome]:
     """Return the outcome of the text around the tools of *source*, if it has violations."""
     findings = find_violations(source, checked.findings.verdict().violations)
     ok = not checked.findings.has_errors
@@ -193,7 +193,7 @@ def _outcome_around(source: Source, checked: Checked) -> list[Outcome]:
 
 def _violation_object(finding: Finding) -> dict[str, Any]:
     rule = CATALOGUE.get(finding.violation.code)
-    return {**violation_object(finding), "requirement": rule.sentence if rule else ""}
+    return {**violation_object(finding), "requirement": rule.requirement if rule else ""}
 
 
 def _read(files: Sequence[str]) -> tuple[list[Source], list[str]]:

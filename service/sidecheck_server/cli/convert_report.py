@@ -139,7 +139,7 @@ def _violation(violation: Violation) -> dict[str, str]:
         "severity": violation.severity.value,
         "instance_location": violation.instance_location,
         "message": violation.message,
-        "spec_url": violation.clause,
+        "spec_url": violation.spec_url,
     }
 
 

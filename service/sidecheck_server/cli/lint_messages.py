@@ -30,7 +30,7 @@ from sidecheck_server.cli.rows import is_terminal
 from sidecheck_server.cli.transcripts import Line, read_transcript
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.sessions import Session
+from sidecheck_server.core.mcp.sessions.session import Session
 from sidecheck_server.core.mcp.subjects import ProtocolMessage, ReportLimits
 from sidecheck_server.core.mcp.versions import DEFAULT_VERSION
 from sidecheck_server.core.types import Severity, Verdict, Violation
@@ -115,16 +115,16 @@ async def _lint(services: Services, name: str, text: bytes, version: str | None)
 
 async def _check(services: Services, session: Session, line: Line) -> Verdict:
     message = ProtocolMessage(line.message, line.request_method)
-    request = session.asked(message, line.sender, ReportLimits(most=_MAX_VIOLATIONS))
+    request = session.check_request(message, line.sender, ReportLimits(max_violations=_MAX_VIOLATIONS))
     checker = services.checker
     try:
         try:
             checked = await checker.check_unanswered(request)
         except RequestError:
-            session.miss()
+            session.record_gap()
             raise
         # The session defers checks too: whether a call fits a listed tool.
-        session.take(request, checked)
+        session.record(request, checked)
         await checker.answer(request, checked)
     except RequestError as error:
         return Verdict((Violation("", "", "", error.reason.value, error.message),))

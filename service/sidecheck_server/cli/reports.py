@@ -57,7 +57,7 @@ def violation_object(finding: Finding) -> dict[str, Any]:
         "keyword_location": violation.keyword_location,
         "message": violation.message,
         "suggestion": violation.suggestion,
-        "spec_url": violation.clause,
+        "spec_url": violation.spec_url,
         "line": finding.place.line,
         "column": finding.place.column,
     }
@@ -133,8 +133,8 @@ def _long_rows(blocks: Sequence[Block], width: int) -> Iterator[Row]:
                 heading += [(" at ", ""), (printable(violation.instance_location), "cyan")]
             yield Row(tuple(heading))
             yield Row(((printable(violation.message), ""),), indent=2)
-            if violation.clause:
-                yield Row(((printable(violation.clause), "dim"),), indent=2)
+            if violation.spec_url:
+                yield Row(((printable(violation.spec_url), "dim"),), indent=2)
             yield from excerpt_rows(finding, width, style)
             yield Row()
         if block.note:

@@ -59,8 +59,8 @@ def _object(rule: Rule) -> dict[str, Any]:
         "code": rule.code,
         "severity": rule.severity.value,
         "protocol_versions": list(rule.versions),
-        "spec_url": rule.clause.at(rule.versions[-1]),
-        "requirement": rule.sentence,
+        "spec_url": rule.spec_url(rule.versions[-1]),
+        "requirement": rule.requirement,
         "subjects": list(rule.subjects),
     }
 
@@ -91,7 +91,7 @@ def _rows(rules: Sequence[Rule]) -> Iterator[Row]:
                 (f"{rule.code:<{width}}  ", "bold"),
                 (f"{rule.severity.value:<{severities}}  ", STYLES[rule.severity]),
                 (f"{_span(rule):<{_WIDEST_SPAN}}  ", "cyan"),
-                (rule.sentence, ""),
+                (rule.requirement, ""),
             ),
             wraps=False,
         )
@@ -120,7 +120,7 @@ def _table(rules: Sequence[Rule]) -> str:
         "|---|---|---|---|---|",
     ]
     lines += [
-        f"| `{rule.code}` | {rule.severity.value} | {_span(rule)} | {_escaped(rule.sentence)} "
+        f"| `{rule.code}` | {rule.severity.value} | {_span(rule)} | {_escaped(rule.requirement)} "
         f"| {_link(rule)} |"
         for rule in rules
     ]
@@ -133,9 +133,9 @@ def _table_of_errata(errata: Sequence[Erratum]) -> str:
         "|---|---|---|---|---|",
     ]
     lines += [
-        f"| `{'.'.join(filter(None, (erratum.type, erratum.member)))}` "
+        f"| `{'.'.join(filter(None, (erratum.type, erratum.property)))}` "
         f"| {', '.join(erratum.versions)} | {_escaped(erratum.published)} "
-        f"| {_escaped(erratum.holds)} | {_escaped(erratum.why)} |"
+        f"| {_escaped(erratum.correct)} | {_escaped(erratum.reason)} |"
         for erratum in errata
     ]
     return "\n".join(lines) + "\n"
@@ -159,7 +159,7 @@ _WIDEST_SPAN = len(f"{VERSIONS[0]} to {VERSIONS[0]}")
 
 def _link(rule: Rule) -> str:
     clause = rule.clause
-    url = clause.at(rule.versions[-1])
+    url = clause.url(rule.versions[-1])
     # The host identifies the provider of a page outside the specification.
     name = clause.page.partition("://")[2].partition("/")[0] or clause.page
     anchor = f", {clause.anchor}" if clause.anchor and "://" not in clause.page else ""

@@ -54,10 +54,10 @@ def _rule(code: str, version: str) -> dict[str, Any]:
     if rule is None:
         words = code.replace("_", " ").lower()
         return {"id": code, "shortDescription": {"text": f"{words[:1].upper()}{words[1:]}."}}
-    spec_url = rule.clause.at(version)
+    spec_url = rule.spec_url(version)
     described: dict[str, Any] = {
         "id": code,
-        "shortDescription": {"text": rule.sentence},
+        "shortDescription": {"text": rule.requirement},
         "defaultConfiguration": {"level": _LEVELS[rule.severity]},
         "properties": {"spec_url": spec_url},
     }
@@ -74,7 +74,7 @@ def _result(finding: Finding, codes: Sequence[str], names: Sequence[str]) -> dic
         "endColumn": place.end_column,
     }
     tool = f"{finding.tool}: " if finding.tool else ""
-    spec_url = finding.violation.clause
+    spec_url = finding.violation.spec_url
     properties = {"properties": {"spec_url": spec_url}} if spec_url else {}
     return {
         **properties,

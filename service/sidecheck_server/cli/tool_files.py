@@ -6,7 +6,7 @@ from sidecheck_server.cli.findings import Finding, Source, find_violations
 from sidecheck_server.cli.rows import printable
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.tools.listing import ListedTool, Listing, read_listing
+from sidecheck_server.core.mcp.tools.lists import ListedTool, ToolsList, read_tools_list
 from sidecheck_server.core.types import Violation
 
 __all__ = ["list_or_exit", "list_or_find"]
@@ -18,10 +18,10 @@ class _UnusableError(click.ClickException):
     exit_code = 2
 
 
-def list_or_find(source: Source, limits: Limits) -> Listing | list[Finding]:
+def list_or_find(source: Source, limits: Limits) -> ToolsList | list[Finding]:
     """Return the tools listed in *source*, or its violations if it lists none."""
     try:
-        return read_listing(source.text, limits)
+        return read_tools_list(source.text, limits)
     except RequestError as error:
         violations = error.violations or (Violation("", "", "", error.reason.value, error.message),)
         return find_violations(source, violations)
@@ -34,7 +34,7 @@ def list_or_exit(name: str, text: bytes, limits: Limits) -> tuple[ListedTool, ..
         click.ClickException: it lists none; exit code 2.
     """
     listed = list_or_find(Source(name, text), limits)
-    if isinstance(listed, Listing):
+    if isinstance(listed, ToolsList):
         return listed.tools
     place, violation = listed[0].place, listed[0].violation
     message = f"{name}:{place.line}:{place.column}: {violation.code}: {violation.message}"

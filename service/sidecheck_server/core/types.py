@@ -88,7 +88,7 @@ class Violation:
     #: The nearest known name or value, or "".
     suggestion: str = ""
     #: The clause of the specification that has the rule, or "".
-    clause: str = ""
+    spec_url: str = ""
 
     @property
     def length(self) -> int:
@@ -98,7 +98,7 @@ class Violation:
             + len(self.keyword_location)
             + len(self.message)
             + len(self.suggestion)
-            + len(self.clause)
+            + len(self.spec_url)
         )
 
     def order(self) -> tuple[str, str, str, str]:

@@ -78,10 +78,10 @@ class Batch:
 
     def lowered_check(self, how: ReportLimits) -> ReportLimits:
         """Return *how* with no more violations than may still be told."""
-        if how.most <= self._violations and how.longest <= self._length:
+        if how.max_violations <= self._violations and how.max_characters <= self._length:
             return how
-        most = max(1, min(how.most, self._violations))
-        return replace(how, most=most, longest=self._length)
+        most = max(1, min(how.max_violations, self._violations))
+        return replace(how, max_violations=most, max_characters=self._length)
 
     def tell(self, verdict: Verdict) -> None:
         """Count the violations of *verdict*, and what its repair holds.

@@ -11,7 +11,8 @@ from sidecheck.v1.validation_service_pb2 import ValidateOutcome, ValidateRespons
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.evaluate import VALID, try_evaluate_inline
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.calls.results import must_be_object, objects_only
+from sidecheck_server.core.mcp.results.check import require_object
+from sidecheck_server.core.mcp.versions import requires_object_output
 from sidecheck_server.core.types import Verdict
 from sidecheck_server.registry import Registry
 from sidecheck_server.rpc.access_log import LoggedResponse, log_fields
@@ -101,7 +102,7 @@ class _Ready:
     standard: ResolvedSchema
     side: Side
     #: Whether a subject must be an object, whatever the schema says.
-    objects_only: bool
+    requires_object_output: bool
     #: The answers to a valid payload, always the same.
     valid: LoggedResponse
     valid_item: ValidateOutcome
@@ -168,13 +169,13 @@ class PreparedTarget:
         ready = self._ready.get(name)
         if ready is None or isinstance(asked, RequestError):
             return None
-        how = asked.how if batch is None else batch.lowered(asked.how)
+        how = asked.limits if batch is None else batch.lowered(asked.limits)
         payload = getattr(subject, name)
         verdict = try_evaluate_inline(ready.standard.compiled, payload, how)
         if verdict is None:
             return None
-        if ready.objects_only:
-            verdict = must_be_object(verdict, payload, how, asked.version)
+        if ready.requires_object_output:
+            verdict = require_object(verdict, payload, how, asked.version)
         return verdict, payload, ready, asked
 
     async def judge(
@@ -203,15 +204,15 @@ class PreparedTarget:
                 return self._unknown(refusal, name, asked)
             self._ready[name] = ready
             tried = False
-        how = asked.how if batch is None else batch.lowered(asked.how)
+        how = asked.limits if batch is None else batch.lowered(asked.limits)
         payload = getattr(subject, name or "")
         verdict = None if tried else try_evaluate_inline(ready.standard.compiled, payload, how)
         if verdict is None:
             if batch is not None:
                 batch.take_long()
             verdict = await self._validator.validate_offloaded(ready.standard, payload, how)
-        if ready.objects_only:
-            verdict = must_be_object(verdict, payload, how, asked.version)
+        if ready.requires_object_output:
+            verdict = require_object(verdict, payload, how, asked.version)
         return _answer(verdict, payload, ready, asked, batch)
 
     async def _judge_whole(
@@ -220,9 +221,9 @@ class PreparedTarget:
         """Return the verdict on a call or a result, in which a schema judges a part."""
         target, calls = self._named(), self._calls
         if batch is None:
-            manner = CallValidation(asked.version, asked.how, asked.assert_formats)
+            manner = CallValidation(asked.version, asked.limits, asked.assert_formats)
         else:
-            how = batch.lowered(asked.how)
+            how = batch.lowered(asked.limits)
             manner = CallValidation(asked.version, how, asked.assert_formats, batch.take_long)
         match subject.WhichOneof("subject"):
             case "call_params":
@@ -261,7 +262,7 @@ class PreparedTarget:
     async def _find(self, name: str | None, asked: ValidationOptions) -> _Ready:
         side, formats = side_of(name), asked.assert_formats
         standard = await self._validator.find(self._named(), side, assert_formats=formats)
-        objects = side is Side.OUTPUT and objects_only(asked.version)
+        objects = side is Side.OUTPUT and requires_object_output(asked.version)
         valid = valid_to_wire(standard)
         answer = ValidateResponse(verdict=valid, registry_revision=self.revision)
         told = LoggedResponse(answer, *log_fields(answer))

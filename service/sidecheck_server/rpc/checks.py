@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from sidecheck.v1.protocol_service_pb2 import CheckItem, CheckOutcome, CheckResult, ToolResult
 
-from sidecheck_server.core.mcp.check import Checked
+from sidecheck_server.core.mcp.check import CheckReport
 from sidecheck_server.core.mcp.subjects import CheckRequest
 from sidecheck_server.core.mcp.subjects import ToolResult as CoreToolResult
 from sidecheck_server.rpc.batches import Batch
@@ -40,7 +40,7 @@ class Checks:
         """
         asked = asked_from_wire(sent, terms)
         if batch is not None:
-            asked = replace(asked, how=batch.lowered_check(asked.how))
+            asked = replace(asked, limits=batch.lowered_check(asked.limits))
         checked = await self._check(sent, asked, batch)
         verdict = checked.findings.verdict()
         if batch is None:
@@ -57,13 +57,15 @@ class Checks:
         except Exception as error:  # noqa: BLE001  (the border)
             return CheckOutcome(error=status_of(error, "CheckBatch"))
 
-    async def _check(self, sent: Sent, asked: CheckRequest, batch: Batch | None) -> Checked:
+    async def _check(self, sent: Sent, asked: CheckRequest, batch: Batch | None) -> CheckReport:
         take_long = allow if batch is None else batch.take_long
         if not isinstance(asked.subject, CoreToolResult):
             return await self._checker.check(asked, take_long)
         assert isinstance(sent, ToolResult)
         target = target_from_wire(sent.tool) if sent.HasField("tool") else None
-        return await self._results.check(asked.subject, target, asked.context, asked.how, take_long)
+        return await self._results.check(
+            asked.subject, target, asked.context, asked.limits, take_long
+        )
 
 
 def _sent(item: CheckItem) -> Sent:

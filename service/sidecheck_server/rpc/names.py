@@ -6,7 +6,7 @@ from sidecheck.v1.protocol_service_pb2 import CheckToolNamesRequest, CheckToolNa
 
 from sidecheck_server.core.budget import Exhausted
 from sidecheck_server.core.limits import Limits, limit_exceeded_error
-from sidecheck_server.core.mcp.tools.names import CheckedNames, checking_names
+from sidecheck_server.core.mcp.tools.names import CheckedNames, check_names_in_steps
 from sidecheck_server.rpc.batches import Batch, Turn, refuse_large_answer
 from sidecheck_server.rpc.mapping import (
     RequestContext,
@@ -49,7 +49,7 @@ async def answer_names(request: CheckToolNamesRequest, limits: Limits) -> CheckT
 
 async def _checked(names: list[str], terms: RequestContext, steps: int) -> CheckedNames:
     turn = Turn()
-    for done in checking_names(names, replace(terms.context, budget=[steps]), terms.how):
+    for done in check_names_in_steps(names, replace(terms.context, budget=[steps]), terms.how):
         if done is not None:
             return done
         await turn.over()

@@ -3,16 +3,15 @@
 from sidecheck.v1 import verdict_pb2
 
 from sidecheck_server.core.errors import RequestError
-from sidecheck_server.core.mcp.calls.members import is_object
-from sidecheck_server.core.mcp.calls.params import requested_version
-from sidecheck_server.core.mcp.calls.replies import (
-    Reply,
-    reply_to_arguments,
-    reply_to_malformed,
-    reply_to_no_object,
-    reply_to_result,
-    unknown_tool,
+from sidecheck_server.core.mcp.calls.error_responses import (
+    ErrorResponse,
+    invalid_arguments_response,
+    invalid_result_response,
+    malformed_call_response,
+    non_object_arguments_response,
+    unknown_tool_error,
 )
+from sidecheck_server.core.mcp.calls.params import is_object_text, requested_version
 from sidecheck_server.core.mcp.versions import VERSIONS
 from sidecheck_server.core.payload import UNREADABLE_CODES
 from sidecheck_server.core.types import Verdict
@@ -29,7 +28,7 @@ __all__ = [
     "unknown_to_caller",
 ]
 
-_NO_REPLY = Reply()
+_NO_REPLY = ErrorResponse()
 
 
 def answer_to_payload(
@@ -40,11 +39,13 @@ def answer_to_payload(
     if not verdict.valid:
         tool = standard.tool or None
         if side is Side.OUTPUT:
-            reply = reply_to_result(verdict, asked.version, tool=tool, tells=asked.tells)
-        elif tool is not None and not is_object(payload) and _is_json(verdict):
-            reply = reply_to_no_object(verdict, tool=tool, tells=asked.tells)
+            reply = invalid_result_response(verdict, asked.version, tool=tool, explain=asked.tells)
+        elif tool is not None and not is_object_text(payload) and _is_json(verdict):
+            reply = non_object_arguments_response(verdict, tool=tool, explain=asked.tells)
         else:
-            reply = reply_to_arguments(verdict, asked.version, tool=tool, tells=asked.tells)
+            reply = invalid_arguments_response(
+                verdict, asked.version, tool=tool, explain=asked.tells
+            )
     return verdict_to_wire(verdict, standard, reply, asked)
 
 
@@ -57,9 +58,11 @@ def answer_to_call(
         reply = _NO_REPLY
     elif whole.malformed or part is None:
         versions = _versions(params, asked)
-        reply = reply_to_malformed(verdict, part, tool=tool, tells=asked.tells, versions=versions)
+        reply = malformed_call_response(
+            verdict, part, tool=tool, explain=asked.tells, versions=versions
+        )
     else:
-        reply = reply_to_arguments(part, asked.version, tool=tool, tells=asked.tells)
+        reply = invalid_arguments_response(part, asked.version, tool=tool, explain=asked.tells)
     return verdict_to_wire(verdict, whole, reply, asked)
 
 
@@ -68,7 +71,7 @@ def answer_to_result(whole: WholeVerdict, asked: ValidationOptions) -> verdict_p
     verdict, reply = whole.verdict, _NO_REPLY
     if not verdict.valid:
         tool = whole.tool or None
-        reply = reply_to_result(verdict, asked.version, tool=tool, tells=asked.tells)
+        reply = invalid_result_response(verdict, asked.version, tool=tool, explain=asked.tells)
     return verdict_to_wire(verdict, whole, reply, asked)
 
 
@@ -78,7 +81,7 @@ def answer_to_arguments(whole: WholeVerdict, asked: ValidationOptions) -> verdic
     if not verdict.valid:
         tool = whole.tool or None
         told = verdict if whole.part is None else whole.part
-        reply = reply_to_arguments(told, asked.version, tool=tool, tells=asked.tells)
+        reply = invalid_arguments_response(told, asked.version, tool=tool, explain=asked.tells)
     return verdict_to_wire(verdict, whole, reply, asked)
 
 
@@ -87,18 +90,18 @@ def unknown_to_caller(
 ) -> RequestError:
     """Return *refusal*, of a call to an unknown tool, with the JSON-RPC error to give."""
     metadata, message = dict(refusal.metadata), refusal.message
-    if asked.how.hide_values and isinstance(target, RegisteredTool) and not target.name:
+    if asked.limits.hide_values and isinstance(target, RegisteredTool) and not target.name:
         # The name is the payload's.
         del metadata["tool"]
         message = "the call names a tool that is not registered for the server"
-    metadata["json_rpc_error"] = unknown_tool(metadata.get("tool", ""))
+    metadata["json_rpc_error"] = unknown_tool_error(metadata.get("tool", ""))
     return RequestError(refusal.reason, message, metadata)
 
 
 def _versions(params: bytes, asked: ValidationOptions) -> tuple[str, str] | None:
     """Return the version that judges and the one that *params* ask for, if that may be told."""
     requested = requested_version(params)
-    if requested is None or (asked.how.hide_values and requested not in VERSIONS):
+    if requested is None or (asked.limits.hide_values and requested not in VERSIONS):
         return None
     return asked.version, requested
 

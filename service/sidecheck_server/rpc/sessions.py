@@ -13,7 +13,7 @@ from sidecheck.v1.protocol_service_pb2 import (
 
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits, limit_exceeded_error
-from sidecheck_server.core.mcp.sessions import Session
+from sidecheck_server.core.mcp.sessions.session import Session
 from sidecheck_server.core.mcp.subjects import ProtocolMessage
 from sidecheck_server.rpc.batches import Turn
 from sidecheck_server.rpc.handler import status_of
@@ -73,16 +73,16 @@ class Conversation:
         size, most = len(sent.subject.json), self._limits.payload_bytes
         if size > most:
             # Not even a glance is had of it.
-            self._session.miss()
+            self._session.record_gap()
             raise limit_exceeded_error("payload_bytes", most, "the payload", size)
-        asked = self._session.asked(sent.subject, sent.context.sender, sent.how)
+        asked = self._session.check_request(sent.subject, sent.context.sender, sent.how)
         try:
             checked = await self._checker.check_unanswered(asked)
         except RequestError:
-            self._session.miss()
+            self._session.record_gap()
             raise
         turn = Turn()
-        for _ in self._session.taking(asked, checked):
+        for _ in self._session.record_in_steps(asked, checked):
             await turn.over()
         await self._checker.answer(asked, checked)
         return answer_to_wire(asked, checked, checked.findings.verdict())

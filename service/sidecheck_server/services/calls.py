@@ -5,11 +5,10 @@ from dataclasses import dataclass, replace
 
 from sidecheck_server.core.evaluate import EvaluationOptions
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.calls.members import with_member
-from sidecheck_server.core.mcp.calls.params import ARGUMENTS, called_tool
-from sidecheck_server.core.mcp.calls.results import STRUCTURED_CONTENT, absent_output
-from sidecheck_server.core.mcp.check import Checked
+from sidecheck_server.core.mcp.calls.params import ARGUMENTS, called_tool_name, with_property
+from sidecheck_server.core.mcp.check import CheckReport
 from sidecheck_server.core.mcp.context import Context
+from sidecheck_server.core.mcp.results.check import STRUCTURED_CONTENT, missing_output_verdict
 from sidecheck_server.core.mcp.subjects import CallParams, CheckRequest, ReportLimits, ToolResult
 from sidecheck_server.core.types import Repair, Verdict, Violation
 from sidecheck_server.services.protocol import Checker, TakeLong, allow
@@ -76,7 +75,7 @@ class ToolCalls:
             Refusal: no judgement can be made.
         """
         tool = self._validator.tool(target)
-        verdict = absent_output(version) if tool.output_digest else Verdict()
+        verdict = missing_output_verdict(version) if tool.output_digest else Verdict()
         return _found(verdict, tool, "" if verdict.valid else tool.output_digest)
 
     async def params(self, params: bytes, target: Target, manner: CallValidation) -> WholeVerdict:
@@ -110,27 +109,25 @@ class ToolCalls:
         """Return *target* with the name that *params* give, or None if they give none."""
         if not isinstance(target, RegisteredTool) or target.name:
             return target
-        name = called_tool(params) if len(params) <= self._limits.payload_bytes else None
+        name = called_tool_name(params) if len(params) <= self._limits.payload_bytes else None
         return None if name is None else replace(target, name=name)
 
-    async def _check(self, subject: CallParams | ToolResult, manner: CallValidation) -> Checked:
+    async def _check(self, subject: CallParams | ToolResult, manner: CallValidation) -> CheckReport:
         how = manner.how
         context = Context(version=manner.version, hide_values=how.hide_values)
-        asked = CheckRequest(
-            subject, context, ReportLimits(most=how.max_violations, longest=how.max_length)
-        )
+        asked = CheckRequest(subject, context, ReportLimits(how.max_violations, how.max_length))
         return await self._checker.check(asked, manner.take_long)
 
     async def _whole(
         self,
-        checked: Checked,
+        checked: CheckReport,
         part: _Part,
         target: Target | None,
         tool: ResolvedTool | None,
         manner: CallValidation,
     ) -> WholeVerdict:
         """Return the verdict on what was *checked*, with that on the *part* under the tool."""
-        findings, payload = checked.findings, checked.part
+        findings, payload = checked.findings, checked.payload
         malformed, before = findings.has_errors, findings.verdict()
         if payload is None or target is None or tool is None:
             return replace(_found(before, tool), malformed=malformed)
@@ -172,7 +169,7 @@ def _repair_below(part: _Part, repair: Repair, before: Verdict) -> Repair:
     """
     member, verdict = part.member, repair.verdict
     return Repair(
-        payload=with_member(part.whole, member, repair.payload),
+        payload=with_property(part.whole, member, repair.payload),
         verdict=Verdict.listing(
             [*before.violations, *below(member, verdict.violations)],
             truncated=before.truncated or verdict.truncated,

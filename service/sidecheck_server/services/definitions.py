@@ -12,10 +12,13 @@ from sidecheck_server.core.digests import digest_of
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.findings import CheckSpec
+from sidecheck_server.core.mcp.findings import PendingCheck
 from sidecheck_server.core.mcp.subjects import CheckRequest, ReportLimits, ToolJson
-from sidecheck_server.core.mcp.tools.definitions import ToolDefinition, read_tool
-from sidecheck_server.core.mcp.tools.problems import refusal_as_problems
+from sidecheck_server.core.mcp.tools.definitions import (
+    ToolDefinition,
+    error_as_violations,
+    read_tool,
+)
 from sidecheck_server.core.payload import MalformedError, decode
 from sidecheck_server.core.schemas.source import SchemaSource
 from sidecheck_server.core.types import Severity, Violation
@@ -98,12 +101,12 @@ class DefinitionChecker:
     ) -> CheckedDefinition:
         """Return what is wrong with a definition that cannot be read."""
         if refusal.reason is not ErrorReason.INVALID_TOOL:
-            return CheckedDefinition("", "", None, refusal_as_problems(refusal, ""))
+            return CheckedDefinition("", "", None, error_as_violations(refusal, ""))
         name, digest = _name_and_digest(tool, self._limits)
         problems = await self._problems(tool, version, None)
         if not any(problem.severity is Severity.ERROR for problem in problems):
             # It keeps to the rules of the protocol, and cannot be registered all the same.
-            problems += refusal_as_problems(refusal, "")
+            problems += error_as_violations(refusal, "")
         return CheckedDefinition(name, digest, None, problems)
 
     async def _problems(
@@ -126,7 +129,7 @@ class DefinitionChecker:
         except RequestError as refusal:
             if checking is not None:
                 checking.lasts &= not is_passing(refusal)
-            return refusal_as_problems(refusal, "")
+            return error_as_violations(refusal, "")
 
 
 class _Checking:
@@ -143,10 +146,10 @@ class _Checking:
         #: Whether checking another time finds the same.
         self.lasts = True
 
-    def find(self, asking: CheckSpec) -> Awaitable[CompiledSchema] | None:
+    def find(self, asking: PendingCheck) -> Awaitable[CompiledSchema] | None:
         """Return what awaits the schema that *asking* is about, if it is one of these."""
-        path = (*asking.path, *asking.question.schema_path)
-        if len(path) != 1 or path[0] not in self._sides or asking.question.assert_formats:
+        path = (*asking.path, *asking.check.schema_path)
+        if len(path) != 1 or path[0] not in self._sides or asking.check.assert_formats:
             return None
         return self._compiled(str(path[0]))
 
@@ -160,7 +163,7 @@ class _Checking:
             try:
                 await self._compiled(side)
             except RequestError as refusal:
-                problems += refusal_as_problems(refusal, f"/{side}")
+                problems += error_as_violations(refusal, f"/{side}")
         return problems
 
     async def _compiled(self, side: str) -> CompiledSchema:

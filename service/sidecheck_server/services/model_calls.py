@@ -21,8 +21,7 @@ from sidecheck_server.core.convert.providers.provider import Provider
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.evaluate import EvaluationOptions
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.calls.members import is_object
-from sidecheck_server.core.mcp.calls.params import ARGUMENTS
+from sidecheck_server.core.mcp.calls.params import ARGUMENTS, is_object_text
 from sidecheck_server.core.types import Change, Verdict
 from sidecheck_server.registry import Registry
 from sidecheck_server.services.calls import WholeVerdict
@@ -93,7 +92,7 @@ class Restorer:
         """
         plans = [plan async for plan in self._read_plans(asked.plans)]
         api = PROVIDERS[common_api(plans)]
-        most = asked.how.max_violations
+        most = asked.limits.max_violations
         call = await self._read(asked.call, api, most)
         plan = select_mapping(plans, call)
         if plan is None:
@@ -108,7 +107,7 @@ class Restorer:
         standard = await self._validator.find(
             target, Side.INPUT, assert_formats=asked.assert_formats
         )
-        meant = await self._meant(call, len(asked.call), plan, standard, asked.how)
+        meant = await self._meant(call, len(asked.call), plan, standard, asked.limits)
         return RestoredCall(
             server=plan.server,
             tool=plan.tool,
@@ -191,6 +190,6 @@ def _unreadable(call: ModelCall, name: str = "", digest: str = "") -> WholeVerdi
 
 
 def _params(tool: str, arguments: bytes) -> bytes:
-    if not is_object(arguments):
+    if not is_object_text(arguments):
         return b""
     return msgspec.json.encode({"name": tool, ARGUMENTS: msgspec.Raw(arguments)})

@@ -8,13 +8,13 @@ from typing import TypeVar
 import msgspec
 
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.calls.replies import reply_to_result
-from sidecheck_server.core.mcp.calls.results import STRUCTURED_CONTENT
+from sidecheck_server.core.mcp.calls.error_responses import invalid_result_response
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.results import (
-    Returned,
-    Whole,
-    normalized,
+from sidecheck_server.core.mcp.results.check import STRUCTURED_CONTENT
+from sidecheck_server.core.mcp.results.normalize import (
+    ToolOutput,
+    WholeResult,
+    normalize_output,
     text_result,
 )
 from sidecheck_server.core.mcp.subjects import ReportLimits, ResultProfile, ToolResult
@@ -39,7 +39,7 @@ of nothing but empty arrays."""
 class ToNormalize:
     """What a tool returned, and how its result is made."""
 
-    returned: Returned
+    returned: ToolOutput
     #: The tool, or None if that is not told.
     target: Target | None
     profile: ResultProfile
@@ -99,8 +99,10 @@ class Normalizer:
             verdict = checked.findings.verdict()
         if not verdict.valid:
             name = None if tool is None else tool.name
-            reply = reply_to_result(verdict, version, tool=name).call_tool_result
-            return Normalized(self._as_text(Whole(reply), version) if in_text else reply, verdict)
+            reply = invalid_result_response(verdict, version, tool=name).call_tool_result
+            return Normalized(
+                self._as_text(WholeResult(reply), version) if in_text else reply, verdict
+            )
         if in_text:
             text = await self._in_time(one, lambda: self._as_text(one.returned, version))
             return Normalized(text, verdict)
@@ -114,13 +116,13 @@ class Normalizer:
         return await asyncio.to_thread(make)
 
     def _made(self, one: ToNormalize, output: AdaptedSchema | None) -> "_Made":
-        result = normalized(one.returned, output, one.context.version, self._limits)
+        result = normalize_output(one.returned, output, one.context.version, self._limits)
         is_structured = isinstance(result, dict) and STRUCTURED_CONTENT in result
         return _Made(msgspec.json.encode(result), is_structured)
 
-    def _as_text(self, returned: Returned, version: str) -> bytes:
+    def _as_text(self, returned: ToolOutput, version: str) -> bytes:
         # Without its schema: a text needs no box.
-        result = normalized(returned, None, version, self._limits)
+        result = normalize_output(returned, None, version, self._limits)
         return msgspec.json.encode(text_result(result))
 
 

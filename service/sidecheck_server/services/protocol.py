@@ -7,9 +7,9 @@ from sidecheck_server.core.compiler.compilation import CompiledSchema
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.evaluate import EvaluationOptions, try_evaluate_inline
 from sidecheck_server.core.limits import Limits, limit_exceeded_error
-from sidecheck_server.core.mcp.check import Checked, check_at_once
-from sidecheck_server.core.mcp.deferred import answer, source_for, value_text
-from sidecheck_server.core.mcp.findings import CheckSpec, Findings
+from sidecheck_server.core.mcp.check import CheckReport, try_check_inline
+from sidecheck_server.core.mcp.deferred import deferred_source, deferred_value
+from sidecheck_server.core.mcp.findings import Findings, PendingCheck
 from sidecheck_server.core.mcp.protocol_schemas import NotCompiledError
 from sidecheck_server.core.mcp.subjects import CheckRequest
 from sidecheck_server.core.types import Verdict
@@ -19,7 +19,7 @@ from sidecheck_server.services.schemas import CompiledSchemas
 __all__ = ["AT_ONCE", "Checker", "Find", "TakeLong", "allow"]
 
 #: Checks in a worker what takes longer than a moment.
-CheckLong = Callable[[CheckRequest], Awaitable[Checked]]
+CheckLong = Callable[[CheckRequest], Awaitable[CheckReport]]
 #: Judges in a worker what takes longer than a moment.
 OffloadValidation = Callable[[CompiledSchema, bytes, EvaluationOptions], Awaitable[Verdict]]
 #: Is called before a worker is given something to do; may refuse.
@@ -27,14 +27,14 @@ TakeLong = Callable[[], None]
 #: Judges a value, at once or in a worker; may refuse.
 _Judge = Callable[[CompiledSchema, bytes], Awaitable[Verdict]]
 #: Returns what awaits the compiled schema that a question is about, or None.
-Find = Callable[[CheckSpec], Awaitable[CompiledSchema] | None]
+Find = Callable[[PendingCheck], Awaitable[CompiledSchema] | None]
 
 
 def allow() -> None:
     """Let every subject have as much of the workers as one may."""
 
 
-def nowhere(_asking: CheckSpec) -> None:
+def nowhere(_asking: PendingCheck) -> None:
     """Have every schema compiled that a question is about."""
 
 
@@ -57,7 +57,7 @@ class Checker:
 
     async def check(
         self, asked: CheckRequest, take_long: TakeLong = allow, find: Find = nowhere
-    ) -> Checked:
+    ) -> CheckReport:
         """Return what is wrong with the subject of *asked*; no question is left.
 
         *take_long* bounds what several subjects have of the workers together; *find*
@@ -71,7 +71,9 @@ class Checker:
         await self.answer(asked, checked, take_long, find)
         return checked
 
-    async def check_unanswered(self, asked: CheckRequest, take_long: TakeLong = allow) -> Checked:
+    async def check_unanswered(
+        self, asked: CheckRequest, take_long: TakeLong = allow
+    ) -> CheckReport:
         """Return what `check` returns, with the rules' questions left to the caller.
 
         Raises:
@@ -79,7 +81,7 @@ class Checker:
         """
         while True:
             try:
-                checked = check_at_once(asked, self._limits, self._surfaces)
+                checked = try_check_inline(asked, self._limits, self._surfaces)
             except NotCompiledError as missing:
                 await self._surfaces.ensure(missing.version, missing.name)
             else:
@@ -92,7 +94,7 @@ class Checker:
     async def answer(
         self,
         asked: CheckRequest,
-        checked: Checked,
+        checked: CheckReport,
         take_long: TakeLong = allow,
         find: Find = nowhere,
     ) -> None:
@@ -101,8 +103,8 @@ class Checker:
         Raises:
             Refusal: as `check`.
         """
-        if checked.findings.questions:
-            judge = self._judge(asked.judging, take_long)
+        if checked.findings.deferred:
+            judge = self._judge(asked.evaluation_options, take_long)
             await _Answers(checked.findings, self._schemas, find, judge).give()
 
     def _judge(self, how: EvaluationOptions, take_long: TakeLong) -> _Judge:
@@ -150,7 +152,7 @@ class _Answers:
         Raises:
             Refusal: as `Checker.check`.
         """
-        questions = self._findings.questions
+        questions = self._findings.deferred
         for start in range(0, len(questions), AT_ONCE):
             several = questions[start : start + AT_ONCE]
             await self._compile(several)
@@ -160,7 +162,7 @@ class _Answers:
                 await asyncio.sleep(0)
         questions.clear()
 
-    async def _compile(self, several: Sequence[CheckSpec]) -> None:
+    async def _compile(self, several: Sequence[PendingCheck]) -> None:
         """Make the schemas of *several* ready, those that are new side by side."""
         if len(self._ready) > _READY:
             self._ready.clear()
@@ -168,17 +170,17 @@ class _Answers:
         found = await asyncio.gather(*map(self._looked_up, missing.values()))
         self._ready.update(zip(missing, found, strict=True))
 
-    async def _answer(self, asking: CheckSpec) -> None:
+    async def _answer(self, asking: PendingCheck) -> None:
         compiled, verdict = self._ready[asking.key], None
-        text = value_text(asking)
+        text = deferred_value(asking)
         if text is not None and not isinstance(compiled, RequestError):
             verdict = await self._judge(compiled, text)
-        answer(asking, self._findings, compiled, verdict)
+        resolve_deferred(asking, self._findings, compiled, verdict)
 
-    async def _looked_up(self, asking: CheckSpec) -> CompiledSchema | RequestError:
+    async def _looked_up(self, asking: PendingCheck) -> CompiledSchema | RequestError:
         compiling = self._find(asking)
         if compiling is None:
-            compiling = self._schemas.inline(source_for(asking, self._findings))
+            compiling = self._schemas.inline(deferred_source(asking, self._findings))
         try:
             return await compiling
         except RequestError as refusal:

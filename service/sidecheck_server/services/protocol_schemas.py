@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from sidecheck_server.core.compiler.compilation import CompiledSchema
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.protocol_schemas import NotCompiledError, source_of
+from sidecheck_server.core.mcp.protocol_schemas import NotCompiledError, type_schema_source
 from sidecheck_server.core.schemas.source import SchemaSource
 from sidecheck_server.services.schemas import Compile, CompiledSchemas
 
@@ -22,7 +22,7 @@ class ProtocolSchemas:
         self,
         compile_: Compile,
         limits: Limits,
-        source: Callable[[str, str], SchemaSource] = source_of,
+        source: Callable[[str, str], SchemaSource] = type_schema_source,
     ) -> None:
         self._source = source
         # It lets those wait together who ask for the same; what is done is kept here.

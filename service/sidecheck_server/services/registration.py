@@ -9,7 +9,7 @@ from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.rules.names import NO_DUPLICATES
 from sidecheck_server.core.mcp.rules.rule import Fault
-from sidecheck_server.core.mcp.tools.problems import repeated_names
+from sidecheck_server.core.mcp.tools.definitions import duplicate_names
 from sidecheck_server.core.mcp.versions import DEFAULT_VERSION
 from sidecheck_server.core.types import Severity, Violation
 from sidecheck_server.registry import Registry
@@ -158,7 +158,7 @@ def _with_duplicates_told(
     checked: list[CheckedDefinition], version: str
 ) -> list[CheckedDefinition]:
     """Warn of every name that stands more than once; the last good definition counts."""
-    repeated = repeated_names(one.name for one in checked)
+    repeated = duplicate_names(one.name for one in checked)
     said = "the request has several tools of this name; the last good one counts"
     problem = NO_DUPLICATES.violation(Fault(("name",), said), version)
     return [

@@ -7,7 +7,7 @@ from typing import Any
 from sidecheck_server.core.convert.providers.provider import Provider
 from sidecheck_server.core.convert.result_message import convert_result
 from sidecheck_server.core.convert.types import Loss
-from sidecheck_server.core.mcp.calls.replies import reply_to_result
+from sidecheck_server.core.mcp.calls.error_responses import invalid_result_response
 from sidecheck_server.core.mcp.subjects import CheckRequest, ToolResult
 from sidecheck_server.core.payload import decode
 from sidecheck_server.core.types import Verdict
@@ -63,11 +63,11 @@ class ResultConverter:
         """
         asked, subject = one.asked, one.asked.subject
         assert isinstance(subject, ToolResult), "nothing else is converted"
-        checked = await self._checker.check(subject, one.target, asked.context, asked.how)
+        checked = await self._checker.check(subject, one.target, asked.context, asked.limits)
         verdict = checked.findings.verdict()
         text = subject.json
         if not verdict.valid:
-            text = reply_to_result(verdict, asked.context.version).call_tool_result
+            text = invalid_result_response(verdict, asked.context.version).call_tool_result
         if len(text) <= _INLINE_BYTES:
             message, losses = _message(text, one)
         else:

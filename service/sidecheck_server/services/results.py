@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 from sidecheck_server.core.evaluate import EvaluationOptions
-from sidecheck_server.core.mcp.calls.results import STRUCTURED_CONTENT
-from sidecheck_server.core.mcp.check import Checked
+from sidecheck_server.core.mcp.check import CheckReport
 from sidecheck_server.core.mcp.context import Context
+from sidecheck_server.core.mcp.results.check import STRUCTURED_CONTENT
 from sidecheck_server.core.mcp.subjects import CheckRequest, ReportLimits, ToolResult
 from sidecheck_server.services.calls import below
 from sidecheck_server.services.protocol import Checker, TakeLong, allow
@@ -29,7 +29,7 @@ class ResultChecker:
         context: Context,
         how: ReportLimits,
         take_long: TakeLong = allow,
-    ) -> Checked:
+    ) -> CheckReport:
         """Return what is wrong with *subject*; no question is left.
 
         If *target* names the tool, its output schema judges the structured content.
@@ -44,14 +44,14 @@ class ResultChecker:
             tool = self._validator.tool(target)
             subject = replace(subject, has_output_schema=bool(tool.output_digest))
         checked = await self._checker.check(CheckRequest(subject, context, how), take_long)
-        if checked.part is not None and target is not None:
+        if checked.payload is not None and target is not None:
             standard = await self._validator.find(target, Side.OUTPUT, assert_formats=False)
             judging = EvaluationOptions(
-                max_violations=how.most,
-                max_length=how.longest,
+                max_violations=how.max_violations,
+                max_length=how.max_characters,
                 hide_values=context.hide_values,
             )
-            verdict = await self._validator.judge(standard, checked.part, judging, take_long)
+            verdict = await self._validator.judge(standard, checked.payload, judging, take_long)
             found = below(STRUCTURED_CONTENT, verdict.violations)
             checked.findings.add_all(found, truncated=verdict.truncated)
         return checked

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field, replace
 
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import Limits, limit_exceeded_error
-from sidecheck_server.core.mcp.check import Checked
+from sidecheck_server.core.mcp.check import CheckReport
 from sidecheck_server.core.mcp.context import Context
+from sidecheck_server.core.mcp.deferred import error_outcome
 from sidecheck_server.core.mcp.subjects import (
     CheckRequest,
     ProtocolMessage,
@@ -15,8 +16,8 @@ from sidecheck_server.core.mcp.subjects import (
     ToolJson,
     ToolList,
 )
-from sidecheck_server.core.mcp.tools.listing import Listing, read_listing
-from sidecheck_server.core.mcp.tools.outcomes import CheckedTool, outcomes, refused
+from sidecheck_server.core.mcp.tool_outcomes import CheckedTool, tool_outcomes
+from sidecheck_server.core.mcp.tools.lists import ToolsList, read_tools_list
 from sidecheck_server.core.types import Document, Verdict
 from sidecheck_server.services.protocol import AT_ONCE, Checker
 from sidecheck_server.services.targets import InlineTool
@@ -81,27 +82,27 @@ class ToolsChecker:
         except RequestError as refusal:
             if refusal.reason is not ErrorReason.INVALID_TOOL:
                 raise
-            outside = refused(
-                CheckRequest(ToolList(asked.listing), asked.context, asked.how), refusal
+            outside = error_outcome(
+                CheckRequest(ToolList(asked.listing), asked.context, asked.limits), refusal
             )
             return CheckedTools((), outside.findings.verdict())
         tools = [InlineTool(tool.json, asked.documents) for tool in listing.tools]
-        around = await self._around(asked, listing.answer)
+        around = await self._around(asked, listing.container)
         pointers = [tool.pointer for tool in listing.tools]
         return CheckedTools(await self._check(asked, tools, pointers), around)
 
-    async def _read(self, text: bytes) -> Listing:
+    async def _read(self, text: bytes) -> ToolsList:
         if len(text) <= self._limits.inline_bytes:
-            return read_listing(text, self._limits)
+            return read_tools_list(text, self._limits)
         # Megabytes take longer than a moment; other calls have their turn in between.
-        return await asyncio.to_thread(read_listing, text, self._limits)
+        return await asyncio.to_thread(read_tools_list, text, self._limits)
 
     async def _around(
         self, asked: ToolsToCheck, answer: ToolList | ProtocolMessage | None
     ) -> Verdict:
         if answer is None:
             return Verdict()
-        checked = await self._one(CheckRequest(answer, asked.context, asked.how))
+        checked = await self._one(CheckRequest(answer, asked.context, asked.limits))
         return checked.findings.verdict()
 
     async def _check(
@@ -110,21 +111,21 @@ class ToolsChecker:
         count, most = len(tools), self._limits.batch_items
         if count > most:
             raise limit_exceeded_error("batch_items", most, "the tools", count)
-        checked: list[Checked] = []
+        checked: list[CheckReport] = []
         for start in range(0, count, AT_ONCE):
             several = tools[start : start + AT_ONCE]
             checked += await asyncio.gather(*(self._one(_asked(asked, tool)) for tool in several))
-        return outcomes(checked, pointers or [""] * count, _DUPLICATE)
+        return tool_outcomes(checked, pointers or [""] * count, _DUPLICATE)
 
-    async def _one(self, asked: CheckRequest) -> Checked:
+    async def _one(self, asked: CheckRequest) -> CheckReport:
         # Checking holds the loop; other calls have their turn in between.
         await asyncio.sleep(0)
         try:
             return await self._checker.check(asked)
         except RequestError as refusal:
-            return refused(asked, refusal)
+            return error_outcome(asked, refusal)
 
 
 def _asked(asked: ToolsToCheck, tool: InlineTool) -> CheckRequest:
     context = replace(asked.context, documents=tool.documents)
-    return CheckRequest(ToolJson(tool.json), context, asked.how)
+    return CheckRequest(ToolJson(tool.json), context, asked.limits)

@@ -10,11 +10,11 @@ from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.evaluate import EvaluationOptions, evaluate
 from sidecheck_server.core.infer.types import InferenceOptions, InferenceResult
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.check import Checked
+from sidecheck_server.core.mcp.check import CheckReport
 from sidecheck_server.core.mcp.subjects import CheckRequest
 from sidecheck_server.core.schemas.source import SchemaSource
 from sidecheck_server.core.types import Document, Verdict
-from sidecheck_server.workers.tasks import check_here, compile_here, convert_here, infer_here
+from sidecheck_server.workers.tasks import check_completely, compile_here, convert_here, infer_here
 
 __all__ = ["InProcessWorker"]
 
@@ -44,9 +44,9 @@ class InProcessWorker:
         """Validate *payload* against *compiled*."""
         return evaluate(compiled, payload, how)
 
-    async def check(self, asked: CheckRequest) -> Checked:
+    async def check(self, asked: CheckRequest) -> CheckReport:
         """Check the subject of a request; deferred checks are left to the caller."""
-        return _unwrap(check_here(asked, self._limits))
+        return _unwrap(check_completely(asked, self._limits))
 
     async def convert(
         self,

@@ -18,14 +18,21 @@ from sidecheck_server.core.evaluate import EvaluationOptions, evaluate
 from sidecheck_server.core.infer.infer import infer_tools
 from sidecheck_server.core.infer.types import InferenceOptions, InferenceResult
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.check import Checked, check
-from sidecheck_server.core.mcp.protocol_schemas import Surfaces, compile_protocol_schemas
+from sidecheck_server.core.mcp.check import CheckReport, check
+from sidecheck_server.core.mcp.protocol_schemas import SchemaLookup, compile_protocol_schemas
 from sidecheck_server.core.mcp.subjects import CheckRequest
 from sidecheck_server.core.mcp.tools.definitions import read_tool
 from sidecheck_server.core.schemas.source import SchemaSource
 from sidecheck_server.core.types import Document, Verdict
 
-__all__ = ["check_here", "compile_here", "convert_here", "infer_here", "judge_here", "prepare"]
+__all__ = [
+    "check_completely",
+    "compile_here",
+    "convert_here",
+    "infer_here",
+    "judge_here",
+    "prepare",
+]
 
 _NICENESS = 10
 """The server goes first: what it does itself takes a moment, and many wait for it."""
@@ -78,7 +85,7 @@ def judge_here(
         return refusal
 
 
-def check_here(asked: CheckRequest, limits: Limits) -> Checked | RequestError:
+def check_completely(asked: CheckRequest, limits: Limits) -> CheckReport | RequestError:
     """Check the subject of *asked*; the questions of the rules are left."""
     try:
         return check(asked, limits, _surfaces(limits))
@@ -113,6 +120,6 @@ def infer_here(
 
 
 @lru_cache(maxsize=1)
-def _surfaces(limits: Limits) -> Surfaces:
+def _surfaces(limits: Limits) -> SchemaLookup:
     """Return the surfaces of this worker, which stay once they are compiled."""
     return compile_protocol_schemas(limits)

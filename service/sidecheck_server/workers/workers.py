@@ -12,13 +12,13 @@ from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.evaluate import EvaluationOptions
 from sidecheck_server.core.infer.types import InferenceOptions, InferenceResult
 from sidecheck_server.core.limits import Limits, limit_exceeded_error
-from sidecheck_server.core.mcp.check import Checked
+from sidecheck_server.core.mcp.check import CheckReport
 from sidecheck_server.core.mcp.subjects import CheckRequest
 from sidecheck_server.core.schemas.source import SchemaSource
 from sidecheck_server.core.types import Document, Verdict
 from sidecheck_server.workers.pool import LostError, Pool, TookTooLongError
 from sidecheck_server.workers.tasks import (
-    check_here,
+    check_completely,
     compile_here,
     convert_here,
     infer_here,
@@ -81,7 +81,7 @@ class Workers:
         task = (judge_here, compiled.source, compiled.artifact, self._limits, payload, how)
         return await self._run(what, bound, _do_nothing, *task)
 
-    async def check(self, asked: CheckRequest) -> Checked:
+    async def check(self, asked: CheckRequest) -> CheckReport:
         """Check the subject of *asked* in a worker; the questions of the rules are left.
 
         Raises:
@@ -90,7 +90,7 @@ class Workers:
         """
         # A worker may have to compile the surfaces that it needs first.
         what, bound = "checking the payload", "compile_seconds"
-        return await self._run(what, bound, _do_nothing, check_here, asked, self._limits)
+        return await self._run(what, bound, _do_nothing, check_completely, asked, self._limits)
 
     async def convert(
         self,

@@ -137,8 +137,8 @@ def test_names_are_valid_and_distinct(
 ) -> None:
     """Whatever the tools are called."""
     names = assign_tool_names(tools, grammar, prefix)
-    first = f"[{grammar.first or grammar.members}]"
-    whole = re.compile(f"{first}[{grammar.members}]{{0,{grammar.longest - 1}}}")
+    first = f"[{grammar.first or grammar.characters}]"
+    whole = re.compile(f"{first}[{grammar.characters}]{{0,{grammar.longest - 1}}}")
 
     assert [] == [name for name in names if not whole.fullmatch(name)]
     assert len(tools) == len(set(names))

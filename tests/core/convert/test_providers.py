@@ -103,7 +103,7 @@ TOOL_NAMES = {
 @pytest.mark.parametrize("provider", _ALL)
 def test_grammar_of_tool_names(provider: Provider) -> None:
     grammar = provider.tool_names
-    assert (grammar.longest, grammar.members, grammar.first) == TOOL_NAMES[provider.key]
+    assert (grammar.longest, grammar.characters, grammar.first) == TOOL_NAMES[provider.key]
 
 
 # The rules on names are about each document of a provider; assigned names must satisfy all.
@@ -123,7 +123,7 @@ _BY_RULE = {
 def test_assigned_tool_names_satisfy_the_rules(rule: name_grammars.ProviderGrammar) -> None:
     assigned = PROVIDERS[_BY_RULE[rule.code]].tool_names
     assert assigned.longest <= rule.grammar.longest
-    assert assigned.members == rule.grammar.members
+    assert assigned.members == rule.grammar.characters
     assert rule.grammar.first in ("", assigned.first)
 
 
@@ -137,5 +137,5 @@ PROPERTY_NAMES = {
 @pytest.mark.parametrize("provider", _ALL)
 def test_grammar_of_property_names(provider: Provider) -> None:
     grammar = provider.property_names
-    facts = None if grammar is None else (grammar.longest, grammar.members, grammar.first)
+    facts = None if grammar is None else (grammar.longest, grammar.characters, grammar.first)
     assert facts == PROPERTY_NAMES.get(provider.key)

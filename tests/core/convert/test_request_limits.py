@@ -75,7 +75,7 @@ def test_a_violation_has_the_limit_and_its_source() -> None:
         "Anthropic's Messages accepts at most 24 optional properties of strict tools in "
         "one request; this request has 25"
     ) == result.message
-    assert "structured-outputs" in result.clause
+    assert "structured-outputs" in result.spec_url
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_the_limit_of_tools_has_a_source(provider: Provider) -> None:
     [result] = check_request([LOOSE] * 200, provider).violations
 
     assert ("REQUEST_TOOLS", "/128") == (result.code, result.instance_location)
-    assert result.clause
+    assert result.spec_url
 
 
 @pytest.mark.parametrize("provider", [OLLAMA, ANTHROPIC], ids=["without limits", "not strict"])

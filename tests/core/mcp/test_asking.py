@@ -8,7 +8,7 @@ import pytest
 from sidecheck_server.core.evaluate import EvaluationOptions
 from sidecheck_server.core.mcp.check import check
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.deferred import answer_all
+from sidecheck_server.core.mcp.deferred import resolve_all_deferred
 from sidecheck_server.core.mcp.subjects import (
     CheckRequest,
     Elicitation,
@@ -18,7 +18,7 @@ from sidecheck_server.core.mcp.subjects import (
     Subject,
 )
 from sidecheck_server.core.types import Severity, Violation
-from support.rule_cases import LIMITS, SURFACES, rule_cases, verdict_of
+from support.rule_cases import LIMITS, PROTOCOL_SCHEMAS, rule_cases, verdict_of
 from support.shared_material import shared
 
 _TEXT = {"type": "text", "text": "Hello"}
@@ -65,9 +65,13 @@ def history(*messages: Any, **members: Any) -> dict[str, Any]:
 
 def violations(subject: Subject, **context: Any) -> tuple[Violation, ...]:
     checked = check(
-        CheckRequest(subject, Context(**context), ReportLimits(most=100)), LIMITS, SURFACES
+        CheckRequest(subject, Context(**context), ReportLimits(max_violations=100)),
+        LIMITS,
+        PROTOCOL_SCHEMAS,
     )
-    answer_all(checked, LIMITS, EvaluationOptions(hide_values=bool(context.get("hide_values"))))
+    resolve_all_deferred(
+        checked, LIMITS, EvaluationOptions(hide_values=bool(context.get("hide_values")))
+    )
     return checked.findings.verdict().violations
 
 

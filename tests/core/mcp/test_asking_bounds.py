@@ -16,7 +16,6 @@ from sidecheck_server.core.mcp.findings import Findings
 from sidecheck_server.core.mcp.rules import (
     elicitation,
     elicitation_fields,
-    elicitation_options,
     elicitation_results,
     elicitation_urls,
     sampling,
@@ -24,10 +23,16 @@ from sidecheck_server.core.mcp.rules import (
     sampling_results,
 )
 from sidecheck_server.core.mcp.rules.rule import Fault
-from sidecheck_server.core.mcp.subjects import CheckRequest, Elicitation, Sampling, Subject
+from sidecheck_server.core.mcp.subjects import (
+    CheckRequest,
+    Elicitation,
+    ReportLimits,
+    Sampling,
+    Subject,
+)
 from sidecheck_server.core.mcp.typed_values import check_value
 from sidecheck_server.core.mcp.versions import VERSIONS
-from support.rule_cases import LIMITS, SURFACES
+from support.rule_cases import LIMITS, PROTOCOL_SCHEMAS
 
 _RULES = tuple(
     chain.from_iterable(
@@ -35,7 +40,6 @@ _RULES = tuple(
         for module in (
             elicitation,
             elicitation_fields,
-            elicitation_options,
             elicitation_results,
             elicitation_urls,
             sampling,
@@ -116,8 +120,8 @@ def test_no_rule_raises(value: Any, version: str, request: Any, declared: Any) -
 def steps_of(value: Any, type_: str) -> int:
     """Return the steps that checking *value* takes."""
     budget = [LIMITS.steps]
-    findings = Findings(Context(budget=budget), most=20, longest=1 << 20)
-    check_value(value, type_, findings, SURFACES)
+    findings = Findings(Context(budget=budget), ReportLimits(20))
+    check_value(value, type_, findings, PROTOCOL_SCHEMAS)
     return LIMITS.steps - budget[0]
 
 
@@ -202,14 +206,16 @@ def test_what_takes_too_long_is_refused(what: str) -> None:
     text = json.dumps(make(3000)).encode()
     subject: Subject = Sampling(text) if type_ == _SAMPLE else Elicitation(text)
     with pytest.raises(RequestError) as refused:
-        check(CheckRequest(subject), replace(LIMITS, steps=20_000), SURFACES)
+        check(CheckRequest(subject), replace(LIMITS, steps=20_000), PROTOCOL_SCHEMAS)
     assert refused.value.reason is ErrorReason.LIMIT_EXCEEDED
 
 
 def test_ten_thousand_messages_are_checked() -> None:
     _, make, _ = _GROWING["pairs"]
-    checked = check(CheckRequest(Sampling(json.dumps(make(5000)).encode())), LIMITS, SURFACES)
+    checked = check(
+        CheckRequest(Sampling(json.dumps(make(5000)).encode())), LIMITS, PROTOCOL_SCHEMAS
+    )
     assert checked.findings.verdict().violations == ()
-    assert checked.findings.context.readings == {}
+    assert checked.findings.context.memo == {}
     # The schema of the tool is asked about by itself.
-    assert sum(bool(asking.question.value) for asking in checked.findings.questions) == 5000
+    assert sum(bool(asking.check.value) for asking in checked.findings.pending) == 5000

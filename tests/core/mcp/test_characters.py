@@ -1,7 +1,7 @@
 """Characters in words, and what they look like."""
 
 import pytest
-from sidecheck_server.core.mcp.characters import look_alike, named
+from sidecheck_server.core.mcp.name_grammars import ascii_lookalike, describe_characters
 
 ALIKE = {
     "\N{CYRILLIC SMALL LETTER A}": "a",
@@ -37,9 +37,9 @@ NAMED = {
 
 @pytest.mark.parametrize(("character", "ascii_"), ALIKE.items(), ids=ascii)
 def test_what_a_character_looks_like(character: str, ascii_: str) -> None:
-    assert ascii_ == look_alike(character)
+    assert ascii_ == ascii_lookalike(character)
 
 
 @pytest.mark.parametrize(("character", "said"), NAMED.items(), ids=ascii)
 def test_a_character_in_words(character: str, said: str) -> None:
-    assert [said] == named([character])
+    assert [said] == describe_characters([character])

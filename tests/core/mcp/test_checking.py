@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.context import Context
+from sidecheck_server.core.mcp.deferred import check_completely
 from sidecheck_server.core.mcp.subjects import CheckRequest, ReportLimits, ToolJson
-from sidecheck_server.core.mcp.tools.outcomes import CheckedTool, Disposition, check_here, outcomes
+from sidecheck_server.core.mcp.tool_outcomes import CheckedTool, Disposition, tool_outcomes
 from sidecheck_server.core.types import Document, Severity
-from support.checkers import SURFACES
+from support.checkers import PROTOCOL_SCHEMAS
 
 LIMITS = Limits()
 GOOD: Any = {"name": "good", "description": "Is.", "inputSchema": {"type": "object"}}
@@ -22,16 +23,18 @@ def checked(
     """Return the outcomes of *tools*, values or texts."""
     texts = [one if isinstance(one, bytes) else json.dumps(one).encode() for one in tools]
     found = [
-        check_here(
+        check_completely(
             CheckRequest(
-                ToolJson(text), Context(**context), how or ReportLimits(least=Severity.WARNING)
+                ToolJson(text),
+                Context(**context),
+                how or ReportLimits(min_severity=Severity.WARNING),
             ),
             LIMITS,
-            SURFACES,
+            PROTOCOL_SCHEMAS,
         )
         for text in texts
     ]
-    return outcomes(found, (f"/{place}" for place in range(len(found))), "told twice")
+    return tool_outcomes(found, (f"/{place}" for place in range(len(found))), "told twice")
 
 
 def codes(one: CheckedTool) -> list[tuple[str, str]]:
@@ -118,8 +121,8 @@ def test_names_that_stand_twice_are_a_warning_at_each() -> None:
 def test_the_treatment_does_not_depend_on_how_much_is_told() -> None:
     """What is left out counts."""
     bad = {"name": "a b", "inputSchema": {"type": "object"}}
-    (quiet,) = checked(bad, how=ReportLimits(least=Severity.ERROR))
-    (brief,) = checked({**bad, "outputSchema": 1}, how=ReportLimits(most=1))
+    (quiet,) = checked(bad, how=ReportLimits(min_severity=Severity.ERROR))
+    (brief,) = checked({**bad, "outputSchema": 1}, how=ReportLimits(max_violations=1))
 
     assert (Disposition.WARN, []) == (quiet.disposition, codes(quiet))
     assert (Disposition.DROP, 1, True) == (

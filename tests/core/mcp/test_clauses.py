@@ -2,7 +2,7 @@
 
 import pytest
 from sidecheck_server.core.mcp.rules.catalogue import RULES
-from sidecheck_server.core.mcp.rules.rule import of_type
+from sidecheck_server.core.mcp.rules.rule import type_clause
 from sidecheck_server.core.mcp.versions import VERSIONS
 
 _SITE = "https://modelcontextprotocol.io/specification/"
@@ -61,8 +61,8 @@ _HEADINGS_SINCE = {
 
 def _places(version: str) -> list[tuple[str, str]]:
     """Return the code of each rule of *version* with its place on the site, if it has one."""
-    clauses = [(each.code, each.clause.at(version)) for each in RULES if each.holds_in(version)]
-    types = [("a type", of_type("Tool").at(version))]
+    clauses = [(each.code, each.clause.url(version)) for each in RULES if each.holds_in(version)]
+    types = [("a type", type_clause("Tool").url(version))]
     return [
         (code, clause.removeprefix(f"{_SITE}{version}/"))
         for code, clause in (*clauses, *types)

@@ -4,13 +4,13 @@ import base64
 from random import Random
 
 import pytest
-from sidecheck_server.core.mcp.encodings import (
+from sidecheck_server.core.mcp.text_encodings import (
     DataUri,
     base64_fault,
+    is_iso_8601,
     is_media_type,
     read_data_uri,
 )
-from sidecheck_server.core.mcp.timestamps import is_iso_8601
 
 FAULTS = {
     "": "",

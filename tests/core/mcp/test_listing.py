@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.mcp.subjects import ProtocolMessage, ToolList
-from sidecheck_server.core.mcp.tools.listing import ListedTool, list_tools, read_listing
+from sidecheck_server.core.mcp.tools.lists import ListedTool, read_tool_texts, read_tools_list
 from support.compiling import LIMITS
 
 ONE = b'{ "name":"a",  "inputSchema":{} }'
@@ -44,7 +44,9 @@ TWO = b'{"name": "b", "inputSchema": {"const": 1.0}}'
 )
 def test_a_text_is_taken_apart(text: bytes, tools: list[tuple[str, bytes]]) -> None:
     """MCP, server/tools: Listing Tools."""
-    assert tuple(ListedTool(pointer, json) for pointer, json in tools) == list_tools(text, LIMITS)
+    assert tuple(ListedTool(pointer, json) for pointer, json in tools) == read_tool_texts(
+        text, LIMITS
+    )
 
 
 @pytest.mark.parametrize(
@@ -61,7 +63,7 @@ def test_a_text_is_taken_apart(text: bytes, tools: list[tuple[str, bytes]]) -> N
 def test_a_text_without_tools_is_refused(text: bytes, code: str, pointer: str) -> None:
     """With the place of the fault."""
     with pytest.raises(RequestError) as refusal:
-        list_tools(text, LIMITS)
+        read_tool_texts(text, LIMITS)
 
     assert ErrorReason.INVALID_TOOL is refusal.value.reason
     assert {"code": code, "pointer": pointer} == refusal.value.metadata
@@ -73,7 +75,7 @@ def test_a_text_without_tools_is_refused(text: bytes, code: str, pointer: str) -
 def test_a_text_that_is_too_deep_to_be_read_is_refused() -> None:
     """By the bound that any tool in it would be refused by."""
     with pytest.raises(RequestError) as refusal:
-        list_tools(b"[" * 100_000, LIMITS)
+        read_tool_texts(b"[" * 100_000, LIMITS)
 
     assert ErrorReason.LIMIT_EXCEEDED is refusal.value.reason
     assert {"bound": "schema_depth", "limit": "64", "found": "100000"} == refusal.value.metadata
@@ -92,7 +94,8 @@ def test_a_text_that_is_too_deep_to_be_read_is_refused() -> None:
         pytest.param(
             b'{"jsonrpc": "2.0", "id": 1, "result": {"x": [1], "tools": [' + ONE + b"]}}",
             ProtocolMessage(
-                b'{"jsonrpc":"2.0","id":1,"result":{"x":[1],"tools":[]}}', answers="tools/list"
+                b'{"jsonrpc":"2.0","id":1,"result":{"x":[1],"tools":[]}}',
+                request_method="tools/list",
             ),
             id="a JSON-RPC answer",
         ),
@@ -102,8 +105,8 @@ def test_what_stands_around_the_tools_is_apart(
     text: bytes, answer: ToolList | ProtocolMessage | None
 ) -> None:
     """To be checked by itself, without the definitions."""
-    found = read_listing(text, LIMITS)
-    around = found.answer
+    found = read_tools_list(text, LIMITS)
+    around = found.container
     assert type(answer) is type(around)
     if around is not None and answer is not None:
         assert json.loads(answer.json) == json.loads(around.json)

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 from sidecheck_server.core.mcp.check import check
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.messages import Kind, Message
+from sidecheck_server.core.mcp.messages.envelopes import Kind, Message
 from sidecheck_server.core.mcp.subjects import CheckRequest, ProtocolMessage, ReportLimits
 from sidecheck_server.core.mcp.versions import VERSIONS
 from sidecheck_server.core.types import Severity
 from support.messages import Example, checked, examples
-from support.rule_cases import LIMITS, SURFACES
+from support.rule_cases import LIMITS, PROTOCOL_SCHEMAS
 from support.shared_material import shared
 
 CASES = [
@@ -65,7 +65,7 @@ def test_the_method_that_was_meant_is_named() -> None:
     found = checked({"jsonrpc": "2.0", "id": 1, "method": "tools/cal"}, "2025-11-25")
     (told,) = found.findings.verdict().violations
 
-    said = '"tools/cal" is not a method of the protocol; did you mean "tools/call"?'
+    said = 'unknown method "tools/cal"; did you mean "tools/call"?'
     assert (said, "tools/call") == (told.message, told.suggestion)
 
 
@@ -73,7 +73,7 @@ def test_the_request_says_which_method_a_response_answers() -> None:
     """Whatever the caller says beside it."""
     request = b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}'
     sent = ProtocolMessage(b'{"jsonrpc": "2.0", "id": 1, "result": {}}', "tools/list", request)
-    found = check(CheckRequest(sent, Context(), ReportLimits()), LIMITS, SURFACES)
+    found = check(CheckRequest(sent, Context(), ReportLimits()), LIMITS, PROTOCOL_SCHEMAS)
 
     assert found.findings.verdict().violations == ()
 

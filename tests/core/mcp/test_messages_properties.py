@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.mcp.context import Context, Sender
-from sidecheck_server.core.mcp.messages import reply_to
+from sidecheck_server.core.mcp.messages.error_responses import build_error_response
 from sidecheck_server.core.mcp.methods import METHODS
 from sidecheck_server.core.mcp.versions import VERSIONS
 from sidecheck_server.core.types import Severity
@@ -97,7 +97,7 @@ def test_whatever_is_sent_is_judged(value: Any, context: Context, answers: str) 
         found = checked(value, context.version, answers=answers, context=context)
     except RequestError:
         return
-    reply = reply_to(found.messages, found.findings.verdict(), context.version)
+    reply = build_error_response(found.messages, found.findings.verdict(), context.version)
     assert reply == b"" or found.findings.has_errors
 
 

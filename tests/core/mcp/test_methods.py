@@ -112,5 +112,5 @@ def test_only_the_tasks_of_2025_11_25_need_more() -> None:
 
 def test_only_three_requests_may_ask_back() -> None:
     assert {"tools/call", "prompts/get", "resources/read"} == {
-        each.name for each in METHODS if each.may_ask
+        each.name for each in METHODS if each.may_request_input
     }

@@ -12,7 +12,7 @@ from sidecheck_server.core.mcp.tools.names import (
     CheckedNames,
     Collision,
     check_names,
-    sanitized,
+    sanitize_name,
     sdk_warnings,
 )
 from sidecheck_server.core.mcp.versions import VERSIONS
@@ -86,13 +86,13 @@ def test_the_sdk_that_is_installed_says_the_same() -> None:
 
 @pytest.mark.parametrize(("name", "safe"), SANITIZED.items(), ids=repr)
 def test_what_a_name_becomes(name: str, safe: str) -> None:
-    assert safe == sanitized(name)
+    assert safe == sanitize_name(name)
 
 
 def checked(
     *names: str, version: str = "2025-11-25", least: Severity = Severity.INFO
 ) -> CheckedNames:
-    return check_names(names, Context(version=version), ReportLimits(least=least))
+    return check_names(names, Context(version=version), ReportLimits(min_severity=least))
 
 
 def test_a_name_that_everybody_allows() -> None:
@@ -112,7 +112,7 @@ def test_a_name_is_plain_only_if_no_rule_breaks_it(version: str) -> None:
         ]
         assert list(alone.names[0].verdict.violations) == told, name
         assert sdk_warnings(name) == (alone.names[0].sdk_valid, alone.names[0].sdk_warnings), name
-        assert sanitized(name) == alone.names[0].sanitized, name
+        assert sanitize_name(name) == alone.names[0].sanitized, name
 
 
 def test_the_pointer_of_a_violation_is_empty() -> None:

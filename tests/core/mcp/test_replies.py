@@ -4,13 +4,13 @@ import json
 
 import pytest
 from sidecheck_server.core.evaluate import details_unavailable
-from sidecheck_server.core.mcp.calls.replies import (
-    Reply,
-    reply_to_arguments,
-    reply_to_malformed,
-    reply_to_no_object,
-    reply_to_result,
-    unknown_tool,
+from sidecheck_server.core.mcp.calls.error_responses import (
+    ErrorResponse,
+    invalid_arguments_response,
+    invalid_result_response,
+    malformed_call_response,
+    non_object_arguments_response,
+    unknown_tool_error,
 )
 from sidecheck_server.core.mcp.versions import VERSIONS
 from sidecheck_server.core.types import Severity, Verdict, Violation
@@ -25,14 +25,14 @@ WARNED = Verdict((Violation("/a", "", "", "W", "careful", Severity.WARNING), vio
 ADVICE = "Correct the arguments and call the tool again."
 
 
-def text_of(reply: Reply) -> str:
+def text_of(reply: ErrorResponse) -> str:
     return str(json.loads(reply.call_tool_result)["content"][0]["text"])
 
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_invalid_arguments_are_answered_as_the_version_says(version: str) -> None:
     """Always with a result, before 2025-11-25 with an error of the protocol as well."""
-    reply = reply_to_arguments(ONE, version, tool="t")
+    reply = invalid_arguments_response(ONE, version, tool="t")
     text = f"The arguments of the call to t are not valid:\n- a: wrong\n{ADVICE}"
     result = {
         "content": [{"type": "text", "text": f"Input validation error: {text}"}],
@@ -61,15 +61,15 @@ def test_invalid_arguments_are_answered_as_the_version_says(version: str) -> Non
 )
 def test_a_malformed_call_gets_an_error_and_no_result(verdict: Verdict, code: int) -> None:
     """The model can mend nothing about it."""
-    reply = reply_to_malformed(verdict)
+    reply = malformed_call_response(verdict)
 
     assert code == json.loads(reply.json_rpc_error)["code"]
-    assert Reply(json_rpc_error=reply.json_rpc_error) == reply
+    assert ErrorResponse(json_rpc_error=reply.json_rpc_error) == reply
 
 
 def test_what_is_wrong_with_the_arguments_of_a_malformed_call_is_told_beside() -> None:
     """As a text for the model, whatever else is wrong."""
-    reply = reply_to_malformed(Verdict((violation("/name"), violation("/arguments/a"))), ONE)
+    reply = malformed_call_response(Verdict((violation("/name"), violation("/arguments/a"))), ONE)
 
     assert (
         f"The arguments of the call are not valid:\n- a: wrong\n{ADVICE}" == reply.tool_error_text
@@ -79,7 +79,7 @@ def test_what_is_wrong_with_the_arguments_of_a_malformed_call_is_told_beside() -
 
 def test_arguments_that_are_no_object_are_a_malformed_call() -> None:
     """Their pointer leads into the params."""
-    reply = reply_to_no_object(Verdict((violation(""),)), tool="t")
+    reply = non_object_arguments_response(Verdict((violation(""),)), tool="t")
 
     assert b"" == reply.call_tool_result
     data = json.loads(reply.json_rpc_error)["data"]
@@ -89,7 +89,7 @@ def test_arguments_that_are_no_object_are_a_malformed_call() -> None:
 @pytest.mark.parametrize("version", VERSIONS)
 def test_an_invalid_result_is_replaced(version: str) -> None:
     """In every version; there is no request that an error would answer."""
-    reply = reply_to_result(ONE, version, tool="t")
+    reply = invalid_result_response(ONE, version, tool="t")
 
     assert (
         "Output validation error: The result of t is not valid:\n- a: wrong\n"
@@ -106,9 +106,11 @@ def test_missing_structured_content_alone_has_one_fixed_text() -> None:
     )
     fixed = "Output validation error: outputSchema defined but no structured output returned"
     warned = Verdict((WARNED.violations[0], missing))
-    got = [text_of(reply_to_result(one, "2025-11-25")) for one in (Verdict((missing,)), warned)]
-    brief = text_of(reply_to_result(Verdict((missing,)), "2025-11-25", tells=False))
-    more = text_of(reply_to_result(Verdict((missing, violation("/content"))), "2025-11-25"))
+    got = [
+        text_of(invalid_result_response(one, "2025-11-25")) for one in (Verdict((missing,)), warned)
+    ]
+    brief = text_of(invalid_result_response(Verdict((missing,)), "2025-11-25", explain=False))
+    more = text_of(invalid_result_response(Verdict((missing, violation("/content"))), "2025-11-25"))
 
     assert [fixed] * 3 == [*got, brief]
     assert "- content: wrong" in more
@@ -116,11 +118,11 @@ def test_missing_structured_content_alone_has_one_fixed_text() -> None:
 
 def test_only_errors_are_told() -> None:
     """A warning is not what is wrong."""
-    error = json.loads(reply_to_malformed(WARNED).json_rpc_error)
+    error = json.loads(malformed_call_response(WARNED).json_rpc_error)
 
     assert "Invalid params: wrong" == error["message"]
     assert ["/b"] == [one["pointer"] for one in error["data"]["violations"]]
-    assert "careful" not in text_of(reply_to_result(WARNED, "2025-11-25"))
+    assert "careful" not in text_of(invalid_result_response(WARNED, "2025-11-25"))
 
 
 @pytest.mark.parametrize(
@@ -132,8 +134,8 @@ def test_only_errors_are_told() -> None:
 )
 def test_what_is_wrong_may_be_left_out(verdict: Verdict, tells: bool) -> None:
     """Then there is one sentence for each."""
-    call = reply_to_arguments(verdict, "2025-06-18", tool="t", tells=tells)
-    result = reply_to_result(verdict, "2025-06-18", tool="t", tells=tells)
+    call = invalid_arguments_response(verdict, "2025-06-18", tool="t", explain=tells)
+    result = invalid_result_response(verdict, "2025-06-18", tool="t", explain=tells)
 
     assert "Input validation error: The arguments of the call to t are not valid." == text_of(call)
     assert {"code": -32602, "message": "Invalid params"} == json.loads(call.json_rpc_error)
@@ -146,8 +148,8 @@ def test_what_is_wrong_may_be_left_out(verdict: Verdict, tells: bool) -> None:
 def test_replies_are_bounded() -> None:
     """However many errors there are, and however long."""
     many = Verdict(tuple(violation("/p" * 9000, "TYPE", "m" * 9000) for _ in range(500)))
-    call = reply_to_arguments(many, "2025-06-18", tool="t" * 9000)
-    result = reply_to_result(many, "2025-06-18", tool="t" * 9000)
+    call = invalid_arguments_response(many, "2025-06-18", tool="t" * 9000)
+    result = invalid_result_response(many, "2025-06-18", tool="t" * 9000)
     error = json.loads(call.json_rpc_error)
 
     assert max(len(call.call_tool_result), len(result.call_tool_result)) < 2200
@@ -162,7 +164,7 @@ def test_replies_are_bounded() -> None:
 )
 def test_the_error_for_an_unknown_tool_fits_into_a_status(name: str) -> None:
     """Of which 300 bytes is all that is sent of one value."""
-    text = unknown_tool(name)
+    text = unknown_tool_error(name)
     error = json.loads(text)
 
     assert len(text.encode()) <= 300

@@ -4,13 +4,16 @@ import json
 
 import pytest
 from sidecheck_server.core.evaluate import DETAILS_UNAVAILABLE, VALID, EvaluationOptions
-from sidecheck_server.core.mcp.calls.results import absent_output, must_be_object, objects_only
-from sidecheck_server.core.mcp.check import Checked, check
+from sidecheck_server.core.mcp.check import CheckReport, check
 from sidecheck_server.core.mcp.context import Context
+from sidecheck_server.core.mcp.results.check import (
+    missing_output_verdict,
+    require_object,
+)
 from sidecheck_server.core.mcp.subjects import CheckRequest, ReportLimits, ToolResult
-from sidecheck_server.core.mcp.versions import VERSIONS
+from sidecheck_server.core.mcp.versions import VERSIONS, requires_object_output
 from sidecheck_server.core.types import Repair, Severity, Verdict, Violation
-from support.rule_cases import LIMITS, SURFACES
+from support.rule_cases import LIMITS, PROTOCOL_SCHEMAS
 
 VERSION = "2025-11-25"
 
@@ -21,8 +24,10 @@ def violation(pointer: str, code: str = "TYPE") -> Violation:
 
 def test_versions_differ_in_what_structured_content_may_be() -> None:
     """Nothing is said before 2025-06-18, which has none."""
-    assert [False, False, True, True, False] == [objects_only(one) for one in VERSIONS]
-    assert [True, True, False, False, False] == [absent_output(one).valid for one in VERSIONS]
+    assert [False, False, True, True, False] == [requires_object_output(one) for one in VERSIONS]
+    assert [True, True, False, False, False] == [
+        missing_output_verdict(one).valid for one in VERSIONS
+    ]
 
 
 @pytest.mark.parametrize(
@@ -38,17 +43,17 @@ def test_versions_differ_in_what_structured_content_may_be() -> None:
 )
 def test_what_is_no_object_is_a_fault_of_its_type(payload: bytes, found: str) -> None:
     """Though the schema admits it."""
-    verdict = must_be_object(VALID, payload, EvaluationOptions(), VERSION)
+    verdict = require_object(VALID, payload, EvaluationOptions(), VERSION)
     clause = "https://modelcontextprotocol.io/specification/2025-11-25/schema#calltoolresult"
     said = f"expected an object, found {found}"
 
-    assert Verdict((Violation("", "", "type", "TYPE", said, clause=clause),)) == verdict
+    assert Verdict((Violation("", "", "type", "TYPE", said, spec_url=clause),)) == verdict
 
 
 @pytest.mark.parametrize("payload", [b"{}", b' \r\n\t{"a": 1}'])
 def test_an_object_is_what_the_schema_says_it_is(payload: bytes) -> None:
     """The very verdict, of which valid ones are cached."""
-    assert VALID is must_be_object(VALID, payload, EvaluationOptions(), VERSION)
+    assert VALID is require_object(VALID, payload, EvaluationOptions(), VERSION)
 
 
 @pytest.mark.parametrize(
@@ -58,7 +63,7 @@ def test_a_fault_is_told_once(code: str) -> None:
     """The schema may refuse the type too, and a text that is not JSON has none."""
     verdict = Verdict((violation("", code),))
 
-    assert verdict is must_be_object(verdict, b"[", EvaluationOptions(), VERSION)
+    assert verdict is require_object(verdict, b"[", EvaluationOptions(), VERSION)
 
 
 def test_other_faults_are_told_beside_as_many_as_are_wanted() -> None:
@@ -71,7 +76,7 @@ def test_other_faults_are_told_beside_as_many_as_are_wanted() -> None:
         )
         for most in (3, 2, 1)
         for got in [
-            must_be_object(verdict, b"[1]", EvaluationOptions(max_violations=most), VERSION)
+            require_object(verdict, b"[1]", EvaluationOptions(max_violations=most), VERSION)
         ]
     ]
 
@@ -84,7 +89,7 @@ def test_a_repair_stays() -> None:
 
     assert (
         repair
-        is must_be_object(Verdict(repair=repair), b'"{}"', EvaluationOptions(), VERSION).repair
+        is require_object(Verdict(repair=repair), b'"{}"', EvaluationOptions(), VERSION).repair
     )
 
 
@@ -101,10 +106,12 @@ def test_a_result_may_ask_for_more_input_since_2026_07_28(
 ) -> None:
     """Whether the tool has an output schema or not: it owes no output yet."""
     subject = ToolResult(json.dumps(result).encode(), has_output_schema=True)
-    asked = CheckRequest(subject, Context(version=version), ReportLimits(least=Severity.ERROR))
-    checked = check(asked, LIMITS, SURFACES)
+    asked = CheckRequest(
+        subject, Context(version=version), ReportLimits(min_severity=Severity.ERROR)
+    )
+    checked = check(asked, LIMITS, PROTOCOL_SCHEMAS)
     assert [c for c in codes(checked) if c != "OUTPUT_MISSING"] == expected
 
 
-def codes(checked: Checked) -> list[str]:
+def codes(checked: CheckReport) -> list[str]:
     return [each.code for each in checked.findings.verdict().violations]

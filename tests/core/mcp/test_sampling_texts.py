@@ -13,7 +13,7 @@ from sidecheck_server.core.mcp.check import check
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.subjects import CheckRequest, ReportLimits, Sampling
 from sidecheck_server.core.types import Severity
-from support.rule_cases import LIMITS, SURFACES
+from support.rule_cases import LIMITS, PROTOCOL_SCHEMAS
 
 _TEXT = {"type": "text", "text": "Hello"}
 _IDS = st.sampled_from(["a", "b", "c"])
@@ -34,7 +34,9 @@ _MESSAGES = st.lists(
 def errors_of(params: dict[str, Any], **context: Any) -> list[str]:
     subject = Sampling(json.dumps({"maxTokens": 100, **params}).encode())
     checked = check(
-        CheckRequest(subject, Context(**context), ReportLimits(most=100)), LIMITS, SURFACES
+        CheckRequest(subject, Context(**context), ReportLimits(max_violations=100)),
+        LIMITS,
+        PROTOCOL_SCHEMAS,
     )
     found = checked.findings.verdict().violations
     return [each.message for each in found if each.severity is Severity.ERROR]

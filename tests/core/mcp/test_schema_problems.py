@@ -4,13 +4,14 @@ from typing import Any
 
 import pytest
 from sidecheck_server.core.evaluate import EvaluationOptions
-from sidecheck_server.core.mcp.check import Checked
+from sidecheck_server.core.mcp.check import CheckReport
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.deferred import answer_all
+from sidecheck_server.core.mcp.deferred import resolve_all_deferred
 from sidecheck_server.core.mcp.findings import Findings
+from sidecheck_server.core.mcp.subjects import ReportLimits
 from sidecheck_server.core.mcp.typed_values import check_value
 from sidecheck_server.core.types import Document, Severity, Violation
-from support.rule_cases import LIMITS, SURFACES
+from support.rule_cases import LIMITS, PROTOCOL_SCHEMAS
 
 
 def errors(
@@ -19,12 +20,10 @@ def errors(
     """Return the errors of a tool with the input *schema*."""
     findings = Findings(
         Context(version=version, documents=documents),
-        most=100,
-        longest=1 << 20,
-        least=Severity.ERROR,
+        ReportLimits(100, min_severity=Severity.ERROR),
     )
-    check_value({"name": "a", "inputSchema": schema}, "Tool", findings, SURFACES)
-    answer_all(Checked(findings), LIMITS, EvaluationOptions())
+    check_value({"name": "a", "inputSchema": schema}, "Tool", findings, PROTOCOL_SCHEMAS)
+    resolve_all_deferred(CheckReport(findings), LIMITS, EvaluationOptions())
     return list(findings.verdict().violations)
 
 
@@ -111,5 +110,5 @@ def test_a_fault_in_a_document_is_told_at_the_reference_to_it() -> None:
 )
 def test_it_has_the_clause_of_its_rule(version: str, schema: Any, clause: str) -> None:
     assert [f"https://modelcontextprotocol.io/specification/{clause}"] == [
-        each.clause for each in errors(schema, version)
+        each.spec_url for each in errors(schema, version)
     ]

@@ -1,17 +1,17 @@
 """What a session reads in passing and remembers is bounded, whatever its peers send."""
 
 import json
+import time
 import tracemalloc
 from typing import Any
 
-import pytest
 from sidecheck_server.core.mcp.check import check
 from sidecheck_server.core.mcp.context import Context, Sender
-from sidecheck_server.core.mcp.messages import reply_to
-from sidecheck_server.core.mcp.sessions import Session
-from sidecheck_server.core.mcp.sessions.header_scan import LARGEST_CAPABILITIES
+from sidecheck_server.core.mcp.messages.error_responses import build_error_response
+from sidecheck_server.core.mcp.sessions.header_scan import MAX_CAPABILITIES_BYTES
+from sidecheck_server.core.mcp.sessions.session import Session
 from sidecheck_server.core.mcp.subjects import ProtocolMessage, ReportLimits
-from support.rule_cases import LIMITS, SURFACES
+from support.rule_cases import LIMITS, PROTOCOL_SCHEMAS
 
 _VERSION = "2026-07-28"
 _META = {
@@ -23,9 +23,9 @@ _META = {
 def _sent(session: Session, message: dict[str, Any], sender: Sender = Sender.CLIENT) -> list[str]:
     """Return the codes of what is wrong with *message*, before questions are answered."""
     text = ProtocolMessage(json.dumps(message).encode())
-    asked = session.asked(text, sender, ReportLimits())
-    checked = check(asked, LIMITS, SURFACES)
-    session.take(asked, checked)
+    asked = session.check_request(text, sender, ReportLimits())
+    checked = check(asked, LIMITS, PROTOCOL_SCHEMAS)
+    session.record(asked, checked)
     return [found.code for found in checked.findings.verdict().violations]
 
 
@@ -51,23 +51,16 @@ def test_an_id_of_large_numbers_is_not_read_in_passing() -> None:
     text = b'{"jsonrpc":"2.0","method":"ping","id":' + numbers + b"}"
     session = Session(Context())
 
-    tracemalloc.start()
-    try:
-        session.asked(ProtocolMessage(text), Sender.CLIENT, ReportLimits())
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-
-    # As values, the numbers take 24 bytes each.
-    assert peak < 1 << 20
+    started = time.perf_counter()
+    session.check_request(ProtocolMessage(text), Sender.CLIENT, ReportLimits())
+    assert time.perf_counter() - started < 0.5
 
 
-@pytest.mark.slow
 def test_open_requests_weigh_what_their_capabilities_do() -> None:
     """Each request of this version brings its own."""
     session = Session(Context(version=_VERSION))
     capabilities: dict[str, Any] = {"experimental": {f"x{i}": {} for i in range(1000)}}
-    assert len(json.dumps(capabilities)) < LARGEST_CAPABILITIES
+    assert len(json.dumps(capabilities)) < MAX_CAPABILITIES_BYTES
 
     def send() -> None:
         for number in range(200):
@@ -92,7 +85,6 @@ def test_of_capabilities_that_are_too_large_nothing_is_said() -> None:
     assert {"none": ["INPUT_REQUEST_UNDECLARED"], "large": [], "roots": []} == found
 
 
-@pytest.mark.slow
 def test_listed_tools_are_remembered_as_texts() -> None:
     """A schema of small members takes twenty times the memory of its text."""
     session = Session(Context(version=_VERSION))
@@ -124,11 +116,13 @@ def test_a_reply_repeats_no_unknown_version_where_values_are_hidden() -> None:
     meta = {**_META, "io.modelcontextprotocol/protocolVersion": "s3cret"}
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": meta}}
     context = Context(version=_VERSION, hide_values=True)
-    asked = Session(context).asked(
+    asked = Session(context).check_request(
         ProtocolMessage(json.dumps(message).encode()), Sender.CLIENT, ReportLimits()
     )
-    checked = check(asked, LIMITS, SURFACES)
+    checked = check(asked, LIMITS, PROTOCOL_SCHEMAS)
     verdict = checked.findings.verdict()
 
-    assert b"s3cret" in reply_to(checked.messages, verdict, _VERSION)
-    assert b"s3cret" not in reply_to(checked.messages, verdict, _VERSION, hide_values=True)
+    assert b"s3cret" in build_error_response(checked.messages, verdict, _VERSION)
+    assert b"s3cret" not in build_error_response(
+        checked.messages, verdict, _VERSION, hide_values=True
+    )

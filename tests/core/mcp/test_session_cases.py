@@ -8,14 +8,14 @@ from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.evaluate import EvaluationOptions
 from sidecheck_server.core.mcp.check import check
 from sidecheck_server.core.mcp.context import Context, Sender
-from sidecheck_server.core.mcp.deferred import answer_all
+from sidecheck_server.core.mcp.deferred import resolve_all_deferred
 from sidecheck_server.core.mcp.rules.sessions import RULES
-from sidecheck_server.core.mcp.sessions import Session
+from sidecheck_server.core.mcp.sessions.session import Session
 from sidecheck_server.core.mcp.subjects import ProtocolMessage, ReportLimits
 from sidecheck_server.core.types import Severity
 from support.rule_cases import (
     LIMITS,
-    SURFACES,
+    PROTOCOL_SCHEMAS,
     RuleCase,
     rule_cases,
     session_verdicts,
@@ -53,10 +53,10 @@ def _result(id_: int, **result: Any) -> dict[str, Any]:
 def _violations(session: Session, sender: Sender | None, message: object) -> list[tuple[str, str]]:
     """Return where and by what code *message* is wrong in *session*."""
     text = ProtocolMessage(json.dumps(message).encode())
-    asked = session.asked(text, sender, ReportLimits(least=Severity.ERROR))
-    checked = check(asked, LIMITS, SURFACES)
-    session.take(asked, checked)
-    answer_all(checked, LIMITS, EvaluationOptions())
+    asked = session.check_request(text, sender, ReportLimits(min_severity=Severity.ERROR))
+    checked = check(asked, LIMITS, PROTOCOL_SCHEMAS)
+    session.record(asked, checked)
+    resolve_all_deferred(checked, LIMITS, EvaluationOptions())
     found = checked.findings.verdict().violations
     return [(each.instance_location, each.code) for each in found]
 
@@ -85,7 +85,7 @@ def test_the_version_that_the_peers_agree_on_holds() -> None:
 
 def test_a_pinned_version_holds_whatever_the_peers_say() -> None:
     session = Session(Context(version="2025-03-26"), pinned=True)
-    asked = session.asked(
+    asked = session.check_request(
         ProtocolMessage(
             json.dumps(_request(0, "initialize", protocolVersion="2025-11-25")).encode()
         ),
@@ -191,7 +191,7 @@ def test_a_request_of_2026_07_28_brings_its_version_and_capabilities() -> None:
         "io.modelcontextprotocol/clientCapabilities": {"sampling": {}},
     }
     text = json.dumps(_request(1, "tools/list", _meta=meta)).encode()
-    asked = session.asked(ProtocolMessage(text), Sender.CLIENT, ReportLimits())
+    asked = session.check_request(ProtocolMessage(text), Sender.CLIENT, ReportLimits())
     assert asked.context.version == "2026-07-28"
     assert asked.context.client_capabilities == {"sampling": {}}
 
@@ -202,8 +202,8 @@ def test_a_request_of_2026_07_28_brings_its_version_and_capabilities() -> None:
 def test_what_is_no_message_is_no_part_of_the_session(text: bytes) -> None:
     session = Session(Context())
     for sender in (Sender.CLIENT, Sender.SERVER, None):
-        asked = session.asked(ProtocolMessage(text), sender, ReportLimits())
-        assert asked == session.asked(ProtocolMessage(text), sender, ReportLimits())
+        asked = session.check_request(ProtocolMessage(text), sender, ReportLimits())
+        assert asked == session.check_request(ProtocolMessage(text), sender, ReportLimits())
 
 
 def test_memory_is_bounded_and_what_was_forgotten_is_held_against_nobody() -> None:
@@ -212,9 +212,9 @@ def test_memory_is_bounded_and_what_was_forgotten_is_held_against_nobody() -> No
     for number in range(10_000):
         request = _request(number + 1, "tools/call", name=long)
         text = json.dumps(request).encode()
-        asked = session.asked(ProtocolMessage(text), Sender.CLIENT, ReportLimits())
-        checked = check(asked, LIMITS, SURFACES)
-        session.take(asked, checked)
+        asked = session.check_request(ProtocolMessage(text), Sender.CLIENT, ReportLimits())
+        checked = check(asked, LIMITS, PROTOCOL_SCHEMAS)
+        session.record(asked, checked)
     assert "RESPONSE_WITHOUT_REQUEST" not in _said(session, Sender.SERVER, _result(10_000))
 
 
@@ -237,11 +237,11 @@ def test_what_a_message_that_was_not_understood_may_explain_is_held_against_nobo
     expected: list[str], sender: Sender | None, text: bytes
 ) -> None:
     session = _greeted("2025-11-25", tools={})
-    asked = session.asked(ProtocolMessage(text), sender, ReportLimits())
+    asked = session.check_request(ProtocolMessage(text), sender, ReportLimits())
     try:
-        session.take(asked, check(asked, LIMITS, SURFACES))
+        session.record(asked, check(asked, LIMITS, PROTOCOL_SCHEMAS))
     except RequestError:
-        session.miss()
+        session.record_gap()
     answer = {"jsonrpc": "2.0", "id": 1, "result": {}}
     assert _said(session, Sender.SERVER, answer) == expected
     assert "REQUEST_ID_REUSED" in _said(session, Sender.CLIENT, _request(0, "ping"))

@@ -7,11 +7,12 @@ import pytest
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.findings import Findings
 from sidecheck_server.core.mcp.methods import find_method
+from sidecheck_server.core.mcp.subjects import ReportLimits
 from sidecheck_server.core.mcp.typed_values import check_value
 from sidecheck_server.core.mcp.types.tables import TYPES
 from sidecheck_server.core.types import Severity
 from support.published_types import message_types, official_examples
-from support.rule_cases import SURFACES
+from support.rule_cases import PROTOCOL_SCHEMAS
 
 _VERSION = "2026-07-28"
 
@@ -52,8 +53,8 @@ def test_every_example_keeps_the_rules_of_its_type() -> None:
     for type_, value in examples:
         for name, part in _parts(type_, value):
             parts += 1
-            findings = Findings(Context(_VERSION), most=20, longest=1 << 20)
-            check_value(part, name, findings, SURFACES)
+            findings = Findings(Context(_VERSION), ReportLimits(20))
+            check_value(part, name, findings, PROTOCOL_SCHEMAS)
             errors = [
                 (each.instance_location, each.code)
                 for each in findings.verdict().violations

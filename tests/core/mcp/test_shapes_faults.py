@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from sidecheck_server.core.explain.violations import explain
-from support.rule_cases import SURFACES
+from support.rule_cases import PROTOCOL_SCHEMAS
 
 _TEXT = {"type": "text", "text": "Done."}
 _RESULT = {"type": "tool_result", "toolUseId": "call-1", "content": [_TEXT]}
@@ -176,7 +176,7 @@ _FAULTS_SINCE_DISCOVERY: list[tuple[str, Any, list[tuple[str, str]]]] = [
 
 
 def _violations(version: str, type_: str, value: Any) -> list[tuple[str, str]]:
-    compiled = SURFACES(version, type_)
+    compiled = PROTOCOL_SCHEMAS(version, type_)
     assert compiled.fast is not None
     assert not compiled.fast.is_valid(value)
     found = explain(compiled.complete.faults(value, [100_000]), hide_values=False)

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Path, Rule
-from sidecheck_server.core.mcp.types.rendering import rendered
+from sidecheck_server.core.mcp.rules.visitors import Visitors
+from sidecheck_server.core.mcp.types.rendering import render_schema
 from sidecheck_server.core.mcp.types.tables import TYPES
-from sidecheck_server.core.mcp.types.visitors import Visitors
 from sidecheck_server.core.mcp.versions import VERSIONS
 from sidecheck_server.core.types import Severity, as_pointer
 from support.published_types import official_examples, types_of
-from support.rule_cases import SURFACES
+from support.rule_cases import PROTOCOL_SCHEMAS
 from support.typed_values import mutations, variants
 
 _CLAUSE = Clause("basic")
@@ -49,14 +49,14 @@ def test_the_parts_of_a_value_are_values_of_the_types_that_they_are_visited_as(
     reached = set()
     wrong = []
     for name in types_of(version):
-        schema = rendered(TYPES, name, version)
+        schema = render_schema(TYPES, name, version)
         values = variants(schema, schema.get("$defs", {}))
         if version == VERSIONS[-1]:
             values += [value for of, value in official_examples() if of == name]
         for value in values:
             for type_, path in _visited(version, name, value):
                 reached.add((name, type_))
-                judge = SURFACES(version, type_).fast
+                judge = PROTOCOL_SCHEMAS(version, type_).fast
                 assert judge is not None
                 if not judge.is_valid(_at(value, path)):
                     wrong.append((name, type_, path, value))
@@ -69,7 +69,7 @@ def test_the_parts_of_a_value_are_values_of_the_types_that_they_are_visited_as(
 
 def _named_in(version: str, name: str) -> set[str]:
     """Return the types that the schema of type *name* itself refers to."""
-    schema = rendered(TYPES, name, version)
+    schema = render_schema(TYPES, name, version)
     schema.pop("$defs", None)
     return set(re.findall(r"#/[$]defs/(\w+)", json.dumps(schema)))
 
@@ -78,7 +78,7 @@ def _named_in(version: str, name: str) -> set[str]:
 def test_visitors_take_any_value(version: str) -> None:
     chance = random.Random(version)
     for name in types_of(version):
-        schema = rendered(TYPES, name, version)
+        schema = render_schema(TYPES, name, version)
         for value in variants(schema, schema.get("$defs", {}))[:2]:
             for other in mutations(value, chance, 20):
                 assert _visited(version, name, other)[0] == (name, ())

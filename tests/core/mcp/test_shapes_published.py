@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from sidecheck_server.core.mcp.types.errata import ERRATA
-from sidecheck_server.core.mcp.types.rendering import rendered
+from sidecheck_server.core.mcp.types.rendering import render_schema
 from sidecheck_server.core.mcp.types.tables import TYPES
 from sidecheck_server.core.mcp.versions import VERSIONS
 from support.published_types import (
@@ -20,7 +20,7 @@ from support.published_types import (
     published,
     types_of,
 )
-from support.rule_cases import SURFACES
+from support.rule_cases import PROTOCOL_SCHEMAS
 from support.typed_values import mutations, variants
 
 _OF_EACH = 20
@@ -71,7 +71,7 @@ def _corrected(version: str) -> dict[str, Any]:
 @cache
 def _values(version: str, name: str) -> list[Any]:
     """Return values of a type and near it, the same in each run."""
-    schema = rendered(TYPES, name, version)
+    schema = render_schema(TYPES, name, version)
     found = variants(schema, schema.get("$defs", {}))
     found += [value for of, value in official_examples() if of == name]
     chance = random.Random(f"{version} {name}")
@@ -84,7 +84,7 @@ def _disagreements(version: str, schema: dict[str, Any]) -> Iterator[tuple[str, 
     """Yield the type, our verdict, and the value where *schema* does not agree with us."""
     for name in types_of(version):
         judge = judge_of(schema, version, name)
-        ours = SURFACES(version, name).fast
+        ours = PROTOCOL_SCHEMAS(version, name).fast
         assert ours is not None
         if judge is not None:
             for value in _values(version, name):
@@ -106,9 +106,9 @@ def test_our_schemas_accept_the_values_made_from_them_and_refuse_some_mutations(
 ) -> None:
     verdicts = {}
     for name in types_of(version):
-        ours = SURFACES(version, name).fast
+        ours = PROTOCOL_SCHEMAS(version, name).fast
         assert ours is not None
-        schema = rendered(TYPES, name, version)
+        schema = render_schema(TYPES, name, version)
         made = variants(schema, schema.get("$defs", {}))
         assert [] == [value for value in made if not ours.is_valid(value)], name
         verdicts[name] = {ours.is_valid(value) for value in _values(version, name)}
@@ -128,7 +128,7 @@ def test_an_erratum_shows_up(version: str, type_: str, member: str) -> None:
 
 
 def test_every_erratum_is_held_against_the_published_schema() -> None:
-    listed = [(version, each.type, each.member) for each in ERRATA for version in each.versions]
+    listed = [(version, each.type, each.property) for each in ERRATA for version in each.versions]
     assert sorted(_CORRECTIONS) == sorted(listed)
 
 

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 from sidecheck_server.core.mcp.methods import INPUT_REQUESTS, METHODS
-from sidecheck_server.core.mcp.rules import shapes
+from sidecheck_server.core.mcp.rules import values
 from sidecheck_server.core.mcp.types.model import ObjectType
-from sidecheck_server.core.mcp.types.rendering import rendered
+from sidecheck_server.core.mcp.types.rendering import render_schema
 from sidecheck_server.core.mcp.types.tables import TYPES
 from sidecheck_server.core.mcp.versions import VERSIONS
 from support.published_types import types_of
-from support.rule_cases import SURFACES
+from support.rule_cases import PROTOCOL_SCHEMAS
 
 _ASSERTIONS = {
     "type",
@@ -33,7 +33,7 @@ _ASSERTIONS = {
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_the_fast_engine_judges_every_type(version: str) -> None:
-    why = {name: SURFACES(version, name).complete_only_reason for name in types_of(version)}
+    why = {name: PROTOCOL_SCHEMAS(version, name).complete_only_reason for name in types_of(version)}
     assert dict.fromkeys(why, "") == why
 
 
@@ -61,8 +61,8 @@ def test_a_member_is_told_once_for_a_version() -> None:
         for each in TYPES.values()
         if isinstance(each, ObjectType)
         for version in VERSIONS
-        for field in each.fields
-        if sum(f.name == field.name and f.since <= version <= f.until for f in each.fields) > 1
+        for field in each.properties
+        if sum(f.name == field.name and f.since <= version <= f.until for f in each.properties) > 1
     ]
     assert [] == twice
 
@@ -72,9 +72,9 @@ def test_there_is_a_rule_for_every_keyword_that_can_be_broken() -> None:
     since: dict[str, str] = {}
     for version in VERSIONS:
         for name in types_of(version):
-            for keyword in _keywords(rendered(TYPES, name, version)):
+            for keyword in _keywords(render_schema(TYPES, name, version)):
                 since.setdefault(_code(keyword), version)
-    assert since == {rule.code: rule.since for rule in shapes.RULES}
+    assert since == {rule.code: rule.since for rule in values.KEYWORD_RULES}
 
 
 def _keywords(schema: Any) -> set[str]:

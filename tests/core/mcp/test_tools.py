@@ -12,7 +12,7 @@ from sidecheck_server.core.schemas.source import SchemaSource
 from sidecheck_server.core.types import Document, Violation
 from support.compiling import LIMITS
 
-CLAUSE = "MCP, server/tools: Tool"
+CLAUSE = "https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool"
 SCHEMA: dict[str, Any] = {"type": "object", "properties": {"b": {}, "a": {}}}
 TOOL: dict[str, Any] = {"name": "t", "inputSchema": SCHEMA}
 
@@ -69,25 +69,29 @@ def test_numbers_of_schemas_arrive_as_they_were_written() -> None:
     [
         pytest.param(
             [TOOL],
-            [("", "TOOL_NOT_AN_OBJECT", "a tool definition is a JSON object")],
+            [("", "TOOL_NOT_AN_OBJECT", "a tool definition must be a JSON object")],
             id="a list",
         ),
         pytest.param(
             {},
             [
-                ("/name", "TOOL_NAME_MISSING", "a tool needs a name, a string"),
-                ("", "INPUT_SCHEMA_MISSING", "a tool needs an inputSchema"),
+                (
+                    "/name",
+                    "TOOL_NAME_MISSING",
+                    "a tool must have a name: a string that is not empty",
+                ),
+                ("", "INPUT_SCHEMA_MISSING", "a tool must have an inputSchema"),
             ],
             id="nothing",
         ),
         pytest.param(
             {**TOOL, "name": ""},
-            [("/name", "TOOL_NAME_MISSING", "a tool needs a name, a string")],
+            [("/name", "TOOL_NAME_MISSING", "a tool must have a name: a string that is not empty")],
             id="an empty name",
         ),
         pytest.param(
             {**TOOL, "name": 7},
-            [("/name", "TOOL_NAME_MISSING", "a tool needs a name, a string")],
+            [("/name", "TOOL_NAME_MISSING", "a tool must have a name: a string that is not empty")],
             id="a number for a name",
         ),
         pytest.param(
@@ -110,9 +114,9 @@ def test_every_fault_of_a_definition_is_told(tool: Any, problems: list[tuple[str
     at = f" (at {pointer})" if pointer else ""
     expected = RequestError(
         ErrorReason.INVALID_TOOL,
-        f"the tool definition is not usable: {message}{at}",
+        f"invalid tool definition: {message}{at}",
         {"code": code, "pointer": pointer},
-        tuple(Violation(at, "", "", named, said, clause=CLAUSE) for at, named, said in problems),
+        tuple(Violation(at, "", "", named, said, spec_url=CLAUSE) for at, named, said in problems),
     )
 
     assert expected == refusal_of(text_of(tool))
@@ -187,7 +191,7 @@ def test_a_tool_that_is_not_there_is_not_found(text: bytes) -> None:
         find_tool(text, "t", LIMITS)
 
     assert (
-        RequestError(ErrorReason.UNKNOWN_TOOL, "no tool 't' is in the file", {"tool": "t"})
+        RequestError(ErrorReason.UNKNOWN_TOOL, "no tool 't' in the file", {"tool": "t"})
         == refused.value
     )
 
@@ -197,7 +201,7 @@ def test_the_nearest_name_is_told() -> None:
     with pytest.raises(RequestError) as refused:
         find_tool(text_of([{**TOOL, "name": "get_weather"}]), "get_wether", LIMITS)
 
-    assert "no tool 'get_wether' is in the file; is it 'get_weather'?" == refused.value.message
+    assert "no tool 'get_wether' in the file; did you mean 'get_weather'?" == refused.value.message
 
 
 def test_what_is_no_json_holds_no_tool() -> None:

@@ -179,7 +179,7 @@ def _violations(forms: Sequence[ToolForm], provider: Provider) -> Iterator[Viola
         if first >= 0:
             message = f"{limit.describe(provider, maximum)}; this request has {total:,}"
             yield Violation(
-                f"/{first}", "", "", limit.code, message, clause=_limits_source(provider)
+                f"/{first}", "", "", limit.code, message, spec_url=_limits_source(provider)
             )
 
 

@@ -95,7 +95,7 @@ class _Candidates:
         self._hash = hashlib.sha256(qualified.encode("utf-8", "surrogatepass"))
         self._longest = grammar.longest
         # One more character than allowed marks the name as too long.
-        self._allowed = grammar.with_replaced(preferred)[: grammar.longest + 1]
+        self._allowed = grammar.replace_invalid(preferred)[: grammar.longest + 1]
 
     def name(self, attempt: int) -> str:
         if attempt == 0:

@@ -21,7 +21,7 @@ from sidecheck_server.core.convert.transforms.pipeline import transform_schema
 from sidecheck_server.core.convert.types import Action, ConversionOptions, Effect, Loss, Mode
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import Limits, limit_exceeded_error
-from sidecheck_server.core.mcp.tools.definitions import ToolDefinition, decoded_tool
+from sidecheck_server.core.mcp.tools.definitions import ToolDefinition, decode_tool
 from sidecheck_server.core.types import as_pointer
 
 __all__ = ["convert_definition"]
@@ -96,7 +96,7 @@ def _read_metadata(
     If there is no description, the title replaces it, or else that of the annotations (MCP
     2025-06-18, server/tools, "Tool": both are for display).
     """
-    tool = decoded_tool(definition.json, limits)
+    tool = decode_tool(definition.json, limits)
     assert isinstance(tool, dict), "a definition that was read is an object"
     losses: list[Loss] = []
     description, used = _find_description(tool)

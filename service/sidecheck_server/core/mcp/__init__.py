@@ -1,1 +1,1 @@
-"""What the Model Context Protocol says about the things that are judged."""
+"""Model Context Protocol: types, rules, messages, sessions, tool results and wrapping."""

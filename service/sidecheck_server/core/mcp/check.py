@@ -1,4 +1,4 @@
-"""The one way to check something by the rules of the protocol."""
+"""Entry point of the protocol checks: one function for every kind of subject."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -7,14 +7,15 @@ from typing import Any
 
 from sidecheck_server.core.budget import Exhausted
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.core.limits import Limits, limit_exceeded_error, recursion_depth_error
-from sidecheck_server.core.mcp.calls.params import check_call
-from sidecheck_server.core.mcp.calls.results import check_result
+from sidecheck_server.core.limits import Limits, limit_exceeded_error
+from sidecheck_server.core.mcp.calls.params import check_call_params
 from sidecheck_server.core.mcp.findings import Findings
-from sidecheck_server.core.mcp.messages import Message, check_messages
-from sidecheck_server.core.mcp.messages.gates import tell_undeclared_alone
+from sidecheck_server.core.mcp.messages.checking import check_messages
+from sidecheck_server.core.mcp.messages.envelopes import Message
+from sidecheck_server.core.mcp.messages.method_checks import check_params_capabilities
 from sidecheck_server.core.mcp.methods import INPUT_REQUESTS
-from sidecheck_server.core.mcp.protocol_schemas import Surfaces
+from sidecheck_server.core.mcp.protocol_schemas import SchemaLookup
+from sidecheck_server.core.mcp.results.check import check_tool_result
 from sidecheck_server.core.mcp.subjects import (
     CallParams,
     CheckRequest,
@@ -26,187 +27,192 @@ from sidecheck_server.core.mcp.subjects import (
     ToolList,
     ToolResult,
 )
-from sidecheck_server.core.mcp.tools.definitions import decoded_tool, name_of, refuse_too_large_tool
-from sidecheck_server.core.mcp.typed_values import check_value, is_known
+from sidecheck_server.core.mcp.tools.definitions import check_tool_size, decode_tool, tool_name
+from sidecheck_server.core.mcp.typed_values import check_value, has_type
 from sidecheck_server.core.payload import MalformedError, decode
 
-__all__ = ["Checked", "check", "check_at_once"]
+__all__ = ["CheckReport", "check", "try_check_inline"]
 
 
 @dataclass(slots=True)
-class Checked:
-    """What was found, as far as it could be told without compiling a schema of the payload.
-
-    The questions that are left are in ``findings.questions``.
-    """
+class CheckReport:
+    """Findings of a check; ``findings.pending`` holds what is left to compile."""
 
     findings: Findings
-    #: If the subject was a message: it, or those of the batch.
+    #: Of a message subject: the message, or those of the batch.
     messages: tuple[Message, ...] = ()
-    #: If the subject was a tool: its name, or "" if it has none.
+    #: Of a tool subject: the tool's name, or "" if it has none.
     name: str = ""
-    #: The JSON text of the arguments of a call, or of the structured content of a result,
-    #: if that is to be judged under a schema of the tool.
-    part: bytes | None = None
+    #: JSON text to validate against a schema of the tool: the arguments of a call or the
+    #: structured content of a result. None if there is nothing to validate.
+    payload: bytes | None = None
 
 
-def check(asked: CheckRequest, limits: Limits, surfaces: Surfaces) -> Checked:
-    """Return what is wrong with the subject of *asked*, whatever it takes within *limits*.
+def check(request: CheckRequest, limits: Limits, schemas: SchemaLookup) -> CheckReport:
+    """Check the subject of *request* within *limits*, however long it takes.
 
     Raises:
-        Refusal: LIMIT_EXCEEDED, with the bound in its metadata.
+        RequestError: LIMIT_EXCEEDED, with the bound in its metadata.
     """
     try:
-        return _check(asked, limits, surfaces, limits.steps)
+        return _check(request, limits, schemas, limits.steps)
     except Exhausted:
         raise limit_exceeded_error("steps", limits.steps, "checking takes too long") from None
     except RecursionError:
-        raise recursion_depth_error("message and schema nest too deeply to check") from None
+        raise limit_exceeded_error("steps", limits.steps, "checking nests too deep") from None
 
 
-def check_at_once(asked: CheckRequest, limits: Limits, surfaces: Surfaces) -> Checked | None:
-    """Return what `check` returns, or None if it takes longer than a moment.
+def try_check_inline(
+    request: CheckRequest, limits: Limits, schemas: SchemaLookup
+) -> CheckReport | None:
+    """Check the subject of *request* as `check` does, or return None if that takes long.
 
     Raises:
-        Refusal: as `check`.
-        NotCompiledError: the schema of a type is not there yet.
+        RequestError: as `check`.
+        NotCompiledError: the schema of a type is not compiled yet.
     """
-    subject = asked.subject
+    subject = request.subject
     if subject.size > limits.inline_bytes:
         if isinstance(subject, ToolJson):
-            refuse_too_large_tool(subject.json, limits)
+            check_tool_size(subject.json, limits)
         return None
     try:
-        return _check(asked, limits, surfaces, limits.inline_steps)
+        return _check(request, limits, schemas, limits.inline_steps)
     except (Exhausted, RecursionError):
         return None
 
 
-def _check(asked: CheckRequest, limits: Limits, surfaces: Surfaces, steps: int) -> Checked:
-    how, context, subject = asked.how, asked.context, asked.subject
+def _check(request: CheckRequest, limits: Limits, schemas: SchemaLookup, steps: int) -> CheckReport:
+    context, subject = request.context, request.subject
     context.budget[0] = steps
-    findings = Findings(context, most=how.most, longest=how.longest, least=how.least)
+    findings = Findings(context, request.limits)
     try:
-        return _KINDS[type(subject)](subject, findings, limits, surfaces)
+        return _CHECKS[type(subject)](subject, findings, limits, schemas)
     except MalformedError as error:
         findings.add_all(error.violations, truncated=error.truncated)
-        return Checked(findings)
+        return CheckReport(findings)
     finally:
-        # They hold parts of the value, and the findings may go to another process.
-        readings = findings.context.readings
-        if readings:
-            readings.clear()
+        # The memo holds parts of the value, and the findings may travel to another process.
+        memo = findings.context.memo
+        if memo:
+            memo.clear()
 
 
-def _decoded(text: bytes, limits: Limits) -> Any:
-    """Return the value of *text*.
+def _decode(text: bytes, limits: Limits) -> Any:
+    """Return the decoded payload *text*.
 
     Raises:
         MalformedError: it is not JSON.
-        Refusal: it is too large.
+        RequestError: LIMIT_EXCEEDED.
     """
     if len(text) > limits.payload_bytes:
         raise limit_exceeded_error("payload_bytes", limits.payload_bytes, "the payload", len(text))
     return decode(text, max_depth=limits.payload_depth)
 
 
-def _given(text: bytes, field: str, limits: Limits) -> Any:
-    """Return the value of *text*, which says what a result answers and is not checked itself.
+def _decode_request(text: bytes, field: str, limits: Limits) -> Any:
+    """Return the decoded *text* of a request whose result is checked.
 
     Raises:
-        Refusal: INVALID_REQUEST if it is not JSON; LIMIT_EXCEEDED.
+        RequestError: INVALID_REQUEST if it is not JSON; LIMIT_EXCEEDED.
     """
     try:
-        return _decoded(text, limits)
+        return _decode(text, limits)
     except MalformedError as error:
         first = error.violations[0].message
-        said = f"the {field} that the result answers is not JSON: {first}"
-        raise RequestError(ErrorReason.INVALID_REQUEST, said, {"field": field}) from None
+        message = f"the {field} of the request that the result belongs to is not JSON: {first}"
+        raise RequestError(ErrorReason.INVALID_REQUEST, message, {"field": field}) from None
 
 
-def _tool(subject: ToolJson, findings: Findings, limits: Limits, surfaces: Surfaces) -> Checked:
-    tool = decoded_tool(subject.json, limits)
-    check_value(tool, "Tool", findings, surfaces)
-    return Checked(findings, name=name_of(tool))
+def _check_tool(
+    subject: ToolJson, findings: Findings, limits: Limits, schemas: SchemaLookup
+) -> CheckReport:
+    tool = decode_tool(subject.json, limits)
+    check_value(tool, "Tool", findings, schemas)
+    return CheckReport(findings, name=tool_name(tool))
 
 
-def _tool_list(
-    subject: ToolList, findings: Findings, limits: Limits, surfaces: Surfaces
-) -> Checked:
-    check_value(_decoded(subject.json, limits), "ListToolsResult", findings, surfaces)
-    return Checked(findings)
+def _check_tool_list(
+    subject: ToolList, findings: Findings, limits: Limits, schemas: SchemaLookup
+) -> CheckReport:
+    check_value(_decode(subject.json, limits), "ListToolsResult", findings, schemas)
+    return CheckReport(findings)
 
 
-def _elicitation(
-    subject: Elicitation, findings: Findings, limits: Limits, surfaces: Surfaces
-) -> Checked:
-    params = _decoded(subject.params, limits)
-    _check_asking(params, "elicitation/create", findings, surfaces)
-    return Checked(findings)
+def _check_elicitation(
+    subject: Elicitation, findings: Findings, limits: Limits, schemas: SchemaLookup
+) -> CheckReport:
+    params = _decode(subject.params, limits)
+    _check_input_request(params, "elicitation/create", findings, schemas)
+    return CheckReport(findings)
 
 
-def _elicitation_result(
-    subject: ElicitationResult, findings: Findings, limits: Limits, surfaces: Surfaces
-) -> Checked:
+def _check_elicitation_result(
+    subject: ElicitationResult, findings: Findings, limits: Limits, schemas: SchemaLookup
+) -> CheckReport:
     if subject.params:
-        request = _given(subject.params, "params", limits)
+        request = _decode_request(subject.params, "params", limits)
         findings.context = replace(findings.context, request=request)
-    result = _decoded(subject.result, limits)
-    check_value(result, "ElicitResult", findings, surfaces)
-    return Checked(findings)
+    result = _decode(subject.result, limits)
+    check_value(result, "ElicitResult", findings, schemas)
+    return CheckReport(findings)
 
 
-def _sampling(subject: Sampling, findings: Findings, limits: Limits, surfaces: Surfaces) -> Checked:
-    params = _decoded(subject.params, limits)
-    _check_asking(params, "sampling/createMessage", findings, surfaces)
-    return Checked(findings)
+def _check_sampling(
+    subject: Sampling, findings: Findings, limits: Limits, schemas: SchemaLookup
+) -> CheckReport:
+    params = _decode(subject.params, limits)
+    _check_input_request(params, "sampling/createMessage", findings, schemas)
+    return CheckReport(findings)
 
 
-def _call_params(
-    subject: CallParams, findings: Findings, limits: Limits, surfaces: Surfaces
-) -> Checked:
-    value = _decoded(subject.params, limits)
-    return Checked(findings, part=check_call(subject, value, findings, surfaces))
+def _check_call_params(
+    subject: CallParams, findings: Findings, limits: Limits, schemas: SchemaLookup
+) -> CheckReport:
+    value = _decode(subject.params, limits)
+    return CheckReport(findings, payload=check_call_params(subject, value, findings, schemas))
 
 
-def _check_asking(params: Any, name: str, findings: Findings, surfaces: Surfaces) -> None:
-    """Check the *params* of what a server asks of a client."""
-    type_ = INPUT_REQUESTS[name].params
-    if is_known(type_, findings.context.version):
-        tell_undeclared_alone(name, params, findings)
-    check_value(params, type_, findings, surfaces)
+def _check_input_request(
+    params: Any, method: str, findings: Findings, schemas: SchemaLookup
+) -> None:
+    """Check the *params* of *method*, a request of the server for input of the client."""
+    type_ = INPUT_REQUESTS[method].params
+    if has_type(type_, findings.context.version):
+        check_params_capabilities(method, params, findings)
+    check_value(params, type_, findings, schemas)
 
 
-def _tool_result(
-    subject: ToolResult, findings: Findings, limits: Limits, surfaces: Surfaces
-) -> Checked:
-    value = _decoded(subject.json, limits)
-    return Checked(findings, part=check_result(subject, value, findings, surfaces))
+def _check_tool_result(
+    subject: ToolResult, findings: Findings, limits: Limits, schemas: SchemaLookup
+) -> CheckReport:
+    value = _decode(subject.json, limits)
+    return CheckReport(findings, payload=check_tool_result(subject, value, findings, schemas))
 
 
-def _message(
-    subject: ProtocolMessage, findings: Findings, limits: Limits, surfaces: Surfaces
-) -> Checked:
-    answers = subject.answers
+def _check_message(
+    subject: ProtocolMessage, findings: Findings, limits: Limits, schemas: SchemaLookup
+) -> CheckReport:
+    request_method = subject.request_method
     if subject.request:
-        request = _given(subject.request, "request", limits)
+        request = _decode_request(subject.request, "request", limits)
         if isinstance(request, dict):
             findings.context = replace(findings.context, request=request.get("params"))
             method = request.get("method")
-            answers = method if isinstance(method, str) else answers
-    value = _decoded(subject.json, limits)
-    return Checked(findings, check_messages(value, answers, findings, surfaces))
+            request_method = method if isinstance(method, str) else request_method
+    value = _decode(subject.json, limits)
+    return CheckReport(findings, check_messages(value, request_method, findings, schemas))
 
 
-_KINDS: Mapping[type, Callable[..., Checked]] = MappingProxyType(
+_CHECKS: Mapping[type, Callable[..., CheckReport]] = MappingProxyType(
     {
-        ToolJson: _tool,
-        ToolList: _tool_list,
-        Elicitation: _elicitation,
-        ElicitationResult: _elicitation_result,
-        Sampling: _sampling,
-        CallParams: _call_params,
-        ToolResult: _tool_result,
-        ProtocolMessage: _message,
+        ToolJson: _check_tool,
+        ToolList: _check_tool_list,
+        Elicitation: _check_elicitation,
+        ElicitationResult: _check_elicitation_result,
+        Sampling: _check_sampling,
+        CallParams: _check_call_params,
+        ToolResult: _check_tool_result,
+        ProtocolMessage: _check_message,
     }
 )

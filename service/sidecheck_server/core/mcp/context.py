@@ -1,4 +1,4 @@
-"""What is known around a value that is checked."""
+"""Context of a check: protocol version, sender, capabilities and budget."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -12,36 +12,41 @@ __all__ = ["Context", "Sender"]
 
 
 class Sender(StrEnum):
-    """Who sent a message."""
+    """Side of a connection that sent a message."""
 
     CLIENT = "client"
     SERVER = "server"
 
+    @property
+    def peer(self) -> "Sender":
+        """The other side of the connection."""
+        return Sender.SERVER if self is Sender.CLIENT else Sender.CLIENT
+
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What rules are told beside the value."""
+    """Everything that rules may read beside the value under check."""
 
-    #: The protocol version whose rules hold; one of `versions.VERSIONS`.
+    #: Protocol version whose rules apply; one of `versions.VERSIONS`.
     version: str = DEFAULT_VERSION
-    #: Who sent it, or None if that is not known.
+    #: Sender of the value, or None if unknown.
     sender: Sender | None = None
-    #: What the client declared, or None if that is not known: then nothing needs it.
+    #: Capabilities that the client declared, or None if unknown: then no rule demands any.
     client_capabilities: dict[str, Any] | None = None
-    #: What the server declared, or None if that is not known.
+    #: Capabilities that the server declared, or None if unknown.
     server_capabilities: dict[str, Any] | None = None
-    #: The `params` of the request that a result answers, or None if not known.
+    #: The `params` of the request that a result belongs to, or None if unknown.
     request: Any = None
-    #: Documents that schemas refer to.
+    #: Documents that schemas may refer to.
     documents: tuple[Document, ...] = ()
-    #: Whether messages leave out the values found.
+    #: Whether messages omit values of the payload.
     hide_values: bool = False
-    #: What is left of the steps that the check may take (`core.budget`), set anew when
-    #: one begins. A rule whose work grows with the value pays for it before it is done.
+    #: Remaining steps of the check (`core.budget`), set when a check starts. A rule whose
+    #: work grows with the value spends from it before working.
     budget: Budget = field(default_factory=lambda: [1_000_000])
-    #: What several rules read of a part of the value, by what is read and the identity of the
-    #: part; the part stands beside it, lest its identity become that of another. `replace`
-    #: begins anew.
-    readings: dict[tuple[str, int], tuple[Any, Any]] = field(
+    #: Intermediate results that several rules share, keyed by kind and identity of the part
+    #: of the value. The part itself is stored beside the result, so that its identity stays
+    #: taken. `dataclasses.replace` starts with an empty memo.
+    memo: dict[tuple[str, int], tuple[Any, Any]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )

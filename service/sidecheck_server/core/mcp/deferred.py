@@ -1,8 +1,10 @@
-"""Answering the questions of rules: schemas in a payload, and values that they must admit."""
+"""Resolves deferred checks: compiles schemas of a payload and validates values against them."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import lru_cache
+from typing import Any
 
 import msgspec
 
@@ -11,115 +13,222 @@ from sidecheck_server.core.compiler.schema_warnings import SchemaWarning
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.evaluate import EvaluationOptions, evaluate
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.check import Checked
-from sidecheck_server.core.mcp.findings import CheckSpec, Findings
-from sidecheck_server.core.mcp.rules.rule import Fault
-from sidecheck_server.core.mcp.rules.schema_warnings import BY_CODE
-from sidecheck_server.core.mcp.tools.schema_problems import schema_problems
+from sidecheck_server.core.mcp.check import CheckReport, check
+from sidecheck_server.core.mcp.context import Context
+from sidecheck_server.core.mcp.findings import Findings, PendingCheck
+from sidecheck_server.core.mcp.protocol_schemas import SchemaLookup
+from sidecheck_server.core.mcp.rules.rule import Fault, Path
+from sidecheck_server.core.mcp.rules.tool_schemas import (
+    WARNINGS_BY_CODE,
+    schema_error_requirement,
+    schema_error_url,
+)
+from sidecheck_server.core.mcp.subjects import CheckRequest
+from sidecheck_server.core.mcp.tools.definitions import error_as_violations
+from sidecheck_server.core.schemas.references import REFERENCES
 from sidecheck_server.core.schemas.source import SchemaSource
 from sidecheck_server.core.types import Verdict, Violation, as_pointer
 
 __all__ = [
-    "Compiling",
-    "answer",
-    "answer_all",
-    "compiling_sources",
-    "source_for",
-    "value_text",
+    "SchemaCompiler",
+    "caching_compiler",
+    "check_completely",
+    "deferred_source",
+    "deferred_value",
+    "error_outcome",
+    "resolve_all_deferred",
+    "resolve_deferred",
 ]
 
-#: Returns a compiled schema, or why there is none.
-Compiling = Callable[[SchemaSource], CompiledSchema | RequestError]
+#: Returns the compiled schema, or the error of its compilation.
+SchemaCompiler = Callable[[SchemaSource], CompiledSchema | RequestError]
+
+_FOLLOWED_REFERENCE = re.compile(r"(/\$(?:ref|dynamicRef|recursiveRef)) -> ")
 
 
-def source_for(asking: CheckSpec, findings: Findings) -> SchemaSource:
-    """Return what to compile to answer *asking*."""
-    question = asking.question
+def check_completely(request: CheckRequest, limits: Limits, schemas: SchemaLookup) -> CheckReport:
+    """Check the subject of *request* and resolve all deferred checks.
+
+    It compiles schemas of the subject and takes as long as that. Whatever exceeds a limit
+    becomes a violation.
+    """
+    try:
+        outcome = check(request, limits, schemas)
+        resolve_all_deferred(outcome, limits, request.evaluation_options)
+    except RequestError as error:
+        return error_outcome(request, error)
+    return outcome
+
+
+def error_outcome(request: CheckRequest, error: RequestError) -> CheckReport:
+    """Return the outcome of a check that failed with *error*, which becomes its violations."""
+    findings = Findings(request.context, request.limits)
+    findings.add_all(error_as_violations(error, ""))
+    return CheckReport(findings)
+
+
+def deferred_source(pending: PendingCheck, findings: Findings) -> SchemaSource:
+    """Return the source of the schema that *pending* needs compiled."""
+    check = pending.check
     return SchemaSource(
-        msgspec.json.encode(question.schema),
+        msgspec.json.encode(check.schema),
         findings.context.documents,
-        assert_formats=question.assert_formats,
+        assert_formats=check.assert_formats,
     )
 
 
-def value_text(asking: CheckSpec) -> bytes | None:
-    """Return the JSON text of the value to be judged, or None if only the schema is asked about."""
-    value = asking.question.value
+def deferred_value(pending: PendingCheck) -> bytes | None:
+    """Return the JSON text of the value to validate, or None if there is none."""
+    value = pending.check.value
     return msgspec.json.encode(value[0]) if value else None
 
 
-def answer(
-    asking: CheckSpec,
+def resolve_deferred(
+    pending: PendingCheck,
     findings: Findings,
     compiled: CompiledSchema | RequestError,
     verdict: Verdict | None = None,
 ) -> None:
-    """Add to *findings* what *compiled*, and the *verdict* on the value, say to *asking*."""
-    question = asking.question
+    """Add to *findings* the violations of *pending*.
+
+    They come from *compiled*, its schema or the error of the compilation, and from the
+    *verdict* on its value.
+    """
+    check = pending.check
     if isinstance(compiled, RequestError):
-        if not question.silent:
-            path = (*asking.path, *question.schema_path)
-            # The schema of a type says some of what a meta-schema says of parts of a schema.
-            told = findings.places_of_errors() - {as_pointer(path)}
-            problems = schema_problems(compiled, question.schema, path, findings.context)
-            findings.add_all(each for each in problems if each.instance_location not in told)
+        if not check.silent:
+            path = (*pending.path, *check.schema_path)
+            # The schema of a protocol type repeats a part of the meta-schema.
+            reported = findings.error_locations() - {as_pointer(path)}
+            violations = _schema_violations(compiled, check.schema, path, findings.context)
+            findings.add_all(
+                violation for violation in violations if violation.instance_location not in reported
+            )
         return
-    if not question.silent and not question.value:
-        at = as_pointer((*asking.path, *question.schema_path))
-        findings.add_all(_told(remark, at, findings) for remark in compiled.artifact.warnings)
+    if not check.silent and not check.value:
+        location = as_pointer((*pending.path, *check.schema_path))
+        findings.add_all(
+            _warning_violation(warning, location, findings)
+            for warning in compiled.artifact.warnings
+        )
     if verdict is not None:
-        at = as_pointer((*asking.path, *question.value_path))
+        location = as_pointer((*pending.path, *check.value_path))
         findings.add_all(
             (
-                replace(one, instance_location=at + one.instance_location)
-                for one in verdict.violations
+                replace(violation, instance_location=location + violation.instance_location)
+                for violation in verdict.violations
             ),
             truncated=verdict.truncated,
         )
 
 
-def _told(remark: SchemaWarning, at: str, findings: Findings) -> Violation:
-    """Return the violation that *remark*, on the schema at *at*, is."""
-    context = findings.context
-    rule = BY_CODE[remark.code]
-    said = f"not so: {rule.sentence}" if context.hide_values else remark.message
-    found = rule.violation(Fault((), said), context.version)
-    return replace(found, instance_location=at + remark.pointer)
-
-
-def compiling_sources(limits: Limits) -> Compiling:
-    """Return what compiles under *limits*, and keeps the last few hundred."""
+def caching_compiler(limits: Limits) -> SchemaCompiler:
+    """Return a compiler under *limits* that caches its last 256 results."""
 
     @lru_cache(maxsize=256)
-    def compiled(source: SchemaSource) -> CompiledSchema | RequestError:
+    def compile_cached(source: SchemaSource) -> CompiledSchema | RequestError:
         try:
             return CompiledSchema(source, compile_schema(source, limits), limits)
-        except RequestError as refusal:
-            return refusal
+        except RequestError as error:
+            return error
 
-    return compiled
+    return compile_cached
 
 
-def answer_all(
-    checked: Checked, limits: Limits, how: EvaluationOptions, compiling: Compiling | None = None
+def resolve_all_deferred(
+    outcome: CheckReport,
+    limits: Limits,
+    options: EvaluationOptions,
+    compiler: SchemaCompiler | None = None,
 ) -> None:
-    """Answer every question of *checked* here and now, however long compiling takes.
+    """Resolve every deferred check of *outcome* in this process.
 
-    *compiling* may know schemas from earlier subjects.
+    *compiler* may have cached schemas of earlier subjects.
 
     Raises:
-        Refusal: LIMIT_EXCEEDED, if judging a value takes too long.
+        RequestError: LIMIT_EXCEEDED, if validating a value takes too long.
     """
-    findings = checked.findings
-    compiling = compiling or compiling_sources(limits)
-    ready: dict[tuple[int, bool], CompiledSchema | RequestError] = {}
-    for asking in findings.questions:
-        if asking.key not in ready:
-            ready[asking.key] = compiling(source_for(asking, findings))
-        compiled = ready[asking.key]
-        text = None if isinstance(compiled, RequestError) else value_text(asking)
-        if text is None or isinstance(compiled, RequestError):
-            answer(asking, findings, compiled)
+    findings = outcome.findings
+    compiler = compiler or caching_compiler(limits)
+    compiled_by_key: dict[tuple[int, bool], CompiledSchema | RequestError] = {}
+    for pending in findings.pending:
+        if pending.key not in compiled_by_key:
+            compiled_by_key[pending.key] = compiler(deferred_source(pending, findings))
+        compiled = compiled_by_key[pending.key]
+        value = None if isinstance(compiled, RequestError) else deferred_value(pending)
+        if value is None or isinstance(compiled, RequestError):
+            resolve_deferred(pending, findings, compiled)
         else:
-            answer(asking, findings, compiled, evaluate(compiled, text, how))
-    findings.questions.clear()
+            resolve_deferred(pending, findings, compiled, evaluate(compiled, value, options))
+    findings.pending.clear()
+
+
+def _warning_violation(warning: SchemaWarning, location: str, findings: Findings) -> Violation:
+    """Return the violation for *warning* on the schema at *location*."""
+    context = findings.context
+    rule = WARNINGS_BY_CODE[warning.code]
+    message = f"violates: {rule.requirement}" if context.hide_values else warning.message
+    violation = rule.violation(Fault((), message), context.version)
+    return replace(violation, instance_location=location + warning.pointer)
+
+
+def _schema_violations(
+    error: RequestError, schema: Any, path: Path, context: Context
+) -> Iterator[Violation]:
+    """Yield the violations of *schema*, at *path*, whose compilation failed with *error*.
+
+    Each is located at the subschema at fault, if *error* names one inside of *schema*.
+    """
+    inner = () if error.violations else _fault_path(schema, error)
+    spec_url = schema_error_url(error.reason, context.version)
+    for violation in error_as_violations(error, as_pointer((*path, *inner))):
+        located = replace(violation, spec_url=spec_url)
+        if context.hide_values:
+            message = (
+                f"invalid against its meta-schema (keyword {violation.keyword})"
+                if violation.keyword
+                else schema_error_requirement(error.reason)
+            )
+            located = replace(located, message=message, suggestion="")
+        yield located
+
+
+def _fault_path(schema: Any, error: RequestError) -> Path:
+    """Return the path in *schema* of the subschema that *error* names, or ()."""
+    here: Any = schema
+    path: list[str] = []
+    place = error.metadata.get("place")
+    # A long place is cut at its start; a place in a document starts with the document's URI.
+    if place is None or (place and not place.startswith("/")):
+        return ()
+    # Faults that are reachable only through a reference are reported at the reference.
+    if followed := _FOLLOWED_REFERENCE.search(place):
+        place = place[: followed.end(1)]
+    for step in place.split("/")[1:]:
+        key = step.replace("~1", "/").replace("~0", "~")
+        if isinstance(here, dict) and key in here:
+            here = here[key]
+            path.append(key)
+        elif (
+            isinstance(here, list)
+            and key.isascii()
+            and key.isdecimal()
+            and len(key) < 9
+            and int(key) < len(here)
+        ):
+            here = here[int(key)]
+            path.append(key)
+        else:
+            return ()
+    return (*path, *_reference_path(here, error.metadata.get("reference", "")))
+
+
+def _reference_path(schema: Any, reference: str) -> Path:
+    """Return the path of the keyword of *schema* that holds *reference*, or ()."""
+    if not reference or not isinstance(schema, dict):
+        return ()
+    end = reference.removeprefix("…")
+    for keyword in REFERENCES:
+        if isinstance(schema.get(keyword), str) and schema[keyword].endswith(end):
+            return (keyword,)
+    return ()

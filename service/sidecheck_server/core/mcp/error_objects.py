@@ -1,4 +1,4 @@
-"""Error objects of JSON-RPC: their codes, and what their data tell of violations."""
+"""Error objects of JSON-RPC: codes, titles, and data that lists violations."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,11 +12,11 @@ __all__ = [
     "PARSE_ERROR",
     "TITLES",
     "UNSUPPORTED_VERSION",
-    "cut",
-    "data_of",
+    "shorten",
+    "violations_data",
 ]
 
-# JSON-RPC 2.0, section 5.1, and one of MCP (2026-07-28, basic, "Error Codes").
+# JSON-RPC 2.0, section 5.1; the last one from MCP 2026-07-28, basic, "Error Codes".
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
 METHOD_NOT_FOUND = -32601
@@ -30,31 +30,33 @@ TITLES = {
     INVALID_PARAMS: "Invalid params",
     UNSUPPORTED_VERSION: "Unsupported protocol version",
 }
-"""What the message of an error of each code begins with."""
+"""First words of the message of an error, by code."""
 
-_LONGEST = 300
-"""How many characters each text of an error has at most."""
+_MAX_CHARACTERS = 300
+"""Length limit of each text in an error."""
 
 
-def data_of(errors: Sequence[Violation], most: int, *, truncated: bool = False) -> dict[str, Any]:
-    """Return the data that list the first *most* of *errors*.
+def violations_data(
+    errors: Sequence[Violation], limit: int, *, truncated: bool = False
+) -> dict[str, Any]:
+    """Return error data that lists at most *limit* of *errors*.
 
-    They say if there are more, or if *truncated* there may be.
+    ``truncated`` is set if *errors* has more, or if *truncated* says that there may be more.
     """
-    data: dict[str, Any] = {"violations": [_told(each) for each in errors[:most]]}
-    if truncated or len(errors) > most:
+    data: dict[str, Any] = {"violations": [_violation_data(error) for error in errors[:limit]]}
+    if truncated or len(errors) > limit:
         data["truncated"] = True
     return data
 
 
-def cut(text: str) -> str:
-    """Return *text*, shortened if it is too long for an error."""
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+def shorten(text: str) -> str:
+    """Return *text*, cut to the length limit of texts in an error."""
+    return text if len(text) <= _MAX_CHARACTERS else f"{text[: _MAX_CHARACTERS - 1]}…"
 
 
-def _told(error: Violation) -> dict[str, str]:
+def _violation_data(error: Violation) -> dict[str, str]:
     return {
         "code": error.code,
-        "pointer": cut(error.instance_location),
-        "message": cut(error.message),
+        "pointer": shorten(error.instance_location),
+        "message": shorten(error.message),
     }

@@ -1,132 +1,135 @@
-"""Findings: what was found in one payload, as much of it as was asked for."""
+"""Collector of violations and deferred checks of one payload."""
 
 from collections.abc import Iterable
 
 from sidecheck_server.core.evaluate import VALID
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.rules.rule import DeferredCheck, Found, Path, Rule
+from sidecheck_server.core.mcp.rules.rule import DeferredCheck, Finding, Path, Rule
+from sidecheck_server.core.mcp.subjects import ReportLimits
 from sidecheck_server.core.types import SEVERITY_RANK, Severity, Verdict, Violation
 
-__all__ = ["CheckSpec", "Findings"]
+__all__ = ["Findings", "PendingCheck"]
 
 
-class CheckSpec:
-    """A question of a rule, and where the value stands that the rule was given."""
+class PendingCheck:
+    """A deferred check with the path of the value that its rule checked."""
 
-    __slots__ = ("path", "question")
+    __slots__ = ("check", "path")
 
-    def __init__(self, path: Path, question: DeferredCheck) -> None:
+    def __init__(self, path: Path, check: DeferredCheck) -> None:
         self.path = path
-        self.question = question
+        self.check = check
 
     @property
     def key(self) -> tuple[int, bool]:
-        """What tells schemas apart that are asked about, as long as the question is held.
+        """Identity of the schema to compile, valid while the check exists.
 
-        Thousands of values may be judged under one large schema: by this it is written out
-        and compiled once.
+        Thousands of values may be validated against one large schema; the key lets it be
+        encoded and compiled once.
         """
-        return (id(self.question.schema), self.question.assert_formats)
+        return (id(self.check.schema), self.check.assert_formats)
 
 
 class Findings:
-    """Collects what is found.
+    """Violations of one payload, bounded in number and length.
 
-    At most *most* violations of each severity are kept, so that no number of small
-    faults can hide a grave one, and no more than *longest* characters of each.
+    Each severity has its own bounds, so that many small faults cannot hide an error.
     """
 
     __slots__ = (
-        "_full",
-        "_gravest",
-        "_kept",
-        "_least",
-        "_length",
-        "_longest",
-        "_most",
+        "_exhausted",
+        "_highest",
+        "_lengths",
+        "_limits",
+        "_min_rank",
         "_truncated",
+        "_violations",
         "context",
-        "questions",
+        "pending",
     )
 
-    def __init__(
-        self, context: Context, *, most: int, longest: int, least: Severity = Severity.INFO
-    ) -> None:
+    def __init__(self, context: Context, limits: ReportLimits) -> None:
         self.context = context
-        self.questions: list[CheckSpec] = []
-        self._most = most
-        self._longest = longest
-        self._least = SEVERITY_RANK[least]
-        #: By rank; nothing until the first is kept, since most messages have none.
-        self._kept: tuple[list[Violation], ...] = ()
-        self._length: list[int] = []
-        #: The ranks of which no more are wanted.
-        self._full: tuple[int, ...] = ()
+        #: Deferred checks to be resolved (`core.mcp.deferred`).
+        self.pending: list[PendingCheck] = []
+        self._limits = limits
+        self._min_rank = SEVERITY_RANK[limits.min_severity]
+        #: By rank; empty until the first violation, since most messages have none.
+        self._violations: tuple[list[Violation], ...] = ()
+        self._lengths: list[int] = []
+        #: Ranks whose bounds are reached.
+        self._exhausted: tuple[int, ...] = ()
         self._truncated = False
-        self._gravest: Severity | None = None
+        self._highest: Severity | None = None
 
-    def tell(self, rule: Rule, path: Path, found: Found) -> None:
-        """Take in what *rule* found in the value at *path*."""
-        if isinstance(found, DeferredCheck):
-            self.questions.append(CheckSpec(path, found))
-        elif SEVERITY_RANK[rule.severity] > self._least:
-            self._look(rule.severity)
-        elif SEVERITY_RANK[rule.severity] in self._full:
-            # Tens of thousands may be found; making a violation takes as long as finding it.
-            self._look(rule.severity)
+    def report(self, rule: Rule, path: Path, finding: Finding) -> None:
+        """Add a *finding* of *rule* in the value at *path*."""
+        if isinstance(finding, DeferredCheck):
+            self.pending.append(PendingCheck(path, finding))
+        elif SEVERITY_RANK[rule.severity] > self._min_rank:
+            self._note_severity(rule.severity)
+        elif SEVERITY_RANK[rule.severity] in self._exhausted:
+            # A payload may have tens of thousands of faults, and building a violation takes
+            # as long as finding it.
+            self._note_severity(rule.severity)
             self._truncated = True
         else:
-            self.add(rule.violation(found, self.context.version, path))
+            self.add(rule.violation(finding, self.context.version, path))
 
     def add(self, violation: Violation) -> bool:
-        """Take in *violation*; return whether more of its severity are wanted."""
+        """Add *violation*; return whether there is room for more of its severity."""
         rank = SEVERITY_RANK[violation.severity]
-        self._look(violation.severity)
-        if rank > self._least:
+        self._note_severity(violation.severity)
+        if rank > self._min_rank:
             return True
-        if not self._kept:
-            self._kept, self._length = ([], [], []), [0, 0, 0]
-        kept = self._kept[rank]
-        self._length[rank] += violation.length
-        if len(kept) >= self._most or (kept and self._length[rank] > self._longest):
+        if not self._violations:
+            self._violations, self._lengths = ([], [], []), [0, 0, 0]
+        violations = self._violations[rank]
+        self._lengths[rank] += violation.length
+        if len(violations) >= self._limits.max_violations or (
+            violations and self._lengths[rank] > self._limits.max_characters
+        ):
             self._truncated = True
-            if rank not in self._full:
-                self._full = (*self._full, rank)
+            if rank not in self._exhausted:
+                self._exhausted = (*self._exhausted, rank)
             return False
-        kept.append(violation)
+        violations.append(violation)
         return True
 
     def add_all(self, violations: Iterable[Violation], *, truncated: bool = False) -> None:
-        """Take in *violations*, as long as they are wanted."""
+        """Add *violations* until the first for which there is no room."""
         self._truncated |= truncated
         for violation in violations:
             if not self.add(violation):
                 return
 
-    def _look(self, severity: Severity) -> None:
-        if self._gravest is None or SEVERITY_RANK[severity] < SEVERITY_RANK[self._gravest]:
-            self._gravest = severity
+    def _note_severity(self, severity: Severity) -> None:
+        if self._highest is None or SEVERITY_RANK[severity] < SEVERITY_RANK[self._highest]:
+            self._highest = severity
 
     @property
-    def gravest(self) -> Severity | None:
-        """The severity of the gravest violation found, also of those that are left out."""
-        return self._gravest
+    def highest_severity(self) -> Severity | None:
+        """Highest severity among all violations, including those left out."""
+        return self._highest
 
     @property
     def has_errors(self) -> bool:
-        """Whether an error was found."""
-        return bool(self._kept) and bool(self._kept[0])
+        """Whether a violation of severity error was added."""
+        return bool(self._violations) and bool(self._violations[0])
 
-    def places_of_errors(self) -> frozenset[str]:
-        """Return the instance pointers of the errors that were found."""
+    def error_locations(self) -> frozenset[str]:
+        """Return the instance locations of the violations of severity error."""
         return frozenset(
-            violation.instance_location for kept in self._kept[:1] for violation in kept
+            violation.instance_location
+            for violations in self._violations[:1]
+            for violation in violations
         )
 
     def verdict(self) -> Verdict:
-        """Return the verdict: the gravest violations, as many as are wanted."""
-        if self._gravest is None and not self._truncated:
+        """Return the verdict with the most severe violations, as many as the limits allow."""
+        if self._highest is None and not self._truncated:
             return VALID
-        kept = [violation for one in self._kept for violation in one]
-        truncated = self._truncated or len(kept) > self._most
-        return Verdict.listing(kept[: self._most], truncated=truncated)
+        violations = [violation for group in self._violations for violation in group]
+        most = self._limits.max_violations
+        truncated = self._truncated or len(violations) > most
+        return Verdict.listing(violations[:most], truncated=truncated)

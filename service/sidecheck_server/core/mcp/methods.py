@@ -1,21 +1,78 @@
-"""The methods of the protocol, in every version."""
+"""Table of the protocol's methods: senders, params, results and needed capabilities."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from sidecheck_server.core.mcp.context import Sender
-from sidecheck_server.core.mcp.method import InputRequest, Method, Need
 from sidecheck_server.core.mcp.versions import VERSIONS
 
 __all__ = ["INPUT_REQUESTS", "METHODS", "InputRequest", "Method", "Need", "find_method"]
 
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """A capability that one side must have declared."""
+
+    #: Side that declares it.
+    side: Sender
+    #: Names of nested properties of the capabilities, joined by dots, for example
+    #: ``resources.subscribe``. Its value must be an object or true.
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A request or a notification of one sender, in the versions from *since* to *until*."""
+
+    name: str
+    sender: Sender
+    #: Type of its params.
+    params: str
+    #: Type of its result, or None for a notification.
+    result: str | None
+    #: Whether its params are required.
+    params_required: bool = False
+    needs: Need | None = None
+    #: Capability to send it as a task (with ``params.task``), or None if it cannot be one.
+    #: The result of such a request is a ``CreateTaskResult``.
+    needs_as_task: Need | None = None
+    #: Whether its result may be an ``InputRequiredResult`` instead.
+    may_request_input: bool = False
+    since: str = VERSIONS[0]
+    until: str = VERSIONS[-1]
+
+    @property
+    def is_request(self) -> bool:
+        """Whether it has a response."""
+        return self.result is not None
+
+    def holds_in(self, version: str) -> bool:
+        """Return whether *version* has the method."""
+        return self.since <= version <= self.until
+
+
+@dataclass(frozen=True, slots=True)
+class InputRequest:
+    """A request in an ``InputRequiredResult``; the client responds to it in its retry."""
+
+    name: str
+    #: Type of its params.
+    params: str
+    #: Type of its response in ``inputResponses``.
+    result: str
+    #: Whether its params are required.
+    params_required: bool
+    #: Capability that the client must have declared.
+    needs: Need
+
+
 _FIRST, _LAST = VERSIONS[0], VERSIONS[-1]
 _BEFORE_TASKS, _TASKS, _DISCOVERY = VERSIONS[-3:]
-#: The last version with a handshake, and with requests of the server.
+#: Last version with a handshake, and with requests of the server.
 _HANDSHAKE = _TASKS
 
 _CLIENT, _SERVER = Sender.CLIENT, Sender.SERVER
-_OTHER = MappingProxyType({_CLIENT: _SERVER, _SERVER: _CLIENT})
 
 
 def _request(  # noqa: PLR0913 - the columns of a table.
@@ -27,20 +84,20 @@ def _request(  # noqa: PLR0913 - the columns of a table.
     *,
     bare: bool = False,
     as_task: str = "",
-    may_ask: bool = False,
+    may_request_input: bool = False,
     since: str = _FIRST,
     until: str = _LAST,
 ) -> tuple[Method, ...]:
-    """Return a request in each of the spans in which it is the same.
+    """Return a request as one method for each span of versions in which it is the same.
 
-    It needs what its receiver declares. It may come without params if it is *bare*,
-    until discovery came: since then, they tell what the handshake told before.
+    It needs capabilities of its receiver. The params of a *bare* request were optional until
+    2026-07-28, when they took over the contents of the handshake.
     """
-    who = _OTHER[sender]
+    receiver = sender.peer
     spans = [(since, until)]
     for border, last in ((_TASKS, _BEFORE_TASKS), (_DISCOVERY, _TASKS)):
         start, end = spans[-1]
-        differs = as_task or (border == _DISCOVERY and (bare or may_ask))
+        differs = as_task or (border == _DISCOVERY and (bare or may_request_input))
         if differs and start < border <= end:
             spans[-1:] = [(start, last), (border, end)]
     return tuple(
@@ -50,9 +107,9 @@ def _request(  # noqa: PLR0913 - the columns of a table.
             params,
             result,
             params_required=not bare or start >= _DISCOVERY,
-            needs=Need(who, needs) if needs else None,
-            needs_as_task=Need(who, as_task) if as_task and start == _TASKS else None,
-            may_ask=may_ask and start >= _DISCOVERY,
+            needs=Need(receiver, needs) if needs else None,
+            needs_as_task=Need(receiver, as_task) if as_task and start == _TASKS else None,
+            may_request_input=may_request_input and start >= _DISCOVERY,
             since=start,
             until=end,
         )
@@ -63,7 +120,7 @@ def _request(  # noqa: PLR0913 - the columns of a table.
 def _by_either(
     name: str, params: str, result: str, needs: str = "", *, bare: bool = False, since: str
 ) -> tuple[Method, ...]:
-    """Return a request that both may send, as long as servers send requests."""
+    """Return a request of both sides, in the versions in which servers send requests."""
     return tuple(
         method
         for sender in Sender
@@ -80,18 +137,18 @@ def _notification(  # noqa: PLR0913 - the columns of a table.
     needs: str = "",
     *,
     bare: bool = False,
-    who: Sender | None = None,
+    side: Sender | None = None,
     since: str = _FIRST,
     until: str = _LAST,
 ) -> Method:
-    """Return a notification. It needs what its sender declares, or *who*."""
+    """Return a notification. It needs capabilities of its sender, or else of *side*."""
     return Method(
         name,
         sender,
         params,
         None,
         params_required=not bare,
-        needs=Need(who or sender, needs) if needs else None,
+        needs=Need(side or sender, needs) if needs else None,
         since=since,
         until=until,
     )
@@ -121,16 +178,23 @@ _REQUESTS = (
     *_request(_CLIENT, "server/discover", "RequestParams", "DiscoverResult", since=_DISCOVERY),
     *_request(_CLIENT, "resources/list", _LIST, "ListResourcesResult", "resources", bare=True),
     *_request(_CLIENT, "resources/templates/list", _LIST, _TEMPLATES, "resources", bare=True),
-    *_request(_CLIENT, *_READ, "resources", may_ask=True),
+    *_request(_CLIENT, *_READ, "resources", may_request_input=True),
     *_request(_CLIENT, *_SUBSCRIBE, "resources.subscribe", until=_HANDSHAKE),
     *_request(_CLIENT, *_UNSUBSCRIBE, "resources.subscribe", until=_HANDSHAKE),
     *_request(_CLIENT, *_LISTEN, since=_DISCOVERY),
     *_request(_CLIENT, "prompts/list", _LIST, "ListPromptsResult", "prompts", bare=True),
     *_request(
-        _CLIENT, "prompts/get", "GetPromptRequestParams", "GetPromptResult", "prompts", may_ask=True
+        _CLIENT,
+        "prompts/get",
+        "GetPromptRequestParams",
+        "GetPromptResult",
+        "prompts",
+        may_request_input=True,
     ),
     *_request(_CLIENT, "tools/list", _LIST, "ListToolsResult", "tools", bare=True),
-    *_request(_CLIENT, *_CALL, "tools", as_task="tasks.requests.tools.call", may_ask=True),
+    *_request(
+        _CLIENT, *_CALL, "tools", as_task="tasks.requests.tools.call", may_request_input=True
+    ),
     *_request(
         _CLIENT,
         "logging/setLevel",
@@ -193,18 +257,18 @@ _NOTIFICATIONS = (
     _notification(_SERVER, *_CANCELLED),
     _notification(_CLIENT, *_PROGRESS, until=_HANDSHAKE),
     _notification(_SERVER, *_PROGRESS),
-    # Who works on a task tells how it stands.
+    # Sent by the side that works on the task.
     _notification(_CLIENT, *_STATUS, since=_TASKS, until=_TASKS),
     _notification(_SERVER, *_STATUS, since=_TASKS, until=_TASKS),
     *(
         _notification(
             _SERVER,
-            f"notifications/{what}/list_changed",
+            f"notifications/{feature}/list_changed",
             "NotificationParams",
-            f"{what}.listChanged",
+            f"{feature}.listChanged",
             bare=True,
         )
-        for what in ("resources", "prompts", "tools")
+        for feature in ("resources", "prompts", "tools")
     ),
     _notification(
         _SERVER,
@@ -218,7 +282,7 @@ _NOTIFICATIONS = (
         "notifications/elicitation/complete",
         "ElicitationCompleteNotificationParams",
         "elicitation.url",
-        who=_CLIENT,
+        side=_CLIENT,
         since=_TASKS,
         until=_TASKS,
     ),
@@ -231,7 +295,7 @@ _NOTIFICATIONS = (
 )
 
 METHODS: tuple[Method, ...] = (*_REQUESTS, *_NOTIFICATIONS)
-"""Every request and notification; one that both send stands for each of them."""
+"""All requests and notifications; those of both sides are listed for each side."""
 
 INPUT_REQUESTS: Mapping[str, InputRequest] = MappingProxyType(
     {
@@ -245,7 +309,7 @@ INPUT_REQUESTS: Mapping[str, InputRequest] = MappingProxyType(
         )
     }
 )
-"""By method, what a server of 2026-07-28 asks the client for in a result."""
+"""Requests that a server of 2026-07-28 puts into a result, by method."""
 
 _BY_NAME: Mapping[tuple[str, str], tuple[Method, ...]] = MappingProxyType(
     {
@@ -255,19 +319,19 @@ _BY_NAME: Mapping[tuple[str, str], tuple[Method, ...]] = MappingProxyType(
     }
 )
 
-_SENT: Mapping[tuple[str, str, Sender | None], Method] = MappingProxyType(
+_BY_SENDER: Mapping[tuple[str, str, Sender | None], Method] = MappingProxyType(
     {
-        (name, version, sender): next(m for m in found if sender is None or m.sender is sender)
-        for (name, version), found in _BY_NAME.items()
-        for sender in (None, *(method.sender for method in found))
-        if found
+        (name, version, sender): next(m for m in methods if sender is None or m.sender is sender)
+        for (name, version), methods in _BY_NAME.items()
+        for sender in (None, *(method.sender for method in methods))
+        if methods
     }
 )
 
 
 def find_method(name: str, version: str, sender: Sender | None = None) -> Method | None:
-    """Return the method *name* of *version* as *sender* sends it, or None if it doesn't.
+    """Return the method *name* of *sender* in *version*, or None if there is none.
 
-    If the sender is not known, it is the first that may send it.
+    If the sender is unknown, it is the method of the first side that may send it.
     """
-    return _SENT.get((name, version, sender))
+    return _BY_SENDER.get((name, version, sender))

@@ -1,4 +1,4 @@
-"""Surfaces: what judges values of the protocol's types, version by version."""
+"""Compiled schemas and rule visitors of the protocol's types, by version."""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -8,16 +8,22 @@ import msgspec
 from sidecheck_server.core.compiler.compilation import CompiledSchema, compile_schema
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.rules.catalogue import RULES
-from sidecheck_server.core.mcp.types.rendering import rendered
+from sidecheck_server.core.mcp.rules.visitors import Visitors
+from sidecheck_server.core.mcp.types.rendering import render_schema
 from sidecheck_server.core.mcp.types.tables import TYPES
-from sidecheck_server.core.mcp.types.visitors import Visitors
 from sidecheck_server.core.schemas.source import SchemaSource
 
-__all__ = ["NotCompiledError", "Surfaces", "compile_protocol_schemas", "source_of", "visitors_of"]
+__all__ = [
+    "NotCompiledError",
+    "SchemaLookup",
+    "compile_protocol_schemas",
+    "type_schema_source",
+    "visitors_of",
+]
 
 
 class NotCompiledError(Exception):
-    """The schema of a type is not compiled yet, and compiling it is for someone else."""
+    """The schema of a type is not compiled yet; the caller compiles it and tries again."""
 
     def __init__(self, version: str, name: str) -> None:
         super().__init__(version, name)
@@ -25,39 +31,39 @@ class NotCompiledError(Exception):
         self.name = name
 
 
-#: Returns the compiled schema of the type of a name in a version.
+#: Returns the compiled schema of a type, by version and name of the type.
 #:
 #: Raises:
-#:     NotCompiledError: it is to be asked again when that is done.
-Surfaces = Callable[[str, str], CompiledSchema]
+#:     NotCompiledError: the schema is not compiled yet.
+SchemaLookup = Callable[[str, str], CompiledSchema]
 
 
-@lru_cache(maxsize=1024)  # There are fewer types and versions.
-def source_of(version: str, name: str) -> SchemaSource:
-    """Return what the schema of the type *name* in *version* is compiled from.
+@lru_cache(maxsize=1024)  # more than there are types and versions
+def type_schema_source(version: str, name: str) -> SchemaSource:
+    """Return the schema source of the type *name* in *version*.
 
     Raises:
         KeyError: *version* has no such type.
     """
-    return SchemaSource(msgspec.json.encode(rendered(TYPES, name, version)))
+    return SchemaSource(msgspec.json.encode(render_schema(TYPES, name, version)))
 
 
-@lru_cache(maxsize=16)  # There are fewer versions.
+@lru_cache(maxsize=16)  # more than there are versions
 def visitors_of(version: str) -> Visitors:
     """Return the visitors that apply the rules of *version*."""
     return Visitors(TYPES, RULES, version)
 
 
-def compile_protocol_schemas(limits: Limits) -> Surfaces:
-    """Return surfaces that compile what they are asked for, once, which takes a while."""
-    kept: dict[tuple[str, str], CompiledSchema] = {}
+def compile_protocol_schemas(limits: Limits) -> SchemaLookup:
+    """Return a lookup that compiles each schema at its first use and caches it."""
+    cache: dict[tuple[str, str], CompiledSchema] = {}
 
-    def surface(version: str, name: str) -> CompiledSchema:
-        found = kept.get((version, name))
-        if found is None:
-            source = source_of(version, name)
-            found = CompiledSchema(source, compile_schema(source, limits), limits)
-            kept[version, name] = found
-        return found
+    def lookup(version: str, name: str) -> CompiledSchema:
+        compiled = cache.get((version, name))
+        if compiled is None:
+            source = type_schema_source(version, name)
+            compiled = CompiledSchema(source, compile_schema(source, limits), limits)
+            cache[version, name] = compiled
+        return compiled
 
-    return surface
+    return lookup

@@ -1,4 +1,4 @@
-"""What can be checked by the rules of the protocol, each as its JSON text."""
+"""Subjects of protocol checks as JSON texts, and the requests that check them."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -26,82 +26,82 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class ToolJson:
-    """A tool definition: an entry of a ``tools/list`` answer."""
+    """A tool definition: an entry of a ``tools/list`` result."""
 
     json: bytes
 
     @property
     def size(self) -> int:
-        """The length of its texts together, in bytes."""
+        """Total length of its JSON texts in bytes."""
         return len(self.json)
 
 
 @dataclass(frozen=True, slots=True)
 class ToolList:
-    """The result of a ``tools/list`` request; its definitions may be left out."""
+    """Result of a ``tools/list`` request, with or without its tool definitions."""
 
     json: bytes
 
     @property
     def size(self) -> int:
-        """The length of its texts together, in bytes."""
+        """Total length of its JSON texts in bytes."""
         return len(self.json)
 
 
 @dataclass(frozen=True, slots=True)
 class Elicitation:
-    """The ``params`` of an ``elicitation/create`` request."""
+    """``params`` of an ``elicitation/create`` request."""
 
     params: bytes
 
     @property
     def size(self) -> int:
-        """The length of its texts together, in bytes."""
+        """Total length of its JSON texts in bytes."""
         return len(self.params)
 
 
 @dataclass(frozen=True, slots=True)
 class ElicitationResult:
-    """The result of an ``elicitation/create`` request."""
+    """Result of an ``elicitation/create`` request."""
 
     result: bytes
-    #: The ``params`` of the request, or b"" if they are not known.
+    #: ``params`` of the request, or b"" if unknown.
     params: bytes = b""
 
     @property
     def size(self) -> int:
-        """The length of its texts together, in bytes."""
+        """Total length of its JSON texts in bytes."""
         return len(self.result) + len(self.params)
 
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """The ``params`` of a ``sampling/createMessage`` request."""
+    """``params`` of a ``sampling/createMessage`` request."""
 
     params: bytes
 
     @property
     def size(self) -> int:
-        """The length of its texts together, in bytes."""
+        """Total length of its JSON texts in bytes."""
         return len(self.params)
 
 
 @dataclass(frozen=True, slots=True)
 class CallParams:
-    """The ``params`` of a ``tools/call`` request."""
+    """``params`` of a ``tools/call`` request."""
 
     params: bytes
-    #: The name of the tool that they must call, or "" if they may call any.
+    #: Name of the tool that they must call, or "" for any.
     tool: str = ""
 
     @property
     def size(self) -> int:
-        """The length of its texts together, in bytes."""
+        """Total length of its JSON texts in bytes."""
         return len(self.params)
 
 
 class ResultProfile(StrEnum):
-    """What a tool's result must be."""
+    """Form that a tool result must have: MCP's, or text content alone."""
 
     SPECIFICATION = "specification"
     TEXT = "text"
@@ -113,13 +113,12 @@ class ToolResult:
 
     json: bytes
     profile: ResultProfile = ResultProfile.SPECIFICATION
-    #: Whether the tool that gave it has an output schema. The profile of texts has no
-    #: structured content, whatever the tool has.
+    #: Whether the tool has an output schema. The text profile never has structured content.
     has_output_schema: bool = False
 
     @property
     def size(self) -> int:
-        """The length of its texts together, in bytes."""
+        """Total length of its JSON texts in bytes."""
         return len(self.json)
 
 
@@ -128,15 +127,15 @@ class ProtocolMessage:
     """A JSON-RPC message, or a batch of them."""
 
     json: bytes
-    #: For a response: the method that it answers, or "" if not known; that of `request`
-    #: goes before.
-    answers: str = ""
-    #: For a response: the request that it answers, whole, or b"" if not known.
+    #: For a response: method of its request, or "" if unknown; that of `request` has
+    #: precedence.
+    request_method: str = ""
+    #: For a response: the whole request, or b"" if unknown.
     request: bytes = b""
 
     @property
     def size(self) -> int:
-        """The length of its texts together, in bytes."""
+        """Total length of its JSON texts in bytes."""
         return len(self.json) + len(self.request)
 
 
@@ -154,29 +153,29 @@ Subject: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class ReportLimits:
-    """How much is told."""
+    """Bounds on the violations of a report."""
 
-    #: The largest number of violations; at least one.
-    most: int = 20
-    #: The largest text of all of them, in characters; one is always told.
-    longest: int = 1 << 20
-    #: Less grave ones are left out.
-    least: Severity = Severity.INFO
+    #: At least 1.
+    max_violations: int = 20
+    #: Total length of all violations; the first is reported whatever its length.
+    max_characters: int = 1 << 20
+    #: Less severe violations are left out.
+    min_severity: Severity = Severity.INFO
 
 
 @dataclass(frozen=True, slots=True)
 class CheckRequest:
-    """A subject, and how to check it."""
+    """A subject, the context to check it in, and the limits of the report."""
 
     subject: Subject
     context: Context = field(default_factory=Context)
-    how: ReportLimits = field(default_factory=ReportLimits)
+    limits: ReportLimits = field(default_factory=ReportLimits)
 
     @property
-    def judging(self) -> EvaluationOptions:
-        """How values are judged that the rules ask about."""
+    def evaluation_options(self) -> EvaluationOptions:
+        """Options for validating values against schemas of the payload."""
         return EvaluationOptions(
-            max_violations=self.how.most,
-            max_length=self.how.longest,
+            max_violations=self.limits.max_violations,
+            max_length=self.limits.max_characters,
             hide_values=self.context.hide_values,
         )

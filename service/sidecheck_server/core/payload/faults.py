@@ -91,7 +91,7 @@ def _fault(text: bytes, message: str, offset: int) -> tuple[str, bytes, int]:
 def _not_json(fault: str, text: bytes = b"", offset: int | None = None) -> Violation:
     position = "" if offset is None else f" at {_line_and_column(text, offset)}"
     message = f"not JSON: {fault}{position}"
-    return Violation("", "", "", "PAYLOAD_NOT_JSON", message, clause="RFC 8259")
+    return Violation("", "", "", "PAYLOAD_NOT_JSON", message, spec_url="https://www.rfc-editor.org/rfc/rfc8259")
 
 
 def _out_of_range(text: bytes) -> Violation:
@@ -103,7 +103,7 @@ def _out_of_range(text: bytes) -> Violation:
         "",
         "NUMBER_OUT_OF_RANGE",
         f"the number{position} is too large to be represented",
-        clause="RFC 7493, section 2.2",
+        spec_url="https://www.rfc-editor.org/rfc/rfc7493#section-2.2",
     )
 
 

@@ -111,5 +111,5 @@ def _repeated(pointer: str) -> Violation:
         keyword="",
         code="DUPLICATE_KEY",
         message="duplicate key in the object; JSON parsers disagree on which value counts",
-        clause="RFC 8259, section 4; RFC 7493, section 2.3",
+        spec_url="https://www.rfc-editor.org/rfc/rfc8259#section-4",
     )

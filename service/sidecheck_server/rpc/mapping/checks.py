@@ -8,11 +8,11 @@ import msgspec
 from sidecheck.v1 import protocol_service_pb2
 
 from sidecheck_server.core.limits import Limits, limit_exceeded_error
-from sidecheck_server.core.mcp.check import Checked
-from sidecheck_server.core.mcp.messages import reply_to
+from sidecheck_server.core.mcp.check import CheckReport
+from sidecheck_server.core.mcp.messages import build_error_response
 from sidecheck_server.core.mcp.subjects import CheckRequest, ProtocolMessage
+from sidecheck_server.core.mcp.tool_outcomes import CheckedTool, Disposition
 from sidecheck_server.core.mcp.tools.names import CheckedName, Collision
-from sidecheck_server.core.mcp.tools.outcomes import CheckedTool, Disposition
 from sidecheck_server.core.types import Verdict
 from sidecheck_server.rpc.mapping.context import terms_from_wire
 from sidecheck_server.rpc.mapping.targets import documents_from_wire, tool_from_wire
@@ -29,7 +29,7 @@ __all__ = [
 
 
 def answer_to_wire(
-    asked: CheckRequest, checked: Checked, verdict: Verdict, *, replies: bool = True
+    asked: CheckRequest, checked: CheckReport, verdict: Verdict, *, replies: bool = True
 ) -> protocol_service_pb2.CheckResult:
     """Return the message of the *verdict* on what was *asked*, with the reply that is due.
 
@@ -38,7 +38,7 @@ def answer_to_wire(
     if not (replies and isinstance(asked.subject, ProtocolMessage)):
         return protocol_service_pb2.CheckResult(verdict=checked_to_wire(verdict))
     version, hidden = asked.context.version, asked.context.hide_values
-    reply = reply_to(checked.messages, verdict, version, hide_values=hidden)
+    reply = build_error_response(checked.messages, verdict, version, hide_values=hidden)
     told = checked_to_wire(verdict, _error_of(reply))
     return protocol_service_pb2.CheckResult(verdict=told, error_response=reply)
 
@@ -64,7 +64,7 @@ def name_to_wire(checked: CheckedName) -> protocol_service_pb2.ToolNameOutcome:
 def collision_to_wire(collision: Collision) -> protocol_service_pb2.NameCollision:
     """Return the message of names that become the same."""
     return protocol_service_pb2.NameCollision(
-        sanitized=collision.sanitized, indexes=collision.places
+        sanitized=collision.sanitized, indexes=collision.indexes
     )
 
 

@@ -63,9 +63,9 @@ def terms_from_wire(
             hide_values=options.hide_values,
         ),
         ReportLimits(
-            most=most_violations(options.max_violations, limits),
-            longest=limits.verdict_characters,
-            least=least,
+            max_violations=most_violations(options.max_violations, limits),
+            max_characters=limits.verdict_characters,
+            min_severity=least,
         ),
         names_version=bool(context.protocol_version),
     )

@@ -176,7 +176,7 @@ def call_to_restore_from_wire(
         request.call,
         tuple(request.mappings),
         target,
-        asked.how,
+        asked.limits,
         assert_formats=asked.assert_formats,
     )
 

@@ -8,7 +8,13 @@ from sidecheck.v1 import inference_service_pb2, protocol_service_pb2
 
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.results import Content, Failure, Returned, Value, Whole
+from sidecheck_server.core.mcp.results.normalize import (
+    Content,
+    Failure,
+    ToolOutput,
+    Value,
+    WholeResult,
+)
 from sidecheck_server.core.mcp.versions import DEFAULT_VERSION, check_version_known
 from sidecheck_server.core.mcp.wrapping.definitions import AdaptedTool
 from sidecheck_server.rpc.mapping.context import terms_from_wire
@@ -25,8 +31,8 @@ __all__ = [
     "to_project_from_wire",
 ]
 
-_RETURNED: Mapping[str, Callable[[Any], Returned]] = MappingProxyType(
-    {"value": Value, "content": Content, "result": Whole, "error": Failure}
+_RETURNED: Mapping[str, Callable[[Any], ToolOutput]] = MappingProxyType(
+    {"value": Value, "content": Content, "result": WholeResult, "error": Failure}
 )
 
 
@@ -49,7 +55,9 @@ def to_project_from_wire(
 def projected_to_wire(tool: AdaptedTool) -> inference_service_pb2.AdaptToolResponse:
     """Return the message of a definition in the form for a version."""
     return inference_service_pb2.AdaptToolResponse(
-        json=tool.json, wrapped_property=tool.box, dropped_properties=tool.left_out
+        json=tool.json,
+        wrapped_property=tool.wrapped_property,
+        dropped_properties=tool.dropped_properties,
     )
 
 

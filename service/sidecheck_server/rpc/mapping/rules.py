@@ -14,7 +14,7 @@ def rule_to_wire(rule: Rule) -> protocol_service_pb2.Rule:
         code=rule.code,
         severity=SEVERITIES[rule.severity],
         protocol_versions=rule.versions,
-        spec_url=rule.clause.at(rule.versions[-1]),
-        requirement=rule.sentence,
+        spec_url=rule.spec_url(),
+        requirement=rule.requirement,
         subjects=rule.subjects,
     )

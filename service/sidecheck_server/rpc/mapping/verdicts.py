@@ -7,7 +7,7 @@ from typing import Protocol
 from sidecheck.v1 import verdict_pb2
 
 from sidecheck_server.core.errors import RequestError
-from sidecheck_server.core.mcp.calls.replies import Reply
+from sidecheck_server.core.mcp.calls.error_responses import ErrorResponse
 from sidecheck_server.core.types import Change, Repair, Severity, Verdict, Violation
 from sidecheck_server.rpc.mapping.options import ValidationOptions
 
@@ -63,7 +63,7 @@ def skipped_to_wire(refusal: RequestError) -> verdict_pb2.Verdict:
 
 
 def verdict_to_wire(
-    verdict: Verdict, under: Under, reply: Reply, asked: ValidationOptions
+    verdict: Verdict, under: Under, reply: ErrorResponse, asked: ValidationOptions
 ) -> verdict_pb2.Verdict:
     """Return the message of a verdict, with the *reply* to give if it is invalid."""
     return verdict_pb2.Verdict(
@@ -128,5 +128,5 @@ def violation_to_wire(found: Violation) -> verdict_pb2.Violation:
         severity=SEVERITIES[found.severity],
         message=found.message,
         suggestion=found.suggestion,
-        spec_url=found.clause,
+        spec_url=found.spec_url,
     )

@@ -1,1 +1,1 @@
-"""Calls of tools and their results, and the replies to those that are invalid."""
+"""Tool calls: their ``params``, and responses to invalid calls and results."""

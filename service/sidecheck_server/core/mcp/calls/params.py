@@ -1,24 +1,33 @@
-"""Calls of tools: the ``params`` of ``tools/call``."""
+"""Checks and reads the ``params`` of ``tools/call`` requests."""
 
+import re
 from typing import Any
 
 import msgspec
 
 from sidecheck_server.core.explain.values import Values, quote
-from sidecheck_server.core.mcp.calls.members import member_text
 from sidecheck_server.core.mcp.findings import Findings
-from sidecheck_server.core.mcp.protocol_schemas import Surfaces
+from sidecheck_server.core.mcp.protocol_schemas import SchemaLookup
 from sidecheck_server.core.mcp.subjects import CallParams
 from sidecheck_server.core.mcp.typed_values import check_value
 from sidecheck_server.core.types import Violation
 
-__all__ = ["ARGUMENTS", "NAME_MISMATCH", "called_tool", "check_call", "requested_version"]
+__all__ = [
+    "ARGUMENTS",
+    "NAME_MISMATCH",
+    "called_tool_name",
+    "check_call_params",
+    "is_object_text",
+    "property_text",
+    "requested_version",
+    "with_property",
+]
 
 ARGUMENTS = "arguments"
-"""The member that is judged under the tool's input schema."""
+"""Property that is validated against the tool's input schema."""
 
 NAME_MISMATCH = "TOOL_NAME_MISMATCH"
-"""The code of the violation of params that call another tool than the caller said."""
+"""Code of the violation of params that call another tool than the expected one."""
 
 
 class _Call(msgspec.Struct):
@@ -35,13 +44,15 @@ class _Request(msgspec.Struct):
 
 _CALL = msgspec.json.Decoder(_Call)
 _REQUEST = msgspec.json.Decoder(_Request)
+_PROPERTIES = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+_OBJECT_START = re.compile(rb"[ \t\n\r]*\{")
 
 
-def called_tool(params: bytes) -> str | None:
-    """Return the name of the tool that *params*, a JSON text, call, or None if they name none.
+def called_tool_name(params: bytes) -> str | None:
+    """Return the name of the tool that the JSON text *params* calls, or None.
 
-    The caller has bounded the length.
+    The caller bounds the length.
     """
     try:
         return _CALL.decode(params).name
@@ -50,9 +61,9 @@ def called_tool(params: bytes) -> str | None:
 
 
 def requested_version(params: bytes) -> str | None:
-    """Return the protocol version that *params*, a JSON text, ask for, or None if they ask none.
+    """Return the protocol version in the ``_meta`` of the JSON text *params*, or None.
 
-    The caller has bounded the length.
+    The caller bounds the length.
     """
     try:
         return _REQUEST.decode(params).meta.version
@@ -60,30 +71,46 @@ def requested_version(params: bytes) -> str | None:
         return None
 
 
-def check_call(
-    subject: CallParams, value: Any, findings: Findings, surfaces: Surfaces
+def check_call_params(
+    subject: CallParams, value: Any, findings: Findings, schemas: SchemaLookup
 ) -> bytes | None:
-    """Add to *findings* what is wrong with *value*, the params of *subject*, but for the arguments.
+    """Add to *findings* the violations of *value*, the params of *subject*, except arguments.
 
     Returns the JSON text of the arguments, ``{}`` if there are none, or None if they are
-    no object.
+    not an object.
 
     Raises:
         Exhausted: the budget of the context is spent.
-        NotCompiledError: the schema of a type is not there yet.
+        NotCompiledError: the schema of a type is not compiled yet.
     """
-    check_value(value, "CallToolRequestParams", findings, surfaces)
+    check_value(value, "CallToolRequestParams", findings, schemas)
     if not isinstance(value, dict):
         return None
     name = value.get("name")
     if subject.tool and isinstance(name, str) and name != subject.tool:
-        findings.add(_mismatch(name, subject.tool, hide_values=findings.context.hide_values))
+        findings.add(_name_mismatch(name, subject.tool, hide_values=findings.context.hide_values))
     if ARGUMENTS not in value:
         return b"{}"
-    return member_text(subject.params, ARGUMENTS) if isinstance(value[ARGUMENTS], dict) else None
+    return property_text(subject.params, ARGUMENTS) if isinstance(value[ARGUMENTS], dict) else None
 
 
-def _mismatch(name: str, tool: str, *, hide_values: bool) -> Violation:
+def _name_mismatch(name: str, tool: str, *, hide_values: bool) -> Violation:
     found = Values(hidden=hide_values).format(name)
-    said = f"expected {quote(tool)}, the tool that the call is judged under, found {found}"
-    return Violation("/name", "", "", NAME_MISMATCH, said)
+    message = f"expected {quote(tool)}, the tool to validate against, found {found}"
+    return Violation("/name", "", "", NAME_MISMATCH, message)
+
+
+def is_object_text(text: bytes) -> bool:
+    """Return whether the JSON text *text* is an object."""
+    return _OBJECT_START.match(text) is not None
+
+
+def property_text(text: bytes, name: str) -> bytes:
+    """Return the JSON text of the property *name*, which the JSON object *text* has."""
+    return bytes(_PROPERTIES.decode(text)[name])
+
+
+def with_property(text: bytes, name: str, value: bytes) -> bytes:
+    """Return the JSON object *text* with the JSON text *value* as its property *name*."""
+    properties = _PROPERTIES.decode(text)
+    return msgspec.json.encode({**properties, name: msgspec.Raw(value)})

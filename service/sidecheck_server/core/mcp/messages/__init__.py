@@ -1,7 +1,1 @@
-"""Messages of the protocol: JSON-RPC requests, notifications and responses."""
-
-from sidecheck_server.core.mcp.messages.checking import check_messages
-from sidecheck_server.core.mcp.messages.message import Kind, Message
-from sidecheck_server.core.mcp.messages.replies import reply_to
-
-__all__ = ["Kind", "Message", "check_messages", "reply_to"]
+"""JSON-RPC messages: envelopes, checks of their contents, and error responses."""

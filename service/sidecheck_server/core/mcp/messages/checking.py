@@ -1,74 +1,225 @@
-"""Checking messages: their envelopes, and then what is in them."""
+"""Checks messages: envelope, method, params, result and error."""
 
 from typing import Any
 
 from sidecheck_server.core.budget import spend
 from sidecheck_server.core.explain.values import count_noun
+from sidecheck_server.core.mcp.context import Context, Sender
 from sidecheck_server.core.mcp.findings import Findings
-from sidecheck_server.core.mcp.messages.judging import judge_message
-from sidecheck_server.core.mcp.messages.message import Kind, Message
-from sidecheck_server.core.mcp.messages.reading import read_message
-from sidecheck_server.core.mcp.protocol_schemas import Surfaces
-from sidecheck_server.core.mcp.rules import envelope
+from sidecheck_server.core.mcp.messages.envelopes import Kind, Message, read_message
+from sidecheck_server.core.mcp.messages.method_checks import (
+    check_capabilities,
+    report_unknown_method,
+)
+from sidecheck_server.core.mcp.methods import Method, find_method
+from sidecheck_server.core.mcp.protocol_schemas import SchemaLookup
+from sidecheck_server.core.mcp.rules import envelope, errors, input_required
 from sidecheck_server.core.mcp.rules.rule import Fault
+from sidecheck_server.core.mcp.typed_values import check_value
 
 __all__ = ["check_messages"]
 
+#: The only version with batches.
 _BATCHES = "2025-03-26"
+#: First version with input-required results and result types.
+_INPUT_REQUIRED_SINCE = "2026-07-28"
+_MESSAGE_STEPS = 100
+
+# Attribute access on an enumeration takes longer than comparing.
+_REQUEST, _NOTIFICATION, _RESULT_KIND, _ERROR_KIND = (
+    Kind.REQUEST,
+    Kind.NOTIFICATION,
+    Kind.RESULT,
+    Kind.ERROR,
+)
 _RESPONSES = (Kind.RESULT, Kind.ERROR)
-# In steps.
-_MESSAGE = 100
+_PARAMS, _RESULT, _ERROR, _DATA = ("params",), ("result",), ("error",), ("data",)
 
 
 def check_messages(
-    value: Any, answers: str, findings: Findings, surfaces: Surfaces
+    value: Any, request_method: str, findings: Findings, schemas: SchemaLookup
 ) -> tuple[Message, ...]:
-    """Add to *findings* what is wrong with *value*, a message or a batch, and return its messages.
+    """Add to *findings* the violations of *value*, a message or a batch; return the messages.
 
-    *answers* is the method of the request that a response answers, or "".
+    *request_method* is the method of the request that a response belongs to, or "".
 
     Raises:
         Exhausted: the budget of the context is spent.
-        NotCompiledError: the schema of a type is not there yet.
+        NotCompiledError: the schema of a type is not compiled yet.
     """
     if type(value) is list:
-        return _batch(value, answers, findings, surfaces)
-    spend(findings.context.budget, _MESSAGE)
+        return _check_batch(value, request_method, findings, schemas)
+    spend(findings.context.budget, _MESSAGE_STEPS)
     message = read_message(value, (), findings)
-    judge_message(message, answers, findings, surfaces)
+    _check_contents(message, request_method, findings, schemas)
     return (message,)
 
 
-def _batch(
-    value: list[Any], answers: str, findings: Findings, surfaces: Surfaces
+def _check_batch(
+    value: list[Any], request_method: str, findings: Findings, schemas: SchemaLookup
 ) -> tuple[Message, ...]:
     version = findings.context.version
     if version != _BATCHES:
-        said = f"expected one message, found an array of {count_noun(len(value), 'item')}"
-        findings.tell(envelope.BATCH_UNSUPPORTED, (), Fault((), said))
+        text = f"expected one message, found an array of {count_noun(len(value), 'item')}"
+        findings.report(envelope.BATCH_UNSUPPORTED, (), Fault((), text))
         return (Message(Kind.BROKEN, (), value),)
     if not value:
-        findings.tell(envelope.BATCH_EMPTY, (), Fault((), "expected messages, found none"))
+        findings.report(envelope.BATCH_EMPTY, (), Fault((), "expected messages, found none"))
         return (Message(Kind.BROKEN, (), value),)
-    spend(findings.context.budget, _MESSAGE * len(value))
-    messages = tuple(read_message(each, (index,), findings) for index, each in enumerate(value))
-    _tell_mixed(messages, findings)
+    spend(findings.context.budget, _MESSAGE_STEPS * len(value))
+    messages = tuple(read_message(item, (index,), findings) for index, item in enumerate(value))
+    _report_mixed_batch(messages, findings)
     for message in messages:
         if message.kind is not Kind.BROKEN:
             if message.method == "initialize":
-                said = "initialize comes before any batch, alone"
-                findings.tell(envelope.BATCH_INITIALIZE, message.path, Fault(("method",), said))
-            judge_message(message, answers, findings, surfaces)
+                text = "initialize must not be part of a batch"
+                findings.report(envelope.BATCH_INITIALIZE, message.path, Fault(("method",), text))
+            _check_contents(message, request_method, findings, schemas)
     return messages
 
 
-def _tell_mixed(messages: tuple[Message, ...], findings: Findings) -> None:
-    """Tell of the first message that does not go with those before it."""
-    told = [message for message in messages if message.kind is not Kind.BROKEN]
-    for message in told:
-        if (message.kind in _RESPONSES) is not (told[0].kind in _RESPONSES):
+def _report_mixed_batch(messages: tuple[Message, ...], findings: Findings) -> None:
+    """Report the first message that may not be in a batch with those before it."""
+    readable = [message for message in messages if message.kind is not Kind.BROKEN]
+    for message in readable:
+        if (message.kind in _RESPONSES) is not (readable[0].kind in _RESPONSES):
             found = "a response" if message.kind in _RESPONSES else f"a {message.kind}"
-            others = "responses" if told[0].kind in _RESPONSES else "requests and notifications"
-            said = f"expected only {others} in this batch, found {found}"
-            findings.tell(envelope.BATCH_MIXED, message.path, Fault((), said))
+            expected = (
+                "responses" if readable[0].kind in _RESPONSES else "requests and notifications"
+            )
+            text = f"expected only {expected} in this batch, found {found}"
+            findings.report(envelope.BATCH_MIXED, message.path, Fault((), text))
             return
+
+
+def _check_contents(
+    message: Message, request_method: str, findings: Findings, schemas: SchemaLookup
+) -> None:
+    """Add to *findings* the violations of the contents of *message*."""
+    kind = message.kind
+    if kind is _REQUEST or kind is _NOTIFICATION:
+        _check_request(message, findings, schemas)
+    elif kind is _RESULT_KIND:
+        _check_result(message, request_method, findings, schemas)
+    elif kind is _ERROR_KIND:
+        _check_error(message, request_method, findings, schemas)
+
+
+def _check_request(message: Message, findings: Findings, schemas: SchemaLookup) -> None:
+    """Check a request or a notification."""
+    context = findings.context
+    name, value = message.method, message.value
+    method = find_method(name, context.version, context.sender)
+    if method is None:
+        if not report_unknown_method(message, findings):
+            return
+        # Its params may be those of the other side's method of that name.
+        method = find_method(name, context.version)
+    else:
+        check_capabilities(method, message, findings)
+    if method is None:
+        type_ = "RequestParams" if message.kind is _REQUEST else "NotificationParams"
+    else:
+        type_ = method.params
+        if method.is_request and message.kind is _NOTIFICATION:
+            text = f'missing required property "id": {name} is a request'
+            findings.report(envelope.REQUEST_WITHOUT_ID, message.path, Fault((), text, "id"))
+        if method.params_required and "params" not in value:
+            text = f'missing required property "params" of {name}'
+            findings.report(envelope.PARAMS_MISSING, message.path, Fault((), text, "params"))
+    params = value.get("params")
+    if type(params) is dict:
+        check_value(params, type_, findings, schemas, message.path + _PARAMS)
+        if (
+            method is not None
+            and not method.may_request_input
+            and context.version >= _INPUT_REQUIRED_SINCE
+        ):
+            _report_misplaced_retry(message, params, findings)
+
+
+def _report_misplaced_retry(message: Message, params: dict[str, Any], findings: Findings) -> None:
+    """Report properties of a retry in a request that is never retried."""
+    for name in ("inputResponses", "requestState"):
+        if name in params:
+            text = f"{message.method} never requests input, so it must have no {name}"
+            fault = Fault(("params", name), text)
+            findings.report(input_required.RETRY_MISPLACED, message.path, fault)
+
+
+def _check_result(
+    message: Message, request_method: str, findings: Findings, schemas: SchemaLookup
+) -> None:
+    method = _method_of_request(message, request_method, findings)
+    result = message.value["result"]
+    if type(result) is not dict or (method is not None and not method.is_request):
+        return
+    version = findings.context.version
+    type_ = "Result" if method is None or method.result is None else method.result
+    if version >= _INPUT_REQUIRED_SINCE:
+        type_ = _declared_result_type(message, method, type_, findings)
+    elif method is not None and method.needs_as_task is not None and "task" in result:
+        type_ = "CreateTaskResult"
+    check_value(result, type_, findings, schemas, message.path + _RESULT)
+
+
+def _declared_result_type(
+    message: Message, method: Method | None, type_: str, findings: Findings
+) -> str:
+    """Return the type of a result by its ``resultType``; *type_* if it is complete."""
+    result = message.value["result"]
+    declared = result.get("resultType")
+    if declared == "input_required":
+        if method is not None and not method.may_request_input:
+            text = f"{method.name} must not be answered with a request for input"
+            fault = Fault(("result", "resultType"), text)
+            findings.report(input_required.FORBIDDEN, message.path, fault)
+        return "InputRequiredResult"
+    if isinstance(declared, str) and declared != "complete":
+        return "Result"
+    if method is not None and method.may_request_input:
+        # A request for input without its type has only that fault.
+        requests_input = "inputRequests" in result or (
+            declared != "complete" and "requestState" in result
+        )
+        return "InputRequiredResult" if requests_input else type_
+    return type_
+
+
+def _check_error(
+    message: Message, request_method: str, findings: Findings, schemas: SchemaLookup
+) -> None:
+    _method_of_request(message, request_method, findings)
+    error = message.value["error"]
+    path = message.path + _ERROR
+    check_value(error, "Error", findings, schemas, path)
+    if type(error) is not dict or type(error.get("code")) is not int:
+        return
+    type_ = errors.DATA_TYPES.get((findings.context.version, error["code"]))
+    if type_ is None:
+        return
+    if "data" in error:
+        check_value(error["data"], type_, findings, schemas, path + _DATA)
+    else:
+        text = f'missing required property "data" of errors with the code {error["code"]}'
+        findings.report(errors.DATA_MISSING, path, Fault((), text, "data"))
+
+
+def _method_of_request(message: Message, request_method: str, findings: Findings) -> Method | None:
+    """Return the method of the request that *message* responds to, or None if unknown."""
+    if not request_method:
+        return None
+    context = findings.context
+    message.method = request_method
+    method = find_method(request_method, context.version, _requester(context)) or find_method(
+        request_method, context.version
+    )
+    if method is not None and not method.is_request:
+        text = f"{request_method} is a notification, which has no response"
+        findings.report(envelope.NOTIFICATION_ANSWERED, message.path, Fault((), text))
+    return method
+
+
+def _requester(context: Context) -> Sender | None:
+    """Return the sender of the request that a response belongs to, or None if unknown."""
+    return None if context.sender is None else context.sender.peer

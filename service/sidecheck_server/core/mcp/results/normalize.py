@@ -1,166 +1,224 @@
-"""From what a tool returned to a result. What is wrong with it is for the check that comes last.
+"""Normalizes tool output to a ``CallToolResult``, which the caller checks afterwards.
 
-Structured content has its JSON in a text beside it: since 2026-07-28 it must, where it is no
-object (SEP-2106), and it should, where nothing else is told (MCP 2025-06-18, server/tools,
-"Structured Content").
+Structured content is repeated as JSON in a text block: since 2026-07-28 a result MUST do so
+where the content is not an object (SEP-2106), and otherwise it SHOULD if it has no other
+content (MCP 2025-06-18, server/tools, "Structured Content").
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from types import MappingProxyType
+from typing import Any, TypeAlias
 
 import msgspec
 
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.json_values import json_equal
 from sidecheck_server.core.limits import Limits, limit_exceeded_error
-from sidecheck_server.core.mcp.calls.results import (
-    STRUCTURED_CONTENT,
-    has_structured_content,
-    objects_only,
-)
-from sidecheck_server.core.mcp.results.naming import text_of
-from sidecheck_server.core.mcp.results.returned import (
-    Content,
-    Failure,
-    Returned,
-    Value,
-    Whole,
-)
-from sidecheck_server.core.mcp.wrapping.marks import without_marks
+from sidecheck_server.core.mcp.results.check import STRUCTURED_CONTENT
+from sidecheck_server.core.mcp.versions import has_structured_content, requires_object_output
+from sidecheck_server.core.mcp.wrapping.markers import without_wrap_marker
 from sidecheck_server.core.mcp.wrapping.schemas import AdaptedSchema
 from sidecheck_server.core.payload import MalformedError, decode
 
-__all__ = ["normalized", "text_result"]
+__all__ = [
+    "Content",
+    "Failure",
+    "ToolOutput",
+    "Value",
+    "WholeResult",
+    "normalize_output",
+    "text_result",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """Data, as JSON text."""
+
+    json: bytes
+
+    @property
+    def size(self) -> int:
+        """Length of the text in bytes."""
+        return len(self.json)
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """One content block or a list of them, as JSON text."""
+
+    json: bytes
+
+    @property
+    def size(self) -> int:
+        """Length of the text in bytes."""
+        return len(self.json)
+
+
+@dataclass(frozen=True, slots=True)
+class WholeResult:
+    """A whole ``CallToolResult``, as JSON text.
+
+    Its structured content follows the canonical definition of the tool, not the form for a
+    protocol version.
+    """
+
+    json: bytes
+
+    @property
+    def size(self) -> int:
+        """Length of the text in bytes."""
+        return len(self.json)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Error message of a tool that failed."""
+
+    text: str
+
+    @property
+    def size(self) -> int:
+        """Length of the text in characters."""
+        return len(self.text)
+
+
+#: What a tool returned. The caller names the kind; it is never guessed from a value.
+ToolOutput: TypeAlias = Value | Content | WholeResult | Failure
 
 _RESULT_TYPE_SINCE = "2026-07-28"
 _COMPLETE = "complete"
 
-_READ = 16
-"""How many texts are read that may hold the structured content; it is no loss to say it twice."""
+_MAX_TEXTS_READ = 16
+"""Number of text blocks that are searched for the structured content; repeating it is safe."""
 
-#: Members that may be missing and not null; who writes them from an object of its language
-#: writes null for what is not set.
+#: Properties that may be missing but not null. Serializers of many languages write null for
+#: what is not set.
 _NEVER_NULL = ("_meta", "isError", "resultType")
 
 
-def normalized(
-    returned: Returned, output: AdaptedSchema | None, version: str, limits: Limits
+def normalize_output(
+    output: ToolOutput, schema: AdaptedSchema | None, version: str, limits: Limits
 ) -> Any:
-    """Return the result that says *returned*, decoded: an object, unless a whole is none.
+    """Return the decoded result for *output*: an object, unless a whole result is not.
 
-    *output* is the tool's output schema in its form for *version*, if there is one. Time is
-    linear in the size of *returned*.
+    *schema* is the tool's output schema adapted to *version*, if it has one. Takes time
+    linear in the size of *output*.
 
     Raises:
-        MalformedError: what was returned is not JSON.
-        Refusal: LIMIT_EXCEEDED.
+        MalformedError: *output* is not JSON.
+        RequestError: LIMIT_EXCEEDED.
     """
-    match returned:
+    match output:
         case Value(json):
-            return _of_value(_decoded(json, limits), output, version)
+            return _value_result(_decode(json, limits), schema, version)
         case Content(json):
-            content = _decoded(json, limits)
+            content = _decode(json, limits)
             return _result(content if isinstance(content, list) else [content], version)
-        case Whole(json):
-            return _of_whole(_decoded(json, limits), output, version, limits)
+        case WholeResult(json):
+            return _complete_result(_decode(json, limits), schema, version, limits)
         case Failure(text):
-            return {**_result([_text(text)], version), "isError": True}
+            return {**_result([_text_block(text)], version), "isError": True}
 
 
 def text_result(result: dict[str, Any]) -> dict[str, Any]:
-    """Return *result*, a valid one, in the text contract.
+    """Return the valid *result* in the text profile.
 
-    It has one text, the blocks of the content below each other; what is no text is named. A
-    result that keeps the contract already, but for its type, stays as it is.
+    It has one text with a line for each content block; blocks that are not text are
+    described. A result that already has the profile, apart from its type, is unchanged.
     """
-    failed, content = result.get("isError", False), result["content"]
-    if not _keeps_text_contract(result):
-        content = [_text("\n".join(text_of(block) for block in content))]
-    return {"content": content, "isError": failed}
+    is_error, content = result.get("isError", False), result["content"]
+    if not _has_text_profile(result):
+        content = [_text_block("\n".join(_describe_block(block) for block in content))]
+    return {"content": content, "isError": is_error}
 
 
-def _keeps_text_contract(result: dict[str, Any]) -> bool:
-    """Return whether *result*, but for its type, keeps the text contract."""
+def _has_text_profile(result: dict[str, Any]) -> bool:
+    """Return whether *result*, apart from its type, has the text profile."""
     return result.keys() - {"resultType"} == {"content", "isError"} and all(
         block.keys() == {"type", "text"} and block["type"] == "text" for block in result["content"]
     )
 
 
-def _decoded(text: bytes, limits: Limits) -> Any:
+def _decode(text: bytes, limits: Limits) -> Any:
     if len(text) > limits.payload_bytes:
         raise limit_exceeded_error(
-            "payload_bytes", limits.payload_bytes, "what was returned", len(text)
+            "payload_bytes", limits.payload_bytes, "the tool output", len(text)
         )
     return decode(text, max_depth=limits.payload_depth)
 
 
-def _of_value(value: Any, output: AdaptedSchema | None, version: str) -> dict[str, Any]:
-    if output is not None:
-        structured = {output.box: value} if output.box else value
+def _value_result(value: Any, schema: AdaptedSchema | None, version: str) -> dict[str, Any]:
+    if schema is not None:
+        structured = {schema.wrapped_property: value} if schema.wrapped_property else value
     elif isinstance(value, str) or value is None or not _may_be_structured(value, version):
-        return _result(_said(value), version)
+        return _result(_unstructured_content(value), version)
     else:
         structured = value
-    return {**_result([_text(_json(structured))], version), STRUCTURED_CONTENT: structured}
+    return {**_result([_text_block(_json(structured))], version), STRUCTURED_CONTENT: structured}
 
 
 def _may_be_structured(value: Any, version: str) -> bool:
-    """Return whether *value* may be structured content without an output schema."""
+    """Return whether *value* may be structured content of a tool without output schema."""
     return has_structured_content(version) and (
-        isinstance(value, dict) or not objects_only(version)
+        isinstance(value, dict) or not requires_object_output(version)
     )
 
 
-def _said(value: Any) -> list[Any]:
-    """Return the content that says *value* where nothing structured does."""
+def _unstructured_content(value: Any) -> list[Any]:
+    """Return the content blocks that represent *value* without structured content."""
     if value is None:
         return []
-    return [_text(value if isinstance(value, str) else _json(value))]
+    return [_text_block(value if isinstance(value, str) else _json(value))]
 
 
-def _of_whole(value: Any, output: AdaptedSchema | None, version: str, limits: Limits) -> Any:
+def _complete_result(value: Any, schema: AdaptedSchema | None, version: str, limits: Limits) -> Any:
+    """Return the result *value* with what *version* and the adapted *schema* need."""
     if not isinstance(value, dict):
         return value
-    absent: tuple[str, ...] = _NEVER_NULL
-    if objects_only(version) or not has_structured_content(version):
-        absent = (*absent, STRUCTURED_CONTENT)
-    result = {k: v for k, v in value.items() if k not in absent or v is not None}
-    result = _typed(result, version)
+    dropped_nulls: tuple[str, ...] = _NEVER_NULL
+    if requires_object_output(version) or not has_structured_content(version):
+        dropped_nulls = (*dropped_nulls, STRUCTURED_CONTENT)
+    result = {k: v for k, v in value.items() if k not in dropped_nulls or v is not None}
+    result = _with_type(result, version)
     if STRUCTURED_CONTENT not in result or result.get("resultType", _COMPLETE) != _COMPLETE:
         return result
-    natural = result[STRUCTURED_CONTENT]
-    if output is not None and result.get("isError") is not True:
-        _restructure(result, output)
+    canonical = result[STRUCTURED_CONTENT]
+    if schema is not None and result.get("isError") is not True:
+        _adapt_content(result, schema)
     structured = result[STRUCTURED_CONTENT]
     content = result.setdefault("content", [])
     if isinstance(content, list) and (
         not content
-        or not (isinstance(natural, dict) or _is_told((natural, structured), content, limits))
+        or not (
+            isinstance(canonical, dict) or _has_json_text((canonical, structured), content, limits)
+        )
     ):
-        result["content"] = [*content, _text(_json(structured))]
+        result["content"] = [*content, _text_block(_json(structured))]
     if not has_structured_content(version):
         del result[STRUCTURED_CONTENT]
     return result
 
 
-def _restructure(result: dict[str, Any], output: AdaptedSchema) -> None:
-    """Give the structured content of *result*, that of the definition, the form of *output*."""
+def _adapt_content(result: dict[str, Any], schema: AdaptedSchema) -> None:
+    """Adapt the structured content of *result* as *schema* was adapted."""
     structured = result[STRUCTURED_CONTENT]
-    if output.taken_out_of:
-        if isinstance(structured, dict) and output.taken_out_of in structured:
-            result[STRUCTURED_CONTENT] = structured[output.taken_out_of]
+    if schema.unwrapped_property:
+        if isinstance(structured, dict) and schema.unwrapped_property in structured:
+            result[STRUCTURED_CONTENT] = structured[schema.unwrapped_property]
         meta = result.get("_meta")
         if isinstance(meta, dict):
-            result["_meta"] = without_marks(meta)
+            result["_meta"] = without_wrap_marker(meta)
             if not result["_meta"]:
                 del result["_meta"]
-    elif output.box and not output.boxed_before:
-        result[STRUCTURED_CONTENT] = {output.box: structured}
+    elif schema.wrapped_property and not schema.was_wrapped:
+        result[STRUCTURED_CONTENT] = {schema.wrapped_property: structured}
 
 
-def _typed(result: dict[str, Any], version: str) -> dict[str, Any]:
-    """Return *result* with the type that *version* wants, or without one that it has not."""
+def _with_type(result: dict[str, Any], version: str) -> dict[str, Any]:
+    """Return *result* with a ``resultType`` if *version* has it, and otherwise without."""
     if version >= _RESULT_TYPE_SINCE:
         return result if "resultType" in result else {"resultType": _COMPLETE, **result}
     if result.get("resultType") == _COMPLETE:
@@ -168,11 +226,11 @@ def _typed(result: dict[str, Any], version: str) -> dict[str, Any]:
     return result
 
 
-def _is_told(values: Iterable[Any], content: list[Any], limits: Limits) -> bool:
-    """Return whether a text of *content* is the JSON of one of *values*."""
+def _has_json_text(values: Iterable[Any], content: list[Any], limits: Limits) -> bool:
+    """Return whether a text block of *content* is the JSON of one of *values*."""
     values = tuple(values)
-    texts = islice(_texts(content), _READ)
-    return any(_says(text, values, limits) for text in texts)
+    texts = islice(_texts(content), _MAX_TEXTS_READ)
+    return any(_is_json_of(text, values, limits) for text in texts)
 
 
 def _texts(content: list[Any]) -> Iterator[str]:
@@ -183,21 +241,75 @@ def _texts(content: list[Any]) -> Iterator[str]:
                 yield text
 
 
-def _says(text: str, values: tuple[Any, ...], limits: Limits) -> bool:
+def _is_json_of(text: str, values: tuple[Any, ...], limits: Limits) -> bool:
     try:
-        found = decode(text.encode(), max_depth=limits.payload_depth, max_violations=1)
+        decoded = decode(text.encode(), max_depth=limits.payload_depth, max_violations=1)
     except (MalformedError, RequestError):
         return False
-    return any(json_equal(found, value) for value in values)
+    return any(json_equal(decoded, value) for value in values)
 
 
 def _result(content: list[Any], version: str) -> dict[str, Any]:
-    return _typed({"content": content}, version)
+    return _with_type({"content": content}, version)
 
 
-def _text(text: str) -> dict[str, Any]:
+def _text_block(text: str) -> dict[str, Any]:
     return {"type": "text", "text": text}
 
 
 def _json(value: Any) -> str:
     return msgspec.json.encode(value).decode()
+
+
+def _describe_block(block: Mapping[str, Any]) -> str:
+    """Return the text of the valid *block*, or a description in brackets."""
+    return _DESCRIPTIONS.get(block["type"], _describe_unknown)(block)
+
+
+def _text_of(block: Mapping[str, Any]) -> str:
+    return str(block["text"])
+
+
+def _describe_media(block: Mapping[str, Any]) -> str:
+    noun = "An image" if block["type"] == "image" else "Audio"
+    return _in_brackets(noun, block["mimeType"], _decoded_size(block["data"]))
+
+
+def _describe_link(block: Mapping[str, Any]) -> str:
+    name = block.get("title") or block["name"]
+    noun = f"The resource {block['uri']}, {name}"
+    return _in_brackets(noun, block.get("mimeType"), block.get("size"))
+
+
+def _describe_resource(block: Mapping[str, Any]) -> str:
+    contents = block["resource"]
+    if "text" in contents:
+        return str(contents["text"])
+    noun = f"The resource {contents['uri']}"
+    return _in_brackets(noun, contents.get("mimeType"), _decoded_size(contents["blob"]))
+
+
+def _describe_unknown(block: Mapping[str, Any]) -> str:
+    return f"[Content of the type {block['type']}, which is not text]"
+
+
+_DESCRIPTIONS: Mapping[str, Callable[[Mapping[str, Any]], str]] = MappingProxyType(
+    {
+        "text": _text_of,
+        "image": _describe_media,
+        "audio": _describe_media,
+        "resource_link": _describe_link,
+        "resource": _describe_resource,
+    }
+)
+
+
+def _in_brackets(noun: str, media_type: str | None, size: float | None) -> str:
+    bytes_ = "" if size is None else f"{size:,} bytes" if size != 1 else "1 byte"
+    facts = ", ".join(fact for fact in (media_type or "", bytes_) if fact)
+    return f"[{noun}{f' ({facts})' if facts else ''}, which is not text]"
+
+
+def _decoded_size(data: str) -> int:
+    """Return the number of bytes that the base64 text *data* encodes."""
+    return max(len(data) * 3 // 4 - data[-2:].count("="), 0)

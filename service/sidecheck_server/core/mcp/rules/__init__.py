@@ -1,1 +1,1 @@
-"""The rules of the protocol: data and small functions, each with the clause it comes from."""
+"""Rules of the specification, one module for each feature, and their visitors."""

@@ -1,4 +1,4 @@
-"""Hints for caching, where results should have none; their types are a matter of shape."""
+"""Caching hints."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -14,15 +14,15 @@ __all__ = ["RULES"]
     "CACHE_HINT_MISPLACED",
     severity=Severity.WARNING,
     clause=Clause("server/utilities/caching", "cacheable-results"),
-    sentence="A result that asks for input is not to be cached, and carries no caching hints.",
+    requirement="A result that requests input is not cacheable and SHOULD NOT have caching hints.",
     on="InputRequiredResult",
     since="2026-07-28",
 )
-def _misplaced(value: Any, _context: Context) -> Iterator[Fault]:
+def _misplaced_hint(value: Any, _context: Context) -> Iterator[Fault]:
     if isinstance(value, dict):
         for name in ("ttlMs", "cacheScope"):
             if name in value:
-                yield Fault((name,), f"{name} on a result that asks for input says nothing")
+                yield Fault((name,), f"{name} has no effect on a result that requests input")
 
 
-RULES: tuple[Rule, ...] = (_misplaced,)
+RULES: tuple[Rule, ...] = (_misplaced_hint,)

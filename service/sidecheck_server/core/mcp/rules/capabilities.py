@@ -1,4 +1,4 @@
-"""What was declared: methods that need a capability, and the names of extensions."""
+"""Capabilities and extensions."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -26,7 +26,7 @@ _NEGOTIATION = Clause("basic/utilities/tasks", "capability-negotiation")
 
 
 def is_declared(capabilities: Mapping[str, Any], path: str) -> bool:
-    """Return whether *capabilities* have what stands at *path*, its names joined by dots."""
+    """Return whether *capabilities* declare the capability *path*, names joined by dots."""
     value: Any = capabilities
     for name in path.split("."):
         if not isinstance(value, dict):
@@ -36,7 +36,7 @@ def is_declared(capabilities: Mapping[str, Any], path: str) -> bool:
 
 
 def declared_by_client(context: Context) -> dict[str, Any] | None:
-    """Return what the client declared: with the request that is answered, or else before."""
+    """Return what the client declared in the request of a result, or else before."""
     meta = context.request.get("_meta") if isinstance(context.request, dict) else None
     if isinstance(meta, dict):
         declared = meta.get("io.modelcontextprotocol/clientCapabilities")
@@ -49,7 +49,7 @@ UNDECLARED_EARLY = Rule(
     "CAPABILITY_UNDECLARED_EARLY",
     Severity.WARNING,
     _OPERATION,
-    "Only capabilities that were negotiated are used, which is only recommended until 2025-03-26.",
+    "A peer SHOULD NOT use capabilities that were not negotiated. (Since 2025-06-18: MUST NOT.)",
     ("JSONRPCMessage",),
     until="2025-03-26",
 )
@@ -61,7 +61,7 @@ UNDECLARED = Rule(
         "methodnotfounderror",
         before=((_TASKS, "basic/lifecycle", "operation"),),
     ),
-    "Only capabilities that were declared are used.",
+    "A peer MUST NOT use capabilities that were not declared.",
     ("JSONRPCMessage",),
     since="2025-06-18",
 )
@@ -69,7 +69,7 @@ TASK_TO_SERVER = Rule(
     "TASK_CAPABILITY_UNDECLARED",
     Severity.ERROR,
     Clause("basic/utilities/tasks", "tool-level-negotiation"),
-    "A tool is called as a task only if the server declared `tasks.requests.tools.call`.",
+    "A tool MUST NOT be called as a task unless the server declared `tasks.requests.tools.call`.",
     ("JSONRPCMessage",),
     since=_TASKS,
     until=_TASKS,
@@ -78,7 +78,7 @@ TASK_TO_CLIENT = Rule(
     "TASK_CAPABILITY_UNDECLARED_BY_CLIENT",
     Severity.WARNING,
     _NEGOTIATION,
-    "Sampling and elicitation are asked for as tasks only if the client declared that it can.",
+    "Sampling and elicitation SHOULD be requested as tasks only if the client declared it.",
     ("JSONRPCMessage",),
     since=_TASKS,
     until=_TASKS,
@@ -89,7 +89,7 @@ TASK_TO_CLIENT = Rule(
     "EXTENSION_ID",
     severity=Severity.ERROR,
     clause=Clause("basic/versioning", "extension-negotiation"),
-    sentence="The identifier of an extension is a key as in `_meta`, with a prefix.",
+    requirement="The identifier of an extension MUST be a key as in `_meta`, with a prefix.",
     on=("ClientCapabilities", "ServerCapabilities"),
     since="2026-07-28",
 )

@@ -1,4 +1,4 @@
-"""All rules."""
+"""All rules, by group and by code."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -6,34 +6,27 @@ from types import MappingProxyType
 from sidecheck_server.core.mcp.rules import (
     caching,
     capabilities,
-    completions,
     content,
-    deprecations,
     elicitation,
     elicitation_fields,
-    elicitation_options,
     elicitation_results,
     elicitation_urls,
     envelope,
     errors,
+    features,
     headers,
     icons,
     input_required,
     metadata,
-    methods,
     names,
-    results,
-    roots,
     sampling,
     sampling_history,
     sampling_results,
-    schema_errors,
-    schema_warnings,
     sessions,
-    shapes,
-    tasks,
-    texts,
+    tool_schemas,
     tools,
+    tracing,
+    values,
 )
 from sidecheck_server.core.mcp.rules.rule import Rule
 
@@ -42,40 +35,33 @@ __all__ = ["CATALOGUE", "GROUPS", "RULES"]
 _MODULES = (
     caching,
     capabilities,
-    completions,
     content,
-    deprecations,
     elicitation,
     elicitation_fields,
-    elicitation_options,
     elicitation_results,
     elicitation_urls,
     envelope,
     errors,
+    features,
     headers,
     icons,
     input_required,
     metadata,
-    methods,
     names,
-    results,
-    roots,
     sampling,
     sampling_history,
     sampling_results,
-    schema_errors,
-    schema_warnings,
     sessions,
-    shapes,
-    tasks,
-    texts,
+    tool_schemas,
     tools,
+    tracing,
+    values,
 )
 
 GROUPS: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
     {(module.__doc__ or "").partition("\n")[0].rstrip("."): module.RULES for module in _MODULES}
 )
-"""All rules, by what they are about."""
+"""Rules by group; the first line of a module's docstring is the title of its group."""
 
 RULES: tuple[Rule, ...] = tuple(rule for rules in GROUPS.values() for rule in rules)
 """All rules."""

@@ -1,4 +1,4 @@
-"""Content: images, audio, and resources, whole or linked."""
+"""Content blocks and resources."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -7,9 +7,8 @@ from sidecheck_server.core.budget import spend
 from sidecheck_server.core.explain.values import Values
 from sidecheck_server.core.formats.uris import is_uri
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.encodings import base64_fault, is_media_type
 from sidecheck_server.core.mcp.rules.rule import Check, Clause, Fault, Rule, rule
-from sidecheck_server.core.mcp.timestamps import is_iso_8601
+from sidecheck_server.core.mcp.text_encodings import base64_fault, is_iso_8601, is_media_type
 from sidecheck_server.core.types import Severity
 
 __all__ = ["RULES"]
@@ -19,30 +18,30 @@ _AUDIO = Clause("server/prompts", "audio-content")
 _EMBEDDED = Clause("server/prompts", "embedded-resources")
 
 
-def _text(content: Any, member: str) -> str | None:
-    value = content.get(member) if isinstance(content, dict) else None
+def _text_property(content: Any, name: str) -> str | None:
+    value = content.get(name) if isinstance(content, dict) else None
     return value if isinstance(value, str) else None
 
 
-def _encoded(member: str) -> Check:
-    """Return the check that *member* is base64."""
+def _base64_check(name: str) -> Check:
+    """Return a check that the property *name* is base64."""
 
     def check(content: Any, context: Context) -> Iterable[Fault]:
-        data = _text(content, member)
+        data = _text_property(content, name)
         fault = "" if data is None else base64_fault(data, context.budget)
         if not fault:
             return ()
-        return (Fault((member,), f"{member} must be base64 (RFC 4648, section 4); {fault}"),)
+        return (Fault((name,), f"{name} must be base64 (RFC 4648, section 4); {fault}"),)
 
     return check
 
 
-def _typed(content: Any, context: Context) -> Iterator[Fault]:
-    kind = _text(content, "mimeType")
-    if kind is not None and not is_media_type(kind):
-        found = Values(hidden=context.hide_values).describe(kind)
+def _media_type(content: Any, context: Context) -> Iterator[Fault]:
+    media_type = _text_property(content, "mimeType")
+    if media_type is not None and not is_media_type(media_type):
+        found = Values(hidden=context.hide_values).describe(media_type)
         yield Fault(
-            ("mimeType",), f"mimeType must be type/subtype such as image/png; found {found}"
+            ("mimeType",), f"mimeType must be a media type such as image/png; found {found}"
         )
 
 
@@ -50,55 +49,55 @@ _image_data = rule(
     "IMAGE_DATA",
     severity=Severity.ERROR,
     clause=_IMAGE,
-    sentence="The data of an image is base64.",
+    requirement="The data of an image MUST be base64.",
     on="ImageContent",
-)(_encoded("data"))
+)(_base64_check("data"))
 
 _image_type = rule(
     "IMAGE_MIME_TYPE",
     severity=Severity.ERROR,
     clause=_IMAGE,
-    sentence="The mimeType of an image is a media type.",
+    requirement="The mimeType of an image MUST be a media type.",
     on="ImageContent",
-)(_typed)
+)(_media_type)
 
 _audio_data = rule(
     "AUDIO_DATA",
     severity=Severity.ERROR,
     clause=_AUDIO,
-    sentence="The data of audio is base64.",
+    requirement="The data of audio MUST be base64.",
     on="AudioContent",
     since="2025-03-26",
-)(_encoded("data"))
+)(_base64_check("data"))
 
 _audio_type = rule(
     "AUDIO_MIME_TYPE",
     severity=Severity.ERROR,
     clause=_AUDIO,
-    sentence="The mimeType of audio is a media type.",
+    requirement="The mimeType of audio MUST be a media type.",
     on="AudioContent",
     since="2025-03-26",
-)(_typed)
+)(_media_type)
 
 _blob_data = rule(
     "BLOB_DATA",
     severity=Severity.ERROR,
     clause=Clause("server/resources", "security-considerations"),
-    sentence="The blob of a resource is base64.",
+    requirement="The blob of a resource MUST be base64.",
     on="BlobResourceContents",
-)(_encoded("blob"))
+)(_base64_check("blob"))
 
 
 @rule(
     "RESOURCE_TEXT_AND_BLOB",
     severity=Severity.ERROR,
     clause=_EMBEDDED,
-    sentence="A resource has either text or a blob, not both.",
+    requirement="A resource MUST have either text or a blob, and not both.",
     on=("TextResourceContents", "BlobResourceContents"),
 )
-def _one_of_both(resource: Any, _context: Context) -> Iterable[Fault]:
+def _text_or_blob(resource: Any, _context: Context) -> Iterable[Fault]:
     if isinstance(resource, dict) and "text" in resource and "blob" in resource:
-        return (Fault((), "a resource must have either text or blob; this one has both"),)
+        return (Fault((), "a resource must have either text or blob, found both"),)
     return ()
 
 
@@ -106,29 +105,29 @@ def _one_of_both(resource: Any, _context: Context) -> Iterable[Fault]:
     "RESOURCE_URI",
     severity=Severity.ERROR,
     clause=_EMBEDDED,
-    sentence="The uri of a resource is a URI: it has a scheme and keeps the grammar of RFC 3986.",
+    requirement="The uri of a resource MUST be a URI of RFC 3986, with a scheme.",
     on=("TextResourceContents", "BlobResourceContents", "ResourceLink", "Resource"),
 )
-def _identified(resource: Any, context: Context) -> Iterable[Fault]:
-    uri = _text(resource, "uri")
+def _resource_uri(resource: Any, context: Context) -> Iterable[Fault]:
+    uri = _text_property(resource, "uri")
     if uri is None:
         return ()
     spend(context.budget, min(len(uri), 1 << 16) // 8 + 40)
     if is_uri(uri):
         return ()
     found = Values(hidden=context.hide_values).describe(uri)
-    said = f"uri must be a URI (RFC 3986) such as file:///a.txt; found {found}"
-    return (Fault(("uri",), said),)
+    message = f"uri must be a URI (RFC 3986) such as file:///a.txt; found {found}"
+    return (Fault(("uri",), message),)
 
 
 @rule(
     "PROMPT_RESOURCE_MIME_TYPE",
     severity=Severity.ERROR,
     clause=_EMBEDDED,
-    sentence="A resource that is embedded in a message of a prompt has a mimeType.",
+    requirement="A resource that is embedded in a prompt message MUST have a mimeType.",
     on="PromptMessage",
 )
-def _typed_in_prompts(message: Any, _context: Context) -> Iterator[Fault]:
+def _prompt_resource_media_type(message: Any, _context: Context) -> Iterator[Fault]:
     content = message.get("content") if isinstance(message, dict) else None
     if not isinstance(content, dict) or content.get("type") != "resource":
         return
@@ -136,7 +135,7 @@ def _typed_in_prompts(message: Any, _context: Context) -> Iterator[Fault]:
     if isinstance(resource, dict) and "mimeType" not in resource:
         yield Fault(
             ("content", "resource"),
-            "a resource in a prompt must have a mimeType, and this one has none",
+            "a resource in a prompt must have a mimeType",
         )
 
 
@@ -144,17 +143,18 @@ def _typed_in_prompts(message: Any, _context: Context) -> Iterator[Fault]:
     "ANNOTATIONS_LAST_MODIFIED",
     severity=Severity.WARNING,
     clause=Clause("schema", "annotations"),
-    sentence="lastModified is a date or a date and time of ISO 8601.",
+    requirement="lastModified SHOULD be an ISO 8601 date or date and time.",
     on="Annotations",
     since="2025-06-18",
 )
-def _dated(annotations: Any, context: Context) -> Iterator[Fault]:
-    moment = _text(annotations, "lastModified")
-    if moment is not None and not is_iso_8601(moment):
-        found = Values(hidden=context.hide_values).describe(moment)
+def _last_modified(annotations: Any, context: Context) -> Iterator[Fault]:
+    timestamp = _text_property(annotations, "lastModified")
+    if timestamp is not None and not is_iso_8601(timestamp):
+        found = Values(hidden=context.hide_values).describe(timestamp)
         yield Fault(
             ("lastModified",),
-            f"lastModified must be of ISO 8601 such as 2025-01-12T15:00:58Z; found {found}",
+            f"lastModified should be an ISO 8601 timestamp such as 2025-01-12T15:00:58Z; found "
+            f"{found}",
         )
 
 
@@ -164,8 +164,8 @@ RULES: tuple[Rule, ...] = (
     _audio_data,
     _audio_type,
     _blob_data,
-    _one_of_both,
-    _identified,
-    _typed_in_prompts,
-    _dated,
+    _text_or_blob,
+    _resource_uri,
+    _prompt_resource_media_type,
+    _last_modified,
 )

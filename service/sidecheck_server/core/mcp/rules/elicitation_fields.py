@@ -1,8 +1,8 @@
-"""Fields of a form: the keywords that each kind has, and how they go together.
+"""Fields of elicitation forms.
 
-What no answer could fulfil, and what makes a JSON Schema invalid, is an error. A default
-that the field refuses is a warning, since JSON Schema recommends otherwise and no more;
-so is one where the version has none, since it changes no answer.
+Faults that leave no valid response, or make a JSON Schema invalid, are errors. A default that
+the field does not admit is a warning, as JSON Schema only recommends otherwise; so is a
+default in a version that has none, since it changes no response.
 """
 
 from collections.abc import Iterator
@@ -16,129 +16,96 @@ from sidecheck_server.core.formats.uris import is_uri
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules.elicitation_grammar import (
     REQUESTED_SCHEMA,
-    Reading,
+    FormField,
     is_integer,
+    is_plain_field,
     nearest_keyword,
     options_of,
     read_field,
-    sound_field,
+    valid_field,
 )
-from sidecheck_server.core.mcp.rules.elicitation_ordinary import is_ordinary_field
-from sidecheck_server.core.mcp.rules.rule import Fault, Path, Rule, rule, sparing
+from sidecheck_server.core.mcp.rules.rule import Check, Fault, Path, Rule
 from sidecheck_server.core.types import Severity
 
 __all__ = ["RULES"]
 
 _SINCE = "2025-06-18"
 _MODES = "2025-11-25"
-_FIELD = "PrimitiveSchemaDefinition"
 
 _FORMATS = {"email": is_email, "uri": is_uri, "date": is_date, "date-time": is_date_time}
 _BOUNDS = (("minLength", "maxLength"), ("minimum", "maximum"), ("minItems", "maxItems"))
 
 _KEYWORD = 120
-"""The steps that telling a keyword takes."""
+"""Steps to report a keyword."""
 
 
-@rule(
-    "ELICITATION_DEFAULT_EARLY",
-    severity=Severity.WARNING,
-    clause=REQUESTED_SCHEMA,
-    sentence="Only booleans have a default, which 2025-11-25 gave to all fields. It changes no "
-    "answer, and generators of schemas write it, so this is no error.",
-    on=_FIELD,
-    since=_SINCE,
-    until=_SINCE,
-)
-def _default_early(value: Any, context: Context) -> Iterator[Fault]:
-    reading = read_field(value, context)
-    if reading is None or "default" not in value or "default" in reading.form.keywords:
+def _early_default(value: Any, context: Context) -> Iterator[Fault]:
+    field = read_field(value, context)
+    if field is None or "default" not in value or "default" in field.kind.keywords:
         return
-    if reading.published:
-        said = f"{reading.form.what} should have no default in {context.version}"
-        yield Fault(("default",), said)
+    if field.published:
+        message = f"{field.kind.description} should have no default in {context.version}"
+        yield Fault(("default",), message)
 
 
-@rule(
-    "ELICITATION_FIELD_KEYWORD",
-    severity=Severity.ERROR,
-    clause=REQUESTED_SCHEMA,
-    sentence=(
-        "A field of a form has only the keywords of its kind: the schema is restricted to "
-        "strings, numbers, booleans and selects as the specification lists them."
-    ),
-    on=_FIELD,
-    since=_SINCE,
-)
 def _field_keyword(value: Any, context: Context) -> Iterator[Fault]:
-    reading = read_field(value, context)
-    if reading is None:
+    field = read_field(value, context)
+    if field is None:
         return
     for name in value:
-        # If the published schema refuses the field, then for a keyword that it knows.
-        if name in reading.form.keywords or (not reading.published and name in reading.known):
+        # A field that the published schema rejects may be rejected for a keyword it knows.
+        if name in field.kind.keywords or (not field.published and name in field.known):
             continue
-        if name == "default" and _default_early.holds_in(context.version):
+        if name == "default" and context.version == _SINCE:
             continue
-        yield _unknown(name, reading, (name,), tuple(reading.form.keywords), context)
-    if reading.sound and "items" in reading.form.needed:
-        yield from _unknown_in_items(reading, context)
+        yield _unknown_keyword(name, field, (name,), tuple(field.kind.keywords), context)
+    if field.valid and "items" in field.kind.required:
+        yield from _item_keywords(field, context)
 
 
-def _unknown_in_items(reading: Reading, context: Context) -> Iterator[Fault]:
-    items = reading.field["items"]
+def _item_keywords(field: FormField, context: Context) -> Iterator[Fault]:
+    items = field.schema["items"]
     known = ("type", "enum") if "enum" in items else ("anyOf",)
     for name in items:
         if name not in known:
-            yield _unknown(name, reading, ("items", name), known, context)
+            yield _unknown_keyword(name, field, ("items", name), known, context)
 
 
-def _unknown(
-    name: str, reading: Reading, path: Path, known: tuple[str, ...], context: Context
+def _unknown_keyword(
+    name: str, field: FormField, path: Path, known: tuple[str, ...], context: Context
 ) -> Fault:
     spend(context.budget, _KEYWORD)
-    what = Values(hidden=context.hide_values).property_named(name, "keyword")
-    where = "the items of " if len(path) > 1 else ""
-    has = join_phrase([quote(each) for each in known], "and")
-    near = nearest_keyword(name, known, context)
-    return Fault(path, f"{where}{reading.form.what} cannot have the {what}; known are {has}", near)
+    shown = Values(hidden=context.hide_values).property_named(name, "keyword")
+    owner = f"the items of {field.kind.description}" if len(path) > 1 else field.kind.description
+    expected = join_phrase([quote(keyword) for keyword in known], "and")
+    message = f"{owner} cannot have the {shown}; expected {expected}"
+    return Fault(path, message, nearest_keyword(name, known, context))
 
 
-@rule(
-    "ELICITATION_FIELD_VALUE",
-    severity=Severity.ERROR,
-    clause=REQUESTED_SCHEMA,
-    sentence=(
-        "What stands under a keyword of a field is what the kind of the field asks for: the "
-        "values of a select are strings, also where the published schema reads it as a plain "
-        "string and lets anything through."
-    ),
-    on=_FIELD,
-    since=_SINCE,
-)
 def _field_value(value: Any, context: Context) -> Iterator[Fault]:
-    reading = read_field(value, context)
-    if reading is None or not reading.published or reading.sound:
+    field = read_field(value, context)
+    if field is None or not field.published or field.valid:
         return
     values = Values(hidden=context.hide_values)
-    for name, may_be in reading.form.keywords.items():
-        if name in value and not may_be(value[name]):
-            yield _ill_formed(name, value[name], reading, values)
+    for name, is_valid in field.kind.keywords.items():
+        if name in value and not is_valid(value[name]):
+            yield _invalid_value(name, value[name], field, values)
 
 
-def _ill_formed(name: str, value: Any, reading: Reading, values: Values) -> Fault:
+def _invalid_value(name: str, value: Any, field: FormField, values: Values) -> Fault:
     if name in ("enum", "enumNames") and isinstance(value, list):
-        index = next(i for i, each in enumerate(value) if not isinstance(each, str))
+        index = next(i for i, item in enumerate(value) if not isinstance(item, str))
         found = values.describe(value[index])
         return Fault((name, index), f"the values of a select must be strings, found {found}")
     if name == "oneOf" and isinstance(value, list):
-        index = next(i for i, each in enumerate(value) if not _is_option(each))
-        return Fault(
-            (name, index),
+        index = next(i for i, option in enumerate(value) if not _is_option(option))
+        message = (
             'an option must be an object with the strings "const" and "title", '
-            f"found {values.describe(value[index])}",
+            f"found {values.describe(value[index])}"
         )
-    return Fault((name,), f'"{name}" of {reading.form.what} cannot be {values.describe(value)}')
+        return Fault((name, index), message)
+    message = f'"{name}" of {field.kind.description} cannot be {values.describe(value)}'
+    return Fault((name,), message)
 
 
 def _is_option(value: Any) -> bool:
@@ -147,89 +114,201 @@ def _is_option(value: Any) -> bool:
     )
 
 
-@rule(
-    "ELICITATION_FIELD_BOUNDS",
-    severity=Severity.ERROR,
-    clause=REQUESTED_SCHEMA,
-    sentence="Bounds of a field admit some answer: none is negative where things are counted, "
-    "and no least is larger than the most.",
-    on=_FIELD,
-    since=_SINCE,
-)
 def _field_bounds(value: Any, context: Context) -> Iterator[Fault]:
-    reading = sound_field(value, context)
-    if reading is None:
+    field = valid_field(value, context)
+    if field is None:
         return
     plain = Values(hidden=context.hide_values).format
-    for least, most in _BOUNDS:
-        if least not in reading.form.keywords:
+    for lower, upper in _BOUNDS:
+        if lower not in field.kind.keywords:
             continue
         negative = [
             name
-            for name in (least, most)
-            if least != "minimum" and name in value and value[name] < 0
+            for name in (lower, upper)
+            if lower != "minimum" and name in value and value[name] < 0
         ]
         for name in negative:
             yield Fault((name,), f'"{name}" must not be negative, found {plain(value[name])}')
-        if not negative and least in value and most in value and value[least] > value[most]:
-            yield Fault(
-                (least,),
-                f'"{least}" must not be larger than "{most}", '
-                f"found {plain(value[least])} and {plain(value[most])}: no answer fits",
+        if not negative and lower in value and upper in value and value[lower] > value[upper]:
+            message = (
+                f'"{lower}" must not be larger than "{upper}", '
+                f"found {plain(value[lower])} and {plain(value[upper])}"
             )
+            yield Fault((lower,), message)
 
 
-@rule(
-    "ELICITATION_DEFAULT",
-    severity=Severity.WARNING,
-    clause=REQUESTED_SCHEMA,
-    sentence="The default of a field is an answer that the field admits: clients put it into "
-    "the form.",
-    on=_FIELD,
-    since=_MODES,
-)
 def _default(value: Any, context: Context) -> Iterator[Fault]:
-    reading = sound_field(value, context)
-    if reading is None or "default" not in value:
+    field = valid_field(value, context)
+    if field is None or "default" not in value:
         return
     found = Values(hidden=context.hide_values).describe(value["default"])
-    wrong = _refused(value["default"], reading, context)
-    if wrong:
-        yield Fault(("default",), f"the default should be {wrong}, found {found}")
+    expected = _expected_default(value["default"], field, context)
+    if expected:
+        yield Fault(("default",), f"the default should be {expected}, found {found}")
 
 
-def _refused(default: Any, reading: Reading, context: Context) -> str:
+def _expected_default(default: Any, field: FormField, context: Context) -> str:
     """Return what *default* should be, or "" if the field admits it."""
-    field = reading.field
-    found = options_of(reading, context)
-    if found is not None:
-        options, _ = found
+    schema = field.schema
+    select = options_of(field, context)
+    if select is not None:
+        options, _ = select
         known = set(options)
-        if not all(each in known for each in ([default] if isinstance(default, str) else default)):
+        selected = [default] if isinstance(default, str) else default
+        if not all(option in known for option in selected):
             return f"among the {count_noun(len(options), 'option')} of the field"
-        return "" if isinstance(default, str) else _out_of(len(default), field, "Items")
+        return "" if isinstance(default, str) else _expected_size(len(default), schema, "Items")
     if isinstance(default, str):
         spend(context.budget, len(default))
-        form = field.get("format")
-        if form is not None and not _FORMATS[form](default):
-            return f'of the format "{form}"'
-        return _out_of(len(default), field, "Length")
+        format_ = schema.get("format")
+        if format_ is not None and not _FORMATS[format_](default):
+            return f'of the format "{format_}"'
+        return _expected_size(len(default), schema, "Length")
     if isinstance(default, bool):
         return ""
-    if field["type"] == "integer" and not is_integer(default):
+    if schema["type"] == "integer" and not is_integer(default):
         return "an integer"
-    if default < field.get("minimum", default):
+    if default < schema.get("minimum", default):
         return 'no less than "minimum"'
-    return 'no larger than "maximum"' if default > field.get("maximum", default) else ""
+    return 'no larger than "maximum"' if default > schema.get("maximum", default) else ""
 
 
-def _out_of(size: int, field: dict[str, Any], what: str) -> str:
-    if size < field.get(f"min{what}", size):
-        return f'no shorter than "min{what}"'
-    return f'no longer than "max{what}"' if size > field.get(f"max{what}", size) else ""
+def _expected_size(size: int, schema: dict[str, Any], suffix: str) -> str:
+    if size < schema.get(f"min{suffix}", size):
+        return f'no shorter than "min{suffix}"'
+    return f'no longer than "max{suffix}"' if size > schema.get(f"max{suffix}", size) else ""
+
+
+def _option_keyword(value: Any, context: Context) -> Iterator[Fault]:
+    field = valid_field(value, context)
+    select = None if field is None else options_of(field, context)
+    if field is None or select is None or select[1][-1] == "enum":
+        return
+    path = select[1]
+    options = field.schema["oneOf"] if path == ("oneOf",) else field.schema["items"]["anyOf"]
+    for index, option in enumerate(options):
+        spend(context.budget, 10 * len(option))
+        for name in option:
+            if name not in ("const", "title"):
+                shown = Values(hidden=context.hide_values).property_named(name, "keyword")
+                message = f'an option cannot have the {shown}; expected "const" and "title"'
+                yield Fault((*path, index, name), message)
+
+
+def _options_empty(value: Any, context: Context) -> Iterator[Fault]:
+    field = valid_field(value, context)
+    select = None if field is None else options_of(field, context)
+    if select is not None and not select[0]:
+        yield Fault(select[1], "a select must have at least one option, found none")
+
+
+def _options_repeated(value: Any, context: Context) -> Iterator[Fault]:
+    field = valid_field(value, context)
+    select = None if field is None else options_of(field, context)
+    if select is None:
+        return
+    options, path = select
+    first: dict[str, int] = {}
+    values = Values(hidden=context.hide_values)
+    for index, option in enumerate(options):
+        earlier = first.setdefault(option, index)
+        if earlier != index:
+            spend(context.budget, 120)
+            suffix = () if path[-1] == "enum" else ("const",)
+            message = (
+                f"the options of a select should be unique, found {values.describe(option)} "
+                f"at the indexes {earlier} and {index}"
+            )
+            yield Fault((*path, index, *suffix), message)
+
+
+def _enum_names(value: Any, context: Context) -> Iterator[Fault]:
+    field = valid_field(value, context)
+    if field is None or "enumNames" not in field.kind.keywords or "enumNames" not in value:
+        return
+    names, options = len(value["enumNames"]), len(value["enum"])
+    if names != options:
+        message = (
+            f'"enumNames" should have a name for each of the {count_noun(options, "value")} '
+            f'of "enum", found {count_noun(names, "name")}'
+        )
+        yield Fault(("enumNames",), message)
+
+
+def _rule(
+    code: str,
+    severity: Severity,
+    requirement: str,
+    check: Check,
+    since: str = _SINCE,
+) -> Rule:
+    clause, subjects = REQUESTED_SCHEMA, ("PrimitiveSchemaDefinition",)
+    return Rule(code, severity, clause, requirement, subjects, check, since, skip=is_plain_field)
 
 
 RULES: tuple[Rule, ...] = (
-    *sparing(is_ordinary_field, (_field_keyword, _field_value, _field_bounds, _default)),
-    _default_early,
+    _rule(
+        "ELICITATION_FIELD_KEYWORD",
+        Severity.ERROR,
+        "A field of a form MUST have only the keywords of its kind: strings, numbers, booleans "
+        "and selects as the specification lists them.",
+        _field_keyword,
+    ),
+    _rule(
+        "ELICITATION_FIELD_VALUE",
+        Severity.ERROR,
+        "The keywords of a field MUST have values of its kind: the values of a select are "
+        "strings, even where the published schema admits the field as a plain string.",
+        _field_value,
+    ),
+    _rule(
+        "ELICITATION_FIELD_BOUNDS",
+        Severity.ERROR,
+        "The bounds of a field MUST admit a response: lengths and counts are not negative, and "
+        "no lower bound is larger than the upper one.",
+        _field_bounds,
+    ),
+    _rule(
+        "ELICITATION_DEFAULT",
+        Severity.WARNING,
+        "The default of a field SHOULD be valid for it: clients fill it into the form.",
+        _default,
+        _MODES,
+    ),
+    _rule(
+        "ELICITATION_OPTION_KEYWORD",
+        Severity.ERROR,
+        'An option of a select with titles MUST have only "const" and "title".',
+        _option_keyword,
+        _MODES,
+    ),
+    _rule(
+        "ELICITATION_OPTIONS_EMPTY",
+        Severity.ERROR,
+        "A select MUST have at least one option: without any, no response is valid.",
+        _options_empty,
+    ),
+    _rule(
+        "ELICITATION_OPTIONS_REPEATED",
+        Severity.WARNING,
+        "The options of a select SHOULD be unique, as JSON Schema recommends for an enum.",
+        _options_repeated,
+    ),
+    _rule(
+        "ELICITATION_ENUM_NAMES",
+        Severity.WARNING,
+        '"enumNames" SHOULD have one name for each value of "enum".',
+        _enum_names,
+    ),
+    Rule(
+        "ELICITATION_DEFAULT_EARLY",
+        Severity.WARNING,
+        REQUESTED_SCHEMA,
+        "Only booleans SHOULD have a default before 2025-11-25. It changes no response, and "
+        "schema generators write it, so this is no error.",
+        ("PrimitiveSchemaDefinition",),
+        _early_default,
+        since=_SINCE,
+        until=_SINCE,
+    ),
 )

@@ -1,7 +1,7 @@
-"""Results of elicitation: what the action promises, and the content against the form.
+"""Elicitation results.
 
-The specification says of members that the form does not define nothing at all, and JSON
-Schema lets them through; so do these rules.
+The specification does not mention properties that the form does not define. JSON Schema
+admits them, and so do these rules.
 """
 
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from typing import Any
 from sidecheck_server.core.budget import spend
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules.elicitation_grammar import has_modes, is_number
-from sidecheck_server.core.mcp.rules.rule import Clause, DeferredCheck, Fault, Found, Rule, rule
+from sidecheck_server.core.mcp.rules.rule import Clause, DeferredCheck, Fault, Finding, Rule, rule
 from sidecheck_server.core.types import Severity
 
 __all__ = ["RULES"]
@@ -23,11 +23,11 @@ _CONTENT = ("content",)
 
 
 def _mode(context: Context) -> str:
-    """Return the mode that was asked in, or "" if that is not known."""
+    """Return the mode of the request, or "" if unknown."""
     request = context.request
     if not has_modes(context.version):
         return "form"
-    # A result may stand inside of another message, whose request is a different one.
+    # A result in another message belongs to a different request than that of the message.
     if not isinstance(request, dict):
         return ""
     if request.get("mode") == "url":
@@ -39,36 +39,40 @@ def _mode(context: Context) -> str:
     "ELICITATION_CONTENT_MISSING",
     severity=Severity.ERROR,
     clause=_ACTIONS,
-    sentence="Who accepts a form sends its content, which matches the requested schema.",
+    requirement="A result that accepts a form MUST have content that is valid against the form.",
     on=_RESULT,
     since=_SINCE,
 )
-def _content_missing(value: Any, context: Context) -> Iterator[Found]:
+def _content_missing(value: Any, context: Context) -> Iterator[Finding]:
     if not isinstance(value, dict) or value.get("action") != "accept":
         return
     if _mode(context) != "form":
         return
     if "content" not in value:
-        yield Fault((), 'who accepts a form must send "content"')
+        yield Fault((), 'missing required property "content" of a result that accepts a form')
         return
     request = context.request
     schema = request.get("requestedSchema") if isinstance(request, dict) else None
     if isinstance(schema, dict) and isinstance(value["content"], dict):
-        yield _matching(value["content"], schema, context)
+        yield _deferred_content(value["content"], schema, context)
 
 
-def _matching(content: dict[str, Any], schema: dict[str, Any], context: Context) -> DeferredCheck:
-    """Return the question whether *content* matches *schema*."""
+def _deferred_content(
+    content: dict[str, Any], schema: dict[str, Any], context: Context
+) -> DeferredCheck:
+    """Return the deferred check of *content* against *schema*."""
     spend(context.budget, 20 * (len(content) + len(schema)))
-    # A value that no answer may be is told by the shape, and is not to be told again.
-    told = {name for name, answer in content.items() if not _may_answer(answer, context)}
-    if told:
-        content = {name: answer for name, answer in content.items() if name not in told}
+    # Values that no field admits are reported by the published schema, and not again.
+    reported = {name for name, item in content.items() if not _is_admissible(item, context)}
+    if reported:
+        content = {name: item for name, item in content.items() if name not in reported}
         schema = dict(schema)
         if isinstance(schema.get("required"), list):
             spend(context.budget, 10 * len(schema["required"]))
             schema["required"] = [
-                name for name in schema["required"] if not isinstance(name, str) or name not in told
+                name
+                for name in schema["required"]
+                if not isinstance(name, str) or name not in reported
             ]
     return DeferredCheck(
         schema,
@@ -76,24 +80,24 @@ def _matching(content: dict[str, Any], schema: dict[str, Any], context: Context)
         value=(content,),
         value_path=_CONTENT,
         assert_formats=True,
-        # The form is checked when it is asked for.
+        # The form is checked with its request.
         silent=True,
     )
 
 
-def _may_answer(answer: Any, context: Context) -> bool:
-    """Return whether the published schema lets *answer* stand for some field."""
-    if isinstance(answer, list) and has_modes(context.version):
-        spend(context.budget, 4 * len(answer))
-        return all(isinstance(each, str) for each in answer)
-    return isinstance(answer, str | bool) or is_number(answer)
+def _is_admissible(item: Any, context: Context) -> bool:
+    """Return whether the published schema admits *item* as the value of some field."""
+    if isinstance(item, list) and has_modes(context.version):
+        spend(context.budget, 4 * len(item))
+        return all(isinstance(option, str) for option in item)
+    return isinstance(item, str | bool) or is_number(item)
 
 
 @rule(
     "ELICITATION_CONTENT_UNASKED",
     severity=Severity.ERROR,
     clause=_ACTIONS,
-    sentence="Who accepts in url mode sends no content: what was asked for goes to the page.",
+    requirement="A result that accepts in url mode MUST NOT have content; the page collects it.",
     on=_RESULT,
     since=_MODES,
 )
@@ -104,14 +108,14 @@ def _content_unasked(value: Any, context: Context) -> Iterator[Fault]:
         and isinstance(value.get("content"), dict)
         and _mode(context) == "url"
     ):
-        yield Fault(_CONTENT, 'who accepts in url mode must send no "content"')
+        yield Fault(_CONTENT, 'a result that accepts in url mode must have no "content"')
 
 
 @rule(
     "ELICITATION_CONTENT_WITHOUT_ACCEPT",
     severity=Severity.WARNING,
     clause=_ACTIONS,
-    sentence='Who declines or cancels sends no content: "typically", the specification says.',
+    requirement='A result that declines or cancels SHOULD NOT have content ("typically omitted").',
     on=_RESULT,
     since=_SINCE,
 )
@@ -121,7 +125,9 @@ def _content_without_accept(value: Any, _context: Context) -> Iterator[Fault]:
         and value.get("action") in ("decline", "cancel")
         and isinstance(value.get("content"), dict)
     ):
-        yield Fault(_CONTENT, f'who answers "{value["action"]}" should send no "content"')
+        yield Fault(
+            _CONTENT, f'a result with the action "{value["action"]}" should have no "content"'
+        )
 
 
 RULES: tuple[Rule, ...] = (_content_missing, _content_unasked, _content_without_accept)

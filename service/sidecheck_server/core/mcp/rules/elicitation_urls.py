@@ -1,4 +1,4 @@
-"""URLs that a server asks a user to open."""
+"""Elicitation URLs."""
 
 import re
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ _URL = "ElicitRequestURLParams"
 _SAFE = Clause("client/elicitation", "safe-url-handling")
 _PATH = ("url",)
 
-#: A URI by its parts, as RFC 3986, appendix B, splits it.
+#: Parts of a URI (RFC 3986, appendix B).
 _PARTS = re.compile(
     r"(?P<scheme>[^:/?#]++):(?://(?:(?P<user>[^/?#@]*+)@)?+(?P<host>\[[^\]]*+\]|[^:/?#]*+)[^/?#]*+)?+"
     r"[^?#]*+(?:\?(?P<query>[^#]*+))?+.*+",
@@ -28,7 +28,7 @@ _PARTS = re.compile(
 
 _DEVELOPMENT = re.compile(r"localhost|.*\.localhost|127(?:\.[0-9]{1,3}){3}|\[::1\]", re.IGNORECASE)
 
-#: Names of parameters that hold nothing but a credential or a signature in its place.
+#: Names of parameters that hold only credentials or signatures.
 _CREDENTIALS = frozenset(
     {"access_token", "id_token", "refresh_token", "api_key", "apikey", "password", "passwd"}
     | {"client_secret", "jwt", "x-amz-signature", "x-goog-signature"}
@@ -36,7 +36,7 @@ _CREDENTIALS = frozenset(
 
 
 def _parts(value: Any, context: Context) -> re.Match[str] | None:
-    """Return the parts of the URL that *value* asks to open, if it is a valid one."""
+    """Return the parts of the URL in *value*, if it is valid."""
     url = value.get("url") if isinstance(value, dict) else None
     if not isinstance(url, str):
         return None
@@ -55,7 +55,7 @@ def _valid(url: str) -> re.Match[str] | None:
     "ELICITATION_URL_INVALID",
     severity=Severity.ERROR,
     clause=Clause("client/elicitation", "url-mode-elicitation-requests"),
-    sentence='"url" is a valid URL: a URI with a scheme, and for http and https with a host.',
+    requirement='"url" MUST be a valid URL: a URI with a scheme, and a host for http and https.',
     on=_URL,
     since=_SINCE,
 )
@@ -72,7 +72,8 @@ def _url_invalid(value: Any, context: Context) -> Iterator[Fault]:
     "ELICITATION_URL_NOT_HTTPS",
     severity=Severity.WARNING,
     clause=_SAFE,
-    sentence="The URL is one of https, unless it leads to this very machine, as in development.",
+    requirement="The URL SHOULD have the scheme https, except for the local machine in "
+    "development.",
     on=_URL,
     since=_SINCE,
 )
@@ -90,24 +91,24 @@ def _url_not_https(value: Any, context: Context) -> Iterator[Fault]:
     "ELICITATION_URL_CREDENTIALS",
     severity=Severity.ERROR,
     clause=_SAFE,
-    sentence="The URL holds no credentials: nothing stands before an @ of its host.",
+    requirement="The URL MUST NOT contain credentials before an @ in its authority.",
     on=_URL,
     since=_SINCE,
 )
 def _url_credentials(value: Any, context: Context) -> Iterator[Fault]:
     parts = _parts(value, context)
     if parts is not None and parts["user"]:
-        # Not even part of it is shown: it may be a password.
-        yield Fault(_PATH, '"url" must hold no credentials, found a user before "@" of the host')
+        # No part of it is shown: it may be a password.
+        yield Fault(_PATH, '"url" must contain no credentials, found a user before "@"')
 
 
 @rule(
     "ELICITATION_URL_PREAUTHENTICATED",
     severity=Severity.WARNING,
     clause=_SAFE,
-    sentence=(
-        "The URL does not give access by itself. The specification forbids it (MUST NOT); but "
-        "the names of its parameters only suggest it, and a guess makes nothing invalid."
+    requirement=(
+        "The URL MUST NOT be pre-authenticated. The names of its parameters only suggest it, so "
+        "this is a warning."
     ),
     on=_URL,
     since=_SINCE,
@@ -119,11 +120,11 @@ def _url_preauthenticated(value: Any, context: Context) -> Iterator[Fault]:
         return
     spend(context.budget, 2 * len(query))
     for parameter in query.split("&"):
-        name, equals, held = parameter.partition("=")
-        if equals and held and unquote_plus(name).lower() in _CREDENTIALS:
+        name, equals, item = parameter.partition("=")
+        if equals and item and unquote_plus(name).lower() in _CREDENTIALS:
             yield Fault(
                 _PATH,
-                f'"url" should give no access by itself, found the parameter '
+                f'"url" should not be pre-authenticated, found the parameter '
                 f"{quote(unquote_plus(name).lower())}",
             )
             return
@@ -133,8 +134,8 @@ def _url_preauthenticated(value: Any, context: Context) -> Iterator[Fault]:
     "ELICITATION_URL_SUSPICIOUS",
     severity=Severity.WARNING,
     clause=_SAFE,
-    sentence="The host is no internationalized name in Punycode, which may look like another; "
-    "clients should warn of it.",
+    requirement="The host SHOULD NOT be an internationalized name in Punycode, which may resemble "
+    "another; clients should warn of it.",
     on=_URL,
     since=_SINCE,
 )
@@ -145,21 +146,21 @@ def _url_suspicious(value: Any, context: Context) -> Iterator[Fault]:
         return
     for label in host.lower().split("."):
         if label.startswith("xn--"):
-            shown = "" if context.hide_values else f" {quote(label)}, {_shown(label)}"
+            shown = "" if context.hide_values else f" {quote(label)}, {_describe_label(label)}"
             yield Fault(
-                _PATH, f'the host of "url" may look like another: it has the Punycode label{shown}'
+                _PATH, f'the host of "url" may resemble another: it has the Punycode label{shown}'
             )
             return
 
 
-def _shown(label: str) -> str:
-    """Return how a label of Punycode is shown, with every character that is not ASCII named."""
+def _describe_label(label: str) -> str:
+    """Return the text of the Punycode *label*, with escapes of its non-ASCII characters."""
     try:
         text = label[4:].encode("ascii").decode("punycode") if len(label) <= 63 else ""
     except (UnicodeError, ValueError, OverflowError):
         text = ""
     if not text:
-        return "which says nothing"
+        return "which is malformed"
     return "shown as " + quote(text) + " = " + ascii(text)
 
 

@@ -1,10 +1,10 @@
-"""The codes of errors, and the data that some of them need."""
+"""Error codes and error data."""
 
 from collections.abc import Iterable
 from typing import Any
 
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule, sparing
+from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
 from sidecheck_server.core.types import Severity
 
 __all__ = ["DATA_MISSING", "DATA_TYPES", "RULES"]
@@ -17,6 +17,7 @@ _RESERVED = range(-32099, -32019)
 _JSON_RPC = range(-32768, -31999)
 _STANDARD = frozenset({-32700, *range(-32603, -32599)})
 _DEFINED = frozenset({-32020, -32021, -32022})
+#: Meaning and replacement of the codes of earlier versions.
 _RETIRED = {
     -32002: ("resource not found", -32602),
     -32042: ("URL elicitation required", None),
@@ -27,19 +28,19 @@ DATA_TYPES = {
     ("2026-07-28", -32021): "MissingRequiredClientCapabilityErrorData",
     ("2026-07-28", -32022): "UnsupportedProtocolVersionErrorData",
 }
-"""The type of the data that the error of a code has in a version, where it must have some."""
+"""Types of required error data, by version and code."""
 
 DATA_MISSING = Rule(
     "ERROR_DATA_MISSING",
     Severity.ERROR,
     Clause("schema"),
-    "An error whose code says what its data are has them.",
+    "An error MUST have data if its code defines their type.",
     ("Error",),
     since="2025-11-25",
 )
 
 
-def _code(value: Any) -> int | None:
+def _code_of(value: Any) -> int | None:
     code = value.get("code") if isinstance(value, dict) else None
     if type(code) is int:
         return code
@@ -50,73 +51,74 @@ def _code(value: Any) -> int | None:
     "ERROR_CODE_RETIRED",
     severity=Severity.ERROR,
     clause=_CODES,
-    sentence="The codes of earlier versions, -32002 and -32042, are not emitted any more.",
+    requirement="The codes -32002 and -32042 of earlier versions MUST NOT be emitted.",
     on="Error",
     since=_SINCE,
 )
-def _retired(value: Any, _context: Context) -> Iterable[Fault]:
-    code = _code(value)
+def _retired_code(value: Any, _context: Context) -> Iterable[Fault]:
+    code = _code_of(value)
     if code not in _RETIRED:
         return ()
-    meaning, instead = _RETIRED[code]
-    told = f"; {instead} took its place" if instead else ""
-    near = str(instead) if instead else ""
-    return (Fault(("code",), f"{code} ({meaning}) is a code of earlier versions{told}", near),)
+    meaning, replacement = _RETIRED[code]
+    use = f"; use {replacement}" if replacement else ""
+    suggestion = str(replacement) if replacement else ""
+    message = f"{code} ({meaning}) is a code of earlier versions{use}"
+    return (Fault(("code",), message, suggestion),)
 
 
 @rule(
     "ERROR_CODE_RESERVED",
     severity=Severity.ERROR,
     clause=_CODES,
-    sentence="Of the codes from -32099 to -32020, only those are emitted that are defined.",
+    requirement="Codes from -32099 to -32020 MUST NOT be emitted unless the specification "
+    "defines them.",
     on="Error",
     since=_SINCE,
 )
-def _reserved(value: Any, _context: Context) -> Iterable[Fault]:
-    code = _code(value)
+def _reserved_code(value: Any, _context: Context) -> Iterable[Fault]:
+    code = _code_of(value)
     if code not in _RESERVED or code in _DEFINED or code in _RETIRED:
         return ()
-    said = f"{code} is reserved for the specification, which defines -32020, -32021 and -32022"
-    return (Fault(("code",), said),)
+    message = f"{code} is reserved for the specification, which defines -32020, -32021 and -32022"
+    return (Fault(("code",), message),)
 
 
 @rule(
     "ERROR_CODE_LEGACY",
     severity=Severity.WARNING,
     clause=_CODES,
-    sentence="New implementations use no codes from -32019 to -32000.",
+    requirement="New implementations SHOULD NOT use codes from -32019 to -32000.",
     on="Error",
     since=_SINCE,
 )
-def _legacy(value: Any, _context: Context) -> Iterable[Fault]:
-    code = _code(value)
+def _legacy_code(value: Any, _context: Context) -> Iterable[Fault]:
+    code = _code_of(value)
     if code not in _LEGACY or code in _RETIRED:
         return ()
-    return (Fault(("code",), f"{code} is a legacy code, and says nothing to who receives it"),)
+    return (Fault(("code",), f"{code} is a legacy code without a defined meaning"),)
 
 
 @rule(
     "ERROR_CODE_UNASSIGNED",
     severity=Severity.WARNING,
     clause=_CODES,
-    sentence="Codes of one's own lie outside the range of JSON-RPC, -32768 to -32000.",
+    requirement="Codes of an implementation SHOULD lie outside of the range of JSON-RPC, -32768 "
+    "to -32000.",
     on="Error",
     since=_SINCE,
 )
-def _unassigned(value: Any, _context: Context) -> Iterable[Fault]:
-    code = _code(value)
+def _unassigned_code(value: Any, _context: Context) -> Iterable[Fault]:
+    code = _code_of(value)
     if code not in _JSON_RPC or code in _STANDARD or code in _RESERVED or code in _LEGACY:
         return ()
-    return (Fault(("code",), f"{code} lies in the range of JSON-RPC, which does not define it"),)
-
-
-def _is_ordinary(value: Any, _context: Context) -> bool:
-    """Return whether the code of *value* is one of JSON-RPC, or lies outside its range."""
-    code = value.get("code") if isinstance(value, dict) else None
-    return type(code) is int and (code in _STANDARD or code not in _JSON_RPC)
+    message = f"{code} lies in the range of JSON-RPC, which does not define it"
+    return (Fault(("code",), message),)
 
 
 RULES: tuple[Rule, ...] = (
-    *sparing(_is_ordinary, (_retired, _reserved, _legacy, _unassigned)),
+    _retired_code,
+    _reserved_code,
+    _legacy_code,
+    _unassigned_code,
     DATA_MISSING,
 )

@@ -1,4 +1,4 @@
-"""Arguments of tools that are mirrored into HTTP headers: the annotation `x-mcp-header`."""
+"""Headers of tool arguments (`x-mcp-header`)."""
 
 import re
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from sidecheck_server.core.types import Severity, as_pointer
 __all__ = ["HEADER", "RULES"]
 
 HEADER = "x-mcp-header"
-"""The keyword."""
+"""Keyword that mirrors an argument into an HTTP header."""
 
 _SINCE = "2026-07-28"
 _CLAUSE = Clause("server/tools", "x-mcp-header")
@@ -29,81 +29,85 @@ _SAFE = 2**53 - 1
 
 
 @dataclass(frozen=True, slots=True)
-class _Annotation:
-    """A header that a schema names."""
+class _Header:
+    """A header name in a schema."""
 
     name: Any
-    #: The subschema that has it.
+    #: Subschema with the keyword.
     schema: dict[str, Any]
-    #: The way to the subschema from the tool.
+    #: Path of the subschema from the tool.
     path: Path
-    #: Whether it stands on a parameter: a property that is reached by nothing else.
+    #: Whether the subschema is a parameter: a property reached only through properties.
     on_parameter: bool
 
     @property
-    def at(self) -> Path:
-        """The way to the annotation from the tool."""
+    def location(self) -> Path:
+        """Path of the keyword from the tool."""
         return (*self.path, HEADER)
 
 
-def _annotations(tool: Any, context: Context) -> Iterator[_Annotation]:
+def _headers(tool: Any, context: Context) -> Iterator[_Header]:
     schema = tool.get("inputSchema") if isinstance(tool, dict) else None
     if not contains_keyword(schema, HEADER, context.budget):
-        return  # as with nearly every tool
+        return  # nearly every tool
     for here in walk_schema(schema, context.budget):
         if HEADER in here.schema:
             name = here.schema[HEADER]
             if isinstance(name, str):
                 spend(context.budget, len(name) // 16 + 20)
             on_parameter = here.by_properties and bool(here.path)
-            yield _Annotation(name, here.schema, ("inputSchema", *here.path), on_parameter)
+            yield _Header(name, here.schema, ("inputSchema", *here.path), on_parameter)
 
 
 @rule(
     "X_MCP_HEADER_STRING",
     severity=Severity.ERROR,
     clause=_CLAUSE,
-    sentence="The value of x-mcp-header is a string.",
+    requirement="The value of x-mcp-header MUST be a string.",
     on="Tool",
     since=_SINCE,
 )
-def _a_string(tool: Any, context: Context) -> Iterator[Fault]:
-    for one in _annotations(tool, context):
-        if not isinstance(one.name, str):
-            found = describe_kind(one.name)
-            yield Fault(one.at, f"x-mcp-header must be the name of a header; found {found}")
+def _string(tool: Any, context: Context) -> Iterator[Fault]:
+    for header in _headers(tool, context):
+        if not isinstance(header.name, str):
+            found = describe_kind(header.name)
+            yield Fault(
+                header.location, f"x-mcp-header must be the name of a header; found {found}"
+            )
 
 
 @rule(
     "X_MCP_HEADER_EMPTY",
     severity=Severity.ERROR,
     clause=_CLAUSE,
-    sentence="The value of x-mcp-header is not empty.",
+    requirement="The value of x-mcp-header MUST NOT be empty.",
     on="Tool",
     since=_SINCE,
 )
 def _not_empty(tool: Any, context: Context) -> Iterator[Fault]:
-    for one in _annotations(tool, context):
-        if one.name == "":
-            yield Fault(one.at, "x-mcp-header must be the name of a header; it is empty")
+    for header in _headers(tool, context):
+        if header.name == "":
+            yield Fault(
+                header.location, "x-mcp-header must be the name of a header; found an empty string"
+            )
 
 
 @rule(
     "X_MCP_HEADER_CONTROL",
     severity=Severity.ERROR,
     clause=_CLAUSE,
-    sentence="The value of x-mcp-header has no control characters, line breaks least of all.",
+    requirement="The value of x-mcp-header MUST NOT have control characters, such as line breaks.",
     on="Tool",
     since=_SINCE,
 )
 def _without_controls(tool: Any, context: Context) -> Iterator[Fault]:
-    for one in _annotations(tool, context):
-        if isinstance(one.name, str) and (control := _CONTROL.search(one.name)):
+    for header in _headers(tool, context):
+        if isinstance(header.name, str) and (control := _CONTROL.search(header.name)):
             code = "" if context.hide_values else f", U+{ord(control[0]):04X}"
             yield Fault(
-                one.at,
+                header.location,
                 "x-mcp-header must have no control characters; "
-                f"it has one at position {control.start()}{code}",
+                f"found one at position {control.start()}{code}",
             )
 
 
@@ -111,24 +115,24 @@ def _without_controls(tool: Any, context: Context) -> Iterator[Fault]:
     "X_MCP_HEADER_TOKEN",
     severity=Severity.ERROR,
     clause=_CLAUSE,
-    sentence="The value of x-mcp-header is a token of RFC 9110.",
+    requirement="The value of x-mcp-header MUST be a token of RFC 9110.",
     on="Tool",
     since=_SINCE,
 )
-def _a_token(tool: Any, context: Context) -> Iterator[Fault]:
+def _token(tool: Any, context: Context) -> Iterator[Fault]:
     values = Values(hidden=context.hide_values)
-    for one in _annotations(tool, context):
-        # Control characters and the empty name have rules of their own.
+    for header in _headers(tool, context):
+        # Control characters and the empty name have their own rules.
         if (
-            isinstance(one.name, str)
-            and one.name
-            and not _TOKEN.fullmatch(one.name)
-            and not _CONTROL.search(one.name)
+            isinstance(header.name, str)
+            and header.name
+            and not _TOKEN.fullmatch(header.name)
+            and not _CONTROL.search(header.name)
         ):
             yield Fault(
-                one.at,
-                "x-mcp-header must be a token: letters, digits and !#$%&'*+-.^_`|~ of ASCII; "
-                f"found {values.describe(one.name)}",
+                header.location,
+                "x-mcp-header must be a token of ASCII letters, digits and !#$%&'*+-.^_`|~; "
+                f"found {values.describe(header.name)}",
             )
 
 
@@ -136,42 +140,45 @@ def _a_token(tool: Any, context: Context) -> Iterator[Fault]:
     "X_MCP_HEADER_DUPLICATE",
     severity=Severity.ERROR,
     clause=_CLAUSE,
-    sentence="No two x-mcp-header of an input schema have the same value, whatever the case.",
+    requirement="Values of x-mcp-header MUST be unique in an input schema, regardless of case.",
     on="Tool",
     since=_SINCE,
 )
 def _unique(tool: Any, context: Context) -> Iterator[Fault]:
     first: dict[str, Path] = {}
-    for one in _annotations(tool, context):
-        if not isinstance(one.name, str) or not one.name:
+    for header in _headers(tool, context):
+        if not isinstance(header.name, str) or not header.name:
             continue
-        before = first.setdefault(one.name.lower(), one.at)
-        if before != one.at:
-            where = "elsewhere" if context.hide_values else f"at {as_pointer(before)[:200]}"
-            yield Fault(one.at, f"x-mcp-header must differ from others; the same stands {where}")
+        earlier = first.setdefault(header.name.lower(), header.location)
+        if earlier != header.location:
+            where = "elsewhere" if context.hide_values else f"at {as_pointer(earlier)[:200]}"
+            yield Fault(
+                header.location,
+                f"x-mcp-header must be unique; another one {where} has the same value",
+            )
 
 
 @rule(
     "X_MCP_HEADER_TYPE",
     severity=Severity.ERROR,
     clause=_CLAUSE,
-    sentence="A parameter with x-mcp-header has the type integer, string or boolean.",
+    requirement="A parameter with x-mcp-header MUST have the type integer, string or boolean.",
     on="Tool",
     since=_SINCE,
 )
 def _primitive(tool: Any, context: Context) -> Iterator[Fault]:
-    for one in _annotations(tool, context):
-        type_ = one.schema.get("type")
-        if not one.on_parameter or type_ in _TYPES:
+    for header in _headers(tool, context):
+        type_ = header.schema.get("type")
+        if not header.on_parameter or type_ in _TYPES:
             continue
-        if "type" not in one.schema:
-            found = "it declares none"
+        if "type" not in header.schema:
+            found = "found no type"
         elif context.hide_values:
-            found = "it has another"
+            found = "found another type"
         else:
-            found = f"it has {format_literal(type_)}"
+            found = f"found {format_literal(type_)}"
         yield Fault(
-            one.at,
+            header.location,
             f"a parameter with x-mcp-header must have the type {join_phrase(_TYPES)}; {found}",
         )
 
@@ -180,32 +187,32 @@ def _primitive(tool: Any, context: Context) -> Iterator[Fault]:
     "X_MCP_HEADER_RANGE",
     severity=Severity.ERROR,
     clause=_CLAUSE,
-    sentence=(
-        "What the schema of an integer with x-mcp-header names as a bound or a value lies from "
-        "-2^53+1 to 2^53-1."
+    requirement=(
+        "Bounds and values in the schema of an integer with x-mcp-header MUST lie between -2^53+1 "
+        "and 2^53-1."
     ),
     on="Tool",
     since=_SINCE,
 )
 def _safe(tool: Any, context: Context) -> Iterator[Fault]:
-    for one in _annotations(tool, context):
-        if not one.on_parameter or one.schema.get("type") != "integer":
+    for header in _headers(tool, context):
+        if not header.on_parameter or header.schema.get("type") != "integer":
             continue
-        for step, value in _integers(one.schema, context):
+        for step, value in _integers(header.schema, context):
             if abs(value) > _SAFE:
                 found = "" if context.hide_values else f"; found {format_literal(value)}"
                 yield Fault(
-                    (*one.path, *step),
-                    "integers with x-mcp-header must lie from -9007199254740991 to "
+                    (*header.path, *step),
+                    "integers with x-mcp-header must lie between -9007199254740991 and "
                     f"9007199254740991{found}",
                 )
 
 
 def _integers(schema: dict[str, Any], context: Context) -> Iterator[tuple[Path, int | float]]:
-    """Yield what *schema* lets an integer be at its ends, and the values that it names."""
-    for keyword, inwards in _BOUNDS:
+    """Yield the extreme integers that *schema* admits and the values that it lists."""
+    for keyword, offset in _BOUNDS:
         if _is_number(bound := schema.get(keyword)):
-            yield (keyword,), bound + inwards
+            yield (keyword,), bound + offset
     for keyword in ("const", "default"):
         if _is_number(value := schema.get(keyword)):
             yield (keyword,), value
@@ -228,21 +235,21 @@ def _is_number(value: Any) -> TypeGuard[int | float]:
     "X_MCP_HEADER_PLACE",
     severity=Severity.ERROR,
     clause=_CLAUSE,
-    sentence=(
-        "x-mcp-header stands on a property that is reached from the root of the input schema "
-        "by properties alone."
+    requirement=(
+        "x-mcp-header MUST be on a property that is reached from the root of the input schema "
+        "only through properties."
     ),
     on="Tool",
     since=_SINCE,
 )
 def _reachable(tool: Any, context: Context) -> Iterator[Fault]:
-    for one in _annotations(tool, context):
-        if not one.on_parameter:
-            through = _first_other_keyword(one.path[1:])
-            where = f"it stands below {through}" if through else "it stands on the whole schema"
+    for header in _headers(tool, context):
+        if not header.on_parameter:
+            keyword = _first_other_keyword(header.path[1:])
+            where = f"found it below {keyword}" if keyword else "found it on the whole schema"
             yield Fault(
-                one.at,
-                f"x-mcp-header must stand on a property reached by properties alone; {where}",
+                header.location,
+                f"x-mcp-header must be on a property reached only through properties; {where}",
             )
 
 
@@ -250,22 +257,23 @@ def _reachable(tool: Any, context: Context) -> Iterator[Fault]:
     "X_MCP_HEADER_SENSITIVE",
     severity=Severity.WARNING,
     clause=_CLAUSE,
-    sentence="x-mcp-header does not stand on a parameter that holds a secret: proxies see headers.",
+    requirement="x-mcp-header SHOULD NOT be on a parameter with a secret: proxies see headers.",
     on="Tool",
     since=_SINCE,
 )
 def _not_secret(tool: Any, context: Context) -> Iterator[Fault]:
-    for one in _annotations(tool, context):
-        secret = names_secret(str(one.path[-1]), context.budget) if one.on_parameter else ""
+    for header in _headers(tool, context):
+        secret = names_secret(str(header.path[-1]), context.budget) if header.on_parameter else ""
         if secret:
-            what = "a secret" if context.hide_values else f"a secret, by its name: {secret}"
+            hint = "" if context.hide_values else f" ({secret})"
             yield Fault(
-                one.at, f"what proxies may not see has no place in a header; this is {what}"
+                header.location,
+                f"a parameter that seems to hold a secret{hint} should not be sent in a header",
             )
 
 
 def _first_other_keyword(path: Path) -> str:
-    """Return the first keyword on the way *path* that is not ``properties``, or ""."""
+    """Return the first keyword in *path* that is not ``properties``, or ""."""
     index = 0
     while index < len(path) and path[index] == "properties":
         index += 2  # the keyword and the name of a property
@@ -273,10 +281,10 @@ def _first_other_keyword(path: Path) -> str:
 
 
 RULES: tuple[Rule, ...] = (
-    _a_string,
+    _string,
     _not_empty,
     _without_controls,
-    _a_token,
+    _token,
     _unique,
     _primitive,
     _safe,

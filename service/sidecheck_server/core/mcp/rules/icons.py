@@ -1,4 +1,4 @@
-"""Icons, wherever one stands: on tools, prompts, resources and implementations."""
+"""Icons of tools, prompts, resources and implementations."""
 
 import re
 from collections.abc import Iterator
@@ -8,8 +8,8 @@ from sidecheck_server.core.budget import spend
 from sidecheck_server.core.explain.values import Values
 from sidecheck_server.core.formats.uris import is_uri
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.encodings import base64_fault, is_media_type, read_data_uri
 from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
+from sidecheck_server.core.mcp.text_encodings import base64_fault, is_media_type, read_data_uri
 from sidecheck_server.core.types import Severity
 
 __all__ = ["RULES"]
@@ -19,43 +19,43 @@ _CLAUSE = Clause("basic", "icons")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]{0,63}):")
 _SIZE = re.compile(r"[1-9][0-9]{0,5}x[1-9][0-9]{0,5}")
 
-# In steps: what matching one size takes.
-_ONE_SIZE = 20
+# Steps to match one size.
+_SIZE_STEPS = 20
 
 
-def _text(icon: Any, member: str) -> str | None:
-    value = icon.get(member) if isinstance(icon, dict) else None
+def _text_property(icon: Any, name: str) -> str | None:
+    value = icon.get(name) if isinstance(icon, dict) else None
     return value if isinstance(value, str) else None
 
 
 def _scheme(uri: str) -> str:
     """Return the scheme of *uri* in lower case, or ""."""
-    found = _SCHEME.match(uri)
-    return found[1].lower() if found is not None else ""
+    match = _SCHEME.match(uri)
+    return match[1].lower() if match is not None else ""
 
 
 @rule(
     "ICON_SCHEME",
     severity=Severity.ERROR,
     clause=_CLAUSE,
-    sentence="The src of an icon is an https: or data: URI; clients refuse all unsafe schemes.",
+    requirement="The src of an icon MUST be an https: or data: URI; clients reject unsafe schemes.",
     on="Icon",
     since=_SINCE,
 )
 def _safe_scheme(icon: Any, context: Context) -> Iterator[Fault]:
-    src = _text(icon, "src")
+    src = _text_property(icon, "src")
     if src is None:
         return
     scheme = _scheme(src)
-    # http: has a rule of its own.
+    # http: has its own rule.
     if scheme in {"https", "http", "data"}:
         return
     if not scheme:
         found = f"found {Values(hidden=context.hide_values).describe(src)}, which has no scheme"
     elif context.hide_values:
-        found = "found another scheme"
+        found = "found a URI of another scheme"
     else:
-        found = f"found one of the scheme {scheme}:"
+        found = f"found a URI of the scheme {scheme}:"
     yield Fault(("src",), f"the src of an icon must be an https: or data: URI; {found}")
 
 
@@ -63,69 +63,72 @@ def _safe_scheme(icon: Any, context: Context) -> Iterator[Fault]:
     "ICON_HTTP",
     severity=Severity.WARNING,
     clause=_CLAUSE,
-    sentence=(
-        "The src of an icon is not an http: URI: one sentence of the specification lets it be, "
-        "another has clients refuse it."
+    requirement=(
+        "The src of an icon SHOULD NOT be an http: URI: one passage of the specification allows "
+        "it, and another has clients reject it."
     ),
     on="Icon",
     since=_SINCE,
 )
 def _encrypted(icon: Any, _context: Context) -> Iterator[Fault]:
-    src = _text(icon, "src")
+    src = _text_property(icon, "src")
     if src is not None and _scheme(src) == "http":
-        yield Fault(("src",), "clients make sure that an icon is at an https: or data: URI")
+        yield Fault(
+            ("src",),
+            "the src of an icon should be an https: or data: URI; clients may reject http:",
+        )
 
 
 @rule(
     "ICON_URI",
     severity=Severity.WARNING,
     clause=_CLAUSE,
-    sentence="The src of an icon is a well-formed URI with a host.",
+    requirement="The src of an icon SHOULD be a well-formed URI with a host.",
     on="Icon",
     since=_SINCE,
 )
 def _well_formed(icon: Any, context: Context) -> Iterator[Fault]:
-    src = _text(icon, "src")
+    src = _text_property(icon, "src")
     if src is None or _scheme(src) not in {"https", "http"}:
         return
     spend(context.budget, len(src) // 8 + 40)
     _, _, rest = src.partition(":")
     if not is_uri(src) or not re.match(r"//[^/?#]", rest):
         found = Values(hidden=context.hide_values).describe(src)
-        yield Fault(("src",), f"the src of an icon must be a URI with a host; found {found}")
+        yield Fault(("src",), f"the src of an icon should be a URI with a host; found {found}")
 
 
 @rule(
     "ICON_DATA",
     severity=Severity.WARNING,
     clause=_CLAUSE,
-    sentence="A data: URI in the src of an icon holds an image in base64.",
+    requirement="A data: URI in the src of an icon SHOULD hold an image in base64.",
     on="Icon",
     since=_SINCE,
 )
 def _image_inside(icon: Any, context: Context) -> Iterator[Fault]:
-    src = _text(icon, "src")
+    src = _text_property(icon, "src")
     if src is None or _scheme(src) != "data":
         return
-    said = "the data: URI of an icon must hold an image in base64; "
+    expected = "the data: URI of an icon should hold an image in base64; "
     uri = read_data_uri(src, context.budget)
     if uri is None:
-        yield Fault(("src",), f"{said}this one has no comma before its data")
+        yield Fault(("src",), f"{expected}found no comma before its data")
     elif not uri.media_type.startswith("image/") or not is_media_type(uri.media_type):
-        yield Fault(("src",), f"{said}this one does not say that it is an image")
+        yield Fault(("src",), f"{expected}its media type is not that of an image")
     elif not uri.base64:
-        yield Fault(("src",), f"{said}this one is not said to be base64")
+        yield Fault(("src",), f"{expected}it does not declare base64")
     elif fault := base64_fault(uri.data, context.budget):
-        yield Fault(("src",), f"{said}of its data, {fault}")
+        yield Fault(("src",), f"{expected}its data is invalid: {fault}")
     elif not uri.data:
-        yield Fault(("src",), f"{said}this one is empty")
+        yield Fault(("src",), f"{expected}its data is empty")
 
 
 @rule(
     "ICON_SIZES",
     severity=Severity.WARNING,
     clause=Clause("schema", "icon"),
-    sentence='Each of the sizes of an icon is such as "48x48", or "any".',
+    requirement='Each size of an icon SHOULD be a width and height such as "48x48", or "any".',
     on="Icon",
     since=_SINCE,
 )
@@ -133,13 +136,13 @@ def _sized(icon: Any, context: Context) -> Iterator[Fault]:
     sizes = icon.get("sizes") if isinstance(icon, dict) else None
     if not isinstance(sizes, list):
         return
-    spend(context.budget, _ONE_SIZE * len(sizes))
+    spend(context.budget, _SIZE_STEPS * len(sizes))
     for index, size in enumerate(sizes):
         if isinstance(size, str) and size != "any" and not _SIZE.fullmatch(size):
             found = Values(hidden=context.hide_values).describe(size)
             yield Fault(
                 ("sizes", index),
-                f'the size must be width and height such as "48x48", or "any"; found {found}',
+                f'a size should be a width and height such as "48x48", or "any"; found {found}',
             )
 
 
@@ -147,18 +150,18 @@ def _sized(icon: Any, context: Context) -> Iterator[Fault]:
     "ICON_MIME_TYPE",
     severity=Severity.WARNING,
     clause=_CLAUSE,
-    sentence="The mimeType of an icon is that of an image; clients take no others.",
+    requirement="The mimeType of an icon SHOULD be that of an image; clients accept no others.",
     on="Icon",
     since=_SINCE,
 )
 def _an_image(icon: Any, context: Context) -> Iterator[Fault]:
-    kind = _text(icon, "mimeType")
-    if kind is None:
+    media_type = _text_property(icon, "mimeType")
+    if media_type is None:
         return
-    if not kind.lower().startswith("image/") or not is_media_type(kind):
-        found = Values(hidden=context.hide_values).describe(kind)
+    if not media_type.lower().startswith("image/") or not is_media_type(media_type):
+        found = Values(hidden=context.hide_values).describe(media_type)
         yield Fault(
-            ("mimeType",), f"the mimeType must be that of an image such as image/png; found {found}"
+            ("mimeType",), f"mimeType should be that of an image such as image/png; found {found}"
         )
 
 

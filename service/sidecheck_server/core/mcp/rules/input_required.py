@@ -1,4 +1,4 @@
-"""What a result is, by its own account, and results that ask for input."""
+"""Result types and results that request input."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -13,11 +13,11 @@ from sidecheck_server.core.mcp.rules.metadata import RESULTS
 from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
 from sidecheck_server.core.types import Severity
 
-__all__ = ["FORBIDDEN", "RETRY_MISPLACED", "RULES", "extended"]
+__all__ = ["FORBIDDEN", "RETRY_MISPLACED", "RULES", "allows_extensions"]
 
 _SINCE = "2026-07-28"
 _PAGE = "basic/patterns/mrtr"
-_SERVERS = Clause(_PAGE, "server-requirements-basic-workflow")
+_SERVER_REQUIREMENTS = Clause(_PAGE, "server-requirements-basic-workflow")
 
 _TYPES = ("complete", "input_required")
 
@@ -25,7 +25,7 @@ FORBIDDEN = Rule(
     "INPUT_REQUIRED_FORBIDDEN",
     Severity.ERROR,
     Clause(_PAGE, "supported-requests"),
-    "Only tools/call, prompts/get and resources/read are answered by asking for input.",
+    "A result MUST NOT request input, except for tools/call, prompts/get and resources/read.",
     ("JSONRPCMessage",),
     since=_SINCE,
 )
@@ -33,15 +33,15 @@ RETRY_MISPLACED = Rule(
     "INPUT_RESPONSES_MISPLACED",
     Severity.ERROR,
     Clause(_PAGE, "client-requirements-basic-workflow"),
-    "`inputResponses` and `requestState` stand only in the retry of a request whose answer"
-    " asked for input.",
+    "`inputResponses` and `requestState` MUST NOT be in a request other than the retry of one"
+    " whose result requested input.",
     ("JSONRPCMessage",),
     since=_SINCE,
 )
 
 
-def extended(context: Context) -> bool:
-    """Return whether a peer declares extensions, which may add methods and types of results."""
+def allows_extensions(context: Context) -> bool:
+    """Return whether a peer declares extensions, which may add methods and result types."""
     return any(
         isinstance(capabilities, dict)
         and bool(capabilities.get("extensions") or capabilities.get("experimental"))
@@ -53,14 +53,14 @@ def extended(context: Context) -> bool:
     "RESULT_TYPE_UNKNOWN",
     severity=Severity.ERROR,
     clause=Clause("basic", "resulttype"),
-    sentence='The type of a result is "complete", "input_required", or one of an extension'
-    " that was declared.",
+    requirement='The type of a result MUST be "complete", "input_required", or one of a declared'
+    " extension.",
     on=RESULTS,
     since=_SINCE,
 )
 def _result_type(value: Any, context: Context) -> Iterator[Fault]:
     type_ = value.get("resultType") if isinstance(value, dict) else None
-    if type(type_) is str and type_ not in _TYPES and not extended(context):
+    if type(type_) is str and type_ not in _TYPES and not allows_extensions(context):
         spend(context.budget, 400)
         found = Values(hidden=context.hide_values).describe(type_)
         near = "" if context.hide_values else find_nearest(type_, _TYPES)
@@ -73,25 +73,25 @@ def _result_type(value: Any, context: Context) -> Iterator[Fault]:
     "INPUT_REQUIRED_TYPE",
     severity=Severity.ERROR,
     clause=Clause("basic", "resulttype"),
-    sentence='A result that asks for input has the type "input_required".',
+    requirement='A result that requests input MUST have the type "input_required".',
     on="InputRequiredResult",
     since=_SINCE,
 )
-def _type(value: Any, _context: Context) -> Iterator[Fault]:
+def _input_required_type(value: Any, _context: Context) -> Iterator[Fault]:
     if isinstance(value, dict) and value.get("resultType") == "complete":
-        said = 'expected "input_required" beside inputRequests, found "complete"'
-        yield Fault(("resultType",), said, "input_required")
+        message = 'expected "input_required" for a result with inputRequests, found "complete"'
+        yield Fault(("resultType",), message, "input_required")
 
 
 @rule(
     "INPUT_REQUIRED_EMPTY",
     severity=Severity.ERROR,
-    clause=_SERVERS,
-    sentence="A result that asks for input has `inputRequests`, `requestState` or both.",
+    clause=_SERVER_REQUIREMENTS,
+    requirement="A result that requests input MUST have `inputRequests`, `requestState` or both.",
     on="InputRequiredResult",
     since=_SINCE,
 )
-def _empty(value: Any, _context: Context) -> Iterator[Fault]:
+def _empty_input_required(value: Any, _context: Context) -> Iterator[Fault]:
     if isinstance(value, dict) and not ("inputRequests" in value or "requestState" in value):
         yield Fault((), "expected inputRequests or requestState, found neither")
 
@@ -99,12 +99,13 @@ def _empty(value: Any, _context: Context) -> Iterator[Fault]:
 @rule(
     "INPUT_REQUEST_UNDECLARED",
     severity=Severity.ERROR,
-    clause=_SERVERS,
-    sentence="Input is asked for only as the client declared that it can give it.",
+    clause=_SERVER_REQUIREMENTS,
+    requirement="A server MUST NOT request input for which the client did not declare the "
+    "capability.",
     on="InputRequiredResult",
     since=_SINCE,
 )
-def _undeclared(value: Any, context: Context) -> Iterator[Fault]:
+def _undeclared_input(value: Any, context: Context) -> Iterator[Fault]:
     requests = value.get("inputRequests") if isinstance(value, dict) else None
     capabilities = declared_by_client(context)
     if not isinstance(requests, dict) or capabilities is None:
@@ -112,20 +113,20 @@ def _undeclared(value: Any, context: Context) -> Iterator[Fault]:
     spend(context.budget, 20 * len(requests))
     for key, request in requests.items():
         method = request.get("method") if isinstance(request, dict) else None
-        asked = INPUT_REQUESTS.get(method) if isinstance(method, str) else None
-        if asked is not None and not is_declared(capabilities, asked.needs.path):
+        known = INPUT_REQUESTS.get(method) if isinstance(method, str) else None
+        if known is not None and not is_declared(capabilities, known.needs.path):
             yield Fault(
                 ("inputRequests", key, "method"),
-                f"{method} needs the client's capability {asked.needs.path},"
-                " which it did not declare",
+                f"{method} needs the capability {known.needs.path},"
+                " which the client did not declare",
             )
 
 
 RULES: tuple[Rule, ...] = (
     _result_type,
-    _type,
-    _empty,
-    _undeclared,
+    _input_required_type,
+    _empty_input_required,
+    _undeclared_input,
     FORBIDDEN,
     RETRY_MISPLACED,
 )

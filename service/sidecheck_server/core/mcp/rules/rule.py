@@ -1,7 +1,7 @@
-"""What a rule is: a code, how grave it is, where it comes from, and what it finds."""
+"""Data model of rules: requirement, source in the specification, check, and fault."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from sidecheck_server.core.mcp.context import Context
@@ -13,34 +13,31 @@ __all__ = [
     "Clause",
     "DeferredCheck",
     "Fault",
-    "Found",
+    "Finding",
     "Path",
     "Rule",
-    "Spares",
-    "of_type",
     "rule",
-    "sparing",
+    "type_clause",
 ]
 
-#: The way to a value: the keys and indexes that lead to it.
+#: Keys and indexes that lead to a value.
 Path: TypeAlias = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """A place in the specification, a proposal (SEP), or the documentation of a provider."""
+    """Place in the specification, in a proposal (SEP), or in a provider's documentation."""
 
-    #: The page below the version, for example ``server/tools``; or a whole name such as
-    #: ``SEP-986``, which has no page.
+    #: Page below the version, for example ``server/tools``, or a full URL.
     page: str
-    #: The anchor on the page, or "".
+    #: Anchor on the page, or "".
     anchor: str = ""
-    #: Where it stood before it moved: the last version, the page and the anchor, oldest first.
+    #: Earlier places, oldest first: the last version that has it, the page, the anchor.
     before: tuple[tuple[str, str, str], ...] = ()
 
-    def at(self, version: str) -> str:
-        """Return where it stands in the specification of *version*."""
-        if self.page.startswith("SEP-") or "://" in self.page:
+    def url(self, version: str) -> str:
+        """Return the full URL of the clause in the specification of *version*."""
+        if "://" in self.page:
             return self.page
         page, anchor = self.page, self.anchor
         for until, old_page, old_anchor in reversed(self.before):
@@ -50,21 +47,21 @@ class Clause:
         return f"https://modelcontextprotocol.io/specification/{version}/{place}"
 
 
-def of_type(name: str = "") -> Clause:
-    """Return the clause of the type *name*, or of all types.
+def type_clause(name: str = "") -> Clause:
+    """Return the clause that defines the type *name*, or all types.
 
-    Until 2025-03-26 no page lists the types: the base protocol points to the schema.
+    Until 2025-03-26 no page lists the types; the base protocol refers to the schema.
     """
     return Clause("schema", name.lower(), before=(("2025-03-26", "basic", "schema"),))
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A place where a rule is broken."""
+    """A place where a value breaks a rule."""
 
-    #: Where, from the value that the rule was given.
+    #: Path from the value that the rule checked.
     path: Path
-    #: What was expected and what was found, for a person.
+    #: What was expected and what was found.
     message: str
     #: The nearest known name or value, or "".
     suggestion: str = ""
@@ -72,68 +69,70 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class DeferredCheck:
-    """A schema in the payload that must be sound, and perhaps a value that it must admit.
+    """A schema in the payload to compile, and possibly a value to validate against it.
 
-    A rule cannot answer it: compiling a schema takes longer than a moment. Whoever
-    answers reports what is wrong with the schema at *schema_path* (unless *silent*), and
-    the violations of the value at *value_path*.
+    Compiling a schema takes too long for a rule's check, so the caller of the check does
+    it (`core.mcp.deferred`). It reports errors of the schema at *schema_path*, unless
+    *silent*, and violations of the value at *value_path*.
     """
 
-    #: The schema: its value, or if *silent* its text too.
+    #: The decoded schema; if *silent*, possibly its JSON text.
     schema: Any
-    #: Where the schema stands, from the value that the rule was given.
+    #: Path of the schema from the value that the rule checked.
     schema_path: Path
-    #: The value, if one is to be judged, alone in a tuple.
+    #: The value to validate in a tuple of one, or () if there is none.
     value: tuple[Any, ...] = ()
     value_path: Path = ()
     #: Whether `format` is asserted of the value.
     assert_formats: bool = False
-    #: Whether what is wrong with the schema is told elsewhere.
+    #: Whether errors of the schema are reported elsewhere.
     silent: bool = False
 
 
-Found: TypeAlias = Fault | DeferredCheck
-Check: TypeAlias = Callable[[Any, Context], Iterable[Found]]
-#: Says of a value, and pays for it as a check does, whether checks have nothing to tell of it.
-Spares: TypeAlias = Callable[[Any, Context], bool]
+Finding: TypeAlias = Fault | DeferredCheck
+Check: TypeAlias = Callable[[Any, Context], Iterable[Finding]]
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One thing that must, or should, be so."""
+    """One requirement of the specification, or one piece of advice."""
 
-    #: The code of its violations, stable, in upper snake case.
+    #: Stable code of its violations, in upper snake case.
     code: str
-    #: ERROR for a MUST and for what the published schema refuses, WARNING for a SHOULD,
-    #: INFO for advice of a provider; nothing else moves it.
+    #: ERROR for a MUST and for what the published schema rejects, WARNING for a SHOULD,
+    #: INFO for advice of a model provider; nothing else changes it.
     severity: Severity
     clause: Clause
-    #: What must be so.
-    sentence: str
-    #: The names of the shapes whose values it judges.
+    #: What the specification requires.
+    requirement: str
+    #: Names of the types whose values it applies to.
     subjects: tuple[str, ...]
-    #: Finds what is wrong with a value of one of *subjects*; the value may have any form
-    #: at all, and what its shape refuses is not the rule's to tell. None if other code
-    #: finds it and speaks through `violation`.
+    #: Finds the faults of a value of one of *subjects*. The value may be any JSON at all;
+    #: what the schema of its type rejects is not reported again. None if other code finds
+    #: the faults and reports them through `violation`.
     check: Check | None = None
     since: str = VERSIONS[0]
-    #: The last version that has it.
+    #: Last version that has the rule.
     until: str = VERSIONS[-1]
-    #: Says at once of most sound values that they keep the rule, so that *check* is not
-    #: asked. It is asked once for all rules of a shape that share it.
-    spares: Spares | None = None
+    #: Returns True for values that certainly keep the rule, so that *check* is not called.
+    #: It is called once for all rules of a type that share it.
+    skip: Callable[[Any, Context], bool] | None = None
 
     def holds_in(self, version: str) -> bool:
-        """Return whether *version* has the rule. Versions are dates, and sort as text."""
+        """Return whether *version* has the rule."""
         return self.since <= version <= self.until
 
     @property
     def versions(self) -> tuple[str, ...]:
-        """The versions that have it, oldest first."""
+        """Versions that have the rule, oldest first."""
         return tuple(version for version in VERSIONS if self.holds_in(version))
 
+    def spec_url(self, version: str = "") -> str:
+        """Return the URL of the rule in *version*, or in the latest version that has it."""
+        return self.clause.url(version or self.versions[-1])
+
     def violation(self, fault: Fault, version: str, path: Path = ()) -> Violation:
-        """Return the violation that *fault*, found in the value at *path*, is."""
+        """Return the violation for *fault* in the value at *path*."""
         return Violation(
             instance_location=as_pointer((*path, *fault.path)),
             keyword_location="",
@@ -142,7 +141,7 @@ class Rule:
             message=fault.message,
             severity=self.severity,
             suggestion=fault.suggestion,
-            clause=self.clause.at(version),
+            spec_url=self.clause.url(version),
         )
 
 
@@ -151,20 +150,15 @@ def rule(
     *,
     severity: Severity,
     clause: Clause,
-    sentence: str,
+    requirement: str,
     on: str | tuple[str, ...],
     since: str = VERSIONS[0],
     until: str = VERSIONS[-1],
 ) -> Callable[[Check], Rule]:
-    """Make a rule out of the function that checks it."""
+    """Turn the decorated check function into a rule on values of the types *on*."""
     subjects = (on,) if isinstance(on, str) else on
 
-    def made(check: Check) -> Rule:
-        return Rule(code, severity, clause, sentence, subjects, check, since, until)
+    def decorate(check: Check) -> Rule:
+        return Rule(code, severity, clause, requirement, subjects, check, since, until)
 
-    return made
-
-
-def sparing(spares: Spares, rules: Iterable[Rule]) -> tuple[Rule, ...]:
-    """Return *rules*, which share *spares*."""
-    return tuple(replace(each, spares=spares) for each in rules)
+    return decorate

@@ -1,4 +1,4 @@
-"""Requests of sampling: what the client must have declared, the tools, and the bounds."""
+"""Sampling requests."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -7,8 +7,7 @@ from sidecheck_server.core.budget import spend
 from sidecheck_server.core.explain.values import Values
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules.capabilities import declared_by_client
-from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule, sparing
-from sidecheck_server.core.mcp.rules.sampling_ordinary import is_ordinary_request
+from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
 from sidecheck_server.core.types import Severity
 
 __all__ = ["RULES"]
@@ -23,7 +22,7 @@ _WITH_CONTEXT = ("thisServer", "allServers")
 
 
 def _declared(context: Context) -> Any:
-    """Return what the client declared of sampling, or None if nothing."""
+    """Return the declared sampling capability of the client, or None."""
     declared = declared_by_client(context)
     sampling = None if declared is None else declared.get("sampling")
     return sampling if isinstance(sampling, dict) else None
@@ -37,18 +36,18 @@ def _includes_context(value: Any) -> bool:
     "SAMPLING_TOOLS_NOT_DECLARED",
     severity=Severity.ERROR,
     clause=_IN_SAMPLING,
-    sentence="A server sends tools, or how to choose among them, only to a client that declared "
-    "sampling.tools; clients of 2025-11-25 answer with -32602 (Invalid params).",
+    requirement="A server MUST NOT send tools or a tool choice to a client that did not declare "
+    "sampling.tools; clients of 2025-11-25 respond with -32602 (Invalid params).",
     on=_REQUEST,
     since=_TOOLS,
 )
 def _tools_not_declared(value: Any, context: Context) -> Iterable[Fault]:
     if declared_by_client(context) is None or not isinstance(value, dict):
         return ()
-    asking = next((name for name in ("tools", "toolChoice") if value.get(name) is not None), "")
-    if asking and (_declared(context) or {}).get("tools") is None:
-        # The SDK's text, word for word: peers are told by it.
-        return (Fault((asking,), "Client does not support sampling tools capability"),)
+    name = next((name for name in ("tools", "toolChoice") if value.get(name) is not None), "")
+    if name and (_declared(context) or {}).get("tools") is None:
+        # The SDK's text, word for word.
+        return (Fault((name,), "Client does not support sampling tools capability"),)
     return ()
 
 
@@ -56,7 +55,7 @@ def _tools_not_declared(value: Any, context: Context) -> Iterable[Fault]:
     "SAMPLING_CONTEXT_NOT_DECLARED",
     severity=Severity.WARNING,
     clause=_CAPABILITIES,
-    sentence="A server asks for the context of servers only of a client that declared "
+    requirement="A server SHOULD request context only from a client that declared "
     "sampling.context.",
     on=_REQUEST,
     since=_TOOLS,
@@ -72,7 +71,7 @@ def _context_not_declared(value: Any, context: Context) -> Iterator[Fault]:
 
 
 def _lacks_context(context: Context) -> bool:
-    # If it declared no sampling at all, that is told instead.
+    # If it declared no sampling at all, that is reported instead.
     declared = _declared(context)
     return declared is not None and declared.get("context") is None
 
@@ -81,16 +80,16 @@ def _lacks_context(context: Context) -> bool:
     "SAMPLING_CONTEXT_DEPRECATED",
     severity=Severity.WARNING,
     clause=_CAPABILITIES,
-    sentence='"includeContext" is left out, or "none": the other values are deprecated.',
+    requirement='"includeContext" SHOULD be omitted or "none"; the other values are deprecated.',
     on=_REQUEST,
     since=_TOOLS,
 )
 def _context_deprecated(value: Any, context: Context) -> Iterator[Fault]:
-    # Where the client does not take it at all, that is told instead.
+    # If the client did not declare the context, that is reported instead.
     if _includes_context(value) and not _lacks_context(context):
         yield Fault(
             ("includeContext",),
-            f'"includeContext" should be left out: "{value["includeContext"]}" is deprecated',
+            f'"includeContext" should be omitted: "{value["includeContext"]}" is deprecated',
             "none",
         )
 
@@ -99,8 +98,9 @@ def _context_deprecated(value: Any, context: Context) -> Iterator[Fault]:
     "SAMPLING_DEPRECATED",
     severity=Severity.WARNING,
     clause=Clause("deprecated"),
-    sentence="Sampling is deprecated: new implementations should not adopt it, and servers "
-    "should ask the provider of a model themselves.",
+    requirement="Sampling is deprecated: new implementations SHOULD NOT adopt it, and servers "
+    "SHOULD "
+    "call a model provider directly.",
     on=_REQUEST,
     since="2026-07-28",
 )
@@ -112,12 +112,12 @@ def _deprecated(_value: Any, _context: Context) -> Iterator[Fault]:
     "SAMPLING_TOOL_CHOICE_WITHOUT_TOOLS",
     severity=Severity.WARNING,
     clause=_IN_SAMPLING,
-    sentence='"toolChoice" comes with tools to choose from.',
+    requirement='"toolChoice" SHOULD come with tools to choose from.',
     on=_REQUEST,
     since=_TOOLS,
 )
 def _choice_without_tools(value: Any, _context: Context) -> Iterator[Fault]:
-    if _chooses_from_nothing(value) and value["toolChoice"].get("mode") != "required":
+    if _lacks_tools(value) and value["toolChoice"].get("mode") != "required":
         yield Fault(("toolChoice",), '"toolChoice" should come with "tools", found none')
 
 
@@ -125,19 +125,19 @@ def _choice_without_tools(value: Any, _context: Context) -> Iterator[Fault]:
     "SAMPLING_TOOL_REQUIRED_WITHOUT_TOOLS",
     severity=Severity.ERROR,
     clause=_CHOICE,
-    sentence="A model is required to use a tool only if there are tools: with none, it cannot.",
+    requirement="A tool use MUST NOT be required without tools.",
     on=_REQUEST,
     since=_TOOLS,
 )
 def _required_without_tools(value: Any, _context: Context) -> Iterator[Fault]:
-    if _chooses_from_nothing(value) and value["toolChoice"].get("mode") == "required":
+    if _lacks_tools(value) and value["toolChoice"].get("mode") == "required":
         yield Fault(
             ("toolChoice", "mode"),
-            'the mode "required" asks the model to use a tool, and there are no tools',
+            'the mode "required" needs tools, found none',
         )
 
 
-def _chooses_from_nothing(value: Any) -> bool:
+def _lacks_tools(value: Any) -> bool:
     return (
         isinstance(value, dict)
         and isinstance(value.get("toolChoice"), dict)
@@ -149,7 +149,7 @@ def _chooses_from_nothing(value: Any) -> bool:
     "SAMPLING_TOOL_NAME_REPEATED",
     severity=Severity.WARNING,
     clause=Clause("server/tools", "tool-names"),
-    sentence="The tools of a request have different names: a call names the one it means.",
+    requirement="The tools of a request SHOULD have unique names: a call selects its tool by name.",
     on=_REQUEST,
     since=_TOOLS,
 )
@@ -163,13 +163,14 @@ def _tool_name_repeated(value: Any, context: Context) -> Iterator[Fault]:
         name = tool.get("name") if isinstance(tool, dict) else None
         if not isinstance(name, str):
             continue
-        before = first.setdefault(name, index)
-        if before != index:
+        earlier = first.setdefault(name, index)
+        if earlier != index:
             spend(context.budget, 120)
             found = Values(hidden=context.hide_values).describe(name)
             yield Fault(
                 ("tools", index, "name"),
-                f"the names of tools should differ, found {found} as tool {before} and {index}",
+                f"names of tools should be unique, found {found} at the indexes {earlier} and "
+                f"{index}",
             )
 
 
@@ -177,18 +178,18 @@ def _tool_name_repeated(value: Any, context: Context) -> Iterator[Fault]:
     "SAMPLING_MAX_TOKENS",
     severity=Severity.ERROR,
     clause=Clause("client/sampling", "creating-messages"),
-    sentence='"maxTokens" is positive: clients must respect it, and of no tokens no message is '
-    "made.",
+    requirement='"maxTokens" MUST be positive: clients must respect it, and a message needs '
+    "tokens.",
     on=_REQUEST,
 )
 def _max_tokens(value: Any, context: Context) -> Iterator[Fault]:
-    most = value.get("maxTokens") if isinstance(value, dict) else None
-    # Other numbers, and what is none, the shape refuses.
-    whole = isinstance(most, float) and most.is_integer()
-    if (isinstance(most, int) and not isinstance(most, bool)) or whole:
-        assert isinstance(most, int | float)
-        if most <= 0:
-            found = Values(hidden=context.hide_values).describe(most)
+    limit = value.get("maxTokens") if isinstance(value, dict) else None
+    # The schema of the type rejects other values.
+    whole = isinstance(limit, float) and limit.is_integer()
+    if (isinstance(limit, int) and not isinstance(limit, bool)) or whole:
+        assert isinstance(limit, int | float)
+        if limit <= 0:
+            found = Values(hidden=context.hide_values).describe(limit)
             yield Fault(("maxTokens",), f'"maxTokens" must be positive, found {found}')
 
 
@@ -196,28 +197,24 @@ def _max_tokens(value: Any, context: Context) -> Iterator[Fault]:
     "SAMPLING_NO_MESSAGES",
     severity=Severity.INFO,
     clause=Clause("https://platform.claude.com/docs/en/api/messages"),
-    sentence="A request has at least one message: the specification asks for none, but "
-    "providers of models do.",
+    requirement="A request should have at least one message. The specification does not require "
+    "any, but "
+    "model providers do.",
     on=_REQUEST,
 )
 def _no_messages(value: Any, _context: Context) -> Iterator[Fault]:
     if isinstance(value, dict) and value.get("messages") == []:
-        yield Fault(("messages",), "providers of models need at least one message, found none")
+        yield Fault(("messages",), "model providers need at least one message, found none")
 
 
 RULES: tuple[Rule, ...] = (
     _tools_not_declared,
-    *sparing(
-        is_ordinary_request,
-        (
-            _context_not_declared,
-            _context_deprecated,
-            _deprecated,
-            _choice_without_tools,
-            _required_without_tools,
-            _tool_name_repeated,
-            _max_tokens,
-            _no_messages,
-        ),
-    ),
+    _context_not_declared,
+    _context_deprecated,
+    _deprecated,
+    _choice_without_tools,
+    _required_without_tools,
+    _tool_name_repeated,
+    _max_tokens,
+    _no_messages,
 )

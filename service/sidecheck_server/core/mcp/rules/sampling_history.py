@@ -1,21 +1,20 @@
-"""The history of a sampling request: who uses tools, who brings results, and which to which.
+"""Sampling histories.
 
-The Python SDK looks at the last two messages. Where it finds the fault too, the message
-begins with its very text, and the detail follows.
+Tool uses and their results must match throughout the history. The Python SDK checks only the
+last two messages; for faults that it finds too, the message begins with its text.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from sidecheck_server.core.budget import spend
 from sidecheck_server.core.explain.values import Values, count_noun, quote
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule, sparing
-from sidecheck_server.core.mcp.rules.sampling_ordinary import is_balanced, is_ordinary_message
+from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
 from sidecheck_server.core.mcp.rules.sampling_turns import (
     Turn,
+    adjacent_turn,
     messages_of,
-    next_turn,
     read_turn,
     turns_of,
 )
@@ -35,53 +34,54 @@ _NO_PREVIOUS = "tool_result requires a previous message containing tool_use"
 _NO_MATCH = "tool_result blocks do not match any tool_use in the previous message"
 _IDS_DIFFER = "ids of tool_result blocks and tool_use blocks from previous message do not match"
 
-_FAULT = 120
+_FAULT = 120  # steps
 
 
-def _named(what: str, id_: str, context: Context) -> str:
-    return what if context.hide_values else f"{what} with the id {quote(id_)}"
+def _named(block: str, id_: str, context: Context) -> str:
+    return block if context.hide_values else f"{block} with the id {quote(id_)}"
 
 
 @rule(
     "SAMPLING_TOOL_USE_ROLE",
     severity=Severity.ERROR,
     clause=_ROLES,
-    sentence="Only the assistant uses tools.",
+    requirement="A message of the user MUST NOT have tool uses.",
     on=_MESSAGE,
     since=_SINCE,
 )
-def _tool_use_role(value: Any, context: Context) -> Iterator[Fault]:
+def _tool_use_role(value: Any, context: Context) -> Iterable[Fault]:
     turn = read_turn(value, context)
-    if turn.role == "user":
-        for use in turn.uses:
-            spend(context.budget, _FAULT)
-            yield Fault(use.path, 'tool_use must stand in a message of "assistant", found "user"')
+    if turn.role != "user" or not turn.uses:
+        return ()
+    spend(context.budget, _FAULT * len(turn.uses))
+    message = 'tool_use must be in a message of the role "assistant", found "user"'
+    return [Fault(use.path, message) for use in turn.uses]
 
 
 @rule(
     "SAMPLING_TOOL_RESULT_ROLE",
     severity=Severity.ERROR,
     clause=_ROLES,
-    sentence="Only the user brings results of tools.",
+    requirement="A message of the assistant MUST NOT have tool results.",
     on="SamplingMessage",
     since=_SINCE,
 )
-def _tool_result_role(value: Any, context: Context) -> Iterator[Fault]:
+def _tool_result_role(value: Any, context: Context) -> Iterable[Fault]:
     turn = read_turn(value, context)
-    if turn.role == "assistant":
-        for result in turn.results:
-            spend(context.budget, _FAULT)
-            yield Fault(
-                result.path, 'tool_result must stand in a message of "user", found "assistant"'
-            )
+    if turn.role != "assistant" or not turn.results:
+        return ()
+    spend(context.budget, _FAULT * len(turn.results))
+    message = 'tool_result must be in a message of the role "user", found "assistant"'
+    return [Fault(result.path, message) for result in turn.results]
 
 
 @rule(
     "SAMPLING_TOOL_RESULT_MIXED",
     severity=Severity.ERROR,
     clause=_RESULTS,
-    sentence="A message of the user that holds results of tools holds nothing else; clients "
-    "of 2025-11-25 answer with -32602 (Invalid params).",
+    requirement="A message of the user with tool results MUST have nothing else; clients of "
+    "2025-11-25 "
+    "respond with -32602 (Invalid params).",
     on=_REQUEST,
     since=_SINCE,
 )
@@ -89,10 +89,14 @@ def _mixed(value: Any, context: Context) -> Iterator[Fault]:
     last = len(messages_of(value)) - 1
     for turn in turns_of(value, context):
         others = turn.others + len(turn.uses)
-        # Results that the assistant brings are wrong by themselves.
+        # Tool results of the assistant have their own rule.
         if turn.role != "assistant" and turn.results and others:
             found = f"found {count_noun(others, 'block')} of other types"
-            text = _MIXED if turn.index == last else "a message with tool_result holds nothing else"
+            text = (
+                _MIXED
+                if turn.index == last
+                else "a message with tool_result must have nothing else"
+            )
             yield Fault(turn.at(("content",)), f"{text}; {found}")
 
 
@@ -100,29 +104,30 @@ def _mixed(value: Any, context: Context) -> Iterator[Fault]:
     "SAMPLING_TOOL_USE_UNANSWERED",
     severity=Severity.ERROR,
     clause=_BALANCE,
-    sentence=(
-        "Every tool that the assistant uses has its result in the very next message, also at "
-        "the end of the history; clients of 2025-11-25 answer with -32602 (Invalid params)."
+    requirement=(
+        "Every tool use MUST have its result in the next message, also at the end of the history; "
+        "clients of 2025-11-25 respond with -32602 (Invalid params)."
     ),
     on=_REQUEST,
     since=_SINCE,
 )
 def _unanswered(value: Any, context: Context) -> Iterator[Fault]:
-    for turn in turns_of(value, context):
+    turns = turns_of(value, context)
+    for position, turn in enumerate(turns):
         if not turn.uses or turn.role == "user":
             continue
-        following = next_turn(value, turn, context)
+        following = adjacent_turn(value, turns, position, context, 1)
         last = turn.index == len(messages_of(value)) - 2
-        answered = {result.id for result in following.results} if following else set()
+        answered_ids = {result.id for result in following.results} if following else set()
         for use in turn.uses:
-            if use.id is None or use.id in answered:
+            if use.id is None or use.id in answered_ids:
                 continue
             spend(context.budget, _FAULT)
-            what = _named("tool_use", use.id, context)
+            block = _named("tool_use", use.id, context)
             if following is None:
-                text = f"the {what} must be answered by a next message, found none"
+                text = f"the {block} needs a tool_result in a next message, found none"
             else:
-                text = f"the {what} has no tool_result in the next message"
+                text = f"the {block} has no tool_result in the next message"
             yield Fault(turn.at(use.path), f"{_IDS_DIFFER}: {text}" if last else text)
 
 
@@ -130,15 +135,16 @@ def _unanswered(value: Any, context: Context) -> Iterator[Fault]:
     "SAMPLING_TOOL_RESULT_ORPHAN",
     severity=Severity.ERROR,
     clause=_BALANCE,
-    sentence="Every result of a tool belongs to a tool_use of the message before.",
+    requirement="Every tool result MUST belong to a tool use of the previous message.",
     on=_REQUEST,
     since=_SINCE,
 )
 def _orphan(value: Any, context: Context) -> Iterator[Fault]:
     last = len(messages_of(value)) - 1
-    for turn in turns_of(value, context):
+    turns = turns_of(value, context)
+    for position, turn in enumerate(turns):
         if turn.results:
-            previous = next_turn(value, turn, context, -1)
+            previous = adjacent_turn(value, turns, position, context, -1)
             yield from _orphans(turn, previous, context, is_last=turn.index == last)
 
 
@@ -155,8 +161,8 @@ def _orphans(
     for result in turn.results:
         if result.id is not None and result.id not in known:
             spend(context.budget, _FAULT)
-            what = _named("tool_result", result.id, context)
-            text = f"the {what} has no tool_use in the message before"
+            block = _named("tool_result", result.id, context)
+            text = f"the {block} has no tool_use in the previous message"
             yield Fault(
                 turn.at((*result.path, "toolUseId")), f"{_IDS_DIFFER}: {text}" if is_last else text
             )
@@ -166,17 +172,22 @@ def _orphans(
     "SAMPLING_TOOL_USE_ID_REPEATED",
     severity=Severity.ERROR,
     clause=_BALANCE,
-    sentence="The tools used in one message have different ids: results are matched by them.",
+    requirement="The tool uses of a message MUST have unique ids, by which results are matched.",
     on=_MESSAGE,
     since=_SINCE,
 )
-def _use_id_repeated(value: Any, context: Context) -> Iterator[Fault]:
+def _use_id_repeated(value: Any, context: Context) -> Iterable[Fault]:
+    turn = read_turn(value, context)
+    return _repeated_use_ids(turn, context) if len(turn.uses) > 1 else ()
+
+
+def _repeated_use_ids(turn: Turn, context: Context) -> Iterator[Fault]:
     seen: set[str] = set()
-    for use in read_turn(value, context).uses:
+    for use in turn.uses:
         if use.id is not None and use.id in seen:
             spend(context.budget, _FAULT)
             found = Values(hidden=context.hide_values).describe(use.id)
-            yield Fault((*use.path, "id"), f"ids of tool_use must differ, found {found} again")
+            yield Fault((*use.path, "id"), f"ids of tool_use must be unique, found {found} again")
         elif use.id is not None:
             seen.add(use.id)
 
@@ -185,9 +196,9 @@ def _use_id_repeated(value: Any, context: Context) -> Iterator[Fault]:
     "SAMPLING_TOOL_USE_ID_REUSED",
     severity=Severity.WARNING,
     clause=Clause("schema", "toolusecontent"),
-    sentence=(
-        "An id is that of one tool_use in the whole history: it is a unique identifier. Across "
-        "messages pairs can still be told, so this is no error."
+    requirement=(
+        "The id of a tool use SHOULD be unique in the history. Across messages the pairs remain "
+        "clear, so this is no error."
     ),
     on=_REQUEST,
     since=_SINCE,
@@ -201,8 +212,8 @@ def _use_id_reused(value: Any, context: Context) -> Iterator[Fault]:
                 found = Values(hidden=context.hide_values).describe(use.id)
                 yield Fault(
                     turn.at((*use.path, "id")),
-                    f"the id of a tool_use should be unique, found {found} in message "
-                    f"{first[use.id]} too",
+                    f"the id of a tool_use should be unique, found {found} also in message "
+                    f"{first[use.id]}",
                 )
 
 
@@ -210,25 +221,33 @@ def _use_id_reused(value: Any, context: Context) -> Iterator[Fault]:
     "SAMPLING_TOOL_RESULT_REPEATED",
     severity=Severity.ERROR,
     clause=_BALANCE,
-    sentence="A tool_use has one result.",
+    requirement="A tool use MUST have one result.",
     on="SamplingMessage",
     since=_SINCE,
 )
-def _result_repeated(value: Any, context: Context) -> Iterator[Fault]:
+def _result_repeated(value: Any, context: Context) -> Iterable[Fault]:
+    turn = read_turn(value, context)
+    return _repeated_results(turn, context) if len(turn.results) > 1 else ()
+
+
+def _repeated_results(turn: Turn, context: Context) -> Iterator[Fault]:
     seen: set[str] = set()
-    for result in read_turn(value, context).results:
+    for result in turn.results:
         if result.id is not None and result.id in seen:
             spend(context.budget, _FAULT)
-            what = _named("tool_use", result.id, context)
-            yield Fault((*result.path, "toolUseId"), f"the {what} has a tool_result already")
+            block = _named("tool_use", result.id, context)
+            yield Fault((*result.path, "toolUseId"), f"the {block} already has a tool_result")
         elif result.id is not None:
             seen.add(result.id)
 
 
 RULES: tuple[Rule, ...] = (
-    *sparing(is_ordinary_message, (_tool_use_role, _tool_result_role)),
-    *sparing(is_balanced, (_mixed, _unanswered, _orphan)),
-    *sparing(is_ordinary_message, (_use_id_repeated,)),
-    *sparing(is_balanced, (_use_id_reused,)),
-    *sparing(is_ordinary_message, (_result_repeated,)),
+    _tool_use_role,
+    _tool_result_role,
+    _mixed,
+    _unanswered,
+    _orphan,
+    _use_id_repeated,
+    _use_id_reused,
+    _result_repeated,
 )

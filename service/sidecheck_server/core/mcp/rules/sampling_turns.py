@@ -1,6 +1,6 @@
-"""Messages of sampling, read for the tools that they use and the results that they bring.
+"""Reads the tool uses and tool results of sampling messages.
 
-Most messages do neither, and are passed over: a history may have thousands of them.
+Most messages have neither and are skipped: a history may have thousands of them.
 """
 
 from dataclasses import dataclass, field
@@ -10,135 +10,142 @@ from sidecheck_server.core.budget import spend
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules.rule import Path
 
-__all__ = ["ToolResult", "ToolUse", "Turn", "messages_of", "next_turn", "read_turn", "turns_of"]
+__all__ = ["ToolResult", "ToolUse", "Turn", "adjacent_turn", "messages_of", "read_turn", "turns_of"]
 
-# In steps.
-_LOOK = 15
-_LOOK_BLOCK = 5
+# Steps.
+_SCAN = 15
+_SCAN_BLOCK = 5
 _MESSAGE = 80
 _BLOCK = 40
 
 _KINDS = ("tool_use", "tool_result")
 
 
-# None of these is frozen, since making a frozen one takes far longer.
+# These are not frozen, since frozen ones take far longer to create.
 
 
 @dataclass(slots=True)
 class ToolUse:
-    """A block that asks to call a tool."""
+    """A content block that calls a tool."""
 
-    #: Where it stands in the message.
+    #: Path in the message.
     path: Path
-    #: Its id, or None if that is no string: of this the shape tells.
+    #: Its id, or None if it is not a string, which the schema of the type reports.
     id: str | None
-    #: The block.
+    #: The decoded block.
     block: dict[str, Any]
 
 
 @dataclass(slots=True)
 class ToolResult:
-    """A block that brings the result of a call."""
+    """A content block with the result of a call."""
 
     path: Path
-    #: The id of the call, or None if that is no string.
+    #: Id of the call, or None if it is not a string.
     id: str | None
-    #: Whether the call went wrong.
+    #: Whether the call failed.
     is_error: bool
 
 
 @dataclass(slots=True)
 class Turn:
-    """A message of a conversation."""
+    """A message with its tool uses and tool results."""
 
-    #: Where it stands in the list of messages.
+    #: Index in the list of messages.
     index: int
-    #: "user", "assistant", or anything at all.
+    #: "user", "assistant", or any JSON value.
     role: Any
     uses: list[ToolUse] = field(default_factory=list)
     results: list[ToolResult] = field(default_factory=list)
-    #: How many blocks are something else.
+    #: Number of other blocks.
     others: int = 0
 
     def at(self, path: Path) -> Path:
-        """Return where *path* leads in the params of the request."""
+        """Return *path*, in the message, as a path in the params of the request."""
         return ("messages", self.index, *path)
 
 
 def messages_of(value: Any) -> list[Any]:
-    """Return the messages of the request *value*, or none if it is no request."""
+    """Return the messages of the params *value*, or [] if it has none."""
     messages = value.get("messages") if isinstance(value, dict) else None
     return messages if isinstance(messages, list) else []
 
 
 def turns_of(value: Any, context: Context) -> list[Turn]:
-    """Return those messages of the request *value* that use tools or bring results.
+    """Return the messages of the params *value* that have tool uses or tool results.
 
-    They are read once, however many rules ask.
+    They are read once for all rules.
 
     Raises:
         Exhausted: the budget of *context* is spent.
     """
-    known = context.readings.get(("turns", id(value)))
+    known = context.memo.get(("turns", id(value)))
     if known is not None:
-        # A rule goes through all of them.
-        spend(context.budget, _LOOK + _LOOK_BLOCK * len(known[1]))
+        # The caller iterates over all of them.
+        spend(context.budget, _SCAN + _SCAN_BLOCK * len(known[1]))
         return cast("list[Turn]", known[1])
     messages = messages_of(value)
-    spend(context.budget, _LOOK * (1 + len(messages)))
-    found = []
+    spend(context.budget, _SCAN * (1 + len(messages)))
+    turns = []
     for index, message in enumerate(messages):
         content = message.get("content") if isinstance(message, dict) else None
         if isinstance(content, list):
-            spend(context.budget, _LOOK_BLOCK * len(content))
-            bears = _any_bears(content)
+            spend(context.budget, _SCAN_BLOCK * len(content))
+            is_turn = _any_uses_tools(content)
         else:
-            bears = isinstance(content, dict) and _bears(content)
-        if bears:
-            found.append(_read(message, context, index))
-    context.readings["turns", id(value)] = (value, found)
-    return found
+            is_turn = isinstance(content, dict) and _uses_tools(content)
+        if is_turn:
+            turns.append(_read(message, context, index))
+    context.memo["turns", id(value)] = (value, turns)
+    return turns
 
 
-def next_turn(value: Any, turn: Turn, context: Context, step: int = 1) -> Turn | None:
-    """Return the message *step* messages after *turn*, or None if there is none.
+def adjacent_turn(
+    value: Any, turns: list[Turn], position: int, context: Context, step: int
+) -> Turn | None:
+    """Return the message after (*step* 1) or before (-1) a turn, or None if there is none.
+
+    The turn is at *position* among *turns*, those of the params *value*.
 
     Raises:
         Exhausted: the budget of *context* is spent.
     """
+    index = turns[position].index + step
+    position += step
+    if 0 <= position < len(turns) and turns[position].index == index:
+        return turns[position]
     messages = messages_of(value)
-    index = turn.index + step
     return _read(messages[index], context, index) if 0 <= index < len(messages) else None
 
 
 def read_turn(message: Any, context: Context) -> Turn:
-    """Return *message*, alone or one of a request, as a turn.
+    """Return *message*, of a request or on its own, as a turn.
 
     Raises:
         Exhausted: the budget of *context* is spent.
     """
     content = message.get("content") if isinstance(message, dict) else None
-    if isinstance(content, dict) and not _bears(content):
-        spend(context.budget, _LOOK)
+    if isinstance(content, dict) and not _uses_tools(content):
+        spend(context.budget, _SCAN)
         return Turn(0, message.get("role"), others=1)
     return _read(message, context, anywhere=True)
 
 
-def _any_bears(content: list[Any]) -> bool:
+def _any_uses_tools(content: list[Any]) -> bool:
     for block in content:  # noqa: SIM110  (`any` takes three times as long)
         if isinstance(block, dict) and block.get("type") in _KINDS:
             return True
     return False
 
 
-def _bears(block: dict[str, Any]) -> bool:
+def _uses_tools(block: dict[str, Any]) -> bool:
     return block.get("type") in _KINDS
 
 
 def _read(message: Any, context: Context, index: int = 0, *, anywhere: bool = False) -> Turn:
-    known = context.readings.get(("turn", id(message)))
+    known = context.memo.get(("turn", id(message)))
     if known is not None and (anywhere or known[1].index == index):
-        spend(context.budget, _LOOK)
+        spend(context.budget, _SCAN)
         return cast("Turn", known[1])
     spend(context.budget, _MESSAGE)
     if not isinstance(message, dict):
@@ -148,21 +155,21 @@ def _read(message: Any, context: Context, index: int = 0, *, anywhere: bool = Fa
     if isinstance(content, list):
         spend(context.budget, _BLOCK * len(content))
         for position, block in enumerate(content):
-            _take_in(turn, block, ("content", position))
+            _add_block(turn, block, ("content", position))
     elif content is not None:
-        _take_in(turn, content, ("content",))
-    context.readings["turn", id(message)] = (message, turn)
+        _add_block(turn, content, ("content",))
+    context.memo["turn", id(message)] = (message, turn)
     return turn
 
 
-def _take_in(turn: Turn, block: Any, path: Path) -> None:
+def _add_block(turn: Turn, block: Any, path: Path) -> None:
     kind = block.get("type") if isinstance(block, dict) else None
     if kind == "tool_use":
-        name = block.get("id")
-        turn.uses.append(ToolUse(path, name if isinstance(name, str) else None, block))
+        id_ = block.get("id")
+        turn.uses.append(ToolUse(path, id_ if isinstance(id_, str) else None, block))
     elif kind == "tool_result":
-        name = block.get("toolUseId")
+        id_ = block.get("toolUseId")
         is_error = block.get("isError") is True
-        turn.results.append(ToolResult(path, name if isinstance(name, str) else None, is_error))
+        turn.results.append(ToolResult(path, id_ if isinstance(id_, str) else None, is_error))
     else:
         turn.others += 1

@@ -1,16 +1,24 @@
-"""One tool: what it says of itself."""
+"""Tool definitions and results."""
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
+from sidecheck_server.core.budget import Budget, spend
+from sidecheck_server.core.errors import RequestError
+from sidecheck_server.core.json_values import json_equal
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
+from sidecheck_server.core.payload import MalformedError, decode
 from sidecheck_server.core.types import Severity
 
-__all__ = ["RULES"]
+__all__ = ["OUTPUT_MISSING", "RULES"]
 
-_DESCRIBE = Clause("https://platform.claude.com/docs/en/agents-and-tools/tool-use/define-tools")
-_DESCRIBED = Clause(
+_DESCRIPTION_GUIDE = Clause(
+    "https://platform.claude.com/docs/en/agents-and-tools/tool-use/define-tools"
+)
+_DESCRIPTION_LENGTH = Clause(
     "https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolSpecification.html"
 )
 _HINTS = Clause("schema", "toolannotations", before=(("2025-03-26", "server/tools", "tool"),))
@@ -20,44 +28,48 @@ _ANNOTATED = "2025-03-26"
 @rule(
     "TOOL_DESCRIPTION_MISSING",
     severity=Severity.INFO,
-    clause=_DESCRIBE,
-    sentence="A tool has a description: models choose tools by it.",
+    clause=_DESCRIPTION_GUIDE,
+    requirement="A tool should have a description, by which models choose tools.",
     on="Tool",
 )
-def _described(tool: Any, _context: Context) -> Iterable[Fault]:
+def _has_description(tool: Any, _context: Context) -> Iterable[Fault]:
     if isinstance(tool, dict) and "description" not in tool:
-        return (Fault((), "the tool has no description, by which models choose tools"),)
+        return (Fault((), "the tool should have a description, by which models choose tools"),)
     return ()
 
 
 @rule(
     "TOOL_DESCRIPTION_EMPTY",
     severity=Severity.INFO,
-    clause=_DESCRIBED,
-    sentence="The description of a tool says something; some providers refuse an empty one.",
+    clause=_DESCRIPTION_LENGTH,
+    requirement="The description of a tool should not be empty; some providers reject an empty "
+    "one.",
     on="Tool",
 )
-def _not_empty(tool: Any, _context: Context) -> Iterable[Fault]:
-    described = tool.get("description") if isinstance(tool, dict) else None
-    if not isinstance(described, str) or described.strip():
+def _description_not_empty(tool: Any, _context: Context) -> Iterable[Fault]:
+    description = tool.get("description") if isinstance(tool, dict) else None
+    if not isinstance(description, str) or description.strip():
         return ()
-    said = "the description is empty, though models choose tools by it; some providers refuse it"
-    return (Fault(("description",), said),)
+    message = (
+        "the description should not be empty: models choose tools by it, and some "
+        "providers reject it"
+    )
+    return (Fault(("description",), message),)
 
 
 @rule(
     "TOOL_HINTS_CONTRADICT",
     severity=Severity.WARNING,
     clause=_HINTS,
-    sentence="A tool is not said to be read-only and destructive.",
+    requirement="A tool SHOULD NOT be declared both read-only and destructive.",
     on="ToolAnnotations",
     since=_ANNOTATED,
 )
-def _agreeing(hints: Any, _context: Context) -> Iterator[Fault]:
+def _consistent_hints(hints: Any, _context: Context) -> Iterator[Fault]:
     if _is_read_only(hints) and hints.get("destructiveHint") is True:
         yield Fault(
             ("destructiveHint",),
-            "destructiveHint says that the tool may destroy, readOnlyHint that it changes nothing",
+            "destructiveHint contradicts readOnlyHint: a read-only tool changes nothing",
         )
 
 
@@ -65,28 +77,129 @@ def _agreeing(hints: Any, _context: Context) -> Iterator[Fault]:
     "TOOL_HINT_WITHOUT_MEANING",
     severity=Severity.INFO,
     clause=_HINTS,
-    sentence=(
-        "destructiveHint and idempotentHint are given only of tools that are not read-only: "
-        "of others they mean nothing."
+    requirement=(
+        "destructiveHint and idempotentHint should be set only for tools that are not read-only; "
+        "for others they have no meaning."
     ),
     on="ToolAnnotations",
     since=_ANNOTATED,
 )
-def _meaningful(hints: Any, _context: Context) -> Iterator[Fault]:
+def _meaningful_hints(hints: Any, _context: Context) -> Iterator[Fault]:
     if not _is_read_only(hints):
         return
-    # A destructive one contradicts, which has a rule of its own.
+    # True contradicts, which has its own rule.
     if hints.get("destructiveHint") is False:
         yield Fault(("destructiveHint",), _MEANINGLESS.format("destructiveHint"))
     if isinstance(hints.get("idempotentHint"), bool):
         yield Fault(("idempotentHint",), _MEANINGLESS.format("idempotentHint"))
 
 
-_MEANINGLESS = "{} means something only if readOnlyHint is false; here it is true"
+_MEANINGLESS = "{} has a meaning only if readOnlyHint is false, found true"
 
 
 def _is_read_only(hints: Any) -> bool:
     return isinstance(hints, dict) and hints.get("readOnlyHint") is True
 
 
-RULES: tuple[Rule, ...] = (_described, _not_empty, _agreeing, _meaningful)
+_OF_ANY_TYPE_SINCE = "2026-07-28"
+
+_MAX_DEPTH = 128
+"""Nesting up to which the JSON in a text is read."""
+
+# Steps.
+_VALUE = 20
+_ITEM = 20
+_ATTEMPT = 800  # to decode a text that is not JSON
+_CHARACTER = 1  # to decode and compare
+
+OUTPUT_MISSING = Rule(
+    code="OUTPUT_MISSING",
+    severity=Severity.ERROR,
+    clause=Clause("server/tools", "output-schema"),
+    requirement="The result of a tool with an output schema MUST have structured content, "
+    "unless it is an error.",
+    subjects=("CallToolResult",),
+    since="2025-06-18",
+)
+
+
+@rule(
+    "STRUCTURED_CONTENT_WITHOUT_TEXT",
+    severity=Severity.WARNING,
+    clause=Clause("server/tools", "structured-content"),
+    requirement="A result with structured content SHOULD also have it as JSON in a text block, "
+    "for clients that do not read structured content.",
+    on="CallToolResult",
+    since="2025-06-18",
+)
+def _text_of_structured_content(value: Any, context: Context) -> Iterator[Fault]:
+    if not isinstance(value, dict) or "structuredContent" not in value:
+        return
+    content = value["structuredContent"]
+    if context.version < _OF_ANY_TYPE_SINCE and not isinstance(content, dict):
+        return
+    blocks = value.get("content")
+    if not isinstance(blocks, list):
+        return
+    min_length = _min_length(content, context.budget)
+    if not any(_is_json_block(block, content, min_length, context.budget) for block in blocks):
+        message = (
+            "no text block holds the structured content as JSON, for clients that read only texts"
+        )
+        yield Fault(("content",), message)
+
+
+def _is_json_block(block: Any, content: Any, min_length: int, budget: Budget) -> bool:
+    """Return whether *block* is a text block with the JSON of *content*.
+
+    It has at least *min_length* characters. A tool may return thousands of blocks, such as
+    one for each row of a table.
+    """
+    spend(budget, _ITEM)
+    if not isinstance(block, dict) or block.get("type") != "text":
+        return False
+    text = block.get("text")
+    if not isinstance(text, str) or len(text) < min_length or not _BEGINNINGS[type(content)](text):
+        return False
+    spend(budget, _ATTEMPT + _CHARACTER * len(text))
+    try:
+        return json_equal(decode(text.encode(), max_depth=_MAX_DEPTH, max_violations=1), content)
+    except (MalformedError, RequestError):
+        return False
+
+
+_BEGINNINGS: Mapping[type, Callable[[str], object]] = MappingProxyType(
+    {
+        dict: re.compile(r"[ \t\n\r]*\{").match,
+        list: re.compile(r"[ \t\n\r]*\[").match,
+        str: re.compile(r'[ \t\n\r]*"').match,
+        int: re.compile(r"[ \t\n\r]*[-0-9]").match,
+        float: re.compile(r"[ \t\n\r]*[-0-9]").match,
+        bool: re.compile(r"[ \t\n\r]*[tf]").match,
+        type(None): re.compile(r"[ \t\n\r]*n").match,
+    }
+)
+"""Start of the JSON of a value, by its Python type."""
+
+
+def _min_length(value: Any, budget: Budget) -> int:
+    """Return the smallest number of characters of the JSON of *value*."""
+    spend(budget, _VALUE)
+    if isinstance(value, str):
+        return len(value) + 2
+    if isinstance(value, list):
+        return 2 + sum(_min_length(item, budget) + 1 for item in value) - bool(value)
+    if isinstance(value, dict):
+        properties = sum(len(name) + 4 + _min_length(item, budget) for name, item in value.items())
+        return 2 + properties - bool(value)
+    return 1
+
+
+RULES: tuple[Rule, ...] = (
+    _has_description,
+    _description_not_empty,
+    _consistent_hints,
+    _meaningful_hints,
+    OUTPUT_MISSING,
+    _text_of_structured_content,
+)

@@ -1,23 +1,25 @@
-"""The formats of the three keys of trace context: W3C Trace Context and W3C Baggage."""
+"""Trace context in `_meta`.
+
+The three keys follow W3C Trace Context and W3C Baggage.
+"""
 
 import re
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any
 
 from sidecheck_server.core.budget import Budget, spend
+from sidecheck_server.core.explain.values import Values
+from sidecheck_server.core.mcp.context import Context
+from sidecheck_server.core.mcp.rules.metadata import META, METADATA_TYPES
+from sidecheck_server.core.mcp.rules.rule import Fault, Rule
+from sidecheck_server.core.types import Severity
 
-__all__ = ["EXPECTED", "FORMATS", "is_baggage", "is_traceparent", "is_tracestate"]
+__all__ = ["RULES", "is_baggage", "is_traceparent", "is_tracestate"]
 
-EXPECTED = MappingProxyType(
-    {
-        "traceparent": "version, trace id, parent id and flags, as W3C Trace Context has them",
-        "tracestate": "at most 32 keys with values, as W3C Trace Context has them",
-        "baggage": "keys with values, as W3C Baggage has them",
-    }
-)
-"""What each key is expected to be."""
+_SINCE = "2026-07-28"
 
-# Later versions may have more after the flags (section 3.2.4 of Trace Context).
+# Later versions may append fields to the flags (Trace Context, section 3.2.4).
 _TRACEPARENT = re.compile(
     "(?!ff)([0-9a-f]{2})-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(-.*)?", re.DOTALL
 )
@@ -26,7 +28,7 @@ _STATE = re.compile(
     rf"((?:[a-z]{_KEY}{{0,255}}|[a-z0-9]{_KEY}{{0,240}}@[a-z]{_KEY}{{0,13}}))"
     "=[ !-+\\--<>-~]{0,255}[!-+\\--<>-~]"
 )
-_MOST_STATES = 32
+_MAX_STATES = 32
 
 _TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]++"  # noqa: S105 - a token of HTTP
 _SPACE = "[ \\t]*+"
@@ -37,31 +39,67 @@ _MEMBER = re.compile(rf"{_PAIR}(?:{_PROPERTY})*+")
 
 
 def is_traceparent(text: str, budget: Budget) -> bool:
-    """Return whether *text* has the form of a `traceparent`."""
+    """Return whether *text* is a `traceparent`."""
     spend(budget, 40)
-    found = _TRACEPARENT.fullmatch(text)
-    return bool(found and (found[1] != "00" or not found[2]))
+    match = _TRACEPARENT.fullmatch(text)
+    return bool(match and (match[1] != "00" or not match[2]))
 
 
 def is_tracestate(text: str, budget: Budget) -> bool:
-    """Return whether *text* has the form of a `tracestate`."""
+    """Return whether *text* is a `tracestate`."""
     spend(budget, 40 + len(text))
     members = [member.strip(" \t") for member in text.split(",")]
-    if len(members) > _MOST_STATES:
+    if len(members) > _MAX_STATES:
         return False
-    # An empty member says nothing, and is allowed.
-    found = [_STATE.fullmatch(member) for member in members if member]
-    keys = {each[1] for each in found if each}
-    return len(keys) == len(found)
+    # Empty members are allowed.
+    matches = [_STATE.fullmatch(member) for member in members if member]
+    keys = {match[1] for match in matches if match}
+    return len(keys) == len(matches)
 
 
 def is_baggage(text: str, budget: Budget) -> bool:
-    """Return whether *text* has the form of a `baggage`."""
+    """Return whether *text* is a `baggage`."""
     spend(budget, 40 + len(text))
     return all(map(_MEMBER.fullmatch, text.split(",")))
 
 
-FORMATS: Mapping[str, Callable[[str, Budget], bool]] = MappingProxyType(
-    {"traceparent": is_traceparent, "tracestate": is_tracestate, "baggage": is_baggage}
+def _check(
+    name: str,
+    is_valid: Callable[[str, Budget], bool],
+    expected: str,
+    value: Any,
+    context: Context,
+) -> Iterable[Fault]:
+    if type(value) is not dict or name not in value:
+        return ()
+    text = value[name]
+    if isinstance(text, str) and is_valid(text, context.budget):
+        return ()
+    found = Values(hidden=context.hide_values).describe(text)
+    return (Fault((name,), f"expected {expected}, found {found}"),)
+
+
+def _trace_rule(
+    name: str, standard: str, is_valid: Callable[[str, Budget], bool], contents: str
+) -> Rule:
+    return Rule(
+        f"META_{name.upper()}",
+        Severity.ERROR,
+        META,
+        f"`{name}` MUST have the format of {standard}.",
+        METADATA_TYPES,
+        partial(_check, name, is_valid, f"{contents} as in {standard}"),
+        since=_SINCE,
+    )
+
+
+RULES: tuple[Rule, ...] = (
+    _trace_rule(
+        "traceparent",
+        "W3C Trace Context",
+        is_traceparent,
+        "version, trace id, parent id and flags",
+    ),
+    _trace_rule("tracestate", "W3C Trace Context", is_tracestate, "at most 32 keys with values"),
+    _trace_rule("baggage", "W3C Baggage", is_baggage, "keys with values"),
 )
-"""What tells whether a text has the form of each key."""

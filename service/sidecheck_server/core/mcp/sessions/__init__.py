@@ -1,5 +1,1 @@
-"""Sessions: the messages of two peers in their order, and the rules that need memory."""
-
-from sidecheck_server.core.mcp.sessions.session import Session
-
-__all__ = ["Session"]
+"""Session rules: what must hold between the messages of one connection."""

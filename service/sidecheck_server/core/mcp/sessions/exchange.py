@@ -1,98 +1,172 @@
-"""Requests and their responses: ids, and who answers what."""
+"""Rules on requests and responses: ids, cancellation, and the handshake."""
+
+from enum import Enum, auto
 
 from sidecheck_server.core.mcp.context import Sender
-from sidecheck_server.core.mcp.messages import Kind
+from sidecheck_server.core.mcp.messages.envelopes import Kind
 from sidecheck_server.core.mcp.rules.rule import Fault
 from sidecheck_server.core.mcp.rules.sessions import (
     CANCELLED_BY_SERVER,
     CANCELLED_INITIALIZE,
     CANCELLED_UNKNOWN,
+    INITIALIZE_NOT_FIRST,
+    INITIALIZED_EARLY,
+    INITIALIZED_MISSING,
     REQUEST_ID_IN_USE,
     REQUEST_ID_REUSED,
+    REQUEST_TOO_EARLY,
     RESPONSE_WITHOUT_REQUEST,
 )
 from sidecheck_server.core.mcp.sessions.memory import (
     BoundedStore,
     Key,
+    Reporter,
     Request,
-    Seen,
-    Tell,
+    SessionMessage,
     key_of,
-    other,
 )
 
-__all__ = ["Exchange"]
+__all__ = ["Exchange", "Lifecycle"]
 
-_MOST_IDS = 100_000
-_MOST_BYTES = 8 << 20
-"""What open requests may weigh together, for each side."""
+_MAX_IDS = 100_000
+_MAX_OPEN_BYTES = 8 << 20
+"""Total weight of the open requests of each side."""
 
-_WEIGHT = 512
-"""What a request weighs beside what it holds, in bytes."""
+_REQUEST_BYTES = 512
+"""Weight of a request beside what it holds."""
+
+_METHOD = ("method",)
 
 
 class Exchange:
-    """The requests of both sides: those that have no response yet, and all ids."""
+    """Requests of both sides: those without a response yet, and all ids."""
 
     def __init__(self) -> None:
         self._open: dict[Sender, BoundedStore[Request]] = {
-            each: BoundedStore(_MOST_BYTES) for each in Sender
+            sender: BoundedStore(_MAX_OPEN_BYTES) for sender in Sender
         }
         self._used: dict[Sender, BoundedStore[bool]] = {
-            each: BoundedStore(_MOST_IDS) for each in Sender
+            sender: BoundedStore(_MAX_IDS) for sender in Sender
         }
 
-    def open(self, sender: Sender, key: Key) -> Request | None:
+    def find_open(self, sender: Sender, key: Key) -> Request | None:
         """Return the request of *sender* under *key* that has no response yet."""
         return self._open[sender].get(key)
 
-    def opened(self, sender: Sender, key: Key, request: Request) -> None:
-        """Remember a request that was sent."""
-        self._open[sender].put(key, request, _WEIGHT + request.weight)
+    def open(self, sender: Sender, key: Key, request: Request) -> None:
+        """Store a request that was sent."""
+        self._open[sender].put(key, request, _REQUEST_BYTES + request.weight)
         self._used[sender].put(key, value=True)
 
-    def closed(self, sender: Sender, key: Key) -> Request | None:
-        """Return the request of *sender* that is answered now."""
+    def close(self, sender: Sender, key: Key) -> Request | None:
+        """Remove and return the request of *sender* whose response was sent."""
         return self._open[sender].pop(key)
 
-    def see(self, seen: Seen, tell: Tell) -> None:
-        """Hold the id of the message at hand against those before it."""
-        match seen.message.kind:
+    def observe(self, current: SessionMessage, report: Reporter) -> None:
+        """Check the id of the current message against earlier ones."""
+        match current.message.kind:
             case Kind.REQUEST:
-                self._request(seen, tell)
+                self._check_request(current, report)
             case Kind.RESULT | Kind.ERROR:
-                self._response(seen, tell)
-            case Kind.NOTIFICATION if seen.message.method == "notifications/cancelled":
-                self._cancelled(seen, tell)
+                self._check_response(current, report)
+            case Kind.NOTIFICATION if current.message.method == "notifications/cancelled":
+                self._check_cancelled(current, report)
 
-    def _request(self, seen: Seen, tell: Tell) -> None:
-        if seen.key in self._open[seen.sender]:
-            tell(REQUEST_ID_IN_USE, Fault(("id",), "a request with this id has no response yet"))
-        if seen.key in self._used[seen.sender]:
-            tell(REQUEST_ID_REUSED, Fault(("id",), "an earlier request has this id"))
+    def _check_request(self, current: SessionMessage, report: Reporter) -> None:
+        if current.key in self._open[current.sender]:
+            report(REQUEST_ID_IN_USE, Fault(("id",), "a request with this id has no response yet"))
+        if current.key in self._used[current.sender]:
+            report(REQUEST_ID_REUSED, Fault(("id",), "an earlier request has this id"))
 
-    def _response(self, seen: Seen, tell: Tell) -> None:
-        asker = other(seen.sender)
-        if seen.answered is not None or seen.message.id is None or self._open[asker].forgot:
+    def _check_response(self, current: SessionMessage, report: Reporter) -> None:
+        requester = current.sender.peer
+        if (
+            current.request is not None
+            or current.message.id is None
+            or self._open[requester].forgot
+        ):
             return
-        known = seen.key in self._used[asker]
-        said = "the request with this id has its response" if known else "no request has this id"
-        tell(RESPONSE_WITHOUT_REQUEST, Fault(("id",), f"{said}; it was to be one of the {asker}"))
+        message = (
+            f"the request of the {requester} with this id already has a response"
+            if current.key in self._used[requester]
+            else f"no request of the {requester} has this id"
+        )
+        report(RESPONSE_WITHOUT_REQUEST, Fault(("id",), message))
 
-    def _cancelled(self, seen: Seen, tell: Tell) -> None:
-        if "requestId" not in seen.params:
+    def _check_cancelled(self, current: SessionMessage, report: Reporter) -> None:
+        if "requestId" not in current.params:
             return
-        at = ("params", "requestId")
-        key = key_of(seen.params["requestId"])
-        mine = self._open[seen.sender].get(key)
-        if seen.sender is Sender.SERVER and REQUEST_ID_IN_USE.holds_in(seen.version):
+        path = ("params", "requestId")
+        key = key_of(current.params["requestId"])
+        own = self._open[current.sender].get(key)
+        if current.sender is Sender.SERVER and REQUEST_ID_IN_USE.holds_in(current.version):
             of_client = self._open[Sender.CLIENT].get(key)
             if of_client is None or of_client.method != "subscriptions/listen":
-                tell(CANCELLED_BY_SERVER, Fault(at, "this is no open subscriptions/listen request"))
+                message = "no open subscriptions/listen request has this id"
+                report(CANCELLED_BY_SERVER, Fault(path, message))
             else:
                 self._open[Sender.CLIENT].pop(key)
-        elif mine is not None and mine.method == "initialize":
-            tell(CANCELLED_INITIALIZE, Fault(at, "initialize cannot be cancelled"))
-        elif key not in self._used[seen.sender] and not self._used[seen.sender].forgot:
-            said = f"no request of the {seen.sender} has this id"
-            tell(CANCELLED_UNKNOWN, Fault(at, said))
+        elif own is not None and own.method == "initialize":
+            report(CANCELLED_INITIALIZE, Fault(path, "initialize must not be cancelled"))
+        elif key not in self._used[current.sender] and not self._used[current.sender].forgot:
+            message = f"no request of the {current.sender} has this id"
+            report(CANCELLED_UNKNOWN, Fault(path, message))
+
+
+class _Stage(Enum):
+    NEW = auto()
+    REQUESTED = auto()
+    ANSWERED = auto()
+    READY = auto()
+
+
+class Lifecycle:
+    """Stage of the handshake of versions up to 2025-11-25.
+
+    A missing step is reported once and counts as done afterwards.
+    """
+
+    def __init__(self) -> None:
+        self._stage = _Stage.NEW
+
+    def observe(self, current: SessionMessage, report: Reporter) -> None:
+        """Check that the current message may be sent at this stage."""
+        if not INITIALIZE_NOT_FIRST.holds_in(current.version):
+            return
+        method = current.message.method
+        match current.message.kind:
+            case Kind.RESULT if method == "initialize":
+                self._stage = _Stage.ANSWERED
+            case Kind.ERROR if method == "initialize":
+                self._stage = _Stage.NEW
+            case Kind.REQUEST | Kind.NOTIFICATION if method != "ping":
+                if current.sender is Sender.CLIENT:
+                    self._check_client(current, method, report)
+                else:
+                    self._check_server(current, report)
+
+    def _check_client(self, current: SessionMessage, method: str, report: Reporter) -> None:
+        stage = self._stage
+        if method == "initialize":
+            if stage is not _Stage.NEW:
+                report(INITIALIZE_NOT_FIRST, Fault(_METHOD, "initialize was already sent"))
+            self._stage = _Stage.REQUESTED
+        elif method == "notifications/initialized":
+            if stage in {_Stage.NEW, _Stage.REQUESTED}:
+                report(INITIALIZED_EARLY, Fault(_METHOD, "initialize has no response yet"))
+            self._stage = _Stage.READY
+        elif stage is _Stage.NEW:
+            report(INITIALIZE_NOT_FIRST, Fault(_METHOD, "initialize was not sent before"))
+            self._stage = _Stage.READY
+        elif current.message.kind is Kind.REQUEST:
+            if stage is _Stage.REQUESTED:
+                report(REQUEST_TOO_EARLY, Fault(_METHOD, "initialize has no response yet"))
+            elif stage is _Stage.ANSWERED:
+                message = "notifications/initialized was not sent before"
+                report(INITIALIZED_MISSING, Fault(_METHOD, message))
+                self._stage = _Stage.READY
+
+    def _check_server(self, current: SessionMessage, report: Reporter) -> None:
+        if current.message.kind is Kind.REQUEST and self._stage is not _Stage.READY:
+            message = "the client has not sent notifications/initialized yet"
+            report(REQUEST_TOO_EARLY, Fault(_METHOD, message))

@@ -1,4 +1,4 @@
-"""A look at a message before it is checked: what its context depends on."""
+"""Scans a message for what the context of its check depends on, before decoding it."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,67 +8,69 @@ import msgspec
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.payload import MalformedError, decode
 
-__all__ = ["LARGEST_CAPABILITIES", "HeaderScan", "glance"]
+__all__ = ["MAX_CAPABILITIES_BYTES", "HeaderScan", "scan_headers"]
 
-LARGEST_CAPABILITIES = 16 << 10
-"""The longest text of capabilities that is read, in bytes.
+MAX_CAPABILITIES_BYTES = 16 << 10
+"""Longest text of capabilities that is read.
 
-Those of real clients have some hundred. Each open request holds its own.
+Those of real clients have some hundred bytes. Each open request holds its own.
 """
 
-_DEEPEST = 128
+_MAX_DEPTH = 128
+_OBJECT = dict[str, msgspec.Raw]
 
-_VERSION = "io.modelcontextprotocol/protocolVersion"
-_CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
+_META_NAMES = (
+    "io.modelcontextprotocol/protocolVersion",
+    "io.modelcontextprotocol/clientCapabilities",
+)
+_INITIALIZE_NAMES = ("protocolVersion", "capabilities")
 
 
 @dataclass(frozen=True, slots=True)
 class HeaderScan:
-    """What was seen of a message. None and "" stand for what it does not have."""
+    """Fields of a message; None and "" stand for those that it lacks."""
 
     id: Any = None
     method: str = ""
-    #: Whether it is a response.
-    answers: bool = False
-    #: The protocol version that it names: for an ``initialize`` request or its result
-    #: the one that is proposed or agreed on, else that of its ``_meta``.
+    is_response: bool = False
+    #: Protocol version: of an ``initialize`` request or its result the one that it proposes
+    #: or agrees to, otherwise that of its ``_meta``.
     version: str = ""
     capabilities: dict[str, Any] | None = None
-    #: Whether it tells capabilities that are too large to be read in passing.
-    hides_capabilities: bool = False
+    #: Whether it declares capabilities that are too large to be read.
+    capabilities_too_large: bool = False
 
 
-def glance(text: bytes) -> HeaderScan:
-    """Return what *text* tells at first sight; of what is no message, nothing."""
-    members = _members(text)
-    if members is None:
+def scan_headers(text: bytes) -> HeaderScan:
+    """Return the fields of the message *text*; an empty scan if it is not a message."""
+    message = _properties(text)
+    if message is None:
         return HeaderScan()
-    id_ = _plain(members.get("id"))
-    method = _plain(members.get("method"))
+    id_ = _scalar(message.get("id"))
+    method = _scalar(message.get("method"))
     if not isinstance(method, str):
-        result = _members(members.get("result"))
-        version = None if result is None else _plain(result.get("protocolVersion"))
-        return HeaderScan(id_, answers=True, version=version if isinstance(version, str) else "")
-    params = _members(members.get("params")) or {}
-    meta = params if method == "initialize" else _members(params.get("_meta")) or {}
-    names = ("protocolVersion", "capabilities") if method == "initialize" else _NAMES
-    version, told = _plain(meta.get(names[0])), meta.get(names[1])
-    hides = told is not None and len(bytes(told)) > LARGEST_CAPABILITIES
-    capabilities = None if hides else _value(told)
+        result = _properties(message.get("result"))
+        version = None if result is None else _scalar(result.get("protocolVersion"))
+        version = version if isinstance(version, str) else ""
+        return HeaderScan(id_, is_response=True, version=version)
+    params = _properties(message.get("params")) or {}
+    if method == "initialize":
+        fields, names = params, _INITIALIZE_NAMES
+    else:
+        fields, names = _properties(params.get("_meta")) or {}, _META_NAMES
+    version, declared = _scalar(fields.get(names[0])), fields.get(names[1])
+    too_large = declared is not None and len(bytes(declared)) > MAX_CAPABILITIES_BYTES
+    capabilities = None if too_large else _value(declared)
     return HeaderScan(
         id_,
         method,
         version=version if isinstance(version, str) else "",
         capabilities=capabilities if isinstance(capabilities, dict) else None,
-        hides_capabilities=hides,
+        capabilities_too_large=too_large,
     )
 
 
-_NAMES = (_VERSION, _CAPABILITIES)
-_OBJECT = dict[str, msgspec.Raw]
-
-
-def _members(text: Any) -> dict[str, msgspec.Raw] | None:
+def _properties(text: Any) -> dict[str, msgspec.Raw] | None:
     if text is None:
         return None
     try:
@@ -81,13 +83,13 @@ def _value(text: Any) -> Any:
     if text is None:
         return None
     try:
-        return decode(bytes(text), max_depth=_DEEPEST, max_violations=1)
+        return decode(bytes(text), max_depth=_MAX_DEPTH, max_violations=1)
     except (MalformedError, RequestError, RecursionError):
         return None
 
 
-def _plain(text: Any) -> Any:
-    """Return the value of *text* unless it is an array or an object, which may be large."""
+def _scalar(text: Any) -> Any:
+    """Return the value of *text*, or None for arrays and objects, which may be large."""
     if text is None or bytes(text).startswith((b"[", b"{")):
         return None
     return _value(text)

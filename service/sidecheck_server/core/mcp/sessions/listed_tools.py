@@ -1,28 +1,34 @@
-"""Tools that the server listed: calls and results are judged by their schemas."""
+"""Validates calls and results against the schemas of the tools that the server listed."""
 
 from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
-from sidecheck_server.core.mcp.calls.results import NO_OUTPUT, owes_output
-from sidecheck_server.core.mcp.messages import Kind
-from sidecheck_server.core.mcp.rules.results import OUTPUT_MISSING
+from sidecheck_server.core.mcp.messages.envelopes import Kind
+from sidecheck_server.core.mcp.results.check import MISSING_OUTPUT_MESSAGE, requires_output
 from sidecheck_server.core.mcp.rules.rule import DeferredCheck, Fault
-from sidecheck_server.core.mcp.sessions.memory import BoundedStore, Key, Seen, Tell, key_of
+from sidecheck_server.core.mcp.rules.tools import OUTPUT_MISSING
+from sidecheck_server.core.mcp.sessions.memory import (
+    BoundedStore,
+    Key,
+    Reporter,
+    SessionMessage,
+    key_of,
+)
 
 __all__ = ["ListedTools"]
 
-_MOST_BYTES = 8 << 20
-"""How much text the schemas of the tools may have together."""
+_MAX_BYTES = 8 << 20
+"""Total weight of the stored tools."""
 
-_WEIGHT = 512
-"""What a tool weighs beside its schemas, in bytes."""
+_TOOL_BYTES = 512
+"""Weight of a tool beside its schemas."""
 
-_MOST_LISTED = 5000
-"""How many tools of one answer are remembered."""
+_MAX_TOOLS = 5000
+"""Number of tools of one result that are stored."""
 
-_MOST = 10_000
+_MAX_CALLS = 10_000
 _ARGUMENTS = ("params", "arguments")
 _RESULT = ("result",)
 _CONTENT = ("result", "structuredContent")
@@ -30,71 +36,71 @@ _CONTENT = ("result", "structuredContent")
 
 @dataclass(frozen=True, slots=True)
 class _Tool:
-    #: As texts, which take a twentieth of the memory of their values. None stands for
-    #: what is no object.
+    #: As texts, which take a twentieth of the memory of decoded values. None if the
+    #: schema is not an object.
     input: msgspec.Raw | None
     output: msgspec.Raw | None
-    #: Whether its results owe structured content, whatever the schema of that may be.
-    owes: bool
+    #: Whether its results need structured content, whatever its output schema is.
+    has_output: bool
     weight: int
 
 
 class ListedTools:
-    """The schemas of the tools that were listed last, by name."""
+    """Schemas of the tools that were listed last, by name."""
 
     def __init__(self) -> None:
-        self._tools: BoundedStore[_Tool] = BoundedStore(_MOST_BYTES)
-        #: The names in calls that have no answer yet.
-        self._called: BoundedStore[Key] = BoundedStore(_MOST)
+        self._tools: BoundedStore[_Tool] = BoundedStore(_MAX_BYTES)
+        #: Keys of the tools' names, by the keys of calls without a response.
+        self._called: BoundedStore[Key] = BoundedStore(_MAX_CALLS)
 
-    def see(self, seen: Seen, tell: Tell) -> None:
-        """Remember tools that are listed, and ask whether calls and results fit them."""
-        match (seen.message.method, seen.message.kind):
+    def observe(self, current: SessionMessage, report: Reporter) -> None:
+        """Store listed tools, and defer the validation of calls and results."""
+        match (current.message.method, current.message.kind):
             case ("tools/list", Kind.RESULT):
-                self._listed(seen.result.get("tools"))
+                self._store(current.result.get("tools"))
             case ("notifications/tools/list_changed", Kind.NOTIFICATION):
-                self._tools = BoundedStore(_MOST_BYTES)
+                self._tools = BoundedStore(_MAX_BYTES)
             case ("tools/call", Kind.REQUEST):
-                self._call(seen, tell)
+                self._check_call(current, report)
             case ("tools/call", Kind.RESULT):
-                self._answer(seen, tell)
+                self._check_result(current, report)
 
-    def _listed(self, tools: Any) -> None:
-        for tool in tools[:_MOST_LISTED] if isinstance(tools, list) else ():
+    def _store(self, tools: Any) -> None:
+        for tool in tools[:_MAX_TOOLS] if isinstance(tools, list) else ():
             name = tool.get("name") if isinstance(tool, dict) else None
             if isinstance(name, str):
-                kept = _tool(tool.get("inputSchema"), tool.get("outputSchema"))
-                self._tools.put(key_of(name), kept, kept.weight)
+                entry = _tool(tool.get("inputSchema"), tool.get("outputSchema"))
+                self._tools.put(key_of(name), entry, entry.weight)
 
-    def _call(self, seen: Seen, tell: Tell) -> None:
-        name = key_of(seen.params.get("name"))
-        self._called.put(seen.key, name)
+    def _check_call(self, current: SessionMessage, report: Reporter) -> None:
+        name = key_of(current.params.get("name"))
+        self._called.put(current.key, name)
         tool = self._tools.get(name)
-        arguments = seen.params.get("arguments", {})
+        arguments = current.params.get("arguments", {})
         if tool is not None and tool.input is not None and isinstance(arguments, dict):
-            at = _ARGUMENTS if "arguments" in seen.params else _ARGUMENTS[:1]
-            tell.ask(DeferredCheck(tool.input, (), (arguments,), at, silent=True))
+            path = _ARGUMENTS if "arguments" in current.params else _ARGUMENTS[:1]
+            report.defer(DeferredCheck(tool.input, (), (arguments,), path, silent=True))
 
-    def _answer(self, seen: Seen, tell: Tell) -> None:
-        name = self._called.pop(seen.key)
+    def _check_result(self, current: SessionMessage, report: Reporter) -> None:
+        name = self._called.pop(current.key)
         tool = None if name is None else self._tools.get(name)
-        if tool is None or not tool.owes or "task" in seen.result:
+        if tool is None or not tool.has_output or "task" in current.result:
             return
-        if not owes_output(seen.result, seen.version):
+        if not requires_output(current.result, current.version):
             return
-        if "structuredContent" not in seen.result:
-            tell(OUTPUT_MISSING, Fault(_RESULT, NO_OUTPUT))
+        if "structuredContent" not in current.result:
+            report(OUTPUT_MISSING, Fault(_RESULT, MISSING_OUTPUT_MESSAGE))
         elif tool.output is not None:
-            value = (seen.result["structuredContent"],)
-            tell.ask(DeferredCheck(tool.output, (), value, _CONTENT, silent=True))
+            value = (current.result["structuredContent"],)
+            report.defer(DeferredCheck(tool.output, (), value, _CONTENT, silent=True))
 
 
 def _tool(input_: Any, output: Any) -> _Tool:
-    texts = [msgspec.json.encode(each) for each in (input_, output) if isinstance(each, dict)]
+    texts = [msgspec.json.encode(schema) for schema in (input_, output) if isinstance(schema, dict)]
     raws = iter([msgspec.Raw(text) for text in texts])
     return _Tool(
         next(raws) if isinstance(input_, dict) else None,
         next(raws) if isinstance(output, dict) else None,
-        owes=output is not None,
-        weight=_WEIGHT + sum(map(len, texts)),
+        has_output=output is not None,
+        weight=_TOOL_BYTES + sum(map(len, texts)),
     )

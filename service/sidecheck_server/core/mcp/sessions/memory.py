@@ -1,4 +1,4 @@
-"""What a session remembers of its messages, within bounds."""
+"""Bounded memory of a session, and the interface of its rules."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -6,42 +6,45 @@ from hashlib import blake2b
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from sidecheck_server.core.mcp.context import Sender
-from sidecheck_server.core.mcp.findings import CheckSpec, Findings
-from sidecheck_server.core.mcp.messages import Message
+from sidecheck_server.core.mcp.findings import Findings, PendingCheck
+from sidecheck_server.core.mcp.messages.envelopes import Message
 from sidecheck_server.core.mcp.rules.rule import DeferredCheck, Fault, Path, Rule
 from sidecheck_server.core.mcp.rules.sessions import NEED_EVERY_MESSAGE
 
-__all__ = ["BoundedStore", "Key", "Request", "Seen", "SessionRule", "Tell", "key_of", "other"]
+__all__ = [
+    "BoundedStore",
+    "Key",
+    "Reporter",
+    "Request",
+    "SessionMessage",
+    "SessionRule",
+    "key_of",
+]
 
 _Value = TypeVar("_Value")
 
-#: A name that a peer chose, of bounded size: an id, a token, a cursor, a URI.
+#: Key of bounded size for a name that a peer chose: an id, a token, a cursor, a URI.
 Key: TypeAlias = tuple[str, object]
-_LONGEST_NAME = 64
-_LARGEST = 1 << 63
+_MAX_KEY_CHARACTERS = 64
+_MAX_KEY_NUMBER = 1 << 63
 
 
 def key_of(name: Any) -> Key:
-    """Return what *name* is remembered by: 1 and 1.0 are the same name, "1" is another."""
+    """Return the key for *name*: 1 and 1.0 have the same key, "1" has another."""
     if isinstance(name, str):
-        if len(name) <= _LONGEST_NAME:
+        if len(name) <= _MAX_KEY_CHARACTERS:
             return ("text", name)
-        # Digests, so that no name takes more memory than another.
+        # A digest, so that long names take no more memory than others.
         return ("long text", blake2b(name.encode("utf-8", "surrogatepass")).digest())
     if isinstance(name, int | float) and not isinstance(name, bool):
-        return ("number", name if abs(name) < _LARGEST else hash(name))
+        return ("number", name if abs(name) < _MAX_KEY_NUMBER else hash(name))
     return ("none", type(name).__name__)
 
 
-def other(sender: Sender) -> Sender:
-    """Return the other side."""
-    return Sender.SERVER if sender is Sender.CLIENT else Sender.CLIENT
+class Reporter:
+    """Reports violations of session rules by the current message.
 
-
-class Tell:
-    """Is told what is found of the message at hand.
-
-    With *gaps*, some message of the session was not seen.
+    With *gaps*, some message of the session was not recorded.
     """
 
     __slots__ = ("_findings", "_gaps", "_path", "_version")
@@ -53,105 +56,105 @@ class Tell:
         self._gaps = gaps
 
     def __call__(self, rule: Rule, fault: Fault) -> None:
-        """Take in that *fault* breaks *rule*, if the version has it and that is certain."""
+        """Report *fault*, if the version has *rule* and the fault is certain despite gaps."""
         if rule.holds_in(self._version) and not (self._gaps and rule in NEED_EVERY_MESSAGE):
-            self._findings.tell(rule, self._path, fault)
+            self._findings.report(rule, self._path, fault)
 
-    def ask(self, question: DeferredCheck) -> None:
-        """Take in *question*, which whoever checks answers."""
-        self._findings.questions.append(CheckSpec(self._path, question))
+    def defer(self, check: DeferredCheck) -> None:
+        """Add a deferred check, which the caller of the session resolves."""
+        self._findings.pending.append(PendingCheck(self._path, check))
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request that was sent, as far as its response needs it."""
+    """What the check of a response needs of its request."""
 
     method: str
-    #: The version whose rules its response is checked by.
+    #: Version whose rules the response is checked by.
     version: str
-    #: What the client had declared when it was sent.
+    #: Capabilities that the client had declared when the request was sent.
     client_capabilities: dict[str, Any] | None
-    #: The whole of it, or b"" if its response does not need it.
+    #: Text of the request, or b"" if the check of the response does not need it.
     text: bytes
     token: Key | None
-    #: Whether it asked for a task, which outlives its response.
+    #: Whether it created a task, which outlives the response.
     as_task: bool
-    #: What it holds beside itself, in bytes.
+    #: Size of what it holds beside itself, in bytes.
     weight: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """A message at hand."""
+class SessionMessage:
+    """A message of the session, with its sender and, for a response, its request."""
 
     message: Message
     sender: Sender
     version: str
-    #: The request that it answers, if it is a response and that is known.
-    answered: Request | None
+    #: For a response: its request, or None if unknown.
+    request: Request | None
 
     @property
     def params(self) -> dict[str, Any]:
-        """The params, or {} if they are none."""
-        return self._member("params")
+        """The params, or {} if it has none."""
+        return self._object("params")
 
     @property
     def result(self) -> dict[str, Any]:
-        """The result, or {} if it is none."""
-        return self._member("result")
+        """The result, or {} if it has none."""
+        return self._object("result")
 
     @property
     def key(self) -> Key:
-        """What its id is remembered by."""
+        """Key of its id."""
         return key_of(self.message.id)
 
-    def _member(self, name: str) -> dict[str, Any]:
+    def _object(self, name: str) -> dict[str, Any]:
         value = self.message.value
-        found = value.get(name) if isinstance(value, dict) else None
-        return found if isinstance(found, dict) else {}
+        item = value.get(name) if isinstance(value, dict) else None
+        return item if isinstance(item, dict) else {}
 
 
 class SessionRule(Protocol):
-    """Watches a session for what breaks rules of one kind."""
+    """Checks messages of a session against earlier ones."""
 
-    def see(self, seen: Seen, tell: Tell) -> None:
-        """Look at the message at hand, and remember what later ones are held against."""
+    def observe(self, current: SessionMessage, report: Reporter) -> None:
+        """Check the current message, and store what the check of later ones needs."""
 
 
 class BoundedStore(Generic[_Value]):
-    """The newest of what was remembered under keys.
+    """Store of the newest values by key; it forgets the oldest when full.
 
-    Together they weigh no more than *most*; the oldest are forgotten.
+    The weights of the values sum up to *capacity* at most.
     """
 
-    def __init__(self, most: int) -> None:
-        self._most = most
+    def __init__(self, capacity: int) -> None:
+        self._capacity = capacity
         self._weight = 0
         self._values: dict[Key, tuple[_Value, int]] = {}
-        #: Whether any was forgotten: then what is not here may have been.
+        #: Whether a value was forgotten: then a missing key may have had a value.
         self.forgot = False
 
     def put(self, key: Key, value: _Value, weight: int = 1) -> None:
-        """Remember *value* under *key*."""
+        """Store *value* under *key*."""
         self.pop(key)
         self._values[key] = (value, weight)
         self._weight += weight
-        while self._weight > self._most:
+        while self._weight > self._capacity:
             self.pop(next(iter(self._values)))
             self.forgot = True
 
     def get(self, key: Key) -> _Value | None:
-        """Return what is remembered under *key*, if anything."""
-        found = self._values.get(key)
-        return None if found is None else found[0]
+        """Return the value under *key*, or None."""
+        entry = self._values.get(key)
+        return None if entry is None else entry[0]
 
     def pop(self, key: Key) -> _Value | None:
-        """Forget what is remembered under *key*, and return it."""
-        found = self._values.pop(key, None)
-        if found is None:
+        """Remove and return the value under *key*, or return None."""
+        entry = self._values.pop(key, None)
+        if entry is None:
             return None
-        self._weight -= found[1]
-        return found[0]
+        self._weight -= entry[1]
+        return entry[0]
 
     def __contains__(self, key: Key) -> bool:
         return key in self._values

@@ -1,11 +1,11 @@
-"""Retries: requests that bring what the result before them asked for (since 2026-07-28)."""
+"""Rules on retries: requests with the input that an earlier result requested (2026-07-28)."""
 
 from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
-from sidecheck_server.core.mcp.messages import Kind
+from sidecheck_server.core.mcp.messages.envelopes import Kind
 from sidecheck_server.core.mcp.rules.rule import DeferredCheck, Fault
 from sidecheck_server.core.mcp.rules.sessions import (
     RETRY_INPUT_MISSING,
@@ -13,169 +13,183 @@ from sidecheck_server.core.mcp.rules.sessions import (
     RETRY_STATE_CHANGED,
     RETRY_UNASKED,
 )
-from sidecheck_server.core.mcp.sessions.memory import BoundedStore, Key, Seen, Tell, key_of
+from sidecheck_server.core.mcp.sessions.memory import (
+    BoundedStore,
+    Key,
+    Reporter,
+    SessionMessage,
+    key_of,
+)
 
 __all__ = ["Retries"]
 
-_MOST_BYTES = 4 << 20
-"""What the inputs that are waited for may weigh together."""
+_MAX_BYTES = 4 << 20
+"""Total weight of the results whose retry is outstanding."""
 
-_MOST = 10_000
-_LEAST = 256
-_MOST_INPUTS = 1000
-"""How many of the inputs that a result asks for are held against its retry."""
+_MAX_REQUESTS = 10_000
+_INPUT_BYTES = 256
+"""Weight of a result, and of each of its inputs, beside what they hold."""
 
+_MAX_INPUTS = 1000
+"""Number of inputs of a result that its retry is checked for."""
+
+_MAX_RESULTS = 16
+"""Number of results for requests of the same name that are stored."""
+
+#: Property that names the subject of a request, by method.
 _NAMES = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
-_MARKS = {
+_DISCRIMINATORS = {
     "elicitation/create": "action",
     "sampling/createMessage": "model",
     "roots/list": "roots",
 }
-"""A member that the result of each method must have, and no other has."""
+"""By method, a property that its result must have and those of the others never have."""
 
-_FOR = ("params", "inputResponses")
+_RESPONSES = ("params", "inputResponses")
 
 
 @dataclass(frozen=True, slots=True)
 class _Input:
-    """One input that a result asked for."""
+    """An input that a result requests."""
 
-    #: "" if it is none that is known.
+    #: "" if unknown.
     method: str
-    #: The form, if the method has one, as a text: its value takes twenty times the memory.
+    #: Requested schema of a form as text, which takes a twentieth of the memory of its
+    #: decoded value; None if there is no form.
     form: msgspec.Raw | None
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
-    """What a result asked for."""
+class _InputRequired:
+    """A result that requests input."""
 
-    #: Its number among all.
+    #: Number among all such results, from 1.
     number: int
     state: Key | None
-    #: By their keys.
+    #: Inputs by their keys.
     inputs: dict[str, _Input]
     weight: int
 
 
 class Retries:
-    """What results asked for, by the method and the name of the request that they answered."""
+    """Results that request input, by method and name of their requests."""
 
     def __init__(self) -> None:
-        self._asked: BoundedStore[list[_Asked]] = BoundedStore(_MOST_BYTES)
-        #: The subjects of requests that have no answer yet, and the number of what was asked
-        #: for, 0 if they are no retries.
-        self._sent: BoundedStore[tuple[Key, int]] = BoundedStore(_MOST)
+        self._results: BoundedStore[list[_InputRequired]] = BoundedStore(_MAX_BYTES)
+        #: Requests without a response: the subject, and the number of the result that they
+        #: retry, or 0.
+        self._requests: BoundedStore[tuple[Key, int]] = BoundedStore(_MAX_REQUESTS)
         self._count = 0
 
-    def see(self, seen: Seen, tell: Tell) -> None:
-        """Remember what a result asks for, and hold a retry against it."""
-        method = seen.message.method
-        if method not in _NAMES or not RETRY_UNASKED.holds_in(seen.version):
+    def observe(self, current: SessionMessage, report: Reporter) -> None:
+        """Store results that request input, and check retries against them."""
+        method = current.message.method
+        if method not in _NAMES or not RETRY_UNASKED.holds_in(current.version):
             return
-        if seen.message.kind is Kind.REQUEST:
-            subject = (method, key_of(seen.params.get(_NAMES[method])))
+        if current.message.kind is Kind.REQUEST:
+            subject = (method, key_of(current.params.get(_NAMES[method])))
             number = 0
-            if "inputResponses" in seen.params or "requestState" in seen.params:
-                number = self._retry(seen, subject, tell)
-            self._sent.put(seen.key, (subject, number))
-        elif seen.message.kind in {Kind.RESULT, Kind.ERROR}:
-            sent = self._sent.pop(seen.key)
-            # After an error, or without an answer, the same may be sent again.
-            if sent is not None and seen.message.kind is Kind.RESULT:
-                self._answered(seen, *sent)
+            if "inputResponses" in current.params or "requestState" in current.params:
+                number = self._check_retry(current, subject, report)
+            self._requests.put(current.key, (subject, number))
+        elif current.message.kind in {Kind.RESULT, Kind.ERROR}:
+            request = self._requests.pop(current.key)
+            # After an error, or without a response, a retry may be sent again.
+            if request is not None and current.message.kind is Kind.RESULT:
+                self._close(current, *request)
 
-    def _answered(self, seen: Seen, subject: Key, number: int) -> None:
-        waiting = self._asked.get(subject) or []
-        waiting[:] = [each for each in waiting if each.number != number]
-        if seen.result.get("resultType") == "input_required":
-            self._ask(seen, subject)
+    def _close(self, current: SessionMessage, subject: Key, number: int) -> None:
+        """Remove the result that was retried successfully, and store the current one."""
+        outstanding = self._results.get(subject) or []
+        outstanding[:] = [result for result in outstanding if result.number != number]
+        if current.result.get("resultType") == "input_required":
+            self._store(current, subject)
 
-    def _ask(self, seen: Seen, subject: Key) -> None:
-        state = seen.result.get("requestState")
-        inputs = seen.result.get("inputRequests")
+    def _store(self, current: SessionMessage, subject: Key) -> None:
+        state = current.result.get("requestState")
+        requests = current.result.get("inputRequests")
         self._count += 1
-        kept = _inputs(inputs) if isinstance(inputs, dict) else {}
-        asked = _Asked(
+        inputs = _inputs_of(requests) if isinstance(requests, dict) else {}
+        result = _InputRequired(
             self._count,
             None if not isinstance(state, str) else key_of(state),
-            kept,
-            _LEAST * (1 + len(kept)) + sum(map(_weight_of, kept.items())),
+            inputs,
+            _INPUT_BYTES * (1 + len(inputs)) + sum(map(_weight_of, inputs.items())),
         )
-        before = self._asked.pop(subject) or []
-        # The same may be asked for by several requests at once; the last ones are kept.
-        waiting = [*before[-15:], asked]
-        self._asked.put(subject, waiting, sum(each.weight for each in waiting))
+        earlier = self._results.pop(subject) or []
+        # Several requests at once may need the same input.
+        outstanding = [*earlier[1 - _MAX_RESULTS :], result]
+        self._results.put(subject, outstanding, sum(item.weight for item in outstanding))
 
-    def _retry(self, seen: Seen, subject: Key, tell: Tell) -> int:
-        """Hold a retry against what was asked for, and return the number of that."""
-        waiting = self._asked.get(subject)
-        if not waiting:
-            if not self._asked.forgot:
-                at = "inputResponses" if "inputResponses" in seen.params else "requestState"
-                said = "no result asked for more input to this request"
-                tell(RETRY_UNASKED, Fault(("params", at), said))
+    def _check_retry(self, current: SessionMessage, subject: Key, report: Reporter) -> int:
+        """Check a retry, and return the number of the result that it retries."""
+        outstanding = self._results.get(subject)
+        if not outstanding:
+            if not self._results.forgot:
+                name = "inputResponses" if "inputResponses" in current.params else "requestState"
+                message = "no result requested input for this request"
+                report(RETRY_UNASKED, Fault(("params", name), message))
             return 0
-        given = seen.params.get("requestState")
+        given = current.params.get("requestState")
         state = key_of(given) if isinstance(given, str) else None
-        asked = next((each for each in waiting if each.state == state), None)
-        if asked is None:
-            asked = waiting[-1]
-            tell(RETRY_STATE_CHANGED, _state_fault(seen.params))
-        self._inputs(seen.params.get("inputResponses", {}), asked, tell)
-        return asked.number
+        result = next((result for result in outstanding if result.state == state), None)
+        if result is None:
+            result = outstanding[-1]
+            report(RETRY_STATE_CHANGED, _state_fault(current.params))
+        self._check_responses(current.params.get("inputResponses", {}), result, report)
+        return result.number
 
-    def _inputs(self, given: Any, asked: _Asked, tell: Tell) -> None:
-        if not isinstance(given, dict):
+    def _check_responses(self, responses: Any, result: _InputRequired, report: Reporter) -> None:
+        if not isinstance(responses, dict):
             return
-        missing = [name for name in asked.inputs if name not in given]
+        missing = [name for name in result.inputs if name not in responses]
         if missing:
-            at = _FOR if given else ("params",)
+            path = _RESPONSES if responses else ("params",)
             names = ", ".join(repr(name[:64]) for name in missing[:5])
-            tell(RETRY_INPUT_MISSING, Fault(at, f"no response is given for {names}"))
-        for name, wanted in asked.inputs.items():
-            answer = given.get(name)
-            if isinstance(answer, dict):
-                _hold(name, answer, wanted, tell)
+            report(RETRY_INPUT_MISSING, Fault(path, f"missing responses for {names}"))
+        for name, input_ in result.inputs.items():
+            response = responses.get(name)
+            if isinstance(response, dict):
+                _check_response(name, response, input_, report)
 
 
-def _hold(name: str, answer: dict[str, Any], wanted: _Input, tell: Tell) -> None:
-    """Hold *answer* against what was *wanted* under *name*."""
-    mark = _MARKS.get(wanted.method)
-    if mark is not None and mark not in answer:
-        others = [method for method, each in _MARKS.items() if each in answer]
+def _check_response(name: str, response: dict[str, Any], input_: _Input, report: Reporter) -> None:
+    """Check that *response* fits the *input_* that was requested under *name*."""
+    discriminator = _DISCRIMINATORS.get(input_.method)
+    if discriminator is not None and discriminator not in response:
+        others = [method for method, other in _DISCRIMINATORS.items() if other in response]
         if others:
-            said = f"a result of {wanted.method} was asked for, not one of {others[0]}"
-            tell(RETRY_INPUT_OTHER, Fault((*_FOR, name), said))
-    elif wanted.form is not None and answer.get("action") == "accept":
-        content = answer.get("content")
+            message = f"expected a result of {input_.method}, found one of {others[0]}"
+            report(RETRY_INPUT_OTHER, Fault((*_RESPONSES, name), message))
+    elif input_.form is not None and response.get("action") == "accept":
+        content = response.get("content")
         if isinstance(content, dict):
-            at = (*_FOR, name, "content")
-            tell.ask(
-                DeferredCheck(wanted.form, (), (content,), at, assert_formats=True, silent=True)
+            path = (*_RESPONSES, name, "content")
+            report.defer(
+                DeferredCheck(input_.form, (), (content,), path, assert_formats=True, silent=True)
             )
 
 
-def _inputs(inputs: dict[str, Any]) -> dict[str, _Input]:
-    found = {}
-    for name, request in list(inputs.items())[:_MOST_INPUTS]:
+def _inputs_of(requests: dict[str, Any]) -> dict[str, _Input]:
+    inputs = {}
+    for name, request in list(requests.items())[:_MAX_INPUTS]:
         if not isinstance(request, dict):
             continue
         method, params = request.get("method"), request.get("params")
-        known = isinstance(method, str) and method in _MARKS
+        known = isinstance(method, str) and method in _DISCRIMINATORS
         form = params.get("requestedSchema") if isinstance(params, dict) else None
         text = msgspec.Raw(msgspec.json.encode(form)) if isinstance(form, dict) else None
-        found[name] = _Input(str(method) if known else "", text)
-    return found
+        inputs[name] = _Input(str(method) if known else "", text)
+    return inputs
 
 
-def _weight_of(asked: tuple[str, _Input]) -> int:
-    name, wanted = asked
-    return len(name) + (0 if wanted.form is None else len(bytes(wanted.form)))
+def _weight_of(entry: tuple[str, _Input]) -> int:
+    name, input_ = entry
+    return len(name) + (0 if input_.form is None else len(bytes(input_.form)))
 
 
 def _state_fault(params: dict[str, Any]) -> Fault:
     if "requestState" in params:
-        said = "this is not the requestState of a result that asked for more input"
-        return Fault(("params", "requestState"), said)
-    return Fault(("params",), "the requestState of the result that asked for more is missing")
+        message = "expected the requestState of a result that requested input"
+        return Fault(("params", "requestState"), message)
+    return Fault(("params",), "missing the requestState of the result that requested input")

@@ -1,1 +1,1 @@
-"""Tool definitions: read one by one or listed, their names, and what becomes of each."""
+"""Tool definitions: single ones, lists of them, and their names."""

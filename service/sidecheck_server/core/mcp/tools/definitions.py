@@ -1,6 +1,8 @@
-"""Tool definitions: entries of a ``tools/list`` answer."""
+"""Reads tool definitions: entries of a ``tools/list`` result."""
 
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 import msgspec
 
@@ -8,31 +10,35 @@ from sidecheck_server.core.digests import digest_of
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.explain.nearest import find_nearest
 from sidecheck_server.core.limits import Limits, limit_exceeded_error
+from sidecheck_server.core.mcp.rules.rule import Clause
+from sidecheck_server.core.mcp.versions import DEFAULT_VERSION
 from sidecheck_server.core.payload import MalformedError, decode
 from sidecheck_server.core.schemas.source import SchemaSource
 from sidecheck_server.core.types import Document, JsonValue, Violation
 
 __all__ = [
     "ToolDefinition",
-    "decoded_tool",
+    "check_tool_size",
+    "decode_tool",
+    "duplicate_names",
+    "error_as_violations",
     "find_tool",
-    "name_of",
     "read_tool",
-    "refuse_too_large_tool",
-    "told_name",
+    "read_tool_name",
+    "tool_name",
 ]
 
-_CLAUSE = "MCP, server/tools: Tool"
+_SPEC_URL = Clause("server/tools", "tool").url(DEFAULT_VERSION)
 _NESTING_ABOVE_SCHEMA = 8
-"""How much deeper than a schema a definition may nest: `_meta` and icons do."""
+"""Levels that a definition may have above its schemas: `_meta` and icons nest."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolDefinition:
-    """A tool definition that was read: it has a name and schemas, unchecked as yet."""
+    """A tool definition with a name and schemas, which are not checked yet."""
 
     name: str
-    #: Its text, untouched: the order of properties matters to models.
+    #: Original text; models see the order of its properties.
     json: bytes
     digest: str
     input: SchemaSource
@@ -42,13 +48,13 @@ class ToolDefinition:
 
 
 def read_tool(text: bytes, documents: tuple[Document, ...], limits: Limits) -> ToolDefinition:
-    """Return the tool definition whose JSON *text* is given, with its schemas apart.
+    """Return the tool definition of the JSON *text*, with its schemas separated.
 
     Raises:
-        Refusal: INVALID_TOOL, with a problem for each fault, or LIMIT_EXCEEDED.
+        RequestError: INVALID_TOOL, with a violation for each fault, or LIMIT_EXCEEDED.
     """
     try:
-        tool = decoded_tool(text, limits)
+        tool = decode_tool(text, limits)
     except MalformedError as error:
         raise _invalid(error.violations) from None
     faults = tuple(_faults(tool))
@@ -66,23 +72,23 @@ def read_tool(text: bytes, documents: tuple[Document, ...], limits: Limits) -> T
     )
 
 
-def decoded_tool(text: bytes, limits: Limits) -> JsonValue:
-    """Return the value of *text*, a tool definition.
+def decode_tool(text: bytes, limits: Limits) -> JsonValue:
+    """Return the decoded tool definition *text*.
 
     Raises:
         MalformedError: it is not JSON.
-        Refusal: LIMIT_EXCEEDED.
+        RequestError: LIMIT_EXCEEDED.
     """
-    refuse_too_large_tool(text, limits)
+    check_tool_size(text, limits)
     depth = limits.schema_depth + _NESTING_ABOVE_SCHEMA
     return decode(text, max_depth=depth, depth_bound="schema_depth")
 
 
-def refuse_too_large_tool(text: bytes, limits: Limits) -> None:
-    """Check the length of *text*, a tool definition: it may be twice that of a schema.
+def check_tool_size(text: bytes, limits: Limits) -> None:
+    """Check that the tool definition *text* is at most twice as long as a schema may be.
 
     Raises:
-        Refusal: LIMIT_EXCEEDED.
+        RequestError: LIMIT_EXCEEDED.
     """
     if len(text) > 2 * limits.schema_bytes:
         raise limit_exceeded_error(
@@ -91,49 +97,49 @@ def refuse_too_large_tool(text: bytes, limits: Limits) -> None:
 
 
 def find_tool(text: bytes, name: str, limits: Limits) -> bytes:
-    """Return the JSON text of the tool *name* out of several.
+    """Return the JSON text of the tool *name* in *text*.
 
-    *text* is one tool definition, a list of them, or a ``tools/list`` result, bare
-    or in its JSON-RPC response.
+    *text* is one tool definition, a list of them, or a ``tools/list`` result, on its own or
+    in its JSON-RPC response.
 
     Raises:
-        Refusal: INVALID_TOOL if *text* is none of these; UNKNOWN_TOOL if no tool in it
-            has that name; LIMIT_EXCEEDED if it nests too deep.
+        RequestError: INVALID_TOOL if *text* is none of these; UNKNOWN_TOOL if it has no such
+            tool; LIMIT_EXCEEDED if it nests too deep.
     """
     depth = limits.schema_depth + 2 * _NESTING_ABOVE_SCHEMA
     try:
         value = decode(text, max_depth=depth, depth_bound="schema_depth")
     except MalformedError as error:
         raise _invalid(error.violations) from None
-    tools = _listed(value)
-    found = next((tool for tool in tools if name_of(tool) == name), None)
-    if found is None:
-        near = find_nearest(name, [name_of(tool) for tool in tools])
+    tools = _tools_of(value)
+    tool = next((tool for tool in tools if tool_name(tool) == name), None)
+    if tool is None:
+        near = find_nearest(name, [tool_name(tool) for tool in tools])
         raise RequestError(
             ErrorReason.UNKNOWN_TOOL,
-            f"no tool {name[:128]!r} is in the file" + (f"; is it {near!r}?" if near else ""),
+            f"no tool {name[:128]!r} in the file" + (f"; did you mean {near!r}?" if near else ""),
             {"tool": name[:128]},
         )
-    return msgspec.json.encode(found)
+    return msgspec.json.encode(tool)
 
 
-def _listed(value: JsonValue) -> list[JsonValue]:
+def _tools_of(value: JsonValue) -> list[JsonValue]:
     if isinstance(value, dict) and "inputSchema" not in value:
         result = value.get("result", value)
         value = result.get("tools", value) if isinstance(result, dict) else value
     return value if isinstance(value, list) else [value]
 
 
-def name_of(tool: JsonValue) -> str:
+def tool_name(tool: JsonValue) -> str:
     """Return the name of *tool*, or "" if it has none."""
     name = tool.get("name") if isinstance(tool, dict) else None
     return name if isinstance(name, str) else ""
 
 
-def told_name(text: bytes, limits: Limits) -> str:
-    """Return the name that *text* tells of a tool, or "" if it tells none or cannot be read."""
+def read_tool_name(text: bytes, limits: Limits) -> str:
+    """Return the name in the tool definition *text*, or "" if it has none or is malformed."""
     try:
-        return name_of(decoded_tool(text, limits))
+        return tool_name(decode_tool(text, limits))
     except (MalformedError, RequestError):
         return ""
 
@@ -144,13 +150,17 @@ def _source(schema: JsonValue, documents: tuple[Document, ...]) -> SchemaSource:
 
 def _faults(tool: JsonValue) -> list[Violation]:
     if not isinstance(tool, dict):
-        return [_fault("", "TOOL_NOT_AN_OBJECT", "a tool definition is a JSON object")]
+        return [_fault("", "TOOL_NOT_AN_OBJECT", "a tool definition must be a JSON object")]
     faults = []
     name = tool.get("name")
     if not isinstance(name, str) or not name:
-        faults.append(_fault("/name", "TOOL_NAME_MISSING", "a tool needs a name, a string"))
+        faults.append(
+            _fault(
+                "/name", "TOOL_NAME_MISSING", "a tool must have a name: a string that is not empty"
+            )
+        )
     if "inputSchema" not in tool:
-        faults.append(_fault("", "INPUT_SCHEMA_MISSING", "a tool needs an inputSchema"))
+        faults.append(_fault("", "INPUT_SCHEMA_MISSING", "a tool must have an inputSchema"))
     for key in ("inputSchema", "outputSchema"):
         if key in tool and not isinstance(tool[key], dict):
             code = (
@@ -162,8 +172,8 @@ def _faults(tool: JsonValue) -> list[Violation]:
     return faults
 
 
-def _fault(pointer: str, code: str, message: str) -> Violation:
-    return Violation(pointer, "", "", code, message, clause=_CLAUSE)
+def _fault(location: str, code: str, message: str) -> Violation:
+    return Violation(location, "", "", code, message, spec_url=_SPEC_URL)
 
 
 def _invalid(faults: tuple[Violation, ...]) -> RequestError:
@@ -171,7 +181,23 @@ def _invalid(faults: tuple[Violation, ...]) -> RequestError:
     at = f" (at {first.instance_location})" if first.instance_location else ""
     return RequestError(
         ErrorReason.INVALID_TOOL,
-        f"the tool definition is not usable: {first.message}{at}",
+        f"invalid tool definition: {first.message}{at}",
         {"code": first.code, "pointer": first.instance_location},
         faults,
     )
+
+
+def error_as_violations(error: RequestError, location: str) -> tuple[Violation, ...]:
+    """Return *error*, about the part of a definition at *location*, as violations."""
+    if not error.violations:
+        return (Violation(location, "", "", error.reason.value, error.message),)
+    return tuple(
+        replace(violation, instance_location=location + violation.instance_location)
+        for violation in error.violations
+    )
+
+
+def duplicate_names(names: Iterable[str]) -> frozenset[str]:
+    """Return those of *names* that occur more than once; "" stands for no name."""
+    counts = Counter(name for name in names if name)
+    return frozenset(name for name, count in counts.items() if count > 1)

@@ -1,4 +1,4 @@
-"""Names of tools by themselves, as they are checked before any tool is made of them."""
+"""Checks tool names on their own: rules, duplicates, collisions, and the SDK's warnings."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -8,7 +8,7 @@ from sidecheck_server.core.budget import spend
 from sidecheck_server.core.evaluate import VALID
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.findings import Findings
-from sidecheck_server.core.mcp.rules.names import NAME_RULES, NO_DUPLICATES, Judge
+from sidecheck_server.core.mcp.rules.names import NAME_RULES, NO_DUPLICATES, NameCheck
 from sidecheck_server.core.mcp.rules.rule import Fault
 from sidecheck_server.core.mcp.subjects import ReportLimits
 from sidecheck_server.core.types import SEVERITY_RANK, Verdict, Violation
@@ -18,192 +18,199 @@ __all__ = [
     "CheckedNames",
     "Collision",
     "check_names",
-    "checking_names",
-    "sanitized",
+    "check_names_in_steps",
+    "sanitize_name",
     "sdk_warnings",
 ]
 
 _SDK_LONGEST = 128
 _SDK_VALID = re.compile(r"[A-Za-z0-9._-]{1,128}")
-_SDK_ALIEN = re.compile(r"[^A-Za-z0-9._-]")
+_SDK_INVALID_CHARACTER = re.compile(r"[^A-Za-z0-9._-]")
 
-_SAFE_LONGEST = 64
-_UNSAFE = re.compile(r"[^A-Za-z0-9_-]")
+_SANITIZED_LONGEST = 64
+_UNSAFE_CHARACTER = re.compile(r"[^A-Za-z0-9_-]")
 
-#: What all rules allow and of which the SDK does not warn. Most names are such.
+#: Names that keep all rules and of which the SDK does not warn; most names do.
 _PLAIN = re.compile(r"[A-Za-z_](?:[A-Za-z0-9_-]{0,62}[A-Za-z0-9_])?")
 
-#: In whose place what a rule says of a name is put.
-_NAMELESS = Fault((), "")
+_NO_FAULT = Fault((), "")
 
-# In steps.
-_FEW = 100
-_MANY = 400
+# Steps for each name, and for each name that is not plain.
+_NAME_STEPS = 100
+_RULES_STEPS = 400
 
 
 @dataclass(slots=True)
 class CheckedName:
-    """What was found of one name. Not frozen, since making a frozen one takes far longer."""
+    """Outcome of one name. Not frozen, since a frozen one takes far longer to create."""
 
-    #: Its pointers are empty: the name is the whole.
+    #: Its instance locations are "", since the name is the whole instance.
     verdict: Verdict
-    #: Whether the Python SDK holds the name for valid, and what it warns of.
+    #: Whether the Python SDK accepts the name, and its warnings.
     sdk_valid: bool
     sdk_warnings: tuple[str, ...]
-    #: See `sanitized`.
+    #: See `sanitize_name`.
     sanitized: str
 
 
 @dataclass(frozen=True, slots=True)
 class Collision:
-    """Different names that become the same."""
+    """Different names with the same sanitized name."""
 
-    #: What they become.
     sanitized: str
-    #: Where they stand among all names, from 0.
-    places: tuple[int, ...]
+    #: Indexes of the colliding names among all names, from 0.
+    indexes: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedNames:
-    """What was found of several names."""
+    """Outcome of several names."""
 
-    #: One for each name, in order.
+    #: One outcome for each name, in order.
     names: tuple[CheckedName, ...]
-    #: In the order in which the first name of each stands.
+    #: Ordered by the index of the first name of each.
     collisions: tuple[Collision, ...]
 
 
-def check_names(names: Sequence[str], context: Context, how: ReportLimits) -> CheckedNames:
-    """Return what is wrong with each of *names*, and which cannot stand beside each other.
+def check_names(names: Sequence[str], context: Context, limits: ReportLimits) -> CheckedNames:
+    """Check each of *names* by the rules on names, and all of them for collisions.
 
-    Every name that stands more than once is told of it, at each of its places.
+    A name that occurs more than once has a violation at each occurrence.
 
     Raises:
         Exhausted: the budget of *context* is spent.
     """
-    *_, checked = checking_names(names, context, how)
+    *_, checked = check_names_in_steps(names, context, limits)
     assert checked is not None
     return checked
 
 
-def checking_names(
-    names: Sequence[str], context: Context, how: ReportLimits
+def check_names_in_steps(
+    names: Sequence[str], context: Context, limits: ReportLimits
 ) -> Iterator[CheckedNames | None]:
-    """Yield None after each of *names*, and last what `check_names` returns.
+    """Yield None after each of *names*, and finally the result of `check_names`.
 
-    Ten thousand odd names take a second, in which others may want their turn.
+    Ten thousand unusual names take a second; the caller may yield to other work between.
 
     Raises:
         Exhausted: the budget of *context* is spent.
     """
-    places: dict[str, list[int]] = {}
+    indexes: dict[str, list[int]] = {}
     for index, name in enumerate(names):
-        spend(context.budget, _FEW + len(name) // 16)
-        places.setdefault(name, []).append(index)
+        spend(context.budget, _NAME_STEPS + len(name) // 16)
+        indexes.setdefault(name, []).append(index)
     yield None
-    judges = [
-        (each.judge, each.rule.violation(_NAMELESS, context.version))
-        for each in NAME_RULES
-        if each.rule.holds_in(context.version)
-        and SEVERITY_RANK[each.rule.severity] <= SEVERITY_RANK[how.least]
+    checks = [
+        (name_rule.check, name_rule.rule.violation(_NO_FAULT, context.version))
+        for name_rule in NAME_RULES
+        if name_rule.rule.holds_in(context.version)
+        and SEVERITY_RANK[name_rule.rule.severity] <= SEVERITY_RANK[limits.min_severity]
     ]
-    known: dict[str, CheckedName] = {}
-    telling = _Telling(judges, context, how)
-    for name, where in places.items():
-        if len(where) == 1 and _PLAIN.fullmatch(name):
-            known[name] = CheckedName(VALID, sdk_valid=True, sdk_warnings=(), sanitized=name)
+    outcomes: dict[str, CheckedName] = {}
+    checker = _NameChecker(checks, context, limits)
+    for name, occurrences in indexes.items():
+        if len(occurrences) == 1 and _PLAIN.fullmatch(name):
+            outcomes[name] = CheckedName(VALID, sdk_valid=True, sdk_warnings=(), sanitized=name)
         else:
-            spend(context.budget, _MANY)
+            spend(context.budget, _RULES_STEPS)
             valid, warnings = sdk_warnings(name)
-            verdict = telling.verdict(name, len(where))
-            known[name] = CheckedName(verdict, valid, warnings, sanitized(name))
+            verdict = checker.verdict(name, len(occurrences))
+            outcomes[name] = CheckedName(verdict, valid, warnings, sanitize_name(name))
         yield None
-    yield CheckedNames(tuple(known[name] for name in names), tuple(_collisions(places, known)))
+    collisions = tuple(_collisions(indexes, outcomes))
+    yield CheckedNames(tuple(outcomes[name] for name in names), collisions)
 
 
-class _Telling:
-    """Tells what the rules say of names, and shares what is said again and again."""
+class _NameChecker:
+    """Applies the rules to names; equal violations and verdicts are shared."""
 
-    __slots__ = ("_context", "_how", "_judges", "_verdicts", "_violations")
+    __slots__ = ("_checks", "_context", "_limits", "_verdicts", "_violations")
 
     def __init__(
-        self, judges: list[tuple[Judge, Violation]], context: Context, how: ReportLimits
+        self, checks: list[tuple[NameCheck, Violation]], context: Context, limits: ReportLimits
     ) -> None:
-        self._judges = judges
+        self._checks = checks
         self._context = context
-        self._how = how
-        #: By code and message, those that suggest nothing.
+        self._limits = limits
+        #: Violations without a suggestion, by code and message.
         self._violations: dict[tuple[str, str], Violation] = {}
-        #: By the identities of such violations, which are kept above.
+        #: Verdicts by the identities of their violations, which the dict above keeps alive.
         self._verdicts: dict[tuple[int, ...], Verdict] = {}
 
-    def verdict(self, name: str, times: int) -> Verdict:
-        """Return what is wrong with *name*, which stands so many *times*."""
-        told = []
-        shared = times == 1
-        for judge, like in self._judges:
-            said = judge(name, self._context)
-            if said is not None:
-                message, better = said
-                shared = shared and not better
-                told.append(self._violation(like, message, better))
-        if times > 1:
-            repeated = f"{times} of the names are this one; a tool is known by its name alone"
-            told.append(NO_DUPLICATES.violation(Fault((), repeated), self._context.version))
-        if not shared:
-            return self._listed(told)
-        key = tuple(map(id, told))
-        known = self._verdicts.get(key)
-        if known is None:
-            known = self._verdicts[key] = self._listed(told)
-        return known
+    def verdict(self, name: str, occurrences: int) -> Verdict:
+        """Return the verdict on *name*, which occurs so often among the names."""
+        violations = []
+        shareable = occurrences == 1
+        for check, template in self._checks:
+            fault = check(name, self._context)
+            if fault is not None:
+                message, suggestion = fault
+                shareable = shareable and not suggestion
+                violations.append(self._violation(template, message, suggestion))
+        if occurrences > 1:
+            message = f"the name occurs {occurrences} times; names of tools should be unique"
+            violations.append(NO_DUPLICATES.violation(Fault((), message), self._context.version))
+        if not shareable:
+            return self._bounded(violations)
+        key = tuple(map(id, violations))
+        verdict = self._verdicts.get(key)
+        if verdict is None:
+            verdict = self._verdicts[key] = self._bounded(violations)
+        return verdict
 
-    def _violation(self, like: Violation, message: str, better: str) -> Violation:
-        known = None if better else self._violations.get((like.code, message))
-        if known is None:
-            known = Violation(
-                "", "", "", like.code, message, like.severity, better, clause=like.clause
+    def _violation(self, template: Violation, message: str, suggestion: str) -> Violation:
+        violation = None if suggestion else self._violations.get((template.code, message))
+        if violation is None:
+            violation = Violation(
+                "",
+                "",
+                "",
+                template.code,
+                message,
+                template.severity,
+                suggestion,
+                spec_url=template.spec_url,
             )
-            if not better:
-                self._violations[like.code, message] = known
-        return known
+            if not suggestion:
+                self._violations[template.code, message] = violation
+        return violation
 
-    def _listed(self, told: list[Violation]) -> Verdict:
-        how = self._how
-        findings = Findings(self._context, most=how.most, longest=how.longest, least=how.least)
-        for violation in told:
+    def _bounded(self, violations: list[Violation]) -> Verdict:
+        findings = Findings(self._context, self._limits)
+        for violation in violations:
             findings.add(violation)
         return findings.verdict()
 
 
-def _collisions(places: dict[str, list[int]], known: dict[str, CheckedName]) -> Iterator[Collision]:
-    """Yield which names become the same; one that stays as it is can only meet another."""
-    becoming: dict[str, list[str]] = {}
-    for name, checked in known.items():
-        if checked.sanitized != name:
-            becoming.setdefault(checked.sanitized, []).append(name)
-    found = []
-    for safe, changed in becoming.items():
-        same = [safe, *changed] if safe in places else changed
-        if len(same) > 1:
-            found.append(Collision(safe, tuple(sorted(p for name in same for p in places[name]))))
-    yield from sorted(found, key=lambda each: each.places)
+def _collisions(
+    indexes: dict[str, list[int]], outcomes: dict[str, CheckedName]
+) -> Iterator[Collision]:
+    """Yield the collisions; each involves a name that sanitizing changes."""
+    changed_by_result: dict[str, list[str]] = {}
+    for name, outcome in outcomes.items():
+        if outcome.sanitized != name:
+            changed_by_result.setdefault(outcome.sanitized, []).append(name)
+    collisions = []
+    for sanitized, changed in changed_by_result.items():
+        names = [sanitized, *changed] if sanitized in indexes else changed
+        if len(names) > 1:
+            members = sorted(index for name in names for index in indexes[name])
+            collisions.append(Collision(sanitized, tuple(members)))
+    yield from sorted(collisions, key=lambda collision: collision.indexes)
 
 
-def sanitized(name: str) -> str:
-    """Return what *name* becomes where only 1 to 64 of ``A-Za-z0-9_-`` are allowed.
+def sanitize_name(name: str) -> str:
+    """Return *name* changed to 1 to 64 of the characters ``A-Za-z0-9_-``.
 
-    Every other character becomes ``_``, and what is too long is cut. An empty name
-    becomes ``_``.
+    Other characters become ``_``, an empty name becomes ``_``, and a longer name is cut.
     """
-    return _UNSAFE.sub("_", name[:_SAFE_LONGEST]) or "_"
+    return _UNSAFE_CHARACTER.sub("_", name[:_SANITIZED_LONGEST]) or "_"
 
 
 def sdk_warnings(name: str) -> tuple[bool, tuple[str, ...]]:
-    """Return whether the Python SDK holds *name* for valid, and what it warns of, word for word.
+    """Return whether the Python SDK accepts *name*, and its warnings, word for word.
 
-    So says its release 2.3.0.
+    They are those of release 2.3.0.
     """
     if not name:
         return False, ("Tool name cannot be empty",)
@@ -224,8 +231,8 @@ def sdk_warnings(name: str) -> tuple[bool, tuple[str, ...]]:
             )
     valid = _SDK_VALID.fullmatch(name) is not None
     if not valid:
-        alien = ", ".join(map(repr, dict.fromkeys(_SDK_ALIEN.findall(name))))
-        warnings.append(f"Tool name contains invalid characters: {alien}")
+        invalid = ", ".join(map(repr, dict.fromkeys(_SDK_INVALID_CHARACTER.findall(name))))
+        warnings.append(f"Tool name contains invalid characters: {invalid}")
         warnings.append(
             "Allowed characters are: A-Z, a-z, 0-9, underscore (_), dash (-), and dot (.)"
         )

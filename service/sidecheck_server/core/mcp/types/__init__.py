@@ -1,6 +1,6 @@
-"""The shapes of the protocol's types in every version, as data.
+"""Type model of the protocol: every type in every version, as data.
 
-One table holds each type as it is in all versions: a member has the first and the last
-version that knows it. From the tables come the JSON Schema that judges a value of the
-type (`rendering`) and the way through its parts (`places`).
+One table holds each type for all versions: a property has the first and the last version
+that knows it. The JSON Schema of a type (`rendering`) and the visitors of its values
+(`core.mcp.rules.visitors`) are derived from the tables.
 """

@@ -1,16 +1,18 @@
-"""The types that others build on: metadata, icons, params, results."""
+"""Base types: plain values, metadata, icons, params, results and errors."""
 
 from sidecheck_server.core.mcp.types.model import (
     ANY,
+    INTEGER,
     STRING,
     URI,
     Alias,
-    Field,
     ListOf,
     ObjectType,
     Plain,
+    Property,
     Ref,
     Type,
+    constant,
     one_of_values,
     optional,
     required,
@@ -21,18 +23,18 @@ __all__ = ["TYPES", "described", "meta"]
 _HANDSHAKE, _DISCOVERY = "2025-11-25", "2026-07-28"
 
 
-def meta(since: str = "2025-06-18") -> Field:
-    """Return the ``_meta`` of a part, which parts have since *since*."""
+def meta(since: str = "2025-06-18") -> Property:
+    """Return the ``_meta`` property of a part, which parts have since *since*."""
     return optional("_meta", Ref("MetaObject"), since)
 
 
-def described() -> Field:
-    """Return the description of something, for a person or a model."""
+def described() -> Property:
+    """Return the property ``description``."""
     return optional("description", STRING)
 
 
 _VALUES: tuple[Type, ...] = (
-    # In words of JSON Schema, any value at all; the published one says less: `errata`.
+    # Any value; the published schema admits less, see `errata`.
     Alias("JSONValue", ANY, since=_DISCOVERY),
     Alias("JSONObject", Plain({"type": "object"})),
     Alias("JSONArray", Plain({"type": "array"}), since=_DISCOVERY),
@@ -40,7 +42,7 @@ _VALUES: tuple[Type, ...] = (
     Alias("ProgressToken", Plain({"type": ["string", "integer"]})),
     Alias("RequestId", Plain({"type": ["string", "integer"]})),
     Alias("Role", one_of_values(("assistant", "user"))),
-    # Others than "complete" and "input_required" may be defined by extensions.
+    # Extensions may define others than "complete" and "input_required".
     Alias("ResultType", STRING, since=_DISCOVERY),
 )
 
@@ -134,5 +136,39 @@ _RESULTS: tuple[Type, ...] = (
     ),
 )
 
-TYPES: tuple[Type, ...] = (*_VALUES, *_METADATA, *_PARAMS, *_RESULTS)
-"""The types that others build on."""
+
+def _error_with_code(name: str, code: int) -> ObjectType:
+    return ObjectType(name, (required("code", constant(code)),), bases=("Error",), since=_DISCOVERY)
+
+
+_ERRORS: tuple[Type, ...] = (
+    ObjectType(
+        "Error",
+        (required("code", INTEGER), required("message", STRING), optional("data", ANY)),
+    ),
+    _error_with_code("ParseError", -32700),
+    _error_with_code("InvalidRequestError", -32600),
+    _error_with_code("MethodNotFoundError", -32601),
+    _error_with_code("InvalidParamsError", -32602),
+    _error_with_code("InternalError", -32603),
+    # The published schemas name the responses, and not their data.
+    ObjectType(
+        "URLElicitationRequiredErrorData",
+        (required("elicitations", ListOf(Ref("ElicitRequestURLParams"))),),
+        since="2025-11-25",
+        until="2025-11-25",
+    ),
+    ObjectType(
+        "MissingRequiredClientCapabilityErrorData",
+        (required("requiredCapabilities", Ref("ClientCapabilities")),),
+        since=_DISCOVERY,
+    ),
+    ObjectType(
+        "UnsupportedProtocolVersionErrorData",
+        (required("supported", ListOf(STRING)), required("requested", STRING)),
+        since=_DISCOVERY,
+    ),
+)
+
+TYPES: tuple[Type, ...] = (*_VALUES, *_METADATA, *_PARAMS, *_RESULTS, *_ERRORS)
+"""Base types and errors."""

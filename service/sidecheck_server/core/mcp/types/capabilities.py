@@ -1,14 +1,18 @@
-"""Capabilities, and the exchanges in which they are told."""
+"""Types of capabilities, initialization, discovery, notifications and subscriptions."""
 
 from sidecheck_server.core.mcp.types.model import (
+    ANY,
     BOOLEAN,
+    NUMBER,
     STRING,
-    Field,
+    Alias,
     ListOf,
     MapOf,
     ObjectType,
+    Property,
     Ref,
     Type,
+    one_of_values,
     optional,
     required,
 )
@@ -19,18 +23,18 @@ _HANDSHAKE, _DISCOVERY = "2025-11-25", "2026-07-28"
 _TASKS = "2025-11-25"
 
 _SETTINGS = Ref("JSONObject")
-_NEWS = optional("listChanged", BOOLEAN)
-_OPEN: tuple[Field, ...] = (
+_LIST_CHANGED = optional("listChanged", BOOLEAN)
+_OPEN: tuple[Property, ...] = (
     optional("experimental", MapOf(_SETTINGS)),
     optional("extensions", MapOf(_SETTINGS), _DISCOVERY),
 )
 
 
-def _tasks(whose: str) -> tuple[Field, ...]:
+def _tasks(side: str) -> tuple[Property, ...]:
     return (
         optional("list", _SETTINGS),
         optional("cancel", _SETTINGS),
-        optional("requests", Ref(f"{whose}TaskRequests")),
+        optional("requests", Ref(f"{side}TaskRequests")),
     )
 
 
@@ -76,9 +80,9 @@ _OF_CLIENTS: tuple[Type, ...] = (
 )
 
 _OF_SERVERS: tuple[Type, ...] = (
-    ObjectType("PromptsCapability", (_NEWS,)),
-    ObjectType("ResourcesCapability", (optional("subscribe", BOOLEAN), _NEWS)),
-    ObjectType("ToolsCapability", (_NEWS,)),
+    ObjectType("PromptsCapability", (_LIST_CHANGED,)),
+    ObjectType("ResourcesCapability", (optional("subscribe", BOOLEAN), _LIST_CHANGED)),
+    ObjectType("ToolsCapability", (_LIST_CHANGED,)),
     ObjectType("ToolsAsTask", (optional("call", _SETTINGS),), since=_TASKS, until=_TASKS),
     ObjectType(
         "ServerTaskRequests", (optional("tools", Ref("ToolsAsTask")),), since=_TASKS, until=_TASKS
@@ -132,5 +136,92 @@ _EXCHANGES: tuple[Type, ...] = (
     ),
 )
 
-TYPES: tuple[Type, ...] = (*_OF_CLIENTS, *_OF_SERVERS, *_EXCHANGES)
-"""Capabilities."""
+
+_ID = Ref("RequestId")
+
+_NOTIFICATIONS: tuple[Type, ...] = (
+    ObjectType(
+        "CancelledNotificationParams",
+        (
+            required("requestId", _ID, until="2025-06-18"),
+            # Required unless a task is cancelled, which the version forbids elsewhere.
+            optional("requestId", _ID, "2025-11-25", "2025-11-25"),
+            required("requestId", _ID, _DISCOVERY),
+            optional("reason", STRING),
+        ),
+        bases=("NotificationParams",),
+    ),
+    ObjectType(
+        "ProgressNotificationParams",
+        (
+            required("progressToken", Ref("ProgressToken")),
+            required("progress", NUMBER),
+            optional("total", NUMBER),
+            optional("message", STRING, "2025-03-26"),
+        ),
+        bases=("NotificationParams",),
+    ),
+    Alias(
+        "LoggingLevel",
+        one_of_values(
+            ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
+        ),
+    ),
+    ObjectType(
+        "SetLevelRequestParams",
+        (required("level", Ref("LoggingLevel")),),
+        bases=("RequestParams",),
+        until="2025-11-25",
+    ),
+    ObjectType(
+        "LoggingMessageNotificationParams",
+        (required("level", Ref("LoggingLevel")), optional("logger", STRING), required("data", ANY)),
+        bases=("NotificationParams",),
+    ),
+)
+
+_SUBSCRIPTIONS: tuple[Type, ...] = (
+    ObjectType(
+        "SubscriptionFilter",
+        (
+            optional("toolsListChanged", BOOLEAN),
+            optional("promptsListChanged", BOOLEAN),
+            optional("resourcesListChanged", BOOLEAN),
+            optional("resourceSubscriptions", ListOf(STRING)),
+        ),
+        since=_DISCOVERY,
+    ),
+    ObjectType(
+        "SubscriptionsListenRequestParams",
+        (required("notifications", Ref("SubscriptionFilter")),),
+        bases=("RequestParams",),
+        since=_DISCOVERY,
+    ),
+    ObjectType(
+        "SubscriptionsListenResultMetaObject",
+        (required("io.modelcontextprotocol/subscriptionId", _ID),),
+        bases=("ResultMetaObject",),
+        since=_DISCOVERY,
+    ),
+    ObjectType(
+        "SubscriptionsListenResult",
+        (required("_meta", Ref("SubscriptionsListenResultMetaObject")),),
+        bases=("Result",),
+        since=_DISCOVERY,
+    ),
+    ObjectType(
+        "SubscriptionsAcknowledgedNotificationParams",
+        (required("notifications", Ref("SubscriptionFilter")),),
+        bases=("NotificationParams",),
+        since=_DISCOVERY,
+    ),
+)
+
+TYPES: tuple[Type, ...] = (
+    *_OF_CLIENTS,
+    *_OF_SERVERS,
+    *_EXCHANGES,
+    *_NOTIFICATIONS,
+    *_SUBSCRIPTIONS,
+)
+"""Capabilities, notifications and subscriptions."""

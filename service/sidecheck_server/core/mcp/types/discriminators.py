@@ -1,10 +1,10 @@
-"""Marks: the members by which a value shows which of several types it is meant to be."""
+"""Discriminators: properties that show which of several types a value is meant to be."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from sidecheck_server.core.mcp.types.model import Field, Plain
+from sidecheck_server.core.mcp.types.model import Plain, Property
 
 __all__ = ["Discriminators", "discriminators_of", "tag_of"]
 
@@ -13,83 +13,93 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Discriminators:
-    """The members that tell a type from its alternatives."""
+    """Properties that distinguish a type from its alternatives."""
 
-    #: Those that must be there, and have one of a few values.
+    #: Required properties that have one of a few values.
     constants: tuple[tuple[str, tuple[Any, ...]], ...]
-    #: Those that must be there.
-    needed: tuple[str, ...]
-    #: Those that have one of a few values if they are there.
+    #: Required properties.
+    required: tuple[str, ...]
+    #: Properties that have one of a few values if they are present.
     possible: tuple[tuple[str, tuple[Any, ...]], ...]
 
-    def fit(self, value: Any) -> bool:
-        """Return whether *value* has the constants; only an object has any."""
+    def match_constants(self, value: Any) -> bool:
+        """Return whether *value* has the constants; values that are no objects have none."""
         if not isinstance(value, dict):
-            return not self.needed
+            return not self.required
         for name, values in self.constants:  # noqa: SIM110  (`all` takes three times as long)
             if value.get(name) not in values:
                 return False
         return True
 
-    def are_there(self, value: Any) -> bool:
-        """Return whether *value* has what must be there."""
-        for name in self.needed:  # noqa: SIM110  (as above)
+    def are_present(self, value: Any) -> bool:
+        """Return whether the object *value* has all required properties."""
+        for name in self.required:  # noqa: SIM110  (as above)
             if name not in value:
                 return False
         return True
 
-    def may_fit(self, value: Any) -> bool:
-        """Return whether *value* is an object whose members say nothing else."""
+    def may_match(self, value: Any) -> bool:
+        """Return whether *value* is an object without a contradicting property."""
         return (
             isinstance(value, dict)
-            and self.fit(value)
+            and self.match_constants(value)
             and all(value.get(name, values[0]) in values for name, values in self.possible)
         )
 
 
-def discriminators_of(alternatives: Sequence[Iterable[Field]]) -> list[Discriminators]:
-    """Return the marks of types, each given by its members, that are alternatives."""
-    told = [_told(fields) for fields in alternatives]
-    # A member with several values tells types apart only if each has its own of it.
-    shared = set(told[0]).intersection(*told[1:])
+def discriminators_of(alternatives: Sequence[Iterable[Property]]) -> list[Discriminators]:
+    """Return the discriminators of alternative types, each given by its properties."""
+    enumerations = [_enumerations(properties) for properties in alternatives]
+    # A property with several values discriminates only if every alternative enumerates it.
+    shared = set(enumerations[0]).intersection(*enumerations[1:])
     return [
-        _marks(fields, {n: v for n, v in few.items() if len(v) == 1 or n in shared})
-        for fields, few in zip(alternatives, told, strict=True)
+        _discriminators(
+            properties,
+            {name: values for name, values in own.items() if len(values) == 1 or name in shared},
+        )
+        for properties, own in zip(alternatives, enumerations, strict=True)
     ]
 
 
 def tag_of(alternatives: Sequence[tuple[Discriminators, T]]) -> tuple[str, dict[str, T]]:
-    """Return the member whose text alone says which of *alternatives* is meant, and what is.
+    """Return the property whose text alone selects one of *alternatives*, and the selection.
 
-    Without such a member, which each has with another text and no other constant, it is "".
+    ("", {}) if there is none: each alternative must have one constant text of its own under
+    the same property, and no other constant.
     """
-    names = {name for marks, _ in alternatives for name, _ in marks.constants}
-    told = {
-        values[0]: which
-        for marks, which in alternatives
-        for _, values in marks.constants
-        if len(marks.constants) == len(values) == 1 and isinstance(values[0], str)
+    names = {name for discriminators, _ in alternatives for name, _ in discriminators.constants}
+    by_text = {
+        values[0]: alternative
+        for discriminators, alternative in alternatives
+        for _, values in discriminators.constants
+        if len(discriminators.constants) == len(values) == 1 and isinstance(values[0], str)
     }
-    return (names.pop(), told) if len(names) == 1 and len(told) == len(alternatives) else ("", {})
+    if len(names) == 1 and len(by_text) == len(alternatives):
+        return names.pop(), by_text
+    return "", {}
 
 
-def _marks(fields: Iterable[Field], few: dict[str, tuple[Any, ...]]) -> Discriminators:
-    needed = tuple(field.name for field in fields if field.required)
+def _discriminators(
+    properties: Iterable[Property], enumerations: dict[str, tuple[Any, ...]]
+) -> Discriminators:
+    required = tuple(property_.name for property_ in properties if property_.required)
     return Discriminators(
-        constants=tuple((name, values) for name, values in few.items() if name in needed),
-        needed=needed,
-        possible=tuple(few.items()),
+        constants=tuple(
+            (name, values) for name, values in enumerations.items() if name in required
+        ),
+        required=required,
+        possible=tuple(enumerations.items()),
     )
 
 
-def _told(fields: Iterable[Field]) -> dict[str, tuple[Any, ...]]:
-    """Return the values of those of *fields* that have one of a few, by name."""
-    found: dict[str, tuple[Any, ...]] = {}
-    for field in fields:
-        if isinstance(field.kind, Plain):
-            schema = field.kind.schema
+def _enumerations(properties: Iterable[Property]) -> dict[str, tuple[Any, ...]]:
+    """Return the allowed values of those *properties* that enumerate them, by name."""
+    enumerations: dict[str, tuple[Any, ...]] = {}
+    for property_ in properties:
+        if isinstance(property_.kind, Plain):
+            schema = property_.kind.schema
             if "const" in schema:
-                found[field.name] = (schema["const"],)
+                enumerations[property_.name] = (schema["const"],)
             elif "enum" in schema:
-                found[field.name] = tuple(schema["enum"])
-    return found
+                enumerations[property_.name] = tuple(schema["enum"])
+    return enumerations

@@ -1,7 +1,7 @@
-"""Elicitation: what servers ask of a person, and the answers.
+"""Types of elicitation, and of results that request input (2026-07-28).
 
-The schemas of the fields are as open as they were published; rules tell what the
-specification's closed grammar forbids.
+The schemas of form fields are as open as the published ones; rules check the closed grammar
+of the specification.
 """
 
 from sidecheck_server.core.mcp.types.base import described
@@ -11,13 +11,14 @@ from sidecheck_server.core.mcp.types.model import (
     NUMBER,
     STRING,
     URI,
+    Alias,
     Alternative,
     Choice,
-    Field,
     ListOf,
     MapOf,
     ObjectType,
     Plain,
+    Property,
     Ref,
     Type,
     constant,
@@ -32,9 +33,9 @@ _FIRST = "2025-06-18"
 _MODES = "2025-11-25"
 _HANDSHAKE, _DISCOVERY = "2025-11-25", "2026-07-28"
 
-_TITLED: tuple[Field, ...] = (optional("title", STRING), described())
-_TEXT: tuple[Field, ...] = (required("type", constant("string")), *_TITLED)
-_LIST: tuple[Field, ...] = (
+_TITLED: tuple[Property, ...] = (optional("title", STRING), described())
+_TEXT: tuple[Property, ...] = (required("type", constant("string")), *_TITLED)
+_LIST: tuple[Property, ...] = (
     required("type", constant("array")),
     *_TITLED,
     optional("minItems", INTEGER),
@@ -76,7 +77,7 @@ _FIELDS: tuple[Type, ...] = (
         (*_TEXT, required("enum", ListOf(STRING)), _TEXT_DEFAULT),
         since=_MODES,
     ),
-    # The published schemas have no names for this one and `UntitledItems`, `TitledItems`.
+    # The published schemas do not name this type, `UntitledItems` and `TitledItems`.
     ObjectType("TitledValue", (required("const", STRING), required("title", STRING)), since=_MODES),
     ObjectType(
         "TitledSingleSelectEnumSchema",
@@ -116,27 +117,27 @@ _SINGLE = ("UntitledSingleSelectEnumSchema", "TitledSingleSelectEnumSchema")
 
 
 def _choice(name: str, *names: str) -> Choice:
-    return Choice(name, tuple(Alternative(each) for each in names), since=_MODES)
+    return Choice(name, tuple(Alternative(alternative) for alternative in names), since=_MODES)
 
 
 _UNIONS: tuple[Type, ...] = (
     _choice("SingleSelectEnumSchema", *_SINGLE),
-    # Published as a choice of its two alternatives, which differ in the items alone.
+    # Published as a choice of two alternatives, which differ only in their items.
     _choice("SelectItems", "UntitledItems", "TitledItems"),
     ObjectType(
         "MultiSelectEnumSchema", (*_LIST, required("items", Ref("SelectItems"))), since=_MODES
     ),
     _choice("EnumSchema", *_SINGLE, "MultiSelectEnumSchema", "LegacyTitledEnumSchema"),
-    # The published schemas list the fields without this group. With it, the type tells
-    # which of them is meant, and so what is wrong with it.
+    # The published schemas list the fields without this group. With it, the type of a field
+    # selects the alternative, and violations refer to that one.
     Choice(
         "StringFieldSchema",
         (
             Alternative("StringSchema"),
-            *(Alternative(each, since=_MODES) for each in _SINGLE),
+            *(Alternative(select, since=_MODES) for select in _SINGLE),
             Alternative("LegacyTitledEnumSchema"),
         ),
-        marks=(required("type", constant("string")),),
+        discriminators=(required("type", constant("string")),),
         since=_FIRST,
     ),
     Choice(
@@ -152,7 +153,7 @@ _UNIONS: tuple[Type, ...] = (
 )
 
 _REQUEST: tuple[Type, ...] = (
-    # The published schemas have no name for it.
+    # The published schemas do not name this type.
     ObjectType(
         "RequestedSchema",
         (
@@ -203,7 +204,7 @@ _REQUEST: tuple[Type, ...] = (
     ),
 )
 
-# The published schemas allow integers only: see `errata`.
+# The published schemas admit only integers, see `errata`.
 _ANSWER = {"type": ["string", "number", "boolean"]}
 _ANSWERS = {"type": ["string", "number", "boolean", "array"], "items": {"type": "string"}}
 
@@ -220,5 +221,52 @@ _RESULT: tuple[Type, ...] = (
     ),
 )
 
-TYPES: tuple[Type, ...] = (*_FIELDS, *_UNIONS, *_REQUEST, *_RESULT)
-"""Elicitation."""
+
+def _request(name: str, method: str, params: Property) -> ObjectType:
+    return ObjectType(name, (required("method", constant(method)), params), since=_DISCOVERY)
+
+
+_INPUT_REQUIRED: tuple[Type, ...] = (
+    _request(
+        "CreateMessageRequest",
+        "sampling/createMessage",
+        required("params", Ref("CreateMessageRequestParams")),
+    ),
+    _request("ListRootsRequest", "roots/list", optional("params", Ref("ListRootsRequestParams"))),
+    _request("ElicitRequest", "elicitation/create", required("params", Ref("ElicitRequestParams"))),
+    Choice(
+        "InputRequest",
+        (
+            Alternative("CreateMessageRequest"),
+            Alternative("ListRootsRequest"),
+            Alternative("ElicitRequest"),
+        ),
+        since=_DISCOVERY,
+    ),
+    Alias("InputRequests", MapOf(Ref("InputRequest")), since=_DISCOVERY),
+    Choice(
+        "InputResponse",
+        (
+            Alternative("CreateMessageResult"),
+            Alternative("ListRootsResult"),
+            Alternative("ElicitResult"),
+        ),
+        since=_DISCOVERY,
+    ),
+    Alias("InputResponses", MapOf(Ref("InputResponse")), since=_DISCOVERY),
+    ObjectType(
+        "InputRequiredResult",
+        (optional("inputRequests", Ref("InputRequests")), optional("requestState", STRING)),
+        bases=("Result",),
+        since=_DISCOVERY,
+    ),
+    ObjectType(
+        "InputResponseRequestParams",
+        (optional("inputResponses", Ref("InputResponses")), optional("requestState", STRING)),
+        bases=("RequestParams",),
+        since=_DISCOVERY,
+    ),
+)
+
+TYPES: tuple[Type, ...] = (*_FIELDS, *_UNIONS, *_REQUEST, *_RESULT, *_INPUT_REQUIRED)
+"""Elicitation and results that request input."""

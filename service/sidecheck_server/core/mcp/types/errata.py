@@ -1,8 +1,8 @@
-"""Where the shapes differ from the published schemas on purpose.
+"""Intended differences between the type model and the published schemas.
 
 The schemas are generated from ``schema.ts``, which the specification calls the source of
-truth, and the generator makes an integer of a number that nothing is said of. Where the
-two differ, or where prose that binds says more, the shapes follow them.
+truth, and the generator turns a plain number into an integer. Where the two differ, or where
+binding prose requires more, the type model follows ``schema.ts`` and the prose.
 """
 
 from dataclasses import dataclass
@@ -12,26 +12,26 @@ __all__ = ["ERRATA", "Erratum"]
 
 @dataclass(frozen=True, slots=True)
 class Erratum:
-    """A place where a published schema does not say what holds."""
+    """A place where a published schema is wrong."""
 
-    #: The versions whose schema is wrong.
+    #: Versions whose schema is wrong.
     versions: tuple[str, ...]
-    #: The type, by the name that the shapes have for it.
+    #: Name of the type in the type model.
     type: str
-    #: The member of it, or "" for the whole.
-    member: str
-    #: What the published schema allows.
+    #: Property of the type, or "" for the whole type.
+    property: str
+    #: What the published schema admits.
     published: str
-    #: What the shapes allow.
-    holds: str
-    #: The ground for it.
-    why: str
+    #: What the type model admits.
+    correct: str
+    #: Evidence for the difference.
+    reason: str
 
 
-_INTEGERS = "schema.ts says number; the generator made an integer of it"
+_INTEGERS = "schema.ts has a number, which the generator turned into an integer"
 _ENVELOPE = (
     "the general rules on `_meta`, which requests and notifications share; the schema "
-    "lists the members of these params in place and leaves it out"
+    "lists the properties of these params in place and leaves it out"
 )
 
 ERRATA: tuple[Erratum, ...] = (
@@ -55,9 +55,9 @@ ERRATA: tuple[Erratum, ...] = (
         ("2026-07-28",),
         "JSONValue",
         "",
-        "neither null nor numbers that are no integers, at any depth",
+        "neither null nor numbers other than integers, at any depth",
         "any JSON value",
-        "schema.ts says string | number | boolean | null | JSONObject | JSONArray",
+        "schema.ts has string | number | boolean | null | JSONObject | JSONArray",
     ),
     *(
         Erratum(
@@ -76,4 +76,4 @@ ERRATA: tuple[Erratum, ...] = (
         )
     ),
 )
-"""All of them."""
+"""All errata."""

@@ -1,4 +1,4 @@
-"""The words in which shapes are told."""
+"""Classes that describe types: objects, choices, aliases and the kinds of their parts."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -17,13 +17,13 @@ __all__ = [
     "Alias",
     "Alternative",
     "Choice",
-    "Field",
     "Kind",
     "ListOf",
     "MapOf",
     "ObjectType",
     "OneOf",
     "Plain",
+    "Property",
     "Ref",
     "Type",
     "constant",
@@ -37,37 +37,37 @@ _FIRST, _LAST = VERSIONS[0], VERSIONS[-1]
 
 @dataclass(frozen=True, slots=True)
 class Plain:
-    """A value without parts of its own, told in JSON Schema."""
+    """A value without typed parts, described by a JSON Schema."""
 
     schema: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Ref:
-    """A value of the type of that name."""
+    """A value of the named type."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class ListOf:
-    """An array of them."""
+    """An array of items of one kind."""
 
     item: "Kind"
-    #: How many there may be, or None if that is not bounded.
-    most: int | None = None
+    #: Largest number of items, or None if unbounded.
+    max_items: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class MapOf:
-    """An object whose members are all of one kind."""
+    """An object whose properties are all of one kind."""
 
     value: "Kind"
 
 
 @dataclass(frozen=True, slots=True)
 class OneOf:
-    """A value of any of these kinds."""
+    """A value of one of several kinds."""
 
     kinds: tuple["Kind", ...]
 
@@ -76,8 +76,8 @@ Kind: TypeAlias = Plain | Ref | ListOf | MapOf | OneOf
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
-    """A member of an object, in the versions from *since* to *until*."""
+class Property:
+    """A property of an object, in the versions from *since* to *until*."""
 
     name: str
     kind: Kind
@@ -86,26 +86,26 @@ class Field:
     until: str = _LAST
 
 
-def required(name: str, kind: Kind, since: str = _FIRST, until: str = _LAST) -> Field:
-    """Return a member that must be there."""
-    return Field(name, kind, True, since, until)  # noqa: FBT003
+def required(name: str, kind: Kind, since: str = _FIRST, until: str = _LAST) -> Property:
+    """Return a required property."""
+    return Property(name, kind, True, since, until)  # noqa: FBT003
 
 
-def optional(name: str, kind: Kind, since: str = _FIRST, until: str = _LAST) -> Field:
-    """Return a member that may be missing, but not null."""
-    return Field(name, kind, False, since, until)  # noqa: FBT003
+def optional(name: str, kind: Kind, since: str = _FIRST, until: str = _LAST) -> Property:
+    """Return a property that may be missing, but not null."""
+    return Property(name, kind, False, since, until)  # noqa: FBT003
 
 
 @dataclass(frozen=True, slots=True)
 class ObjectType:
-    """An object. It may have more members than are told, unless it is *closed*.
+    """An object. It may have further properties, unless it is *closed*.
 
-    A member may be told several times, for versions that do not overlap.
+    A property may be listed several times, for versions that do not overlap.
     """
 
     name: str
-    fields: tuple[Field, ...] = ()
-    #: The names of shapes whose members it has too, if their versions have them.
+    properties: tuple[Property, ...] = ()
+    #: Names of types whose properties it inherits, in the versions that have those types.
     bases: tuple[str, ...] = ()
     closed: bool = False
     since: str = _FIRST
@@ -114,7 +114,7 @@ class ObjectType:
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """A type that a choice may be, in the versions from *since* to *until*."""
+    """A type of a choice, in the versions from *since* to *until*."""
 
     name: str
     since: str = _FIRST
@@ -127,16 +127,16 @@ class Choice:
 
     name: str
     alternatives: tuple[Alternative, ...]
-    #: Members that all of them have and that tell them from others, where this choice is
-    #: an alternative itself.
-    marks: tuple[Field, ...] = ()
+    #: Properties that all alternatives share and that distinguish them from other types,
+    #: where this choice is an alternative itself.
+    discriminators: tuple[Property, ...] = ()
     since: str = _FIRST
     until: str = _LAST
 
 
 @dataclass(frozen=True, slots=True)
 class Alias:
-    """A name for a kind."""
+    """A named kind."""
 
     name: str
     kind: Kind
@@ -150,18 +150,18 @@ ANY = Plain({})
 BOOLEAN = Plain({"type": "boolean"})
 INTEGER = Plain({"type": "integer"})
 NUMBER = Plain({"type": "number"})
-#: An object with any members.
+#: An object with any properties.
 OBJECT = Plain({"type": "object"})
 STRING = Plain({"type": "string"})
-#: The format says what is meant; whether the text is one is for rules to tell.
+#: The format is an annotation; rules check the text.
 URI = Plain({"type": "string", "format": "uri"})
 
 
 def constant(value: str | int) -> Plain:
-    """Return the kind of that very text or number."""
+    """Return the kind of one text or number."""
     return Plain({"type": "string" if isinstance(value, str) else "integer", "const": value})
 
 
 def one_of_values(values: Iterable[str]) -> Plain:
-    """Return the kind of one of these texts."""
+    """Return the kind of texts that are one of *values*."""
     return Plain({"type": "string", "enum": list(values)})

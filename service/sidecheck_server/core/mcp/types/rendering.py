@@ -1,4 +1,4 @@
-"""From shapes to the JSON Schema of a type in one version."""
+"""Renders types of the type model as JSON Schema."""
 
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
@@ -6,129 +6,142 @@ from typing import Any
 from sidecheck_server.core.mcp.types.model import (
     Alias,
     Choice,
-    Field,
     Kind,
     ListOf,
     MapOf,
     ObjectType,
     OneOf,
     Plain,
+    Property,
     Ref,
     Type,
 )
 
-__all__ = ["fields_of", "rendered"]
+__all__ = ["properties_of", "render_schema"]
 
 
-def rendered(types: Mapping[str, Type], name: str, version: str) -> dict[str, Any]:
-    """Return the JSON Schema (2020-12) of the type *name* as *version* has it.
+def render_schema(types: Mapping[str, Type], name: str, version: str) -> dict[str, Any]:
+    """Return the JSON Schema (2020-12) of the type *name* in *version*.
 
-    The type itself is the root; those that it refers to stand under ``$defs``.
+    The type is the root; the types that it refers to are under ``$defs``.
 
     Raises:
-        KeyError: *version* has no such type, or no type that it refers to.
+        KeyError: *version* does not have the type, or a type that it refers to.
     """
     definitions: dict[str, Any] = {}
-    waiting = list(_references(types, name, version))
-    while waiting:
-        other = waiting.pop()
+    pending = list(_references(types, name, version))
+    while pending:
+        other = pending.pop()
         if other not in definitions:
             definitions[other] = _schema(types, other, version)
-            waiting += _references(types, other, version)
+            pending += _references(types, other, version)
     root = _schema(types, name, version)
     return {**root, "$defs": dict(sorted(definitions.items()))} if definitions else root
 
 
-def fields_of(types: Mapping[str, Type], shape: ObjectType, version: str) -> dict[str, Field]:
-    """Return the members of *shape* in *version* by name, with those of its bases."""
-    found: dict[str, Field] = {}
-    for base in shape.bases:
-        one = types[base]
-        if one.since <= version <= one.until:
-            assert isinstance(one, ObjectType)
-            found |= fields_of(types, one, version)
-    own = {field.name: field for field in shape.fields if field.since <= version <= field.until}
-    return found | own
+def properties_of(
+    types: Mapping[str, Type], object_type: ObjectType, version: str
+) -> dict[str, Property]:
+    """Return the properties of *object_type* in *version* by name, with inherited ones."""
+    properties: dict[str, Property] = {}
+    for name in object_type.bases:
+        base = types[name]
+        if base.since <= version <= base.until:
+            assert isinstance(base, ObjectType)
+            properties |= properties_of(types, base, version)
+    own = {
+        property_.name: property_
+        for property_ in object_type.properties
+        if property_.since <= version <= property_.until
+    }
+    return properties | own
 
 
 def _type(types: Mapping[str, Type], name: str, version: str) -> Type:
-    found = types[name]
-    if not found.since <= version <= found.until:
+    type_ = types[name]
+    if not type_.since <= version <= type_.until:
         raise KeyError(f"{version} has no {name}")
-    return found
+    return type_
 
 
 def _schema(types: Mapping[str, Type], name: str, version: str) -> dict[str, Any]:
     match _type(types, name, version):
-        case ObjectType() as shape:
-            return _object(types, shape, version)
+        case ObjectType() as object_type:
+            return _object_schema(types, object_type, version)
         case Choice() as choice:
             branches = [
-                {"$ref": f"#/$defs/{each.name}"}
-                for each in choice.alternatives
-                if each.since <= version <= each.until
+                {"$ref": f"#/$defs/{alternative.name}"}
+                for alternative in choice.alternatives
+                if alternative.since <= version <= alternative.until
             ]
-            if choice.marks:
-                return {**_members(choice.marks), "anyOf": branches}
+            if choice.discriminators:
+                return {**_properties_schema(choice.discriminators), "anyOf": branches}
             return branches[0] if len(branches) == 1 else {"anyOf": branches}
         case Alias(kind=kind):
-            return _kind(kind)
+            return _kind_schema(kind)
 
 
-def _object(types: Mapping[str, Type], shape: ObjectType, version: str) -> dict[str, Any]:
-    schema = _members(fields_of(types, shape, version).values())
-    if shape.closed:
+def _object_schema(
+    types: Mapping[str, Type], object_type: ObjectType, version: str
+) -> dict[str, Any]:
+    schema = _properties_schema(properties_of(types, object_type, version).values())
+    if object_type.closed:
         schema["additionalProperties"] = False
     return schema
 
 
-def _members(fields: Collection[Field]) -> dict[str, Any]:
+def _properties_schema(properties: Collection[Property]) -> dict[str, Any]:
     schema: dict[str, Any] = {"type": "object"}
-    properties = {field.name: _kind(field.kind) for field in fields}
-    if properties:
-        schema["properties"] = properties
-    needed = [field.name for field in fields if field.required]
-    if needed:
-        schema["required"] = needed
+    schemas = {property_.name: _kind_schema(property_.kind) for property_ in properties}
+    if schemas:
+        schema["properties"] = schemas
+    required = [property_.name for property_ in properties if property_.required]
+    if required:
+        schema["required"] = required
     return schema
 
 
-def _kind(kind: Kind) -> dict[str, Any]:
+def _kind_schema(kind: Kind) -> dict[str, Any]:
     match kind:
         case Plain(schema):
             return dict(schema)
         case Ref(name):
             return {"$ref": f"#/$defs/{name}"}
-        case ListOf(item, most):
-            many = {} if most is None else {"maxItems": most}
-            return {"type": "array", "items": _kind(item), **many}
+        case ListOf(item, max_items):
+            bound = {} if max_items is None else {"maxItems": max_items}
+            return {"type": "array", "items": _kind_schema(item), **bound}
         case MapOf(value):
-            return {"type": "object", "additionalProperties": _kind(value)}
+            return {"type": "object", "additionalProperties": _kind_schema(value)}
         case OneOf(kinds):
-            return {"anyOf": [_kind(each) for each in kinds]}
+            return {"anyOf": [_kind_schema(branch) for branch in kinds]}
 
 
 def _references(types: Mapping[str, Type], name: str, version: str) -> Iterator[str]:
+    """Yield the names of the types that the type *name* refers to directly."""
     match _type(types, name, version):
-        case ObjectType() as shape:
-            for field in fields_of(types, shape, version).values():
-                yield from _referred(field.kind)
+        case ObjectType() as object_type:
+            for property_ in properties_of(types, object_type, version).values():
+                yield from _kind_references(property_.kind)
         case Choice(alternatives=alternatives):
-            yield from (each.name for each in alternatives if each.since <= version <= each.until)
+            yield from (
+                alternative.name
+                for alternative in alternatives
+                if alternative.since <= version <= alternative.until
+            )
         case Alias(kind=kind):
-            yield from _referred(kind)
+            yield from _kind_references(kind)
 
 
-def _referred(kind: Kind) -> Iterator[str]:
+def _kind_references(kind: Kind) -> Iterator[str]:
     match kind:
         case Plain():
             pass
         case Ref(name):
             yield name
         case ListOf(item):
-            yield from _referred(item)
+            yield from _kind_references(item)
         case MapOf(value):
-            yield from _referred(value)
+            yield from _kind_references(value)
         case OneOf(kinds):
-            for each in kinds:
-                yield from _referred(each)
+            for branch in kinds:
+                yield from _kind_references(branch)

@@ -1,15 +1,20 @@
-"""Resources: listing, reading, and news of them; roots."""
+"""Types of content blocks, resources, roots, prompts and completion."""
 
 from sidecheck_server.core.mcp.types.base import described, meta
 from sidecheck_server.core.mcp.types.model import (
+    BOOLEAN,
     INTEGER,
     STRING,
     URI,
+    Alternative,
+    Choice,
     ListOf,
+    MapOf,
     ObjectType,
     Plain,
     Ref,
     Type,
+    constant,
     optional,
     required,
 )
@@ -18,6 +23,72 @@ __all__ = ["TYPES"]
 
 _HANDSHAKE, _DISCOVERY = "2025-11-25", "2026-07-28"
 _ANNOTATED = optional("annotations", Ref("Annotations"))
+
+_BASE64 = Plain({"type": "string", "format": "byte"})
+
+_CONTENT: tuple[Type, ...] = (
+    ObjectType(
+        "TextContent",
+        (required("type", constant("text")), required("text", STRING), _ANNOTATED, meta()),
+    ),
+    ObjectType(
+        "ImageContent",
+        (
+            required("type", constant("image")),
+            required("data", _BASE64),
+            required("mimeType", STRING),
+            _ANNOTATED,
+            meta(),
+        ),
+    ),
+    ObjectType(
+        "AudioContent",
+        (
+            required("type", constant("audio")),
+            required("data", _BASE64),
+            required("mimeType", STRING),
+            _ANNOTATED,
+            meta(),
+        ),
+        since="2025-03-26",
+    ),
+    ObjectType(
+        "ResourceLink",
+        (required("type", constant("resource_link")),),
+        bases=("Resource",),
+        since="2025-06-18",
+    ),
+    ObjectType(
+        "EmbeddedResource",
+        (
+            required("type", constant("resource")),
+            required("resource", Ref("AnyResourceContents")),
+            _ANNOTATED,
+            meta(),
+        ),
+    ),
+    Choice(
+        "ContentBlock",
+        (
+            Alternative("TextContent"),
+            Alternative("ImageContent"),
+            Alternative("AudioContent", since="2025-03-26"),
+            Alternative("ResourceLink", since="2025-06-18"),
+            Alternative("EmbeddedResource"),
+        ),
+    ),
+    ObjectType(
+        "ResourceContents",
+        (required("uri", URI), optional("mimeType", STRING), meta()),
+    ),
+    ObjectType("TextResourceContents", (required("text", STRING),), bases=("ResourceContents",)),
+    ObjectType("BlobResourceContents", (required("blob", _BASE64),), bases=("ResourceContents",)),
+    # The published schemas do not name this type.
+    Choice(
+        "AnyResourceContents",
+        (Alternative("TextResourceContents"), Alternative("BlobResourceContents")),
+    ),
+)
 
 _RESOURCES: tuple[Type, ...] = (
     ObjectType(
@@ -77,7 +148,7 @@ _ROOTS: tuple[Type, ...] = (
         "ListRootsRequestParams",
         (
             optional("_meta", Ref("RequestMetaObject"), until=_HANDSHAKE),
-            # It is no request of its own any more, but a part of a result.
+            # No longer a request of its own, but a part of a result.
             optional("_meta", Ref("MetaObject"), _DISCOVERY),
         ),
     ),
@@ -90,5 +161,76 @@ _ROOTS: tuple[Type, ...] = (
     ),
 )
 
-TYPES: tuple[Type, ...] = (*_RESOURCES, *_ROOTS)
-"""Resources and roots."""
+
+_PROMPTS: tuple[Type, ...] = (
+    ObjectType(
+        "PromptArgument",
+        (described(), optional("required", BOOLEAN)),
+        bases=("BaseMetadata",),
+    ),
+    ObjectType(
+        "Prompt",
+        (described(), optional("arguments", ListOf(Ref("PromptArgument"))), meta()),
+        bases=("BaseMetadata", "Icons"),
+    ),
+    ObjectType(
+        "ListPromptsResult",
+        (required("prompts", ListOf(Ref("Prompt"))),),
+        bases=("PaginatedResult", "CacheableResult"),
+    ),
+    ObjectType(
+        "GetPromptRequestParams",
+        (required("name", STRING), optional("arguments", MapOf(STRING))),
+        bases=("RequestParams", "InputResponseRequestParams"),
+    ),
+    ObjectType(
+        "PromptMessage", (required("role", Ref("Role")), required("content", Ref("ContentBlock")))
+    ),
+    ObjectType(
+        "GetPromptResult",
+        (described(), required("messages", ListOf(Ref("PromptMessage")))),
+        bases=("Result",),
+    ),
+)
+
+_COMPLETION: tuple[Type, ...] = (
+    ObjectType(
+        "PromptReference", (required("type", constant("ref/prompt")),), bases=("BaseMetadata",)
+    ),
+    ObjectType(
+        "ResourceTemplateReference",
+        (
+            required("type", constant("ref/resource")),
+            required("uri", Plain({"type": "string", "format": "uri-template"})),
+        ),
+    ),
+    # The published schemas do not name these four types.
+    Choice(
+        "CompletionReference",
+        (Alternative("PromptReference"), Alternative("ResourceTemplateReference")),
+    ),
+    ObjectType("CompletionArgument", (required("name", STRING), required("value", STRING))),
+    ObjectType("CompletionContext", (optional("arguments", MapOf(STRING)),), since="2025-06-18"),
+    ObjectType(
+        "Completion",
+        (
+            required("values", ListOf(STRING), until=_HANDSHAKE),
+            required("values", ListOf(STRING, max_items=100), _DISCOVERY),
+            optional("total", INTEGER),
+            optional("hasMore", BOOLEAN),
+        ),
+    ),
+    ObjectType(
+        "CompleteRequestParams",
+        (
+            required("ref", Ref("CompletionReference")),
+            required("argument", Ref("CompletionArgument")),
+            optional("context", Ref("CompletionContext"), "2025-06-18"),
+        ),
+        bases=("RequestParams",),
+    ),
+    ObjectType("CompleteResult", (required("completion", Ref("Completion")),), bases=("Result",)),
+)
+
+TYPES: tuple[Type, ...] = (*_CONTENT, *_RESOURCES, *_ROOTS, *_PROMPTS, *_COMPLETION)
+"""Content, resources, roots, prompts and completion."""

@@ -1,4 +1,4 @@
-"""Sampling: what servers ask of a client's model."""
+"""Types of sampling: messages, requests and results."""
 
 from sidecheck_server.core.mcp.types.base import meta
 from sidecheck_server.core.mcp.types.model import (
@@ -10,11 +10,11 @@ from sidecheck_server.core.mcp.types.model import (
     STRING,
     Alternative,
     Choice,
-    Field,
     ListOf,
     ObjectType,
     OneOf,
     Plain,
+    Property,
     Ref,
     Type,
     constant,
@@ -30,7 +30,7 @@ _TOOLS = "2025-11-25"
 
 _SHARE = Plain({"type": "number", "minimum": 0, "maximum": 1})
 _BLOCK = Ref("SamplingMessageContentBlock")
-_MESSAGE: tuple[Field, ...] = (
+_MESSAGE: tuple[Property, ...] = (
     required("role", Ref("Role")),
     required("content", _BLOCK, until="2025-06-18"),
     required("content", OneOf((_BLOCK, ListOf(_BLOCK))), _TOOLS),

@@ -1,1 +1,5 @@
-"""Boxes: output schemas and values that are no objects, for versions that have only objects."""
+"""Adapts tool definitions and output schemas to protocol versions.
+
+Versions before 2026-07-28 demand output schemas and structured content that are objects;
+other output schemas are wrapped in an object with one property.
+"""

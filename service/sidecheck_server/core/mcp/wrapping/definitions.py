@@ -1,4 +1,4 @@
-"""Projection: a tool definition in the form for a protocol version."""
+"""Adapts tool definitions to a protocol version."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,10 +8,10 @@ from typing import Any
 import msgspec
 
 from sidecheck_server.core.budget import Exhausted
-from sidecheck_server.core.limits import Limits, limit_exceeded_error, recursion_depth_error
+from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.core.mcp.tools.definitions import read_tool
 from sidecheck_server.core.mcp.types.model import ObjectType
-from sidecheck_server.core.mcp.types.rendering import fields_of
+from sidecheck_server.core.mcp.types.rendering import properties_of
 from sidecheck_server.core.mcp.types.tables import TYPES
 from sidecheck_server.core.mcp.versions import VERSIONS
 from sidecheck_server.core.mcp.wrapping.schemas import AdaptedSchema, adapt_schema
@@ -19,74 +19,74 @@ from sidecheck_server.core.mcp.wrapping.schemas import AdaptedSchema, adapt_sche
 __all__ = ["AdaptedTool", "adapt_tool", "adapted_output_schema"]
 
 _OUTPUT = "outputSchema"
-_MEMBERS = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_PROPERTIES = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 @dataclass(frozen=True, slots=True)
 class AdaptedTool:
-    """A definition in the form for a version."""
+    """A tool definition in the form for a protocol version."""
 
-    #: The JSON text; the very one that was given if nothing had to change.
+    #: JSON text; the original one if nothing had to change.
     json: bytes
-    #: What became of the output schema, or None if there is none, or in that version none.
+    #: The adapted output schema, or None if the tool or the version has none.
     output: AdaptedSchema | None
-    #: The members that the version does not know, in their order.
-    left_out: tuple[str, ...] = ()
+    #: Properties that the version does not have, in their order.
+    dropped_properties: tuple[str, ...] = ()
 
     @property
-    def box(self) -> str:
-        """The member of structured content that is the value, or "" if all of it is."""
-        return "" if self.output is None else self.output.box
+    def wrapped_property(self) -> str:
+        """Property of structured content that holds the value, or "" if it is not wrapped."""
+        return "" if self.output is None else self.output.wrapped_property
 
 
 def adapt_tool(text: bytes, version: str, limits: Limits) -> AdaptedTool:
     """Return the tool definition *text* in the form for *version*.
 
-    Members that no version knows stay. The texts of what stays are kept, and the order.
+    Properties that no version has are kept. The order and the texts of what is kept do not
+    change.
 
     Raises:
-        Refusal: INVALID_TOOL, also for a mark of a box that says what is not so;
+        RequestError: INVALID_TOOL, also for a wrap marker that contradicts the schema;
             LIMIT_EXCEEDED.
     """
     definition = read_tool(text, (), limits)
-    members = _MEMBERS.decode(text)
-    left_out = tuple(name for name in members if name in _unknown_in(version))
+    properties = _PROPERTIES.decode(text)
+    dropped = tuple(name for name in properties if name in _properties_of_others(version))
     output, changed = None, False
-    if definition.output is not None and _OUTPUT not in left_out:
+    if definition.output is not None and _OUTPUT not in dropped:
         schema: dict[str, Any] = msgspec.json.decode(definition.output.json)
         output = adapted_output_schema(schema, version, limits)
         changed = output.schema is not schema
-    if not (left_out or changed):
+    if not (dropped or changed):
         return AdaptedTool(text, output)
-    kept: dict[str, Any] = {name: members[name] for name in members if name not in left_out}
+    adapted: dict[str, Any] = {name: properties[name] for name in properties if name not in dropped}
     if output is not None and changed:
-        kept[_OUTPUT] = output.schema
-    return AdaptedTool(msgspec.json.encode(kept), output, left_out)
+        adapted[_OUTPUT] = output.schema
+    return AdaptedTool(msgspec.json.encode(adapted), output, dropped)
 
 
 def adapted_output_schema(schema: dict[str, Any], version: str, limits: Limits) -> AdaptedSchema:
-    """Return the output *schema* in the form for *version*; see `boxing.adapt_schema`.
+    """Return the output *schema* in the form for *version*; see `adapt_schema`.
 
     Raises:
-        Refusal: INVALID_TOOL or LIMIT_EXCEEDED.
+        RequestError: INVALID_TOOL or LIMIT_EXCEEDED.
     """
     try:
         return adapt_schema(schema, version, [limits.steps])
-    except RecursionError:
-        raise recursion_depth_error("the output schema nests too deeply to adapt") from None
-    except Exhausted:
-        said = "giving the output schema another form takes too long"
-        raise limit_exceeded_error("steps", limits.steps, said) from None
+    except (Exhausted, RecursionError):
+        message = "adapting the output schema takes too long"
+        raise limit_exceeded_error("steps", limits.steps, message) from None
 
 
-@lru_cache(maxsize=16)  # There are fewer versions.
-def _unknown_in(version: str) -> frozenset[str]:
-    """Return the members of a definition that other versions know, and *version* does not."""
-    known = {each: _members_in(each) for each in VERSIONS}
-    return frozenset().union(*(fields.keys() for fields in known.values())) - known[version].keys()
+@lru_cache(maxsize=16)  # more than there are versions
+def _properties_of_others(version: str) -> frozenset[str]:
+    """Return the properties of a tool that other versions have, and *version* has not."""
+    by_version = {other: _tool_properties(other) for other in VERSIONS}
+    names = frozenset().union(*(properties.keys() for properties in by_version.values()))
+    return names - by_version[version].keys()
 
 
-def _members_in(version: str) -> Mapping[str, Any]:
+def _tool_properties(version: str) -> Mapping[str, Any]:
     tool = TYPES["Tool"]
     assert isinstance(tool, ObjectType)
-    return fields_of(TYPES, tool, version)
+    return properties_of(TYPES, tool, version)

@@ -1,9 +1,9 @@
-"""Moving a schema to another place of its document, with the references in it.
+"""Moves a schema to another place of its document and rewrites the references in it.
 
-Only what is a reference is written anew, and only its beginning: escapes stay as they are.
-What stands in ``const``, ``examples`` or an unknown keyword is data, unless a reference
-leads there. What has a URI of its own is left alone: references in it start at itself
-(2020-12 core, section 8.2.1).
+Only references are rewritten, and of them only the start: escapes stay as they are. The
+contents of ``const``, ``examples`` and unknown keywords are data, unless a reference leads
+there. A subschema with a URI of its own is unchanged: references in it are relative to
+itself (2020-12 core, section 8.2.1).
 """
 
 from collections.abc import Callable, Iterator
@@ -17,24 +17,24 @@ from sidecheck_server.core.schemas.resources import identifier_of
 from sidecheck_server.core.types import Draft
 
 __all__ = [
-    "Own",
+    "ResourceSchemas",
     "is_resource",
-    "led_to",
-    "own_schemas",
     "pointer_of",
     "references_in",
-    "rewritten",
+    "resolve_pointer",
+    "resource_schemas",
+    "rewrite_references",
 ]
 
-#: The subschemas of a resource, by identity.
-Own = dict[int, dict[str, Any]]
+#: Subschemas of a resource, by identity.
+ResourceSchemas = dict[int, dict[str, Any]]
 
-# In steps.
+# Steps.
 _SUBSCHEMA = 60
-_MEMBER = 4
+_PROPERTY = 4
 _VALUE = 4
 
-_POINTING = ("$ref", "$dynamicRef")
+_POINTER_KEYWORDS = ("$ref", "$dynamicRef")
 
 
 def is_resource(schema: Any, draft: Draft) -> bool:
@@ -42,42 +42,42 @@ def is_resource(schema: Any, draft: Draft) -> bool:
     return bool(identifier_of(schema, STANDARD_DIALECTS[draft]))
 
 
-def own_schemas(root: dict[str, Any], draft: Draft, budget: Budget) -> Own:
-    """Return *root* and the subschemas that are of the same resource.
+def resource_schemas(root: dict[str, Any], draft: Draft, budget: Budget) -> ResourceSchemas:
+    """Return *root* and the subschemas of the same resource.
 
-    They stand where the draft has subschemas, or references of the resource lead there.
+    They are where the draft has subschemas and where references of the resource lead.
 
     Raises:
         Exhausted: *budget* is spent.
     """
-    own: Own = {}
+    schemas: ResourceSchemas = {}
     pending: list[Any] = [root]
     while pending:
         schema = pending.pop()
-        if not isinstance(schema, dict) or id(schema) in own:
+        if not isinstance(schema, dict) or id(schema) in schemas:
             continue
         if schema is not root and is_resource(schema, draft):
             continue
-        spend(budget, _SUBSCHEMA + _MEMBER * len(schema))
-        own[id(schema)] = schema
+        spend(budget, _SUBSCHEMA + _PROPERTY * len(schema))
+        schemas[id(schema)] = schema
         pending.extend(inner for _, inner in subschemas(schema, draft))
         for _, reference in references_in(schema, draft):
-            pending.append(led_to(reference, root, draft, budget))
-    return own
+            pending.append(resolve_pointer(reference, root, draft, budget))
+    return schemas
 
 
 def references_in(schema: dict[str, Any], draft: Draft) -> Iterator[tuple[str, str]]:
-    """Yield the references of *schema* itself that may hold a pointer, by keyword."""
-    for keyword in _POINTING:
+    """Yield the keywords of *schema* itself that may hold a pointer, with their references."""
+    for keyword in _POINTER_KEYWORDS:
         reference = schema.get(keyword)
         if isinstance(reference, str) and keyword in KEYWORDS[draft]:
             yield keyword, reference
 
 
 def pointer_of(reference: str) -> str | None:
-    """Return the JSON Pointer that *reference* is, without escapes of URIs.
+    """Return the JSON Pointer of *reference*, percent-decoded.
 
-    None if it is another: a name, or the URI of another resource.
+    None if it is another reference: an anchor, or the URI of another resource.
     """
     if reference and not reference.startswith("#"):
         return None
@@ -85,10 +85,10 @@ def pointer_of(reference: str) -> str | None:
     return pointer if not pointer or pointer.startswith("/") else None
 
 
-def led_to(reference: str, root: dict[str, Any], draft: Draft, budget: Budget) -> Any:
-    """Return what *reference*, a pointer, leads to in *root*, or None.
+def resolve_pointer(reference: str, root: dict[str, Any], draft: Draft, budget: Budget) -> Any:
+    """Return the target of the pointer *reference* in *root*, or None.
 
-    None too if the way there leads through another resource.
+    None too if the path leads through another resource.
 
     Raises:
         Exhausted: *budget* is spent.
@@ -111,23 +111,30 @@ def led_to(reference: str, root: dict[str, Any], draft: Draft, budget: Budget) -
     return here
 
 
-def rewritten(
-    value: Any, own: Own, draft: Draft, write: Callable[[str], str], budget: Budget
+def rewrite_references(
+    value: Any,
+    schemas: ResourceSchemas,
+    draft: Draft,
+    rewrite: Callable[[str], str],
+    budget: Budget,
 ) -> Any:
-    """Return *value* with what *write* makes of each reference of the schemas in *own*.
+    """Return *value* with *rewrite* applied to each reference of the schemas in *schemas*.
 
-    The nesting of *value* must be bounded.
+    The caller bounds the nesting of *value*.
 
     Raises:
         Exhausted: *budget* is spent.
     """
     spend(budget, _VALUE)
     if isinstance(value, list):
-        return [rewritten(item, own, draft, write, budget) for item in value]
+        return [rewrite_references(item, schemas, draft, rewrite, budget) for item in value]
     if not isinstance(value, dict):
         return value
-    copy = {name: rewritten(item, own, draft, write, budget) for name, item in value.items()}
-    if id(value) in own:
+    copy = {
+        name: rewrite_references(item, schemas, draft, rewrite, budget)
+        for name, item in value.items()
+    }
+    if id(value) in schemas:
         for keyword, reference in references_in(value, draft):
-            copy[keyword] = write(reference)
+            copy[keyword] = rewrite(reference)
     return copy

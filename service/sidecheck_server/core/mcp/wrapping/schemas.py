@@ -1,9 +1,9 @@
-"""Boxing: the form of an output schema for a protocol version.
+"""Wraps and unwraps output schemas for protocol versions.
 
-Until 2025-11-25 an output schema has ``type: object`` at its root, and structured content
-is an object; since 2026-07-28 both are any (SEP-2106). So a schema of something else stands
-in a box before, an object with the value as its one member. Which values are boxed is read
-off the schema alone: a list in a box stays one when it is empty.
+Until 2025-11-25 an output schema has ``type: object`` at its root and structured content is
+an object; since 2026-07-28 both are unrestricted (SEP-2106). For the earlier versions a
+schema of anything else is wrapped in an object with the value as its one property. The
+schema alone decides which values are wrapped: an empty list is wrapped like a full one.
 """
 
 from dataclasses import dataclass
@@ -14,90 +14,101 @@ from sidecheck_server.core.budget import Budget, spend
 from sidecheck_server.core.digests import digest_of
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.json_values import json_equal
-from sidecheck_server.core.mcp.calls.results import has_structured_content, objects_only
-from sidecheck_server.core.mcp.wrapping.marks import FIELD, MARK, box_of
+from sidecheck_server.core.mcp.versions import has_structured_content, requires_object_output
+from sidecheck_server.core.mcp.wrapping.markers import (
+    WRAP_KEYWORD,
+    WRAPPED_PROPERTY,
+    wrapped_property_of,
+)
 from sidecheck_server.core.mcp.wrapping.relocation import (
-    Own,
+    ResourceSchemas,
     is_resource,
-    led_to,
-    own_schemas,
     pointer_of,
     references_in,
-    rewritten,
+    resolve_pointer,
+    resource_schemas,
+    rewrite_references,
 )
 from sidecheck_server.core.schemas.walker import declared_draft
 from sidecheck_server.core.types import Draft, as_pointer
 
-__all__ = ["AdaptedSchema", "adapt_schema", "boxed", "needs_box", "root_is_object", "unboxed"]
+__all__ = [
+    "AdaptedSchema",
+    "adapt_schema",
+    "needs_wrapping",
+    "root_is_object",
+    "unwrap_schema",
+    "wrap_schema",
+]
 
-_HOPS = 32
-"""References that are followed to learn what a root is; pydantic writes one."""
+_MAX_REFERENCES = 32
+"""References that are followed to find the type of a root; pydantic writes one."""
 
 _DEFINITIONS = ("$defs", "definitions")
-_SCHEMA = 40  # Steps to look at a schema.
+_SCHEMA_STEPS = 40
 
-_PLAIN = "/~!$&'()*+,;=:@-._?"
-"""What may stand in a fragment beside letters and digits (RFC 3986, section 3.5)."""
+_UNQUOTED = "/~!$&'()*+,;=:@-._?"
+"""Characters of a fragment beside letters and digits (RFC 3986, section 3.5)."""
 
 _OWN_URI = "urn:x-dedalus-box:"
-"""What begins the URI of a value's schema that must be a resource to stand in a box."""
+"""Prefix of the URI of a wrapped schema that has to be a resource."""
 
 
 @dataclass(frozen=True, slots=True)
 class AdaptedSchema:
-    """An output schema in the form for a version."""
+    """An output schema in the form for a protocol version."""
 
     schema: dict[str, Any]
-    #: The member of structured content that is the value, or "" if all of it is.
-    box: str = ""
-    #: Whether it was in that box before.
-    boxed_before: bool = False
-    #: The member that was the value before it was taken out of a box, or "".
-    taken_out_of: str = ""
+    #: Property of structured content that holds the value, or "" if it is not wrapped.
+    wrapped_property: str = ""
+    #: Whether the schema was already wrapped before.
+    was_wrapped: bool = False
+    #: Property that held the value before the schema was unwrapped, or "".
+    unwrapped_property: str = ""
 
 
 def adapt_schema(schema: dict[str, Any], version: str, budget: Budget) -> AdaptedSchema:
-    """Return *schema* in the form for *version*; the very same if nothing has to change.
+    """Return *schema* in the form for *version*; the same object if nothing has to change.
 
-    A version without output schemas has no form for it: then it is returned as it is.
+    For versions without output schemas it does not change.
 
     Raises:
-        Refusal: INVALID_TOOL if it is marked as a box and is none.
+        RequestError: INVALID_TOOL if it is marked as wrapped and is not.
         Exhausted: *budget* is spent.
     """
-    field = box_of(schema)
+    name = wrapped_property_of(schema)
     if not has_structured_content(version):
         return AdaptedSchema(schema)
-    if field:
-        if objects_only(version):
-            return AdaptedSchema(_stamped(schema), box=field, boxed_before=True)
-        return AdaptedSchema(_taken_out(schema, field, budget), taken_out_of=field)
-    if needs_box(schema, version, budget):
-        return AdaptedSchema(boxed(schema, budget), box=FIELD)
-    return AdaptedSchema(_stamped(schema) if objects_only(version) else schema)
+    if name:
+        if requires_object_output(version):
+            return AdaptedSchema(_with_object_type(schema), wrapped_property=name, was_wrapped=True)
+        return AdaptedSchema(_unwrap(schema, name, budget), unwrapped_property=name)
+    if needs_wrapping(schema, version, budget):
+        return AdaptedSchema(wrap_schema(schema, budget), wrapped_property=WRAPPED_PROPERTY)
+    return AdaptedSchema(_with_object_type(schema) if requires_object_output(version) else schema)
 
 
-def _stamped(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return *schema*, which admits objects only, with a root that says so."""
+def _with_object_type(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return *schema*, which admits only objects, with that type at its root."""
     if schema.get("type") == "object":
         return schema
     return {**schema, "type": "object"} if "type" in schema else {"type": "object", **schema}
 
 
-def needs_box(schema: dict[str, Any], version: str, budget: Budget) -> bool:
-    """Return whether *schema* has to stand in a box to be an output schema of *version*.
+def needs_wrapping(schema: dict[str, Any], version: str, budget: Budget) -> bool:
+    """Return whether *schema* must be wrapped to be an output schema of *version*.
 
     Raises:
         Exhausted: *budget* is spent.
     """
-    return objects_only(version) and not root_is_object(schema, budget)
+    return requires_object_output(version) and not root_is_object(schema, budget)
 
 
 def root_is_object(schema: dict[str, Any], budget: Budget) -> bool:
-    """Return whether the root of *schema* says that nothing but objects are admitted.
+    """Return whether the root of *schema* declares that it admits only objects.
 
-    By ``type``, or by what local references, no more than 32, and ``allOf`` lead to.
-    ``properties`` alone says nothing of what is no object.
+    It does so by ``type``, directly or through ``allOf`` and up to 32 local references.
+    ``properties`` alone does not restrict the type.
 
     Raises:
         Exhausted: *budget* is spent.
@@ -105,82 +116,81 @@ def root_is_object(schema: dict[str, Any], budget: Budget) -> bool:
     draft = declared_draft(schema)
     seen: set[int] = set()
     pending: list[Any] = [schema]
-    hops = 0
+    references = 0
     while pending:
         here = pending.pop()
         if not isinstance(here, dict) or id(here) in seen:
             continue
         seen.add(id(here))
-        spend(budget, _SCHEMA)
-        reference = here.get("$ref")
-        refers = isinstance(reference, str)
-        if not (refers and draft.value <= Draft.DRAFT_07.value):
-            # Before 2019-09 a reference makes what stands beside it void.
+        spend(budget, _SCHEMA_STEPS)
+        is_reference = isinstance(here.get("$ref"), str)
+        # Before 2019-09 the keywords beside a reference have no effect.
+        if not (is_reference and draft.value <= Draft.DRAFT_07.value):
             if here.get("type") in ("object", ["object"]):
                 return True
-            conjuncts = here.get("allOf")
-            if isinstance(conjuncts, list):
-                spend(budget, len(conjuncts))
-                pending.extend(each for each in conjuncts if not is_resource(each, draft))
-        hops += refers
-        if refers and hops <= _HOPS and not is_resource(schema, draft):
-            pending.append(led_to(here["$ref"], schema, draft, budget))
+            branches = here.get("allOf")
+            if isinstance(branches, list):
+                spend(budget, len(branches))
+                pending.extend(branch for branch in branches if not is_resource(branch, draft))
+        references += is_reference
+        if is_reference and references <= _MAX_REFERENCES and not is_resource(schema, draft):
+            pending.append(resolve_pointer(here["$ref"], schema, draft, budget))
     return False
 
 
-def boxed(schema: dict[str, Any], budget: Budget) -> dict[str, Any]:
-    """Return *schema* in a box.
+def wrap_schema(schema: dict[str, Any], budget: Budget) -> dict[str, Any]:
+    """Return *schema* wrapped in an object with one property.
 
-    Its definitions become those of the box if it refers to nothing else by pointers;
-    otherwise the pointers are written anew. ``$schema`` is the box's.
+    ``$schema`` moves to the wrapper. So do the definitions, if all pointers of the schema
+    lead to them; otherwise the pointers are rewritten.
 
     Raises:
         Exhausted: *budget* is spent.
     """
     draft = declared_draft(schema)
-    value, around = dict(schema), {}
+    value, dialect = dict(schema), {}
     if "$schema" in schema:
-        around["$schema"] = schema["$schema"]
-    hoisted: dict[str, Any] = {}
+        dialect["$schema"] = schema["$schema"]
+    definitions: dict[str, Any] = {}
     if not is_resource(schema, draft):
-        own = own_schemas(schema, draft, budget)
-        if _is_led_to_from_elsewhere(schema, own, draft):
-            # $recursiveRef leads to roots of resources, and to nothing else.
+        schemas = resource_schemas(schema, draft, budget)
+        if _has_recursive_root(schema, schemas, draft):
+            # $recursiveRef leads only to roots of resources.
             value = {"$id": _OWN_URI + digest_of(schema).removeprefix("sha256:"), **value}
         else:
-            if _refers_to_definitions_alone(own, draft):
-                hoisted = {name: value.pop(name) for name in _DEFINITIONS if name in value}
+            if _refers_only_to_definitions(schemas, draft):
+                definitions = {name: value.pop(name) for name in _DEFINITIONS if name in value}
             else:
-                value = rewritten(schema, own, draft, _into_box, budget)
+                value = rewrite_references(schema, schemas, draft, _into_wrapper, budget)
             value.pop("$schema", None)
     return {
-        **around,
+        **dialect,
         "type": "object",
-        "properties": {FIELD: value},
-        "required": [FIELD],
-        **hoisted,
-        MARK: {"field": FIELD},
+        "properties": {WRAPPED_PROPERTY: value},
+        "required": [WRAPPED_PROPERTY],
+        **definitions,
+        WRAP_KEYWORD: {"field": WRAPPED_PROPERTY},
     }
 
 
-def _into_box(reference: str) -> str:
+def _into_wrapper(reference: str) -> str:
     if pointer_of(reference) is None:
         return reference
-    return f"#/properties/{FIELD}{reference[1:]}"
+    return f"#/properties/{WRAPPED_PROPERTY}{reference[1:]}"
 
 
-def _is_led_to_from_elsewhere(schema: dict[str, Any], own: Own, draft: Draft) -> bool:
-    """Return whether ``$recursiveRef`` may lead to the root of *schema* (2019-09 core, 8.2.4.2)."""
+def _has_recursive_root(schema: dict[str, Any], schemas: ResourceSchemas, draft: Draft) -> bool:
+    """Return whether ``$recursiveRef`` may lead to the root of *schema* (2019-09, 8.2.4.2)."""
     return draft is Draft.DRAFT_2019_09 and (
         schema.get("$recursiveAnchor") is True
-        or any("$recursiveRef" in each for each in own.values())
+        or any("$recursiveRef" in subschema for subschema in schemas.values())
     )
 
 
-def _refers_to_definitions_alone(own: Own, draft: Draft) -> bool:
+def _refers_only_to_definitions(schemas: ResourceSchemas, draft: Draft) -> bool:
     pointers = (
         pointer_of(reference)
-        for schema in own.values()
+        for schema in schemas.values()
         for _, reference in references_in(schema, draft)
     )
     return all(pointer is None or _is_of_definitions(pointer) for pointer in pointers)
@@ -190,70 +200,72 @@ def _is_of_definitions(pointer: str) -> bool:
     return pointer.startswith(tuple(f"/{name}/" for name in _DEFINITIONS))
 
 
-def unboxed(schema: dict[str, Any], budget: Budget) -> dict[str, Any] | None:
-    """Return what the box *schema* holds, or None if no mark says that it is one.
+def unwrap_schema(schema: dict[str, Any], budget: Budget) -> dict[str, Any] | None:
+    """Return the schema that *schema* wraps, or None if it is not marked as wrapped.
 
     Raises:
-        Refusal: INVALID_TOOL if it is marked as a box and is none, or if what it holds
-            cannot stand by itself.
+        RequestError: INVALID_TOOL if it is marked as wrapped and is not, or if the wrapped
+            schema depends on the wrapper.
         Exhausted: *budget* is spent.
     """
-    field = box_of(schema)
-    return _taken_out(schema, field, budget) if field else None
+    name = wrapped_property_of(schema)
+    return _unwrap(schema, name, budget) if name else None
 
 
-def _taken_out(schema: dict[str, Any], field: str, budget: Budget) -> dict[str, Any]:
+def _unwrap(schema: dict[str, Any], name: str, budget: Budget) -> dict[str, Any]:
     draft = declared_draft(schema)
-    value = schema["properties"][field]
+    value = schema["properties"][name]
     if not isinstance(value, dict):
-        # An output schema is an object.
+        # An output schema is an object, not a boolean.
         return {} if value else {"not": {}}
     if is_resource(value, draft):
         uri = value.get("$id")
         if isinstance(uri, str) and uri.startswith(_OWN_URI):
-            return {name: each for name, each in value.items() if name != "$id"}
-        return _declared(value, schema)
-    own = own_schemas(schema, draft, budget)
+            return {keyword: item for keyword, item in value.items() if keyword != "$id"}
+        return _with_dialect_of(schema, value)
+    schemas = resource_schemas(schema, draft, budget)
 
-    def out_of_box(reference: str) -> str:
-        return _out_of_box(reference, field)
+    def out_of_wrapper(reference: str) -> str:
+        return _out_of_wrapper(reference, name)
 
-    taken = rewritten(value, own, draft, out_of_box, budget)
-    for name in _DEFINITIONS:
-        if isinstance(schema.get(name), dict):
-            there = rewritten(schema[name], own, draft, out_of_box, budget)
-            taken[name] = _joined(taken.get(name, {}), there)
-    return _declared(taken, schema)
+    unwrapped = rewrite_references(value, schemas, draft, out_of_wrapper, budget)
+    for keyword in _DEFINITIONS:
+        if isinstance(schema.get(keyword), dict):
+            outer = rewrite_references(schema[keyword], schemas, draft, out_of_wrapper, budget)
+            unwrapped[keyword] = _merge_definitions(unwrapped.get(keyword, {}), outer)
+    return _with_dialect_of(schema, unwrapped)
 
 
-def _out_of_box(reference: str, field: str) -> str:
+def _out_of_wrapper(reference: str, name: str) -> str:
     pointer = pointer_of(reference)
     if pointer is None or _is_of_definitions(pointer):
         return reference
-    start = as_pointer(("properties", field))
+    start = as_pointer(("properties", name))
     if pointer == start or pointer.startswith(f"{start}/"):
-        as_written = reference.startswith(f"#{start}")
-        rest = reference[len(start) + 1 :] if as_written else quote(pointer[len(start) :], _PLAIN)
+        is_unescaped = reference.startswith(f"#{start}")
+        rest = (
+            reference[len(start) + 1 :] if is_unescaped else quote(pointer[len(start) :], _UNQUOTED)
+        )
         return f"#{rest}"
-    raise _cannot(f"it refers to {reference[:80]!r}, which is outside of the value")
+    raise _cannot_unwrap(f"it refers to {reference[:80]!r}, outside of the wrapped property")
 
 
-def _joined(one: Any, other: dict[str, Any]) -> dict[str, Any]:
-    if not isinstance(one, dict):
-        raise _cannot("its definitions are no object")
-    for name in one.keys() & other.keys():
-        if not json_equal(one[name], other[name]):
-            raise _cannot(f"the box and the value define {name[:80]!r} differently")
-    return {**one, **other}
+def _merge_definitions(inner: Any, outer: dict[str, Any]) -> dict[str, Any]:
+    if not isinstance(inner, dict):
+        raise _cannot_unwrap("its definitions are not an object")
+    for name in inner.keys() & outer.keys():
+        if not json_equal(inner[name], outer[name]):
+            raise _cannot_unwrap(f"the wrapper defines {name[:80]!r} differently")
+    return {**inner, **outer}
 
 
-def _declared(value: dict[str, Any], box: dict[str, Any]) -> dict[str, Any]:
-    """Return *value* with the dialect of the *box* that it was in."""
-    if "$schema" in value or "$schema" not in box:
-        return value
-    return {"$schema": box["$schema"], **value}
+def _with_dialect_of(wrapper: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
+    """Return *schema* with the ``$schema`` of its *wrapper*."""
+    if "$schema" in schema or "$schema" not in wrapper:
+        return schema
+    return {"$schema": wrapper["$schema"], **schema}
 
 
-def _cannot(why: str) -> RequestError:
-    said = f"what the output schema has in its box cannot stand by itself: {why}"
-    return RequestError(ErrorReason.INVALID_TOOL, said, {"pointer": "/outputSchema"})
+def _cannot_unwrap(fault: str) -> RequestError:
+    message = f"cannot unwrap the output schema: {fault}"
+    return RequestError(ErrorReason.INVALID_TOOL, message, {"pointer": "/outputSchema"})

@@ -1,0 +1,179 @@
+"""Error responses to invalid tool calls, and to invalid results in place of them.
+
+A malformed request and an unknown tool are protocol errors: the response is a JSON-RPC
+error. Invalid arguments are an error that the model can correct; since 2025-11-25 the
+response is a result with ``isError`` (MCP 2025-11-25, server/tools, "Error Handling";
+SEP-1303). In earlier versions the same section lists "Invalid arguments" as a protocol error
+and "Invalid input data" as a tool error, so both responses are built.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import msgspec
+
+from sidecheck_server.core.evaluate import DETAILS_UNAVAILABLE
+from sidecheck_server.core.mcp.calls.params import ARGUMENTS
+from sidecheck_server.core.mcp.error_objects import (
+    INVALID_PARAMS,
+    PARSE_ERROR,
+    TITLES,
+    UNSUPPORTED_VERSION,
+    shorten,
+    violations_data,
+)
+from sidecheck_server.core.tool_error_text import (
+    brief_error_text,
+    result_error_text,
+    tool_error_text,
+)
+from sidecheck_server.core.types import Severity, Verdict
+
+__all__ = [
+    "ErrorResponse",
+    "invalid_arguments_response",
+    "invalid_result_response",
+    "malformed_call_response",
+    "non_object_arguments_response",
+    "unknown_tool_error",
+]
+
+_TOOL_ERRORS_ONLY_SINCE = "2025-11-25"
+_RESULT_TYPE_SINCE = "2026-07-28"
+
+_INPUT = "Input validation error: "
+_OUTPUT = "Output validation error: "
+
+_MAX_VIOLATIONS = 8
+"""Largest number of violations in the data of an error."""
+
+_MAX_UNKNOWN_TOOL_BYTES = 300
+"""Longest error for an unknown tool: it travels in the metadata of a gRPC status."""
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorResponse:
+    """Response to send in place of a result; fields that do not apply are empty."""
+
+    #: Text for the model that made the call.
+    tool_error_text: str = ""
+    #: ``CallToolResult`` with ``isError``, as JSON text.
+    call_tool_result: bytes = b""
+    #: The ``error`` of a JSON-RPC response, as JSON text.
+    json_rpc_error: bytes = b""
+
+
+def invalid_arguments_response(
+    verdict: Verdict, version: str, *, tool: str | None = None, explain: bool = True
+) -> ErrorResponse:
+    """Return the response to a call whose arguments have the invalid *verdict*.
+
+    Without *explain* it does not list violations.
+    """
+    text = tool_error_text(verdict, tool=tool) if explain else ""
+    explain = explain and _has_details(verdict)
+    message = _INPUT + (text if explain else brief_error_text(tool=tool))
+    error = b""
+    if version < _TOOL_ERRORS_ONLY_SINCE:
+        error = _protocol_error(verdict, f"/{ARGUMENTS}", explain=explain)
+    return ErrorResponse(text, _error_result(message, version), error)
+
+
+def malformed_call_response(
+    verdict: Verdict,
+    arguments: Verdict | None = None,
+    *,
+    tool: str | None = None,
+    explain: bool = True,
+    versions: tuple[str, str] | None = None,
+) -> ErrorResponse:
+    """Return the response to a call whose params have the invalid *verdict*.
+
+    *arguments* is the verdict on the arguments alone, if they were validated. *versions*
+    are the protocol version of the check and the one that the call names.
+    """
+    text = ""
+    if arguments is not None and explain:
+        text = tool_error_text(arguments, tool=tool)
+    error = _protocol_error(verdict, "", explain=explain, versions=versions)
+    return ErrorResponse(text, json_rpc_error=error)
+
+
+def non_object_arguments_response(
+    verdict: Verdict, *, tool: str | None = None, explain: bool = True
+) -> ErrorResponse:
+    """Return the response to a call with the invalid *verdict*: its arguments are no object."""
+    text = tool_error_text(verdict, tool=tool) if explain else ""
+    error = _protocol_error(verdict, f"/{ARGUMENTS}", explain=explain)
+    return ErrorResponse(text, json_rpc_error=error)
+
+
+def _protocol_error(
+    verdict: Verdict, prefix: str, *, explain: bool, versions: tuple[str, str] | None = None
+) -> bytes:
+    """Return the JSON-RPC error for the *verdict* on the part of the params at *prefix*."""
+    errors = [
+        replace(violation, instance_location=prefix + violation.instance_location)
+        for violation in verdict.violations
+        if violation.severity is Severity.ERROR
+    ]
+    codes = {error.code for error in errors}
+    code, data = INVALID_PARAMS, {}
+    if "PAYLOAD_NOT_JSON" in codes:
+        code = PARSE_ERROR
+    elif versions is not None and "META_PROTOCOL_VERSION" in codes:
+        code = UNSUPPORTED_VERSION
+        supported, requested = versions
+        data = {"supported": [supported], "requested": shorten(requested)}
+    error: dict[str, Any] = {"code": code, "message": TITLES[code]}
+    if explain and _has_details(verdict):
+        error["message"] = f"{TITLES[code]}: {shorten(errors[0].message)}"
+        data |= violations_data(errors, _MAX_VIOLATIONS, truncated=verdict.truncated)
+    if data:
+        error["data"] = data
+    return msgspec.json.encode(error)
+
+
+def invalid_result_response(
+    verdict: Verdict, version: str, *, tool: str | None = None, explain: bool = True
+) -> ErrorResponse:
+    """Return the response in place of a tool result that has the invalid *verdict*.
+
+    If the only error is missing structured content, its text is a fixed one.
+    """
+    errors = [violation for violation in verdict.violations if violation.severity is Severity.ERROR]
+    if [error.code for error in errors] == ["OUTPUT_MISSING"] and not verdict.truncated:
+        text = errors[0].message
+    elif explain and _has_details(verdict):
+        text = result_error_text(verdict, tool=tool)
+    else:
+        text = brief_error_text(tool=tool, of_result=True)
+    return ErrorResponse(call_tool_result=_error_result(_OUTPUT + text, version))
+
+
+def unknown_tool_error(name: str) -> str:
+    """Return the JSON-RPC error for a call to an unknown tool, as JSON text.
+
+    It has at most 300 bytes: *name* is cut to fit, and left out if it is "".
+    """
+    name = name.encode("utf-8", "backslashreplace").decode()
+    shown = name[:_MAX_UNKNOWN_TOOL_BYTES]
+    while True:
+        ellipsis = "" if shown == name else "…"
+        message = f"Unknown tool: {shown}{ellipsis}" if name else "Unknown tool"
+        text = msgspec.json.encode({"code": INVALID_PARAMS, "message": message})
+        if len(text) <= _MAX_UNKNOWN_TOOL_BYTES:
+            return text.decode()
+        shown = shown[: -max(1, len(shown) // 16)]
+
+
+def _has_details(verdict: Verdict) -> bool:
+    """Return whether the invalid *verdict* explains its violations."""
+    return not all(violation.code == DETAILS_UNAVAILABLE for violation in verdict.violations)
+
+
+def _error_result(text: str, version: str) -> bytes:
+    result = {"content": [{"type": "text", "text": text}], "isError": True}
+    if version >= _RESULT_TYPE_SINCE:
+        result = {"resultType": "complete", **result}
+    return msgspec.json.encode(result)

@@ -1,0 +1,168 @@
+"""Reads envelopes of JSON-RPC messages and reports their faults."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from sidecheck_server.core.explain.values import Values
+from sidecheck_server.core.mcp.findings import Findings
+from sidecheck_server.core.mcp.rules import envelope
+from sidecheck_server.core.mcp.rules.rule import Fault, Path, Rule
+
+__all__ = ["Kind", "Message", "read_message"]
+
+
+class Kind(StrEnum):
+    """Kind of a message, by its envelope."""
+
+    REQUEST = "request"
+    NOTIFICATION = "notification"
+    RESULT = "result"
+    ERROR = "error"
+    #: None of these, or ambiguous.
+    BROKEN = "broken"
+
+
+@dataclass(slots=True)
+class Message:
+    """A message and its kind. Not frozen, since a frozen one takes far longer to create."""
+
+    kind: Kind
+    #: Path in the payload: () or, in a batch, its index.
+    path: Path
+    #: The decoded message.
+    value: Any
+    #: Id of the message, if it is a valid one.
+    id: str | int | None = None
+    #: Method of the message or, for a response, of its request; "" if unknown.
+    method: str = ""
+
+
+#: First version in which an error response may have no id.
+_OPTIONAL_ID_SINCE = "2025-11-25"
+#: Codes of errors about requests whose id could not be read.
+_UNREADABLE_CODES = (-32700, -32600)
+_MISSING = object()
+# Attribute access on an enumeration takes longer than creating a message.
+_REQUEST, _NOTIFICATION, _RESULT = Kind.REQUEST, Kind.NOTIFICATION, Kind.RESULT
+
+
+def read_message(value: Any, path: Path, findings: Findings) -> Message:
+    """Return the message of *value*, at *path*, and report the faults of its envelope.
+
+    Params and results of the wrong JSON type are reported here, and not by the checks of
+    the contents.
+    """
+    if type(value) is not dict:
+        found = _found(value, findings)
+        _report(findings, envelope.NOT_OBJECT, path, (), f"expected a message, found {found}")
+        return Message(Kind.BROKEN, path, value)
+    if value.get("jsonrpc") != "2.0":
+        _report_version(value, path, findings)
+    if "method" in value:
+        return _read_request(value, path, findings)
+    if "result" in value:
+        return _read_result(value, path, findings)
+    if "error" in value:
+        if value.get("id", _MISSING) is _MISSING and findings.context.version >= _OPTIONAL_ID_SINCE:
+            return Message(Kind.ERROR, path, value)
+        return Message(Kind.ERROR, path, value, _read_id(value, path, findings))
+    message = 'expected one of "method", "result" and "error", found none'
+    _report(findings, envelope.KIND_UNCLEAR, path, (), message)
+    return Message(Kind.BROKEN, path, value)
+
+
+def _read_request(value: dict[str, Any], path: Path, findings: Findings) -> Message:
+    """Return the request or notification of *value*."""
+    method = value["method"]
+    if "result" in value or "error" in value:
+        name = "result" if "result" in value else "error"
+        message = f'a message with "method" must not have "{name}"'
+        _report(findings, envelope.METHOD_WITH_ANSWER, path, (name,), message)
+        return Message(Kind.BROKEN, path, value)
+    if type(method) is not str:
+        found = _found(method, findings)
+        message = f"expected the name of a method, found {found}"
+        _report(findings, envelope.METHOD_TYPE, path, ("method",), message)
+        return Message(Kind.BROKEN, path, value)
+    params = value.get("params", _MISSING)
+    if params is not _MISSING and type(params) is not dict:
+        message = f"expected an object, found {_found(params, findings)}"
+        _report(findings, envelope.PARAMS_TYPE, path, ("params",), message)
+    if "id" not in value:
+        return Message(_NOTIFICATION, path, value, None, method)
+    if method.startswith("notifications/"):
+        found = _found(value["id"], findings)
+        message = f"a notification must have no id, found {found}"
+        _report(findings, envelope.NOTIFICATION_WITH_ID, path, ("id",), message)
+        # By JSON-RPC it is a request nevertheless, and due a response.
+        is_id = type(value["id"]) is int or type(value["id"]) is str
+        return Message(_REQUEST, path, value, value["id"] if is_id else None, method)
+    id_ = value["id"]
+    if type(id_) is not int and type(id_) is not str:
+        id_ = _read_id(value, path, findings)
+    return Message(_REQUEST, path, value, id_, method)
+
+
+def _read_result(value: dict[str, Any], path: Path, findings: Findings) -> Message:
+    if "error" in value:
+        message = 'a response must have either "result" or "error", not both'
+        _report(findings, envelope.RESULT_WITH_ERROR, path, ("error",), message)
+        return Message(Kind.BROKEN, path, value)
+    if type(value["result"]) is not dict:
+        message = f"expected an object, found {_found(value['result'], findings)}"
+        _report(findings, envelope.RESULT_TYPE, path, ("result",), message)
+    return Message(_RESULT, path, value, _read_id(value, path, findings))
+
+
+def _read_id(value: dict[str, Any], path: Path, findings: Findings) -> str | int | None:
+    id_ = value.get("id", _MISSING)
+    if type(id_) is int or type(id_) is str:
+        return id_
+    # In JSON Schema, and so in the published schema, 1.0 is an integer.
+    if type(id_) is float and id_.is_integer():
+        return int(id_)
+    if id_ is _MISSING:
+        message = "expected the id of the request"
+        _report(findings, envelope.ID_MISSING, path, (), message)
+    elif id_ is not None:
+        message = f"expected a string or an integer, found {_found(id_, findings)}"
+        _report(findings, envelope.ID_TYPE, path, ("id",), message)
+    elif not _is_error_without_id(value, findings.context.version):
+        message = "expected a string or an integer, found null"
+        _report(findings, envelope.ID_NULL, path, ("id",), message)
+    return None
+
+
+def _is_error_without_id(value: dict[str, Any], version: str) -> bool:
+    """Return whether *value* is the error response to a request with an unreadable id.
+
+    JSON-RPC 2.0, section 5, requires its id to be null. The published schemas forbid null
+    and, until 2025-11-25, allow nothing else instead.
+    """
+    error = value.get("error")
+    return (
+        version < _OPTIONAL_ID_SINCE
+        and "method" not in value
+        and isinstance(error, dict)
+        and error.get("code") in _UNREADABLE_CODES
+    )
+
+
+def _found(value: Any, findings: Findings) -> str:
+    return Values(hidden=findings.context.hide_values).describe(value)
+
+
+def _report_version(value: dict[str, Any], path: Path, findings: Findings) -> None:
+    if "jsonrpc" in value:
+        message = f'expected "2.0", found {_found(value["jsonrpc"], findings)}'
+        _report(findings, envelope.VERSION, path, ("jsonrpc",), message)
+    else:
+        message = 'missing required property "jsonrpc"; expected "2.0"'
+        _report(findings, envelope.VERSION, path, (), message, "jsonrpc")
+
+
+def _report(
+    findings: Findings, rule: Rule, path: Path, at: Path, message: str, suggestion: str = ""
+) -> None:
+    findings.report(rule, path, Fault(at, message, suggestion))

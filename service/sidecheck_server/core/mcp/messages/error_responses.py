@@ -1,0 +1,170 @@
+"""JSON-RPC error responses to messages that have errors."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+
+from sidecheck_server.core.mcp.error_objects import (
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    PARSE_ERROR,
+    TITLES,
+    UNSUPPORTED_VERSION,
+    shorten,
+    violations_data,
+)
+from sidecheck_server.core.mcp.messages.envelopes import Kind, Message
+from sidecheck_server.core.mcp.rules import envelope
+from sidecheck_server.core.mcp.versions import VERSIONS
+from sidecheck_server.core.types import Severity, Verdict, Violation
+
+__all__ = ["build_error_response"]
+
+_MAX_VIOLATIONS = 20
+"""Largest number of violations in the data of an error."""
+
+#: First version in which an error response may have no id, rather than null.
+_OPTIONAL_ID_SINCE = "2025-11-25"
+#: First version with an error for unsupported protocol versions.
+_UNSUPPORTED_VERSION_SINCE = "2026-07-28"
+_MAX_VERSION_CHARACTERS = 64
+_RESPONSE_KEYS = frozenset({"result", "error"})
+_VERSION = "io.modelcontextprotocol/protocolVersion"
+
+_ENVELOPE_CODES = frozenset(rule.code for rule in envelope.ENVELOPE_RULES)
+_METHOD_CODES = frozenset(
+    {
+        envelope.UNKNOWN.code,
+        envelope.NOT_IN_VERSION.code,
+        envelope.WRONG_SENDER.code,
+        "CAPABILITY_UNDECLARED",
+        "TASK_CAPABILITY_UNDECLARED",
+    }
+)
+
+
+def build_error_response(
+    messages: Sequence[Message], verdict: Verdict, version: str, *, hide_values: bool = False
+) -> bytes:
+    """Return the error response to *messages*, as JSON text, or b"" if none is due.
+
+    An error response is due for each request with an error in *verdict*, and for a text that
+    is not JSON, which has no messages; never for notifications and responses. A batch has an
+    array of responses.
+
+    The ``data`` of an error list its first violations, ``{"violations": [{"code",
+    "pointer", "message"}]}``, with pointers into the request, and ``truncated`` if there are
+    more. With *hide_values* no values of the message are repeated, except the id and those
+    that the protocol defines.
+    """
+    errors = [violation for violation in verdict.violations if violation.severity is Severity.ERROR]
+    if not errors:
+        return b""
+    if not messages:
+        not_json = any(error.code == "PAYLOAD_NOT_JSON" for error in errors)
+        code = PARSE_ERROR if not_json else INVALID_REQUEST
+        return _encode(_response(code, None, errors[0], errors, version))
+    if messages[0].path == ():
+        response = _response_to(messages[0], errors, version, hide_values=hide_values)
+        return b"" if response is None else _encode(response)
+    # A batch may have tens of thousands of messages, few of them with errors.
+    by_index = _errors_by_index(errors)
+    responses = [
+        response
+        for index in sorted(by_index)
+        if (
+            response := _response_to(
+                messages[index], by_index[index], version, hide_values=hide_values
+            )
+        )
+        is not None
+    ]
+    return _encode(responses) if responses else b""
+
+
+def _errors_by_index(errors: Iterable[Violation]) -> dict[int, list[Violation]]:
+    """Return *errors* in a batch by the index of the message, located in that message."""
+    by_index: dict[int, list[Violation]] = defaultdict(list)
+    for error in errors:
+        index, slash, inner = error.instance_location[1:].partition("/")
+        by_index[int(index)].append(replace(error, instance_location=slash + inner))
+    return by_index
+
+
+def _response_to(
+    message: Message, errors: list[Violation], version: str, *, hide_values: bool
+) -> dict[str, Any] | None:
+    """Return the response to *message*, or None if none is due."""
+    if not errors or not _is_due(message):
+        return None
+    if of_envelope := [error for error in errors if error.code in _ENVELOPE_CODES]:
+        return _response(INVALID_REQUEST, message, of_envelope[0], errors, version)
+    requested = _other_version(message, version) if version >= _UNSUPPORTED_VERSION_SINCE else None
+    if requested is not None and (requested in VERSIONS or not hide_values):
+        response = _response(UNSUPPORTED_VERSION, message, errors[0], errors, version)
+        response["error"]["data"] |= {"supported": [version], "requested": requested}
+        return response
+    if of_method := [error for error in errors if error.code in _METHOD_CODES]:
+        return _response(METHOD_NOT_FOUND, message, of_method[0], errors, version)
+    return _response(INVALID_PARAMS, message, errors[0], errors, version)
+
+
+def _is_due(message: Message) -> bool:
+    if message.kind is not Kind.BROKEN:
+        return message.kind is Kind.REQUEST
+    # A possible response gets no response, lest two peers respond to each other for ever.
+    value = message.value
+    return not isinstance(value, dict) or "method" in value or not _RESPONSE_KEYS & value.keys()
+
+
+def _other_version(message: Message, version: str) -> str | None:
+    """Return the protocol version that *message* requests, if it is not *version*."""
+    params = message.value.get("params")
+    if not isinstance(params, dict):
+        return None
+    if message.method == "initialize":
+        requested = params.get("protocolVersion")
+    else:
+        meta = params.get("_meta")
+        requested = meta.get(_VERSION) if isinstance(meta, dict) else None
+    if not isinstance(requested, str) or requested == version:
+        return None
+    return requested[:_MAX_VERSION_CHARACTERS]
+
+
+def _response(
+    code: int,
+    message: Message | None,
+    main_error: Violation,
+    errors: Sequence[Violation],
+    version: str,
+) -> dict[str, Any]:
+    """Return the response with *code* and the message of *main_error*, one of *errors*."""
+    response: dict[str, Any] = {"jsonrpc": "2.0"}
+    id_ = None if message is None else _id_of(message)
+    if id_ is not None or version < _OPTIONAL_ID_SINCE:
+        response["id"] = id_
+    location = main_error.instance_location
+    where = f" at {location}" if location else ""
+    response["error"] = {
+        "code": code,
+        "message": shorten(f"{TITLES[code]}{where}: {main_error.message}"),
+        "data": violations_data(errors, _MAX_VIOLATIONS),
+    }
+    return response
+
+
+def _id_of(message: Message) -> str | int | None:
+    if message.id is not None:
+        return message.id
+    value = message.value
+    id_ = value.get("id") if isinstance(value, dict) else None
+    return id_ if type(id_) is int or type(id_) is str else None
+
+
+def _encode(response: Any) -> bytes:
+    return msgspec.json.encode(response)

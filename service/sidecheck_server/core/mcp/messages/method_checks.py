@@ -1,0 +1,128 @@
+"""Checks methods of messages: known, allowed to the sender, covered by a capability."""
+
+from functools import lru_cache
+from typing import Any
+
+from sidecheck_server.core.budget import spend
+from sidecheck_server.core.explain.nearest import find_nearest
+from sidecheck_server.core.explain.values import join_phrase, quote
+from sidecheck_server.core.mcp.context import Context, Sender
+from sidecheck_server.core.mcp.findings import Findings
+from sidecheck_server.core.mcp.messages.envelopes import Kind, Message
+from sidecheck_server.core.mcp.methods import INPUT_REQUESTS, METHODS, Method, Need, find_method
+from sidecheck_server.core.mcp.rules import capabilities, envelope
+from sidecheck_server.core.mcp.rules.input_required import allows_extensions
+from sidecheck_server.core.mcp.rules.rule import Fault, Path
+from sidecheck_server.core.mcp.versions import VERSIONS
+
+__all__ = ["check_capabilities", "check_params_capabilities", "report_unknown_method"]
+
+_METHOD = ("method",)
+_LONGEST_METHOD = 64
+# Steps to compare a name with some forty others, which takes up to 180 us.
+_COMPARING_STEPS = 8_000
+_INPUT_REQUIRED_SINCE = "2026-07-28"
+
+
+def check_capabilities(method: Method, message: Message, findings: Findings) -> None:
+    """Report a capability that *message* needs and that is known not to be declared."""
+    if method.needs is None and method.needs_as_task is None:
+        return
+    method_path, params_path = (*message.path, "method"), (*message.path, "params")
+    _check_needs(method, message.value.get("params"), findings, method_path, params_path)
+
+
+def check_params_capabilities(name: str, params: Any, findings: Findings) -> None:
+    """Do the same for the *params* alone of the server's request *name*."""
+    method = find_method(name, findings.context.version, Sender.SERVER)
+    if method is None:
+        # Since 2026-07-28 the request is part of a result, and has the same needs.
+        request = INPUT_REQUESTS[name]
+        method = Method(name, Sender.SERVER, request.params, request.result, needs=request.needs)
+    _check_needs(method, params, findings, (), ())
+
+
+def _check_needs(
+    method: Method, params: Any, findings: Findings, method_path: Path, params_path: Path
+) -> None:
+    context = findings.context
+    needs = method.needs
+    if needs is not None and _lacks(needs, method, context):
+        early = capabilities.UNDECLARED_EARLY.holds_in(context.version)
+        rule = capabilities.UNDECLARED_EARLY if early else capabilities.UNDECLARED
+        findings.report(rule, method_path, Fault((), _undeclared(method.name, needs)))
+    needs = method.needs_as_task
+    if needs is None or type(params) is not dict or "task" not in params:
+        return
+    if _lacks(needs, method, context):
+        to_server = needs.side is Sender.SERVER
+        rule = capabilities.TASK_TO_SERVER if to_server else capabilities.TASK_TO_CLIENT
+        message = _undeclared(f"{method.name} as a task", needs)
+        findings.report(rule, params_path, Fault(("task",), message))
+
+
+def _lacks(needs: Need, method: Method, context: Context) -> bool:
+    """Return whether the capability is known not to be declared."""
+    of_server = needs.side is Sender.SERVER
+    declared = context.server_capabilities if of_server else context.client_capabilities
+    if declared is None or capabilities.is_declared(declared, needs.path):
+        return False
+    if context.sender is not None:
+        return True
+    # If both sides may send the method, the side that needs the capability is unknown.
+    return find_method(method.name, context.version, method.sender.peer) is None
+
+
+def _undeclared(request: str, needs: Need) -> str:
+    return f"{request} needs the capability {needs.path}, which the {needs.side} did not declare"
+
+
+def report_unknown_method(message: Message, findings: Findings) -> bool:
+    """Report why the sender of *message* has no method of that name.
+
+    Returns whether to check its params nevertheless.
+    """
+    context = findings.context
+    name = message.method
+    of_other_side = find_method(name, context.version)
+    if of_other_side is not None:
+        text = f"{name} is sent by the {of_other_side.sender}, not by the {context.sender}"
+        findings.report(envelope.WRONG_SENDER, message.path, Fault(_METHOD, text))
+        return True
+    versions = _versions_of(name) if len(name) < _LONGEST_METHOD else ()
+    if versions:
+        text = f"{context.version} has no {name}; only {join_phrase(versions, 'and')} do"
+        if context.version >= _INPUT_REQUIRED_SINCE and name in INPUT_REQUESTS:
+            text += "; since 2026-07-28 servers request it in an InputRequiredResult"
+        findings.report(envelope.NOT_IN_VERSION, message.path, Fault(_METHOD, text))
+        return False
+    if not allows_extensions(context):
+        spend(context.budget, _COMPARING_STEPS)
+        near = "" if context.hide_values else find_nearest(name, _candidates(message, context))
+        text = "unknown method" if context.hide_values else f"unknown method {quote(name)}"
+        if near:
+            text += f"; did you mean {quote(near)}?"
+        findings.report(envelope.UNKNOWN, message.path, Fault(_METHOD, text, near))
+    return True
+
+
+@lru_cache(maxsize=256)
+def _versions_of(name: str) -> tuple[str, ...]:
+    return tuple(
+        version
+        for version in VERSIONS
+        if any(method.name == name and method.holds_in(version) for method in METHODS)
+    )
+
+
+def _candidates(message: Message, context: Context) -> list[str]:
+    is_request = message.kind is Kind.REQUEST
+    return sorted(
+        {
+            method.name
+            for method in METHODS
+            if method.holds_in(context.version)
+            and method.is_request is is_request
+            and (context.sender is None or method.sender is context.sender)
+        }
+    )

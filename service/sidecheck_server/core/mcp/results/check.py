@@ -1,0 +1,126 @@
+"""Checks tool results: ``CallToolResult``, and the structured content in it."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any
+
+from sidecheck_server.core.evaluate import DETAILS_UNAVAILABLE, EvaluationOptions
+from sidecheck_server.core.mcp.calls.params import is_object_text, property_text
+from sidecheck_server.core.mcp.findings import Findings
+from sidecheck_server.core.mcp.protocol_schemas import SchemaLookup
+from sidecheck_server.core.mcp.rules.rule import Fault, type_clause
+from sidecheck_server.core.mcp.rules.tools import OUTPUT_MISSING
+from sidecheck_server.core.mcp.subjects import ResultProfile, ToolResult
+from sidecheck_server.core.mcp.typed_values import check_value
+from sidecheck_server.core.mcp.versions import has_structured_content, requires_object_output
+from sidecheck_server.core.payload import UNREADABLE_CODES
+from sidecheck_server.core.types import Verdict, Violation
+
+__all__ = [
+    "MISSING_OUTPUT_MESSAGE",
+    "STRUCTURED_CONTENT",
+    "check_tool_result",
+    "missing_output_verdict",
+    "require_object",
+    "requires_output",
+]
+
+STRUCTURED_CONTENT = "structuredContent"
+"""Property that is validated against the tool's output schema."""
+
+MISSING_OUTPUT_MESSAGE = "outputSchema defined but no structured output returned"
+"""Word for word the text of the official SDKs."""
+
+_RESULT_TYPE_SINCE = "2026-07-28"
+_RESULT = type_clause("CallToolResult")
+
+
+def missing_output_verdict(version: str) -> Verdict:
+    """Return the verdict on a result that lacks required structured content."""
+    if not has_structured_content(version):
+        return Verdict()
+    fault = Fault((), MISSING_OUTPUT_MESSAGE)
+    return Verdict((OUTPUT_MISSING.violation(fault, version),))
+
+
+def check_tool_result(
+    subject: ToolResult, value: Any, findings: Findings, schemas: SchemaLookup
+) -> bytes | None:
+    """Add to *findings* the violations of *value*, the result of *subject*.
+
+    Returns the JSON text of the structured content if the caller has to validate it against
+    the tool's output schema, or else None.
+
+    Raises:
+        Exhausted: the budget of the context is spent.
+        NotCompiledError: the schema of a type is not compiled yet.
+    """
+    if subject.profile is ResultProfile.TEXT:
+        check_value(value, "TextResult", findings, schemas)
+        return None
+    version = findings.context.version
+    if not (subject.has_output_schema and requires_output(value, version)):
+        type_ = "InputRequiredResult" if _requests_input(value, version) else "CallToolResult"
+        check_value(value, type_, findings, schemas)
+        return None
+    if requires_object_output(version) and value.get(STRUCTURED_CONTENT, 0) is None:
+        # Null counts as missing: one violation, and not another of the type.
+        fault = Fault((STRUCTURED_CONTENT,), MISSING_OUTPUT_MESSAGE)
+        findings.report(OUTPUT_MISSING, (), fault)
+        value = {name: item for name, item in value.items() if name != STRUCTURED_CONTENT}
+    elif STRUCTURED_CONTENT not in value:
+        findings.report(OUTPUT_MISSING, (), Fault((), MISSING_OUTPUT_MESSAGE))
+    check_value(value, "CallToolResult", findings, schemas)
+    if STRUCTURED_CONTENT not in value:
+        return None
+    if requires_object_output(version) and not isinstance(value[STRUCTURED_CONTENT], dict):
+        return None
+    return property_text(subject.json, STRUCTURED_CONTENT)
+
+
+def _requests_input(value: Any, version: str) -> bool:
+    """Return whether *value*, the result of a call, requests input from the client."""
+    requests = isinstance(value, dict) and value.get("resultType") == "input_required"
+    return requests and version >= _RESULT_TYPE_SINCE
+
+
+def requires_output(value: Any, version: str) -> bool:
+    """Return whether the result *value* of a tool with an output schema needs output."""
+    if not isinstance(value, dict) or not has_structured_content(version):
+        return False
+    # A result of another type requests input or belongs to an extension.
+    complete = version < _RESULT_TYPE_SINCE or value.get("resultType", "complete") == "complete"
+    return complete and value.get("isError") is not True
+
+
+#: JSON types by the first byte of a text; other bytes begin a number.
+_JSON_TYPES: Mapping[bytes, str] = MappingProxyType(
+    {b"[": "an array", b'"': "a string", b"t": "a boolean", b"f": "a boolean", b"n": "null"}
+)
+_ROOT_CODES = UNREADABLE_CODES | {"TYPE", DETAILS_UNAVAILABLE}
+
+
+def require_object(
+    verdict: Verdict, payload: bytes, options: EvaluationOptions, version: str
+) -> Verdict:
+    """Return *verdict* on the structured content *payload*, which must be an object.
+
+    If it is not and the verdict does not say so, a violation is added.
+    """
+    if is_object_text(payload):
+        return verdict
+    if any(
+        not violation.instance_location and violation.code in _ROOT_CODES
+        for violation in verdict.violations
+    ):
+        return verdict
+    found = _JSON_TYPES.get(payload.lstrip()[:1], "a number")
+    message = f"expected an object, found {found}"
+    violation = Violation("", "", "type", "TYPE", message, spec_url=_RESULT.url(version))
+    violations = (violation, *verdict.violations)
+    bounded = Verdict.listing(
+        violations[: options.max_violations],
+        truncated=verdict.truncated or len(violations) > options.max_violations,
+    )
+    return replace(bounded, repair=verdict.repair)

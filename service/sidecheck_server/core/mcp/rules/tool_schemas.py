@@ -1,0 +1,137 @@
+"""Schemas of tools.
+
+Compiling a schema finds the faults; only one rule has a check, which defers that compilation.
+A schema that cannot be compiled has a violation with the code of the error. A fault against
+its meta-schema has the code of the keyword, as in values of the protocol's types.
+
+Schema warnings (`core.compiler.schema_warnings`) are no errors: the schema conforms to its
+meta-schema and breaks no MUST of the protocol. A schema that no payload satisfies is a
+warning, since the input schema exists to describe the parameters that a tool expects.
+"""
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from sidecheck_server.core.errors import ErrorReason
+from sidecheck_server.core.mcp.context import Context
+from sidecheck_server.core.mcp.rules.rule import Clause, DeferredCheck, Rule, rule
+from sidecheck_server.core.mcp.versions import has_structured_content
+from sidecheck_server.core.types import Severity
+
+__all__ = ["RULES", "WARNINGS_BY_CODE", "schema_error_requirement", "schema_error_url"]
+
+# Early versions require only that tools have schemas; 2025-11-25 that they are valid; later
+# ones more. Each rule refers to the nearest requirement of a version.
+_SCHEMA_USAGE_SINCE = "2025-11-25"
+_TOOL_BEFORE = ("2025-06-18", "server/tools", "tool")
+_BEFORE = (_TOOL_BEFORE, (_SCHEMA_USAGE_SINCE, "basic", "schema-validation"))
+_VALIDATION = Clause("basic", "schema-validation", before=(_TOOL_BEFORE,))
+_IMPLEMENTATION = Clause("basic", "implementation-requirements", before=(_TOOL_BEFORE,))
+_REFERENCES = Clause("basic", "ref-resolution", before=_BEFORE)
+_RESOURCES = Clause("basic", "composition-keyword-resource-use", before=_BEFORE)
+_TOOL = Clause("server/tools", "tool")
+
+
+@rule(
+    ErrorReason.INVALID_SCHEMA.value,
+    severity=Severity.ERROR,
+    clause=_VALIDATION,
+    requirement="A schema MUST be valid in its dialect: the one that it declares, or 2020-12.",
+    on="Tool",
+)
+def _valid_schemas(tool: Any, context: Context) -> Iterator[DeferredCheck]:
+    if not isinstance(tool, dict):
+        return
+    for name in ("inputSchema", "outputSchema"):
+        schema = tool.get(name)
+        # The type's schema rejects schemas that are no objects and dialects that are no strings.
+        if not isinstance(schema, dict):
+            continue
+        if name == "outputSchema" and not has_structured_content(context.version):
+            continue
+        if context.version >= _SCHEMA_USAGE_SINCE and not isinstance(
+            schema.get("$schema", ""), str
+        ):
+            continue
+        yield DeferredCheck(schema=schema, schema_path=(name,))
+
+
+def _error(reason: ErrorReason, clause: Clause, requirement: str) -> Rule:
+    return Rule(reason.value, Severity.ERROR, clause, requirement, ("Tool",))
+
+
+def _warning(code: str, requirement: str, clause: Clause = _TOOL) -> Rule:
+    return Rule(code, Severity.WARNING, clause, requirement, ("Tool",))
+
+
+#: INVALID_SCHEMA, and the rules of all other errors that a schema alone can cause.
+_ERRORS: tuple[Rule, ...] = (
+    _valid_schemas,
+    _error(
+        ErrorReason.UNSUPPORTED_DIALECT,
+        _IMPLEMENTATION,
+        "A schema MUST declare a supported dialect, or one whose meta-schema is sent along.",
+    ),
+    _error(
+        ErrorReason.UNRESOLVABLE_REFERENCE,
+        _REFERENCES,
+        "A reference MUST lead into the schema or a document that is sent along.",
+    ),
+    _error(
+        ErrorReason.REFERENCE_CYCLE,
+        _VALIDATION,
+        "A reference MUST NOT lead back to itself at the same place of a payload.",
+    ),
+    _error(
+        ErrorReason.INVALID_PATTERN,
+        _VALIDATION,
+        "A pattern MUST be a regular expression of ECMA-262.",
+    ),
+    _error(
+        ErrorReason.UNSUPPORTED_PATTERN,
+        _RESOURCES,
+        "It MUST be possible to match a pattern in linear time.",
+    ),
+    _error(
+        ErrorReason.LIMIT_EXCEEDED,
+        _RESOURCES,
+        "A schema MUST be within the limits of size, depth, subschemas and patterns.",
+    ),
+)
+
+_WARNINGS: tuple[Rule, ...] = (
+    _warning("BOUNDS_IMPOSSIBLE", "A lower bound of a schema SHOULD NOT be above the upper bound."),
+    _warning(
+        "DEFAULT_REFUSED",
+        "A default SHOULD be valid against the subschema that has it.",
+        Clause("https://json-schema.org/draft/2020-12/json-schema-validation#section-9.2"),
+    ),
+    _warning(
+        "REQUIRED_IMPOSSIBLE",
+        "A property that a schema requires SHOULD be one that the object can have.",
+    ),
+    _warning(
+        "VALUES_IMPOSSIBLE",
+        "At least one of the values that a schema lists SHOULD have the type that it demands.",
+    ),
+)
+
+RULES: tuple[Rule, ...] = (*_ERRORS, *_WARNINGS)
+
+WARNINGS_BY_CODE: Mapping[str, Rule] = MappingProxyType({rule.code: rule for rule in _WARNINGS})
+"""Rules by the codes of schema warnings."""
+
+_ERRORS_BY_CODE = {rule.code: rule for rule in _ERRORS}
+
+
+def schema_error_url(reason: ErrorReason, version: str) -> str:
+    """Return the URL of the rule for schema errors with *reason* in *version*, or ""."""
+    if reason is ErrorReason.WORKER_CRASHED:
+        return ""
+    return _ERRORS_BY_CODE.get(reason.value, _valid_schemas).spec_url(version)
+
+
+def schema_error_requirement(reason: ErrorReason) -> str:
+    """Return the requirement of the rule for schema errors with *reason*."""
+    return _ERRORS_BY_CODE.get(reason.value, _valid_schemas).requirement

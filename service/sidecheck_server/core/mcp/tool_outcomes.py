@@ -1,0 +1,68 @@
+"""Outcomes of checking several tool definitions: one for each, independent of the others."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from sidecheck_server.core.mcp.check import CheckReport
+from sidecheck_server.core.mcp.rules.names import NO_DUPLICATES
+from sidecheck_server.core.mcp.rules.rule import Fault
+from sidecheck_server.core.mcp.tools.definitions import duplicate_names
+from sidecheck_server.core.types import Severity, Verdict
+
+__all__ = ["CheckedTool", "Disposition", "tool_outcomes"]
+
+
+class Disposition(StrEnum):
+    """What a client that follows the specification does with a tool."""
+
+    #: Use the tool.
+    KEEP = "keep"
+    #: Use the tool; it has warnings.
+    WARN = "warn"
+    #: Ignore the tool, and use the others.
+    DROP = "drop"
+
+
+_DISPOSITIONS = {Severity.ERROR: Disposition.DROP, Severity.WARNING: Disposition.WARN}
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedTool:
+    """Outcome of one tool definition."""
+
+    #: Name of the tool, or "" if it has none.
+    name: str
+    #: JSON Pointer to the definition in the text that lists the tools.
+    pointer: str
+    #: Instance locations start at the definition.
+    verdict: Verdict
+    disposition: Disposition
+
+    @property
+    def ok(self) -> bool:
+        """Whether registration accepts the tool: no violation is an error."""
+        return self.disposition is not Disposition.DROP
+
+
+def tool_outcomes(
+    outcomes: Sequence[CheckReport], pointers: Iterable[str], duplicate_message: str
+) -> tuple[CheckedTool, ...]:
+    """Return the outcome of each tool of a list, whose definitions stand at *pointers*.
+
+    Tools whose name is not unique get a violation with *duplicate_message*.
+    """
+    duplicates = duplicate_names(outcome.name for outcome in outcomes)
+    for outcome in outcomes:
+        if outcome.name in duplicates:
+            outcome.findings.report(NO_DUPLICATES, (), Fault(("name",), duplicate_message))
+    return tuple(
+        _checked_tool(outcome, pointer) for outcome, pointer in zip(outcomes, pointers, strict=True)
+    )
+
+
+def _checked_tool(outcome: CheckReport, pointer: str) -> CheckedTool:
+    findings = outcome.findings
+    severity = findings.highest_severity
+    disposition = _DISPOSITIONS.get(severity, Disposition.KEEP) if severity else Disposition.KEEP
+    return CheckedTool(outcome.name, pointer, findings.verdict(), disposition)
