@@ -195,7 +195,7 @@ async def test_a_refusal_is_its_status_and_is_logged_by_its_reason(reason: Error
     assert (STATUS_CODES[reason], f"about {SECRET}") == (error.code(), error.details())
     assert (reason.value, {"name": SECRET}) == (info.reason, dict(info.metadata))
     assert {
-        "event": "rpc.refused",
+        "event": "rpc.rejected",
         "log_level": "info",
         "method": "GetServerInfo",
         "reason": reason.value,
@@ -262,7 +262,7 @@ async def test_an_answer_is_one_event() -> None:
 
     assert "1" == response.version
     assert {
-        "event": "rpc.answered",
+        "event": "rpc.completed",
         "log_level": "debug",
         "method": "GetServerInfo",
         "ms": event["ms"],
@@ -300,10 +300,10 @@ async def test_an_unexpected_error_costs_only_its_item(failure: BaseException, k
     """Each has an id of its own, and none of its text is told."""
     response, log = await batch(failure, "sha256:1", "sha256:2", "sha256:1", "sha256:3")
     outcomes = [one.WhichOneof("outcome") for one in response.outcomes]
-    failed = [response.outcomes[1].refusal, response.outcomes[3].refusal]
+    failed = [response.outcomes[1].error, response.outcomes[3].error]
     ids = [info_of(status).metadata["error_id"] for status in failed]
 
-    assert ["verdict", "refusal", "verdict", "refusal"] == outcomes
+    assert ["verdict", "error", "verdict", "error"] == outcomes
     assert [grpc.StatusCode.INTERNAL.value[0]] * 2 == [status.code for status in failed]
     assert [*((kind, id_, "ValidateBatch") for id_ in ids), (None, None, "ValidateBatch")] == [
         (event.get("error_type"), event.get("error_id"), event["method"]) for event in log

@@ -104,9 +104,9 @@ async def test_a_batch_has_a_bound_for_items_that_take_long(stub: Any) -> None:
     limit = 64
     payloads = [[1] * 1_000] * (limit + 2) + [[1]]
     outcomes = (await stub.ValidateBatch(batch(LONG, payloads))).outcomes
-    refused = [info_of(one.refusal) for one in outcomes if one.HasField("refusal")]
+    refused = [info_of(one.error) for one in outcomes if one.HasField("error")]
 
-    assert [limit, limit + 1] == [at for at, one in enumerate(outcomes) if one.HasField("refusal")]
+    assert [limit, limit + 1] == [at for at, one in enumerate(outcomes) if one.HasField("error")]
     assert [{"bound": "offloaded_items", "limit": "64"}] * 2 == [dict(one.metadata) for one in refused]
 
 
@@ -205,7 +205,7 @@ async def test_the_repairs_of_a_batch_are_bounded(stub: Any) -> None:
     schema = {"properties": {"a": {"default": "x" * 100_000}}}
     request = batch(schema, [{}] * 100, apply_defaults=True)
     outcomes = (await stub.ValidateBatch(request)).outcomes
-    refused = [info_of(one.refusal) for one in outcomes if one.HasField("refusal")]
+    refused = [info_of(one.error) for one in outcomes if one.HasField("error")]
 
     assert 35 < len(outcomes) - len(refused) < 45
     assert {"message_bytes"} == {one.metadata["bound"] for one in refused}

@@ -85,7 +85,7 @@ def test_ten_thousand_tools_are_converted(stub: Any) -> None:
     names = {one.converted.name for one in response.conversions}
 
     assert ("INVALID_REQUEST", "tools") == (
-        (info := info_of(response.conversions[0].refused)).reason,
+        (info := info_of(response.conversions[0].error)).reason,
         info.metadata["field"],
     )
     assert (10_000, 10_000) == (len(response.conversions), len(names))

@@ -79,8 +79,8 @@ def test_one_tool_that_cannot_be_converted_costs_the_others_nothing(stub: Any) -
     bad, good, none = stub.ConvertTools(request).conversions
 
     assert ("INVALID_TOOL", "INVALID_REQUEST") == (
-        info_of(bad.refused).reason,
-        info_of(none.refused).reason,
+        info_of(bad.error).reason,
+        info_of(none.error).reason,
     )
     assert "read_file" == good.converted.name
 
@@ -177,12 +177,12 @@ def test_the_log_has_counts_and_codes_and_no_values(server: RunningServer) -> No
 
     assert SECRET not in text
     assert [
-        ("ConvertTools", "rpc.answered"),
-        ("ConvertToolCall", "rpc.answered"),
-        ("ConvertToolCall", "rpc.answered"),
-        ("ConvertToolCall", "rpc.refused"),
-        ("ConvertToolCall", "rpc.refused"),
-        ("ConvertToolResult", "rpc.answered"),
-        ("ConvertTools", "rpc.answered"),
+        ("ConvertTools", "rpc.completed"),
+        ("ConvertToolCall", "rpc.completed"),
+        ("ConvertToolCall", "rpc.completed"),
+        ("ConvertToolCall", "rpc.rejected"),
+        ("ConvertToolCall", "rpc.rejected"),
+        ("ConvertToolResult", "rpc.completed"),
+        ("ConvertTools", "rpc.completed"),
     ] == [(event["method"], event["event"]) for event in told]
     assert (1, 1, 0) == (told[-1]["tools"], told[-1]["refused"], told[-1]["strict"])

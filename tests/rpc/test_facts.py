@@ -48,7 +48,7 @@ def batch(*outcomes: Any) -> validation_service_pb2.ValidateBatchResponse:
     return validation_service_pb2.ValidateBatchResponse(
         outcomes=[
             validation_service_pb2.ValidateOutcome(
-                **{"refusal" if isinstance(one, Status) else "verdict": one}
+                **{"error" if isinstance(one, Status) else "verdict": one}
             )
             for one in outcomes
         ]
@@ -283,7 +283,7 @@ def test_a_batch_is_logged_by_counts(outcomes: list[Any], expected: Any) -> None
     tally, looking = OutcomeCounter(), OutcomeCounter(len(outcomes))
     for outcome in batch(*outcomes).outcomes:
         tally.add(outcome)
-        if outcome.HasField("refusal") or not outcome.verdict.valid:
+        if outcome.HasField("error") or not outcome.verdict.valid:
             looking.look(outcome)
 
     assert [expected, expected] == [tally.told(), looking.told()]

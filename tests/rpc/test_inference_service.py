@@ -168,7 +168,7 @@ def test_a_definition_can_be_projected(stub: Any) -> None:
     (tool,) = stub.InferTools(asked(SERVER)).tools
     target = target_pb2.Target(inline_tool=target_pb2.InlineTool(json=tool.json))
     boxes = [
-        stub.AdaptTool(v1.AdaptToolRequest(tool=target, protocol_version=version)).box
+        stub.AdaptTool(v1.AdaptToolRequest(tool=target, protocol_version=version)).wrapped_property
         for version in ("2025-06-18", "2026-07-28")
     ]
 
@@ -330,19 +330,19 @@ def {SECRET}2(a: Other, {SECRET}): ...
     assert SECRET not in text
     assert [
         {
-            "event": "rpc.answered",
+            "event": "rpc.completed",
             "level": "info",
             "tools": 1,
             "errors": 2,
             "codes": ["MISSING_ANNOTATION", "UNKNOWN_FUNCTION", "UNRESOLVED_NAME"],
         },
         {
-            "event": "rpc.answered",
+            "event": "rpc.completed",
             "level": "info",
             "tools": 0,
             "errors": 1,
             "codes": ["SYNTAX_ERROR"],
         },
-        {"event": "rpc.answered", "level": "debug", "tools": 1, "errors": 0, "codes": []},
-        {"event": "rpc.refused", "level": "info", "reason": "LIMIT_EXCEEDED"},
+        {"event": "rpc.completed", "level": "debug", "tools": 1, "errors": 0, "codes": []},
+        {"event": "rpc.rejected", "level": "info", "reason": "LIMIT_EXCEEDED"},
     ] == [{key: event[key] for key in kept if key in event} for event in events]

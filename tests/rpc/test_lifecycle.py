@@ -219,7 +219,7 @@ def test_the_log_holds_no_payload_message_or_pointer(server: RunningServer) -> N
             stub.Validate(bad)
     log = server.log_text()
 
-    assert ["rpc.answered", "rpc.refused"] == [
+    assert ["rpc.completed", "rpc.rejected"] == [
         event["event"] for event in server.events if event["event"].startswith("rpc.")
     ]
     assert [] == [word for word in ("hunter2", "sesame", "mellon") if word in log]

@@ -69,7 +69,7 @@ def test_hostile_texts_get_a_verdict_or_a_refusal(stub: Any, payload: bytes, cod
         try:
             answer = getattr(stub, method)(
                 getattr(v1, f"{method}Request")(**{name: getattr(item, name)})
-            ).answer
+            ).result
             alone.append(codes(answer.verdict))
         except grpc.RpcError as error:
             alone.append([refusal_of(error).reason])
@@ -78,7 +78,7 @@ def test_hostile_texts_get_a_verdict_or_a_refusal(stub: Any, payload: bytes, cod
 
 def told(outcome: v1.CheckOutcome) -> list[str]:
     """The codes of the verdict, or the reason of the refusal."""
-    if outcome.HasField("refusal"):
+    if outcome.HasField("error"):
         return [info_of(outcome.error).reason]
     return codes(outcome.result.verdict)
 
@@ -100,7 +100,7 @@ def test_an_item_of_a_batch_that_cannot_be_checked_costs_the_others_nothing(stub
     first, second, third, fourth, fifth = map(told, outcomes)
     assert (["INVALID_REQUEST"], [], ["INVALID_REQUEST"]) == (first, second, third)
     assert ["JSONRPC_VERSION"] == fifth
-    assert outcomes[3].HasField("refusal"), fourth
+    assert outcomes[3].HasField("error"), fourth
 
 
 def test_the_violations_of_a_batch_are_bounded(stub: Any) -> None:
@@ -109,7 +109,7 @@ def test_the_violations_of_a_batch_are_bounded(stub: Any) -> None:
     request = v1.CheckBatchRequest(
         items=[v1.CheckItem(tool_result=result)] * 30, options=v1.CheckOptions(max_violations=400)
     )
-    verdicts = [one.answer.verdict for one in stub.CheckBatch(request).outcomes]
+    verdicts = [one.result.verdict for one in stub.CheckBatch(request).outcomes]
 
     assert (400, False) == (len(verdicts[0].violations), verdicts[0].truncated)
     assert [(1, True)] * 15 == [(len(one.violations), one.truncated) for one in verdicts[15:]]
@@ -120,7 +120,7 @@ def test_the_replies_of_a_batch_are_bounded(stub: Any) -> None:
     limit = 1 << 20
     bad = {"jsonrpc": "2.0", "id": "i" * 200, "method": "no/such"}
     items = [v1.CheckItem(message=message(bad))] * 3000
-    answers = [one.answer for one in stub.CheckBatch(v1.CheckBatchRequest(items=items)).outcomes]
+    answers = [one.result for one in stub.CheckBatch(v1.CheckBatchRequest(items=items)).outcomes]
     replied = [one for one in answers if one.reply]
     told = sum(
         len(one.reply) + len(one.verdict.json_rpc_error) + one.verdict.violations[0].ByteSize()
@@ -148,7 +148,7 @@ def test_an_empty_batch_has_an_empty_answer(stub: Any) -> None:
         pytest.param("CheckToolNames", {"names": ["a"] * 10_001}, id="names"),
         pytest.param("CheckTools", {"tools": [target_pb2.InlineTool()] * 10_001}, id="tools"),
         pytest.param(
-            "CheckTools", {"listing": b"[" + b"0," * 10_000 + b"0]"}, id="tools of a listing"
+            "CheckTools", {"tools_list": b"[" + b"0," * 10_000 + b"0]"}, id="tools of a listing"
         ),
     ],
 )

@@ -37,7 +37,7 @@ def test_names_are_checked_each_and_all_together(stub: Any) -> None:
         one.sanitized for one in response.outcomes
     ]
     assert [("get_user", [0, 1, 2, 3]), ("_", [4, 5])] == [
-        (one.sanitized, list(one.places)) for one in response.collisions
+        (one.sanitized, list(one.indexes)) for one in response.collisions
     ]
     assert "TOOL_NAME_DUPLICATE" in codes(response.outcomes[3].verdict)
     assert [] == [
@@ -85,7 +85,7 @@ def test_each_tool_of_a_listing_has_an_outcome(stub: Any, listing: Any, prefix: 
     response = stub.CheckTools(v1.CheckToolsRequest(tools_list=json.dumps(listing).encode()))
     outcome = v1.ToolOutcome
 
-    assert response.listing.valid
+    assert response.tools_list_verdict.valid
     assert [
         ("greet", f"{prefix}/0", outcome.DISPOSITION_KEEP, True),
         ("a b", f"{prefix}/1", outcome.DISPOSITION_WARN, True),
@@ -99,12 +99,12 @@ def test_what_stands_around_the_tools_is_judged_by_itself(stub: Any) -> None:
     around = {"nextCursor": 3, "tools": [TOOL]}
     response = stub.CheckTools(v1.CheckToolsRequest(tools_list=json.dumps(around).encode()))
     assert [("TYPE", "/nextCursor")] == [
-        (found.code, found.instance_location) for found in response.listing.violations
+        (found.code, found.instance_location) for found in response.tools_list_verdict.violations
     ]
     assert [True] == [one.verdict.valid for one in response.outcomes]
 
     broken = stub.CheckTools(v1.CheckToolsRequest(tools_list=b'{"tools": '))
-    assert (["PAYLOAD_NOT_JSON"], 0) == (codes(broken.listing), len(broken.outcomes))
+    assert (["PAYLOAD_NOT_JSON"], 0) == (codes(broken.tools_list_verdict), len(broken.outcomes))
 
 
 def test_tools_may_come_one_by_one_with_their_documents(stub: Any) -> None:
@@ -164,7 +164,7 @@ def test_hostile_tools_get_a_verdict_or_a_refusal(stub: Any, text: bytes) -> Non
         except grpc.RpcError as error:
             seen.append(refusal_of(error).reason)
         else:
-            verdicts = [response.listing, *(one.verdict for one in response.outcomes)]
+            verdicts = [response.tools_list_verdict, *(one.verdict for one in response.outcomes)]
             seen.append("OK" if all(one.valid for one in verdicts) else "INVALID")
 
     assert {"LIMIT_EXCEEDED", "INVALID"} >= set(seen)

@@ -64,7 +64,7 @@ def request_of(method: str, **fields: Any) -> Any:
 @pytest.mark.parametrize(("method", "fields"), SINGLE)
 def test_what_is_in_order_is_valid(stub: Any, method: str, fields: Any) -> None:
     """And says nothing else."""
-    answer = getattr(stub, method)(request_of(method, **fields)).answer
+    answer = getattr(stub, method)(request_of(method, **fields)).result
 
     assert v1.CheckResult(verdict=verdict_pb2.Verdict(valid=True, enforced=True)) == answer
 
@@ -72,7 +72,7 @@ def test_what_is_in_order_is_valid(stub: Any, method: str, fields: Any) -> None:
 @pytest.mark.parametrize(("method", "fields"), EMPTY)
 def test_nothing_is_no_json(stub: Any, method: str, fields: Any) -> None:
     """A broken text is an answer."""
-    answer = getattr(stub, method)(request_of(method, **fields)).answer
+    answer = getattr(stub, method)(request_of(method, **fields)).result
 
     assert ["PAYLOAD_NOT_JSON"] == codes(answer.verdict)
 
@@ -162,11 +162,11 @@ def test_enum_values_that_do_not_exist_are_refused(stub: Any) -> None:
 
 def test_an_unset_version_is_the_default(stub: Any) -> None:
     """As `GetServerInfo` names it: 2025-11-25, which has no batches."""
-    batch = stub.CheckMessage(check_message([PING])).answer.verdict
+    batch = stub.CheckMessage(check_message([PING])).result.verdict
     older = v1.ProtocolContext(protocol_version="2025-03-26")
 
     assert batch.violations[0].clause.count("2025-11-25") == 1
-    assert stub.CheckMessage(check_message([PING], context=older)).answer.verdict.valid
+    assert stub.CheckMessage(check_message([PING], context=older)).result.verdict.valid
 
 
 def test_capabilities_that_are_known_are_held_against_messages(stub: Any) -> None:
@@ -174,15 +174,15 @@ def test_capabilities_that_are_known_are_held_against_messages(stub: Any) -> Non
     request = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
     empty = v1.ProtocolContext(server_capabilities=b"{}")
 
-    assert stub.CheckMessage(check_message(request)).answer.verdict.valid
+    assert stub.CheckMessage(check_message(request)).result.verdict.valid
     assert ["CAPABILITY_UNDECLARED"] == codes(
-        stub.CheckMessage(check_message(request, context=empty)).answer.verdict
+        stub.CheckMessage(check_message(request, context=empty)).result.verdict
     )
 
 
 def test_a_message_with_an_error_comes_with_its_reply(stub: Any) -> None:
     """The whole response; the verdict has the error in it."""
-    answer = stub.CheckMessage(check_message(BAD_CALL)).answer
+    answer = stub.CheckMessage(check_message(BAD_CALL)).result
     reply = json.loads(answer.reply)
 
     assert ("2.0", "a", -32602) == (reply["jsonrpc"], reply["id"], reply["error"]["code"])
@@ -193,7 +193,7 @@ def test_a_message_with_an_error_comes_with_its_reply(stub: Any) -> None:
 def test_a_batch_of_messages_has_a_reply_for_each_error(stub: Any) -> None:
     """So the verdict has no one error to name."""
     older = v1.ProtocolContext(protocol_version="2025-03-26")
-    answer = stub.CheckMessage(check_message([PING, BAD_CALL, BAD_CALL], context=older)).answer
+    answer = stub.CheckMessage(check_message([PING, BAD_CALL, BAD_CALL], context=older)).result
 
     assert ["a", "a"] == [one["id"] for one in json.loads(answer.reply)]
     assert b"" == answer.verdict.json_rpc_error
@@ -209,7 +209,7 @@ def test_a_batch_of_messages_has_a_reply_for_each_error(stub: Any) -> None:
 )
 def test_what_is_no_request_has_no_reply(stub: Any, value: Any) -> None:
     """Notifications and responses are not answered."""
-    answer = stub.CheckMessage(check_message(value)).answer
+    answer = stub.CheckMessage(check_message(value)).result
 
     assert not answer.verdict.valid
     assert (b"", b"") == (answer.reply, answer.verdict.json_rpc_error)
@@ -221,7 +221,7 @@ def test_options_bound_what_is_told(stub: Any) -> None:
 
     def told(**options: Any) -> verdict_pb2.Verdict:
         request = check_message(call, options=v1.CheckOptions(**options))
-        verdict: verdict_pb2.Verdict = stub.CheckMessage(request).answer.verdict
+        verdict: verdict_pb2.Verdict = stub.CheckMessage(request).result.verdict
         return verdict
 
     everything, one = told(), told(max_violations=1)
@@ -256,7 +256,7 @@ def test_the_tool_that_gave_a_result_judges_its_content(stub: Any) -> None:
     def asked(target: target_pb2.Target) -> v1.CheckToolResultRequest:
         return v1.CheckToolResultRequest(tool_result=v1.ToolResult(json=result, tool=target))
 
-    verdict = stub.CheckToolResult(asked(inline)).answer.verdict
+    verdict = stub.CheckToolResult(asked(inline)).result.verdict
     assert [("REQUIRED", "/structuredContent")] == [
         (found.code, found.instance_location)
         for found in verdict.violations
@@ -274,7 +274,7 @@ def test_the_text_contract_is_a_profile(stub: Any) -> None:
 
     def valid(profile: v1.ResultProfile) -> bool:
         sent = v1.ToolResult(json=result, profile=profile)
-        answer = stub.CheckToolResult(v1.CheckToolResultRequest(tool_result=sent)).answer
+        answer = stub.CheckToolResult(v1.CheckToolResultRequest(tool_result=sent)).result
         return bool(answer.verdict.valid)
 
     assert (True, True, False) == (

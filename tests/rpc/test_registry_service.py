@@ -79,7 +79,7 @@ def test_one_bad_tool_costs_the_others_nothing(stub: Any) -> None:
         for outcome in response.outcomes
     ]
 
-    assert ["CREATED", "REFUSED", "REFUSED", "REFUSED", "REFUSED", "CREATED"] == actions(response)
+    assert ["CREATED", "REJECTED", "REJECTED", "REJECTED", "REJECTED", "CREATED"] == actions(response)
     assert [
         [],
         [("", "PAYLOAD_NOT_JSON")],
@@ -129,7 +129,7 @@ def test_validate_only_changes_nothing(stub: Any) -> None:
             wire_tools.CHANGE_POLICY_REPORT, "CHANGED", ["DEFINITION_CHANGED"], 2, id="report"
         ),
         pytest.param(
-            wire_tools.CHANGE_POLICY_REJECT, "REFUSED", ["DEFINITION_CHANGED"], 1, id="refuse"
+            wire_tools.CHANGE_POLICY_REJECT, "REJECTED", ["DEFINITION_CHANGED"], 1, id="refuse"
         ),
     ],
 )
@@ -258,8 +258,8 @@ def test_tools_are_checked_by_the_rules_of_a_version(stub: Any) -> None:
     }
 
     assert {
-        "": (["REFUSED"], ["TOOL_NAME_CHARACTERS", "CONST"]),
-        "2025-11-25": (["REFUSED"], ["TOOL_NAME_CHARACTERS", "CONST"]),
+        "": (["REJECTED"], ["TOOL_NAME_CHARACTERS", "CONST"]),
+        "2025-11-25": (["REJECTED"], ["TOOL_NAME_CHARACTERS", "CONST"]),
         "2026-07-28": (["CREATED"], ["TOOL_NAME_CHARACTERS"]),
         "2024-11-05": (["CREATED"], []),
     } == {

@@ -67,7 +67,7 @@ def test_a_batch_says_what_single_calls_say(stub: Any) -> None:
             options=OPTIONS,
             items=map(batch_item, cases),
         )
-        answers = [one.answer for one in stub.CheckBatch(request).outcomes]
+        answers = [one.result for one in stub.CheckBatch(request).outcomes]
         assert len(cases) == len(answers)
         differing += [
             str(case)

@@ -48,7 +48,7 @@ READY: list[Any] = [("asked", []), ("agreed", []), ("ready", [])]
 def told(response: v1.CheckSessionResponse) -> tuple[str, Any]:
     """The id, and the codes of the verdict or the reason of the refusal."""
     outcome = response.outcome
-    if outcome.HasField("refusal"):
+    if outcome.HasField("error"):
         return response.id, info_of(outcome.error).reason
     return response.id, [found.code for found in outcome.result.verdict.violations]
 
@@ -103,7 +103,7 @@ async def test_a_message_with_an_error_has_its_reply(channel: grpc.aio.Channel) 
     stub: Any = ProtocolServiceStub(channel)
     again = item("again", request(0, "ping"))
     call = stub.CheckSession(iter([*beginning("2025-06-18"), again]))
-    last = [response async for response in call][-1].outcome.answer
+    last = [response async for response in call][-1].outcome.result
 
     assert ["REQUEST_ID_REUSED"] == [found.code for found in last.verdict.violations]
     reply = json.loads(last.reply)

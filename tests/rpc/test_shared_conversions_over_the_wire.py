@@ -38,8 +38,8 @@ def test_a_server_converts_as_the_case_wants(case: dict[str, Any], stub: Any) ->
         tools=[v1.ToolToConvert(tool=target(tool_of(case)))],
     )
     [one] = stub.ConvertTools(request, timeout=10).conversions
-    if one.HasField("refused"):
-        got: dict[str, Any] = {"refusal": info_of(one.refused).reason}
+    if one.HasField("error"):
+        got: dict[str, Any] = {"refusal": info_of(one.error).reason}
     else:
         got = _told(one.converted)
 

@@ -41,7 +41,7 @@ def item(id_: str, payload: Any, **more: Any) -> ValidateStreamRequest:
 def told(response: ValidateStreamResponse) -> tuple[str, Any]:
     """The id, and the codes of the verdict or the reason of the refusal."""
     outcome = response.outcome
-    if outcome.HasField("refusal"):
+    if outcome.HasField("error"):
         return response.id, info_of(outcome.error).reason
     return response.id, [found.code for found in outcome.verdict.violations]
 

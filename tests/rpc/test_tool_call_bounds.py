@@ -101,7 +101,7 @@ def test_few_items_of_a_batch_may_take_long(tmp_path: Path, subject: target_pb2.
             outcomes = stub.ValidateBatch(request, timeout=30).outcomes
     finally:
         running.close()
-    refused = [info_of(one.refusal) for one in outcomes if one.HasField("refusal")]
+    refused = [info_of(one.error) for one in outcomes if one.HasField("error")]
 
     assert {"offloaded_items"} == {one.metadata["bound"] for one in refused}
     assert outcomes[0].verdict.valid

@@ -296,7 +296,7 @@ def test_an_unknown_tool_costs_the_other_items_nothing(
     """And its refusal has the error to give."""
     items = [v1.ValidateItem(subject=params(name)) for name in ("nobody", "ping")]
     outcomes = stub.ValidateBatch(v1.ValidateBatchRequest(target=named(), items=items)).outcomes
-    metadata = info_of(outcomes[0].refusal).metadata
+    metadata = info_of(outcomes[0].error).metadata
 
     assert "Unknown tool: nobody" == json.loads(metadata["json_rpc_error"])["message"]
     assert outcomes[1].verdict.valid

@@ -236,8 +236,8 @@ def test_a_batch_answers_each_item_by_itself(stub: Any, registered: Any) -> None
         validation_service_pb2.ValidateBatchRequest(target=SCHEMA, items=items)
     )
     got = [
-        info_of(one.refusal).reason
-        if one.HasField("refusal")
+        info_of(one.error).reason
+        if one.HasField("error")
         else [found.code for found in one.verdict.violations]
         for one in response.outcomes
     ]

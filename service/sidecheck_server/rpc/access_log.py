@@ -72,7 +72,7 @@ def _verdict(verdict: verdict_pb2.Verdict) -> _Facts:
 def _conversions(
     response: conversion_service_pb2.ConvertToolsResponse,
 ) -> _Facts:
-    refused = sum(one.HasField("refused") for one in response.conversions)
+    refused = sum(one.HasField("error") for one in response.conversions)
     strict = sum(one.converted.strict for one in response.conversions)
     codes = _codes([response.request])
     counts = {"tools": len(response.conversions), "refused": refused, "strict": strict}
@@ -111,7 +111,7 @@ class OutcomeCounter:
 
     def look(self, outcome: _Outcome) -> None:
         """See what one outcome is that was counted already; a valid one need not be seen."""
-        if outcome.HasField("refusal"):
+        if outcome.HasField("error"):
             self._refused += 1
             return
         if isinstance(outcome, protocol_service_pb2.CheckOutcome):
@@ -167,7 +167,7 @@ def _judged(response: Any) -> _Facts:
 
 
 def _answered(response: Any) -> _Facts:
-    return _check(response.answer.verdict)
+    return _check(response.result.verdict)
 
 
 def _checked(response: Any) -> _Facts:

@@ -106,6 +106,6 @@ _SUBJECTS: Mapping[type, Callable[[Any], Subject]] = MappingProxyType(
         wire.ElicitationResult: lambda sent: ElicitationResult(sent.result, sent.params),
         wire.Sampling: lambda sent: Sampling(sent.params),
         wire.ToolResult: _tool_result,
-        wire.ProtocolMessage: lambda sent: ProtocolMessage(sent.json, sent.answers, sent.request),
+        wire.ProtocolMessage: lambda sent: ProtocolMessage(sent.json, sent.request_method, sent.request),
     }
 )
