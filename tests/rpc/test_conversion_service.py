@@ -185,4 +185,4 @@ def test_the_log_has_counts_and_codes_and_no_values(server: RunningServer) -> No
         ("ConvertToolResult", "rpc.completed"),
         ("ConvertTools", "rpc.completed"),
     ] == [(event["method"], event["event"]) for event in told]
-    assert (1, 1, 0) == (told[-1]["tools"], told[-1]["refused"], told[-1]["strict"])
+    assert (1, 1, 0) == (told[-1]["tools"], told[-1]["errors"], told[-1]["strict"])

@@ -53,7 +53,7 @@ async def test_all_services_serve_or_none_does(served: Served) -> None:
     """At first none."""
     got = [[await served.check(name) for name in ("", "a.Service")]]
     for serving in (True, False):
-        served.health.say(serving=serving)
+        served.health.set_serving(serving=serving)
         got.append([await served.check(name) for name in ("", "a.Service")])
 
     assert [[NOT_SERVING] * 2, [SERVING] * 2, [NOT_SERVING] * 2] == got
@@ -74,12 +74,12 @@ async def test_every_watcher_is_told_of_every_change(served: Served) -> None:
     """Also when another one leaves."""
     first, second, third = served.watch(), served.watch("a.Service"), served.watch()
     got = [[await told(watch) for watch in (first, second, third)]]
-    served.health.say(serving=True)
+    served.health.set_serving(serving=True)
     got.append([await told(watch) for watch in (first, second, third)])
     third.cancel()
     await asyncio.sleep(0.1)
-    served.health.say(serving=True)  # no change
-    served.health.say(serving=False)
+    served.health.set_serving(serving=True)  # no change
+    served.health.set_serving(serving=False)
     got.append([await told(watch) for watch in (first, second)])
     first.cancel()
     second.cancel()
@@ -89,10 +89,10 @@ async def test_every_watcher_is_told_of_every_change(served: Served) -> None:
 
 async def test_watchers_do_not_hold_up_the_end(served: Served) -> None:
     """They hear the last word and are let go."""
-    served.health.say(serving=True)
+    served.health.set_serving(serving=True)
     watch = served.watch()
     got = [await told(watch)]
-    served.health.say(serving=False)
+    served.health.set_serving(serving=False)
     got.append(await told(watch))
     served.health.end()
     begun = time.monotonic()

@@ -16,7 +16,7 @@ from sidecheck_server.core.digests import digest_of
 from sidecheck_server.core.infer.inferring import infer_tools
 from sidecheck_server.core.infer.words import InferenceOptions
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.rpc.mapping import inferred_to_wire
+from sidecheck_server.rpc.mapping.inference import inferred_to_proto
 from support.inference_sources import SOURCES
 from support.running import RunningServer
 from support.shared_material import REPOSITORY
@@ -216,7 +216,7 @@ def test_a_text_that_means_harm_is_answered(name: str, stub: Any) -> None:
     source = SOURCES[name][: 64 << 10]
     response = stub.InferTools(asked(source))
 
-    assert inferred_to_wire(infer_tools(source, InferenceOptions(), Limits())) == response
+    assert inferred_to_proto(infer_tools(source, InferenceOptions(), Limits())) == response
     assert not Path("/tmp/inferred").exists()
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.rpc.pages import page_size, place_of, token_of
+from sidecheck_server.rpc.pages import page_size, position_from_token, token_for_position
 
 NOT_OURS = RequestError(
     ErrorReason.INVALID_REQUEST,
@@ -47,15 +47,15 @@ def test_a_negative_size_is_refused(wanted: int) -> None:
 
 def test_no_token_is_the_beginning() -> None:
     """Of every list."""
-    assert [None, None] == [place_of("", ""), place_of("", "s")]
+    assert [None, None] == [position_from_token("", ""), position_from_token("", "s")]
 
 
 @given(st.text(), st.text(), st.text())
 def test_a_token_leads_back_to_its_place(listed: str, server: str, name: str) -> None:
     """Whatever the names hold; the token is fit for a URL."""
-    token = token_of(listed, server, name)
+    token = token_for_position(listed, server, name)
 
-    assert (server, name) == place_of(token, listed)
+    assert (server, name) == position_from_token(token, listed)
     assert token.isascii()
     assert token.replace("-", "").replace("_", "").rstrip("=").isalnum()
 
@@ -66,10 +66,12 @@ def test_a_token_of_another_list_is_refused(
 ) -> None:
     """The parameters of a list must not change between pages (AIP-158)."""
     if listed == other:
-        assert (server, name) == place_of(token_of(listed, server, name), other)
+        assert (server, name) == position_from_token(
+            token_for_position(listed, server, name), other
+        )
         return
     with pytest.raises(RequestError) as caught:
-        place_of(token_of(listed, server, name), other)
+        position_from_token(token_for_position(listed, server, name), other)
 
     assert NOT_OURS == caught.value
 
@@ -91,7 +93,7 @@ def test_a_token_that_was_tampered_with_is_refused(
     server: str, name: str, place: int, character: str
 ) -> None:
     """Or leads to another place of the same list, which harms nobody."""
-    token = token_of("s", server, name)
+    token = token_for_position("s", server, name)
     place %= len(token)
     _is_refused_or_a_place(token[:place] + character + token[place + 1 :], "s")
     _is_refused_or_a_place(token[:place], "s")
@@ -99,7 +101,7 @@ def test_a_token_that_was_tampered_with_is_refused(
 
 def _is_refused_or_a_place(token: str, listed: str) -> None:
     try:
-        place = place_of(token, listed)
+        place = position_from_token(token, listed)
     except RequestError as refusal:
         refused: RequestError | None = refusal
     else:
@@ -133,6 +135,6 @@ def _is_refused_or_a_place(token: str, listed: str) -> None:
 def test_a_token_that_nobody_gave_out_is_refused(token: str) -> None:
     """With the way to begin anew."""
     with pytest.raises(RequestError) as caught:
-        place_of(token, "s")
+        position_from_token(token, "s")
 
     assert NOT_OURS == caught.value

@@ -79,7 +79,9 @@ def test_one_bad_tool_costs_the_others_nothing(stub: Any) -> None:
         for outcome in response.outcomes
     ]
 
-    assert ["CREATED", "REJECTED", "REJECTED", "REJECTED", "REJECTED", "CREATED"] == actions(response)
+    assert ["CREATED", "REJECTED", "REJECTED", "REJECTED", "REJECTED", "CREATED"] == actions(
+        response
+    )
     assert [
         [],
         [("", "PAYLOAD_NOT_JSON")],

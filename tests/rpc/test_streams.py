@@ -174,7 +174,7 @@ async def test_a_caller_who_goes_away_stops_the_work(server: RunningServer) -> N
         call.cancel()
         ended = await asyncio.to_thread(server.wait_for, "rpc.streamed")
 
-    assert (1, 0, 0) == tuple(ended[fact] for fact in ("items", "invalid", "refused"))
+    assert (1, 0, 0) == tuple(ended[fact] for fact in ("items", "invalid", "errors"))
 
 
 async def test_a_server_that_stops_ends_idle_streams(server: RunningServer) -> None:

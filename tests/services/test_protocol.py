@@ -19,9 +19,8 @@ from sidecheck_server.core.mcp.rules.rule import DeferredCheck
 from sidecheck_server.core.mcp.subjects import CheckRequest, ReportLimits, ToolJson
 from sidecheck_server.core.schemas.source import SchemaSource
 from sidecheck_server.core.types import Verdict
-from sidecheck_server.services.protocol import Checker
-from sidecheck_server.services.protocol_schemas import ProtocolSchemas
-from sidecheck_server.services.schemas import CompiledSchemas
+from sidecheck_server.services.protocol import ProtocolChecker
+from sidecheck_server.services.schemas import CompiledSchemas, ProtocolSchemas
 
 LIMITS = Limits(offloaded_items=3, inline_bytes=1000)
 LONG = ToolJson(b'{"name": "%s"}' % (b"n" * 1000))
@@ -68,7 +67,9 @@ class Checking:
         self.compiler = Compiler()
         self.surfaces = ProtocolSchemas(self.compiler, LIMITS, surface_source)
         self.schemas = CompiledSchemas(self.compiler, LIMITS, 0, 100)
-        self.checker = Checker(self.surfaces, self.schemas, asking(*questions), judge_here, LIMITS)
+        self.checker = ProtocolChecker(
+            self.surfaces, self.schemas, asking(*questions), judge_here, LIMITS
+        )
 
     async def found(self, asked: CheckRequest) -> list[tuple[str, str]]:
         checked = await self.checker.check(asked)

@@ -26,7 +26,7 @@ from sidecheck_server.services.registration import (
 )
 from sidecheck_server.services.schemas import CompiledSchemas
 from sidecheck_server.services.targets import InlineTool
-from support.checkers import checker_of
+from support.checkers import registrar_of
 
 LIMITS = Limits()
 DUPLICATE = Violation(
@@ -34,7 +34,7 @@ DUPLICATE = Violation(
     "",
     "",
     "TOOL_NAME_DUPLICATE",
-    "the request has several tools of this name; the last good one counts",
+    "the request has several tools of this name; the last valid one is registered",
     Severity.WARNING,
     clause="https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool",
 )
@@ -63,7 +63,7 @@ class Compiler:
 
 def registrar(registry: Registry, failure: Exception | None = None) -> Registrar:
     schemas = CompiledSchemas(Compiler(failure), LIMITS, 1000, 10)
-    return Registrar(registry, schemas, checker_of(schemas), LIMITS)
+    return registrar_of(registry, schemas, LIMITS)
 
 
 @pytest.fixture
@@ -139,7 +139,7 @@ async def test_documents_belong_to_the_definition(registry: Registry) -> None:
         pytest.param(
             ChangePolicy.REPORT, Action.CHANGED, [changed(Severity.WARNING)], 2, id="report"
         ),
-        pytest.param(ChangePolicy.REFUSE, None, [changed(Severity.ERROR)], 1, id="refuse"),
+        pytest.param(ChangePolicy.REJECT, None, [changed(Severity.ERROR)], 1, id="refuse"),
     ],
 )
 async def test_a_change_is_accepted_reported_or_refused(
@@ -163,7 +163,7 @@ async def test_a_change_is_accepted_reported_or_refused(
         action,
         *problems,
         before=digest_of(first),
-        refused=change_policy is ChangePolicy.REFUSE,
+        refused=change_policy is ChangePolicy.REJECT,
     )
     assert ((expected,), 1) == (tried.outcomes, revision)
     assert (expected,) == done.outcomes
@@ -177,7 +177,7 @@ async def test_of_changes_at_once_that_are_to_be_refused_one_stands(registry: Re
     one = registrar(registry)
     tools = [tool(size=size) for size in range(8)]
     got = await asyncio.gather(
-        *(one.register(asked(each, change_policy=ChangePolicy.REFUSE)) for each in tools)
+        *(one.register(asked(each, change_policy=ChangePolicy.REJECT)) for each in tools)
     )
 
     assert 1 == registry.revision
@@ -364,7 +364,7 @@ async def test_what_is_found_of_a_definition_is_remembered(registry: Registry) -
     """Nothing is compiled again; another layout is the same definition."""
     compiler = Compiler()
     schemas = CompiledSchemas(compiler, LIMITS, 0, 0)
-    one = Registrar(registry, schemas, checker_of(schemas), LIMITS)
+    one = registrar_of(registry, schemas, LIMITS)
     spaced = json.dumps(tool("a"), indent=1).encode()
     got = [await one.register(asked(each)) for each in (tool("a"), tool("a"), spaced)]
 

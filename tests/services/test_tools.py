@@ -18,7 +18,7 @@ from sidecheck_server.services.tools import CheckedTools, ToolsChecker, ToolsToC
 from support.checkers import checker_of
 
 LIMITS = Limits(batch_items=100)
-ASKED: Any = {"how": ReportLimits(least=Severity.WARNING)}
+DEFAULTS: Any = {"limits": ReportLimits(least=Severity.WARNING)}
 GOOD = {"name": "good", "inputSchema": {"type": "object"}}
 REFERS = {"name": "refers", "inputSchema": {"type": "object", "$ref": "urn:a"}}
 DOCUMENT = Document("urn:a", b"{}")
@@ -30,11 +30,11 @@ async def compile_but_not_that(source: SchemaSource, begun: Any) -> Artifact:
     return compile_source(source, LIMITS)
 
 
-async def checked(listing: Any = None, **more: Any) -> CheckedTools:
+async def checked(tools_list: Any = None, **more: Any) -> CheckedTools:
     schemas = CompiledSchemas(compile_but_not_that, LIMITS, 0, 100)
-    text = b"" if listing is None else json.dumps(listing).encode()
+    text = b"" if tools_list is None else json.dumps(tools_list).encode()
     return await ToolsChecker(checker_of(schemas), LIMITS).check(
-        ToolsToCheck(text, **{**ASKED, **more})
+        ToolsToCheck(text, **{**DEFAULTS, **more})
     )
 
 
@@ -57,16 +57,18 @@ async def test_a_listing_has_an_outcome_for_each_tool_and_one_for_the_rest() -> 
         ("good", "/result/tools/2", Disposition.WARN, twice),
     ] == told(done)
     assert [("TYPE", "/result/nextCursor")] == [
-        (one.code, one.instance_location) for one in done.listing.violations
+        (one.code, one.instance_location) for one in done.tools_list_verdict.violations
     ]
 
 
-async def test_an_answer_of_the_newest_version_says_how_long_it_holds() -> None:
+async def test_a_list_of_the_newest_version_has_a_lifetime() -> None:
     context = Context(version="2026-07-28")
-    done = await checked({"tools": [GOOD]}, context=context, how=ReportLimits(least=Severity.ERROR))
+    done = await checked(
+        {"tools": [GOOD]}, context=context, limits=ReportLimits(least=Severity.ERROR)
+    )
 
     assert [("good", "/tools/0", Disposition.KEEP, [])] == told(done)
-    assert ["REQUIRED"] * 3 == [one.code for one in done.listing.violations]
+    assert ["REQUIRED"] * 3 == [one.code for one in done.tools_list_verdict.violations]
 
 
 async def test_documents_are_those_of_the_listing_or_of_each_tool() -> None:
@@ -94,7 +96,7 @@ async def test_a_text_that_lists_no_tools_has_a_verdict() -> None:
 
     assert () == done.outcomes
     assert [("TOOLS_NOT_A_LIST", "/tools")] == [
-        (one.code, one.instance_location) for one in done.listing.violations
+        (one.code, one.instance_location) for one in done.tools_list_verdict.violations
     ]
 
 
@@ -103,9 +105,11 @@ async def test_a_text_that_lists_no_tools_has_a_verdict() -> None:
     [
         pytest.param({}, ErrorReason.INVALID_REQUEST, id="nothing"),
         pytest.param(
-            {"listing": [], "tools": (InlineTool(b"{}"),)}, ErrorReason.INVALID_REQUEST, id="both"
+            {"tools_list": [], "tools": (InlineTool(b"{}"),)},
+            ErrorReason.INVALID_REQUEST,
+            id="both",
         ),
-        pytest.param({"listing": [GOOD] * 101}, ErrorReason.LIMIT_EXCEEDED, id="too many"),
+        pytest.param({"tools_list": [GOOD] * 101}, ErrorReason.LIMIT_EXCEEDED, id="too many"),
     ],
 )
 async def test_what_cannot_be_answered_is_refused(asked: Any, reason: ErrorReason) -> None:

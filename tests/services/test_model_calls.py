@@ -11,15 +11,18 @@ from sidecheck_server.core.digests import digest_of
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.evaluate import EvaluationOptions
 from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.mcp.versions import DEFAULT_VERSION
 from sidecheck_server.core.repair.types import Coercion, Repairs
 from sidecheck_server.core.schemas.source import SchemaSource
 from sidecheck_server.core.types import ChangeRule
 from sidecheck_server.registry import Registry
 from sidecheck_server.registry.definitions import Definition
 from sidecheck_server.registry.sqlite import open_registry
-from sidecheck_server.services.model_calls import CallToRestore, RestoredCall, Restorer
-from sidecheck_server.services.targets import InlineTool, RegisteredTool
-from support.converting import inline, validator_of
+from sidecheck_server.services.model_calls import CallConverter, CallToConvert, ConvertedCall
+from sidecheck_server.services.targets import InlineTool, RegisteredTool, Target
+from sidecheck_server.services.validation import ValidationOptions, Validator
+from support.checkers import validate_in_process
+from support.converting import inline, resolver_for
 
 LIMITS = Limits()
 SCHEMA: Any = {
@@ -35,6 +38,8 @@ SCHEMA: Any = {
 TOOL: Any = {"name": "get.day", "inputSchema": SCHEMA}
 INLINE = inline(TOOL)
 DIGEST = digest_of(TOOL)
+EVALUATION = EvaluationOptions()
+OPTIONS = ValidationOptions(EVALUATION, DEFAULT_VERSION)
 GIVEN: Any = {"day": "?", "places": "[1]"}
 
 
@@ -71,34 +76,38 @@ def registered(registry: Registry) -> Registry:
 
 
 @pytest.fixture
-def restorer(registry: Registry) -> Restorer:
-    return Restorer(validator_of(registry, LIMITS), registry, LIMITS)
-
-
-def asked(
-    arguments: Any, *plans: bytes, how: EvaluationOptions | None = None, **more: Any
-) -> CallToRestore:
-    given = {"target": INLINE, **more}
-    return CallToRestore(
-        call(arguments), plans or (plan(),), how=how or EvaluationOptions(), **given
+def converter(registry: Registry) -> CallConverter:
+    return CallConverter(
+        resolver_for(registry, LIMITS), Validator(validate_in_process), registry, LIMITS
     )
 
 
-def told(done: RestoredCall) -> list[tuple[str, str]]:
-    return [(one.instance_location, one.code) for one in done.whole.verdict.violations]
+def asked(
+    arguments: Any,
+    *plans: bytes,
+    target: Target | None = INLINE,
+    evaluation: EvaluationOptions = EVALUATION,
+    assert_formats: bool = False,
+) -> CallToConvert:
+    options = ValidationOptions(evaluation, DEFAULT_VERSION, assert_formats)
+    return CallToConvert(call(arguments), plans or (plan(),), target, options)
 
 
-def params(done: RestoredCall) -> Any:
+def told(done: ConvertedCall) -> list[tuple[str, str]]:
+    return [(one.instance_location, one.code) for one in done.verdict.verdict.violations]
+
+
+def params(done: ConvertedCall) -> Any:
     return json.loads(done.params)
 
 
-async def test_a_call_is_named_as_its_tool_is(restorer: Restorer) -> None:
+async def test_a_call_is_named_as_its_tool_is(converter: CallConverter) -> None:
     """With its arguments as they were, if there is nothing to undo."""
-    done = await restorer.restore(asked({"day": "2026-01-01"}))
+    done = await converter.convert(asked({"day": "2026-01-01"}))
 
     assert ("s", "get.day", "toolu_1", ()) == (done.server, done.tool, done.call_id, done.changes)
     assert {"name": "get.day", "arguments": {"day": "2026-01-01"}} == params(done)
-    whole = done.whole
+    whole = done.verdict
     assert whole.verdict.valid
     assert (DIGEST, digest_of(SCHEMA), True) == (
         whole.definition_digest,
@@ -107,40 +116,40 @@ async def test_a_call_is_named_as_its_tool_is(restorer: Restorer) -> None:
     )
 
 
-async def test_arguments_are_judged_under_the_original(restorer: Restorer) -> None:
+async def test_arguments_are_judged_under_the_original(converter: CallConverter) -> None:
     """By whatever is asked for."""
-    done = await restorer.restore(asked({"day": "?"}, assert_formats=True))
+    done = await converter.convert(asked({"day": "?"}, assert_formats=True))
 
     assert [("/day", "FORMAT")] == told(done)
     assert {"day": "?"} == params(done)["arguments"]
-    assert "get_day" == done.whole.tool
+    assert "get_day" == done.verdict.tool
 
 
-async def test_the_plan_that_a_call_means_is_found_among_others(restorer: Restorer) -> None:
+async def test_the_plan_that_a_call_means_is_found_among_others(converter: CallConverter) -> None:
     """By the name that the model knows."""
     others = [plan(f"other_{count}", tool="x") for count in range(3)]
-    done = await restorer.restore(asked({"day": ""}, *others, plan()))
+    done = await converter.convert(asked({"day": ""}, *others, plan()))
 
     assert "get.day" == done.tool
 
 
-async def test_what_a_plan_encodes_is_turned_back(restorer: Restorer) -> None:
+async def test_what_a_plan_encodes_is_turned_back(converter: CallConverter) -> None:
     """And told, at the places where the model put it."""
     guide = {"nulls": ["count"], "renamed": {"the_day": "day"}}
-    done = await restorer.restore(asked({"the_day": "", "count": None}, plan(guide=guide)))
+    done = await converter.convert(asked({"the_day": "", "count": None}, plan(guide=guide)))
 
     assert {"day": ""} == params(done)["arguments"]
     assert [("/count", ChangeRule.SYNTHETIC_NULL_REMOVED)] == [
         (one.pointer, one.rule) for one in done.changes
     ]
-    assert done.whole.verdict.valid
+    assert done.verdict.verdict.valid
 
 
 BOTH = {"any_of": [{"when": {}}, {"when": {}, "as": {"renamed": {"z": "y"}}}]}
 
 
 @pytest.mark.parametrize(
-    ("given", "restored", "valid"),
+    ("given", "converted", "valid"),
     [
         ({"z": 1}, {"y": 1}, True),
         ({"x": 1, "z": 2}, {"x": 1, "z": 2}, True),
@@ -149,28 +158,30 @@ BOTH = {"any_of": [{"when": {}}, {"when": {}, "as": {"renamed": {"z": "y"}}}]}
     ],
 )
 async def test_of_several_readings_the_first_that_is_valid_counts(
-    restorer: Restorer, given: Any, restored: Any, valid: bool
+    converter: CallConverter, given: Any, converted: Any, valid: bool
 ) -> None:
     """And if none is, the first."""
     one = plan(guide={"members": {"of": BOTH}})
-    done = await restorer.restore(asked({"day": "", "of": given}, one))
+    done = await converter.convert(asked({"day": "", "of": given}, one))
 
-    assert (restored, valid) == (params(done)["arguments"]["of"], done.whole.verdict.valid)
+    assert (converted, valid) == (params(done)["arguments"]["of"], done.verdict.verdict.valid)
 
 
-async def test_strings_that_hold_what_the_schema_demands_are_decoded(restorer: Restorer) -> None:
+async def test_strings_are_decoded_where_the_schema_demands_it(
+    converter: CallConverter,
+) -> None:
     """Whether or not repairs are asked for; other strings stay."""
-    done = await restorer.restore(asked({"day": "{}", "places": '["here"]'}))
+    done = await converter.convert(asked({"day": "{}", "places": '["here"]'}))
 
     assert {"day": "{}", "places": ["here"]} == params(done)["arguments"]
-    assert (True, None) == (done.whole.verdict.valid, done.whole.verdict.repair)
+    assert (True, None) == (done.verdict.verdict.valid, done.verdict.verdict.repair)
     assert [("/places", ChangeRule.JSON_STRING_DECODED)] == [
         (one.pointer, one.rule) for one in done.changes
     ]
 
 
 @pytest.mark.parametrize(
-    ("how", "valid", "restored"),
+    ("evaluation", "valid", "converted"),
     [
         (EvaluationOptions(), False, '"3"'),
         (EvaluationOptions(repairs=Repairs(coercion=Coercion.SAFE_SCALARS)), True, "3"),
@@ -178,86 +189,89 @@ async def test_strings_that_hold_what_the_schema_demands_are_decoded(restorer: R
     ],
 )
 async def test_other_repairs_are_made_if_they_are_asked_for(
-    restorer: Restorer, how: EvaluationOptions, valid: bool, restored: str
+    converter: CallConverter, evaluation: EvaluationOptions, valid: bool, converted: str
 ) -> None:
     """Together with the decoding of strings."""
     given = {"day": "", "count": "3", "places": "[]"}
-    done = await restorer.restore(asked(given, how=how))
+    done = await converter.convert(asked(given, evaluation=evaluation))
 
-    assert (valid, restored) == (
-        done.whole.verdict.valid,
+    assert (valid, converted) == (
+        done.verdict.verdict.valid,
         json.dumps(params(done)["arguments"]["count"]),
     )
     assert valid is ([] == params(done)["arguments"]["places"])
 
 
-async def test_a_repair_that_does_not_help_is_not_made(restorer: Restorer) -> None:
+async def test_a_repair_that_does_not_help_is_not_made(converter: CallConverter) -> None:
     """The arguments are those that the model gave, and so is the verdict."""
-    done = await restorer.restore(asked({"places": "[]"}))
+    done = await converter.convert(asked({"places": "[]"}))
 
     assert {"places": "[]"} == params(done)["arguments"]
     assert ([("", "REQUIRED"), ("/places", "TYPE")], ()) == (told(done), done.changes)
-    assert done.whole.verdict.repair is None
+    assert done.verdict.verdict.repair is None
 
 
 @pytest.mark.parametrize("text", [b"{", call([]), call("{}"), b'{"name": 3, "input": {}}'])
 async def test_a_call_that_cannot_be_read_is_an_invalid_verdict(
-    restorer: Restorer, text: bytes
+    converter: CallConverter, text: bytes
 ) -> None:
     """Of the one plan there is; there are no arguments that anybody could be sent."""
-    done = await restorer.restore(CallToRestore(text, (plan(),), INLINE, EvaluationOptions()))
+    done = await converter.convert(CallToConvert(text, (plan(),), INLINE, OPTIONS))
 
     assert ("s", "get.day", b"") == (done.server, done.tool, done.params)
     assert (False, DIGEST, "") == (
-        done.whole.verdict.valid,
-        done.whole.definition_digest,
-        done.whole.schema_digest,
+        done.verdict.verdict.valid,
+        done.verdict.definition_digest,
+        done.verdict.schema_digest,
     )
 
 
-async def test_a_call_that_names_no_tool_may_mean_any_of_several(restorer: Restorer) -> None:
+async def test_a_call_that_names_no_tool_may_mean_any_of_several(converter: CallConverter) -> None:
     """So the answer names none."""
     several = (plan(), plan("other"))
-    done = await restorer.restore(CallToRestore(b"[]", several, INLINE, EvaluationOptions()))
+    done = await converter.convert(CallToConvert(b"[]", several, INLINE, OPTIONS))
 
     assert ("", "", [("", "CALL_NOT_AN_OBJECT")]) == (done.server, done.tool, told(done))
 
 
 async def test_what_is_wrong_with_arguments_is_told_the_model_as_if_they_stood_alone(
-    restorer: Restorer,
+    converter: CallConverter,
 ) -> None:
     """It did not write what is around them."""
-    done = await restorer.restore(asked([]))
-    assert done.whole.part is not None
+    done = await converter.convert(asked([]))
+    assert done.verdict.part is not None
 
     assert (["/input"], [""]) == (
-        [one.instance_location for one in done.whole.verdict.violations],
-        [one.instance_location for one in done.whole.part.violations],
+        [one.instance_location for one in done.verdict.verdict.violations],
+        [one.instance_location for one in done.verdict.part.violations],
     )
 
 
 async def test_the_registered_definition_is_found_by_the_plan(
-    registered: Registry, restorer: Restorer
+    registered: Registry, converter: CallConverter
 ) -> None:
     """By its digest alone, if another has its name now."""
-    named = await restorer.restore(asked({"day": ""}, target=None))
-    by_digest = await restorer.restore(asked({"day": ""}, plan(server="t"), target=None))
+    named = await converter.convert(asked({"day": ""}, target=None))
+    by_digest = await converter.convert(asked({"day": ""}, plan(server="t"), target=None))
 
     assert ("s", "t") == (named.server, by_digest.server)
-    assert named.whole == by_digest.whole
+    assert named.verdict == by_digest.verdict
 
 
 async def test_a_server_that_only_reports_does_so_here_too(registered: Registry) -> None:
     """Its tools are judged, and not enforced."""
-    validator = validator_of(registered, LIMITS, frozenset({"s"}))
-    done = await Restorer(validator, registered, LIMITS).restore(asked({}, target=None))
+    resolver = resolver_for(registered, LIMITS, frozenset({"s"}))
+    converter = CallConverter(resolver, Validator(validate_in_process), registered, LIMITS)
+    done = await converter.convert(asked({}, target=None))
 
-    assert (False, False) == (done.whole.verdict.valid, done.whole.enforced)
+    assert (False, False) == (done.verdict.verdict.valid, done.verdict.enforced)
 
 
 REFUSED: Any = [
     pytest.param(
-        CallToRestore(call({}), (), INLINE, EvaluationOptions()), "INVALID_REQUEST", id="no plan"
+        CallToConvert(call({}), (), INLINE, OPTIONS),
+        "INVALID_REQUEST",
+        id="no plan",
     ),
     pytest.param(asked({}, b"{"), "INVALID_MAPPING", id="no JSON"),
     pytest.param(asked({}, plan(), b"{}"), "INVALID_MAPPING", id="one of several is none"),
@@ -281,21 +295,19 @@ REFUSED: Any = [
 
 @pytest.mark.parametrize(("call_", "expected"), REFUSED)
 async def test_calls_whose_meaning_nobody_can_tell_are_refused(
-    restorer: Restorer, call_: CallToRestore, expected: str
+    converter: CallConverter, call_: CallToConvert, expected: str
 ) -> None:
     """Each for its reason."""
     with pytest.raises(RequestError) as caught:
-        await restorer.restore(call_)
+        await converter.convert(call_)
 
     assert expected == caught.value.reason.value
 
 
-async def test_a_definition_that_is_not_known_can_be_sent_along(restorer: Restorer) -> None:
+async def test_a_definition_that_is_not_known_can_be_sent_along(converter: CallConverter) -> None:
     """Which the refusal says."""
-    with pytest.raises(
-        RequestError, match="send the tool along with the call, or register it"
-    ) as caught:
-        await restorer.restore(asked({}, target=None))
+    with pytest.raises(RequestError, match="send the tool with the call, or register it") as caught:
+        await converter.convert(asked({}, target=None))
 
     assert (ErrorReason.UNKNOWN_DEFINITION, {"digest": DIGEST}) == (
         caught.value.reason,
@@ -308,9 +320,10 @@ async def test_arguments_may_not_take_longer_to_turn_back_than_to_judge(
 ) -> None:
     """Whatever a guide asks for."""
     limits = Limits(steps=1000)
-    restorer = Restorer(validator_of(registry, limits), registry, limits)
+    resolver = resolver_for(registry, limits)
+    converter = CallConverter(resolver, Validator(validate_in_process), registry, limits)
     guide = {"members": {"places": {"items": {"json_text": True}}}}
     with pytest.raises(RequestError) as caught:
-        await restorer.restore(asked({"places": ["1"] * 1000}, plan(guide=guide)))
+        await converter.convert(asked({"places": ["1"] * 1000}, plan(guide=guide)))
 
     assert "steps" == caught.value.metadata["bound"]

@@ -27,10 +27,10 @@ from sidecheck_server.registry.sqlite import open_registry
 from sidecheck_server.rpc.handler import rpc_handler
 from sidecheck_server.rpc.shutdown_gate import ShutdownGate
 from sidecheck_server.rpc.status import STATUS_CODES
-from sidecheck_server.rpc.streams import Streams
+from sidecheck_server.rpc.streams import OpenStreams
 from sidecheck_server.rpc.validation import ValidationServicer
-from sidecheck_server.services.calls import ToolCalls
-from sidecheck_server.services.validation import ResolvedSchema
+from sidecheck_server.services.prepared_targets import PreparedTargets
+from sidecheck_server.services.resolution import ResolvedSchema
 from structlog.testing import capture_logs
 from support.compiling import compiled
 from support.wire import info_of
@@ -53,7 +53,7 @@ class Servicer(InfoServiceServicer):
     """Answers as *work* does."""
 
     def __init__(self, work: Work) -> None:
-        self.door = ShutdownGate()
+        self.gate = ShutdownGate()
         self.work = work
 
     @rpc_handler
@@ -61,13 +61,15 @@ class Servicer(InfoServiceServicer):
         return await self.work()
 
 
-class Judge:
-    """Judges anything under the first digest, and fails with *failure* at any other."""
+class Resolver:
+    """Resolves the first digest, and fails with *failure* for any other."""
 
     def __init__(self, failure: BaseException) -> None:
         self.failure = failure
 
-    async def find(self, target: Any, _side: Any, *, assert_formats: bool) -> ResolvedSchema:
+    async def resolve_schema(
+        self, target: Any, _side: Any, *, assert_formats: bool
+    ) -> ResolvedSchema:
         if target.digest != "sha256:1":
             raise self.failure
         return ResolvedSchema(compiled(True, assert_formats=assert_formats))
@@ -153,7 +155,7 @@ async def test_an_unexpected_error_is_internal_and_opaque(
     id_ = info.metadata["error_id"]
 
     assert (grpc.StatusCode.INTERNAL, "INTERNAL") == (error.code(), info.reason)
-    assert f"an internal error; the server's log has it under {id_}" == error.details()
+    assert f"internal error; see error_id {id_} in the server's log" == error.details()
     assert {
         "event": "rpc.failed",
         "log_level": "error",
@@ -172,7 +174,7 @@ async def test_a_registry_that_cannot_be_written_tells_the_log_why() -> None:
 
     assert (grpc.StatusCode.INTERNAL, "tools.db cannot grow; make room") == (
         error.code(),
-        event["said"],
+        event["detail"],
     )
     assert "tools.db" not in seen(error)
 
@@ -273,9 +275,10 @@ async def test_an_answer_is_one_event() -> None:
 async def batch(failure: BaseException, *digests: str) -> tuple[Any, list[dict[str, Any]]]:
     """Return the answer to a batch under schemas of *digests*, and what is logged."""
     registry = open_registry(None)
-    judge: Any = Judge(failure)
-    calls = ToolCalls(judge, judge, Limits())
-    servicer = ValidationServicer(judge, calls, registry, Limits(), ShutdownGate(), Streams())
+    resolver: Any = Resolver(failure)
+    unused: Any = None
+    targets = PreparedTargets(resolver, unused, unused, registry)
+    servicer = ValidationServicer(targets, Limits(), ShutdownGate(), OpenStreams())
     request = validation_service_pb2.ValidateBatchRequest(
         items=[
             validation_service_pb2.ValidateItem(
@@ -309,5 +312,5 @@ async def test_an_unexpected_error_costs_only_its_item(failure: BaseException, k
         (event.get("error_type"), event.get("error_id"), event["method"]) for event in log
     ]
     assert ids[0] != ids[1]
-    assert (4, 0, 2) == tuple(log[-1][fact] for fact in ("items", "invalid", "refused"))
+    assert (4, 0, 2) == tuple(log[-1][fact] for fact in ("items", "invalid", "errors"))
     assert [] == [text for text in (str(response), json.dumps(log)) if SECRET in text]

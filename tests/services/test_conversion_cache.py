@@ -15,8 +15,16 @@ from sidecheck_server.registry.sqlite import open_registry
 from sidecheck_server.services.conversion import (
     Converter,
 )
-from sidecheck_server.services.conversion_cache import Forms
-from support.converting import LongWork, asked, converted, inline, told, tool, validator_of
+from sidecheck_server.services.conversion_cache import ConversionCache
+from support.converting import (
+    OffloadedConversions,
+    conversion_request,
+    converted,
+    inline,
+    outcomes,
+    resolver_for,
+    tool,
+)
 
 LIMITS = Limits()
 ANTHROPIC = APIS[ModelApi.ANTHROPIC]
@@ -30,35 +38,37 @@ async def registry() -> AsyncIterator[Registry]:
 
 
 @pytest.fixture
-def long_work() -> LongWork:
-    return LongWork(LIMITS)
+def offloaded() -> OffloadedConversions:
+    return OffloadedConversions(LIMITS)
 
 
 @pytest.fixture
-def converter(registry: Registry, long_work: LongWork) -> Converter:
-    forms = Forms(long_work, LIMITS)
-    return Converter(validator_of(registry, LIMITS), registry, forms, LIMITS)
+def converter(registry: Registry, offloaded: OffloadedConversions) -> Converter:
+    cache = ConversionCache(offloaded, LIMITS)
+    return Converter(resolver_for(registry, LIMITS), registry, cache, LIMITS)
 
 
-async def test_forms_are_made_once(converter: Converter, long_work: LongWork) -> None:
+async def test_forms_are_made_once(converter: Converter, offloaded: OffloadedConversions) -> None:
     """Those that have none are not tried again either; another text is another definition."""
     padding = " " * 9000
     large = inline((json.dumps(tool("large")) + padding).encode())
     broken = tool("broken") | {"inputSchema": {"type": "object", "$ref": "urn:nowhere"}}
     no = inline((json.dumps(broken) + padding).encode())
-    first = await converter.convert(asked(large, no))
-    again = await converter.convert(asked(no, large))
+    first = await converter.convert(conversion_request(large, no))
+    again = await converter.convert(conversion_request(no, large))
 
-    assert ["large", "broken"] == long_work.done
+    assert ["large", "broken"] == offloaded.names
     assert [one.outcome for one in first.tools] == [one.outcome for one in again.tools][::-1]
-    await converter.convert(asked(large, api=ANTHROPIC))
-    await converter.convert(asked(large, options=ConversionOptions(assume_closed=True)))
-    await converter.convert(asked(inline(large.json + b" ")))
-    assert ["large", "broken", "large", "large", "large"] == long_work.done
+    await converter.convert(conversion_request(large, api=ANTHROPIC))
     await converter.convert(
-        asked(large, options=ConversionOptions(server_prefix=ServerPrefix.NEVER))
+        conversion_request(large, options=ConversionOptions(assume_closed=True))
     )
-    assert 5 == len(long_work.done)
+    await converter.convert(conversion_request(inline(large.json + b" ")))
+    assert ["large", "broken", "large", "large", "large"] == offloaded.names
+    await converter.convert(
+        conversion_request(large, options=ConversionOptions(server_prefix=ServerPrefix.NEVER))
+    )
+    assert 5 == len(offloaded.names)
 
 
 async def test_definitions_of_one_digest_keep_their_own_order(converter: Converter) -> None:
@@ -67,7 +77,7 @@ async def test_definitions_of_one_digest_keep_their_own_order(converter: Convert
     orders = []
     for members in (one, other):
         sent = tool("a") | {"inputSchema": {"type": "object", "properties": members}}
-        [found] = converted(await converter.convert(asked(inline(sent))))
+        [found] = converted(await converter.convert(conversion_request(inline(sent))))
         orders.append(list(json.loads(found.json)["function"]["parameters"]["properties"]))
 
     assert [["x", "y"], ["y", "x"]] == orders
@@ -81,21 +91,23 @@ async def test_what_may_pass_is_tried_again(registry: Registry) -> None:
         tries.append(text)
         raise RequestError(ErrorReason.WORKER_CRASHED, "died")
 
-    converter = Converter(validator_of(registry, LIMITS), registry, Forms(die, LIMITS), LIMITS)
+    converter = Converter(
+        resolver_for(registry, LIMITS), registry, ConversionCache(die, LIMITS), LIMITS
+    )
     large = inline((json.dumps(tool("large")) + " " * 9000).encode())
-    outcomes = [told(await converter.convert(asked(large))) for _ in range(2)]
+    errors = [outcomes(await converter.convert(conversion_request(large))) for _ in range(2)]
 
-    assert [[("", "large", "WORKER_CRASHED")]] * 2 == outcomes
+    assert [[("", "large", "WORKER_CRASHED")]] * 2 == errors
     assert 2 == len(tries)
 
 
 async def test_what_takes_too_many_inline_steps_is_left_to_a_worker(registry: Registry) -> None:
     """However small it is."""
     limits = replace(LIMITS, inline_steps=10)
-    long_work = LongWork(limits)
+    offloaded = OffloadedConversions(limits)
     converter = Converter(
-        validator_of(registry, limits), registry, Forms(long_work, limits), limits
+        resolver_for(registry, limits), registry, ConversionCache(offloaded, limits), limits
     )
-    done = await converter.convert(asked(inline(tool("a"))))
+    done = await converter.convert(conversion_request(inline(tool("a"))))
 
-    assert ([("", "a", "a")], ["a"]) == (told(done), long_work.done)
+    assert ([("", "a", "a")], ["a"]) == (outcomes(done), offloaded.names)
