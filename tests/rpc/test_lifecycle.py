@@ -83,7 +83,7 @@ def test_a_port_in_use_is_refused(server: RunningServer) -> None:
     done = serve("--listen", server.address)
 
     assert 1 == done.returncode
-    assert f"Error: cannot listen on {server.address}: another process does" in done.stderr
+    assert f"Error: cannot listen on {server.address}: another process is listening there" in done.stderr
     assert "Traceback" not in done.stderr
 
 
@@ -92,7 +92,7 @@ def test_a_live_socket_is_refused(server: RunningServer) -> None:
     done = serve("--listen", "", "--unix-socket", str(server.socket))
 
     assert 1 == done.returncode
-    assert "another process does" in done.stderr
+    assert "another process is listening there" in done.stderr
     with grpc.insecure_channel(server.unix_address) as channel:
         stub: Any = health_pb2_grpc.HealthStub(channel)
         assert SERVING == stub.Check(health_pb2.HealthCheckRequest()).status

@@ -12,7 +12,7 @@ from sidecheck_server.rpc.pages import page_size, position_from_token, token_for
 
 NOT_OURS = RequestError(
     ErrorReason.INVALID_REQUEST,
-    "page_token is not one that this list gave out; leave it empty to begin anew",
+    "page_token is not from this list; leave it empty to start from the first page",
     {"field": "page_token"},
 )
 

@@ -165,7 +165,7 @@ def test_an_unset_version_is_the_default(stub: Any) -> None:
     batch = stub.CheckMessage(check_message([PING])).result.verdict
     older = v1.ProtocolContext(protocol_version="2025-03-26")
 
-    assert batch.violations[0].clause.count("2025-11-25") == 1
+    assert batch.violations[0].spec_url.count("2025-11-25") == 1
     assert stub.CheckMessage(check_message([PING], context=older)).result.verdict.valid
 
 
@@ -183,7 +183,7 @@ def test_capabilities_that_are_known_are_held_against_messages(stub: Any) -> Non
 def test_a_message_with_an_error_comes_with_its_reply(stub: Any) -> None:
     """The whole response; the verdict has the error in it."""
     answer = stub.CheckMessage(check_message(BAD_CALL)).result
-    reply = json.loads(answer.reply)
+    reply = json.loads(answer.error_response)
 
     assert ("2.0", "a", -32602) == (reply["jsonrpc"], reply["id"], reply["error"]["code"])
     assert reply["error"] == json.loads(answer.verdict.json_rpc_error)
@@ -195,7 +195,7 @@ def test_a_batch_of_messages_has_a_reply_for_each_error(stub: Any) -> None:
     older = v1.ProtocolContext(protocol_version="2025-03-26")
     answer = stub.CheckMessage(check_message([PING, BAD_CALL, BAD_CALL], context=older)).result
 
-    assert ["a", "a"] == [one["id"] for one in json.loads(answer.reply)]
+    assert ["a", "a"] == [one["id"] for one in json.loads(answer.error_response)]
     assert b"" == answer.verdict.json_rpc_error
 
 
@@ -212,7 +212,7 @@ def test_what_is_no_request_has_no_reply(stub: Any, value: Any) -> None:
     answer = stub.CheckMessage(check_message(value)).result
 
     assert not answer.verdict.valid
-    assert (b"", b"") == (answer.reply, answer.verdict.json_rpc_error)
+    assert (b"", b"") == (answer.error_response, answer.verdict.json_rpc_error)
 
 
 def test_options_bound_what_is_told(stub: Any) -> None:

@@ -106,7 +106,7 @@ async def test_a_message_with_an_error_has_its_reply(channel: grpc.aio.Channel) 
     last = [response async for response in call][-1].outcome.result
 
     assert ["REQUEST_ID_REUSED"] == [found.code for found in last.verdict.violations]
-    reply = json.loads(last.reply)
+    reply = json.loads(last.error_response)
     assert (0, json.loads(last.verdict.json_rpc_error)) == (reply["id"], reply["error"])
 
 

@@ -65,7 +65,7 @@ def _constant(name: str) -> str:
 
 def _told(result: v1.ConvertedTool) -> dict[str, Any]:
     tool = json.loads(result.json)
-    action, direction = v1.Loss.Action.Name, v1.Loss.Effect.Name
+    action = v1.Loss.Action.Name
     return {
         "tool": tool,
         "parameters": schema_in(tool),
@@ -74,7 +74,7 @@ def _told(result: v1.ConvertedTool) -> dict[str, Any]:
                 each.pointer,
                 each.keyword,
                 action(each.action).removeprefix("ACTION_").lower(),
-                direction(each.effect).removeprefix("DIRECTION_").lower(),
+                _EFFECTS[each.effect],
             ]
             for each in result.losses
         ],

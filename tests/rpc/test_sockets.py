@@ -72,7 +72,7 @@ async def test_what_is_no_address_is_refused(server: grpc.aio.Server, address: s
     with pytest.raises(AddressInUseError) as caught:
         bind_tcp(server, address)
 
-    assert f"{address!r} is no address to listen on; write host:port" == str(caught.value)
+    assert f"{address!r} is not an address to listen on; expected host:port" == str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ async def test_a_taken_port_is_refused(server: grpc.aio.Server, taken: int, host
     with pytest.raises(AddressInUseError) as caught:
         bind_tcp(server, f"{host}:{taken}")
 
-    assert f"cannot listen on {host}:{taken}: another process does" == str(caught.value)
+    assert f"cannot listen on {host}:{taken}: another process is listening there" == str(caught.value)
 
 
 async def test_a_port_that_was_just_left_is_taken_again(server: grpc.aio.Server) -> None:
@@ -145,10 +145,10 @@ def _found(folder: Path) -> dict[str, str | bool]:
 @pytest.mark.parametrize(
     ("make", "name", "why"),
     [
-        pytest.param(_file, "it", "a file that is no socket stands there", id="file"),
-        pytest.param(Path.mkdir, "it", "a file that is no socket stands there", id="folder"),
-        pytest.param(None, "no/it", "its folder is not there", id="no folder"),
-        pytest.param(_file, "it/in", "its folder is not there", id="a file as the folder"),
+        pytest.param(_file, "it", "the file exists and is not a socket", id="file"),
+        pytest.param(Path.mkdir, "it", "the file exists and is not a socket", id="folder"),
+        pytest.param(None, "no/it", "its folder does not exist", id="no folder"),
+        pytest.param(_file, "it/in", "its folder does not exist", id="a file as the folder"),
         pytest.param(None, "x" * 200, "the system refuses the socket", id="too long"),
         pytest.param(None, "x" * 2000, "File name too long", id="far too long"),
         pytest.param(
@@ -189,7 +189,7 @@ async def test_a_live_socket_is_refused(server: grpc.aio.Server, tmp_path: Path,
             bind_unix(server, path)
         remove_socket(path)
 
-        assert f"cannot listen on {path}: another process does" == str(caught.value)
+        assert f"cannot listen on {path}: another process is listening there" == str(caught.value)
         assert inode == path.stat().st_ino
 
 
