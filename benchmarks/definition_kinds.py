@@ -1,4 +1,4 @@
-"""How two definitions of the same tool differ, by kinds."""
+"""Kinds of differences between two definitions of a tool."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -60,12 +60,12 @@ def _of_output(theirs: Any, ours: Any) -> Iterator[str]:
     theirs = without_titles(theirs)
     if theirs == ours:
         return
-    boxed = list(theirs.get("properties", ())) == ["result"]
-    yield "boxed output" if boxed and _unboxed(theirs) == ours else "output"
+    wrapped = list(theirs.get("properties", ())) == ["result"]
+    yield "wrapped output" if wrapped and _unwrapped(theirs) == ours else "output"
 
 
-def _unboxed(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the only property of *schema* as a schema by itself."""
+def _unwrapped(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of the only property of *schema*."""
     inner: dict[str, Any] = schema["properties"]["result"]
     definitions = {**schema.get("$defs", {})}
     if list(inner) == ["$ref"]:
@@ -74,7 +74,7 @@ def _unboxed(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _titles(schema: Any, path: str = "") -> dict[str, str]:
-    """Return the titles in *schema*, by where they are."""
+    """Return the titles in *schema*, by location."""
     found: dict[str, str] = {}
     if isinstance(schema, list):
         for index, one in enumerate(schema):
@@ -88,7 +88,7 @@ def _titles(schema: Any, path: str = "") -> dict[str, str]:
 
 
 def without_titles(schema: Any) -> Any:
-    """Return *schema* without the titles in it; a property may be called so."""
+    """Return *schema* without titles; a property may have that name."""
     if isinstance(schema, list):
         return [without_titles(one) for one in schema]
     if not isinstance(schema, dict):

@@ -5,27 +5,10 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 import structlog
 
-from sidecheck_server.registry import Registry
 from sidecheck_server.registry.sqlite import open_registry
 from sidecheck_server.rpc.server import Server
-from sidecheck_server.services.adaptation import ToolAdapter
-from sidecheck_server.services.calls import CallValidator, ResultChecker
-from sidecheck_server.services.checks import SubjectChecker
-from sidecheck_server.services.container import Services
-from sidecheck_server.services.conversion import Converter
-from sidecheck_server.services.conversion_cache import ConversionCache
-from sidecheck_server.services.definitions import DefinitionChecker
-from sidecheck_server.services.inference import Inferrer
-from sidecheck_server.services.model_calls import CallConverter
-from sidecheck_server.services.normalization import Normalizer
-from sidecheck_server.services.prepared_targets import PreparedTargets
-from sidecheck_server.services.protocol import ProtocolChecker
+from sidecheck_server.services.container import ServiceOptions, create_services
 from sidecheck_server.services.registration import Registrar, Registration
-from sidecheck_server.services.resolution import TargetResolver
-from sidecheck_server.services.result_messages import ResultConverter
-from sidecheck_server.services.schemas import CompiledSchemas, ProtocolSchemas
-from sidecheck_server.services.tools import ToolsChecker
-from sidecheck_server.services.validation import Validator
 from sidecheck_server.settings import Settings
 from sidecheck_server.workers import Workers
 
@@ -55,7 +38,13 @@ async def running_service(
         workers = Workers(settings.workers, settings.limits)
         stack.callback(workers.close)
         await workers.start()
-        services = _create_services(settings, registry, workers)
+        options = ServiceOptions(
+            settings.registered_schemas,
+            settings.inline_schemas,
+            frozenset(settings.report_only),
+            settings.inference,
+        )
+        services = create_services(registry, workers, settings.limits, options)
         for registration in preload:
             await _preload(services.registrar, registration)
         server = Server(settings, registry, services)
@@ -63,34 +52,6 @@ async def running_service(
         stack.push_async_callback(server.stop)
         server.report_ready()
         yield server
-
-
-def _create_services(settings: Settings, registry: Registry, workers: Workers) -> Services:
-    limits = settings.limits
-    schemas = CompiledSchemas(
-        workers.compile, limits, settings.registered_schemas, settings.inline_schemas
-    )
-    protocol_schemas = ProtocolSchemas(workers.compile, limits)
-    checker = ProtocolChecker(protocol_schemas, schemas, workers.check, workers.validate, limits)
-    resolver = TargetResolver(registry, schemas, limits, frozenset(settings.report_only))
-    validator = Validator(workers.validate)
-    calls = CallValidator(resolver, validator, checker, limits)
-    results = ResultChecker(resolver, validator, checker)
-    adapter = ToolAdapter(resolver, limits)
-    conversions = ConversionCache(workers.convert, limits)
-    return Services(
-        prepared_targets=PreparedTargets(resolver, validator, calls, registry),
-        protocol_checker=checker,
-        subject_checker=SubjectChecker(checker, results),
-        tools_checker=ToolsChecker(checker, limits),
-        registrar=Registrar(registry, DefinitionChecker(schemas, checker, limits)),
-        converter=Converter(resolver, registry, conversions, limits),
-        call_converter=CallConverter(resolver, validator, registry, limits),
-        result_converter=ResultConverter(results, limits),
-        normalizer=Normalizer(resolver, adapter, results, limits),
-        adapter=adapter,
-        inferrer=Inferrer(workers.infer, limits, enabled=settings.inference),
-    )
 
 
 async def _preload(registrar: Registrar, registration: Registration) -> None:

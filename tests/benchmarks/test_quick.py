@@ -11,7 +11,7 @@ from support.shared_material import REPOSITORY, shared
 pytest.importorskip("matplotlib", reason="the group bench of pyproject.toml is not installed")
 
 SCRIPTS = (
-    "judging",
+    "validation",
     "protocol",
     "admission",
     "conversion",
@@ -21,7 +21,7 @@ SCRIPTS = (
     "remote",
 )
 PLOTS = {
-    "judging.svg",
+    "validation.svg",
     "growth-text.svg",
     "growth-lines.svg",
     "protocol.svg",
@@ -103,7 +103,7 @@ def test_tools_of_the_corpus_are_judged_where_it_is_at_hand(
 ) -> None:
     """With the corpus, tools of both origins are judged."""
     monkeypatch.setenv("SIDECHECK_SHARED", str(shared("corpus").parent))
-    printed = run("judging", "--quick")
+    printed = run("validation", "--quick")
     assert "| own: " in printed
     assert "| corpus: " in printed
 

@@ -83,7 +83,10 @@ def test_a_port_in_use_is_refused(server: RunningServer) -> None:
     done = serve("--listen", server.address)
 
     assert 1 == done.returncode
-    assert f"Error: cannot listen on {server.address}: another process is listening there" in done.stderr
+    assert (
+        f"Error: cannot listen on {server.address}: another process is listening there"
+        in done.stderr
+    )
     assert "Traceback" not in done.stderr
 
 

@@ -123,7 +123,9 @@ def test_the_replies_of_a_batch_are_bounded(stub: Any) -> None:
     answers = [one.result for one in stub.CheckBatch(v1.CheckBatchRequest(items=items)).outcomes]
     replied = [one for one in answers if one.error_response]
     told = sum(
-        len(one.error_response) + len(one.verdict.json_rpc_error) + one.verdict.violations[0].ByteSize()
+        len(one.error_response)
+        + len(one.verdict.json_rpc_error)
+        + one.verdict.violations[0].ByteSize()
         for one in replied
     )
 

@@ -65,7 +65,7 @@ def _constant(name: str) -> str:
 
 def _told(result: v1.ConvertedTool) -> dict[str, Any]:
     tool = json.loads(result.json)
-    action = v1.Loss.Action.Name
+    action, effect = v1.Loss.Action.Name, v1.Loss.Effect.Name
     return {
         "tool": tool,
         "parameters": schema_in(tool),
@@ -74,7 +74,7 @@ def _told(result: v1.ConvertedTool) -> dict[str, Any]:
                 each.pointer,
                 each.keyword,
                 action(each.action).removeprefix("ACTION_").lower(),
-                _EFFECTS[each.effect],
+                effect(each.effect).removeprefix("EFFECT_").lower(),
             ]
             for each in result.losses
         ],

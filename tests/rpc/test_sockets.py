@@ -98,7 +98,9 @@ async def test_a_taken_port_is_refused(server: grpc.aio.Server, taken: int, host
     with pytest.raises(AddressInUseError) as caught:
         bind_tcp(server, f"{host}:{taken}")
 
-    assert f"cannot listen on {host}:{taken}: another process is listening there" == str(caught.value)
+    assert f"cannot listen on {host}:{taken}: another process is listening there" == str(
+        caught.value
+    )
 
 
 async def test_a_port_that_was_just_left_is_taken_again(server: grpc.aio.Server) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import msgspec
 
@@ -67,6 +67,8 @@ class ConvertedCall:
     outcome: ValidationOutcome
     #: How the arguments were changed.
     changes: tuple[Change, ...] = ()
+    #: The arguments as JSON text, or b"" if the call cannot be read.
+    arguments: bytes = b""
 
 
 class CallConverter:
@@ -104,13 +106,13 @@ class CallConverter:
         call = await self._read(request.call, api, options.evaluation.max_violations)
         mapping = chosen_plan(mappings, call)
         if mapping is None:
-            return _converted("", "", call, b"", _unreadable(call), options)
+            return _converted("", "", call, _unreadable(call), options)
         target, tool = await self._resolve(request.target, mapping)
         refuse_mismatch(mapping, tool.definition_digest)
         server, name = mapping.server, mapping.tool
         if call.arguments is None or not call.verdict.valid:
             verdict = _unreadable(call, mapping.name, mapping.definition_digest)
-            return _converted(server, name, call, b"", verdict, options)
+            return _converted(server, name, call, verdict, options)
         schema = await self._resolver.resolve_schema(
             target, Side.INPUT, assert_formats=options.assert_formats
         )
@@ -123,8 +125,13 @@ class CallConverter:
             schema.enforced,
             part=with_known_names(resolved.verdict, mapping.guide),
         )
-        params = _params(name, resolved.payload)
-        return _converted(server, name, call, params, verdict, options, resolved.changes)
+        converted = _converted(server, name, call, verdict, options)
+        return replace(
+            converted,
+            params=_params(name, resolved.payload),
+            changes=resolved.changes,
+            arguments=resolved.payload,
+        )
 
     async def _read(self, text: bytes, api: Api, max_violations: int) -> ModelCall:
         return await self._offload.run(
@@ -187,13 +194,7 @@ class CallConverter:
 
 
 def _converted(
-    server: str,
-    tool: str,
-    call: ModelCall,
-    params: bytes,
-    verdict: CallVerdict,
-    options: ValidationOptions,
-    changes: tuple[Change, ...] = (),
+    server: str, tool: str, call: ModelCall, verdict: CallVerdict, options: ValidationOptions
 ) -> ConvertedCall:
     outcome = ValidationOutcome(
         verdict.verdict,
@@ -203,7 +204,7 @@ def _converted(
         options.lists_violations,
         reply_for_model_call(verdict, options),
     )
-    return ConvertedCall(server, tool, call.id, params, verdict, outcome, changes)
+    return ConvertedCall(server, tool, call.id, b"", verdict, outcome)
 
 
 def _unreadable(call: ModelCall, name: str = "", digest: str = "") -> CallVerdict:
