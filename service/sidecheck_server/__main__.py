@@ -1,4 +1,4 @@
-"""The entry: `sidecheck`, or `python -m sidecheck_server`."""
+"""Entry point of `sidecheck` and `python -m sidecheck_server`."""
 
 from sidecheck_server.cli import sidecheck
 
@@ -6,7 +6,7 @@ __all__ = ["main"]
 
 
 def main() -> None:
-    """Run the command line."""
+    """Run the command-line interface."""
     sidecheck(prog_name="sidecheck")
 
 

@@ -16,6 +16,7 @@ from sidecheck.v1 import (
     verdict_pb2,
 )
 from sidecheck_server.core.evaluate import DISAGREEMENT
+from sidecheck_server.log_events import EVENTS
 from sidecheck_server.rpc.access_log import OutcomeCounter, log_fields
 
 SECRET = "hunter2"
@@ -243,7 +244,9 @@ def test_an_answer_is_logged_by_outcome_and_counts(
     response: Any, expected: tuple[int, dict[str, Any]]
 ) -> None:
     """At a level that says whether somebody should look; content never."""
+    _, fields = log_fields(response)
     assert expected == log_fields(response)
+    assert fields.keys() <= EVENTS["rpc.completed"].optional_fields.keys()
     assert SECRET not in str(log_fields(response))
 
 
