@@ -30,7 +30,7 @@ LIMITS = Limits()
 NOTICE_SECONDS = 0.4
 """How long the pool may take to see that a worker ended."""
 
-ENDS = "the worker process that was compiling the schema died; trying again may succeed"
+ENDS = "the worker compiling the schema crashed; the call may be retried"
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
