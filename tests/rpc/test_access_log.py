@@ -1,4 +1,4 @@
-"""What the log says of an answered call."""
+"""Levels and fields of the access log."""
 
 import logging
 from typing import Any
@@ -49,9 +49,9 @@ def batch(*outcomes: Any) -> validation_service_pb2.ValidateBatchResponse:
     return validation_service_pb2.ValidateBatchResponse(
         outcomes=[
             validation_service_pb2.ValidateOutcome(
-                **{"error" if isinstance(one, Status) else "verdict": one}
+                **{"error" if isinstance(entry, Status) else "verdict": entry}
             )
-            for one in outcomes
+            for entry in outcomes
         ]
     )
 
@@ -282,7 +282,7 @@ def test_an_answer_is_logged_by_outcome_and_counts(
     ],
 )
 def test_a_batch_is_logged_by_counts(outcomes: list[Any], expected: Any) -> None:
-    """As it is judged; a valid outcome that was counted before need not be looked at."""
+    """As it is validated; a valid outcome that was counted before need not be looked at."""
     counter, classifying = OutcomeCounter(), OutcomeCounter(len(outcomes))
     for outcome in batch(*outcomes).outcomes:
         counter.add(outcome)
@@ -294,7 +294,7 @@ def test_a_batch_is_logged_by_counts(outcomes: list[Any], expected: Any) -> None
 
 
 def test_a_batch_of_checks_is_logged_by_counts() -> None:
-    """As one of judgements is."""
+    """As one of validations is."""
     answers = [VALID, invalid("TYPE"), invalid("TYPE", DISAGREEMENT)]
     counter = OutcomeCounter()
     for verdict in answers:

@@ -1,4 +1,4 @@
-"""What ConversionService refuses: requests, calls and plans that nobody could make sense of."""
+"""Errors of ConversionService: invalid requests, calls and mappings."""
 
 import json
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ def stub(shared_server: RunningServer) -> Iterator[Any]:
     [(b'{"input":' * 5_000, "payload_depth"), (tool_use("x" * (1 << 20)), "payload_bytes")],
     ids=["deep", "large"],
 )
-def test_a_call_beyond_the_limits_of_payloads_is_refused(stub: Any, call: Any, bound: str) -> None:
+def test_a_call_beyond_the_limits_of_payloads_is_rejected(stub: Any, call: Any, bound: str) -> None:
     """As a payload is."""
     request = to_restore(call, converted(stub).mapping)
 
@@ -71,7 +71,7 @@ CONVERT: Any = [
 
 
 @pytest.mark.parametrize(("request_", "expected"), CONVERT)
-def test_tools_that_nobody_could_convert_are_refused(
+def test_tools_that_nobody_could_convert_are_rejected(
     stub: Any, request_: Any, expected: tuple[str, str]
 ) -> None:
     """With the field that is wrong."""
@@ -82,7 +82,7 @@ def test_ten_thousand_tools_are_converted(stub: Any) -> None:
     """As many as a request may have, each with its own name."""
     tools = [{"name": f"t.{count % 9_999}", "inputSchema": {}} for count in range(10_000)]
     response = stub.ConvertTools(to_convert(*tools))
-    names = {one.converted.name for one in response.conversions}
+    names = {entry.converted.name for entry in response.conversions}
 
     assert ("INVALID_REQUEST", "tools") == (
         (info := info_of(response.conversions[0].error)).reason,
@@ -107,12 +107,12 @@ DEEP = b'{"sidecheck_plan": 1, "guide": ' + b'{"items":' * 5_000
     ],
     ids=["none", "empty", "a list", "deep", "300 KiB", "10,001"],
 )
-def test_plans_that_are_none_are_refused(stub: Any, plans: list[bytes], expected: str) -> None:
+def test_mappings_that_are_none_are_rejected(stub: Any, plans: list[bytes], expected: str) -> None:
     """They come from outside."""
     assert expected == refused(stub.ConvertToolCall, to_restore(tool_use(), *plans))[0]
 
 
-def test_a_plan_that_belongs_to_something_else_is_refused(stub: Any) -> None:
+def test_a_mapping_that_belongs_to_something_else_is_rejected(stub: Any) -> None:
     """To another call, or to another definition."""
     plan = converted(stub).mapping
     other = target({**TOOL, "title": "?"})
@@ -124,7 +124,7 @@ def test_a_plan_that_belongs_to_something_else_is_refused(stub: Any) -> None:
     )
 
 
-def test_options_that_do_not_exist_are_refused(stub: Any) -> None:
+def test_options_that_do_not_exist_are_rejected(stub: Any) -> None:
     """Those of validation are the same here."""
     options = options_pb2.ValidationOptions(coercion=9)  # type: ignore[arg-type]
     request = to_restore(tool_use(), converted(stub).mapping, options=options)
@@ -145,7 +145,7 @@ RESULTS: Any = [
 
 
 @pytest.mark.parametrize(("more", "expected"), RESULTS)
-def test_results_that_cannot_be_told_are_refused(
+def test_results_that_cannot_be_told_are_rejected(
     stub: Any, more: dict[str, Any], expected: tuple[str, str]
 ) -> None:
     """With what is missing."""

@@ -1,4 +1,4 @@
-"""What every method does around its own work: refusals, faults, cancellations, the log."""
+"""Handlers: request errors, internal errors, cancellation, the access log."""
 
 import asyncio
 import json
@@ -94,13 +94,13 @@ async def calling(work: Work) -> AsyncIterator[Any]:
         yield stub.GetServerInfo
 
 
-async def refused(work: Work) -> tuple[grpc.aio.AioRpcError, list[dict[str, Any]]]:
-    """Return how a call of *work* is refused, and what is logged."""
+async def rejected(work: Work) -> tuple[grpc.aio.AioRpcError, list[dict[str, Any]]]:
+    """Return how a call of *work* is rejected, and what is logged."""
     with capture_logs() as log:
         async with calling(work) as call:
-            with pytest.raises(grpc.aio.AioRpcError) as caught:
+            with pytest.raises(grpc.aio.AioRpcError) as raised:
                 await call(INFO)
-    return caught.value, [dict(event) for event in log]
+    return raised.value, [dict(event) for event in log]
 
 
 def raising(failure: BaseException) -> Work:
@@ -139,7 +139,7 @@ def details_of(error: grpc.aio.AioRpcError) -> Status:
 
 
 def seen(error: grpc.aio.AioRpcError) -> str:
-    """Everything that a client sees of a refused call."""
+    """Everything that a client sees of a rejected call."""
     trailers = dict(error.trailing_metadata() or ())
     return f"{error.details()} {trailers} {error.debug_error_string()}"
 
@@ -149,7 +149,7 @@ async def test_an_unexpected_error_is_internal_and_opaque(
     failure: BaseException, kind: str
 ) -> None:
     """It leaves an id, which the log has too, and none of its text in either."""
-    error, log = await refused(raising(failure))
+    error, log = await rejected(raising(failure))
     [event] = log
     info = info_of(details_of(error))
     id_ = info.metadata["error_id"]
@@ -170,7 +170,7 @@ async def test_an_unexpected_error_is_internal_and_opaque(
 
 async def test_a_registry_that_cannot_be_written_tells_the_log_why() -> None:
     """Its words are for the operator, and do not reach the client."""
-    error, [event] = await refused(raising(RegistryUnusable("tools.db cannot grow; make room")))
+    error, [event] = await rejected(raising(RegistryUnusable("tools.db cannot grow; make room")))
 
     assert (grpc.StatusCode.INTERNAL, "tools.db cannot grow; make room") == (
         error.code(),
@@ -181,17 +181,17 @@ async def test_a_registry_that_cannot_be_written_tells_the_log_why() -> None:
 
 async def test_every_error_has_an_id_of_its_own() -> None:
     """Of 64 bits."""
-    got = [(await refused(raising(ValueError())))[0] for _ in range(3)]
-    ids = {info_of(details_of(error)).metadata["error_id"] for error in got}
+    results = [(await rejected(raising(ValueError())))[0] for _ in range(3)]
+    ids = {info_of(details_of(error)).metadata["error_id"] for error in results}
 
     assert [16, 16, 16] == [len(id_) for id_ in ids]
 
 
 @pytest.mark.parametrize("reason", ErrorReason)
-async def test_a_refusal_is_its_status_and_is_logged_by_its_reason(reason: ErrorReason) -> None:
+async def test_an_error_is_its_status_and_is_logged_by_its_reason(reason: ErrorReason) -> None:
     """Its text is the caller's alone."""
-    refusal = RequestError(reason, f"about {SECRET}", {"name": SECRET})
-    error, [event] = await refused(raising(refusal))
+    request_error = RequestError(reason, f"about {SECRET}", {"name": SECRET})
+    error, [event] = await rejected(raising(request_error))
     info = info_of(details_of(error))
 
     assert (STATUS_CODES[reason], f"about {SECRET}") == (error.code(), error.details())
@@ -206,12 +206,14 @@ async def test_a_refusal_is_its_status_and_is_logged_by_its_reason(reason: Error
 
 
 @pytest.mark.parametrize(
-    "character", ["x", "統", "\n", "\x00", "\U0001f600", "\ud800"], ids=lambda one: f"{ord(one):x}"
+    "character",
+    ["x", "統", "\n", "\x00", "\U0001f600", "\ud800"],
+    ids=lambda entry: f"{ord(entry):x}",
 )
-async def test_a_refusal_travels_whole_whatever_its_text(character: str) -> None:
-    """gRPC refuses trailers beyond 8 KiB, and would answer RESOURCE_EXHAUSTED of its own."""
+async def test_an_error_travels_whole_whatever_its_text(character: str) -> None:
+    """gRPC rejects trailers beyond 8 KiB, and would answer RESOURCE_EXHAUSTED of its own."""
     text = character * 9999
-    error, _ = await refused(
+    error, _ = await rejected(
         raising(
             RequestError(
                 ErrorReason.UNKNOWN_TOOL, text, {"server": text, "tool": text, "near": text}
@@ -302,7 +304,7 @@ async def batch(failure: BaseException, *digests: str) -> tuple[Any, list[dict[s
 async def test_an_unexpected_error_costs_only_its_item(failure: BaseException, kind: str) -> None:
     """Each has an id of its own, and none of its text is told."""
     response, log = await batch(failure, "sha256:1", "sha256:2", "sha256:1", "sha256:3")
-    outcomes = [one.WhichOneof("outcome") for one in response.outcomes]
+    outcomes = [entry.WhichOneof("outcome") for entry in response.outcomes]
     failed = [response.outcomes[1].error, response.outcomes[3].error]
     ids = [info_of(status).metadata["error_id"] for status in failed]
 

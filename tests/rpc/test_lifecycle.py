@@ -1,4 +1,4 @@
-"""How a server begins and ends, as a process."""
+"""Start and shutdown of a server process."""
 
 import json
 import os
@@ -28,7 +28,7 @@ SERVING = health_pb2.HealthCheckResponse.SERVING
 
 
 def serve(*flags: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run a server that is expected to refuse to start."""
+    """Run a server that is expected to reject to start."""
     return subprocess.run(
         [sys.executable, "-m", "sidecheck_server", "serve", *flags],
         capture_output=True,
@@ -54,12 +54,12 @@ def test_health_and_reflection_are_served(server: RunningServer) -> None:
         stub: Any = health_pb2_grpc.HealthStub(channel)
         services = ProtoReflectionDescriptorDatabase(channel).get_services()
         ours = [name for name in services if name.startswith("sidecheck.")]
-        got = [
+        results = [
             stub.Check(health_pb2.HealthCheckRequest(service=name)).status for name in ["", *ours]
         ]
 
     assert 6 == len(ours)
-    assert [SERVING] * 7 == got
+    assert [SERVING] * 7 == results
 
 
 def test_the_limits_are_told(server: RunningServer) -> None:
@@ -78,7 +78,7 @@ def test_the_limits_are_told(server: RunningServer) -> None:
     assert ["fast", "complete"] == [engine.name for engine in info.engines]
 
 
-def test_a_port_in_use_is_refused(server: RunningServer) -> None:
+def test_a_port_in_use_is_rejected(server: RunningServer) -> None:
     """Sharing it would take a part of the other server's connections in silence."""
     done = serve("--listen", server.address)
 
@@ -90,7 +90,7 @@ def test_a_port_in_use_is_refused(server: RunningServer) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_a_live_socket_is_refused(server: RunningServer) -> None:
+def test_a_live_socket_is_rejected(server: RunningServer) -> None:
     """It is not replaced, and goes on answering."""
     done = serve("--listen", "", "--unix-socket", str(server.socket))
 
@@ -144,7 +144,7 @@ def test_no_accepted_call_is_lost_on_sigterm(tmp_path: Path) -> None:
     begun = threading.Barrier(9)
 
     def calls(lane: int) -> list[str]:
-        got = []
+        results = []
         with grpc.insecure_channel(running.address) as channel:
             stub: Any = ValidationServiceStub(channel)
             stub.Validate(request(lane * 1000), timeout=20)
@@ -152,22 +152,24 @@ def test_no_accepted_call_is_lost_on_sigterm(tmp_path: Path) -> None:
             for number in range(1, 200):
                 try:
                     stub.Validate(request(lane * 1000 + number), timeout=20)
-                    got.append("OK")
+                    results.append("OK")
                 except grpc.RpcError as error:
-                    got.append(error.code().name if isinstance(error, grpc.Call) else repr(error))
+                    results.append(
+                        error.code().name if isinstance(error, grpc.Call) else repr(error)
+                    )
                     break
-        return got
+        return results
 
     with ThreadPoolExecutor(8) as pool:
         lanes = [pool.submit(calls, lane) for lane in range(8)]
         begun.wait()
         time.sleep(0.3)
         code = running.terminate()
-        got = [lane.result() for lane in lanes]
+        results = [lane.result() for lane in lanes]
     running.close()
 
     assert 0 == code
-    assert {"OK", "UNAVAILABLE"} == {answer for lane in got for answer in lane}
+    assert {"OK", "UNAVAILABLE"} == {answer for lane in results for answer in lane}
 
 
 def test_a_stopping_server_says_so_by_health_first(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The cases of the rules, through a real server."""
+"""Cases of the rules, with a real server."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -68,7 +68,7 @@ def test_a_batch_says_what_single_calls_say(stub: Any) -> None:
             options=OPTIONS,
             items=map(batch_item, cases),
         )
-        answers = [one.result for one in stub.CheckBatch(request).outcomes]
+        answers = [entry.result for entry in stub.CheckBatch(request).outcomes]
         assert len(cases) == len(answers)
         differing += [
             str(case)
@@ -83,10 +83,10 @@ def test_a_batch_says_what_single_calls_say(stub: Any) -> None:
 def test_a_stream_finds_what_a_session_breaks(stub: Any, case: RuleCase) -> None:
     """Each message has its answer, with pointers into it."""
     at = [
-        f"/{place}{one.instance_location}"
+        f"/{place}{entry.instance_location}"
         for place, answer in enumerate(session_answers(stub, case))
-        for one in answer.verdict.violations
-        if one.code == case.code
+        for entry in answer.verdict.violations
+        if entry.code == case.code
     ]
 
     assert sorted(case.at) == sorted(at)

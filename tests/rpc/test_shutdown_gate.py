@@ -67,17 +67,17 @@ async def test_a_closed_gate_rejects_calls_so_that_clients_retry(served: Served)
     """UNAVAILABLE, with a reason."""
     served.go.set()
     await served.gate.close()
-    with pytest.raises(grpc.aio.AioRpcError) as caught:
+    with pytest.raises(grpc.aio.AioRpcError) as raised:
         await served.call()
-    trailers: dict[str, Any] = dict(caught.value.trailing_metadata() or ())
+    trailers: dict[str, Any] = dict(raised.value.trailing_metadata() or ())
     status = Status.FromString(trailers["grpc-status-details-bin"])
 
     assert (
         grpc.StatusCode.UNAVAILABLE,
         "the server is shutting down and accepts no more calls",
     ) == (
-        caught.value.code(),
-        caught.value.details(),
+        raised.value.code(),
+        raised.value.details(),
     )
     assert "SHUTTING_DOWN" == info_of(status).reason
 

@@ -1,4 +1,4 @@
-"""Bounds of whole calls and results of tools, through a real server."""
+"""Bounds of whole calls and results, with a real server."""
 
 import json
 from collections.abc import Iterator
@@ -25,10 +25,10 @@ def stub(shared_server: RunningServer) -> Iterator[Any]:
         yield ValidationServiceStub(channel)
 
 
-def test_what_takes_long_is_judged_by_workers(stub: Any) -> None:
+def test_what_needs_a_worker_is_validated_by_workers(stub: Any) -> None:
     """The same, whether the payload is small or large."""
     note = "n" * 500_000
-    got = [
+    results = [
         validate(stub, sent(ADD), params("add", {"a": 1, "note": note})),
         validate(stub, sent(ADD), params("add", {"a": "x", "note": note})),
         validate(stub, sent(ADD), result({"sum": 1, "note": note[:200_000]})),
@@ -42,7 +42,7 @@ def test_what_takes_long_is_judged_by_workers(stub: Any) -> None:
         [],
         [("/structuredContent/sum", "TYPE")],
         [],
-    ] == [codes(one) for one in got]
+    ] == [codes(entry) for entry in results]
 
 
 @pytest.mark.parametrize(
@@ -53,14 +53,14 @@ def test_what_takes_long_is_judged_by_workers(stub: Any) -> None:
         pytest.param(sent(ADD), result(LARGE), id="result"),
     ],
 )
-def test_what_is_too_large_is_refused(
+def test_what_is_too_large_is_rejected(
     stub: Any, target: target_pb2.Target, subject: target_pb2.Subject
 ) -> None:
     """With the bound named."""
-    with pytest.raises(grpc.RpcError) as caught:
+    with pytest.raises(grpc.RpcError) as raised:
         validate(stub, target, subject)
 
-    assert "payload_bytes" == refusal_of(caught.value).metadata["bound"]
+    assert "payload_bytes" == refusal_of(raised.value).metadata["bound"]
 
 
 @pytest.mark.parametrize(
@@ -70,14 +70,14 @@ def test_what_is_too_large_is_refused(
         pytest.param(b"[" * 5000 + b"]" * 5000 + b"}", id="closed again"),
     ],
 )
-def test_what_nests_too_deep_is_refused(stub: Any, text: bytes) -> None:
+def test_what_nests_too_deep_is_rejected(stub: Any, text: bytes) -> None:
     """As arguments alone would be."""
     text = b'{"name": "add", "arguments": ' + text
     for target in (named(), sent(ADD)):
-        with pytest.raises(grpc.RpcError) as caught:
+        with pytest.raises(grpc.RpcError) as raised:
             validate(stub, target, target_pb2.Subject(call_params=text))
 
-        assert "LIMIT_EXCEEDED" == refusal_of(caught.value).reason
+        assert "LIMIT_EXCEEDED" == refusal_of(raised.value).reason
 
 
 @pytest.mark.parametrize(
@@ -87,8 +87,10 @@ def test_what_nests_too_deep_is_refused(stub: Any, text: bytes) -> None:
         pytest.param(result(isError=True, _meta={"note": "n" * 2000}), id="result"),
     ],
 )
-def test_few_items_of_a_batch_may_take_long(tmp_path: Path, subject: target_pb2.Subject) -> None:
-    """As with arguments alone; the others are refused by themselves."""
+def test_few_items_of_a_batch_may_need_a_worker(
+    tmp_path: Path, subject: target_pb2.Subject
+) -> None:
+    """As with arguments alone; the others are rejected by themselves."""
     running = RunningServer(
         tmp_path, SIDECHECK_LIMITS__OFFLOADED_ITEMS="3", SIDECHECK_LIMITS__INLINE_BYTES="1000"
     )
@@ -101,9 +103,9 @@ def test_few_items_of_a_batch_may_take_long(tmp_path: Path, subject: target_pb2.
             outcomes = stub.ValidateBatch(request, timeout=30).outcomes
     finally:
         running.close()
-    refused = [info_of(one.error) for one in outcomes if one.HasField("error")]
+    rejected = [info_of(entry.error) for entry in outcomes if entry.HasField("error")]
 
-    assert {"offloaded_items"} == {one.metadata["bound"] for one in refused}
+    assert {"offloaded_items"} == {entry.metadata["bound"] for entry in rejected}
     assert outcomes[0].verdict.valid
 
 
@@ -120,4 +122,4 @@ def test_the_replies_of_a_batch_are_bounded(stub: Any) -> None:
 
     assert [False] * 10_000 == [outcome.verdict.valid for outcome in response.outcomes]
     assert len(response.outcomes[0].verdict.call_tool_result) > 500
-    assert max(len(one.verdict.call_tool_result) for one in response.outcomes[-5000:]) < 200
+    assert max(len(entry.verdict.call_tool_result) for entry in response.outcomes[-5000:]) < 200

@@ -1,4 +1,4 @@
-"""Whole calls and results of tools, through a real server."""
+"""Whole calls and results of tools, with a real server."""
 
 import json
 from collections.abc import Iterator
@@ -40,18 +40,20 @@ def registered(channel: grpc.Channel) -> dict[str, Any]:
         response = registry.RegisterTools(
             registry_service_pb2.RegisterToolsRequest(
                 server=server,
-                tools=[target_pb2.InlineTool(json=json.dumps(one).encode()) for one in (ADD, PING)],
+                tools=[
+                    target_pb2.InlineTool(json=json.dumps(entry).encode()) for entry in (ADD, PING)
+                ],
             )
         )
     return {"add": response.outcomes[0], "ping": response.outcomes[1]}
 
 
-def test_a_verdict_names_the_tool_and_the_schema_that_judged(
+def test_a_verdict_names_the_tool_and_the_schema_that_validated(
     stub: Any, registered: dict[str, Any]
 ) -> None:
-    """No schema where none judged: in a result that is an error, or whose tool has none."""
+    """No schema where none validated: in a result that is an error, or whose tool has none."""
     add, ping = registered["add"], registered["ping"]
-    got = [
+    results = [
         validate(stub, named(), params("add", {"a": 1})),
         validate(stub, named("add"), result({"sum": 3})),
         validate(stub, named("add"), result(isError=True)),
@@ -67,14 +69,14 @@ def test_a_verdict_names_the_tool_and_the_schema_that_judged(
         (True, ping.definition_digest, ""),
         (True, ping.definition_digest, ""),
         (False, add.definition_digest, add.output_schema_digest),
-    ] == [(one.valid, one.definition_digest, one.schema_digest) for one in got]
-    assert all(one.enforced for one in got)
+    ] == [(entry.valid, entry.definition_digest, entry.schema_digest) for entry in results]
+    assert all(entry.enforced for entry in results)
 
 
 def test_every_way_to_name_a_tool_gives_the_same_verdict(
     stub: Any, registered: dict[str, Any]
 ) -> None:
-    """By the name in the params, by name, pinned, by digest, and sent along."""
+    """By the name in the params, by name, pinned, by digest, and inline."""
     digest = registered["add"].definition_digest
     targets = [
         named(),
@@ -84,10 +86,10 @@ def test_every_way_to_name_a_tool_gives_the_same_verdict(
         target_pb2.Target(definition_digest=digest),
         sent(ADD),
     ]
-    got = [validate(stub, target, params("add", {"a": "x"})) for target in targets]
+    results = [validate(stub, target, params("add", {"a": "x"})) for target in targets]
 
-    assert [[("/arguments/a", "TYPE")]] * len(targets) == [codes(one) for one in got]
-    assert 1 == len({one.SerializeToString() for one in got})
+    assert [[("/arguments/a", "TYPE")]] * len(targets) == [codes(entry) for entry in results]
+    assert 1 == len({entry.SerializeToString() for entry in results})
 
 
 def test_the_name_in_the_params_decides_each_time(stub: Any, registered: dict[str, Any]) -> None:
@@ -99,7 +101,7 @@ def test_the_name_in_the_params_decides_each_time(stub: Any, registered: dict[st
         params("ping", {"a": 1}),
     ]
 
-    assert [False, True, True, True] == [validate(stub, named(), one).valid for one in calls]
+    assert [False, True, True, True] == [validate(stub, named(), entry).valid for entry in calls]
 
 
 @pytest.mark.parametrize(
@@ -115,7 +117,7 @@ def test_the_name_in_the_params_decides_each_time(stub: Any, registered: dict[st
 def test_params_that_name_no_tool_are_a_fault_of_the_protocol(
     stub: Any, registered: dict[str, Any], subject: target_pb2.Subject, code: int
 ) -> None:
-    """A verdict, not a refusal, though no tool can be looked up."""
+    """A verdict, not an error, though no tool can be looked up."""
     verdict = validate(stub, named(), subject)
 
     assert (False, "", b"", "") == (
@@ -138,15 +140,15 @@ def test_params_that_name_no_tool_are_a_fault_of_the_protocol(
 def test_an_unknown_tool_is_not_an_invalid_input(
     stub: Any, registered: dict[str, Any], target: target_pb2.Target, subject: target_pb2.Subject
 ) -> None:
-    """A refusal with the JSON-RPC error to give, or a verdict if unknown tools are skipped."""
-    with pytest.raises(grpc.RpcError) as caught:
+    """A error with the JSON-RPC error to give, or a verdict if unknown tools are skipped."""
+    with pytest.raises(grpc.RpcError) as raised:
         validate(stub, target, subject)
-    refusal = refusal_of(caught.value)
+    request_error = refusal_of(raised.value)
     skipped = validate(stub, target, subject, on_unknown_tool="ON_UNKNOWN_TOOL_SKIP")
 
-    assert ("UNKNOWN_TOOL", "nobody") == (refusal.reason, refusal.metadata["tool"])
+    assert ("UNKNOWN_TOOL", "nobody") == (request_error.reason, request_error.metadata["tool"])
     error = {"code": -32602, "message": "Unknown tool: nobody"}
-    assert error == json.loads(refusal.metadata["json_rpc_error"])
+    assert error == json.loads(request_error.metadata["json_rpc_error"])
     assert (True, [("", "UNKNOWN_TOOL")]) == (skipped.valid, codes(skipped))
 
 
@@ -155,11 +157,11 @@ def test_the_result_of_an_unknown_tool_is_nobodys_to_answer(
 ) -> None:
     """There is no request that an error would answer."""
     for subject in (result({}), ABSENT, target_pb2.Subject(structured_content=b"{}")):
-        with pytest.raises(grpc.RpcError) as caught:
+        with pytest.raises(grpc.RpcError) as raised:
             validate(stub, named("nobody"), subject)
 
-        assert "UNKNOWN_TOOL" == refusal_of(caught.value).reason
-        assert "json_rpc_error" not in refusal_of(caught.value).metadata
+        assert "UNKNOWN_TOOL" == refusal_of(raised.value).reason
+        assert "json_rpc_error" not in refusal_of(raised.value).metadata
 
 
 @pytest.mark.parametrize(
@@ -170,9 +172,9 @@ def test_the_error_for_an_unknown_tool_is_whole_however_long_the_name(
     stub: Any, registered: dict[str, Any], name: str
 ) -> None:
     """It travels in a status, which is bounded."""
-    with pytest.raises(grpc.RpcError) as caught:
+    with pytest.raises(grpc.RpcError) as raised:
         validate(stub, named(), params(name))
-    error = json.loads(refusal_of(caught.value).metadata["json_rpc_error"])
+    error = json.loads(refusal_of(raised.value).metadata["json_rpc_error"])
 
     assert -32602 == error["code"]
     assert error["message"].startswith(f"Unknown tool: {name[:20]}")
@@ -182,15 +184,15 @@ def test_the_error_for_an_unknown_tool_is_whole_however_long_the_name(
 def test_the_name_of_an_unknown_tool_can_be_hidden(stub: Any, registered: dict[str, Any]) -> None:
     """Where it stands in the payload."""
     options = {"hide_values": True}
-    with pytest.raises(grpc.RpcError) as caught:
+    with pytest.raises(grpc.RpcError) as raised:
         validate(stub, named(), params("hunter2"), **options)
-    refusal = refusal_of(caught.value)
+    request_error = refusal_of(raised.value)
     skipped = validate(
         stub, named(), params("hunter2"), on_unknown_tool="ON_UNKNOWN_TOOL_SKIP", **options
     )
 
-    assert "hunter2" not in f"{caught.value.details()}{refusal}{skipped}"
-    assert "Unknown tool" == json.loads(refusal.metadata["json_rpc_error"])["message"]
+    assert "hunter2" not in f"{raised.value.details()}{request_error}{skipped}"
+    assert "Unknown tool" == json.loads(request_error.metadata["json_rpc_error"])["message"]
 
 
 @pytest.mark.parametrize(
@@ -232,7 +234,7 @@ def test_a_repaired_call_is_whole(stub: Any, registered: dict[str, Any]) -> None
     assert repair.valid
     expected = b'{"_meta":{"progressToken": 1e2},"name":"add","arguments":{"a":1}}'
     assert expected == repair.payload
-    assert ["/arguments/a", "/arguments/z"] == [one.instance_location for one in repair.changes]
+    assert ["/arguments/a", "/arguments/z"] == [entry.instance_location for entry in repair.changes]
 
 
 def test_a_repair_does_not_hide_what_is_wrong_with_the_call(
@@ -245,7 +247,7 @@ def test_a_repair_does_not_hide_what_is_wrong_with_the_call(
 
     assert (False, ["TOOL_NAME_MISMATCH"]) == (
         repair.valid,
-        [one.code for one in repair.violations],
+        [entry.code for entry in repair.violations],
     )
     assert {"name": "sub", "arguments": {"a": 1}} == json.loads(repair.payload)
 
@@ -285,7 +287,7 @@ def test_a_batch_and_a_stream_answer_as_single_calls_do(
     stream = [response.outcome for response in stub.ValidateStream(iter(requests))]
     single = [validate(stub, named("add"), subject) for subject in MANY]
 
-    assert [sorted(each) for each in OUTCOMES] == [sorted(codes(one)) for one in single]
+    assert [sorted(element) for element in OUTCOMES] == [sorted(codes(entry)) for entry in single]
     assert single == [outcome.verdict for outcome in batch.outcomes]
     assert single == [outcome.verdict for outcome in stream]
 
@@ -293,7 +295,7 @@ def test_a_batch_and_a_stream_answer_as_single_calls_do(
 def test_an_unknown_tool_costs_the_other_items_nothing(
     stub: Any, registered: dict[str, Any]
 ) -> None:
-    """And its refusal has the error to give."""
+    """And its error has the error to give."""
     items = [v1.ValidateItem(subject=params(name)) for name in ("nobody", "ping")]
     outcomes = stub.ValidateBatch(v1.ValidateBatchRequest(target=named(), items=items)).outcomes
     metadata = info_of(outcomes[0].error).metadata
@@ -307,8 +309,8 @@ def test_calls_of_some_servers_are_only_reported_on(stub: Any, registered: dict[
     subjects = [params("add", {}), result(), ABSENT]
 
     assert [(False, False)] * 3 == [
-        (one.valid, one.enforced)
-        for one in (validate(stub, named("add", "watched"), subject) for subject in subjects)
+        (entry.valid, entry.enforced)
+        for entry in (validate(stub, named("add", "watched"), subject) for subject in subjects)
     ]
 
 
@@ -328,7 +330,7 @@ def test_formats_are_asserted_if_asked_for(stub: Any) -> None:
 
 
 def test_a_schema_that_is_not_asked_need_not_be_sound(stub: Any) -> None:
-    """What no schema judges is told whatever state the schemas are in."""
+    """What no schema validates is told whatever state the schemas are in."""
     broken = {"name": "t", "inputSchema": {"type": "objekt"}, "outputSchema": {"pattern": "("}}
     malformed = params("t", [1])
 
@@ -336,7 +338,7 @@ def test_a_schema_that_is_not_asked_need_not_be_sound(stub: Any) -> None:
     assert [] == codes(validate(stub, sent(broken), result(isError=True)))
     assert [("", "OUTPUT_MISSING")] == codes(validate(stub, sent(broken), result()))
     for subject in (params("t", {}), result({})):
-        with pytest.raises(grpc.RpcError) as caught:
+        with pytest.raises(grpc.RpcError) as raised:
             validate(stub, sent(broken), subject)
 
-        assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+        assert raised.value.code() is grpc.StatusCode.INVALID_ARGUMENT

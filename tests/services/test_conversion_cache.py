@@ -1,4 +1,4 @@
-"""Forms are made once, at once or by a worker."""
+"""Cache of converted definitions: stored results, errors and offloading."""
 
 import json
 from collections.abc import AsyncIterator
@@ -58,7 +58,9 @@ async def test_forms_are_made_once(converter: Converter, offloaded: OffloadedCon
     again = await converter.convert(conversion_request(no, large))
 
     assert ["large", "broken"] == offloaded.names
-    assert [one.outcome for one in first.tools] == [one.outcome for one in again.tools][::-1]
+    assert [entry.outcome for entry in first.tools] == [entry.outcome for entry in again.tools][
+        ::-1
+    ]
     await converter.convert(conversion_request(large, api=ANTHROPIC))
     await converter.convert(
         conversion_request(large, options=ConversionOptions(assume_closed=True))
@@ -73,9 +75,9 @@ async def test_forms_are_made_once(converter: Converter, offloaded: OffloadedCon
 
 async def test_definitions_of_one_digest_keep_their_own_order(converter: Converter) -> None:
     """Models are shown the order of members, which digests do not tell."""
-    one, other = {"x": {"type": "string"}, "y": {}}, {"y": {}, "x": {"type": "string"}}
+    entry, other = {"x": {"type": "string"}, "y": {}}, {"y": {}, "x": {"type": "string"}}
     orders = []
-    for members in (one, other):
+    for members in (entry, other):
         sent = tool("a") | {"inputSchema": {"type": "object", "properties": members}}
         [found] = converted(await converter.convert(conversion_request(inline(sent))))
         orders.append(list(json.loads(found.json)["function"]["parameters"]["properties"]))

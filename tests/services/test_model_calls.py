@@ -1,4 +1,4 @@
-"""Restoring of calls: which plan, which tool, and what the arguments mean."""
+"""Conversion of models' calls: mappings, tools, arguments and verdicts."""
 
 import json
 from collections.abc import AsyncIterator
@@ -82,7 +82,7 @@ def converter(registry: Registry) -> CallConverter:
     )
 
 
-def asked(
+def request_for(
     arguments: Any,
     *plans: bytes,
     target: Target | None = INLINE,
@@ -93,21 +93,26 @@ def asked(
     return CallToConvert(call(arguments), plans or (plan(),), target, options)
 
 
-def told(done: ConvertedCall) -> list[tuple[str, str]]:
-    return [(one.instance_location, one.code) for one in done.verdict.verdict.violations]
+def reported(outcome: ConvertedCall) -> list[tuple[str, str]]:
+    return [(entry.instance_location, entry.code) for entry in outcome.verdict.verdict.violations]
 
 
-def params(done: ConvertedCall) -> Any:
-    return json.loads(done.params)
+def params(outcome: ConvertedCall) -> Any:
+    return json.loads(outcome.params)
 
 
 async def test_a_call_is_named_as_its_tool_is(converter: CallConverter) -> None:
     """With its arguments as they were, if there is nothing to undo."""
-    done = await converter.convert(asked({"day": "2026-01-01"}))
+    outcome = await converter.convert(request_for({"day": "2026-01-01"}))
 
-    assert ("s", "get.day", "toolu_1", ()) == (done.server, done.tool, done.call_id, done.changes)
-    assert {"name": "get.day", "arguments": {"day": "2026-01-01"}} == params(done)
-    whole = done.verdict
+    assert ("s", "get.day", "toolu_1", ()) == (
+        outcome.server,
+        outcome.tool,
+        outcome.call_id,
+        outcome.changes,
+    )
+    assert {"name": "get.day", "arguments": {"day": "2026-01-01"}} == params(outcome)
+    whole = outcome.verdict
     assert whole.verdict.valid
     assert (DIGEST, digest_of(SCHEMA), True) == (
         whole.definition_digest,
@@ -116,33 +121,37 @@ async def test_a_call_is_named_as_its_tool_is(converter: CallConverter) -> None:
     )
 
 
-async def test_arguments_are_judged_under_the_original(converter: CallConverter) -> None:
+async def test_arguments_are_validated_under_the_original(converter: CallConverter) -> None:
     """By whatever is asked for."""
-    done = await converter.convert(asked({"day": "?"}, assert_formats=True))
+    outcome = await converter.convert(request_for({"day": "?"}, assert_formats=True))
 
-    assert [("/day", "FORMAT")] == told(done)
-    assert {"day": "?"} == params(done)["arguments"]
-    assert "get_day" == done.verdict.tool
+    assert [("/day", "FORMAT")] == reported(outcome)
+    assert {"day": "?"} == params(outcome)["arguments"]
+    assert "get_day" == outcome.verdict.tool
 
 
-async def test_the_plan_that_a_call_means_is_found_among_others(converter: CallConverter) -> None:
+async def test_the_mapping_that_a_call_means_is_found_among_others(
+    converter: CallConverter,
+) -> None:
     """By the name that the model knows."""
     others = [plan(f"other_{count}", tool="x") for count in range(3)]
-    done = await converter.convert(asked({"day": ""}, *others, plan()))
+    outcome = await converter.convert(request_for({"day": ""}, *others, plan()))
 
-    assert "get.day" == done.tool
+    assert "get.day" == outcome.tool
 
 
-async def test_what_a_plan_encodes_is_turned_back(converter: CallConverter) -> None:
+async def test_what_a_mapping_encodes_is_turned_back(converter: CallConverter) -> None:
     """And told, at the places where the model put it."""
     guide = {"nulls": ["count"], "renamed": {"the_day": "day"}}
-    done = await converter.convert(asked({"the_day": "", "count": None}, plan(guide=guide)))
+    outcome = await converter.convert(
+        request_for({"the_day": "", "count": None}, plan(guide=guide))
+    )
 
-    assert {"day": ""} == params(done)["arguments"]
+    assert {"day": ""} == params(outcome)["arguments"]
     assert [("/count", ChangeRule.SYNTHETIC_NULL_REMOVED)] == [
-        (one.pointer, one.rule) for one in done.changes
+        (entry.pointer, entry.rule) for entry in outcome.changes
     ]
-    assert done.verdict.verdict.valid
+    assert outcome.verdict.verdict.valid
 
 
 BOTH = {"any_of": [{"when": {}}, {"when": {}, "as": {"renamed": {"z": "y"}}}]}
@@ -161,22 +170,22 @@ async def test_of_several_readings_the_first_that_is_valid_counts(
     converter: CallConverter, given: Any, converted: Any, valid: bool
 ) -> None:
     """And if none is, the first."""
-    one = plan(guide={"members": {"of": BOTH}})
-    done = await converter.convert(asked({"day": "", "of": given}, one))
+    entry = plan(guide={"members": {"of": BOTH}})
+    outcome = await converter.convert(request_for({"day": "", "of": given}, entry))
 
-    assert (converted, valid) == (params(done)["arguments"]["of"], done.verdict.verdict.valid)
+    assert (converted, valid) == (params(outcome)["arguments"]["of"], outcome.verdict.verdict.valid)
 
 
 async def test_strings_are_decoded_where_the_schema_demands_it(
     converter: CallConverter,
 ) -> None:
     """Whether or not repairs are asked for; other strings stay."""
-    done = await converter.convert(asked({"day": "{}", "places": '["here"]'}))
+    outcome = await converter.convert(request_for({"day": "{}", "places": '["here"]'}))
 
-    assert {"day": "{}", "places": ["here"]} == params(done)["arguments"]
-    assert (True, None) == (done.verdict.verdict.valid, done.verdict.verdict.repair)
+    assert {"day": "{}", "places": ["here"]} == params(outcome)["arguments"]
+    assert (True, None) == (outcome.verdict.verdict.valid, outcome.verdict.verdict.repair)
     assert [("/places", ChangeRule.JSON_STRING_DECODED)] == [
-        (one.pointer, one.rule) for one in done.changes
+        (entry.pointer, entry.rule) for entry in outcome.changes
     ]
 
 
@@ -193,78 +202,82 @@ async def test_other_repairs_are_made_if_they_are_asked_for(
 ) -> None:
     """Together with the decoding of strings."""
     given = {"day": "", "count": "3", "places": "[]"}
-    done = await converter.convert(asked(given, evaluation=evaluation))
+    outcome = await converter.convert(request_for(given, evaluation=evaluation))
 
     assert (valid, converted) == (
-        done.verdict.verdict.valid,
-        json.dumps(params(done)["arguments"]["count"]),
+        outcome.verdict.verdict.valid,
+        json.dumps(params(outcome)["arguments"]["count"]),
     )
-    assert valid is ([] == params(done)["arguments"]["places"])
+    assert valid is ([] == params(outcome)["arguments"]["places"])
 
 
 async def test_a_repair_that_does_not_help_is_not_made(converter: CallConverter) -> None:
     """The arguments are those that the model gave, and so is the verdict."""
-    done = await converter.convert(asked({"places": "[]"}))
+    outcome = await converter.convert(request_for({"places": "[]"}))
 
-    assert {"places": "[]"} == params(done)["arguments"]
-    assert ([("", "REQUIRED"), ("/places", "TYPE")], ()) == (told(done), done.changes)
-    assert done.verdict.verdict.repair is None
+    assert {"places": "[]"} == params(outcome)["arguments"]
+    assert ([("", "REQUIRED"), ("/places", "TYPE")], ()) == (reported(outcome), outcome.changes)
+    assert outcome.verdict.verdict.repair is None
 
 
 @pytest.mark.parametrize("text", [b"{", call([]), call("{}"), b'{"name": 3, "input": {}}'])
 async def test_a_call_that_cannot_be_read_is_an_invalid_verdict(
     converter: CallConverter, text: bytes
 ) -> None:
-    """Of the one plan there is; there are no arguments that anybody could be sent."""
-    done = await converter.convert(CallToConvert(text, (plan(),), INLINE, OPTIONS))
+    """Of the one mapping there is; there are no arguments that anybody could be sent."""
+    outcome = await converter.convert(CallToConvert(text, (plan(),), INLINE, OPTIONS))
 
-    assert ("s", "get.day", b"") == (done.server, done.tool, done.params)
+    assert ("s", "get.day", b"") == (outcome.server, outcome.tool, outcome.params)
     assert (False, DIGEST, "") == (
-        done.verdict.verdict.valid,
-        done.verdict.definition_digest,
-        done.verdict.schema_digest,
+        outcome.verdict.verdict.valid,
+        outcome.verdict.definition_digest,
+        outcome.verdict.schema_digest,
     )
 
 
 async def test_a_call_that_names_no_tool_may_mean_any_of_several(converter: CallConverter) -> None:
     """So the answer names none."""
     several = (plan(), plan("other"))
-    done = await converter.convert(CallToConvert(b"[]", several, INLINE, OPTIONS))
+    outcome = await converter.convert(CallToConvert(b"[]", several, INLINE, OPTIONS))
 
-    assert ("", "", [("", "CALL_NOT_AN_OBJECT")]) == (done.server, done.tool, told(done))
+    assert ("", "", [("", "CALL_NOT_AN_OBJECT")]) == (
+        outcome.server,
+        outcome.tool,
+        reported(outcome),
+    )
 
 
 async def test_what_is_wrong_with_arguments_is_told_the_model_as_if_they_stood_alone(
     converter: CallConverter,
 ) -> None:
     """It did not write what is around them."""
-    done = await converter.convert(asked([]))
-    assert done.verdict.part is not None
+    outcome = await converter.convert(request_for([]))
+    assert outcome.verdict.part is not None
 
     assert (["/input"], [""]) == (
-        [one.instance_location for one in done.verdict.verdict.violations],
-        [one.instance_location for one in done.verdict.part.violations],
+        [entry.instance_location for entry in outcome.verdict.verdict.violations],
+        [entry.instance_location for entry in outcome.verdict.part.violations],
     )
 
 
-async def test_the_registered_definition_is_found_by_the_plan(
+async def test_the_registered_definition_is_found_by_the_mapping(
     registered: Registry, converter: CallConverter
 ) -> None:
     """By its digest alone, if another has its name now."""
-    named = await converter.convert(asked({"day": ""}, target=None))
-    by_digest = await converter.convert(asked({"day": ""}, plan(server="t"), target=None))
+    named = await converter.convert(request_for({"day": ""}, target=None))
+    by_digest = await converter.convert(request_for({"day": ""}, plan(server="t"), target=None))
 
     assert ("s", "t") == (named.server, by_digest.server)
     assert named.verdict == by_digest.verdict
 
 
 async def test_a_server_that_only_reports_does_so_here_too(registered: Registry) -> None:
-    """Its tools are judged, and not enforced."""
+    """Its tools are validated, and not enforced."""
     resolver = resolver_for(registered, LIMITS, frozenset({"s"}))
     converter = CallConverter(resolver, Validator(validate_in_process), registered, LIMITS)
-    done = await converter.convert(asked({}, target=None))
+    outcome = await converter.convert(request_for({}, target=None))
 
-    assert (False, False) == (done.verdict.verdict.valid, done.verdict.enforced)
+    assert (False, False) == (outcome.verdict.verdict.valid, outcome.verdict.enforced)
 
 
 REFUSED: Any = [
@@ -273,49 +286,53 @@ REFUSED: Any = [
         "INVALID_REQUEST",
         id="no plan",
     ),
-    pytest.param(asked({}, b"{"), "INVALID_MAPPING", id="no JSON"),
-    pytest.param(asked({}, plan(), b"{}"), "INVALID_MAPPING", id="one of several is none"),
-    pytest.param(asked({}, plan("other")), "MAPPING_MISMATCH", id="another tool's plan"),
-    pytest.param(asked({}, plan(), plan()), "INVALID_MAPPING", id="two plans of one name"),
+    pytest.param(request_for({}, b"{"), "INVALID_MAPPING", id="no JSON"),
+    pytest.param(request_for({}, plan(), b"{}"), "INVALID_MAPPING", id="one of several is none"),
+    pytest.param(request_for({}, plan("other")), "MAPPING_MISMATCH", id="another tool's plan"),
+    pytest.param(request_for({}, plan(), plan()), "INVALID_MAPPING", id="two plans of one name"),
     pytest.param(
-        asked({}, plan(), plan("other", api=ModelApi.OLLAMA)), "INVALID_REQUEST", id="two APIs"
+        request_for({}, plan(), plan("other", api=ModelApi.OLLAMA)),
+        "INVALID_REQUEST",
+        id="two APIs",
     ),
     pytest.param(
-        asked({}, target=inline({**TOOL, "title": "?"})),
+        request_for({}, target=inline({**TOOL, "title": "?"})),
         "MAPPING_MISMATCH",
         id="another definition",
     ),
-    pytest.param(asked({}, target=SchemaSource(b"{}")), "INVALID_REQUEST", id="a schema"),
-    pytest.param(asked({}, target=RegisteredTool("s", "?")), "UNKNOWN_TOOL", id="unknown tool"),
-    pytest.param(asked({}, target=InlineTool(b"{}")), "INVALID_TOOL", id="no definition"),
-    pytest.param(asked({}, target=None), "UNKNOWN_DEFINITION", id="unknown definition"),
-    pytest.param(asked("x" * (1 << 20)), "LIMIT_EXCEEDED", id="too large"),
+    pytest.param(request_for({}, target=SchemaSource(b"{}")), "INVALID_REQUEST", id="a schema"),
+    pytest.param(
+        request_for({}, target=RegisteredTool("s", "?")), "UNKNOWN_TOOL", id="unknown tool"
+    ),
+    pytest.param(request_for({}, target=InlineTool(b"{}")), "INVALID_TOOL", id="no definition"),
+    pytest.param(request_for({}, target=None), "UNKNOWN_DEFINITION", id="unknown definition"),
+    pytest.param(request_for("x" * (1 << 20)), "LIMIT_EXCEEDED", id="too large"),
 ]
 
 
 @pytest.mark.parametrize(("call_", "expected"), REFUSED)
-async def test_calls_whose_meaning_nobody_can_tell_are_refused(
+async def test_calls_whose_meaning_nobody_can_tell_are_rejected(
     converter: CallConverter, call_: CallToConvert, expected: str
 ) -> None:
     """Each for its reason."""
-    with pytest.raises(RequestError) as caught:
+    with pytest.raises(RequestError) as raised:
         await converter.convert(call_)
 
-    assert expected == caught.value.reason.value
+    assert expected == raised.value.reason.value
 
 
-async def test_a_definition_that_is_not_known_can_be_sent_along(converter: CallConverter) -> None:
-    """Which the refusal says."""
-    with pytest.raises(RequestError, match="send the tool with the call, or register it") as caught:
-        await converter.convert(asked({}, target=None))
+async def test_a_definition_that_is_not_known_can_be_inline(converter: CallConverter) -> None:
+    """Which the error says."""
+    with pytest.raises(RequestError, match="send the tool with the call, or register it") as raised:
+        await converter.convert(request_for({}, target=None))
 
     assert (ErrorReason.UNKNOWN_DEFINITION, {"digest": DIGEST}) == (
-        caught.value.reason,
-        caught.value.metadata,
+        raised.value.reason,
+        raised.value.metadata,
     )
 
 
-async def test_arguments_may_not_take_longer_to_turn_back_than_to_judge(
+async def test_arguments_may_not_need_a_workerer_to_turn_back_than_to_validate(
     registry: Registry,
 ) -> None:
     """Whatever a guide asks for."""
@@ -323,7 +340,7 @@ async def test_arguments_may_not_take_longer_to_turn_back_than_to_judge(
     resolver = resolver_for(registry, limits)
     converter = CallConverter(resolver, Validator(validate_in_process), registry, limits)
     guide = {"members": {"places": {"items": {"json_text": True}}}}
-    with pytest.raises(RequestError) as caught:
-        await converter.convert(asked({"places": ["1"] * 1000}, plan(guide=guide)))
+    with pytest.raises(RequestError) as raised:
+        await converter.convert(request_for({"places": ["1"] * 1000}, plan(guide=guide)))
 
-    assert "steps" == caught.value.metadata["bound"]
+    assert "steps" == raised.value.metadata["bound"]

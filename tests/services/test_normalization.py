@@ -44,7 +44,9 @@ async def normalizer(resolver: TargetResolver) -> Normalizer:
     return Normalizer(resolver, ToolAdapter(resolver, LIMITS), results, LIMITS)
 
 
-def asked(value: Any, target: InlineTool | None, *, hide_values: bool = False) -> ValueToNormalize:
+def request_for(
+    value: Any, target: InlineTool | None, *, hide_values: bool = False
+) -> ValueToNormalize:
     return ValueToNormalize(
         returned=Value(json.dumps(value).encode()),
         target=target,
@@ -55,25 +57,25 @@ def asked(value: Any, target: InlineTool | None, *, hide_values: bool = False) -
 
 
 @pytest.mark.parametrize("length", [10, 100_000])
-async def test_short_and_long_values_are_boxed_alike(normalizer: Normalizer, length: int) -> None:
+async def test_short_and_long_values_are_wrapped_alike(normalizer: Normalizer, length: int) -> None:
     """In the event loop, or beside it."""
     value = ["a" * length]
-    done = await normalizer.normalize(asked(value, tool(LIST)))
+    outcome = await normalizer.normalize(request_for(value, tool(LIST)))
 
-    assert done.verdict.valid
-    assert {"result": value} == json.loads(done.json)["structuredContent"]
+    assert outcome.verdict.valid
+    assert {"result": value} == json.loads(outcome.json)["structuredContent"]
 
 
 async def test_values_are_hidden_where_that_is_asked(normalizer: Normalizer) -> None:
     """From the verdict, and from the result that tells of it."""
-    done = await normalizer.normalize(asked([12345], tool(LIST), hide_values=True))
+    outcome = await normalizer.normalize(request_for([12345], tool(LIST), hide_values=True))
 
-    assert ["TYPE"] == [found.code for found in done.verdict.violations]
-    assert b"12345" not in done.json
+    assert ["TYPE"] == [found.code for found in outcome.verdict.violations]
+    assert b"12345" not in outcome.json
 
 
 @pytest.mark.parametrize("descriptions", ["", "d" * 100_000])
-async def test_a_definition_is_projected_once(resolver: TargetResolver, descriptions: str) -> None:
+async def test_a_definition_is_adapted_once(resolver: TargetResolver, descriptions: str) -> None:
     """And known after that, short or long."""
     adapter = ToolAdapter(resolver, LIMITS)
     target = tool({**LIST, "description": descriptions})

@@ -1,4 +1,4 @@
-"""Results of tools: by the rules, and by the output schema of the tool that gave them."""
+"""Checks of results by the protocol's rules and the tool's output schema."""
 
 import json
 from collections.abc import AsyncIterator
@@ -66,7 +66,7 @@ async def found(
     checked = await checker.check(CheckRequest(result, Context(**context), how), target)
     assert [] == checked.findings.questions
     verdict = checked.findings.verdict()
-    return [(one.instance_location, one.code) for one in verdict.violations]
+    return [(entry.instance_location, entry.code) for entry in verdict.violations]
 
 
 NAMED = RegisteredTool("s", "add")
@@ -129,21 +129,21 @@ async def test_a_result_is_checked_by_rules_and_by_its_tool(
 async def test_the_version_decides(checker: ResultChecker) -> None:
     """What is required, and what is known."""
     result = subject({"sum": 3})
-    got = [
+    results = [
         await found(checker, result, NAMED, ReportLimits(least=Severity.ERROR), version=version)
         for version in ("2025-03-26", "2025-11-25", "2026-07-28")
     ]
 
-    assert [[], [], [("", "REQUIRED")]] == got
+    assert [[], [], [("", "REQUIRED")]] == results
 
 
 async def test_no_more_is_told_than_is_asked_for(checker: ResultChecker) -> None:
     """By number and by severity."""
     result = ToolResult(b'{"content": [], "structuredContent": {"sum": "x"}, "isError": "x"}')
-    one = await found(checker, result, NAMED, ReportLimits(most=1))
+    entry = await found(checker, result, NAMED, ReportLimits(most=1))
     errors = await found(checker, result, NAMED, ReportLimits(least=Severity.ERROR))
 
-    assert [("/isError", "TYPE")] == one
+    assert [("/isError", "TYPE")] == entry
     assert [("/isError", "TYPE"), ("/structuredContent/sum", "TYPE")] == errors
 
 
@@ -163,14 +163,14 @@ async def test_values_can_be_hidden(checker: ResultChecker) -> None:
         pytest.param(inline({"name": "x"}), ErrorReason.INVALID_TOOL, id="a broken tool"),
     ],
 )
-async def test_without_its_tool_a_result_is_refused(
+async def test_without_its_tool_a_result_is_rejected(
     checker: ResultChecker, target: Target, reason: ErrorReason
 ) -> None:
-    """A tool was named, so leaving it out would pass what it refuses."""
-    with pytest.raises(RequestError) as caught:
+    """A tool was named, so leaving it out would pass what it rejects."""
+    with pytest.raises(RequestError) as raised:
         await checker.check(CheckRequest(subject({})), target)
 
-    assert reason is caught.value.reason
+    assert reason is raised.value.reason
 
 
 async def test_offloaded_results_are_counted(checker: ResultChecker) -> None:
@@ -181,7 +181,7 @@ async def test_offloaded_results_are_counted(checker: ResultChecker) -> None:
 
     large = subject({"sum": 1, "note": "n" * 3000})
     await checker.check(CheckRequest(subject({"sum": 1})), NAMED, reject)
-    with pytest.raises(RequestError) as caught:
+    with pytest.raises(RequestError) as raised:
         await checker.check(CheckRequest(large), NAMED, reject)
 
-    assert "no more" == caught.value.message
+    assert "no more" == raised.value.message

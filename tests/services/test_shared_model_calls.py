@@ -1,4 +1,4 @@
-"""The shared cases of restoring: plans that were kept, and the calls that come for them."""
+"""Shared cases of converting models' calls."""
 
 import json
 from collections.abc import AsyncIterator
@@ -30,17 +30,17 @@ async def converter() -> AsyncIterator[CallConverter]:
 
 
 @pytest.mark.parametrize("case", RESTORATIONS)
-async def test_a_call_is_restored_as_the_case_wants(
+async def test_a_call_is_converted_as_the_case_wants(
     case: dict[str, Any], converter: CallConverter
 ) -> None:
     options = ValidationOptions(EvaluationOptions(), DEFAULT_VERSION)
-    asked = CallToConvert(call_of(case), (plan_of(case),), inline(tool_of(case)), options)
+    request_for = CallToConvert(call_of(case), (plan_of(case),), inline(tool_of(case)), options)
     try:
-        got = _told(await converter.convert(asked))
-    except RequestError as refusal:
-        got = {"refusal": refusal.reason.value}
+        results = _told(await converter.convert(request_for))
+    except RequestError as error:
+        results = {"refusal": error.reason.value}
 
-    assert case["want"] == {key: value for key, value in got.items() if key in case["want"]}
+    assert case["want"] == {key: value for key, value in results.items() if key in case["want"]}
 
 
 def _told(converted: ConvertedCall) -> dict[str, Any]:
@@ -49,7 +49,7 @@ def _told(converted: ConvertedCall) -> dict[str, Any]:
         "call_params": json.loads(converted.params) if converted.params else None,
         "call_id": converted.call_id,
         "valid": verdict.valid,
-        "violations": [[each.instance_location, each.code] for each in verdict.violations],
+        "violations": [[element.instance_location, element.code] for element in verdict.violations],
         "tool_error_text": tool_error_text(part or verdict, tool=converted.verdict.tool),
-        "changes": [[each.pointer, each.rule.value] for each in converted.changes],
+        "changes": [[element.pointer, element.rule.value] for element in converted.changes],
     }

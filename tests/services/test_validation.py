@@ -1,4 +1,4 @@
-"""Validation: from a target and a payload to a verdict."""
+"""Resolution of targets and validation of payloads."""
 
 import json
 from collections.abc import AsyncIterator, Callable
@@ -122,7 +122,7 @@ SENT = inline(TOOL, ANSWER)
         ),
     ],
 )
-async def test_every_target_says_what_was_judged_under(
+async def test_every_target_says_what_was_validated_under(
     resolver: TargetResolver,
     target: Target,
     side: Side,
@@ -154,10 +154,10 @@ async def test_tools_of_some_servers_are_only_reported_on(
     targets: list[Target] = [RegisteredTool("watched", "bare"), RegisteredTool("s", "bare")]
     targets.append(DefinitionDigest(digest_of(BARE)))
     found = [
-        await resolver.resolve_schema(one, Side.INPUT, assert_formats=False) for one in targets
+        await resolver.resolve_schema(entry, Side.INPUT, assert_formats=False) for entry in targets
     ]
 
-    assert [False, True, True] == [one.enforced for one in found]
+    assert [False, True, True] == [entry.enforced for entry in found]
 
 
 @pytest.mark.parametrize(
@@ -172,12 +172,12 @@ async def test_tools_of_some_servers_are_only_reported_on(
 )
 async def test_formats_are_asserted_if_asked_for(resolver: TargetResolver, target: Target) -> None:
     """Under every target, and without a trace in the next call."""
-    got = [
+    results = [
         await codes(resolver, target, b'{"day": "x"}', assert_formats=asserted)
         for asserted in (False, True, False)
     ]
 
-    assert [[], ["FORMAT"], []] == got
+    assert [[], ["FORMAT"], []] == results
 
 
 @pytest.mark.parametrize(
@@ -252,23 +252,23 @@ async def test_formats_are_asserted_if_asked_for(resolver: TargetResolver, targe
         ),
     ],
 )
-async def test_what_is_not_there_is_refused_by_name(
+async def test_what_is_not_there_is_rejected_by_name(
     resolver: TargetResolver, target: Target, side: Side, refusal: RequestError
 ) -> None:
     """Before the payload is looked at."""
-    with pytest.raises(RequestError) as caught:
+    with pytest.raises(RequestError) as raised:
         await resolver.resolve_schema(target, side, assert_formats=False)
 
-    assert refusal == caught.value
+    assert refusal == raised.value
 
 
-async def test_long_names_are_cut_in_refusals(resolver: TargetResolver) -> None:
+async def test_long_names_are_cut_in_errors(resolver: TargetResolver) -> None:
     """They travel in trailers, which are bounded."""
-    with pytest.raises(RequestError) as caught:
+    with pytest.raises(RequestError) as raised:
         await codes(resolver, RegisteredTool("x" * 9999, "y" * 9999), b"{}")
 
-    assert {"server": "x" * 128, "tool": "y" * 128} == caught.value.metadata
-    assert len(caught.value.message) < 400
+    assert {"server": "x" * 128, "tool": "y" * 128} == raised.value.metadata
+    assert len(raised.value.message) < 400
 
 
 async def test_what_registration_compiled_serves_validation(
@@ -286,7 +286,7 @@ async def test_what_registration_compiled_serves_validation(
     assert [json.dumps(INPUT, separators=(",", ":")).encode()] == compiler.compiled[len(before) :]
 
 
-async def test_the_registered_definition_of_now_judges(
+async def test_the_registered_definition_of_now_validates(
     resolver: TargetResolver, registry: Registry, compiler: Compiler
 ) -> None:
     """A change of the registry shows in the next call."""
@@ -300,14 +300,14 @@ async def test_the_registered_definition_of_now_judges(
     assert [[], ["MIN_PROPERTIES"]] == valid
 
 
-async def test_a_broken_tool_is_refused_each_time(resolver: TargetResolver) -> None:
-    """With the same refusal, and without holding on to it."""
-    got = []
+async def test_a_broken_tool_is_rejected_each_time(resolver: TargetResolver) -> None:
+    """With the same error, and without holding on to it."""
+    results = []
     for _ in range(3):
-        with pytest.raises(RequestError) as caught:
+        with pytest.raises(RequestError) as raised:
             await codes(resolver, inline({"name": "x"}), b"{}")
-        got.append(caught.value)
+        results.append(raised.value)
 
-    assert [got[0]] * 3 == got
-    assert ErrorReason.INVALID_TOOL is got[0].reason
-    assert 3 == len({id(one) for one in got})
+    assert [results[0]] * 3 == results
+    assert ErrorReason.INVALID_TOOL is results[0].reason
+    assert 3 == len({id(entry) for entry in results})

@@ -1,4 +1,4 @@
-"""What answers to calls look like in each API, but for what they say."""
+"""Messages with tool results, in the format of each API."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""Calls and results of tools, as requests to judge them."""
+"""Validation requests for whole calls and results of tools."""
 
 import json
 from typing import Any

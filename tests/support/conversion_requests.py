@@ -1,4 +1,4 @@
-"""Requests of ConversionService, and what refuses them."""
+"""Requests to ConversionService, and their errors."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""Schemas as parts and back, for tests of conversion."""
+"""Schemas read into parts and written back."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Calls that models make, in the forms of several APIs, and how they are read."""
+"""Models' calls in the formats of several APIs."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""A real server in a process of its own, for tests."""
+"""A real server in a process of its own."""
 
 import json
 import os

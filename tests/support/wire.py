@@ -1,4 +1,4 @@
-"""Reading what a server sends beside its messages."""
+"""Error details of failed calls."""
 
 from typing import Any
 
