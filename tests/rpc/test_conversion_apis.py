@@ -12,9 +12,9 @@ from sidecheck.v1.conversion_service_pb2_grpc import ConversionServiceStub
 from support.conversion_requests import (
     ARGUMENTS,
     RESULT,
+    call_request,
     converted,
     target,
-    to_restore,
 )
 from support.running import RunningServer
 
@@ -128,7 +128,7 @@ def test_a_tool_goes_to_each_api_and_its_call_and_result_come_back(
 
     assert {"path", "lines"} == schema["properties"].keys()
     assert (name, False) == (tool.name, tool.strict)
-    back = stub.ConvertToolCall(to_restore(call(name, ARGUMENTS), tool.mapping))
+    back = stub.ConvertToolCall(call_request(call(name, ARGUMENTS), tool.mapping))
     assert back.verdict.valid
     assert ("read.file", "call_1") == (back.tool, back.call_id)
     assert {"name": "read.file", "arguments": ARGUMENTS} == json.loads(back.call_params)
@@ -145,7 +145,7 @@ def test_a_call_with_wrong_arguments_is_told_the_model(
 ) -> None:
     """By the name that it knows, and as the API tells a failure."""
     tool = converted(stub, api=api)
-    back = stub.ConvertToolCall(to_restore(call(name, {"path": ""}), tool.mapping))
+    back = stub.ConvertToolCall(call_request(call(name, {"path": ""}), tool.mapping))
     failure = protocol_service_pb2.ToolResult(json=back.verdict.call_tool_result)
     reported = stub.ConvertToolResult(
         v1.ConvertToolResultRequest(api=api, result=failure, call_id="call_1", name=name)

@@ -12,12 +12,12 @@ from sidecheck.v1.conversion_service_pb2_grpc import ConversionServiceStub
 from support.conversion_requests import (
     RESULT,
     TOOL,
+    call_request,
     converted,
-    refused,
+    rejection_of,
     target,
-    to_convert,
-    to_restore,
     tool_use,
+    tools_request,
 )
 from support.running import RunningServer
 from support.wire import info_of
@@ -36,9 +36,9 @@ def stub(shared_server: RunningServer) -> Iterator[Any]:
 )
 def test_a_call_beyond_the_limits_of_payloads_is_rejected(stub: Any, call: Any, bound: str) -> None:
     """As a payload is."""
-    request = to_restore(call, converted(stub).mapping)
+    request = call_request(call, converted(stub).mapping)
 
-    assert ("LIMIT_EXCEEDED", bound) == refused(stub.ConvertToolCall, request)
+    assert ("LIMIT_EXCEEDED", bound) == rejection_of(stub.ConvertToolCall, request)
 
 
 def with_api(**more: Any) -> Any:
@@ -75,13 +75,13 @@ def test_tools_that_nobody_could_convert_are_rejected(
     stub: Any, request_: Any, expected: tuple[str, str]
 ) -> None:
     """With the field that is wrong."""
-    assert expected == refused(stub.ConvertTools, request_)
+    assert expected == rejection_of(stub.ConvertTools, request_)
 
 
 def test_ten_thousand_tools_are_converted(stub: Any) -> None:
     """As many as a request may have, each with its own name."""
     tools = [{"name": f"t.{count % 9_999}", "inputSchema": {}} for count in range(10_000)]
-    response = stub.ConvertTools(to_convert(*tools))
+    response = stub.ConvertTools(tools_request(*tools))
     names = {entry.converted.name for entry in response.conversions}
 
     assert ("INVALID_REQUEST", "tools") == (
@@ -109,7 +109,7 @@ DEEP = b'{"sidecheck_plan": 1, "guide": ' + b'{"items":' * 5_000
 )
 def test_mappings_that_are_none_are_rejected(stub: Any, plans: list[bytes], expected: str) -> None:
     """They come from outside."""
-    assert expected == refused(stub.ConvertToolCall, to_restore(tool_use(), *plans))[0]
+    assert expected == rejection_of(stub.ConvertToolCall, call_request(tool_use(), *plans))[0]
 
 
 def test_a_mapping_that_belongs_to_something_else_is_rejected(stub: Any) -> None:
@@ -117,19 +117,22 @@ def test_a_mapping_that_belongs_to_something_else_is_rejected(stub: Any) -> None
     plan = converted(stub).mapping
     other = target({**TOOL, "title": "?"})
 
-    assert "MAPPING_MISMATCH" == refused(stub.ConvertToolCall, to_restore(tool_use("x"), plan))[0]
     assert (
         "MAPPING_MISMATCH"
-        == refused(stub.ConvertToolCall, to_restore(tool_use(), plan, tool=other))[0]
+        == rejection_of(stub.ConvertToolCall, call_request(tool_use("x"), plan))[0]
+    )
+    assert (
+        "MAPPING_MISMATCH"
+        == rejection_of(stub.ConvertToolCall, call_request(tool_use(), plan, tool=other))[0]
     )
 
 
 def test_options_that_do_not_exist_are_rejected(stub: Any) -> None:
     """Those of validation are the same here."""
     options = options_pb2.ValidationOptions(coercion=9)  # type: ignore[arg-type]
-    request = to_restore(tool_use(), converted(stub).mapping, options=options)
+    request = call_request(tool_use(), converted(stub).mapping, options=options)
 
-    assert ("INVALID_REQUEST", "coercion") == refused(stub.ConvertToolCall, request)
+    assert ("INVALID_REQUEST", "coercion") == rejection_of(stub.ConvertToolCall, request)
 
 
 RESULTS: Any = [
@@ -157,4 +160,4 @@ def test_results_that_cannot_be_told_are_rejected(
         **more,
     }
 
-    assert expected == refused(stub.ConvertToolResult, v1.ConvertToolResultRequest(**fields))
+    assert expected == rejection_of(stub.ConvertToolResult, v1.ConvertToolResultRequest(**fields))

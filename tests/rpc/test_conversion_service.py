@@ -16,12 +16,12 @@ from sidecheck.v1.conversion_service_pb2_grpc import ConversionServiceStub
 from sidecheck.v1.registry_service_pb2_grpc import RegistryServiceStub
 from support.conversion_requests import (
     TOOL,
+    call_request,
     converted,
-    refused,
+    rejection_of,
     target,
-    to_convert,
-    to_restore,
     tool_use,
+    tools_request,
 )
 from support.running import RunningServer
 from support.wire import info_of
@@ -63,7 +63,7 @@ def test_options_are_heeded(stub: Any) -> None:
         server_prefix=v1.SERVER_PREFIX_ALWAYS,
         description_length=5,
     )
-    request = to_convert(options=options)
+    request = tools_request(options=options)
     request.tools.add(tool=target(), server="files")
     [entry] = stub.ConvertTools(request).conversions
 
@@ -78,7 +78,7 @@ def test_options_are_heeded(stub: Any) -> None:
 
 def test_one_tool_that_cannot_be_converted_does_not_affect_the_others(stub: Any) -> None:
     """It has a status of its own."""
-    request = to_convert(b"{", TOOL)
+    request = tools_request(b"{", TOOL)
     request.tools.add()
     bad, good, none = stub.ConvertTools(request).conversions
 
@@ -99,7 +99,7 @@ def test_registered_tools_are_converted_and_called_by_name(server: RunningServer
         registry.RegisterTools(register)
         request = v1.ConvertToolsRequest(api=v1.MODEL_API_ANTHROPIC, servers=["files"])
         [entry] = stub.ConvertTools(request).conversions
-        call = to_restore(tool_use(), entry.converted.mapping)
+        call = call_request(tool_use(), entry.converted.mapping)
         call.ClearField("tool")
         back = stub.ConvertToolCall(call)
 
@@ -107,15 +107,15 @@ def test_registered_tools_are_converted_and_called_by_name(server: RunningServer
         assert ("files", "read.file", "read_file", True) == reported
         named = registry_service_pb2.DeleteToolsRequest(server="files", names=["read.file"])
         registry.DeleteTools(named)
-        assert "UNKNOWN_DEFINITION" == refused(stub.ConvertToolCall, call)[0]
-        assert ("INVALID_REQUEST", "servers") == refused(stub.ConvertTools, request)
+        assert "UNKNOWN_DEFINITION" == rejection_of(stub.ConvertToolCall, call)[0]
+        assert ("INVALID_REQUEST", "servers") == rejection_of(stub.ConvertTools, request)
 
 
 def test_strings_that_hold_json_are_decoded_and_told(stub: Any) -> None:
     """Where the schema demands an array."""
     twice = {"path": "[1]", "lines": "[1, 2]"}
     plan = converted(stub).mapping
-    back = stub.ConvertToolCall(to_restore(tool_use(arguments=twice), plan))
+    back = stub.ConvertToolCall(call_request(tool_use(arguments=twice), plan))
 
     assert {"path": "[1]", "lines": [1, 2]} == json.loads(back.call_params)["arguments"]
     assert [("/lines", "JSON_STRING_DECODED")] == [
@@ -137,7 +137,7 @@ def test_a_call_that_cannot_be_read_is_an_answer(
     stub: Any, call: Any, expected: tuple[str, str]
 ) -> None:
     """An invalid verdict, with what to tell the model."""
-    back = stub.ConvertToolCall(to_restore(call, converted(stub).mapping))
+    back = stub.ConvertToolCall(call_request(call, converted(stub).mapping))
 
     assert [expected] == [
         (entry.instance_location, entry.code) for entry in back.verdict.violations
@@ -169,17 +169,17 @@ def test_the_log_has_counts_and_codes_and_no_values(server: RunningServer) -> No
         stub = ConversionServiceStub(channel)
         plan = converted(stub, tool).mapping
         call = tool_use(SECRET, {SECRET: SECRET})
-        stub.ConvertToolCall(to_restore(call, plan, tool=target(tool)))
-        stub.ConvertToolCall(to_restore(tool_use(SECRET, SECRET), plan, tool=target(tool)))
-        refused(stub.ConvertToolCall, to_restore(tool_use("x" + SECRET), plan))
-        refused(stub.ConvertToolCall, to_restore(call, plan[:-1], tool=target(tool)))
+        stub.ConvertToolCall(call_request(call, plan, tool=target(tool)))
+        stub.ConvertToolCall(call_request(tool_use(SECRET, SECRET), plan, tool=target(tool)))
+        rejection_of(stub.ConvertToolCall, call_request(tool_use("x" + SECRET), plan))
+        rejection_of(stub.ConvertToolCall, call_request(call, plan[:-1], tool=target(tool)))
         sent = protocol_service_pb2.ToolResult(json=json.dumps({SECRET: SECRET}).encode())
         stub.ConvertToolResult(
             v1.ConvertToolResultRequest(
                 api=v1.MODEL_API_ANTHROPIC, result=sent, call_id=SECRET, name=SECRET
             )
         )
-        stub.ConvertTools(to_convert(SECRET.encode()))
+        stub.ConvertTools(tools_request(SECRET.encode()))
     text = server.log_text()
     reported = [event for event in server.events if event["event"].startswith("rpc.")]
 

@@ -20,7 +20,7 @@ from sidecheck_server.rpc.mapping.inference import inferred_to_proto
 from support.inference_sources import SOURCES
 from support.running import RunningServer
 from support.shared_material import REPOSITORY
-from support.wire import refusal_of
+from support.wire import error_info_of
 
 SECRET = "hunter2"
 CASES = [
@@ -248,7 +248,7 @@ def test_what_cannot_be_done_is_rejected(expected: Any, request_: Any, stub: Any
     """With the bound or the field."""
     with pytest.raises(grpc.RpcError) as error:
         stub.InferTools(request_)
-    request_error = refusal_of(error.value)
+    request_error = error_info_of(error.value)
 
     assert expected == (request_error.reason, dict(request_error.metadata))
 
@@ -269,7 +269,7 @@ def test_what_takes_too_long_is_rejected(tmp_path: Path) -> None:
             after = stub.InferTools(request_for("def f(): ..."))
     finally:
         running.close()
-    request_error = refusal_of(error.value)
+    request_error = error_info_of(error.value)
 
     assert ("LIMIT_EXCEEDED", {"bound": "compile_seconds", "limit": "1"}) == (
         request_error.reason,
@@ -300,7 +300,7 @@ def test_it_can_be_switched_off(
             status = health.Check(health_pb2.HealthCheckRequest(service=name)).status
     finally:
         running.close()
-    request_error = refusal_of(error.value)
+    request_error = error_info_of(error.value)
 
     assert (grpc.StatusCode.FAILED_PRECONDITION, "FEATURE_DISABLED", {"setting": "inference"}) == (
         error.value.code(),

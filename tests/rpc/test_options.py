@@ -12,7 +12,7 @@ from sidecheck.v1.options_pb2 import ValidationOptions
 from sidecheck.v1.registry_service_pb2_grpc import RegistryServiceStub
 from sidecheck.v1.validation_service_pb2_grpc import ValidationServiceStub
 from support.running import RunningServer
-from support.wire import refusal_of
+from support.wire import error_info_of
 
 TOOL = {"name": "add", "inputSchema": {"type": "object", "required": ["n"]}}
 SCHEMA: Any = {
@@ -185,7 +185,7 @@ def test_a_tool_that_is_not_known_may_be_skipped(stub: Any) -> None:
         results.enforced,
         [found.code for found in results.violations],
     )
-    assert "UNKNOWN_TOOL" == refusal_of(raised.value).reason
+    assert "UNKNOWN_TOOL" == error_info_of(raised.value).reason
 
 
 @pytest.mark.parametrize(("server", "enforced"), [("watched", False), ("other", True)])
@@ -204,7 +204,7 @@ def test_a_tool_that_changed_is_told_in_the_same_call(stub: Any) -> None:
     now = verdict(stub, named("other"), {"n": 1}).definition_digest
     with pytest.raises(grpc.RpcError) as raised:
         verdict(stub, named("other", definition_digest="sha256:00"), {"n": 1})
-    error = refusal_of(raised.value)
+    error = error_info_of(raised.value)
 
     assert verdict(stub, named("other", definition_digest=now), {"n": 1}).valid
     assert ("DEFINITION_MISMATCH", {"pinned": "sha256:00", "registered": now}) == (

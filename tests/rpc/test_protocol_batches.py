@@ -10,7 +10,7 @@ from sidecheck.v1 import protocol_service_pb2 as v1
 from sidecheck.v1 import target_pb2, verdict_pb2
 from sidecheck.v1.protocol_service_pb2_grpc import ProtocolServiceStub
 from support.running import RunningServer
-from support.wire import info_of, refusal_of
+from support.wire import error_info_of, info_of
 
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 
@@ -72,7 +72,7 @@ def test_hostile_texts_get_a_verdict_or_an_error(stub: Any, payload: bytes, code
             ).result
             alone.append(codes(answer.verdict))
         except grpc.RpcError as error:
-            alone.append([refusal_of(error).reason])
+            alone.append([error_info_of(error).reason])
     assert [[code]] * len(alone) == alone
 
 
@@ -161,5 +161,5 @@ def test_only_so_many_are_checked_concurrently(stub: Any, method: str, fields: A
     with pytest.raises(grpc.RpcError) as raised:
         getattr(stub, method)(getattr(v1, f"{method}Request")(**fields))
 
-    info = refusal_of(raised.value)
+    info = error_info_of(raised.value)
     assert ("LIMIT_EXCEEDED", "batch_items") == (info.reason, info.metadata["bound"])

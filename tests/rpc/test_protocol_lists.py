@@ -11,7 +11,7 @@ from sidecheck.v1 import target_pb2, verdict_pb2
 from sidecheck.v1.protocol_service_pb2_grpc import ProtocolServiceStub
 from sidecheck_server.core.mcp.rules.catalogue import CATALOGUE
 from support.running import RunningServer
-from support.wire import refusal_of
+from support.wire import error_info_of
 
 
 @pytest.fixture(scope="module")
@@ -144,7 +144,7 @@ def test_tools_come_in_one_way(stub: Any, request_: Any) -> None:
     with pytest.raises(grpc.RpcError) as raised:
         stub.CheckTools(request_)
 
-    assert "INVALID_REQUEST" == refusal_of(raised.value).reason
+    assert "INVALID_REQUEST" == error_info_of(raised.value).reason
 
 
 HOSTILE = [
@@ -167,7 +167,7 @@ def test_hostile_tools_get_a_verdict_or_an_error(stub: Any, text: bytes) -> None
         try:
             response = stub.CheckTools(request)
         except grpc.RpcError as error:
-            seen.append(refusal_of(error).reason)
+            seen.append(error_info_of(error).reason)
         else:
             verdicts = [
                 response.tools_list_verdict,
@@ -233,4 +233,4 @@ def test_what_is_no_page_is_rejected(stub: Any) -> None:
     for request, reason in requests:
         with pytest.raises(grpc.RpcError) as raised:
             stub.ListRules(request)
-        assert reason == refusal_of(raised.value).reason
+        assert reason == error_info_of(raised.value).reason

@@ -10,7 +10,7 @@ from sidecheck.v1 import protocol_service_pb2 as v1
 from sidecheck.v1 import target_pb2, verdict_pb2
 from sidecheck.v1.protocol_service_pb2_grpc import ProtocolServiceStub
 from support.running import RunningServer
-from support.wire import refusal_of
+from support.wire import error_info_of
 
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 BAD_CALL = {"jsonrpc": "2.0", "id": "a", "method": "tools/call", "params": {"name": 3}}
@@ -85,7 +85,7 @@ def test_a_request_without_a_subject_is_rejected(stub: Any, method: str, fields:
     with pytest.raises(grpc.RpcError) as raised:
         getattr(stub, method)(request_of(method))
 
-    info = refusal_of(raised.value)
+    info = error_info_of(raised.value)
     assert ("INVALID_REQUEST", [info.metadata["field"]]) == (info.reason, list(fields))
 
 
@@ -143,7 +143,7 @@ def test_terms_that_do_not_hold_are_rejected(
     with pytest.raises(grpc.RpcError) as raised:
         getattr(stub, method)(request_of(method, **fields, **terms))
 
-    info = refusal_of(raised.value)
+    info = error_info_of(raised.value)
     assert expected == (info.reason, info.metadata.get("field"))
 
 
@@ -157,7 +157,7 @@ def test_enum_values_that_do_not_exist_are_rejected(stub: Any) -> None:
     for method, request in (("CheckMessage", sent), ("CheckToolResult", values)):
         with pytest.raises(grpc.RpcError) as raised:
             getattr(stub, method)(request)
-        fields.append(refusal_of(raised.value).metadata["field"])
+        fields.append(error_info_of(raised.value).metadata["field"])
 
     assert ["sender", "profile"] == fields
 
@@ -269,7 +269,7 @@ def test_the_tool_that_gave_a_result_validates_its_content(stub: Any) -> None:
     named = target_pb2.Target(registered_tool=target_pb2.RegisteredTool(server="x", name="y"))
     with pytest.raises(grpc.RpcError) as raised:
         stub.CheckToolResult(request_for(named))
-    assert "UNKNOWN_TOOL" == refusal_of(raised.value).reason
+    assert "UNKNOWN_TOOL" == error_info_of(raised.value).reason
 
 
 def test_the_text_contract_is_a_profile(stub: Any) -> None:

@@ -10,7 +10,7 @@ from sidecheck.v1 import registry_service_pb2 as wire_tools
 from sidecheck.v1 import target_pb2
 from sidecheck.v1.registry_service_pb2_grpc import RegistryServiceStub
 from support.running import RunningServer
-from support.wire import refusal_of
+from support.wire import error_info_of
 
 Action = wire_tools.RegistrationOutcome.Action
 
@@ -189,7 +189,7 @@ def test_a_bad_page_is_rejected(stub: Any, request_: Any) -> None:
     with pytest.raises(grpc.RpcError) as raised:
         stub.ListTools(request_)
 
-    assert "INVALID_REQUEST" == refusal_of(raised.value).reason
+    assert "INVALID_REQUEST" == error_info_of(raised.value).reason
 
 
 def test_a_token_of_another_list_is_rejected(stub: Any) -> None:
@@ -199,7 +199,7 @@ def test_a_token_of_another_list_is_rejected(stub: Any) -> None:
     with pytest.raises(grpc.RpcError) as raised:
         stub.ListTools(wire_tools.ListToolsRequest(server="s", page_token=token))
 
-    assert "page_token" == refusal_of(raised.value).metadata["field"]
+    assert "page_token" == error_info_of(raised.value).metadata["field"]
 
 
 def test_deleting_says_what_was_there(stub: Any) -> None:
@@ -219,7 +219,7 @@ def test_deleting_needs_names_or_all(stub: Any, more: dict[str, Any]) -> None:
     with pytest.raises(grpc.RpcError) as raised:
         stub.DeleteTools(wire_tools.DeleteToolsRequest(server="s", **more))
 
-    assert "INVALID_REQUEST" == refusal_of(raised.value).reason
+    assert "INVALID_REQUEST" == error_info_of(raised.value).reason
 
 
 def test_a_server_needs_a_name(stub: Any) -> None:
@@ -227,7 +227,7 @@ def test_a_server_needs_a_name(stub: Any) -> None:
     with pytest.raises(grpc.RpcError) as raised:
         register(stub, tool("a"), server="")
 
-    assert "server" == refusal_of(raised.value).metadata["field"]
+    assert "server" == error_info_of(raised.value).metadata["field"]
 
 
 def test_documents_are_a_part_of_the_definition(stub: Any) -> None:
@@ -275,4 +275,4 @@ def test_an_unknown_version_is_rejected(stub: Any) -> None:
     with pytest.raises(grpc.RpcError) as raised:
         register(stub, tool("a"), protocol_version="2025-11-26")
 
-    assert "UNKNOWN_PROTOCOL_VERSION" == refusal_of(raised.value).reason
+    assert "UNKNOWN_PROTOCOL_VERSION" == error_info_of(raised.value).reason

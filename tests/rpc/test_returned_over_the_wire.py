@@ -15,7 +15,7 @@ from sidecheck.v1.protocol_service_pb2_grpc import ProtocolServiceStub
 from sidecheck.v1.registry_service_pb2_grpc import RegistryServiceStub
 from support.result_cases import PROJECTION, RESULTS, text_of
 from support.running import RunningServer
-from support.wire import refusal_of
+from support.wire import error_info_of
 
 PROFILES = {
     "specification": protocol_pb.RESULT_PROFILE_SPECIFICATION,
@@ -198,4 +198,4 @@ def test_what_cannot_be_done_is_rejected(reason: str, request_: Any, channel: gr
     with pytest.raises(grpc.RpcError) as error:
         call(request_)
 
-    assert reason == refusal_of(error.value).reason
+    assert reason == error_info_of(error.value).reason

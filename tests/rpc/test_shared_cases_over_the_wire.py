@@ -10,7 +10,7 @@ from sidecheck.v1 import options_pb2, target_pb2, validation_service_pb2, verdic
 from sidecheck.v1.validation_service_pb2_grpc import ValidationServiceStub
 from support.running import RunningServer
 from support.shared_cases import CALLS, VALIDATE, matches
-from support.wire import refusal_of
+from support.wire import error_info_of
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +27,7 @@ def test_a_server_answers_as_the_case_wants(
     try:
         response = stub.Validate(_request(case), timeout=10)
     except grpc.RpcError as error:
-        results: dict[str, Any] = {"refusal": refusal_of(error).reason}
+        results: dict[str, Any] = {"refusal": error_info_of(error).reason}
     else:
         results = _verdict(response.verdict)
 

@@ -18,7 +18,7 @@ from support.shared_conversions import (
     schema_in,
     tool_of,
 )
-from support.wire import info_of, refusal_of
+from support.wire import error_info_of, info_of
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,7 @@ def test_a_server_restores_as_the_case_wants(case: dict[str, Any], stub: Any) ->
     try:
         results = _restored(stub.ConvertToolCall(request, timeout=10))
     except grpc.RpcError as error:
-        results = {"refusal": refusal_of(error).reason}
+        results = {"refusal": error_info_of(error).reason}
 
     assert case["want"] == {key: value for key, value in results.items() if key in case["want"]}
 

@@ -11,9 +11,18 @@ from sidecheck.v1 import target_pb2
 from sidecheck.v1 import validation_service_pb2 as v1
 from sidecheck.v1.options_pb2 import ValidationOptions
 from sidecheck.v1.validation_service_pb2_grpc import ValidationServiceStub
-from support.calling import ADD, PING, codes, named, params, result, sent, validate
+from support.calling import (
+    ADD,
+    PING,
+    codes,
+    inline_target,
+    params,
+    registered_target,
+    result,
+    validate,
+)
 from support.running import RunningServer
-from support.wire import info_of, refusal_of
+from support.wire import error_info_of, info_of
 
 LARGE = {"note": "n" * (1 << 20)}
 
@@ -29,11 +38,11 @@ def test_what_needs_a_worker_is_validated_by_workers(stub: Any) -> None:
     """The same, whether the payload is small or large."""
     note = "n" * 500_000
     results = [
-        validate(stub, sent(ADD), params("add", {"a": 1, "note": note})),
-        validate(stub, sent(ADD), params("add", {"a": "x", "note": note})),
-        validate(stub, sent(ADD), result({"sum": 1, "note": note[:200_000]})),
-        validate(stub, sent(ADD), result({"sum": "x", "note": note[:200_000]})),
-        validate(stub, sent(ADD), result({"sum": 1}, _meta={"note": note})),
+        validate(stub, inline_target(ADD), params("add", {"a": 1, "note": note})),
+        validate(stub, inline_target(ADD), params("add", {"a": "x", "note": note})),
+        validate(stub, inline_target(ADD), result({"sum": 1, "note": note[:200_000]})),
+        validate(stub, inline_target(ADD), result({"sum": "x", "note": note[:200_000]})),
+        validate(stub, inline_target(ADD), result({"sum": 1}, _meta={"note": note})),
     ]
 
     assert [
@@ -48,9 +57,9 @@ def test_what_needs_a_worker_is_validated_by_workers(stub: Any) -> None:
 @pytest.mark.parametrize(
     ("target", "subject"),
     [
-        pytest.param(named(), params("add", LARGE), id="params that name the tool"),
-        pytest.param(sent(ADD), params("add", LARGE), id="params"),
-        pytest.param(sent(ADD), result(LARGE), id="result"),
+        pytest.param(registered_target(), params("add", LARGE), id="params that name the tool"),
+        pytest.param(inline_target(ADD), params("add", LARGE), id="params"),
+        pytest.param(inline_target(ADD), result(LARGE), id="result"),
     ],
 )
 def test_what_is_too_large_is_rejected(
@@ -60,7 +69,7 @@ def test_what_is_too_large_is_rejected(
     with pytest.raises(grpc.RpcError) as raised:
         validate(stub, target, subject)
 
-    assert "payload_bytes" == refusal_of(raised.value).metadata["bound"]
+    assert "payload_bytes" == error_info_of(raised.value).metadata["bound"]
 
 
 @pytest.mark.parametrize(
@@ -73,11 +82,11 @@ def test_what_is_too_large_is_rejected(
 def test_what_nests_too_deep_is_rejected(stub: Any, text: bytes) -> None:
     """As arguments alone would be."""
     text = b'{"name": "add", "arguments": ' + text
-    for target in (named(), sent(ADD)):
+    for target in (registered_target(), inline_target(ADD)):
         with pytest.raises(grpc.RpcError) as raised:
             validate(stub, target, target_pb2.Subject(call_params=text))
 
-        assert "LIMIT_EXCEEDED" == refusal_of(raised.value).reason
+        assert "LIMIT_EXCEEDED" == error_info_of(raised.value).reason
 
 
 @pytest.mark.parametrize(
@@ -94,7 +103,7 @@ def test_few_items_of_a_batch_may_need_a_worker(
     running = RunningServer(
         tmp_path, SIDECHECK_LIMITS__OFFLOADED_ITEMS="3", SIDECHECK_LIMITS__INLINE_BYTES="1000"
     )
-    target = sent(PING)
+    target = inline_target(PING)
     try:
         with grpc.insecure_channel(running.address) as channel:
             stub: Any = ValidationServiceStub(channel)
@@ -114,7 +123,7 @@ def test_the_replies_of_a_batch_are_bounded(stub: Any) -> None:
     call = {"name": "add", "arguments": {"n" * 250: 1}}
     item = v1.ValidateItem(subject=target_pb2.Subject(call_params=json.dumps(call).encode()))
     request = v1.ValidateBatchRequest(
-        target=sent(ADD),
+        target=inline_target(ADD),
         items=[item] * 10_000,
         options=ValidationOptions(protocol_version="2025-06-18"),
     )

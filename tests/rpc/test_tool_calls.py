@@ -10,9 +10,18 @@ from sidecheck.v1 import registry_service_pb2, target_pb2
 from sidecheck.v1 import validation_service_pb2 as v1
 from sidecheck.v1.registry_service_pb2_grpc import RegistryServiceStub
 from sidecheck.v1.validation_service_pb2_grpc import ValidationServiceStub
-from support.calling import ADD, PING, codes, named, params, result, sent, validate
+from support.calling import (
+    ADD,
+    PING,
+    codes,
+    inline_target,
+    params,
+    registered_target,
+    result,
+    validate,
+)
 from support.running import RunningServer
-from support.wire import info_of, refusal_of
+from support.wire import error_info_of, info_of
 
 ABSENT = target_pb2.Subject(absent_structured_content=target_pb2.AbsentContent())
 
@@ -54,12 +63,12 @@ def test_a_verdict_names_the_tool_and_the_schema_that_validated(
     """No schema where none validated: in a result that is an error, or whose tool has none."""
     add, ping = registered["add"], registered["ping"]
     results = [
-        validate(stub, named(), params("add", {"a": 1})),
-        validate(stub, named("add"), result({"sum": 3})),
-        validate(stub, named("add"), result(isError=True)),
-        validate(stub, named("ping"), result()),
-        validate(stub, named("ping"), ABSENT),
-        validate(stub, named("add"), ABSENT),
+        validate(stub, registered_target(), params("add", {"a": 1})),
+        validate(stub, registered_target("add"), result({"sum": 3})),
+        validate(stub, registered_target("add"), result(isError=True)),
+        validate(stub, registered_target("ping"), result()),
+        validate(stub, registered_target("ping"), ABSENT),
+        validate(stub, registered_target("add"), ABSENT),
     ]
 
     assert [
@@ -79,12 +88,12 @@ def test_every_way_to_name_a_tool_gives_the_same_verdict(
     """By the name in the params, by name, pinned, by digest, and inline."""
     digest = registered["add"].definition_digest
     targets = [
-        named(),
-        named("add"),
-        named("add", definition_digest=digest),
-        named(definition_digest=digest),
+        registered_target(),
+        registered_target("add"),
+        registered_target("add", definition_digest=digest),
+        registered_target(definition_digest=digest),
         target_pb2.Target(definition_digest=digest),
-        sent(ADD),
+        inline_target(ADD),
     ]
     results = [validate(stub, target, params("add", {"a": "x"})) for target in targets]
 
@@ -101,7 +110,9 @@ def test_the_name_in_the_params_decides_each_time(stub: Any, registered: dict[st
         params("ping", {"a": 1}),
     ]
 
-    assert [False, True, True, True] == [validate(stub, named(), entry).valid for entry in calls]
+    assert [False, True, True, True] == [
+        validate(stub, registered_target(), entry).valid for entry in calls
+    ]
 
 
 @pytest.mark.parametrize(
@@ -118,7 +129,7 @@ def test_params_that_name_no_tool_are_a_fault_of_the_protocol(
     stub: Any, registered: dict[str, Any], subject: target_pb2.Subject, code: int
 ) -> None:
     """A verdict, not an error, though no tool can be looked up."""
-    verdict = validate(stub, named(), subject)
+    verdict = validate(stub, registered_target(), subject)
 
     assert (False, "", b"", "") == (
         verdict.valid,
@@ -132,9 +143,11 @@ def test_params_that_name_no_tool_are_a_fault_of_the_protocol(
 @pytest.mark.parametrize(
     ("target", "subject"),
     [
-        pytest.param(named("nobody"), params("nobody", {}), id="named by the target"),
-        pytest.param(named(), params("nobody", {}), id="named by the params"),
-        pytest.param(named("nobody"), target_pb2.Subject(arguments=b"{}"), id="arguments"),
+        pytest.param(registered_target("nobody"), params("nobody", {}), id="named by the target"),
+        pytest.param(registered_target(), params("nobody", {}), id="named by the params"),
+        pytest.param(
+            registered_target("nobody"), target_pb2.Subject(arguments=b"{}"), id="arguments"
+        ),
     ],
 )
 def test_an_unknown_tool_is_not_an_invalid_input(
@@ -143,7 +156,7 @@ def test_an_unknown_tool_is_not_an_invalid_input(
     """A error with the JSON-RPC error to give, or a verdict if unknown tools are skipped."""
     with pytest.raises(grpc.RpcError) as raised:
         validate(stub, target, subject)
-    request_error = refusal_of(raised.value)
+    request_error = error_info_of(raised.value)
     skipped = validate(stub, target, subject, on_unknown_tool="ON_UNKNOWN_TOOL_SKIP")
 
     assert ("UNKNOWN_TOOL", "nobody") == (request_error.reason, request_error.metadata["tool"])
@@ -158,10 +171,10 @@ def test_the_result_of_an_unknown_tool_is_nobodys_to_answer(
     """There is no request that an error would answer."""
     for subject in (result({}), ABSENT, target_pb2.Subject(structured_content=b"{}")):
         with pytest.raises(grpc.RpcError) as raised:
-            validate(stub, named("nobody"), subject)
+            validate(stub, registered_target("nobody"), subject)
 
-        assert "UNKNOWN_TOOL" == refusal_of(raised.value).reason
-        assert "json_rpc_error" not in refusal_of(raised.value).metadata
+        assert "UNKNOWN_TOOL" == error_info_of(raised.value).reason
+        assert "json_rpc_error" not in error_info_of(raised.value).metadata
 
 
 @pytest.mark.parametrize(
@@ -173,8 +186,8 @@ def test_the_error_for_an_unknown_tool_is_whole_however_long_the_name(
 ) -> None:
     """It travels in a status, which is bounded."""
     with pytest.raises(grpc.RpcError) as raised:
-        validate(stub, named(), params(name))
-    error = json.loads(refusal_of(raised.value).metadata["json_rpc_error"])
+        validate(stub, registered_target(), params(name))
+    error = json.loads(error_info_of(raised.value).metadata["json_rpc_error"])
 
     assert -32602 == error["code"]
     assert error["message"].startswith(f"Unknown tool: {name[:20]}")
@@ -185,10 +198,14 @@ def test_the_name_of_an_unknown_tool_can_be_hidden(stub: Any, registered: dict[s
     """Where it stands in the payload."""
     options = {"hide_values": True}
     with pytest.raises(grpc.RpcError) as raised:
-        validate(stub, named(), params("hunter2"), **options)
-    request_error = refusal_of(raised.value)
+        validate(stub, registered_target(), params("hunter2"), **options)
+    request_error = error_info_of(raised.value)
     skipped = validate(
-        stub, named(), params("hunter2"), on_unknown_tool="ON_UNKNOWN_TOOL_SKIP", **options
+        stub,
+        registered_target(),
+        params("hunter2"),
+        on_unknown_tool="ON_UNKNOWN_TOOL_SKIP",
+        **options,
     )
 
     assert "hunter2" not in f"{raised.value.details()}{request_error}{skipped}"
@@ -214,7 +231,9 @@ def test_values_can_be_left_out_of_the_whole_answer(
 ) -> None:
     """Of messages and of replies, in each version."""
     for version in ("2025-06-18", "2025-11-25", "2026-07-28"):
-        verdict = validate(stub, named("add"), subject, hide_values=True, protocol_version=version)
+        verdict = validate(
+            stub, registered_target("add"), subject, hide_values=True, protocol_version=version
+        )
 
         assert not verdict.valid
         assert b"hunter2" not in verdict.SerializeToString()
@@ -225,7 +244,7 @@ def test_a_repaired_call_is_whole(stub: Any, registered: dict[str, Any]) -> None
     call = b'{"_meta": {"progressToken": 1e2}, "name": "add", "arguments": {"a": "1", "z": 0}}'
     repair = validate(
         stub,
-        named(),
+        registered_target(),
         target_pb2.Subject(call_params=call),
         coercion="COERCION_SAFE_SCALARS",
         unknown_arguments="UNKNOWN_ARGUMENTS_STRIP",
@@ -242,7 +261,7 @@ def test_a_repair_does_not_hide_what_is_wrong_with_the_call(
 ) -> None:
     """Only the arguments are repaired."""
     repair = validate(
-        stub, named("add"), params("sub", {"a": "1"}), coercion="COERCION_SAFE_SCALARS"
+        stub, registered_target("add"), params("sub", {"a": "1"}), coercion="COERCION_SAFE_SCALARS"
     ).repair
 
     assert (False, ["TOOL_NAME_MISMATCH"]) == (
@@ -279,13 +298,15 @@ def test_a_batch_and_a_stream_answer_as_single_calls_do(
 ) -> None:
     """All subjects in one, in order."""
     items = [v1.ValidateItem(subject=subject) for subject in MANY]
-    batch = stub.ValidateBatch(v1.ValidateBatchRequest(target=named("add"), items=items))
+    batch = stub.ValidateBatch(
+        v1.ValidateBatchRequest(target=registered_target("add"), items=items)
+    )
     requests = [
-        v1.ValidateStreamRequest(defaults=v1.StreamDefaults(target=named("add"))),
+        v1.ValidateStreamRequest(defaults=v1.StreamDefaults(target=registered_target("add"))),
         *(v1.ValidateStreamRequest(item=v1.StreamItem(item=item)) for item in items),
     ]
     stream = [response.outcome for response in stub.ValidateStream(iter(requests))]
-    single = [validate(stub, named("add"), subject) for subject in MANY]
+    single = [validate(stub, registered_target("add"), subject) for subject in MANY]
 
     assert [sorted(element) for element in OUTCOMES] == [sorted(codes(entry)) for entry in single]
     assert single == [outcome.verdict for outcome in batch.outcomes]
@@ -297,7 +318,9 @@ def test_an_unknown_tool_costs_the_other_items_nothing(
 ) -> None:
     """And its error has the error to give."""
     items = [v1.ValidateItem(subject=params(name)) for name in ("nobody", "ping")]
-    outcomes = stub.ValidateBatch(v1.ValidateBatchRequest(target=named(), items=items)).outcomes
+    outcomes = stub.ValidateBatch(
+        v1.ValidateBatchRequest(target=registered_target(), items=items)
+    ).outcomes
     metadata = info_of(outcomes[0].error).metadata
 
     assert "Unknown tool: nobody" == json.loads(metadata["json_rpc_error"])["message"]
@@ -310,7 +333,9 @@ def test_calls_of_some_servers_are_only_reported_on(stub: Any, registered: dict[
 
     assert [(False, False)] * 3 == [
         (entry.valid, entry.enforced)
-        for entry in (validate(stub, named("add", "watched"), subject) for subject in subjects)
+        for entry in (
+            validate(stub, registered_target("add", "watched"), subject) for subject in subjects
+        )
     ]
 
 
@@ -334,11 +359,11 @@ def test_a_schema_that_is_not_asked_need_not_be_sound(stub: Any) -> None:
     broken = {"name": "t", "inputSchema": {"type": "objekt"}, "outputSchema": {"pattern": "("}}
     malformed = params("t", [1])
 
-    assert [("/arguments", "TYPE")] == codes(validate(stub, sent(broken), malformed))
-    assert [] == codes(validate(stub, sent(broken), result(isError=True)))
-    assert [("", "OUTPUT_MISSING")] == codes(validate(stub, sent(broken), result()))
+    assert [("/arguments", "TYPE")] == codes(validate(stub, inline_target(broken), malformed))
+    assert [] == codes(validate(stub, inline_target(broken), result(isError=True)))
+    assert [("", "OUTPUT_MISSING")] == codes(validate(stub, inline_target(broken), result()))
     for subject in (params("t", {}), result({})):
         with pytest.raises(grpc.RpcError) as raised:
-            validate(stub, sent(broken), subject)
+            validate(stub, inline_target(broken), subject)
 
         assert raised.value.code() is grpc.StatusCode.INVALID_ARGUMENT

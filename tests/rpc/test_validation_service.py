@@ -16,7 +16,7 @@ from sidecheck.v1 import (
 from sidecheck.v1.registry_service_pb2_grpc import RegistryServiceStub
 from sidecheck.v1.validation_service_pb2_grpc import ValidationServiceStub
 from support.running import RunningServer
-from support.wire import info_of, refusal_of
+from support.wire import error_info_of, info_of
 
 TOOL = {
     "name": "greet",
@@ -217,7 +217,7 @@ def test_what_cannot_be_validated_is_rejected(
     with pytest.raises(grpc.RpcError) as raised:
         stub.Validate(request_)
 
-    assert (reason, code) == (refusal_of(raised.value).reason, raised.value.code().name)
+    assert (reason, code) == (error_info_of(raised.value).reason, raised.value.code().name)
 
 
 def test_a_batch_answers_each_item_by_itself(stub: Any, registered: Any) -> None:
@@ -256,7 +256,7 @@ def test_a_batch_beyond_the_limit_is_rejected_whole(stub: Any) -> None:
     with pytest.raises(grpc.RpcError) as raised:
         stub.ValidateBatch(request)
 
-    assert "batch_items" == refusal_of(raised.value).metadata["bound"]
+    assert "batch_items" == error_info_of(raised.value).metadata["bound"]
 
 
 @pytest.mark.parametrize("garbage", [b"\xff", b"\x0a\x7f", b"GET / HTTP/1.1"], ids=repr)
@@ -267,7 +267,7 @@ def test_bytes_that_are_no_message_are_rejected(channel: grpc.Channel, garbage: 
         call(garbage)
 
     assert "INVALID_ARGUMENT" == raised.value.code().name
-    assert "sidecheck.v1.ValidateRequest" == refusal_of(raised.value).metadata["expected"]
+    assert "sidecheck.v1.ValidateRequest" == error_info_of(raised.value).metadata["expected"]
 
 
 def test_the_same_bytes_get_the_same_answer(stub: Any) -> None:

@@ -38,12 +38,12 @@ NOT_SHOWN = "cannot be shown to the model, which is told of its type and size in
 
 
 def loss(pointer: str, action: Action, message: str) -> Loss:
-    """Return what is told of one place of a result."""
+    """Return the loss at one location of a result."""
     return Loss(pointer, "", action, Direction.SAME, message)
 
 
 def untold(pointer: str) -> Loss:
-    """Return what is told of a part that the model does not see."""
+    """Return the loss of a part that the model does not see."""
     return loss(pointer, Action.DROPPED, "the model is not told")
 
 
@@ -69,7 +69,7 @@ def answer(api: ModelApi, body: Any, **more: Any) -> dict[str, Any]:
 
 
 def saying(api: ModelApi, said: str) -> dict[str, Any]:
-    """Return the message of *api* that says one text of success."""
+    """Return the message of *api* for a successful result with one text."""
     if api in (GEMINI, GEMINI_JSON):
         return answer(api, {"output": said})
     return answer(api, [{"text": said}] if api is BEDROCK else said)

@@ -39,7 +39,7 @@ GRAMMAR = NameGrammar(64, "A-Za-z0-9_-", "letters, digits, underscores and dashe
 
 
 def api_of(key: ModelApi) -> Api:
-    """Return as much of an API as calls need."""
+    """Return an API with the properties that calls depend on."""
     return Api(
         key=key,
         in_words="an API",

@@ -17,7 +17,7 @@ _START_SECONDS = 30.0
 
 
 class RunningServer:
-    """A `sidecheck serve` that is ready, on a free port and a unix socket."""
+    """A ready `sidecheck serve`, on a free port and a unix socket."""
 
     def __init__(self, folder: Path, *flags: str, **environment: str) -> None:
         self.socket = folder / "sidecheck.sock"
@@ -47,7 +47,7 @@ class RunningServer:
         self._lines.put(None)
 
     def wait_for(self, event: str) -> dict[str, Any]:
-        """Return the next event of that name that the server logs."""
+        """Return the next event with that name in the log."""
         while True:
             try:
                 line = self._lines.get(timeout=_START_SECONDS)
@@ -61,7 +61,7 @@ class RunningServer:
                     return self.events[-1]
 
     def log_text(self) -> str:
-        """Return everything that was logged so far."""
+        """Return the log so far."""
         while True:
             try:
                 line = self._lines.get(timeout=0.2)
@@ -78,7 +78,7 @@ class RunningServer:
         return self.process.wait(timeout=30)
 
     def close(self) -> None:
-        """End the server however it stands."""
+        """Stop the server, whatever its state."""
         if self.process.poll() is None:
             self.process.terminate()
             try:
