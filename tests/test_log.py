@@ -27,7 +27,7 @@ log = structlog.get_logger()
 {code}
 """
     process = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=300, check=True
     )
     assert "" == process.stdout
     return process.stderr

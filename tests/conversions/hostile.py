@@ -1,4 +1,4 @@
-"""Small schemas of tools that are hard to convert, made by Hypothesis."""
+"""Hypothesis strategies for small schemas that are hard to convert."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ _REFERENCES = st.sampled_from(("#", "#/$defs/d", "#/$defs/e~1f")).map(lambda to:
 
 
 def _simple() -> st.SearchStrategy[Any]:
-    """Return a strategy for schemas without others in them."""
+    """Return a strategy for schemas without subschemas."""
     kinds = ("null", "boolean", "integer", "number", "string")
     return st.one_of(
         st.sampled_from(kinds).map(lambda kind: {"type": kind}),
@@ -40,11 +40,11 @@ def _simple() -> st.SearchStrategy[Any]:
 
 
 def _objects(below: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    members = st.dictionaries(_NAMES, below, max_size=3)
+    properties = st.dictionaries(_NAMES, below, max_size=3)
     return st.fixed_dictionaries(
         {"type": st.sampled_from(("object", "object", ["object", "null"]))},
         optional={
-            "properties": members,
+            "properties": properties,
             "required": st.lists(_NAMES, max_size=2, unique=True),
             "additionalProperties": st.one_of(st.booleans(), below),
             "patternProperties": st.dictionaries(_PATTERNS, below, min_size=1, max_size=1),
@@ -73,19 +73,19 @@ def _arrays(below: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 def _combined(below: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     branches = st.lists(below, min_size=1, max_size=3)
     return st.one_of(
-        branches.map(lambda each: {"anyOf": each}),
-        branches.map(lambda each: {"oneOf": each}),
-        branches.map(lambda each: {"allOf": each}),
-        below.map(lambda each: {"not": each}),
-        st.tuples(below, below).map(lambda two: {"if": two[0], "then": two[1]}),
-        st.tuples(_objects(below), branches).map(lambda two: {**two[0], "anyOf": two[1]}),
-        st.tuples(_objects(below), branches).map(lambda two: {**two[0], "allOf": two[1]}),
+        branches.map(lambda schemas: {"anyOf": schemas}),
+        branches.map(lambda schemas: {"oneOf": schemas}),
+        branches.map(lambda schemas: {"allOf": schemas}),
+        below.map(lambda schemas: {"not": schemas}),
+        st.tuples(below, below).map(lambda pair: {"if": pair[0], "then": pair[1]}),
+        st.tuples(_objects(below), branches).map(lambda pair: {**pair[0], "anyOf": pair[1]}),
+        st.tuples(_objects(below), branches).map(lambda pair: {**pair[0], "allOf": pair[1]}),
         st.tuples(below, below).map(_nullable),
     )
 
 
-def _nullable(two: tuple[Any, Any]) -> Any:
-    return {"anyOf": [two[0], two[1], {"type": "null"}]}
+def _nullable(pair: tuple[Any, Any]) -> Any:
+    return {"anyOf": [pair[0], pair[1], {"type": "null"}]}
 
 
 _BELOW = st.recursive(

@@ -18,10 +18,10 @@ _ODD = (
     *("anyOf", "oneOf", "allOf", "not", "const", "prefixItems", "propertyNames", "$ref"),
     *("dependentRequired", "uniqueItems", "exclusiveMinimum", "pattern", "format"),
 )
-"""Keywords that few tools have, or that many conversions lose."""
+"""Keywords that are rare, or that many conversions lose."""
 
 _CALLS = 5
-"""The most calls of one tool that are looked at."""
+"""Maximum number of calls of one tool."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,7 +31,7 @@ class Subject:
     #: The record's identifier.
     name: str
     tool: dict[str, Any]
-    #: Arguments that were sent to it, and that keep its schema.
+    #: Recorded arguments that are valid.
     calls: tuple[Any, ...]
 
 
@@ -64,13 +64,13 @@ def _named(tool: dict[str, Any]) -> dict[str, Any]:
 
 def sample(size: int) -> tuple[Subject, ...]:
     """Return about *size* tools, the same each time: the largest, odd ones and others."""
-    by_size = sorted(subjects(), key=lambda each: (-len(_text(each)), each.name))
+    by_size = sorted(subjects(), key=lambda item: (-len(_text(item)), item.name))
     chosen = dict.fromkeys([*by_size[:1], *by_size[8 : size // 10]])
     for keyword in _ODD:
-        having = [each for each in by_size if f'"{keyword}": ' in _text(each)]
+        having = [item for item in by_size if f'"{keyword}": ' in _text(item)]
         chosen |= dict.fromkeys(having[:: max(len(having) // 4, 1)][: size // 30 + 1])
-    chosen |= dict.fromkeys(each for each in by_size if _is_odd(each.tool))
-    others = [each for each in subjects() if each not in chosen]
+    chosen |= dict.fromkeys(item for item in by_size if _is_odd(item.tool))
+    others = [item for item in subjects() if item not in chosen]
     count = max(size - len(chosen), size // 5)
     return (*chosen, *Random("conversions").sample(others, count))
 
@@ -80,7 +80,7 @@ def _text(subject: Subject) -> str:
 
 
 def _is_odd(tool: dict[str, Any]) -> bool:
-    """Return whether *tool* has a root, a name or a member that few have."""
+    """Return whether *tool* has an unusual root or name."""
     schema = tool.get("inputSchema")
     root = schema.get("type") if isinstance(schema, dict) else None
     return root != "object" or len(tool["name"]) > 64 or not tool["name"].isascii()

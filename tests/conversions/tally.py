@@ -5,10 +5,10 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from conversions.making import Made, defined, made
+from conversions.converting_tools import ConvertedDefinition, convert_tool, read_definition
 from conversions.subjects import Subject
 from preflight.checker import faults
-from sidecheck_server.core.convert.words import ConversionOptions, ModelApi
+from sidecheck_server.core.convert.types import ConversionOptions, ModelApi
 from sidecheck_server.core.errors import RequestError
 
 __all__ = ["Tally", "tally_of"]
@@ -16,23 +16,23 @@ __all__ = ["Tally", "tally_of"]
 
 @dataclass(slots=True)
 class Tally:
-    """What became of many tools in one API and one way."""
+    """Tally of the conversions of many tools for one API with the same options."""
 
     converted: int = 0
     strict: int = 0
     refused: Counter[str] = field(default_factory=Counter)
-    #: By action and direction: in how many tools, and how many in all.
+    #: By action and effect: all losses, and the tools that have them.
     tools_losing: Counter[str] = field(default_factory=Counter)
     losses: Counter[str] = field(default_factory=Counter)
-    #: Names of tools with what the preflight says of them.
+    #: Names of tools, each with a fault that the preflight reports.
     faults: list[tuple[str, str]] = field(default_factory=list)
-    #: Names of tools that brought forth something else than a refusal.
+    #: Names of tools, each with an exception other than an error of the request.
     broken: list[tuple[str, str]] = field(default_factory=list)
-    #: Of conversion alone.
+    #: Without reading the definitions.
     seconds: float = 0.0
 
     def lines(self) -> list[str]:
-        """Return it for a person."""
+        """Return the report, one line each."""
         refused = ", ".join(f"{reason} {n}" for reason, n in sorted(self.refused.items()))
         losses = "; ".join(
             f"{kind}: {n:,} in {self.tools_losing[kind]:,}"
@@ -43,37 +43,39 @@ class Tally:
             f"{len(self.faults)} break the preflight, {len(self.broken)} broke; "
             f"{self.seconds:.1f} s"
         )
-        told = [f"    {name}: {said}" for name, said in (*self.broken[:10], *self.faults[:10])]
-        return [first, f"  losses: {losses}", *told]
+        examples = [
+            f"    {name}: {fault}" for name, fault in (*self.broken[:10], *self.faults[:10])
+        ]
+        return [first, f"  losses: {losses}", *examples]
 
-    def add(self, subject: Subject, result: Made | RequestError) -> None:
-        """Count what became of *subject*."""
+    def add(self, subject: Subject, result: ConvertedDefinition | RequestError) -> None:
+        """Add the *result* of *subject*."""
         if isinstance(result, RequestError):
             self.refused[result.reason] += 1
             return
         self.converted += 1
         self.strict += result.strict
-        kinds = [f"{loss.action}/{loss.direction}" for loss in result.form.losses]
+        kinds = [f"{loss.action}/{loss.effect}" for loss in result.form.losses]
         self.losses.update(kinds)
         self.tools_losing.update(set(kinds))
-        for said in faults(result.api, result.tool, strict=result.strict)[:1]:
-            self.faults.append((subject.name, said))
+        for fault in faults(result.api, result.tool, strict=result.strict)[:1]:
+            self.faults.append((subject.name, fault))
 
 
 def tally_of(subjects: Iterable[Subject], api: ModelApi, options: ConversionOptions) -> Tally:
-    """Return what becomes of *subjects* for *api*."""
+    """Return the tally of *subjects* converted for *api*."""
     tally = Tally()
     for subject in subjects:
         try:
-            definition = defined(subject.tool)
+            definition = read_definition(subject.tool)
             started = time.perf_counter()
             try:
-                result: Made | RequestError = made(definition, api, options)
+                result: ConvertedDefinition | RequestError = convert_tool(definition, api, options)
             finally:
                 tally.seconds += time.perf_counter() - started
         except RequestError as refusal:
             result = refusal
-        except Exception as error:  # noqa: BLE001 - whatever it is, it is told and counted
+        except Exception as error:  # noqa: BLE001 - every failure is counted
             tally.broken.append((subject.name, f"{type(error).__name__}: {error}"))
             continue
         tally.add(subject, result)

@@ -91,8 +91,8 @@ def test_ten_thousand_tools_are_converted(stub: Any) -> None:
     assert (10_000, 10_000) == (len(response.conversions), len(names))
 
 
-LARGE = b'{"sidecheck_plan": 1, "more": "' + b"x" * (300 << 10) + b'"}'
-DEEP = b'{"sidecheck_plan": 1, "guide": ' + b'{"items":' * 5_000
+LARGE = b'{"sidecheck_mapping": 1, "more": "' + b"x" * (300 << 10) + b'"}'
+DEEP = b'{"sidecheck_mapping": 1, "decoder": ' + b'{"items":' * 5_000
 
 
 @pytest.mark.parametrize(
@@ -114,16 +114,16 @@ def test_mappings_that_are_none_are_rejected(stub: Any, plans: list[bytes], expe
 
 def test_a_mapping_that_belongs_to_something_else_is_rejected(stub: Any) -> None:
     """To another call, or to another definition."""
-    plan = converted(stub).mapping
+    mapping = converted(stub).mapping
     other = target({**TOOL, "title": "?"})
 
     assert (
         "MAPPING_MISMATCH"
-        == rejection_of(stub.ConvertToolCall, call_request(tool_use("x"), plan))[0]
+        == rejection_of(stub.ConvertToolCall, call_request(tool_use("x"), mapping))[0]
     )
     assert (
         "MAPPING_MISMATCH"
-        == rejection_of(stub.ConvertToolCall, call_request(tool_use(), plan, tool=other))[0]
+        == rejection_of(stub.ConvertToolCall, call_request(tool_use(), mapping, tool=other))[0]
     )
 
 

@@ -114,8 +114,8 @@ def test_registered_tools_are_converted_and_called_by_name(server: RunningServer
 def test_strings_that_hold_json_are_decoded_and_told(stub: Any) -> None:
     """Where the schema demands an array."""
     twice = {"path": "[1]", "lines": "[1, 2]"}
-    plan = converted(stub).mapping
-    back = stub.ConvertToolCall(call_request(tool_use(arguments=twice), plan))
+    mapping = converted(stub).mapping
+    back = stub.ConvertToolCall(call_request(tool_use(arguments=twice), mapping))
 
     assert {"path": "[1]", "lines": [1, 2]} == json.loads(back.call_params)["arguments"]
     assert [("/lines", "JSON_STRING_DECODED")] == [
@@ -167,12 +167,12 @@ def test_the_log_has_counts_and_codes_and_no_values(server: RunningServer) -> No
     tool = {"name": SECRET, "inputSchema": {"type": "object", "properties": {SECRET: {}}}}
     with grpc.insecure_channel(server.address) as channel:
         stub = ConversionServiceStub(channel)
-        plan = converted(stub, tool).mapping
+        mapping = converted(stub, tool).mapping
         call = tool_use(SECRET, {SECRET: SECRET})
-        stub.ConvertToolCall(call_request(call, plan, tool=target(tool)))
-        stub.ConvertToolCall(call_request(tool_use(SECRET, SECRET), plan, tool=target(tool)))
-        rejection_of(stub.ConvertToolCall, call_request(tool_use("x" + SECRET), plan))
-        rejection_of(stub.ConvertToolCall, call_request(call, plan[:-1], tool=target(tool)))
+        stub.ConvertToolCall(call_request(call, mapping, tool=target(tool)))
+        stub.ConvertToolCall(call_request(tool_use(SECRET, SECRET), mapping, tool=target(tool)))
+        rejection_of(stub.ConvertToolCall, call_request(tool_use("x" + SECRET), mapping))
+        rejection_of(stub.ConvertToolCall, call_request(call, mapping[:-1], tool=target(tool)))
         sent = protocol_service_pb2.ToolResult(json=json.dumps({SECRET: SECRET}).encode())
         stub.ConvertToolResult(
             v1.ConvertToolResultRequest(

@@ -37,7 +37,7 @@ def test_a_server_converts_as_the_case_wants(case: dict[str, Any], stub: Any) ->
         ),
         tools=[v1.ToolToConvert(tool=target(tool_of(case)))],
     )
-    [entry] = stub.ConvertTools(request, timeout=10).conversions
+    [entry] = stub.ConvertTools(request, timeout=120).conversions
     if entry.HasField("error"):
         results: dict[str, Any] = {"refusal": info_of(entry.error).reason}
     else:
@@ -52,7 +52,7 @@ def test_a_server_restores_as_the_case_wants(case: dict[str, Any], stub: Any) ->
         call=call_of(case), mappings=[plan_of(case)], tool=target(tool_of(case))
     )
     try:
-        results = _restored(stub.ConvertToolCall(request, timeout=10))
+        results = _restored(stub.ConvertToolCall(request, timeout=120))
     except grpc.RpcError as error:
         results = {"refusal": error_info_of(error).reason}
 

@@ -24,10 +24,12 @@ class Servicer(InfoServiceServicer):
 
     def __init__(self) -> None:
         self.gate = ShutdownGate()
+        self.entered = asyncio.Event()
         self.go = asyncio.Event()
 
     @rpc_handler
     async def GetServerInfo(self, _request: Any) -> GetServerInfoResponse:  # noqa: N802
+        self.entered.set()
         await self.go.wait()
         return GetServerInfoResponse(version="1")
 
@@ -36,7 +38,7 @@ class Served:
     """A server with a gate, whose method waits until it may respond."""
 
     def __init__(self, servicer: Servicer, channel: grpc.aio.Channel) -> None:
-        self.gate, self.go = servicer.gate, servicer.go
+        self.gate, self.entered, self.go = servicer.gate, servicer.entered, servicer.go
         self._stub: Any = InfoServiceStub(channel)
 
     async def call(self) -> str:
@@ -85,7 +87,7 @@ async def test_a_closed_gate_rejects_calls_so_that_clients_retry(served: Served)
 async def test_active_calls_finish(served: Served) -> None:
     """The gate only affects calls that arrive later."""
     active = asyncio.create_task(served.call())
-    await asyncio.sleep(0.1)
+    await served.entered.wait()
     await served.gate.close()
     served.go.set()
 
@@ -109,5 +111,5 @@ async def test_closing_waits_until_no_calls_arrive(served: Served) -> None:
         over.set()
         await asyncio.gather(*coming)
 
-    assert 0.04 < times[0] < 0.5
-    assert 0.9 < times[1] < 5
+    assert 0.04 < times[0]
+    assert 0.9 < times[1] < 60

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from sidecheck_server.core.convert.apis import APIS
-from sidecheck_server.core.convert.words import ConversionOptions, Mode, ModelApi, ServerPrefix
+from sidecheck_server.core.convert.providers import PROVIDERS
+from sidecheck_server.core.convert.types import ConversionOptions, Mode, ModelApi, ServerPrefix
 from sidecheck_server.core.digests import digest_of
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import Limits
@@ -32,7 +32,7 @@ from support.converting import (
 )
 
 LIMITS = Limits(batch_items=30)
-ANTHROPIC = APIS[ModelApi.ANTHROPIC]
+ANTHROPIC = PROVIDERS[ModelApi.ANTHROPIC]
 
 
 def registered(name: str) -> Definition:
@@ -104,14 +104,14 @@ async def test_a_converted_tool_has_its_json_and_a_mapping_that_knows_it(
 
     assert "get_weather" == json.loads(found.json)["function"]["name"] == found.name
     assert {
-        "sidecheck_plan": 1,
+        "sidecheck_mapping": 1,
         "api": "openai-chat",
         "name": "get_weather",
         "server": "s",
         "tool": "get weather",
         "definition_digest": digest_of(tool("get weather", title="?")),
         "strict": False,
-    } == json.loads(found.plan)
+    } == json.loads(found.mapping)
     assert "/name" in [loss.pointer for loss in found.losses]
     assert sorted(found.losses, key=lambda loss: loss.pointer) == list(found.losses)
 
@@ -253,7 +253,7 @@ async def test_as_many_tools_are_strict_as_the_api_takes_together(converter: Con
 
     assert [True] * 20 + [False] * 2 == strict
     assert strict == [json.loads(entry.json)["strict"] for entry in converted(outcome)]
-    assert strict == [json.loads(entry.plan)["strict"] for entry in converted(outcome)]
+    assert strict == [json.loads(entry.mapping)["strict"] for entry in converted(outcome)]
     assert {"", converted(outcome)[-1].not_strict_reason} == {
         entry.not_strict_reason for entry in converted(outcome)
     }

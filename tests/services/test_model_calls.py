@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from sidecheck_server.core.convert.plan import Plan, plan_to_json
-from sidecheck_server.core.convert.words import ModelApi
+from sidecheck_server.core.convert.mapping import ToolMapping, mapping_to_json
+from sidecheck_server.core.convert.types import ModelApi
 from sidecheck_server.core.digests import digest_of
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.evaluate import EvaluationOptions
@@ -50,9 +50,9 @@ def plan(name: str = "get_day", **more: Any) -> bytes:
         "tool": "get.day",
         "definition_digest": DIGEST,
         "strict": False,
-        "guide": None,
+        "decoder": None,
     }
-    return plan_to_json(Plan(name=name, **{**given, **more}))
+    return mapping_to_json(ToolMapping(name=name, **{**given, **more}))
 
 
 def call(arguments: Any, name: str = "get_day") -> bytes:
@@ -142,9 +142,9 @@ async def test_the_mapping_that_a_call_means_is_found_among_others(
 
 async def test_what_a_mapping_encodes_is_turned_back(converter: CallConverter) -> None:
     """And told, at the places where the model put it."""
-    guide = {"nulls": ["count"], "renamed": {"the_day": "day"}}
+    decoder = {"nulls": ["count"], "renamed": {"the_day": "day"}}
     outcome = await converter.convert(
-        request_for({"the_day": "", "count": None}, plan(guide=guide))
+        request_for({"the_day": "", "count": None}, plan(decoder=decoder))
     )
 
     assert {"day": ""} == params(outcome)["arguments"]
@@ -170,7 +170,7 @@ async def test_of_several_readings_the_first_that_is_valid_counts(
     converter: CallConverter, given: Any, converted: Any, valid: bool
 ) -> None:
     """And if none is, the first."""
-    entry = plan(guide={"members": {"of": BOTH}})
+    entry = plan(decoder={"properties": {"of": BOTH}})
     outcome = await converter.convert(request_for({"day": "", "of": given}, entry))
 
     assert (converted, valid) == (params(outcome)["arguments"]["of"], outcome.verdict.verdict.valid)
@@ -335,12 +335,12 @@ async def test_a_definition_that_is_not_known_can_be_inline(converter: CallConve
 async def test_arguments_may_not_need_a_workerer_to_turn_back_than_to_validate(
     registry: Registry,
 ) -> None:
-    """Whatever a guide asks for."""
+    """Whatever a decoder asks for."""
     limits = Limits(steps=1000)
     resolver = resolver_for(registry, limits)
     converter = CallConverter(resolver, Validator(validate_in_process), registry, limits)
-    guide = {"members": {"places": {"items": {"json_text": True}}}}
+    decoder = {"properties": {"places": {"items": {"json_text": True}}}}
     with pytest.raises(RequestError) as raised:
-        await converter.convert(request_for({"places": ["1"] * 1000}, plan(guide=guide)))
+        await converter.convert(request_for({"places": ["1"] * 1000}, plan(decoder=decoder)))
 
     assert "steps" == raised.value.metadata["bound"]

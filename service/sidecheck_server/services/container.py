@@ -5,10 +5,10 @@ from typing import Protocol
 
 from sidecheck_server.core.compiler.compilation import Artifact
 from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
-from sidecheck_server.core.convert.forms import Form
-from sidecheck_server.core.convert.words import ConversionOptions, ModelApi
+from sidecheck_server.core.convert.converted_tool import ToolForm
+from sidecheck_server.core.convert.types import ConversionOptions, ModelApi
 from sidecheck_server.core.evaluate import EvaluationOptions
-from sidecheck_server.core.infer.words import InferenceOptions, Inferred
+from sidecheck_server.core.infer.types import InferenceOptions, InferenceResult
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.check import Checked
 from sidecheck_server.core.mcp.subjects import CheckRequest
@@ -57,10 +57,10 @@ class TaskRunner(Protocol):
         documents: tuple[Document, ...],
         api: ModelApi,
         options: ConversionOptions,
-    ) -> Form:
+    ) -> ToolForm:
         """Convert the tool definition *text*."""
 
-    async def infer(self, source: bytes, options: InferenceOptions) -> Inferred:
+    async def infer(self, source: bytes, options: InferenceOptions) -> InferenceResult:
         """Infer the definitions of the tools in *source*."""
 
 

@@ -5,12 +5,11 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sidecheck_server.core.convert.apis.api import Api
-from sidecheck_server.core.convert.converted import ConvertedTool
-from sidecheck_server.core.convert.forms import Form
-from sidecheck_server.core.convert.names import Named
-from sidecheck_server.core.convert.together import Found, Together
-from sidecheck_server.core.convert.words import ConversionOptions
+from sidecheck_server.core.convert.batch import BatchTool, ToolBatch
+from sidecheck_server.core.convert.converted_tool import ConvertedTool, ToolForm
+from sidecheck_server.core.convert.names import ToolName
+from sidecheck_server.core.convert.providers.provider import Provider
+from sidecheck_server.core.convert.types import ConversionOptions
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import Limits, exceeded
 from sidecheck_server.core.mcp.tools.definitions import told_name
@@ -39,7 +38,7 @@ class ToolToConvert:
 class ToolsToConvert:
     """The tools to convert for one request to an API."""
 
-    api: Api
+    api: Provider
     options: ConversionOptions
     tools: tuple[ToolToConvert, ...]
     #: Servers whose registered tools are converted after *tools*.
@@ -86,10 +85,10 @@ class Converter:
             RequestError: LIMIT_EXCEEDED for more than ``batch_items`` tools, or if the
                 response is too large; INVALID_REQUEST for a server without tools.
         """
-        batch = Together(await self._resolve(request), request.api, request.options)
+        batch = ToolBatch(await self._resolve(request), request.api, request.options)
         tools = batch.tools
         forms = await self._convert_all(tools, request.api, request.options)
-        reasons = batch.against_strict(forms)
+        reasons = batch.not_strict_reasons(forms)
         not_strict = [tool for tool, reason in zip(tools, reasons, strict=True) if reason]
         fallbacks = iter(await self._convert_all(not_strict, request.api, batch.fallback))
         forms = [
@@ -106,9 +105,9 @@ class Converter:
             Conversion(tool.tool.server, tool.tool.name, outcome)
             for tool, outcome in zip(tools, outcomes, strict=True)
         )
-        return Conversions(tuple(conversions), batch.violations(forms, outcomes))
+        return Conversions(tuple(conversions), batch.check(forms, outcomes))
 
-    async def _resolve(self, request: ToolsToConvert) -> list[Found[InlineTool]]:
+    async def _resolve(self, request: ToolsToConvert) -> list[BatchTool[InlineTool]]:
         """Return the definitions of the tools, and of those of the servers."""
         limit = self._limits.batch_items
         if len(request.tools) > limit:
@@ -130,20 +129,22 @@ class Converter:
             if more or len(bindings) > left:
                 raise exceeded("batch_items", limit, "the tools, with those of the servers")
             registered = map(registered_tool, bindings)
-            tools += [Found(Named(tool.server, tool.name), tool.definition) for tool in registered]
+            tools += [
+                BatchTool(ToolName(tool.server, tool.name), tool.definition) for tool in registered
+            ]
         return tools
 
-    async def _resolve_tool(self, tool: ToolToConvert) -> Found[InlineTool]:
+    async def _resolve_tool(self, tool: ToolToConvert) -> BatchTool[InlineTool]:
         target = tool.target
         if isinstance(target, RequestError):
-            return Found(Named(tool.server, ""), target)
+            return BatchTool(ToolName(tool.server, ""), target)
         try:
             resolved = await self._resolver.resolve_tool(target)
         except RequestError as error:
             server, name = self._names_of(target)
-            return Found(Named(tool.server or server, name), error)
+            return BatchTool(ToolName(tool.server or server, name), error)
         server = tool.server or resolved.server
-        return Found(Named(server, resolved.name), resolved.definition)
+        return BatchTool(ToolName(server, resolved.name), resolved.definition)
 
     def _names_of(self, target: Target) -> tuple[str, str]:
         """Return the server and the name of a tool that cannot be resolved, as far as known."""
@@ -154,9 +155,9 @@ class Converter:
         return "", ""
 
     async def _convert_all(
-        self, tools: Sequence[Found[InlineTool]], api: Api, options: ConversionOptions
-    ) -> list[Form | RequestError]:
-        forms: list[Form | RequestError] = []
+        self, tools: Sequence[BatchTool[InlineTool]], api: Provider, options: ConversionOptions
+    ) -> list[ToolForm | RequestError]:
+        forms: list[ToolForm | RequestError] = []
         length, limit = 0, self._limits.message_bytes
         for start in range(0, len(tools), MAX_CONCURRENT):
             group = tools[start : start + MAX_CONCURRENT]
@@ -164,14 +165,14 @@ class Converter:
                 *(self._convert(tool.definition, api, options) for tool in group)
             )
             forms += converted
-            length += sum(form.length for form in converted if isinstance(form, Form))
+            length += sum(form.length for form in converted if isinstance(form, ToolForm))
             if length > limit:
                 raise exceeded("message_bytes", limit, "the converted tools")
         return forms
 
     async def _convert(
-        self, definition: InlineTool | RequestError, api: Api, options: ConversionOptions
-    ) -> Form | RequestError:
+        self, definition: InlineTool | RequestError, api: Provider, options: ConversionOptions
+    ) -> ToolForm | RequestError:
         if isinstance(definition, RequestError):
             return definition
         try:

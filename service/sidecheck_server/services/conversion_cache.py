@@ -7,10 +7,10 @@ from typing import TypeAlias
 
 import msgspec
 
-from sidecheck_server.core.convert.apis.api import Api
-from sidecheck_server.core.convert.forms import Form
-from sidecheck_server.core.convert.tools import form_of
-from sidecheck_server.core.convert.words import ConversionOptions, ModelApi, ServerPrefix
+from sidecheck_server.core.convert.converted_tool import ToolForm
+from sidecheck_server.core.convert.providers.provider import Provider
+from sidecheck_server.core.convert.tool_conversion import convert_definition
+from sidecheck_server.core.convert.types import ConversionOptions, ModelApi, ServerPrefix
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.tools.definitions import read_tool
@@ -23,7 +23,7 @@ __all__ = ["ConversionCache", "OffloadConversion"]
 
 #: Converts a definition in a worker.
 OffloadConversion: TypeAlias = Callable[
-    [bytes, tuple[Document, ...], ModelApi, ConversionOptions], Awaitable[Form]
+    [bytes, tuple[Document, ...], ModelApi, ConversionOptions], Awaitable[ToolForm]
 ]
 
 _CAPACITY = 64 << 20
@@ -33,7 +33,7 @@ _CAPACITY = 64 << 20
 # decoder as a multiple of that of its JSON text.
 _ENTRY_BYTES = 1 << 10
 _LOSS_BYTES = 200
-_GUIDE_FACTOR = 4
+_DECODER_FACTOR = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +55,11 @@ class ConversionCache:
         self._offload = OffloadRule(limits)
         # Conversions in the event loop take turns, so that other calls run in between.
         self._lock = asyncio.Lock()
-        self._cache: Cache[_Key, Form] = Cache(_CAPACITY, _weight)
+        self._cache: Cache[_Key, ToolForm] = Cache(_CAPACITY, _weight)
 
-    async def convert(self, definition: InlineTool, api: Api, options: ConversionOptions) -> Form:
+    async def convert(
+        self, definition: InlineTool, api: Provider, options: ConversionOptions
+    ) -> ToolForm:
         """Return *definition* converted to *api*.
 
         Raises:
@@ -67,7 +69,7 @@ class ConversionCache:
         # Prefixes are part of the name, which is added later.
         options = replace(options, server_prefix=ServerPrefix.AUTOMATIC)
 
-        async def compute(_: Begin) -> Form:
+        async def compute(_: Begin) -> ToolForm:
             async with self._lock:
                 await asyncio.sleep(0)
                 form = self._try_inline(definition, api, options)
@@ -79,24 +81,24 @@ class ConversionCache:
         return await self._cache.get(_Key(definition, api.key, options), compute)
 
     def _try_inline(
-        self, definition: InlineTool, api: Api, options: ConversionOptions
-    ) -> Form | None:
+        self, definition: InlineTool, api: Provider, options: ConversionOptions
+    ) -> ToolForm | None:
         """Return the converted definition, or None if it takes too many steps."""
         if not self._offload.runs_inline(Work.CONVERT_DEFINITION, definition.size):
             return None
         try:
             tool = read_tool(definition.json, definition.documents, self._inline_limits)
-            return form_of(tool, api, options, self._inline_limits)
+            return convert_definition(tool, api, options, self._inline_limits)
         except RequestError as error:
             if error.metadata.get("bound") == "steps":
                 return None
             raise
 
 
-def _weight(key: _Key, outcome: Form | RequestError) -> int:
+def _weight(key: _Key, outcome: ToolForm | RequestError) -> int:
     weight = key.definition.size + _ENTRY_BYTES
     if isinstance(outcome, RequestError):
         return weight + sum(violation.length for violation in outcome.violations)
     form = outcome
-    guide = b"" if form.guide is None else msgspec.json.encode(form.guide)
-    return weight + form.length + _LOSS_BYTES * len(form.losses) + _GUIDE_FACTOR * len(guide)
+    decoder = b"" if form.decoder is None else msgspec.json.encode(form.decoder)
+    return weight + form.length + _LOSS_BYTES * len(form.losses) + _DECODER_FACTOR * len(decoder)

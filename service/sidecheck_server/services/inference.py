@@ -4,13 +4,13 @@ from collections.abc import Awaitable, Callable
 from typing import TypeAlias
 
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.core.infer.words import InferenceOptions, Inferred
+from sidecheck_server.core.infer.types import InferenceOptions, InferenceResult
 from sidecheck_server.core.limits import Limits, exceeded
 
 __all__ = ["Inferrer", "OffloadInference"]
 
 #: Infers the tools of a source text in a worker.
-OffloadInference: TypeAlias = Callable[[bytes, InferenceOptions], Awaitable[Inferred]]
+OffloadInference: TypeAlias = Callable[[bytes, InferenceOptions], Awaitable[InferenceResult]]
 
 
 class Inferrer:
@@ -23,7 +23,7 @@ class Inferrer:
         self._limits = limits
         self._enabled = enabled
 
-    async def infer(self, source: bytes, options: InferenceOptions) -> Inferred:
+    async def infer(self, source: bytes, options: InferenceOptions) -> InferenceResult:
         """Return the definitions of the tools in *source*, which is parsed and never run.
 
         Raises:

@@ -6,19 +6,18 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
-from sidecheck_server.core.convert.apis import APIS
-from sidecheck_server.core.convert.apis.api import Api
-from sidecheck_server.core.convert.calls import (
-    Meaning,
-    Meant,
-    ModelCall,
-    chosen_plan,
+from sidecheck_server.core.convert.call_resolution import (
+    CallResolution,
+    ResolvedArguments,
+    check_definition,
     common_api,
-    read_call,
-    refuse_mismatch,
-    with_known_names,
+    select_mapping,
+    with_model_names,
 )
-from sidecheck_server.core.convert.plan import Plan, plan_from_json
+from sidecheck_server.core.convert.mapping import ToolMapping, mapping_from_json
+from sidecheck_server.core.convert.model_call import ModelCall, read_model_call
+from sidecheck_server.core.convert.providers import PROVIDERS
+from sidecheck_server.core.convert.providers.provider import Provider
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.evaluate import EvaluationOptions
 from sidecheck_server.core.limits import Limits
@@ -102,13 +101,13 @@ class CallConverter:
         """
         options = request.options
         mappings = [mapping async for mapping in self._read_mappings(request.mappings)]
-        api = APIS[common_api(mappings)]
+        api = PROVIDERS[common_api(mappings)]
         call = await self._read(request.call, api, options.evaluation.max_violations)
-        mapping = chosen_plan(mappings, call)
+        mapping = select_mapping(mappings, call)
         if mapping is None:
             return _converted("", "", call, _unreadable(call), options)
         target, tool = await self._resolve(request.target, mapping)
-        refuse_mismatch(mapping, tool.definition_digest)
+        check_definition(mapping, tool.definition_digest)
         server, name = mapping.server, mapping.tool
         if call.arguments is None or not call.verdict.valid:
             verdict = _unreadable(call, mapping.name, mapping.definition_digest)
@@ -123,7 +122,7 @@ class CallConverter:
             schema.definition_digest,
             schema.schema_digest,
             schema.enforced,
-            part=with_known_names(resolved.verdict, mapping.guide),
+            part=with_model_names(resolved.verdict, mapping.decoder),
         )
         converted = _converted(server, name, call, verdict, options)
         return replace(
@@ -133,22 +132,24 @@ class CallConverter:
             arguments=resolved.payload,
         )
 
-    async def _read(self, text: bytes, api: Api, max_violations: int) -> ModelCall:
+    async def _read(self, text: bytes, api: Provider, max_violations: int) -> ModelCall:
         return await self._offload.run(
             Work.DECODE,
             len(text),
-            lambda: read_call(text, api, self._limits, most=max_violations),
+            lambda: read_model_call(text, api, self._limits, most=max_violations),
         )
 
-    async def _read_mappings(self, texts: Sequence[bytes]) -> AsyncIterator[Plan]:
+    async def _read_mappings(self, texts: Sequence[bytes]) -> AsyncIterator[ToolMapping]:
         for text in texts:
             if self._offload.runs_inline(Work.READ_MAPPING, len(text)):
-                yield plan_from_json(text, self._limits)
+                yield mapping_from_json(text, self._limits)
                 await asyncio.sleep(0)
             else:
-                yield await asyncio.to_thread(plan_from_json, text, self._limits)
+                yield await asyncio.to_thread(mapping_from_json, text, self._limits)
 
-    async def _resolve(self, target: Target | None, mapping: Plan) -> tuple[Target, ResolvedTool]:
+    async def _resolve(
+        self, target: Target | None, mapping: ToolMapping
+    ) -> tuple[Target, ResolvedTool]:
         """Return the target to validate against, and the tool that it names."""
         if target is not None:
             return target, await self._resolver.resolve_tool(target)
@@ -172,24 +173,24 @@ class CallConverter:
         self,
         call: ModelCall,
         length: int,
-        mapping: Plan,
+        mapping: ToolMapping,
         schema: ResolvedSchema,
         options: EvaluationOptions,
-    ) -> Meant:
+    ) -> ResolvedArguments:
         """Return the arguments of *call*, which has *length* bytes, by the original schema."""
-        meaning = Meaning(call, mapping, options, self._limits)
-        # Decoding arguments by a guide takes far more steps than their length.
-        inline = mapping.guide is None and self._offload.runs_inline(Work.READ_MAPPING, length)
+        meaning = CallResolution(call, mapping, options, self._limits)
+        # Decoding arguments takes far more steps than their length.
+        inline = mapping.decoder is None and self._offload.runs_inline(Work.READ_MAPPING, length)
         verdict: Verdict | None = None
         while True:
             if inline:
-                step = meaning.after(verdict)
+                step = meaning.advance(verdict)
             else:
-                step = await asyncio.to_thread(meaning.after, verdict)
-            if isinstance(step, Meant):
+                step = await asyncio.to_thread(meaning.advance, verdict)
+            if isinstance(step, ResolvedArguments):
                 return step
             verdict = await self._validator.validate(
-                schema, step.payload, step.how, allow_offloading
+                schema, step.payload, step.options, allow_offloading
             )
 
 
@@ -209,7 +210,7 @@ def _converted(
 
 def _unreadable(call: ModelCall, name: str = "", digest: str = "") -> CallVerdict:
     # Models know their arguments, and not the JSON around them.
-    part = call.verdict_on_arguments
+    part = call.arguments_verdict
     return CallVerdict(call.verdict, name, digest, part=part, malformed=True)
 
 

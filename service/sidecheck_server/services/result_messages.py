@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
-from sidecheck_server.core.convert.apis.api import Api
-from sidecheck_server.core.convert.results import result_message
-from sidecheck_server.core.convert.words import Loss
+from sidecheck_server.core.convert.providers.provider import Provider
+from sidecheck_server.core.convert.result_message import convert_result
+from sidecheck_server.core.convert.types import Loss
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.calls.replies import reply_to_result
 from sidecheck_server.core.mcp.subjects import CheckRequest, ToolResult
@@ -22,7 +22,7 @@ __all__ = ["ConvertedResult", "ResultConverter", "ResultToConvert"]
 class ResultToConvert:
     """A tool result to convert to a message."""
 
-    api: Api
+    api: Provider
     #: The ``CallToolResult``, and how it is checked.
     request: CheckRequest
     #: The tool that returned it, or None if it is not known.
@@ -75,4 +75,4 @@ def _message(text: bytes, result: ResultToConvert) -> tuple[bytes, tuple[Loss, .
     # The check guarantees an object whose depth is bounded. `decode` keeps numbers such as
     # 1e300, which take seconds as integers.
     value: Any = decode(text, max_depth=len(text))
-    return result_message(value, result.api, result.call_id, result.name)
+    return convert_result(value, result.api, result.call_id, result.name)

@@ -5,11 +5,11 @@ from typing import TypeVar
 
 from sidecheck_server.core.compiler.compilation import Artifact
 from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
-from sidecheck_server.core.convert.forms import Form
-from sidecheck_server.core.convert.words import ConversionOptions, ModelApi
+from sidecheck_server.core.convert.converted_tool import ToolForm
+from sidecheck_server.core.convert.types import ConversionOptions, ModelApi
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.evaluate import EvaluationOptions, judge
-from sidecheck_server.core.infer.words import InferenceOptions, Inferred
+from sidecheck_server.core.infer.types import InferenceOptions, InferenceResult
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.check import Checked
 from sidecheck_server.core.mcp.subjects import CheckRequest
@@ -55,11 +55,11 @@ class InProcessWorker:
         documents: tuple[Document, ...],
         api: ModelApi,
         options: ConversionOptions,
-    ) -> Form:
+    ) -> ToolForm:
         """Convert the tool definition *text*."""
         return _unwrap(convert_task(text, documents, api, options, self._limits))
 
-    async def infer(self, source: bytes, options: InferenceOptions) -> Inferred:
+    async def infer(self, source: bytes, options: InferenceOptions) -> InferenceResult:
         """Infer the tools in *source*."""
         return _unwrap(infer_task(source, options, self._limits))
 

@@ -10,14 +10,14 @@ from cachetools import LRUCache
 
 from sidecheck_server.core.compiler.compilation import Artifact, compile_source
 from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
-from sidecheck_server.core.convert.apis import APIS
-from sidecheck_server.core.convert.forms import Form
-from sidecheck_server.core.convert.tools import form_of
-from sidecheck_server.core.convert.words import ConversionOptions, ModelApi
+from sidecheck_server.core.convert.converted_tool import ToolForm
+from sidecheck_server.core.convert.providers import PROVIDERS
+from sidecheck_server.core.convert.tool_conversion import convert_definition
+from sidecheck_server.core.convert.types import ConversionOptions, ModelApi
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.evaluate import EvaluationOptions, judge
-from sidecheck_server.core.infer.inferring import infer_tools
-from sidecheck_server.core.infer.words import InferenceOptions, Inferred
+from sidecheck_server.core.infer.infer import infer_tools
+from sidecheck_server.core.infer.types import InferenceOptions, InferenceResult
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.check import Checked, check
 from sidecheck_server.core.mcp.protocol_schemas import Surfaces, compile_protocol_schemas
@@ -104,15 +104,19 @@ def convert_task(
     api: ModelApi,
     options: ConversionOptions,
     limits: Limits,
-) -> Form | RequestError:
+) -> ToolForm | RequestError:
     """Convert the tool definition *text*; the result has no name yet."""
     try:
-        return form_of(read_tool(text, documents, limits), APIS[api], options, limits)
+        return convert_definition(
+            read_tool(text, documents, limits), PROVIDERS[api], options, limits
+        )
     except RequestError as error:
         return error
 
 
-def infer_task(source: bytes, options: InferenceOptions, limits: Limits) -> Inferred | RequestError:
+def infer_task(
+    source: bytes, options: InferenceOptions, limits: Limits
+) -> InferenceResult | RequestError:
     """Infer the definitions of the tools in *source*."""
     try:
         return infer_tools(source, options, limits)

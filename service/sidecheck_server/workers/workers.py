@@ -9,11 +9,11 @@ from weakref import WeakValueDictionary
 
 from sidecheck_server.core.compiler.compilation import Artifact
 from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
-from sidecheck_server.core.convert.forms import Form
-from sidecheck_server.core.convert.words import ConversionOptions, ModelApi
+from sidecheck_server.core.convert.converted_tool import ToolForm
+from sidecheck_server.core.convert.types import ConversionOptions, ModelApi
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.evaluate import EvaluationOptions
-from sidecheck_server.core.infer.words import InferenceOptions, Inferred
+from sidecheck_server.core.infer.types import InferenceOptions, InferenceResult
 from sidecheck_server.core.limits import Limits, exceeded
 from sidecheck_server.core.mcp.check import Checked
 from sidecheck_server.core.mcp.subjects import CheckRequest
@@ -102,7 +102,7 @@ class Workers:
         documents: tuple[Document, ...],
         api: ModelApi,
         options: ConversionOptions,
-    ) -> Form:
+    ) -> ToolForm:
         """Convert the tool definition *text*; the result has no name yet.
 
         Raises:
@@ -112,7 +112,7 @@ class Workers:
         task = (convert_task, text, documents, api, options, self._limits)
         return await self._run(work, bound, _ignore, *task)
 
-    async def infer(self, source: bytes, options: InferenceOptions) -> Inferred:
+    async def infer(self, source: bytes, options: InferenceOptions) -> InferenceResult:
         """Infer the definitions of the tools in *source*.
 
         Raises:

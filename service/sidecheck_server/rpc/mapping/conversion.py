@@ -5,13 +5,13 @@ from types import MappingProxyType
 
 from sidecheck.v1 import conversion_service_pb2 as proto
 
-from sidecheck_server.core.convert.apis import APIS
-from sidecheck_server.core.convert.apis.api import Api
-from sidecheck_server.core.convert.converted import ConvertedTool
-from sidecheck_server.core.convert.words import (
+from sidecheck_server.core.convert.converted_tool import ConvertedTool
+from sidecheck_server.core.convert.providers import PROVIDERS
+from sidecheck_server.core.convert.providers.provider import Provider
+from sidecheck_server.core.convert.types import (
     Action,
     ConversionOptions,
-    Direction,
+    Effect,
     Loss,
     Mode,
     ModelApi,
@@ -80,16 +80,16 @@ _ACTIONS: Mapping[Action, proto.Loss.Action] = MappingProxyType(
         Action.DROPPED: proto.Loss.ACTION_DROPPED,
     }
 )
-_EFFECTS: Mapping[Direction, proto.Loss.Effect] = MappingProxyType(
+_EFFECTS: Mapping[Effect, proto.Loss.Effect] = MappingProxyType(
     {
-        Direction.SAME: proto.Loss.EFFECT_EQUIVALENT,
-        Direction.WIDER: proto.Loss.EFFECT_WIDENED,
-        Direction.NARROWER: proto.Loss.EFFECT_NARROWED,
+        Effect.EQUIVALENT: proto.Loss.EFFECT_EQUIVALENT,
+        Effect.WIDENED: proto.Loss.EFFECT_WIDENED,
+        Effect.NARROWED: proto.Loss.EFFECT_NARROWED,
     }
 )
 
 
-def _api(api: int) -> Api:
+def _api(api: int) -> Provider:
     """Return the API that *api* stands for.
 
     Raises:
@@ -102,7 +102,7 @@ def _api(api: int) -> Api:
     key = _APIS.get(api)
     if key is None:
         raise unknown_value("api")
-    return APIS[key]
+    return PROVIDERS[key]
 
 
 def tools_to_convert_from_proto(
@@ -147,7 +147,7 @@ def _converted_tool(tool: ConvertedTool) -> proto.ConvertedTool:
         json=tool.json,
         name=tool.name,
         strict=tool.strict,
-        mapping=tool.plan,
+        mapping=tool.mapping,
         losses=_losses(tool.losses),
         not_strict_reason=tool.not_strict_reason,
     )
@@ -189,7 +189,7 @@ def _losses(losses: Iterable[Loss]) -> list[proto.Loss]:
             pointer=loss.pointer,
             keyword=loss.keyword,
             action=_ACTIONS[loss.action],
-            effect=_EFFECTS[loss.direction],
+            effect=_EFFECTS[loss.effect],
             message=loss.message,
         )
         for loss in losses

@@ -6,7 +6,12 @@ from types import MappingProxyType
 from sidecheck.v1 import inference_service_pb2 as proto
 
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.core.infer.words import Diagnostic, InferenceOptions, Inferred, OnUnsupported
+from sidecheck_server.core.infer.types import (
+    Diagnostic,
+    InferenceOptions,
+    InferenceResult,
+    OnUnsupported,
+)
 from sidecheck_server.core.mcp.versions import DEFAULT_VERSION, check_version_known
 from sidecheck_server.core.mcp.wrapping.definitions import AdaptedTool
 from sidecheck_server.rpc.mapping.fields import SEVERITIES, unknown_value
@@ -22,9 +27,9 @@ __all__ = [
 
 _ON_UNSUPPORTED: Mapping[int, OnUnsupported] = MappingProxyType(
     {
-        proto.ON_UNSUPPORTED_UNSPECIFIED: OnUnsupported.REFUSE,
-        proto.ON_UNSUPPORTED_ERROR: OnUnsupported.REFUSE,
-        proto.ON_UNSUPPORTED_ANY: OnUnsupported.ADMIT_ANYTHING,
+        proto.ON_UNSUPPORTED_UNSPECIFIED: OnUnsupported.ERROR,
+        proto.ON_UNSUPPORTED_ERROR: OnUnsupported.ERROR,
+        proto.ON_UNSUPPORTED_ANY: OnUnsupported.ANY,
     }
 )
 
@@ -47,7 +52,7 @@ def source_from_proto(request: proto.InferToolsRequest) -> tuple[bytes, Inferenc
     return request.source, options
 
 
-def inferred_to_proto(inferred: Inferred) -> proto.InferToolsResponse:
+def inferred_to_proto(inferred: InferenceResult) -> proto.InferToolsResponse:
     """Return the message of inferred tools and diagnostics."""
     tools = [
         proto.InferredTool(
@@ -83,15 +88,15 @@ def adapted_tool_to_proto(tool: AdaptedTool) -> proto.AdaptToolResponse:
 
 
 def _diagnostic(diagnostic: Diagnostic) -> proto.Diagnostic:
-    place = diagnostic.place
+    location = diagnostic.location
     return proto.Diagnostic(
         code=diagnostic.code,
         severity=SEVERITIES[diagnostic.severity],
         message=diagnostic.message,
-        line=place.line,
-        column=place.column,
-        end_line=place.end_line,
-        end_column=place.end_column,
+        line=location.line,
+        column=location.column,
+        end_line=location.end_line,
+        end_column=location.end_column,
         function=diagnostic.function,
         parameter=diagnostic.parameter,
     )
