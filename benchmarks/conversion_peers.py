@@ -26,7 +26,7 @@ from sidecheck_server.core.convert.types import ConversionOptions, Mode, ModelAp
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.tools.definitions import read_tool
 from sidecheck_server.core.types import Document
-from sidecheck_server.services.conversion_cache import Forms
+from sidecheck_server.services.conversion_cache import ConversionCache
 from sidecheck_server.services.targets import InlineTool
 from subjects import Subject
 
@@ -104,11 +104,11 @@ def _cached(options: ConversionOptions) -> Maker:
             read_tool(text, documents, _LIMITS), PROVIDERS[api], options, _LIMITS
         )
 
-    forms = Forms(in_turn, _LIMITS)
+    forms = ConversionCache(in_turn, _LIMITS)
 
     def convert(tool: InlineTool) -> bytes:
         # Driven by hand: the turn that it gives to others, the first time, is over at once.
-        making = forms.form(tool, _API, options)
+        making = forms.convert(tool, _API, options)
         while True:
             try:
                 making.send(None)

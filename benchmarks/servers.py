@@ -55,7 +55,7 @@ def sidecheck(folder: Path, *flags: str) -> Iterator[Running]:
     with _ending(process):
         address = _wait(process, log)
         yield Running(psutil.Process(process.pid), address, socket)
-        wrong = [event for event in _events(log) if event in {"rpc.refused", "rpc.failed"}]
+        wrong = [event for event in _events(log) if event in {"rpc.rejected", "rpc.failed"}]
         if wrong:
             raise AssertionError(f"the server refused {len(wrong)} calls")
 

@@ -1,17 +1,22 @@
-"""How events are written: as a process would, since logging is a process's own."""
+"""Format of the log, tested in processes of their own, since logging is global."""
 
+import ast
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+import sidecheck_server
+from sidecheck_server.log_events import EVENTS
 
 SECRET = "hunter2"
 
 
 def written(code: str, *, level: str = "info", form: str = "auto") -> str:
-    """Return what is written to standard error by a process that runs *code*."""
+    """Return the standard error of a process that runs *code*."""
     program = f"""
 import asyncio, logging, sys
 import structlog
@@ -21,23 +26,23 @@ configure_log(Settings(log_level={level!r}, log_format={form!r}))
 log = structlog.get_logger()
 {code}
 """
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=300, check=True
     )
-    assert "" == done.stdout
-    return done.stderr
+    assert "" == process.stdout
+    return process.stderr
 
 
 def events(text: str) -> list[dict[str, Any]]:
     """Return the events, each a line of JSON, without their times."""
-    found = [json.loads(line) for line in text.splitlines()]
-    for event in found:
+    parsed = [json.loads(line) for line in text.splitlines()]
+    for event in parsed:
         assert event.pop("timestamp").endswith("Z")
-    return found
+    return parsed
 
 
-def test_events_are_lines_of_json_where_no_terminal_is() -> None:
-    """Those of the level wanted or above; a text starts no line of its own."""
+def test_events_are_lines_of_json_without_a_terminal() -> None:
+    """Events of the configured level or above; line breaks in values are escaped."""
     text = written('log.debug("a"); log.info("b\\nc", x="é\\n{}"); log.error("d", n=1)')
 
     assert [
@@ -46,8 +51,8 @@ def test_events_are_lines_of_json_where_no_terminal_is() -> None:
     ] == events(text)
 
 
-def test_events_can_be_for_people() -> None:
-    """A value starts no line of its own here either."""
+def test_console_format() -> None:
+    """Line breaks in values are escaped here too."""
     text = written('log.info("ready", addresses=["a\\nb"])', form="console")
 
     assert 1 == len(text.splitlines())
@@ -76,8 +81,8 @@ asyncio.run(main())
 
 
 @pytest.mark.parametrize("form", ["json", "console"])
-def test_what_libraries_log_becomes_events_without_their_values(form: str) -> None:
-    """asyncio prints exceptions with all their text, and a traceback is not JSON."""
+def test_messages_of_libraries_become_events_without_values(form: str) -> None:
+    """asyncio would print exceptions with their text and a traceback, which is not JSON."""
     text = written(LIBRARIES, form=form)
 
     assert SECRET not in text
@@ -90,6 +95,55 @@ def test_what_libraries_log_becomes_events_without_their_values(form: str) -> No
             ("some.library", "warning", "a level of its own", None),
             ("asyncio", "error", "Task exception was never retrieved", "KeyError"),
         ] == [
-            (event["logger"], event["level"], event["said"], event["error_type"])
+            (event["logger"], event["level"], event["detail"], event["error_type"])
             for event in events(text)
         ]
+
+
+_LEVELS = frozenset({"debug", "info", "warning", "error"})
+
+
+def logged_events() -> Iterator[tuple[str, str | None, set[str]]]:
+    """Yield name, level and literal field names of every event that the server logs.
+
+    The level is None where it depends on the outcome.
+    """
+    for path in Path(sidecheck_server.__path__[0]).rglob("*.py"):
+        text = path.read_text()
+        if "structlog" not in text:
+            continue
+        for node in ast.walk(ast.parse(text)):
+            if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
+                continue
+            level, arguments = node.func.attr, node.args
+            if level == "log":
+                arguments = arguments[1:]
+            elif level not in _LEVELS:
+                continue
+            if arguments and isinstance(arguments[0], ast.Constant):
+                fields = {keyword.arg for keyword in node.keywords if keyword.arg is not None}
+                yield str(arguments[0].value), None if level == "log" else level, fields
+
+
+def test_the_table_has_every_event_of_the_tree() -> None:
+    """And the tree every event of the table."""
+    assert {name for name, _, _ in logged_events()} == set(EVENTS)
+
+
+@pytest.mark.parametrize(("name", "level", "fields"), list(logged_events()))
+def test_the_table_has_level_and_fields_of_an_event(
+    name: str, level: str | None, fields: set[str]
+) -> None:
+    """Fields that depend on the outcome are tested with the access log."""
+    event = EVENTS[name]
+
+    assert level is None or (level,) == event.levels
+    assert fields <= event.fields.keys() | event.optional_fields.keys()
+
+
+def test_every_event_and_field_is_documented() -> None:
+    """In sentences and phrases of their own."""
+    for event in EVENTS.values():
+        assert event.meaning.endswith(".")
+        assert set(event.levels) <= _LEVELS
+        assert not event.fields.keys() & event.optional_fields.keys()

@@ -1,4 +1,4 @@
-"""Where settings come from, and which are refused."""
+"""Sources of settings, and the errors of invalid ones."""
 
 import dataclasses
 import os
@@ -32,7 +32,7 @@ DEFAULTS = {
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of the test's own, and an environment without our settings."""
+    """An empty working directory, and an environment without settings."""
     for name in os.environ:
         if name.upper().startswith("SIDECHECK_"):
             monkeypatch.delenv(name)
@@ -40,7 +40,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_without_settings_the_defaults_hold() -> None:
+def test_defaults_apply_without_settings() -> None:
     """All of them, and nothing else."""
     assert DEFAULTS == read_settings().model_dump()
 
@@ -78,7 +78,7 @@ def test_without_settings_the_defaults_hold() -> None:
         ),
     ],
 )
-def test_a_flag_comes_before_the_environment_before_the_file_before_the_default(
+def test_flags_override_the_environment_the_file_and_the_defaults(
     monkeypatch: pytest.MonkeyPatch,
     folder: Path,
     name: str,
@@ -87,14 +87,16 @@ def test_a_flag_comes_before_the_environment_before_the_file_before_the_default(
     flag: Any,
     values: tuple[Any, ...],
 ) -> None:
-    """For each kind of value; a flag that is None was not given."""
+    """For each kind of value; a flag that is None is not set."""
     config = folder / "settings.toml"
     config.write_text(file)
     got = [read_settings(), read_settings(config)]
     monkeypatch.setenv(f"SIDECHECK_{name.upper()}", variable)
     got += [read_settings(config, **{name: None}), read_settings(config, **{name: flag})]
 
-    assert [{**DEFAULTS, name: value} for value in values] == [one.model_dump() for one in got]
+    assert [{**DEFAULTS, name: value} for value in values] == [
+        settings.model_dump() for settings in got
+    ]
 
 
 def test_limits_are_merged_from_all_sources(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
@@ -117,7 +119,7 @@ def test_the_environment_may_name_the_file(monkeypatch: pytest.MonkeyPatch, fold
 
 
 @pytest.mark.parametrize(
-    ("file", "said"),
+    ("file", "message"),
     [
         pytest.param("wokers = 3", "wokers: Extra inputs are not permitted", id="unknown name"),
         pytest.param(
@@ -138,59 +140,59 @@ def test_the_environment_may_name_the_file(monkeypatch: pytest.MonkeyPatch, fold
         pytest.param("[limits]\nsteps = 0", "limits: Value error, steps must be", id="no limit"),
         pytest.param(
             "[limits]\npayload_bytes = 4194304",
-            "limits: Value error, payload_bytes must lie below message_bytes",
+            "limits: Value error, payload_bytes must be below message_bytes",
             id="limits that contradict each other",
         ),
         pytest.param("limits = 3", "limits: ", id="limits that are no table"),
-        pytest.param(
-            'listen = ""', "listen and unix_socket leave no address to listen on", id="nowhere"
-        ),
+        pytest.param('listen = ""', "listen and unix_socket are both empty", id="nowhere"),
         pytest.param("workers", "the settings cannot be read: Expected '='", id="no TOML"),
         pytest.param("workers = 0\nwokers = 3", "workers: ", id="the first of two faults"),
         pytest.param("workers = 0\nwokers = 3", "wokers: ", id="the second of two faults"),
     ],
 )
-def test_a_wrong_setting_is_named(folder: Path, file: str, said: str) -> None:
-    """Wherever it comes from; here from a file."""
+def test_errors_name_the_setting(folder: Path, file: str, message: str) -> None:
+    """From a file."""
     (folder / "settings.toml").write_text(file)
     with pytest.raises(UnusableSettingsError) as caught:
         read_settings(Path("settings.toml"))
 
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "said"),
+    ("name", "value", "message"),
     [
         pytest.param("WORKERS", "two", "workers: Input should be a valid integer", id="a value"),
         pytest.param("LIMITS__STEPS", "", "limits.steps: Input should be", id="an empty limit"),
         pytest.param("LIMITS__STEP", "1", "limits.step: Unexpected keyword", id="unknown limit"),
         pytest.param("LIMITS", "[", 'error parsing value for field "limits"', id="no JSON"),
-        pytest.param("CONFIG", "gone.toml", "the settings file gone.toml is not there", id="file"),
-        pytest.param("CONFIG", "/", "the settings file / is not there", id="folder"),
+        pytest.param(
+            "CONFIG", "gone.toml", "the settings file gone.toml does not exist", id="file"
+        ),
+        pytest.param("CONFIG", "/", "the settings file / does not exist", id="folder"),
         pytest.param("CONFIG", "x" * 5000, "File name too long", id="no file name"),
     ],
 )
-def test_a_wrong_variable_is_named(
-    monkeypatch: pytest.MonkeyPatch, name: str, value: str, said: str
+def test_errors_name_the_variable(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str, message: str
 ) -> None:
-    """As in a file."""
+    """From the environment."""
     monkeypatch.setenv(f"SIDECHECK_{name}", value)
     with pytest.raises(UnusableSettingsError) as caught:
         read_settings()
 
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
-def test_a_file_that_is_not_utf8_is_refused(folder: Path) -> None:
+def test_a_file_must_be_utf8(folder: Path) -> None:
     """TOML is UTF-8."""
     (folder / "settings.toml").write_bytes(b'listen = "\xff"')
     with pytest.raises(UnusableSettingsError, match="the settings cannot be read"):
         read_settings(Path("settings.toml"))
 
 
-def test_settings_do_not_change() -> None:
-    """Neither they nor their limits."""
+def test_settings_are_immutable() -> None:
+    """The limits included."""
     settings: Any = read_settings()
     limits: Any = settings.limits
     with pytest.raises(ValidationError, match="frozen"):
@@ -201,8 +203,8 @@ def test_settings_do_not_change() -> None:
     assert DEFAULTS == settings.model_dump()
 
 
-def test_every_setting_says_what_it_is_for() -> None:
-    """In one sentence; so does every limit, in its comment."""
+def test_every_setting_has_a_description() -> None:
+    """A sentence, which the documentation and the help show."""
     described = {name: field.description for name, field in Settings.model_fields.items()}
 
-    assert [] == [name for name, said in described.items() if not (said or "").endswith(".")]
+    assert [] == [name for name, text in described.items() if not (text or "").endswith(".")]

@@ -1,4 +1,4 @@
-"""Processes that compile schemas: what one that ends costs."""
+"""Worker processes: tasks, crashes, limits, fairness between callers."""
 
 import asyncio
 import json
@@ -29,7 +29,7 @@ LIMITS = Limits(compile_seconds=300, validation_seconds=300)
 NOTICE_SECONDS = 2.0
 """How long the pool may take to see that a worker ended."""
 
-ENDS = "the worker process that was compiling the schema died; trying again may succeed"
+ENDS = "the worker compiling the schema crashed; the call may be retried"
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -84,7 +84,7 @@ def compiled_here(source: SchemaSource) -> RequestError:
     return caught.value
 
 
-async def test_many_schemas_at_once_each_get_their_own_artifact(workers: Workers) -> None:
+async def test_many_schemas_concurrently_each_get_their_own_artifact(workers: Workers) -> None:
     """Whichever worker makes it."""
     sources = [number(n) for n in range(200)]
     artifacts = await asyncio.gather(*map(workers.compile, sources))
@@ -114,7 +114,7 @@ async def test_many_schemas_at_once_each_get_their_own_artifact(workers: Workers
         ),
     ],
 )
-async def test_a_refusal_comes_back_as_it_was_made(workers: Workers, source: SchemaSource) -> None:
+async def test_an_error_comes_back_as_it_was_made(workers: Workers, source: SchemaSource) -> None:
     """With its metadata and problems."""
     assert compiled_here(source) == await outcome(workers, source)
 
@@ -156,7 +156,7 @@ async def test_workers_that_are_killed_while_idle_cost_nothing(
 async def test_a_worker_that_takes_too_long_is_replaced(
     workers: Workers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its request is refused for that."""
+    """Its request is rejected for that."""
     before = processes()
     monkeypatch.setattr(workers, "_limits", replace(LIMITS, compile_seconds=1))
     late = await outcome(workers, slow(2, 4900))
@@ -220,8 +220,8 @@ async def test_closing_leaves_no_process() -> None:
     assert (2, set()) == (len(during), after)
 
 
-async def test_a_worker_checks_and_refuses_as_the_core_does(workers: Workers) -> None:
-    """What is not JSON needs no surface."""
+async def test_a_worker_checks_and_rejects_as_the_core_does(workers: Workers) -> None:
+    """What is not JSON needs no protocol schema."""
     checked = await workers.check(CheckRequest(ToolJson(b"{"), Context(hide_values=True)))
     assert [one.code for one in checked.findings.verdict().violations] == ["PAYLOAD_NOT_JSON"]
     with pytest.raises(RequestError) as refusal:
@@ -229,7 +229,7 @@ async def test_a_worker_checks_and_refuses_as_the_core_does(workers: Workers) ->
     assert refusal.value.metadata["bound"] == "schema_depth"
 
 
-async def test_a_worker_infers_and_refuses_as_the_core_does(workers: Workers) -> None:
+async def test_a_worker_infers_and_rejects_as_the_core_does(workers: Workers) -> None:
     """All of it comes back: definitions, places, and the bound."""
     source = b"def f(a: int) -> list[int]: ...\ndef g(b): ...\ndef h(c: Unknown): ..."
     options = InferenceOptions(functions=("f", "g", "h", "i"))

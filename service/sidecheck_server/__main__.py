@@ -1,4 +1,4 @@
-"""The entry: `sidecheck`, or `python -m sidecheck_server`."""
+"""Entry point of `sidecheck` and `python -m sidecheck_server`."""
 
 import signal
 import sys
@@ -10,7 +10,7 @@ __all__ = ["main"]
 
 
 def main() -> None:
-    """Run the command line."""
+    """Run the command-line interface."""
     # Shells and CI systems start background jobs with SIGINT ignored. `serve` replaces both.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, _exit)

@@ -1,4 +1,4 @@
-"""Logging: the only place that knows how events are written."""
+"""Configuration of the log: how events are filtered and written."""
 
 import io
 import logging
@@ -14,9 +14,9 @@ __all__ = ["configure_log"]
 
 
 def configure_log(settings: Settings) -> None:
-    """Write events to standard error: for people on a terminal, as JSON elsewhere.
+    """Write events to standard error: readable on a terminal, as JSON elsewhere.
 
-    What libraries log with `logging` becomes events too.
+    Messages that libraries log with `logging` become events as well.
     """
     console = settings.log_format == "console" or (
         settings.log_format == "auto" and sys.stderr.isatty()
@@ -25,7 +25,7 @@ def configure_log(settings: Settings) -> None:
         structlog.dev.ConsoleRenderer() if console else structlog.processors.JSONRenderer()
     )
     level = logging.getLevelNamesMapping()[settings.log_level.upper()]
-    # What writes events may ask first whether they are wanted.
+    # Code on hot paths checks this level before it builds an event.
     logging.getLogger("sidecheck").setLevel(level)
     structlog.configure(
         processors=[
@@ -34,17 +34,17 @@ def configure_log(settings: Settings) -> None:
             renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(level),
-        logger_factory=structlog.WriteLoggerFactory(cast("TextIO", _Lossy(sys.stderr))),
+        logger_factory=structlog.WriteLoggerFactory(cast("TextIO", _LossyStream(sys.stderr))),
         cache_logger_on_first_use=True,
     )
-    logging.basicConfig(level=logging.WARNING, handlers=[_Libraries()], force=True)
+    logging.basicConfig(level=logging.WARNING, handlers=[_LibraryHandler()], force=True)
 
 
-class _Lossy:
-    """A stream that drops what it cannot write: a log without a reader costs no answer.
+class _LossyStream:
+    """A stream that drops what cannot be written, so that a closed log fails no call.
 
-    It writes past the buffers of *stream*, which would keep what cannot be written, and
-    fail again when the process ends.
+    It bypasses the buffer of *stream*, which would keep what cannot be written and fail
+    again when the process ends.
     """
 
     def __init__(self, stream: TextIO) -> None:
@@ -55,22 +55,22 @@ class _Lossy:
             self._raw.write(text.encode("utf-8", "backslashreplace"))
 
     def flush(self) -> None:
-        """Do nothing: nothing is kept."""
+        """Do nothing: nothing is buffered."""
 
 
-class _Libraries(logging.Handler):
-    """Makes events of what libraries log.
+class _LibraryHandler(logging.Handler):
+    """Turns log records of libraries into events.
 
-    Of a message, only the first line of its template is taken: arguments, exceptions
-    and what asyncio says of a task may hold parts of a request.
+    Only the first line of the message template is kept: arguments, exceptions and what
+    asyncio reports about a task may contain parts of a request.
     """
 
     def emit(self, record: logging.LogRecord) -> None:
-        failure = record.exc_info[0] if record.exc_info else None
+        error_type = record.exc_info[0] if record.exc_info else None
         structlog.get_logger().log(
             logging.ERROR if record.levelno >= logging.ERROR else logging.WARNING,
             "library.logged",
             logger=record.name,
-            said=str(record.msg).partition("\n")[0],
-            error_type=failure.__name__ if failure else None,
+            detail=str(record.msg).partition("\n")[0],
+            error_type=error_type.__name__ if error_type else None,
         )

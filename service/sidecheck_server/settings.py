@@ -1,7 +1,7 @@
-"""Settings: read once, checked, frozen.
+"""Settings of the server: read once, validated, immutable.
 
-A flag of `sidecheck serve` comes before an environment variable, that before the
-file, and that before the default. Unknown names in the file are refused.
+Flags of `sidecheck serve` override environment variables, which override the settings
+file, which overrides the defaults. Unknown names in the file are errors.
 """
 
 import os
@@ -28,20 +28,20 @@ _FILE_VARIABLE = "SIDECHECK_CONFIG"
 
 
 class UnusableSettingsError(Exception):
-    """A setting is wrong; the message names it and says what would be right."""
+    """A setting is invalid; the message names it and the expected value."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolsFile:
-    """A file of tool definitions that are registered when the server starts."""
+    """A file of tool definitions to register at startup."""
 
     file: Path
-    #: The namespace of the tools; that of the file's name without its ending if "".
+    #: The namespace of the tools; "" stands for the file's name without its suffix.
     server: Annotated[str, Field(max_length=256)] = ""
 
 
 class Settings(BaseSettings):
-    """The settings of the server."""
+    """Settings of the server."""
 
     model_config = SettingsConfigDict(
         env_prefix="SIDECHECK_", env_nested_delimiter="__", frozen=True, extra="forbid"
@@ -49,49 +49,58 @@ class Settings(BaseSettings):
 
     listen: Annotated[
         str,
-        Field(description='Where to listen: "host:port", port 0 for any free one, "" for nowhere.'),
+        Field(
+            description='TCP address to listen on: "host:port", with port 0 for any free port; '
+            '"" for none.'
+        ),
     ] = "127.0.0.1:50151"
     unix_socket: Annotated[
-        Path | None, Field(description="The path of a unix socket to listen on too.")
+        Path | None, Field(description="Path of a unix socket to listen on as well.")
     ] = None
     unix_socket_mode: Annotated[
-        str, Field(pattern=r"^0?[0-7]{3}$", description="The mode of that socket, octal.")
+        str, Field(pattern=r"^0?[0-7]{3}$", description="File mode of that socket, octal.")
     ] = "660"
     registry: Annotated[
-        Path | None, Field(description="The file that keeps the tools; in memory if unset.")
+        Path | None, Field(description="File of the tool registry; in memory if unset.")
     ] = None
     tools: Annotated[
-        tuple[ToolsFile, ...], Field(description="Files of tools to register at the start.")
+        tuple[ToolsFile, ...],
+        Field(description="Files of tool definitions to register at startup."),
     ] = ()
     workers: Annotated[
         int,
-        Field(ge=1, le=64, description="Processes that compile schemas and judge what takes long."),
+        Field(
+            ge=1,
+            le=64,
+            description="Number of worker processes, which compile schemas and validate what "
+            "takes too many steps for the event loop.",
+        ),
     ] = 2
     registered_schemas: Annotated[
         int,
         Field(
             ge=1,
-            description="How many schemas of registered tools stay compiled; "
-            "one counts once for every 16 KB of its text.",
+            description="Number of compiled schemas of registered tools to cache; a schema "
+            "counts once for every 16 KiB of its text, and 64 times for every pattern.",
         ),
     ] = 100_000
     inline_schemas: Annotated[
         int,
         Field(
             ge=1,
-            description="How many schemas that were sent along stay compiled, counted likewise.",
+            description="Number of compiled schemas of requests to cache, counted likewise.",
         ),
     ] = 10_000
     report_only: Annotated[
         tuple[str, ...],
-        Field(description="The servers whose tools are judged but not enforced: verdicts say so."),
+        Field(description="Servers whose tools are validated without enforcing the verdicts."),
     ] = ()
     drain_seconds: Annotated[
         float,
         Field(
             ge=0,
             allow_inf_nan=False,
-            description="How long to serve on, not serving by health, when stopped.",
+            description="Seconds to keep serving after a stop, while health reports not serving.",
         ),
     ] = 0.0
     grace_seconds: Annotated[
@@ -99,21 +108,26 @@ class Settings(BaseSettings):
         Field(
             gt=0,
             allow_inf_nan=False,
-            description="How long calls under way may take when stopped.",
+            description="Seconds that active calls may take to finish after a stop.",
         ),
     ] = 10.0
     reflection: Annotated[bool, Field(description="Whether to serve gRPC reflection.")] = True
     inference: Annotated[
-        bool, Field(description="Whether to infer tools from source text, which is never run.")
+        bool,
+        Field(
+            description="Whether to infer tools from source text, which is parsed and never run."
+        ),
     ] = True
     log_level: Annotated[
-        Literal["debug", "info", "warning", "error"], Field(description="What to log.")
+        Literal["debug", "info", "warning", "error"], Field(description="Lowest level to log.")
     ] = "info"
     log_format: Annotated[
         Literal["auto", "json", "console"],
-        Field(description="How to log; auto is console on a terminal and JSON elsewhere."),
+        Field(description="Format of the log; auto is console on a terminal and JSON elsewhere."),
     ] = "auto"
-    limits: Annotated[Limits, Field(description="The bounds of what is judged.")] = Limits()
+    limits: Annotated[Limits, Field(description="Limits of requests, payloads and schemas.")] = (
+        Limits()
+    )
 
     @field_validator("limits")
     @classmethod
@@ -122,15 +136,17 @@ class Settings(BaseSettings):
             if field.name not in _SWITCHES and getattr(limits, field.name) < 1:
                 raise ValueError(f"{field.name} must be at least 1")
         if limits.payload_bytes >= limits.message_bytes:
-            raise ValueError("payload_bytes must lie below message_bytes")
+            raise ValueError("payload_bytes must be below message_bytes")
         if not limits.inline_steps < LONGEST_SEARCH:
-            raise ValueError(f"inline_steps must lie below {LONGEST_SEARCH}")
+            raise ValueError(f"inline_steps must be below {LONGEST_SEARCH}")
         return limits
 
     @model_validator(mode="after")
     def _listens_somewhere(self) -> Self:
         if not self.listen and self.unix_socket is None:
-            raise ValueError("listen and unix_socket leave no address to listen on")
+            raise ValueError(
+                "listen and unix_socket are both empty: there is no address to listen on"
+            )
         return self
 
     @classmethod
@@ -142,36 +158,35 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Say where settings come from, in the order of precedence."""
+        """Return the sources of settings, in the order of precedence."""
         file = cls.model_config.get("toml_file")
         from_file = (TomlConfigSettingsSource(settings_cls, file),) if file else ()
         return (init_settings, env_settings, *from_file)
 
 
 def read_settings(config: Path | None = None, **flags: Any) -> Settings:
-    """Return the settings, where a flag that is None was not given.
+    """Return the settings; a flag that is None is not set.
 
     Raises:
-        UnusableSettingsError: a value is wrong, or the file cannot be read.
+        UnusableSettingsError: a value is invalid, or the file cannot be read.
     """
     file = config or (Path(name) if (name := os.environ.get(_FILE_VARIABLE)) else None)
 
     class FromFile(Settings):
         model_config = SettingsConfigDict(toml_file=file)
 
-    given = {name: value for name, value in flags.items() if value is not None}
-    # The variable that names the file is not itself a setting.
+    values = {name: value for name, value in flags.items() if value is not None}
     try:
         if file is not None and not file.is_file():
-            raise UnusableSettingsError(f"the settings file {file} is not there")
-        return FromFile(**given)
+            raise UnusableSettingsError(f"the settings file {file} does not exist")
+        return FromFile(**values)
     except ValidationError as error:
-        faults = "; ".join(map(_told, error.errors()))
-        raise UnusableSettingsError(f"the settings are not usable: {faults}") from None
+        messages = "; ".join(map(_message, error.errors()))
+        raise UnusableSettingsError(f"invalid settings: {messages}") from None
     except (OSError, ValueError) as error:
         raise UnusableSettingsError(f"the settings cannot be read: {error}") from None
 
 
-def _told(fault: ErrorDetails) -> str:
-    place = ".".join(map(str, fault["loc"]))
-    return f"{place}: {fault['msg']}" if place else fault["msg"]
+def _message(error: ErrorDetails) -> str:
+    name = ".".join(map(str, error["loc"]))
+    return f"{name}: {error['msg']}" if name else error["msg"]

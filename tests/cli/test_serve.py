@@ -88,10 +88,10 @@ def test_the_help_tells_the_true_default(flag: Any) -> None:
     [
         pytest.param(["--workers", "two"], "'--workers': 'two' is not a valid integer", id="type"),
         pytest.param(["--log-level", "loud"], "'loud' is not one of 'debug'", id="choice"),
-        pytest.param(["--listen", ""], "leave no address to listen on", id="nowhere"),
+        pytest.param(["--listen", ""], "there is no address to listen on", id="nowhere"),
         pytest.param(["--unix-socket-mode", "999"], "unix_socket_mode: ", id="mode"),
         pytest.param(
-            ["--config", "/gone.toml"], "settings file /gone.toml is not there", id="file"
+            ["--config", "/gone.toml"], "settings file /gone.toml does not exist", id="file"
         ),
         pytest.param(["now"], "unexpected extra argument", id="argument"),
         pytest.param(

@@ -47,10 +47,10 @@ def test_tools_of_files_are_there_when_the_server_is(tmp_path: Path, git: Path) 
         assert [("b", "diff"), ("git", "diff"), ("git", "log")] == registered(running)
         with BlockingClient(running.address, timeout=120) as client:
             assert not client.validate(RegisteredTool("git", "log"), {}).valid
-        refused = {"event": "preload.refused", "level": "warning"}
+        rejected = {"event": "preload.rejected", "level": "warning"}
         done = {"event": "preload.registered", "level": "info"}
         assert [
-            {**refused, "server": "git", "tool": 1, "codes": ["CONST"]},
+            {**rejected, "server": "git", "tool": 1, "codes": ["CONST"]},
             {**done, "server": "git", "tools": 2, "rejected": 1},
             {**done, "server": "b", "tools": 1, "rejected": 0},
         ] == told(running)

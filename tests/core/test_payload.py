@@ -168,7 +168,9 @@ def excinfo(text: bytes) -> tuple[Violation, ...]:
 @pytest.mark.parametrize(("text", "message"), NOT_JSON)
 def test_what_is_not_json_is_reported_with_its_place(text: bytes, message: str) -> None:
     """One violation, which names the fault as a person would."""
-    expected = Violation("", "", "", "PAYLOAD_NOT_JSON", message, spec_url="https://www.rfc-editor.org/rfc/rfc8259")
+    expected = Violation(
+        "", "", "", "PAYLOAD_NOT_JSON", message, spec_url="https://www.rfc-editor.org/rfc/rfc8259"
+    )
 
     assert (expected,) == excinfo(text)
 

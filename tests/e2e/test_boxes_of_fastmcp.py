@@ -49,7 +49,7 @@ async def test_its_boxes_are_known_and_opened(function: Any, value: Any) -> None
     opened = normalize_output(whole, new.output, "2026-07-28", LIMITS)
     made = normalize_output(Value(json.dumps(value).encode()), old.output, "2025-11-25", LIMITS)
 
-    assert ("result", "") == (old.wrapped_property, new.box)
+    assert ("result", "") == (old.wrapped_property, new.wrapped_property)
     assert [True, False] == evaluate_all(natural, [value, {"result": value}])
     assert [{"result": value}] * 2 == [same["structuredContent"], made["structuredContent"]]
     assert value == opened["structuredContent"]

@@ -24,7 +24,8 @@ from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.check import check
 from sidecheck_server.core.mcp.deferred import resolve_all_deferred
 from sidecheck_server.core.mcp.protocol_schemas import compile_protocol_schemas
-from sidecheck_server.rpc.mapping import asked_from_wire, terms_from_wire
+from sidecheck_server.rpc.mapping.context import request_context_from_proto
+from sidecheck_server.rpc.mapping.subjects import check_request_from_proto
 
 __all__ = ["examine_answer"]
 
@@ -125,8 +126,8 @@ def _from_core(request: Any, item: v1.CheckItem) -> Any:
     if name is None or (name == "tool_result" and request.tool_result.HasField("tool")):
         return None
     try:
-        terms = terms_from_wire(request.context, request.options, _LIMITS)
-        asked = asked_from_wire(getattr(item, name), terms)
+        terms = request_context_from_proto(request.context, request.options, _LIMITS)
+        asked = check_request_from_proto(getattr(item, name), terms)
         checked = check(asked, _LIMITS, _SURFACES)
         how = EvaluationOptions(
             max_violations=asked.limits.max_violations,

@@ -15,7 +15,7 @@ from sidecheck.v1 import inference_service_pb2 as v1
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.infer.infer import infer_tools
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.rpc.mapping import inferred_to_wire, to_infer_from_wire
+from sidecheck_server.rpc.mapping.inference import inferred_to_proto, source_from_proto
 from support.inference_sources import SOURCES
 from support.shared_material import REPOSITORY
 
@@ -92,7 +92,7 @@ def examine_inferred(caller: Caller, exchange: Exchange, outcome: Outcome) -> It
         yield Finding("inferred otherwise when asked again", f"{first}\n{again}", [exchange])
     try:
         with CORE:
-            core: Any = inferred_to_wire(infer_tools(*to_infer_from_wire(request), _LIMITS))
+            core: Any = inferred_to_proto(infer_tools(*source_from_proto(request), _LIMITS))
     except RequestError as refusal:
         core = refusal.reason.value
     except Exception as error:  # noqa: BLE001  (any is what is looked for)

@@ -1,4 +1,4 @@
-"""What registering, removing and asking does, in a file and in memory alike."""
+"""Registration, deletion and lookup of tools, in a file and in memory."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The registry under the load of the corpus of real tools."""
+"""The registry with the corpus of published tools."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""The registry's file: what it keeps, and who may hold it."""
+"""The registry's file: its content and its lock."""
 
 import os
 import re
@@ -78,7 +78,7 @@ def test_what_is_registered_is_there_after_reopening(tmp_path: Path) -> None:
 
 
 def test_thousands_of_tools_are_one_transaction(tmp_path: Path) -> None:
-    """A set of any size is registered, replaced and removed at once."""
+    """A set of any size is registered, replaced and removed concurrently."""
     path = tmp_path / "registry.db"
     tools = [
         Definition(f"d:{i}", f"t{i:04}", b"{}", (Document(f"urn:{i}", b"1"),), "in", None)
@@ -97,8 +97,8 @@ def test_thousands_of_tools_are_one_transaction(tmp_path: Path) -> None:
 
 def test_a_registry_in_memory_is_empty() -> None:
     """One registry in memory knows nothing of another."""
-    with closing(open_registry(None)) as one, closing(open_registry(None)) as other:
-        one.register("s", [TOOL], keep=None)
+    with closing(open_registry(None)) as entry, closing(open_registry(None)) as other:
+        entry.register("s", [TOOL], keep=None)
 
         assert (other.count(), other.revision) == (0, 0)
 
@@ -164,7 +164,7 @@ def test_a_file_is_held_until_its_process_dies(tmp_path: Path) -> None:
 
 
 def test_of_many_processes_one_gets_the_file(tmp_path: Path) -> None:
-    """Processes that open, and would create, a file at once find one owner for it."""
+    """Processes that open, and would create, a file concurrently find one owner for it."""
     path = tmp_path / "registry.db"
     with child(HOLD, path) as a, child(HOLD, path) as b, child(HOLD, path) as c:
         answers = [first_line(process) for process in (a, b, c)]
@@ -183,7 +183,7 @@ def test_an_empty_file_becomes_a_registry(tmp_path: Path) -> None:
 
 
 def test_a_closed_registry_takes_no_changes(tmp_path: Path) -> None:
-    """A change that would not be durable is refused, and is not seen by readers."""
+    """A change that would not be durable is rejected, and is not seen by readers."""
     registry = open_registry(tmp_path / "registry.db")
     registry.register("s", [BARE], keep=None)
     registry.close()
@@ -208,15 +208,15 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
 large = [Definition(f"d:{i}", f"large{i}", b" " * 50_000, (), "in", None) for i in range(20)]
 try:
     registry.register("s", large, keep=frozenset())
-except RegistryUnusable as refusal:
-    print("refused", registry.count(), registry.revision, flush=True)
+except RegistryUnusable as error:
+    print("rejected", registry.count(), registry.revision, flush=True)
 registry.register("s", [Definition("d:2", "small", b"", (), "in", None)], keep=None)
 print(registry.count(), registry.revision, flush=True)
 sys.stdin.read()
 """
 
 
-def test_a_disk_that_refuses_a_change_undoes_all_of_it(tmp_path: Path) -> None:
+def test_a_disk_that_rejects_a_change_undoes_all_of_it(tmp_path: Path) -> None:
     """A transaction that does not fit changes nothing, and smaller ones still go through."""
     pytest.importorskip("resource")
     path = tmp_path / "registry.db"

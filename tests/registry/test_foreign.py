@@ -1,4 +1,4 @@
-"""What is not a registry, and is refused."""
+"""Errors of files that are not a registry."""
 
 import re
 import sqlite3
@@ -109,22 +109,22 @@ def change(path: Path, statement: str) -> None:
         pytest.param(make_folder, "cannot be opened; name a file, not a folder", id="a folder"),
     ],
 )
-def test_what_is_not_a_registry_is_refused(
+def test_what_is_not_a_registry_is_rejected(
     tmp_path: Path, write: Callable[[Path], None], message: str
 ) -> None:
-    """The refusal names the file and the reason, and leaves the file alone."""
+    """The error names the file and the reason, and leaves the file alone."""
     path = tmp_path / "registry.db"
     write(path)
     before = path.read_bytes() if path.is_file() else None
-    with pytest.raises(RegistryUnusable, match=re.escape(message)) as refusal:
+    with pytest.raises(RegistryUnusable, match=re.escape(message)) as error:
         open_registry(path)
 
-    assert str(refusal.value).startswith(str(path))
+    assert str(error.value).startswith(str(path))
     assert before == (path.read_bytes() if path.is_file() else None)
     assert [path] == list(tmp_path.iterdir())
 
 
-def test_an_absent_folder_is_refused(tmp_path: Path) -> None:
+def test_an_absent_folder_is_rejected(tmp_path: Path) -> None:
     """The folder of a registry is not made up."""
     path = tmp_path / "absent" / "registry.db"
     with pytest.raises(

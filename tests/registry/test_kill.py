@@ -1,4 +1,4 @@
-"""What a registry's file holds after its process was killed at any moment."""
+"""The registry's file after its process is killed at any moment."""
 
 import os
 import random

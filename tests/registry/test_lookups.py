@@ -1,4 +1,4 @@
-"""Which definition a digest stands for, in a file and in memory alike."""
+"""Lookups by digest, in a file and in memory."""
 
 from collections.abc import Iterator
 from pathlib import Path

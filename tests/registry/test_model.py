@@ -1,4 +1,4 @@
-"""The registry, held against a dictionary through arbitrary histories."""
+"""The registry compared with a dictionary over random histories."""
 
 import shutil
 import tempfile
@@ -60,7 +60,9 @@ class InMemory(RuleBasedStateMachine):
     ) -> None:
         bound = []
         changed: dict[str, Definition] = {}
-        now = {name: each.definition for (at, name), each in self.model.items() if at == server}
+        now = {
+            name: element.definition for (at, name), element in self.model.items() if at == server
+        }
         for definition in definitions:
             previous = now.get(definition.name)
             if previous and previous.digest == definition.digest:
@@ -85,12 +87,12 @@ class InMemory(RuleBasedStateMachine):
     @rule(server=servers, names=st.none() | st.lists(names, max_size=4))
     def delete(self, server: str, names: list[str] | None) -> None:
         bound = {name for at, name in self.model if at == server}
-        asked = bound if names is None else set(names)
-        self.revision += bool(bound & asked)
-        for name in bound & asked:
+        request_for = bound if names is None else set(names)
+        self.revision += bool(bound & request_for)
+        for name in bound & request_for:
             del self.model[server, name]
         expected = Deleted(
-            tuple(sorted(bound & asked)), tuple(sorted(asked - bound)), self.revision
+            tuple(sorted(bound & request_for)), tuple(sorted(request_for - bound)), self.revision
         )
         assert expected == self.registry.delete(server, names)
 

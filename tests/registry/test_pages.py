@@ -1,4 +1,4 @@
-"""How bindings are listed, page by page."""
+"""Pages of bindings."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""The registry in the hands of several threads."""
+"""The registry used by several threads."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -15,7 +15,7 @@ def define(name: str, content: int) -> Definition:
 
 
 def test_writers_do_not_lose_each_others_changes(tmp_path: Path) -> None:
-    """Each of many transactions at once gets a revision of its own."""
+    """Each of many transactions concurrently gets a revision of its own."""
     with (
         closing(open_registry(tmp_path / "registry.db")) as registry,
         ThreadPoolExecutor(4) as threads,

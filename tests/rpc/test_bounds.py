@@ -1,4 +1,4 @@
-"""What one caller can cost the others: little, whatever it sends."""
+"""Bounds on what the calls of one client cost the others."""
 
 import asyncio
 import json
@@ -71,17 +71,17 @@ async def test_a_call_beside_large_batches_is_answered_promptly(
         async def work() -> None:
             for _ in range(2):
                 answered = await other.ValidateBatch(large)
-                assert all(one.verdict.valid for one in answered.outcomes)
+                assert all(entry.verdict.valid for entry in answered.outcomes)
 
         calls = await calls_until(stub, asyncio.create_task(work()))
 
     assert calls > 10
 
 
-async def test_what_takes_long_does_not_hold_up_the_others(
+async def test_what_needs_a_worker_does_not_hold_up_the_others(
     stub: Any, shared_server: RunningServer
 ) -> None:
-    """A worker judges it."""
+    """A worker validates it."""
     async with grpc.aio.insecure_channel(shared_server.unix_address) as channel:
         other: Any = ValidationServiceStub(channel)
         request = ValidateRequest(target=under(LONG), subject=subject([1] * 5_000))
@@ -96,16 +96,18 @@ async def test_what_takes_long_does_not_hold_up_the_others(
     assert calls > 20
 
 
-async def test_a_batch_has_a_bound_for_items_that_take_long(stub: Any) -> None:
-    """Those beyond it are refused; those that take a moment are not."""
+async def test_a_batch_has_a_bound_for_items_that_need_a_worker(stub: Any) -> None:
+    """Those beyond it are rejected; those that take a moment are not."""
     limit = 64
     payloads = [[1] * 1_000] * (limit + 2) + [[1]]
     outcomes = (await stub.ValidateBatch(batch(LONG, payloads))).outcomes
-    refused = [info_of(one.refusal) for one in outcomes if one.HasField("refusal")]
+    rejected = [info_of(entry.error) for entry in outcomes if entry.HasField("error")]
 
-    assert [limit, limit + 1] == [at for at, one in enumerate(outcomes) if one.HasField("refusal")]
+    assert [limit, limit + 1] == [
+        at for at, entry in enumerate(outcomes) if entry.HasField("error")
+    ]
     assert [{"bound": "offloaded_items", "limit": "64"}] * 2 == [
-        dict(one.metadata) for one in refused
+        dict(entry.metadata) for entry in rejected
     ]
 
 
@@ -114,10 +116,10 @@ async def test_a_batch_tells_no_more_violations_than_its_bound(stub: Any) -> Non
     items = {"items": {"type": "integer"}}
     request = batch(items, [["x"] * 500] * 30, max_violations=500)
     outcomes = (await stub.ValidateBatch(request)).outcomes
-    counts = [len(one.verdict.violations) for one in outcomes]
+    counts = [len(entry.verdict.violations) for entry in outcomes]
 
     assert ([500] * 20, [1] * 10) == (counts[:20], counts[20:])
-    assert all(one.verdict.truncated for one in outcomes[20:])
+    assert all(entry.verdict.truncated for entry in outcomes[20:])
 
 
 async def test_the_text_of_a_verdict_is_bounded(stub: Any) -> None:
@@ -129,11 +131,11 @@ async def test_the_text_of_a_verdict_is_bounded(stub: Any) -> None:
         subject=subject({name: ["x"] * 500}),
         options=ValidationOptions(max_violations=500),
     )
-    got = (await stub.Validate(request)).verdict
+    results = (await stub.Validate(request)).verdict
 
-    assert (False, True) == (got.valid, got.truncated)
-    assert 10 < len(got.violations) < 60
-    assert got.ByteSize() < 2 << 20
+    assert (False, True) == (results.valid, results.truncated)
+    assert 10 < len(results.violations) < 60
+    assert results.ByteSize() < 2 << 20
 
 
 async def test_a_registration_has_a_bound_for_its_tools(shared_server: RunningServer) -> None:
@@ -141,18 +143,18 @@ async def test_a_registration_has_a_bound_for_its_tools(shared_server: RunningSe
     tools = [target_pb2.InlineTool(json=b"{}")] * 10_001
     async with grpc.aio.insecure_channel(shared_server.address) as channel:
         registry: Any = RegistryServiceStub(channel)
-        with pytest.raises(grpc.aio.AioRpcError) as caught:
+        with pytest.raises(grpc.aio.AioRpcError) as raised:
             await registry.RegisterTools(
                 registry_service_pb2.RegisterToolsRequest(server="s", tools=tools)
             )
 
-    assert grpc.StatusCode.RESOURCE_EXHAUSTED is caught.value.code()
+    assert grpc.StatusCode.RESOURCE_EXHAUSTED is raised.value.code()
 
 
-async def test_a_worker_that_is_killed_costs_its_own_request_a_refusal(
+async def test_a_worker_that_is_killed_costs_its_own_request_an_error(
     server: RunningServer,
 ) -> None:
-    """Nobody else notices, and the next one is judged."""
+    """Nobody else notices, and the next one is validated."""
     async with grpc.aio.insecure_channel(server.address) as channel:
         stub: Any = ValidationServiceStub(channel)
         quick = ValidateRequest(target=under({"type": "integer"}), subject=subject(1))
@@ -171,13 +173,13 @@ async def test_a_worker_that_is_killed_costs_its_own_request_a_refusal(
         beside = await stub.Validate(quick)
         for worker in workers:
             worker.kill()
-        with pytest.raises(grpc.aio.AioRpcError) as caught:
+        with pytest.raises(grpc.aio.AioRpcError) as raised:
             await waiting
         after = [await stub.Validate(request) for request in (quick, long)]
 
     assert beside.verdict.valid
-    assert grpc.StatusCode.UNAVAILABLE is caught.value.code()
-    assert all(one.verdict.valid for one in after)
+    assert grpc.StatusCode.UNAVAILABLE is raised.value.code()
+    assert all(entry.verdict.valid for entry in after)
 
 
 async def test_a_caller_who_goes_away_stops_its_batch(server: RunningServer) -> None:
@@ -186,7 +188,7 @@ async def test_a_caller_who_goes_away_stops_its_batch(server: RunningServer) -> 
         stub: Any = ValidationServiceStub(channel)
         long = batch(LONG, [[1] * 5_000] * 60)
         await stub.Validate(ValidateRequest(target=under(LONG), subject=subject([1])))
-        with pytest.raises(grpc.aio.AioRpcError) as caught:
+        with pytest.raises(grpc.aio.AioRpcError) as raised:
             await stub.ValidateBatch(long, timeout=0.3)
         single = ValidateRequest(target=under(LONG), subject=subject([1] * 5_000))
         assert (await stub.Validate(single)).verdict.valid
@@ -196,7 +198,7 @@ async def test_a_caller_who_goes_away_stops_its_batch(server: RunningServer) -> 
         after = _processor_seconds(workers)
 
     # The whole batch would take some two seconds of a worker.
-    assert grpc.StatusCode.DEADLINE_EXCEEDED is caught.value.code()
+    assert grpc.StatusCode.DEADLINE_EXCEEDED is raised.value.code()
     assert after - before < 0.1
     assert '"method": "ValidateBatch"' not in server.log_text()
 
@@ -210,10 +212,10 @@ async def test_the_repairs_of_a_batch_are_bounded(stub: Any) -> None:
     schema = {"properties": {"a": {"default": "x" * 100_000}}}
     request = batch(schema, [{}] * 100, apply_defaults=True)
     outcomes = (await stub.ValidateBatch(request)).outcomes
-    refused = [info_of(one.refusal) for one in outcomes if one.HasField("refusal")]
+    rejected = [info_of(entry.error) for entry in outcomes if entry.HasField("error")]
 
-    assert 35 < len(outcomes) - len(refused) < 45
-    assert {"message_bytes"} == {one.metadata["bound"] for one in refused}
+    assert 35 < len(outcomes) - len(rejected) < 45
+    assert {"message_bytes"} == {entry.metadata["bound"] for entry in rejected}
 
 
 async def test_short_deadlines_cost_others_no_worker(

@@ -1,4 +1,4 @@
-"""Every API, through a real server: a tool goes there, and its call and result come back."""
+"""Tools, calls and results converted for every API by a real server."""
 
 import json
 from collections.abc import Iterator
@@ -12,9 +12,9 @@ from sidecheck.v1.conversion_service_pb2_grpc import ConversionServiceStub
 from support.conversion_requests import (
     ARGUMENTS,
     RESULT,
+    call_request,
     converted,
     target,
-    to_restore,
 )
 from support.running import RunningServer
 
@@ -128,15 +128,15 @@ def test_a_tool_goes_to_each_api_and_its_call_and_result_come_back(
 
     assert {"path", "lines"} == schema["properties"].keys()
     assert (name, False) == (tool.name, tool.strict)
-    back = stub.ConvertToolCall(to_restore(call(name, ARGUMENTS), tool.mapping))
+    back = stub.ConvertToolCall(call_request(call(name, ARGUMENTS), tool.mapping))
     assert back.verdict.valid
     assert ("read.file", "call_1") == (back.tool, back.call_id)
     assert {"name": "read.file", "arguments": ARGUMENTS} == json.loads(back.call_params)
     result = protocol_service_pb2.ToolResult(json=json.dumps(RESULT).encode(), tool=target())
-    told = stub.ConvertToolResult(
+    reported = stub.ConvertToolResult(
         v1.ConvertToolResultRequest(api=api, result=result, call_id="call_1", name=name)
     )
-    assert (True, says) == (told.verdict.valid, json.loads(told.message))
+    assert (True, says) == (reported.verdict.valid, json.loads(reported.message))
 
 
 @pytest.mark.parametrize(("api", "name", "place", "call", "says"), APIS)
@@ -145,20 +145,20 @@ def test_a_call_with_wrong_arguments_is_told_the_model(
 ) -> None:
     """By the name that it knows, and as the API tells a failure."""
     tool = converted(stub, api=api)
-    back = stub.ConvertToolCall(to_restore(call(name, {"path": ""}), tool.mapping))
+    back = stub.ConvertToolCall(call_request(call(name, {"path": ""}), tool.mapping))
     failure = protocol_service_pb2.ToolResult(json=back.verdict.call_tool_result)
-    told = stub.ConvertToolResult(
+    reported = stub.ConvertToolResult(
         v1.ConvertToolResultRequest(api=api, result=failure, call_id="call_1", name=name)
     )
 
     assert ["/path"] == [found.instance_location for found in back.verdict.violations]
     assert name in back.verdict.tool_error_text
     assert {"path": ""} == json.loads(back.call_params)["arguments"]
-    assert "Input validation error: " in json.dumps(json.loads(told.message))
+    assert "Input validation error: " in json.dumps(json.loads(reported.message))
 
 
 def test_every_api_is_served(stub: Any) -> None:
     """A value of the enum that had no table would be a request that is never right."""
-    known = {each for each in v1.ModelApi.values() if each}
+    known = {element for element in v1.ModelApi.values() if element}
 
-    assert known == {one.values[0] for one in APIS}
+    assert known == {entry.values[0] for entry in APIS}

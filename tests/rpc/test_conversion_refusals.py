@@ -1,4 +1,4 @@
-"""What ConversionService refuses: requests, calls and plans that nobody could make sense of."""
+"""Errors of ConversionService: invalid requests, calls and mappings."""
 
 import json
 from collections.abc import Iterator
@@ -12,12 +12,12 @@ from sidecheck.v1.conversion_service_pb2_grpc import ConversionServiceStub
 from support.conversion_requests import (
     RESULT,
     TOOL,
+    call_request,
     converted,
-    refused,
+    rejection_of,
     target,
-    to_convert,
-    to_restore,
     tool_use,
+    tools_request,
 )
 from support.running import RunningServer
 from support.wire import info_of
@@ -34,11 +34,11 @@ def stub(shared_server: RunningServer) -> Iterator[Any]:
     [(b'{"input":' * 5_000, "payload_depth"), (tool_use("x" * (1 << 20)), "payload_bytes")],
     ids=["deep", "large"],
 )
-def test_a_call_beyond_the_limits_of_payloads_is_refused(stub: Any, call: Any, bound: str) -> None:
+def test_a_call_beyond_the_limits_of_payloads_is_rejected(stub: Any, call: Any, bound: str) -> None:
     """As a payload is."""
-    request = to_restore(call, converted(stub).mapping)
+    request = call_request(call, converted(stub).mapping)
 
-    assert ("LIMIT_EXCEEDED", bound) == refused(stub.ConvertToolCall, request)
+    assert ("LIMIT_EXCEEDED", bound) == rejection_of(stub.ConvertToolCall, request)
 
 
 def with_api(**more: Any) -> Any:
@@ -71,28 +71,28 @@ CONVERT: Any = [
 
 
 @pytest.mark.parametrize(("request_", "expected"), CONVERT)
-def test_tools_that_nobody_could_convert_are_refused(
+def test_tools_that_nobody_could_convert_are_rejected(
     stub: Any, request_: Any, expected: tuple[str, str]
 ) -> None:
     """With the field that is wrong."""
-    assert expected == refused(stub.ConvertTools, request_)
+    assert expected == rejection_of(stub.ConvertTools, request_)
 
 
 def test_ten_thousand_tools_are_converted(stub: Any) -> None:
     """As many as a request may have, each with its own name."""
     tools = [{"name": f"t.{count % 9_999}", "inputSchema": {}} for count in range(10_000)]
-    response = stub.ConvertTools(to_convert(*tools))
-    names = {one.converted.name for one in response.conversions}
+    response = stub.ConvertTools(tools_request(*tools))
+    names = {entry.converted.name for entry in response.conversions}
 
     assert ("INVALID_REQUEST", "tools") == (
-        (info := info_of(response.conversions[0].refused)).reason,
+        (info := info_of(response.conversions[0].error)).reason,
         info.metadata["field"],
     )
     assert (10_000, 10_000) == (len(response.conversions), len(names))
 
 
-LARGE = b'{"sidecheck_plan": 1, "more": "' + b"x" * (300 << 10) + b'"}'
-DEEP = b'{"sidecheck_plan": 1, "guide": ' + b'{"items":' * 5_000
+LARGE = b'{"sidecheck_mapping": 1, "more": "' + b"x" * (300 << 10) + b'"}'
+DEEP = b'{"sidecheck_mapping": 1, "decoder": ' + b'{"items":' * 5_000
 
 
 @pytest.mark.parametrize(
@@ -107,29 +107,32 @@ DEEP = b'{"sidecheck_plan": 1, "guide": ' + b'{"items":' * 5_000
     ],
     ids=["none", "empty", "a list", "deep", "300 KiB", "10,001"],
 )
-def test_plans_that_are_none_are_refused(stub: Any, plans: list[bytes], expected: str) -> None:
+def test_mappings_that_are_none_are_rejected(stub: Any, plans: list[bytes], expected: str) -> None:
     """They come from outside."""
-    assert expected == refused(stub.ConvertToolCall, to_restore(tool_use(), *plans))[0]
+    assert expected == rejection_of(stub.ConvertToolCall, call_request(tool_use(), *plans))[0]
 
 
-def test_a_plan_that_belongs_to_something_else_is_refused(stub: Any) -> None:
+def test_a_mapping_that_belongs_to_something_else_is_rejected(stub: Any) -> None:
     """To another call, or to another definition."""
-    plan = converted(stub).mapping
+    mapping = converted(stub).mapping
     other = target({**TOOL, "title": "?"})
 
-    assert "MAPPING_MISMATCH" == refused(stub.ConvertToolCall, to_restore(tool_use("x"), plan))[0]
     assert (
         "MAPPING_MISMATCH"
-        == refused(stub.ConvertToolCall, to_restore(tool_use(), plan, tool=other))[0]
+        == rejection_of(stub.ConvertToolCall, call_request(tool_use("x"), mapping))[0]
+    )
+    assert (
+        "MAPPING_MISMATCH"
+        == rejection_of(stub.ConvertToolCall, call_request(tool_use(), mapping, tool=other))[0]
     )
 
 
-def test_options_that_do_not_exist_are_refused(stub: Any) -> None:
+def test_options_that_do_not_exist_are_rejected(stub: Any) -> None:
     """Those of validation are the same here."""
     options = options_pb2.ValidationOptions(coercion=9)  # type: ignore[arg-type]
-    request = to_restore(tool_use(), converted(stub).mapping, options=options)
+    request = call_request(tool_use(), converted(stub).mapping, options=options)
 
-    assert ("INVALID_REQUEST", "coercion") == refused(stub.ConvertToolCall, request)
+    assert ("INVALID_REQUEST", "coercion") == rejection_of(stub.ConvertToolCall, request)
 
 
 RESULTS: Any = [
@@ -145,7 +148,7 @@ RESULTS: Any = [
 
 
 @pytest.mark.parametrize(("more", "expected"), RESULTS)
-def test_results_that_cannot_be_told_are_refused(
+def test_results_that_cannot_be_told_are_rejected(
     stub: Any, more: dict[str, Any], expected: tuple[str, str]
 ) -> None:
     """With what is missing."""
@@ -157,4 +160,4 @@ def test_results_that_cannot_be_told_are_refused(
         **more,
     }
 
-    assert expected == refused(stub.ConvertToolResult, v1.ConvertToolResultRequest(**fields))
+    assert expected == rejection_of(stub.ConvertToolResult, v1.ConvertToolResultRequest(**fields))

@@ -1,6 +1,6 @@
-"""ConversionService, through a real server: options, refusals, what is told and what is logged.
+"""ConversionService, through a real server: options, errors, what is told and what is logged.
 
-What becomes of each keyword is tested with the core, and what a plan undoes as well.
+What becomes of each keyword is tested with the core, and what a mapping undoes as well.
 """
 
 import json
@@ -16,12 +16,12 @@ from sidecheck.v1.conversion_service_pb2_grpc import ConversionServiceStub
 from sidecheck.v1.registry_service_pb2_grpc import RegistryServiceStub
 from support.conversion_requests import (
     TOOL,
+    call_request,
     converted,
-    refused,
+    rejection_of,
     target,
-    to_convert,
-    to_restore,
     tool_use,
+    tools_request,
 )
 from support.running import RunningServer
 from support.wire import info_of
@@ -38,9 +38,9 @@ def stub(shared_server: RunningServer) -> Iterator[Any]:
 def test_its_health_is_told(shared_server: RunningServer) -> None:
     """By its name, like that of every service."""
     with grpc.insecure_channel(shared_server.address) as channel:
-        asked = health_pb2.HealthCheckRequest(service="sidecheck.v1.ConversionService")
+        request_for = health_pb2.HealthCheckRequest(service="sidecheck.v1.ConversionService")
         health: Any = health_pb2_grpc.HealthStub(channel)
-        status = health.Check(asked).status
+        status = health.Check(request_for).status
 
     assert health_pb2.HealthCheckResponse.SERVING == status
 
@@ -63,30 +63,34 @@ def test_options_are_heeded(stub: Any) -> None:
         server_prefix=v1.SERVER_PREFIX_ALWAYS,
         description_length=5,
     )
-    request = to_convert(options=options)
+    request = tools_request(options=options)
     request.tools.add(tool=target(), server="files")
-    [one] = stub.ConvertTools(request).conversions
+    [entry] = stub.ConvertTools(request).conversions
 
-    assert ("files", "read.file", "files__read_file") == (one.server, one.name, one.converted.name)
-    assert one.converted.strict
-    assert 5 == len(json.loads(one.converted.json)["description"])
+    assert ("files", "read.file", "files__read_file") == (
+        entry.server,
+        entry.name,
+        entry.converted.name,
+    )
+    assert entry.converted.strict
+    assert 5 == len(json.loads(entry.converted.json)["description"])
 
 
-def test_one_tool_that_cannot_be_converted_costs_the_others_nothing(stub: Any) -> None:
+def test_one_tool_that_cannot_be_converted_does_not_affect_the_others(stub: Any) -> None:
     """It has a status of its own."""
-    request = to_convert(b"{", TOOL)
+    request = tools_request(b"{", TOOL)
     request.tools.add()
     bad, good, none = stub.ConvertTools(request).conversions
 
     assert ("INVALID_TOOL", "INVALID_REQUEST") == (
-        info_of(bad.refused).reason,
-        info_of(none.refused).reason,
+        info_of(bad.error).reason,
+        info_of(none.error).reason,
     )
     assert "read_file" == good.converted.name
 
 
 def test_registered_tools_are_converted_and_called_by_name(server: RunningServer) -> None:
-    """A plan is enough to find the definition again, as long as it is registered."""
+    """A mapping is enough to find the definition again, as long as it is registered."""
     with grpc.insecure_channel(server.address) as channel:
         stub, registry = ConversionServiceStub(channel), RegistryServiceStub(channel)
         register = registry_service_pb2.RegisterToolsRequest(
@@ -94,24 +98,24 @@ def test_registered_tools_are_converted_and_called_by_name(server: RunningServer
         )
         registry.RegisterTools(register)
         request = v1.ConvertToolsRequest(api=v1.MODEL_API_ANTHROPIC, servers=["files"])
-        [one] = stub.ConvertTools(request).conversions
-        call = to_restore(tool_use(), one.converted.mapping)
+        [entry] = stub.ConvertTools(request).conversions
+        call = call_request(tool_use(), entry.converted.mapping)
         call.ClearField("tool")
         back = stub.ConvertToolCall(call)
 
-        told = (back.server, back.tool, back.name, back.verdict.valid)
-        assert ("files", "read.file", "read_file", True) == told
+        reported = (back.server, back.tool, back.name, back.verdict.valid)
+        assert ("files", "read.file", "read_file", True) == reported
         named = registry_service_pb2.DeleteToolsRequest(server="files", names=["read.file"])
         registry.DeleteTools(named)
-        assert "UNKNOWN_DEFINITION" == refused(stub.ConvertToolCall, call)[0]
-        assert ("INVALID_REQUEST", "servers") == refused(stub.ConvertTools, request)
+        assert "UNKNOWN_DEFINITION" == rejection_of(stub.ConvertToolCall, call)[0]
+        assert ("INVALID_REQUEST", "servers") == rejection_of(stub.ConvertTools, request)
 
 
 def test_strings_that_hold_json_are_decoded_and_told(stub: Any) -> None:
     """Where the schema demands an array."""
     twice = {"path": "[1]", "lines": "[1, 2]"}
-    plan = converted(stub).mapping
-    back = stub.ConvertToolCall(to_restore(tool_use(arguments=twice), plan))
+    mapping = converted(stub).mapping
+    back = stub.ConvertToolCall(call_request(tool_use(arguments=twice), mapping))
 
     assert {"path": "[1]", "lines": [1, 2]} == json.loads(back.call_params)["arguments"]
     assert [("/lines", "JSON_STRING_DECODED")] == [
@@ -133,9 +137,11 @@ def test_a_call_that_cannot_be_read_is_an_answer(
     stub: Any, call: Any, expected: tuple[str, str]
 ) -> None:
     """An invalid verdict, with what to tell the model."""
-    back = stub.ConvertToolCall(to_restore(call, converted(stub).mapping))
+    back = stub.ConvertToolCall(call_request(call, converted(stub).mapping))
 
-    assert [expected] == [(one.instance_location, one.code) for one in back.verdict.violations]
+    assert [expected] == [
+        (entry.instance_location, entry.code) for entry in back.verdict.violations
+    ]
     assert (False, b"") == (back.verdict.valid, back.call_params)
     assert back.verdict.tool_error_text
 
@@ -144,45 +150,47 @@ def test_an_invalid_result_is_told_as_a_failure(stub: Any) -> None:
     """The output schema of the tool is heeded; the verdict is on what was given."""
     result: Any = {"content": [], "structuredContent": {}}
     sent = protocol_service_pb2.ToolResult(json=json.dumps(result).encode(), tool=target())
-    told = stub.ConvertToolResult(
+    reported = stub.ConvertToolResult(
         v1.ConvertToolResultRequest(api=v1.MODEL_API_ANTHROPIC, result=sent, call_id="toolu_1")
     )
-    message = json.loads(told.message)
+    message = json.loads(reported.message)
 
-    assert ["REQUIRED"] == [found.code for found in told.verdict.violations if found.severity == 1]
-    assert (False, True) == (told.verdict.valid, message["is_error"])
+    assert ["REQUIRED"] == [
+        found.code for found in reported.verdict.violations if found.severity == 1
+    ]
+    assert (False, True) == (reported.verdict.valid, message["is_error"])
     assert "Output validation error: " in json.dumps(message["content"])
 
 
 def test_the_log_has_counts_and_codes_and_no_values(server: RunningServer) -> None:
-    """Neither of tools, nor of calls, plans or results."""
+    """Neither of tools, nor of calls, mappings or results."""
     tool = {"name": SECRET, "inputSchema": {"type": "object", "properties": {SECRET: {}}}}
     with grpc.insecure_channel(server.address) as channel:
         stub = ConversionServiceStub(channel)
-        plan = converted(stub, tool).mapping
+        mapping = converted(stub, tool).mapping
         call = tool_use(SECRET, {SECRET: SECRET})
-        stub.ConvertToolCall(to_restore(call, plan, tool=target(tool)))
-        stub.ConvertToolCall(to_restore(tool_use(SECRET, SECRET), plan, tool=target(tool)))
-        refused(stub.ConvertToolCall, to_restore(tool_use("x" + SECRET), plan))
-        refused(stub.ConvertToolCall, to_restore(call, plan[:-1], tool=target(tool)))
+        stub.ConvertToolCall(call_request(call, mapping, tool=target(tool)))
+        stub.ConvertToolCall(call_request(tool_use(SECRET, SECRET), mapping, tool=target(tool)))
+        rejection_of(stub.ConvertToolCall, call_request(tool_use("x" + SECRET), mapping))
+        rejection_of(stub.ConvertToolCall, call_request(call, mapping[:-1], tool=target(tool)))
         sent = protocol_service_pb2.ToolResult(json=json.dumps({SECRET: SECRET}).encode())
         stub.ConvertToolResult(
             v1.ConvertToolResultRequest(
                 api=v1.MODEL_API_ANTHROPIC, result=sent, call_id=SECRET, name=SECRET
             )
         )
-        stub.ConvertTools(to_convert(SECRET.encode()))
+        stub.ConvertTools(tools_request(SECRET.encode()))
     text = server.log_text()
-    told = [event for event in server.events if event["event"].startswith("rpc.")]
+    reported = [event for event in server.events if event["event"].startswith("rpc.")]
 
     assert SECRET not in text
     assert [
-        ("ConvertTools", "rpc.answered"),
-        ("ConvertToolCall", "rpc.answered"),
-        ("ConvertToolCall", "rpc.answered"),
-        ("ConvertToolCall", "rpc.refused"),
-        ("ConvertToolCall", "rpc.refused"),
-        ("ConvertToolResult", "rpc.answered"),
-        ("ConvertTools", "rpc.answered"),
-    ] == [(event["method"], event["event"]) for event in told]
-    assert (1, 1, 0) == (told[-1]["tools"], told[-1]["refused"], told[-1]["strict"])
+        ("ConvertTools", "rpc.completed"),
+        ("ConvertToolCall", "rpc.completed"),
+        ("ConvertToolCall", "rpc.completed"),
+        ("ConvertToolCall", "rpc.rejected"),
+        ("ConvertToolCall", "rpc.rejected"),
+        ("ConvertToolResult", "rpc.completed"),
+        ("ConvertTools", "rpc.completed"),
+    ] == [(event["method"], event["event"]) for event in reported]
+    assert (1, 1, 0) == (reported[-1]["tools"], reported[-1]["errors"], reported[-1]["strict"])

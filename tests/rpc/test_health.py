@@ -1,4 +1,4 @@
-"""Whether the server serves, for those who ask and those who watch."""
+"""Health service: checks and watchers."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -43,61 +43,61 @@ async def served() -> AsyncIterator[Served]:
         await server.stop(None)
 
 
-async def told(watch: Any) -> Any:
+async def reported(watch: Any) -> Any:
     """Return the next status that a watcher is told."""
     return (await asyncio.wait_for(watch.read(), 5)).status
 
 
 async def test_all_services_serve_or_none_does(served: Served) -> None:
     """At first none."""
-    got = [[await served.check(name) for name in ("", "a.Service")]]
+    results = [[await served.check(name) for name in ("", "a.Service")]]
     for serving in (True, False):
-        served.health.say(serving=serving)
-        got.append([await served.check(name) for name in ("", "a.Service")])
+        served.health.set_serving(serving=serving)
+        results.append([await served.check(name) for name in ("", "a.Service")])
 
-    assert [[NOT_SERVING] * 2, [SERVING] * 2, [NOT_SERVING] * 2] == got
+    assert [[NOT_SERVING] * 2, [SERVING] * 2, [NOT_SERVING] * 2] == results
 
 
 async def test_an_unknown_service_is_not_found(served: Served) -> None:
     """Asked for; a watcher is told that it is unknown, and may wait."""
-    with pytest.raises(grpc.aio.AioRpcError) as caught:
+    with pytest.raises(grpc.aio.AioRpcError) as raised:
         await served.check("another.Service")
     watch = served.watch("another.Service")
 
-    assert grpc.StatusCode.NOT_FOUND is caught.value.code()
-    assert UNKNOWN == await told(watch)
+    assert grpc.StatusCode.NOT_FOUND is raised.value.code()
+    assert UNKNOWN == await reported(watch)
     watch.cancel()
 
 
 async def test_every_watcher_is_told_of_every_change(served: Served) -> None:
     """Also when another one leaves."""
     first, second, third = served.watch(), served.watch("a.Service"), served.watch()
-    got = [[await told(watch) for watch in (first, second, third)]]
-    served.health.say(serving=True)
-    got.append([await told(watch) for watch in (first, second, third)])
+    results = [[await reported(watch) for watch in (first, second, third)]]
+    served.health.set_serving(serving=True)
+    results.append([await reported(watch) for watch in (first, second, third)])
     third.cancel()
     await asyncio.sleep(0.1)
-    served.health.say(serving=True)  # no change
-    served.health.say(serving=False)
-    got.append([await told(watch) for watch in (first, second)])
+    served.health.set_serving(serving=True)  # no change
+    served.health.set_serving(serving=False)
+    results.append([await reported(watch) for watch in (first, second)])
     first.cancel()
     second.cancel()
 
-    assert [[NOT_SERVING] * 3, [SERVING] * 3, [NOT_SERVING] * 2] == got
+    assert [[NOT_SERVING] * 3, [SERVING] * 3, [NOT_SERVING] * 2] == results
 
 
 async def test_watchers_do_not_hold_up_the_end(served: Served) -> None:
     """They hear the last word and are let go."""
-    served.health.say(serving=True)
+    served.health.set_serving(serving=True)
     watch = served.watch()
-    got = [await told(watch)]
-    served.health.say(serving=False)
-    got.append(await told(watch))
+    results = [await reported(watch)]
+    served.health.set_serving(serving=False)
+    results.append(await reported(watch))
     served.health.end()
     # Watchers that are not let go take all of this time.
     await asyncio.wait_for(served.server.stop(600), 120)
 
-    assert [SERVING, NOT_SERVING] == got
+    assert [SERVING, NOT_SERVING] == results
     assert grpc.aio.EOF is await watch.read()
     assert grpc.StatusCode.OK is await watch.code()
 

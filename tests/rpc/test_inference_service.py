@@ -16,11 +16,11 @@ from sidecheck_server.core.digests import digest_of
 from sidecheck_server.core.infer.infer import infer_tools
 from sidecheck_server.core.infer.types import InferenceOptions
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.rpc.mapping import inferred_to_wire
+from sidecheck_server.rpc.mapping.inference import inferred_to_proto
 from support.inference_sources import SOURCES
 from support.running import RunningServer
 from support.shared_material import REPOSITORY
-from support.wire import refusal_of
+from support.wire import error_info_of
 
 SECRET = "hunter2"
 CASES = [
@@ -96,19 +96,21 @@ def stub(shared_server: RunningServer) -> Iterator[Any]:
         yield InferenceServiceStub(channel)
 
 
-def asked(source: str | bytes, **more: Any) -> v1.InferToolsRequest:
+def request_for(source: str | bytes, **more: Any) -> v1.InferToolsRequest:
     text = source.encode() if isinstance(source, str) else source
     return v1.InferToolsRequest(source=text, **more)
 
 
-def told(response: v1.InferToolsResponse) -> list[tuple[str, str, str, int]]:
+def reported(response: v1.InferToolsResponse) -> list[tuple[str, str, str, int]]:
     """Return the code of each diagnostic, whom it is about, and its line."""
-    return [(one.code, one.function, one.parameter, one.line) for one in response.diagnostics]
+    return [
+        (entry.code, entry.function, entry.parameter, entry.line) for entry in response.diagnostics
+    ]
 
 
 def test_a_transcript(stub: Any) -> None:
-    """What can be told is; what cannot has its place, and costs the others nothing."""
-    response = stub.InferTools(asked(SERVER))
+    """What can be told is; what cannot has its place, and does not affect the others."""
+    response = stub.InferTools(request_for(SERVER))
     (tool,) = response.tools
 
     assert (FORECAST, "get_forecast", 8, digest_of(FORECAST)) == (
@@ -121,12 +123,12 @@ def test_a_transcript(stub: Any) -> None:
         ("UNRESOLVED_NAME", "search", "query", 17),
         ("UNRESOLVED_NAME", "search", "session", 17),
         ("MISSING_ANNOTATION", "search", "limit", 17),
-    ] == told(response)
+    ] == reported(response)
 
 
 def test_a_diagnostic_has_its_place(stub: Any) -> None:
     """In characters, from 1, and its end."""
-    response = stub.InferTools(asked("def f(ö: str, a: Query): ..."))
+    response = stub.InferTools(request_for("def f(ö: str, a: Query): ..."))
     (found,) = MessageToDict(response)["diagnostics"]
 
     assert found.pop("message").startswith("Query is neither defined in the source nor imported")
@@ -145,7 +147,7 @@ def test_a_diagnostic_has_its_place(stub: Any) -> None:
 def test_options_say_what_is_inferred_and_what_is_no_argument(stub: Any) -> None:
     """Each of them."""
     response = stub.InferTools(
-        asked(
+        request_for(
             SERVER,
             functions=["search", "Stations.add", "gone"],
             on_unsupported="ON_UNSUPPORTED_ANY",
@@ -160,15 +162,15 @@ def test_options_say_what_is_inferred_and_what_is_no_argument(stub: Any) -> None
         ("UNKNOWN_FUNCTION", "gone", "", 0),
         ("UNRESOLVED_NAME", "search", "query", 17),
         ("MISSING_ANNOTATION", "search", "limit", 17),
-    ] == told(response)
+    ] == reported(response)
 
 
-def test_a_definition_can_be_projected(stub: Any) -> None:
+def test_a_definition_can_be_adapted(stub: Any) -> None:
     """A natural one has any output schema, and a box where the version wants one."""
-    (tool,) = stub.InferTools(asked(SERVER)).tools
+    (tool,) = stub.InferTools(request_for(SERVER)).tools
     target = target_pb2.Target(inline_tool=target_pb2.InlineTool(json=tool.json))
     boxes = [
-        stub.AdaptTool(v1.AdaptToolRequest(tool=target, protocol_version=version)).box
+        stub.AdaptTool(v1.AdaptToolRequest(tool=target, protocol_version=version)).wrapped_property
         for version in ("2025-06-18", "2026-07-28")
     ]
 
@@ -178,7 +180,7 @@ def test_a_definition_can_be_projected(stub: Any) -> None:
 @pytest.mark.parametrize("case", CASES)
 def test_a_shared_case(case: dict[str, Any], stub: Any) -> None:
     """As in the core."""
-    response = stub.InferTools(asked(case["source"]))
+    response = stub.InferTools(request_for(case["source"]))
     want = case["want"]
 
     assert want["tools"] == [json.loads(tool.json) for tool in response.tools]
@@ -189,7 +191,9 @@ def test_a_shared_case(case: dict[str, Any], stub: Any) -> None:
 
 def test_no_tools_are_an_answer(stub: Any) -> None:
     """Of a text without functions, and of none at all."""
-    assert [v1.InferToolsResponse()] * 2 == [stub.InferTools(asked(text)) for text in ("", "x = 1")]
+    assert [v1.InferToolsResponse()] * 2 == [
+        stub.InferTools(request_for(text)) for text in ("", "x = 1")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -205,7 +209,7 @@ def test_no_tools_are_an_answer(stub: Any) -> None:
 )
 def test_a_text_that_cannot_be_parsed_is_an_answer(code: str, source: bytes, stub: Any) -> None:
     """One error, and no tools."""
-    response = stub.InferTools(asked(source))
+    response = stub.InferTools(request_for(source))
 
     assert ([], [code]) == (list(response.tools), [found.code for found in response.diagnostics])
 
@@ -214,9 +218,9 @@ def test_a_text_that_cannot_be_parsed_is_an_answer(code: str, source: bytes, stu
 def test_a_text_that_means_harm_is_answered(name: str, stub: Any) -> None:
     """As in the core, and within the seconds that a worker has; nothing of it runs."""
     source = SOURCES[name][: 64 << 10]
-    response = stub.InferTools(asked(source))
+    response = stub.InferTools(request_for(source))
 
-    assert inferred_to_wire(infer_tools(source, InferenceOptions(), Limits())) == response
+    assert inferred_to_proto(infer_tools(source, InferenceOptions(), Limits())) == response
     assert not Path("/tmp/inferred").exists()
 
 
@@ -225,31 +229,31 @@ def test_a_text_that_means_harm_is_answered(name: str, stub: Any) -> None:
     [
         pytest.param(
             ("LIMIT_EXCEEDED", {"bound": "source_bytes", "limit": "65536", "found": "66560"}),
-            asked(b" " * (65 << 10)),
+            request_for(b" " * (65 << 10)),
             id="65 KiB",
         ),
         pytest.param(
             ("LIMIT_EXCEEDED", {"bound": "batch_items", "limit": "10000", "found": "10001"}),
-            asked(b"", functions=["f"] * 10_001),
+            request_for(b"", functions=["f"] * 10_001),
             id="too many names",
         ),
         pytest.param(
             ("INVALID_REQUEST", {"field": "on_unsupported"}),
-            asked(b"", on_unsupported=9),
+            request_for(b"", on_unsupported=9),
             id="an unknown word",
         ),
     ],
 )
-def test_what_cannot_be_done_is_refused(expected: Any, request_: Any, stub: Any) -> None:
+def test_what_cannot_be_done_is_rejected(expected: Any, request_: Any, stub: Any) -> None:
     """With the bound or the field."""
     with pytest.raises(grpc.RpcError) as error:
         stub.InferTools(request_)
-    refusal = refusal_of(error.value)
+    request_error = error_info_of(error.value)
 
-    assert expected == (refusal.reason, dict(refusal.metadata))
+    assert expected == (request_error.reason, dict(request_error.metadata))
 
 
-def test_what_takes_too_long_is_refused(tmp_path: Path) -> None:
+def test_what_takes_too_long_is_rejected(tmp_path: Path) -> None:
     """For the seconds, since nothing else ends Python's parser."""
     running = RunningServer(
         tmp_path,
@@ -261,15 +265,15 @@ def test_what_takes_too_long_is_refused(tmp_path: Path) -> None:
         with grpc.insecure_channel(running.address) as channel:
             stub: Any = InferenceServiceStub(channel)
             with pytest.raises(grpc.RpcError) as error:
-                stub.InferTools(asked("x=lambda:0\n" * 90_000))
-            after = stub.InferTools(asked("def f(): ..."))
+                stub.InferTools(request_for("x=lambda:0\n" * 90_000))
+            after = stub.InferTools(request_for("def f(): ..."))
     finally:
         running.close()
-    refusal = refusal_of(error.value)
+    request_error = error_info_of(error.value)
 
     assert ("LIMIT_EXCEEDED", {"bound": "compile_seconds", "limit": "1"}) == (
-        refusal.reason,
-        dict(refusal.metadata),
+        request_error.reason,
+        dict(request_error.metadata),
     )
     assert ["f"] == [tool.function for tool in after.tools]
 
@@ -282,26 +286,26 @@ def test_what_takes_too_long_is_refused(tmp_path: Path) -> None:
 def test_it_can_be_switched_off(
     flags: list[str], environment: dict[str, str], tmp_path: Path
 ) -> None:
-    """By itself: definitions are projected, and the service is well."""
+    """By itself: definitions are adapted, and the service is well."""
     running = RunningServer(tmp_path, *flags, **environment)
     tool = target_pb2.Target(inline_tool=target_pb2.InlineTool(json=json.dumps(ADD).encode()))
     try:
         with grpc.insecure_channel(running.address) as channel:
             stub: Any = InferenceServiceStub(channel)
             with pytest.raises(grpc.RpcError) as error:
-                stub.InferTools(asked(b"def f(): ..."))
+                stub.InferTools(request_for(b"def f(): ..."))
             adapt_schema = stub.AdaptTool(v1.AdaptToolRequest(tool=tool))
             health: Any = health_pb2_grpc.HealthStub(channel)
             name = "sidecheck.v1.InferenceService"
             status = health.Check(health_pb2.HealthCheckRequest(service=name)).status
     finally:
         running.close()
-    refusal = refusal_of(error.value)
+    request_error = error_info_of(error.value)
 
     assert (grpc.StatusCode.FAILED_PRECONDITION, "FEATURE_DISABLED", {"setting": "inference"}) == (
         error.value.code(),
-        refusal.reason,
-        dict(refusal.metadata),
+        request_error.reason,
+        dict(request_error.metadata),
     )
     assert ADD == json.loads(adapt_schema.json)
     assert health_pb2.HealthCheckResponse.SERVING == status
@@ -318,11 +322,11 @@ def {SECRET}2(a: Other, {SECRET}): ...
 '''
     with grpc.insecure_channel(server.address) as channel:
         stub: Any = InferenceServiceStub(channel)
-        stub.InferTools(asked(source, functions=[SECRET, f"{SECRET}2", f"{SECRET}3"]))
-        stub.InferTools(asked(f"def {SECRET}(: {SECRET}"))
-        stub.InferTools(asked(source, functions=[SECRET]))
+        stub.InferTools(request_for(source, functions=[SECRET, f"{SECRET}2", f"{SECRET}3"]))
+        stub.InferTools(request_for(f"def {SECRET}(: {SECRET}"))
+        stub.InferTools(request_for(source, functions=[SECRET]))
         with pytest.raises(grpc.RpcError):
-            stub.InferTools(asked(SECRET * 10_000, injected_types=[SECRET]))
+            stub.InferTools(request_for(SECRET * 10_000, injected_types=[SECRET]))
     text = server.log_text()
     events = [event for event in server.events if event.get("method") == "InferTools"]
     kept = ("event", "level", "tools", "errors", "codes", "reason")
@@ -330,19 +334,19 @@ def {SECRET}2(a: Other, {SECRET}): ...
     assert SECRET not in text
     assert [
         {
-            "event": "rpc.answered",
+            "event": "rpc.completed",
             "level": "info",
             "tools": 1,
             "errors": 2,
             "codes": ["MISSING_ANNOTATION", "UNKNOWN_FUNCTION", "UNRESOLVED_NAME"],
         },
         {
-            "event": "rpc.answered",
+            "event": "rpc.completed",
             "level": "info",
             "tools": 0,
             "errors": 1,
             "codes": ["SYNTAX_ERROR"],
         },
-        {"event": "rpc.answered", "level": "debug", "tools": 1, "errors": 0, "codes": []},
-        {"event": "rpc.refused", "level": "info", "reason": "LIMIT_EXCEEDED"},
+        {"event": "rpc.completed", "level": "debug", "tools": 1, "errors": 0, "codes": []},
+        {"event": "rpc.rejected", "level": "info", "reason": "LIMIT_EXCEEDED"},
     ] == [{key: event[key] for key in kept if key in event} for event in events]

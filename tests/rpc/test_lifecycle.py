@@ -1,4 +1,4 @@
-"""How a server begins and ends, as a process."""
+"""Start and shutdown of a server process."""
 
 import json
 import os
@@ -28,7 +28,7 @@ SERVING = health_pb2.HealthCheckResponse.SERVING
 
 
 def serve(*flags: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run a server that is expected to refuse to start."""
+    """Run a server that is expected to reject to start."""
     return subprocess.run(
         [sys.executable, "-m", "sidecheck_server", "serve", *flags],
         capture_output=True,
@@ -54,12 +54,12 @@ def test_health_and_reflection_are_served(server: RunningServer) -> None:
         stub: Any = health_pb2_grpc.HealthStub(channel)
         services = ProtoReflectionDescriptorDatabase(channel).get_services()
         ours = [name for name in services if name.startswith("sidecheck.")]
-        got = [
+        results = [
             stub.Check(health_pb2.HealthCheckRequest(service=name)).status for name in ["", *ours]
         ]
 
     assert 6 == len(ours)
-    assert [SERVING] * 7 == got
+    assert [SERVING] * 7 == results
 
 
 def test_the_limits_are_told(server: RunningServer) -> None:
@@ -78,21 +78,24 @@ def test_the_limits_are_told(server: RunningServer) -> None:
     assert ["fast", "complete"] == [engine.name for engine in info.engines]
 
 
-def test_a_port_in_use_is_refused(server: RunningServer) -> None:
+def test_a_port_in_use_is_rejected(server: RunningServer) -> None:
     """Sharing it would take a part of the other server's connections in silence."""
     done = serve("--listen", server.address)
 
     assert 1 == done.returncode
-    assert f"Error: cannot listen on {server.address}: another process does" in done.stderr
+    assert (
+        f"Error: cannot listen on {server.address}: another process is listening there"
+        in done.stderr
+    )
     assert "Traceback" not in done.stderr
 
 
-def test_a_live_socket_is_refused(server: RunningServer) -> None:
+def test_a_live_socket_is_rejected(server: RunningServer) -> None:
     """It is not replaced, and goes on answering."""
     done = serve("--listen", "", "--unix-socket", str(server.socket))
 
     assert 1 == done.returncode
-    assert "another process does" in done.stderr
+    assert "another process is listening there" in done.stderr
     with grpc.insecure_channel(server.unix_address) as channel:
         stub: Any = health_pb2_grpc.HealthStub(channel)
         assert SERVING == stub.Check(health_pb2.HealthCheckRequest()).status
@@ -142,7 +145,7 @@ def test_no_accepted_call_is_lost_on_sigterm(tmp_path: Path) -> None:
     answered = threading.Semaphore(0)
 
     def calls(lane: int) -> list[str]:
-        got = []
+        results = []
         with grpc.insecure_channel(running.address) as channel:
             stub: Any = ValidationServiceStub(channel)
             stub.Validate(request(lane * 1000), timeout=300)
@@ -150,12 +153,14 @@ def test_no_accepted_call_is_lost_on_sigterm(tmp_path: Path) -> None:
             for number in range(1, 200):
                 try:
                     stub.Validate(request(lane * 1000 + number), timeout=300)
-                    got.append("OK")
+                    results.append("OK")
                     answered.release()
                 except grpc.RpcError as error:
-                    got.append(error.code().name if isinstance(error, grpc.Call) else repr(error))
+                    results.append(
+                        error.code().name if isinstance(error, grpc.Call) else repr(error)
+                    )
                     break
-        return got
+        return results
 
     with ThreadPoolExecutor(8) as pool:
         lanes = [pool.submit(calls, lane) for lane in range(8)]
@@ -163,11 +168,11 @@ def test_no_accepted_call_is_lost_on_sigterm(tmp_path: Path) -> None:
         for _ in range(40):
             assert answered.acquire(timeout=300)
         code = running.terminate()
-        got = [lane.result() for lane in lanes]
+        results = [lane.result() for lane in lanes]
     running.close()
 
     assert 0 == code
-    assert {"OK", "UNAVAILABLE"} == {answer for lane in got for answer in lane}
+    assert {"OK", "UNAVAILABLE"} == {answer for lane in results for answer in lane}
 
 
 def test_a_stopping_server_says_so_by_health_first(tmp_path: Path) -> None:
@@ -222,7 +227,7 @@ def test_the_log_holds_no_payload_message_or_pointer(server: RunningServer) -> N
             stub.Validate(bad)
     log = server.log_text()
 
-    assert ["rpc.answered", "rpc.refused"] == [
+    assert ["rpc.completed", "rpc.rejected"] == [
         event["event"] for event in server.events if event["event"].startswith("rpc.")
     ]
     assert [] == [word for word in ("hunter2", "sesame", "mellon") if word in log]

@@ -1,4 +1,4 @@
-"""The options of a validation, through a real server."""
+"""Validation options, with a real server."""
 
 import json
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from sidecheck.v1.options_pb2 import ValidationOptions
 from sidecheck.v1.registry_service_pb2_grpc import RegistryServiceStub
 from sidecheck.v1.validation_service_pb2_grpc import ValidationServiceStub
 from support.running import RunningServer
-from support.wire import refusal_of
+from support.wire import error_info_of
 
 TOOL = {"name": "add", "inputSchema": {"type": "object", "required": ["n"]}}
 SCHEMA: Any = {
@@ -77,20 +77,20 @@ def test_a_verdict_tells_as_much_as_is_asked_for(
     stub: Any, detail: str, codes: list[str], truncated: bool, text: bool
 ) -> None:
     """It is the same verdict."""
-    got = verdict(stub, under(SCHEMA), {"n": "x", "tags": 1}, detail=detail)
+    results = verdict(stub, under(SCHEMA), {"n": "x", "tags": 1}, detail=detail)
 
     assert (False, codes, truncated, text) == (
-        got.valid,
-        [found.code for found in got.violations],
-        got.truncated,
-        bool(got.tool_error_text),
+        results.valid,
+        [found.code for found in results.violations],
+        results.truncated,
+        bool(results.tool_error_text),
     )
     assert verdict(stub, under(SCHEMA), {"n": 1}, detail=detail).valid
 
 
 def test_repairs_come_beside_the_verdict_on_the_original(stub: Any) -> None:
-    """Coerced, then stripped, then filled, and judged again."""
-    got = verdict(
+    """Coerced, then stripped, then filled, and validated again."""
+    results = verdict(
         stub,
         under(SCHEMA),
         {"n": "10", "tags": '["a"]', "zzz": 1},
@@ -98,29 +98,34 @@ def test_repairs_come_beside_the_verdict_on_the_original(stub: Any) -> None:
         unknown_arguments="UNKNOWN_ARGUMENTS_STRIP",
         apply_defaults=True,
     )
-    changes = [(change.instance_location, change.code) for change in got.repair.changes]
+    changes = [(change.instance_location, change.code) for change in results.repair.changes]
 
-    assert (False, ["TYPE", "TYPE"]) == (got.valid, [found.code for found in got.violations])
-    assert {"n": 10, "tags": ["a"], "limit": 10} == json.loads(got.repair.payload)
-    assert (True, []) == (got.repair.valid, list(got.repair.violations))
+    assert (False, ["TYPE", "TYPE"]) == (
+        results.valid,
+        [found.code for found in results.violations],
+    )
+    assert {"n": 10, "tags": ["a"], "limit": 10} == json.loads(results.repair.payload)
+    assert (True, []) == (results.repair.valid, list(results.repair.violations))
     assert [
         ("/n", "STRING_TO_INTEGER"),
         ("/tags", "JSON_STRING_DECODED"),
         ("/zzz", "UNKNOWN_PROPERTY_REMOVED"),
         ("/limit", "DEFAULT_APPLIED"),
         ("/mode", "DEFAULT_SKIPPED"),
-    ] == sorted(changes, key=lambda one: ["/n", "/tags", "/zzz", "/limit", "/mode"].index(one[0]))
-    assert all(change.message for change in got.repair.changes)
+    ] == sorted(
+        changes, key=lambda entry: ["/n", "/tags", "/zzz", "/limit", "/mode"].index(entry[0])
+    )
+    assert all(change.message for change in results.repair.changes)
 
 
 def test_a_repair_says_what_is_still_wrong(stub: Any) -> None:
     """It need not be valid."""
-    got = verdict(stub, under(SCHEMA), {"tags": "[1]"}, coercion="COERCION_JSON_STRINGS").repair
+    results = verdict(stub, under(SCHEMA), {"tags": "[1]"}, coercion="COERCION_JSON_STRINGS").repair
 
-    assert {"tags": [1]} == json.loads(got.payload)
+    assert {"tags": [1]} == json.loads(results.payload)
     assert (False, ["REQUIRED", "TYPE"]) == (
-        got.valid,
-        [found.code for found in got.violations],
+        results.valid,
+        [found.code for found in results.violations],
     )
 
 
@@ -152,9 +157,9 @@ def test_unknown_arguments_are_violations_if_asked_for(
 ) -> None:
     """At every depth, with the nearest known name."""
     schema: Any = {"properties": {"where": {"properties": {"path": {}}}}}
-    got = verdict(stub, under(schema), {"where": {"pth": 1}}, unknown_arguments=unknown)
+    results = verdict(stub, under(schema), {"where": {"pth": 1}}, unknown_arguments=unknown)
 
-    assert valid is got.valid
+    assert valid is results.valid
     assert [
         {
             "instanceLocation": "/where/pth",
@@ -162,25 +167,25 @@ def test_unknown_arguments_are_violations_if_asked_for(
             "keyword": "properties",
             "code": "UNKNOWN_PROPERTY",
             "severity": severity,
-            "message": got.violations[0].message,
+            "message": results.violations[0].message,
             "suggestion": "path",
         }
-    ] == [MessageToDict(found) for found in got.violations]
+    ] == [MessageToDict(found) for found in results.violations]
 
 
 def test_a_tool_that_is_not_known_may_be_skipped(stub: Any) -> None:
-    """Valid, with a warning that says that nothing was judged."""
+    """Valid, with a warning that says that nothing was validated."""
     target = named("other", "nothing")
-    got = verdict(stub, target, {}, on_unknown_tool="ON_UNKNOWN_TOOL_SKIP")
-    with pytest.raises(grpc.RpcError) as caught:
+    results = verdict(stub, target, {}, on_unknown_tool="ON_UNKNOWN_TOOL_SKIP")
+    with pytest.raises(grpc.RpcError) as raised:
         verdict(stub, target, {}, on_unknown_tool="ON_UNKNOWN_TOOL_ERROR")
 
     assert (True, True, ["UNKNOWN_TOOL"]) == (
-        got.valid,
-        got.enforced,
-        [found.code for found in got.violations],
+        results.valid,
+        results.enforced,
+        [found.code for found in results.violations],
     )
-    assert "UNKNOWN_TOOL" == refusal_of(caught.value).reason
+    assert "UNKNOWN_TOOL" == error_info_of(raised.value).reason
 
 
 @pytest.mark.parametrize(("server", "enforced"), [("watched", False), ("other", True)])
@@ -189,28 +194,28 @@ def test_tools_of_some_servers_are_only_reported_on(
     stub: Any, server: str, enforced: bool, payload: Any
 ) -> None:
     """The verdict is the same, and says that nobody should act on it."""
-    got = verdict(stub, named(server), payload)
+    results = verdict(stub, named(server), payload)
 
-    assert (payload == {"n": 1}, enforced) == (got.valid, got.enforced)
+    assert (payload == {"n": 1}, enforced) == (results.valid, results.enforced)
 
 
 def test_a_tool_that_changed_is_told_in_the_same_call(stub: Any) -> None:
     """By the digest that the caller pinned, and the one that is registered."""
     now = verdict(stub, named("other"), {"n": 1}).definition_digest
-    with pytest.raises(grpc.RpcError) as caught:
+    with pytest.raises(grpc.RpcError) as raised:
         verdict(stub, named("other", definition_digest="sha256:00"), {"n": 1})
-    refusal = refusal_of(caught.value)
+    error = error_info_of(raised.value)
 
     assert verdict(stub, named("other", definition_digest=now), {"n": 1}).valid
     assert ("DEFINITION_MISMATCH", {"pinned": "sha256:00", "registered": now}) == (
-        refusal.reason,
-        dict(refusal.metadata),
+        error.reason,
+        dict(error.metadata),
     )
 
 
 def test_a_repaired_payload_is_held_to_the_same_options(stub: Any) -> None:
-    """What is refused in the original is refused in what becomes of it."""
-    got = verdict(
+    """What is rejected in the original is rejected in what becomes of it."""
+    results = verdict(
         stub,
         under({"properties": {"n": {"type": "integer"}}}),
         {"n": "1", "zzz": 2},
@@ -218,8 +223,8 @@ def test_a_repaired_payload_is_held_to_the_same_options(stub: Any) -> None:
         unknown_arguments="UNKNOWN_ARGUMENTS_REJECT",
     )
 
-    assert {"n": 1, "zzz": 2} == json.loads(got.repair.payload)
+    assert {"n": 1, "zzz": 2} == json.loads(results.repair.payload)
     assert (False, ["UNKNOWN_PROPERTY"]) == (
-        got.repair.valid,
-        [found.code for found in got.repair.violations],
+        results.repair.valid,
+        [found.code for found in results.repair.violations],
     )

@@ -1,4 +1,4 @@
-"""Sizes and tokens of pages."""
+"""Page sizes and page tokens."""
 
 import base64
 import json
@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.rpc.pages import page_size, place_of, token_of
+from sidecheck_server.rpc.pages import page_size, position_from_token, token_for_position
 
 NOT_OURS = RequestError(
     ErrorReason.INVALID_REQUEST,
-    "page_token is not one that this list gave out; leave it empty to begin anew",
+    "page_token is not from this list; leave it empty to start from the first page",
     {"field": "page_token"},
 )
 
@@ -32,66 +32,68 @@ def test_a_page_has_the_size_wanted_or_the_largest(wanted: int, size: int) -> No
 
 
 @pytest.mark.parametrize("wanted", [-1, -(2**31)])
-def test_a_negative_size_is_refused(wanted: int) -> None:
+def test_a_negative_size_is_rejected(wanted: int) -> None:
     """With the name of the field."""
-    with pytest.raises(RequestError) as caught:
+    with pytest.raises(RequestError) as raised:
         page_size(wanted)
 
     assert (
         RequestError(
             ErrorReason.INVALID_REQUEST, "page_size must not be negative", {"field": "page_size"}
         )
-        == caught.value
+        == raised.value
     )
 
 
 def test_no_token_is_the_beginning() -> None:
     """Of every list."""
-    assert [None, None] == [place_of("", ""), place_of("", "s")]
+    assert [None, None] == [position_from_token("", ""), position_from_token("", "s")]
 
 
 @given(st.text(), st.text(), st.text())
 def test_a_token_leads_back_to_its_place(listed: str, server: str, name: str) -> None:
     """Whatever the names hold; the token is fit for a URL."""
-    token = token_of(listed, server, name)
+    token = token_for_position(listed, server, name)
 
-    assert (server, name) == place_of(token, listed)
+    assert (server, name) == position_from_token(token, listed)
     assert token.isascii()
     assert token.replace("-", "").replace("_", "").rstrip("=").isalnum()
 
 
 @given(st.text(), st.text(), st.text(), st.text())
-def test_a_token_of_another_list_is_refused(
+def test_a_token_of_another_list_is_rejected(
     listed: str, other: str, server: str, name: str
 ) -> None:
     """The parameters of a list must not change between pages (AIP-158)."""
     if listed == other:
-        assert (server, name) == place_of(token_of(listed, server, name), other)
+        assert (server, name) == position_from_token(
+            token_for_position(listed, server, name), other
+        )
         return
-    with pytest.raises(RequestError) as caught:
-        place_of(token_of(listed, server, name), other)
+    with pytest.raises(RequestError) as raised:
+        position_from_token(token_for_position(listed, server, name), other)
 
-    assert NOT_OURS == caught.value
+    assert NOT_OURS == raised.value
 
 
 @given(st.text(st.characters(codec=None)), st.text(max_size=3))
-def test_any_other_text_is_refused(token: str, listed: str) -> None:
+def test_any_other_text_is_rejected(token: str, listed: str) -> None:
     """Never with another exception."""
     _is_refused_or_a_place(token, listed)
 
 
 @given(st.binary(), st.text(max_size=3))
-def test_any_other_bytes_are_refused(content: bytes, listed: str) -> None:
+def test_any_other_bytes_are_rejected(content: bytes, listed: str) -> None:
     """Never with another exception."""
     _is_refused_or_a_place(encoded(content), listed)
 
 
 @given(st.text(), st.text(), st.integers(0), st.characters())
-def test_a_token_that_was_tampered_with_is_refused(
+def test_a_token_that_was_tampered_with_is_rejected(
     server: str, name: str, place: int, character: str
 ) -> None:
     """Or leads to another place of the same list, which harms nobody."""
-    token = token_of("s", server, name)
+    token = token_for_position("s", server, name)
     place %= len(token)
     _is_refused_or_a_place(token[:place] + character + token[place + 1 :], "s")
     _is_refused_or_a_place(token[:place], "s")
@@ -99,15 +101,15 @@ def test_a_token_that_was_tampered_with_is_refused(
 
 def _is_refused_or_a_place(token: str, listed: str) -> None:
     try:
-        place = place_of(token, listed)
-    except RequestError as refusal:
-        refused: RequestError | None = refusal
+        place = position_from_token(token, listed)
+    except RequestError as error:
+        rejected: RequestError | None = error
     else:
-        refused = None
+        rejected = None
         assert (place is None) is (token == "")
         assert place is None or (str, str) == (type(place[0]), type(place[1]))
 
-    assert refused in (None, NOT_OURS)
+    assert rejected in (None, NOT_OURS)
 
 
 @pytest.mark.parametrize(
@@ -130,9 +132,9 @@ def _is_refused_or_a_place(token: str, listed: str) -> None:
         pytest.param(encoded([["s"], "a", "b"]), id="an array for a list"),
     ],
 )
-def test_a_token_that_nobody_gave_out_is_refused(token: str) -> None:
+def test_a_token_that_nobody_gave_out_is_rejected(token: str) -> None:
     """With the way to begin anew."""
-    with pytest.raises(RequestError) as caught:
-        place_of(token, "s")
+    with pytest.raises(RequestError) as raised:
+        position_from_token(token, "s")
 
-    assert NOT_OURS == caught.value
+    assert NOT_OURS == raised.value

@@ -1,4 +1,4 @@
-"""Batches of ProtocolService, and what is hostile, alone and in one."""
+"""Batches of ProtocolService, and hostile items in them."""
 
 import json
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from sidecheck.v1 import protocol_service_pb2 as v1
 from sidecheck.v1 import target_pb2, verdict_pb2
 from sidecheck.v1.protocol_service_pb2_grpc import ProtocolServiceStub
 from support.running import RunningServer
-from support.wire import info_of, refusal_of
+from support.wire import error_info_of, info_of
 
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 
@@ -43,8 +43,8 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize(("payload", "code"), HOSTILE)
-def test_hostile_texts_get_a_verdict_or_a_refusal(stub: Any, payload: bytes, code: str) -> None:
-    """The same alone and in a batch, where they cost the others nothing."""
+def test_hostile_texts_get_a_verdict_or_an_error(stub: Any, payload: bytes, code: str) -> None:
+    """The same alone and in a batch, where they do not affect the others."""
     items = [
         v1.CheckItem(elicitation=v1.Elicitation(params=payload)),
         v1.CheckItem(elicitation_result=v1.ElicitationResult(result=payload)),
@@ -60,7 +60,7 @@ def test_hostile_texts_get_a_verdict_or_a_refusal(stub: Any, payload: bytes, cod
         expected = [
             [] if item.message.json == json.dumps(PING).encode() else [code] for item in some
         ]
-        assert expected == [told(outcome) for outcome in outcomes]
+        assert expected == [reported(outcome) for outcome in outcomes]
     alone = []
     for item in items[:-1]:
         name = item.WhichOneof("item")
@@ -69,21 +69,21 @@ def test_hostile_texts_get_a_verdict_or_a_refusal(stub: Any, payload: bytes, cod
         try:
             answer = getattr(stub, method)(
                 getattr(v1, f"{method}Request")(**{name: getattr(item, name)})
-            ).answer
+            ).result
             alone.append(codes(answer.verdict))
         except grpc.RpcError as error:
-            alone.append([refusal_of(error).reason])
+            alone.append([error_info_of(error).reason])
     assert [[code]] * len(alone) == alone
 
 
-def told(outcome: v1.CheckOutcome) -> list[str]:
-    """The codes of the verdict, or the reason of the refusal."""
-    if outcome.HasField("refusal"):
+def reported(outcome: v1.CheckOutcome) -> list[str]:
+    """The codes of the verdict, or the reason of the error."""
+    if outcome.HasField("error"):
         return [info_of(outcome.error).reason]
     return codes(outcome.result.verdict)
 
 
-def test_an_item_of_a_batch_that_cannot_be_checked_costs_the_others_nothing(stub: Any) -> None:
+def test_an_item_of_a_batch_that_cannot_be_checked_does_not_affect_the_others(stub: Any) -> None:
     """Answers keep their order."""
     strange: Any = v1.CheckItem(message=message(PING))
     strange.message.sender = 9
@@ -97,10 +97,10 @@ def test_an_item_of_a_batch_that_cannot_be_checked_costs_the_others_nothing(stub
     ]
     outcomes = stub.CheckBatch(v1.CheckBatchRequest(items=items)).outcomes
 
-    first, second, third, fourth, fifth = map(told, outcomes)
+    first, second, third, fourth, fifth = map(reported, outcomes)
     assert (["INVALID_REQUEST"], [], ["INVALID_REQUEST"]) == (first, second, third)
     assert ["JSONRPC_VERSION"] == fifth
-    assert outcomes[3].HasField("refusal"), fourth
+    assert outcomes[3].HasField("error"), fourth
 
 
 def test_the_violations_of_a_batch_are_bounded(stub: Any) -> None:
@@ -109,10 +109,10 @@ def test_the_violations_of_a_batch_are_bounded(stub: Any) -> None:
     request = v1.CheckBatchRequest(
         items=[v1.CheckItem(tool_result=result)] * 30, options=v1.CheckOptions(max_violations=400)
     )
-    verdicts = [one.answer.verdict for one in stub.CheckBatch(request).outcomes]
+    verdicts = [entry.result.verdict for entry in stub.CheckBatch(request).outcomes]
 
     assert (400, False) == (len(verdicts[0].violations), verdicts[0].truncated)
-    assert [(1, True)] * 15 == [(len(one.violations), one.truncated) for one in verdicts[15:]]
+    assert [(1, True)] * 15 == [(len(entry.violations), entry.truncated) for entry in verdicts[15:]]
 
 
 def test_the_replies_of_a_batch_are_bounded(stub: Any) -> None:
@@ -120,19 +120,23 @@ def test_the_replies_of_a_batch_are_bounded(stub: Any) -> None:
     limit = 1 << 20
     bad = {"jsonrpc": "2.0", "id": "i" * 200, "method": "no/such"}
     items = [v1.CheckItem(message=message(bad))] * 3000
-    answers = [one.answer for one in stub.CheckBatch(v1.CheckBatchRequest(items=items)).outcomes]
-    replied = [one for one in answers if one.reply]
-    told = sum(
-        len(one.reply) + len(one.verdict.json_rpc_error) + one.verdict.violations[0].ByteSize()
-        for one in replied
+    answers = [
+        entry.result for entry in stub.CheckBatch(v1.CheckBatchRequest(items=items)).outcomes
+    ]
+    replied = [entry for entry in answers if entry.error_response]
+    reported = sum(
+        len(entry.error_response)
+        + len(entry.verdict.json_rpc_error)
+        + entry.verdict.violations[0].ByteSize()
+        for entry in replied
     )
 
-    assert {False} == {one.verdict.valid for one in answers}
+    assert {False} == {entry.verdict.valid for entry in answers}
     assert answers[: len(replied)] == replied
-    assert limit * 0.8 < told < limit * 1.1
+    assert limit * 0.8 < reported < limit * 1.1
     assert {(0, 1)} == {
-        (len(one.verdict.json_rpc_error), len(one.verdict.violations))
-        for one in answers[len(replied) :]
+        (len(entry.verdict.json_rpc_error), len(entry.verdict.violations))
+        for entry in answers[len(replied) :]
     }
 
 
@@ -148,14 +152,14 @@ def test_an_empty_batch_has_an_empty_answer(stub: Any) -> None:
         pytest.param("CheckToolNames", {"names": ["a"] * 10_001}, id="names"),
         pytest.param("CheckTools", {"tools": [target_pb2.InlineTool()] * 10_001}, id="tools"),
         pytest.param(
-            "CheckTools", {"listing": b"[" + b"0," * 10_000 + b"0]"}, id="tools of a listing"
+            "CheckTools", {"tools_list": b"[" + b"0," * 10_000 + b"0]"}, id="tools of a listing"
         ),
     ],
 )
-def test_only_so_many_are_checked_at_once(stub: Any, method: str, fields: Any) -> None:
+def test_only_so_many_are_checked_concurrently(stub: Any, method: str, fields: Any) -> None:
     """As many as `Limits.batch_items` says."""
-    with pytest.raises(grpc.RpcError) as caught:
+    with pytest.raises(grpc.RpcError) as raised:
         getattr(stub, method)(getattr(v1, f"{method}Request")(**fields))
 
-    info = refusal_of(caught.value)
+    info = error_info_of(raised.value)
     assert ("LIMIT_EXCEEDED", "batch_items") == (info.reason, info.metadata["bound"])

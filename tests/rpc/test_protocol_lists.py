@@ -1,4 +1,4 @@
-"""Rules, names and tools of ProtocolService, through a real server."""
+"""Rules, names and tools of ProtocolService, with a real server."""
 
 import json
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from sidecheck.v1 import target_pb2, verdict_pb2
 from sidecheck.v1.protocol_service_pb2_grpc import ProtocolServiceStub
 from sidecheck_server.core.mcp.rules.catalogue import CATALOGUE
 from support.running import RunningServer
-from support.wire import refusal_of
+from support.wire import error_info_of
 
 
 @pytest.fixture(scope="module")
@@ -28,22 +28,24 @@ def test_names_are_checked_each_and_all_together(stub: Any) -> None:
     """What the SDK says stands beside the verdict; what becomes one is told."""
     names = ["get_user", "get user", "get.user", "get_user", "", "é"]
     response = stub.CheckToolNames(v1.CheckToolNamesRequest(names=names))
-    warned = [len(one.sdk_warnings) > 0 for one in response.outcomes]
+    warned = [len(entry.sdk_warnings) > 0 for entry in response.outcomes]
 
-    assert [True] * 6 == [one.verdict.valid for one in response.outcomes]
-    assert [True, False, True, True, False, False] == [one.sdk_valid for one in response.outcomes]
+    assert [True] * 6 == [entry.verdict.valid for entry in response.outcomes]
+    assert [True, False, True, True, False, False] == [
+        entry.sdk_valid for entry in response.outcomes
+    ]
     assert [False, True, False, False, True, True] == warned
     assert ["get_user", "get_user", "get_user", "get_user", "_", "_"] == [
-        one.sanitized for one in response.outcomes
+        entry.sanitized for entry in response.outcomes
     ]
     assert [("get_user", [0, 1, 2, 3]), ("_", [4, 5])] == [
-        (one.sanitized, list(one.indexes)) for one in response.collisions
+        (entry.sanitized, list(entry.indexes)) for entry in response.collisions
     ]
     assert "TOOL_NAME_DUPLICATE" in codes(response.outcomes[3].verdict)
     assert [] == [
         found.instance_location
-        for one in response.outcomes
-        for found in one.verdict.violations
+        for entry in response.outcomes
+        for found in entry.verdict.violations
         if found.instance_location
     ]
 
@@ -52,20 +54,20 @@ def test_many_odd_names_are_told_of_within_bounds(stub: Any) -> None:
     """Each has a verdict of its own, with its gravest violation at least."""
     names = [f"{number} é😀" for number in range(5000)]
     response = stub.CheckToolNames(v1.CheckToolNamesRequest(names=names))
-    told = [len(one.verdict.violations) for one in response.outcomes]
+    reported = [len(entry.verdict.violations) for entry in response.outcomes]
 
-    assert (5000, 1) == (len(told), min(told))
+    assert (5000, 1) == (len(reported), min(reported))
     last = response.outcomes[-1].verdict
     assert (["TOOL_NAME_CHARACTERS"], True) == (codes(last), last.truncated)
 
 
-def test_an_answer_that_no_client_would_receive_is_refused(stub: Any) -> None:
+def test_an_answer_that_no_client_would_receive_is_rejected(stub: Any) -> None:
     """gRPC receives 4 MB if nobody tells it otherwise."""
     names = [f"{number} é😀" for number in range(10_000)]
-    with pytest.raises(grpc.RpcError) as refused:
+    with pytest.raises(grpc.RpcError) as rejected:
         stub.CheckToolNames(v1.CheckToolNamesRequest(names=names))
 
-    assert "message_bytes" in str(refused.value.details())
+    assert "message_bytes" in str(rejected.value.details())
 
 
 TOOL = {"name": "greet", "description": "Greets.", "inputSchema": {"type": "object"}}
@@ -85,26 +87,29 @@ def test_each_tool_of_a_listing_has_an_outcome(stub: Any, listing: Any, prefix: 
     response = stub.CheckTools(v1.CheckToolsRequest(tools_list=json.dumps(listing).encode()))
     outcome = v1.ToolOutcome
 
-    assert response.listing.valid
+    assert response.tools_list_verdict.valid
     assert [
         ("greet", f"{prefix}/0", outcome.DISPOSITION_KEEP, True),
         ("a b", f"{prefix}/1", outcome.DISPOSITION_WARN, True),
         ("c", f"{prefix}/2", outcome.DISPOSITION_DROP, False),
         ("", f"{prefix}/3", outcome.DISPOSITION_DROP, False),
-    ] == [(one.name, one.pointer, one.disposition, one.verdict.valid) for one in response.outcomes]
+    ] == [
+        (entry.name, entry.pointer, entry.disposition, entry.verdict.valid)
+        for entry in response.outcomes
+    ]
 
 
-def test_what_stands_around_the_tools_is_judged_by_itself(stub: Any) -> None:
+def test_what_stands_around_the_tools_is_validated_by_itself(stub: Any) -> None:
     """And a text that lists nothing has no outcomes."""
     around = {"nextCursor": 3, "tools": [TOOL]}
     response = stub.CheckTools(v1.CheckToolsRequest(tools_list=json.dumps(around).encode()))
     assert [("TYPE", "/nextCursor")] == [
-        (found.code, found.instance_location) for found in response.listing.violations
+        (found.code, found.instance_location) for found in response.tools_list_verdict.violations
     ]
-    assert [True] == [one.verdict.valid for one in response.outcomes]
+    assert [True] == [entry.verdict.valid for entry in response.outcomes]
 
     broken = stub.CheckTools(v1.CheckToolsRequest(tools_list=b'{"tools": '))
-    assert (["PAYLOAD_NOT_JSON"], 0) == (codes(broken.listing), len(broken.outcomes))
+    assert (["PAYLOAD_NOT_JSON"], 0) == (codes(broken.tools_list_verdict), len(broken.outcomes))
 
 
 def test_tools_may_come_one_by_one_with_their_documents(stub: Any) -> None:
@@ -136,10 +141,10 @@ def test_tools_may_come_one_by_one_with_their_documents(stub: Any) -> None:
 )
 def test_tools_come_in_one_way(stub: Any, request_: Any) -> None:
     """In a listing or by themselves."""
-    with pytest.raises(grpc.RpcError) as caught:
+    with pytest.raises(grpc.RpcError) as raised:
         stub.CheckTools(request_)
 
-    assert "INVALID_REQUEST" == refusal_of(caught.value).reason
+    assert "INVALID_REQUEST" == error_info_of(raised.value).reason
 
 
 HOSTILE = [
@@ -154,7 +159,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_hostile_tools_get_a_verdict_or_a_refusal(stub: Any, text: bytes) -> None:
+def test_hostile_tools_get_a_verdict_or_an_error(stub: Any, text: bytes) -> None:
     """In a listing, and by themselves."""
     seen = []
     tool = target_pb2.InlineTool(json=text)
@@ -162,10 +167,13 @@ def test_hostile_tools_get_a_verdict_or_a_refusal(stub: Any, text: bytes) -> Non
         try:
             response = stub.CheckTools(request)
         except grpc.RpcError as error:
-            seen.append(refusal_of(error).reason)
+            seen.append(error_info_of(error).reason)
         else:
-            verdicts = [response.listing, *(one.verdict for one in response.outcomes)]
-            seen.append("OK" if all(one.valid for one in verdicts) else "INVALID")
+            verdicts = [
+                response.tools_list_verdict,
+                *(entry.verdict for entry in response.outcomes),
+            ]
+            seen.append("OK" if all(entry.valid for entry in verdicts) else "INVALID")
 
     assert {"LIMIT_EXCEEDED", "INVALID"} >= set(seen)
 
@@ -183,7 +191,7 @@ def test_rules_come_page_by_page(stub: Any) -> None:
         assert 7 == len(page.rules)
 
     assert sorted(CATALOGUE) == [rule.code for rule in listed]
-    rule = next(one for one in listed if one.code == "REQUEST_ID_IN_USE")
+    rule = next(entry for entry in listed if entry.code == "REQUEST_ID_IN_USE")
     assert (
         v1.Rule(
             code="REQUEST_ID_IN_USE",
@@ -210,7 +218,7 @@ def test_a_page_has_a_hundred_rules_by_default(stub: Any) -> None:
     assert min(100, len(CATALOGUE)) == len(stub.ListRules(v1.ListRulesRequest()).rules)
 
 
-def test_what_is_no_page_is_refused(stub: Any) -> None:
+def test_what_is_no_page_is_rejected(stub: Any) -> None:
     """Also a token of another list."""
     token = stub.ListRules(v1.ListRulesRequest(page_size=1)).next_page_token
     requests = [
@@ -223,6 +231,6 @@ def test_what_is_no_page_is_refused(stub: Any) -> None:
         (v1.ListRulesRequest(protocol_version="1"), "UNKNOWN_PROTOCOL_VERSION"),
     ]
     for request, reason in requests:
-        with pytest.raises(grpc.RpcError) as caught:
+        with pytest.raises(grpc.RpcError) as raised:
             stub.ListRules(request)
-        assert reason == refusal_of(caught.value).reason
+        assert reason == error_info_of(raised.value).reason

@@ -1,4 +1,4 @@
-"""ProtocolService, through a real server; what its rules find is tested by their cases."""
+"""ProtocolService with a real server; the cases of the rules test its findings."""
 
 import json
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from sidecheck.v1 import protocol_service_pb2 as v1
 from sidecheck.v1 import target_pb2, verdict_pb2
 from sidecheck.v1.protocol_service_pb2_grpc import ProtocolServiceStub
 from support.running import RunningServer
-from support.wire import refusal_of
+from support.wire import error_info_of
 
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 BAD_CALL = {"jsonrpc": "2.0", "id": "a", "method": "tools/call", "params": {"name": 3}}
@@ -54,7 +54,9 @@ SINGLE: list[tuple[str, dict[str, Any]]] = [
     ("CheckToolResult", {"tool_result": v1.ToolResult(json=b'{"content": []}')}),
     ("CheckMessage", {"message": message(PING)}),
 ]
-EMPTY = [(method, {name: type(sent)()}) for method, given in SINGLE for name, sent in given.items()]
+EMPTY = [
+    (method, {name: type(sent)()}) for method, values in SINGLE for name, sent in values.items()
+]
 
 
 def request_of(method: str, **fields: Any) -> Any:
@@ -64,7 +66,7 @@ def request_of(method: str, **fields: Any) -> Any:
 @pytest.mark.parametrize(("method", "fields"), SINGLE)
 def test_what_is_in_order_is_valid(stub: Any, method: str, fields: Any) -> None:
     """And says nothing else."""
-    answer = getattr(stub, method)(request_of(method, **fields)).answer
+    answer = getattr(stub, method)(request_of(method, **fields)).result
 
     assert v1.CheckResult(verdict=verdict_pb2.Verdict(valid=True, enforced=True)) == answer
 
@@ -72,24 +74,24 @@ def test_what_is_in_order_is_valid(stub: Any, method: str, fields: Any) -> None:
 @pytest.mark.parametrize(("method", "fields"), EMPTY)
 def test_nothing_is_no_json(stub: Any, method: str, fields: Any) -> None:
     """A broken text is an answer."""
-    answer = getattr(stub, method)(request_of(method, **fields)).answer
+    answer = getattr(stub, method)(request_of(method, **fields)).result
 
     assert ["PAYLOAD_NOT_JSON"] == codes(answer.verdict)
 
 
 @pytest.mark.parametrize(("method", "fields"), SINGLE)
-def test_a_request_without_a_subject_is_refused(stub: Any, method: str, fields: Any) -> None:
+def test_a_request_without_a_subject_is_rejected(stub: Any, method: str, fields: Any) -> None:
     """It names the field that it lacks."""
-    with pytest.raises(grpc.RpcError) as caught:
+    with pytest.raises(grpc.RpcError) as raised:
         getattr(stub, method)(request_of(method))
 
-    info = refusal_of(caught.value)
+    info = error_info_of(raised.value)
     assert ("INVALID_REQUEST", [info.metadata["field"]]) == (info.reason, list(fields))
 
 
-def capabilities(side: str, given: bytes) -> v1.ProtocolContext:
+def capabilities(side: str, values: bytes) -> v1.ProtocolContext:
     context = v1.ProtocolContext()
-    setattr(context, f"{side}_capabilities", given)
+    setattr(context, f"{side}_capabilities", values)
     return context
 
 
@@ -101,12 +103,12 @@ REFUSED = [
     ),
     *(
         pytest.param(
-            {"context": capabilities(side, given)},
+            {"context": capabilities(side, values)},
             ("INVALID_REQUEST", f"{side}_capabilities"),
-            id=f"{side}: {given[:8]!r}",
+            id=f"{side}: {values[:8]!r}",
         )
         for side in ("client", "server")
-        for given in (b"", b"[]", b"null", b"{", b'{"a": 1, "a": 2}', b"\xff")
+        for values in (b"", b"[]", b"null", b"{", b'{"a": 1, "a": 2}', b"\xff")
     ),
     pytest.param(
         {"context": v1.ProtocolContext(client_capabilities=b'"' + b"x" * (1 << 20) + b'"')},
@@ -134,39 +136,39 @@ METHODS = [
 
 @pytest.mark.parametrize(("terms", "expected"), REFUSED)
 @pytest.mark.parametrize(("method", "fields"), METHODS, ids=[name for name, _ in METHODS])
-def test_terms_that_do_not_hold_are_refused(
+def test_terms_that_do_not_hold_are_rejected(
     stub: Any, method: str, fields: Any, terms: Any, expected: Any
 ) -> None:
     """By every method, and with the field that is wrong."""
-    with pytest.raises(grpc.RpcError) as caught:
+    with pytest.raises(grpc.RpcError) as raised:
         getattr(stub, method)(request_of(method, **fields, **terms))
 
-    info = refusal_of(caught.value)
+    info = error_info_of(raised.value)
     assert expected == (info.reason, info.metadata.get("field"))
 
 
-def test_enum_values_that_do_not_exist_are_refused(stub: Any) -> None:
+def test_enum_values_that_do_not_exist_are_rejected(stub: Any) -> None:
     """Never ignored in silence."""
     sent: Any = check_message(PING)
     sent.message.sender = 9
-    given: Any = v1.CheckToolResultRequest(tool_result=v1.ToolResult(json=b"{}"))
-    given.tool_result.profile = 9
+    values: Any = v1.CheckToolResultRequest(tool_result=v1.ToolResult(json=b"{}"))
+    values.tool_result.profile = 9
     fields = []
-    for method, request in (("CheckMessage", sent), ("CheckToolResult", given)):
-        with pytest.raises(grpc.RpcError) as caught:
+    for method, request in (("CheckMessage", sent), ("CheckToolResult", values)):
+        with pytest.raises(grpc.RpcError) as raised:
             getattr(stub, method)(request)
-        fields.append(refusal_of(caught.value).metadata["field"])
+        fields.append(error_info_of(raised.value).metadata["field"])
 
     assert ["sender", "profile"] == fields
 
 
 def test_an_unset_version_is_the_default(stub: Any) -> None:
     """As `GetServerInfo` names it: 2025-11-25, which has no batches."""
-    batch = stub.CheckMessage(check_message([PING])).answer.verdict
+    batch = stub.CheckMessage(check_message([PING])).result.verdict
     older = v1.ProtocolContext(protocol_version="2025-03-26")
 
     assert batch.violations[0].spec_url.count("2025-11-25") == 1
-    assert stub.CheckMessage(check_message([PING], context=older)).answer.verdict.valid
+    assert stub.CheckMessage(check_message([PING], context=older)).result.verdict.valid
 
 
 def test_capabilities_that_are_known_are_held_against_messages(stub: Any) -> None:
@@ -174,28 +176,30 @@ def test_capabilities_that_are_known_are_held_against_messages(stub: Any) -> Non
     request = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
     empty = v1.ProtocolContext(server_capabilities=b"{}")
 
-    assert stub.CheckMessage(check_message(request)).answer.verdict.valid
+    assert stub.CheckMessage(check_message(request)).result.verdict.valid
     assert ["CAPABILITY_UNDECLARED"] == codes(
-        stub.CheckMessage(check_message(request, context=empty)).answer.verdict
+        stub.CheckMessage(check_message(request, context=empty)).result.verdict
     )
 
 
 def test_a_message_with_an_error_comes_with_its_reply(stub: Any) -> None:
     """The whole response; the verdict has the error in it."""
-    answer = stub.CheckMessage(check_message(BAD_CALL)).answer
-    reply = json.loads(answer.reply)
+    answer = stub.CheckMessage(check_message(BAD_CALL)).result
+    reply = json.loads(answer.error_response)
 
     assert ("2.0", "a", -32602) == (reply["jsonrpc"], reply["id"], reply["error"]["code"])
     assert reply["error"] == json.loads(answer.verdict.json_rpc_error)
-    assert codes(answer.verdict) == [one["code"] for one in reply["error"]["data"]["violations"]]
+    assert codes(answer.verdict) == [
+        entry["code"] for entry in reply["error"]["data"]["violations"]
+    ]
 
 
 def test_a_batch_of_messages_has_a_reply_for_each_error(stub: Any) -> None:
     """So the verdict has no one error to name."""
     older = v1.ProtocolContext(protocol_version="2025-03-26")
-    answer = stub.CheckMessage(check_message([PING, BAD_CALL, BAD_CALL], context=older)).answer
+    answer = stub.CheckMessage(check_message([PING, BAD_CALL, BAD_CALL], context=older)).result
 
-    assert ["a", "a"] == [one["id"] for one in json.loads(answer.reply)]
+    assert ["a", "a"] == [entry["id"] for entry in json.loads(answer.error_response)]
     assert b"" == answer.verdict.json_rpc_error
 
 
@@ -209,25 +213,25 @@ def test_a_batch_of_messages_has_a_reply_for_each_error(stub: Any) -> None:
 )
 def test_what_is_no_request_has_no_reply(stub: Any, value: Any) -> None:
     """Notifications and responses are not answered."""
-    answer = stub.CheckMessage(check_message(value)).answer
+    answer = stub.CheckMessage(check_message(value)).result
 
     assert not answer.verdict.valid
-    assert (b"", b"") == (answer.reply, answer.verdict.json_rpc_error)
+    assert (b"", b"") == (answer.error_response, answer.verdict.json_rpc_error)
 
 
 def test_options_bound_what_is_told(stub: Any) -> None:
     """How many, how grave, and whether with values; the verdict is the same."""
     call = {"jsonrpc": "2.0", "id": 1, "method": "hunter2/secret", "params": {"_meta": {"?": 1}}}
 
-    def told(**options: Any) -> verdict_pb2.Verdict:
+    def reported(**options: Any) -> verdict_pb2.Verdict:
         request = check_message(call, options=v1.CheckOptions(**options))
-        verdict: verdict_pb2.Verdict = stub.CheckMessage(request).answer.verdict
+        verdict: verdict_pb2.Verdict = stub.CheckMessage(request).result.verdict
         return verdict
 
-    everything, one = told(), told(max_violations=1)
+    everything, entry = reported(), reported(max_violations=1)
     assert len(everything.violations) > 1
-    assert (1, True, False) == (len(one.violations), one.truncated, one.valid)
-    errors = told(min_severity=verdict_pb2.SEVERITY_ERROR)
+    assert (1, True, False) == (len(entry.violations), entry.truncated, entry.valid)
+    errors = reported(min_severity=verdict_pb2.SEVERITY_ERROR)
     assert {verdict_pb2.SEVERITY_ERROR} == {found.severity for found in errors.violations}
     assert "hunter2" in str(everything)
     assert (
@@ -238,34 +242,34 @@ def test_options_bound_what_is_told(stub: Any) -> None:
     )
 
 
-def test_a_message_larger_than_any_may_be_is_refused(stub: Any) -> None:
+def test_a_message_larger_than_any_may_be_is_rejected(stub: Any) -> None:
     """By gRPC itself."""
-    with pytest.raises(grpc.RpcError) as caught:
+    with pytest.raises(grpc.RpcError) as raised:
         stub.CheckMessage(check_message(b"x" * 10_000_000))
 
-    assert isinstance(caught.value, grpc.Call)
-    assert grpc.StatusCode.RESOURCE_EXHAUSTED is caught.value.code()
+    assert isinstance(raised.value, grpc.Call)
+    assert grpc.StatusCode.RESOURCE_EXHAUSTED is raised.value.code()
 
 
-def test_the_tool_that_gave_a_result_judges_its_content(stub: Any) -> None:
-    """Under its output schema; a tool that is unknown is a refusal."""
+def test_the_tool_that_gave_a_result_validates_its_content(stub: Any) -> None:
+    """Under its output schema; a tool that is unknown is an error."""
     tool = {"name": "t", "inputSchema": {}, "outputSchema": {"required": ["total"]}}
     inline = target_pb2.Target(inline_tool=target_pb2.InlineTool(json=text(tool)))
     result = text({"content": [], "structuredContent": {}})
 
-    def asked(target: target_pb2.Target) -> v1.CheckToolResultRequest:
+    def request_for(target: target_pb2.Target) -> v1.CheckToolResultRequest:
         return v1.CheckToolResultRequest(tool_result=v1.ToolResult(json=result, tool=target))
 
-    verdict = stub.CheckToolResult(asked(inline)).answer.verdict
+    verdict = stub.CheckToolResult(request_for(inline)).result.verdict
     assert [("REQUIRED", "/structuredContent")] == [
         (found.code, found.instance_location)
         for found in verdict.violations
         if found.severity == verdict_pb2.SEVERITY_ERROR
     ]
     named = target_pb2.Target(registered_tool=target_pb2.RegisteredTool(server="x", name="y"))
-    with pytest.raises(grpc.RpcError) as caught:
-        stub.CheckToolResult(asked(named))
-    assert "UNKNOWN_TOOL" == refusal_of(caught.value).reason
+    with pytest.raises(grpc.RpcError) as raised:
+        stub.CheckToolResult(request_for(named))
+    assert "UNKNOWN_TOOL" == error_info_of(raised.value).reason
 
 
 def test_the_text_contract_is_a_profile(stub: Any) -> None:
@@ -274,7 +278,7 @@ def test_the_text_contract_is_a_profile(stub: Any) -> None:
 
     def valid(profile: v1.ResultProfile) -> bool:
         sent = v1.ToolResult(json=result, profile=profile)
-        answer = stub.CheckToolResult(v1.CheckToolResultRequest(tool_result=sent)).answer
+        answer = stub.CheckToolResult(v1.CheckToolResultRequest(tool_result=sent)).result
         return bool(answer.verdict.valid)
 
     assert (True, True, False) == (

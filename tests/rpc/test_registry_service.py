@@ -1,4 +1,4 @@
-"""RegistryService, through a real server."""
+"""RegistryService with a real server."""
 
 import json
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from sidecheck.v1 import registry_service_pb2 as wire_tools
 from sidecheck.v1 import target_pb2
 from sidecheck.v1.registry_service_pb2_grpc import RegistryServiceStub
 from support.running import RunningServer
-from support.wire import refusal_of
+from support.wire import error_info_of
 
 Action = wire_tools.RegistrationOutcome.Action
 
@@ -63,7 +63,7 @@ def test_the_bytes_are_returned_untouched(stub: Any) -> None:
     assert text == stub.GetTool(wire_tools.GetToolRequest(server="s", name="a")).tool.json
 
 
-def test_one_bad_tool_costs_the_others_nothing(stub: Any) -> None:
+def test_one_bad_tool_does_not_affect_the_others(stub: Any) -> None:
     """Each has an outcome, and problems that lead into its JSON."""
     response = register(
         stub,
@@ -79,7 +79,9 @@ def test_one_bad_tool_costs_the_others_nothing(stub: Any) -> None:
         for outcome in response.outcomes
     ]
 
-    assert ["CREATED", "REFUSED", "REFUSED", "REFUSED", "REFUSED", "CREATED"] == actions(response)
+    assert ["CREATED", "REJECTED", "REJECTED", "REJECTED", "REJECTED", "CREATED"] == actions(
+        response
+    )
     assert [
         [],
         [("", "PAYLOAD_NOT_JSON")],
@@ -129,11 +131,11 @@ def test_validate_only_changes_nothing(stub: Any) -> None:
             wire_tools.CHANGE_POLICY_REPORT, "CHANGED", ["DEFINITION_CHANGED"], 2, id="report"
         ),
         pytest.param(
-            wire_tools.CHANGE_POLICY_REJECT, "REFUSED", ["DEFINITION_CHANGED"], 1, id="refuse"
+            wire_tools.CHANGE_POLICY_REJECT, "REJECTED", ["DEFINITION_CHANGED"], 1, id="refuse"
         ),
     ],
 )
-def test_a_changed_definition_is_taken_told_or_refused(
+def test_a_changed_definition_is_taken_told_or_rejected(
     stub: Any, change_policy: Any, action: str, codes: list[str], kept: int
 ) -> None:
     """As the request says."""
@@ -162,16 +164,16 @@ def test_pages_cover_the_list_once(stub: Any) -> None:
     """In the order of names, whatever the size of a page."""
     wanted = [f"tool{number:02}" for number in range(25)]
     register(stub, *map(tool, wanted))
-    got, token = [], ""
+    results, token = [], ""
     while True:
         request = wire_tools.ListToolsRequest(server="s", page_size=10, page_token=token)
         page = stub.ListTools(request)
-        got += [one.name for one in page.tools]
+        results += [one.name for one in page.tools]
         token = page.next_page_token
         if not token:
             break
 
-    assert wanted == got
+    assert wanted == results
 
 
 @pytest.mark.parametrize(
@@ -182,22 +184,22 @@ def test_pages_cover_the_list_once(stub: Any) -> None:
         pytest.param(wire_tools.ListToolsRequest(page_size=-1), id="negative size"),
     ],
 )
-def test_a_bad_page_is_refused(stub: Any, request_: Any) -> None:
+def test_a_bad_page_is_rejected(stub: Any, request_: Any) -> None:
     """INVALID_ARGUMENT, with the field."""
-    with pytest.raises(grpc.RpcError) as caught:
+    with pytest.raises(grpc.RpcError) as raised:
         stub.ListTools(request_)
 
-    assert "INVALID_REQUEST" == refusal_of(caught.value).reason
+    assert "INVALID_REQUEST" == error_info_of(raised.value).reason
 
 
-def test_a_token_of_another_list_is_refused(stub: Any) -> None:
+def test_a_token_of_another_list_is_rejected(stub: Any) -> None:
     """AIP-158: the arguments of a list do not change between its pages."""
     register(stub, tool("a"), tool("b"))
     token = stub.ListTools(wire_tools.ListToolsRequest(page_size=1)).next_page_token
-    with pytest.raises(grpc.RpcError) as caught:
+    with pytest.raises(grpc.RpcError) as raised:
         stub.ListTools(wire_tools.ListToolsRequest(server="s", page_token=token))
 
-    assert "page_token" == refusal_of(caught.value).metadata["field"]
+    assert "page_token" == error_info_of(raised.value).metadata["field"]
 
 
 def test_deleting_says_what_was_there(stub: Any) -> None:
@@ -214,18 +216,18 @@ def test_deleting_says_what_was_there(stub: Any) -> None:
 @pytest.mark.parametrize("more", [{}, {"names": ["a"], "all": True}], ids=["neither", "both"])
 def test_deleting_needs_names_or_all(stub: Any, more: dict[str, Any]) -> None:
     """An empty request deletes nothing by mistake."""
-    with pytest.raises(grpc.RpcError) as caught:
+    with pytest.raises(grpc.RpcError) as raised:
         stub.DeleteTools(wire_tools.DeleteToolsRequest(server="s", **more))
 
-    assert "INVALID_REQUEST" == refusal_of(caught.value).reason
+    assert "INVALID_REQUEST" == error_info_of(raised.value).reason
 
 
 def test_a_server_needs_a_name(stub: Any) -> None:
     """Of 1 to 256 characters."""
-    with pytest.raises(grpc.RpcError) as caught:
+    with pytest.raises(grpc.RpcError) as raised:
         register(stub, tool("a"), server="")
 
-    assert "server" == refusal_of(caught.value).metadata["field"]
+    assert "server" == error_info_of(raised.value).metadata["field"]
 
 
 def test_documents_are_a_part_of_the_definition(stub: Any) -> None:
@@ -252,25 +254,25 @@ def test_tools_are_checked_by_the_rules_of_a_version(stub: Any) -> None:
             "outputSchema": {"type": "array"},
         }
     ).encode()
-    got = {
+    results = {
         version: register(stub, listing, protocol_version=version, validate_only=True)
         for version in ("", "2025-11-25", "2026-07-28", "2024-11-05")
     }
 
     assert {
-        "": (["REFUSED"], ["TOOL_NAME_CHARACTERS", "CONST"]),
-        "2025-11-25": (["REFUSED"], ["TOOL_NAME_CHARACTERS", "CONST"]),
+        "": (["REJECTED"], ["TOOL_NAME_CHARACTERS", "CONST"]),
+        "2025-11-25": (["REJECTED"], ["TOOL_NAME_CHARACTERS", "CONST"]),
         "2026-07-28": (["CREATED"], ["TOOL_NAME_CHARACTERS"]),
         "2024-11-05": (["CREATED"], []),
     } == {
         version: (actions(response), [one.code for one in response.outcomes[0].violations])
-        for version, response in got.items()
+        for version, response in results.items()
     }
 
 
-def test_an_unknown_version_is_refused(stub: Any) -> None:
+def test_an_unknown_version_is_rejected(stub: Any) -> None:
     """Before any tool is looked at."""
-    with pytest.raises(grpc.RpcError) as caught:
+    with pytest.raises(grpc.RpcError) as raised:
         register(stub, tool("a"), protocol_version="2025-11-26")
 
-    assert "UNKNOWN_PROTOCOL_VERSION" == refusal_of(caught.value).reason
+    assert "UNKNOWN_PROTOCOL_VERSION" == error_info_of(raised.value).reason

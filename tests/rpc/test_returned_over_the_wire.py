@@ -1,4 +1,4 @@
-"""Projection and normalisation, through a real server: the shared cases, and what is refused."""
+"""Adaptation and normalization with a real server: shared cases and errors."""
 
 import json
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from sidecheck.v1.protocol_service_pb2_grpc import ProtocolServiceStub
 from sidecheck.v1.registry_service_pb2_grpc import RegistryServiceStub
 from support.result_cases import PROJECTION, RESULTS, text_of
 from support.running import RunningServer
-from support.wire import refusal_of
+from support.wire import error_info_of
 
 PROFILES = {
     "specification": protocol_pb.RESULT_PROFILE_SPECIFICATION,
@@ -54,30 +54,30 @@ def test_definitions_have_the_form_that_the_case_wants(
     case: dict[str, Any], channel: grpc.Channel
 ) -> None:
     """As in the core."""
-    got = InferenceServiceStub(channel).AdaptTool(
+    actual = InferenceServiceStub(channel).AdaptTool(
         inference_pb.AdaptToolRequest(tool=inline(case["tool"]), protocol_version=case["version"])
     )
 
     want = case["want"]
     assert want == {
-        "tool": json.loads(got.json),
-        "box": got.wrapped_property,
-        "left_out": list(got.dropped_properties),
+        "tool": json.loads(actual.json),
+        "box": actual.wrapped_property,
+        "left_out": list(actual.dropped_properties),
     }
 
 
 @pytest.mark.parametrize("case", RESULTS)
 def test_results_are_made_as_the_case_wants(case: dict[str, Any], channel: grpc.Channel) -> None:
     """As in the core; and what breaks its schema becomes an error."""
-    got = ProtocolServiceStub(channel).NormalizeToolResult(to_normalize(case))
-    want, result = case["want"], json.loads(got.result)
+    actual = ProtocolServiceStub(channel).NormalizeToolResult(to_normalize(case))
+    want, result = case["want"], json.loads(actual.result)
     errors = [
         found.code
-        for found in got.verdict.violations
+        for found in actual.verdict.violations
         if found.severity == verdict_pb2.SEVERITY_ERROR
     ]
 
-    assert (want["valid"], want.get("codes", [])) == (got.verdict.valid, errors)
+    assert (want["valid"], want.get("codes", [])) == (actual.verdict.valid, errors)
     assert want["result"] in (result, None)
     assert want["valid"] or result["isError"] is True
 
@@ -85,14 +85,14 @@ def test_results_are_made_as_the_case_wants(case: dict[str, Any], channel: grpc.
 def test_a_registered_tool_is_found_by_any_of_its_names(channel: grpc.Channel) -> None:
     """By name and by the digest of its definition."""
     registry: Any = RegistryServiceStub(channel)
-    done = registry.RegisterTools(
+    outcome = registry.RegisterTools(
         registry_pb.RegisterToolsRequest(
             server="boxes",
             tools=[target_pb2.InlineTool(json=text_of(LIST))],
             protocol_version="2026-07-28",
         )
     )
-    digest = done.outcomes[0].definition_digest
+    digest = outcome.outcomes[0].definition_digest
     targets = [
         target_pb2.Target(registered_tool=target_pb2.RegisteredTool(server="boxes", name="list")),
         target_pb2.Target(definition_digest=digest),
@@ -188,7 +188,7 @@ SCHEMA = target_pb2.Target(inline_schema=target_pb2.InlineSchema(json=b"{}"))
         ("LIMIT_EXCEEDED", protocol_pb.NormalizeToolResultRequest(value=b" " * (1 << 20) + b"1")),
     ],
 )
-def test_what_cannot_be_done_is_refused(reason: str, request_: Any, channel: grpc.Channel) -> None:
+def test_what_cannot_be_done_is_rejected(reason: str, request_: Any, channel: grpc.Channel) -> None:
     """With the reason."""
     call: Any = (
         InferenceServiceStub(channel).AdaptTool
@@ -198,4 +198,4 @@ def test_what_cannot_be_done_is_refused(reason: str, request_: Any, channel: grp
     with pytest.raises(grpc.RpcError) as error:
         call(request_)
 
-    assert reason == refusal_of(error.value).reason
+    assert reason == error_info_of(error.value).reason

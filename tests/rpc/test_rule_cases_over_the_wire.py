@@ -1,4 +1,4 @@
-"""The cases of the rules, through a real server."""
+"""Cases of the rules, with a real server."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -8,7 +8,7 @@ import pytest
 from sidecheck.v1 import protocol_service_pb2 as v1
 from sidecheck.v1 import verdict_pb2
 from sidecheck.v1.protocol_service_pb2_grpc import ProtocolServiceStub
-from sidecheck_server.core.types import Severity, Verdict
+from sidecheck_server.core.types import Severity, Violation
 from support.checking import OPTIONS, answer_to, batch_item, context_of, session_answers
 from support.rule_cases import RuleCase, rule_cases, verdict_of
 from support.running import RunningServer
@@ -19,10 +19,6 @@ SEVERITIES = {
     verdict_pb2.SEVERITY_WARNING: Severity.WARNING,
     verdict_pb2.SEVERITY_INFO: Severity.INFO,
 }
-TEXTS = (
-    *("instance_location", "keyword_location", "keyword", "code"),
-    *("message", "suggestion", "spec_url"),
-)
 
 
 @pytest.fixture(scope="module")
@@ -31,15 +27,20 @@ def stub(shared_server: RunningServer) -> Iterator[Any]:
         yield ProtocolServiceStub(channel)
 
 
-def told(verdict: verdict_pb2.Verdict) -> list[Any]:
+def from_proto(verdict: verdict_pb2.Verdict) -> list[Violation]:
     return [
-        (SEVERITIES[one.severity], *(getattr(one, name) for name in TEXTS))
-        for one in verdict.violations
+        Violation(
+            violation.instance_location,
+            violation.keyword_location,
+            violation.keyword,
+            violation.code,
+            violation.message,
+            SEVERITIES[violation.severity],
+            violation.suggestion,
+            violation.spec_url,
+        )
+        for violation in verdict.violations
     ]
-
-
-def found(verdict: Verdict) -> list[Any]:
-    return [(one.severity, *(getattr(one, name) for name in TEXTS)) for one in verdict.violations]
 
 
 @pytest.mark.parametrize("case", SINGLE, ids=str)
@@ -47,7 +48,7 @@ def test_a_server_finds_what_the_core_finds(stub: Any, case: RuleCase) -> None:
     """And says whether it is valid; what breaks a rule is not for the caller to overlook."""
     core, verdict = verdict_of(case), answer_to(stub, case).verdict
 
-    assert found(core) == told(verdict)
+    assert list(core.violations) == from_proto(verdict)
     assert (core.valid, core.truncated, True) == (
         verdict.valid,
         verdict.truncated,
@@ -67,7 +68,7 @@ def test_a_batch_says_what_single_calls_say(stub: Any) -> None:
             options=OPTIONS,
             items=map(batch_item, cases),
         )
-        answers = [one.answer for one in stub.CheckBatch(request).outcomes]
+        answers = [entry.result for entry in stub.CheckBatch(request).outcomes]
         assert len(cases) == len(answers)
         differing += [
             str(case)
@@ -82,10 +83,10 @@ def test_a_batch_says_what_single_calls_say(stub: Any) -> None:
 def test_a_stream_finds_what_a_session_breaks(stub: Any, case: RuleCase) -> None:
     """Each message has its answer, with pointers into it."""
     at = [
-        f"/{place}{one.instance_location}"
+        f"/{place}{entry.instance_location}"
         for place, answer in enumerate(session_answers(stub, case))
-        for one in answer.verdict.violations
-        if one.code == case.code
+        for entry in answer.verdict.violations
+        if entry.code == case.code
     ]
 
     assert sorted(case.at) == sorted(at)

@@ -1,4 +1,4 @@
-"""CheckSession, through a real server; what its rules find is tested by their cases."""
+"""CheckSession with a real server; the cases of the rules test its findings."""
 
 import json
 from collections.abc import AsyncIterator
@@ -45,10 +45,10 @@ def beginning(version: str) -> list[v1.CheckSessionRequest]:
 READY: list[Any] = [("asked", []), ("agreed", []), ("ready", [])]
 
 
-def told(response: v1.CheckSessionResponse) -> tuple[str, Any]:
-    """The id, and the codes of the verdict or the reason of the refusal."""
+def reported(response: v1.CheckSessionResponse) -> tuple[str, Any]:
+    """The id, and the codes of the verdict or the reason of the error."""
     outcome = response.outcome
-    if outcome.HasField("refusal"):
+    if outcome.HasField("error"):
         return response.id, info_of(outcome.error).reason
     return response.id, [found.code for found in outcome.result.verdict.violations]
 
@@ -62,7 +62,7 @@ async def channel(shared_server: RunningServer) -> AsyncIterator[grpc.aio.Channe
 async def answers(channel: grpc.aio.Channel, *requests: v1.CheckSessionRequest) -> list[Any]:
     """Send *requests* in one stream and return what is told of each answer."""
     stub: Any = ProtocolServiceStub(channel)
-    return [told(response) async for response in stub.CheckSession(iter(requests))]
+    return [reported(response) async for response in stub.CheckSession(iter(requests))]
 
 
 async def test_a_session_holds_to_what_was_agreed(channel: grpc.aio.Channel) -> None:
@@ -71,30 +71,30 @@ async def test_a_session_holds_to_what_was_agreed(channel: grpc.aio.Channel) -> 
     listing = item("list", request(2, "tools/list"))
 
     for version, has_batches in (("2025-03-26", True), ("2025-06-18", False)):
-        got = await answers(channel, *beginning(version), item("batch", batch), listing)
-        undeclared = [code for code in got[-1][1] if code.startswith("CAPABILITY_UNDECLARED")]
-        assert (READY, has_batches, 1) == (got[:3], got[3][1] == [], len(undeclared))
+        results = await answers(channel, *beginning(version), item("batch", batch), listing)
+        undeclared = [code for code in results[-1][1] if code.startswith("CAPABILITY_UNDECLARED")]
+        assert (READY, has_batches, 1) == (results[:3], results[3][1] == [], len(undeclared))
 
 
 async def test_a_named_version_holds_whatever_is_agreed_on(channel: grpc.aio.Channel) -> None:
     """Defaults have no answer."""
     batch = item("batch", [request(1, "ping")])
-    got = await answers(
+    results = await answers(
         channel, defaults(protocol_version="2025-03-26"), *beginning("2025-06-18"), batch
     )
 
-    assert [("asked", []), ("batch", [])] == [got[0], got[-1]]
+    assert [("asked", []), ("batch", [])] == [results[0], results[-1]]
 
 
-async def test_a_response_is_judged_by_its_request(channel: grpc.aio.Channel) -> None:
+async def test_a_response_is_validated_by_its_request(channel: grpc.aio.Channel) -> None:
     """Which the session remembers; another session does not."""
     listing = request(7, "tools/list")
     capable = defaults(server_capabilities=b'{"tools": {}}')
     answer = item("b", {"jsonrpc": "2.0", "id": 7, "result": {"tools": 3}}, v1.SENDER_SERVER)
-    got = await answers(channel, capable, item("a", listing), answer)
+    results = await answers(channel, capable, item("a", listing), answer)
     alone = await answers(channel, capable, answer)
 
-    assert "TYPE" in got[1][1]
+    assert "TYPE" in results[1][1]
     assert "TYPE" not in alone[0][1]
 
 
@@ -103,19 +103,19 @@ async def test_a_message_with_an_error_has_its_reply(channel: grpc.aio.Channel) 
     stub: Any = ProtocolServiceStub(channel)
     again = item("again", request(0, "ping"))
     call = stub.CheckSession(iter([*beginning("2025-06-18"), again]))
-    last = [response async for response in call][-1].outcome.answer
+    last = [response async for response in call][-1].outcome.result
 
     assert ["REQUEST_ID_REUSED"] == [found.code for found in last.verdict.violations]
-    reply = json.loads(last.reply)
+    reply = json.loads(last.error_response)
     assert (0, json.loads(last.verdict.json_rpc_error)) == (reply["id"], reply["error"])
 
 
 async def test_a_session_outlives_what_is_wrong_in_it(channel: grpc.aio.Channel) -> None:
-    """Each is refused by itself."""
+    """Each is rejected by itself."""
     strange: Any = item("d", request(1, "ping"))
     strange.item.message.sender = 9
 
-    got = await answers(
+    results = await answers(
         channel,
         *beginning("2025-06-18"),
         v1.CheckSessionRequest(),
@@ -137,17 +137,17 @@ async def test_a_session_outlives_what_is_wrong_in_it(channel: grpc.aio.Channel)
         ("d", "INVALID_REQUEST"),
         ("e", ["PAYLOAD_NOT_JSON"]),
         ("f", []),
-    ] == got
+    ] == results
 
 
 async def test_what_was_not_read_is_held_against_nobody(channel: grpc.aio.Channel) -> None:
-    """The response to a request that was refused for its size is sound."""
+    """The response to a request that was rejected for its size is sound."""
     large = item("large", request(7, "ping", text="x" * (1 << 20)))
     answer = item("answer", {"jsonrpc": "2.0", "id": 7, "result": {}}, v1.SENDER_SERVER)
-    got = await answers(channel, *beginning("2025-06-18"), large, answer)
+    results = await answers(channel, *beginning("2025-06-18"), large, answer)
     alone = await answers(channel, *beginning("2025-06-18"), answer)
 
-    assert [*READY, ("large", "LIMIT_EXCEEDED"), ("answer", [])] == got
+    assert [*READY, ("large", "LIMIT_EXCEEDED"), ("answer", [])] == results
     assert [*READY, ("answer", ["RESPONSE_WITHOUT_REQUEST"])] == alone
 
 
@@ -174,12 +174,12 @@ async def test_bytes_that_are_no_message_cost_one_answer(channel: grpc.aio.Chann
     for sent in (b"\xff", defaults().SerializeToString(), ping.SerializeToString()):
         await call.write(sent)
     await call.done_writing()
-    got = []
+    results = []
     while (data := await call.read()) is not grpc.aio.EOF:
-        got.append(told(v1.CheckSessionResponse.FromString(data)))
+        results.append(reported(v1.CheckSessionResponse.FromString(data)))
 
-    assert [("", "INVALID_REQUEST"), ("", "INVALID_REQUEST")] == got[:2]
-    assert "a" == got[2][0]
+    assert [("", "INVALID_REQUEST"), ("", "INVALID_REQUEST")] == results[:2]
+    assert "a" == results[2][0]
 
 
 async def test_answers_come_while_the_stream_is_open(channel: grpc.aio.Channel) -> None:
@@ -188,10 +188,10 @@ async def test_answers_come_while_the_stream_is_open(channel: grpc.aio.Channel) 
     call = stub.CheckSession()
     for sent in beginning("2025-11-25"):
         await call.write(sent)
-        assert (sent.item.id, []) == told(await call.read())
+        assert (sent.item.id, []) == reported(await call.read())
     for number in range(1, 50):
         await call.write(item(str(number), request(number, "ping")))
-        assert (str(number), []) == told(await call.read())
+        assert (str(number), []) == reported(await call.read())
     await call.done_writing()
 
     assert await call.read() is grpc.aio.EOF

@@ -1,4 +1,4 @@
-"""The shared cases, through a real server."""
+"""Shared cases of validation, with a real server."""
 
 import json
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from sidecheck.v1 import options_pb2, target_pb2, validation_service_pb2, verdic
 from sidecheck.v1.validation_service_pb2_grpc import ValidationServiceStub
 from support.running import RunningServer
 from support.shared_cases import CALLS, VALIDATE, matches
-from support.wire import refusal_of
+from support.wire import error_info_of
 
 
 @pytest.fixture(scope="module")
@@ -23,15 +23,15 @@ def stub(shared_server: RunningServer) -> Iterator[ValidationServiceStub]:
 def test_a_server_answers_as_the_case_wants(
     case: dict[str, Any], stub: ValidationServiceStub
 ) -> None:
-    """Verdict in the answer, refusal as a status."""
+    """Verdict in the answer, error as a status."""
     try:
         response = stub.Validate(_request(case), timeout=120)
     except grpc.RpcError as error:
-        got: dict[str, Any] = {"refusal": refusal_of(error).reason}
+        results: dict[str, Any] = {"refusal": error_info_of(error).reason}
     else:
-        got = _verdict(response.verdict)
+        results = _verdict(response.verdict)
 
-    assert case["want"] == matches(case["want"], got)
+    assert case["want"] == matches(case["want"], results)
 
 
 def _request(case: dict[str, Any]) -> validation_service_pb2.ValidateRequest:
@@ -48,8 +48,8 @@ def _target(case: dict[str, Any]) -> target_pb2.Target:
     schema = target_pb2.InlineSchema(
         json=case["schema"].encode(),
         documents=[
-            target_pb2.Document(uri=one["uri"], json=one["json"].encode())
-            for one in case.get("documents", ())
+            target_pb2.Document(uri=entry["uri"], json=entry["json"].encode())
+            for entry in case.get("documents", ())
         ],
         default_dialect=case.get("default_dialect", ""),
     )

@@ -1,4 +1,4 @@
-"""The shared cases of conversion and of restoring, through a real server."""
+"""Shared cases of converting tools and calls, with a real server."""
 
 import json
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ from support.shared_conversions import (
     schema_in,
     tool_of,
 )
-from support.wire import info_of, refusal_of
+from support.wire import error_info_of, info_of
 
 
 @pytest.fixture(scope="module")
@@ -37,13 +37,13 @@ def test_a_server_converts_as_the_case_wants(case: dict[str, Any], stub: Any) ->
         ),
         tools=[v1.ToolToConvert(tool=target(tool_of(case)))],
     )
-    [one] = stub.ConvertTools(request, timeout=120).conversions
-    if one.HasField("refused"):
-        got: dict[str, Any] = {"refusal": info_of(one.refused).reason}
+    [entry] = stub.ConvertTools(request, timeout=120).conversions
+    if entry.HasField("error"):
+        results: dict[str, Any] = {"refusal": info_of(entry.error).reason}
     else:
-        got = _told(one.converted)
+        results = _told(entry.converted)
 
-    assert case["want"] == {key: value for key, value in got.items() if key in case["want"]}
+    assert case["want"] == {key: value for key, value in results.items() if key in case["want"]}
 
 
 @pytest.mark.parametrize("case", RESTORATIONS)
@@ -52,11 +52,11 @@ def test_a_server_restores_as_the_case_wants(case: dict[str, Any], stub: Any) ->
         call=call_of(case), mappings=[plan_of(case)], tool=target(tool_of(case))
     )
     try:
-        got = _restored(stub.ConvertToolCall(request, timeout=120))
+        results = _restored(stub.ConvertToolCall(request, timeout=120))
     except grpc.RpcError as error:
-        got = {"refusal": refusal_of(error).reason}
+        results = {"refusal": error_info_of(error).reason}
 
-    assert case["want"] == {key: value for key, value in got.items() if key in case["want"]}
+    assert case["want"] == {key: value for key, value in results.items() if key in case["want"]}
 
 
 def _constant(name: str) -> str:
@@ -65,18 +65,18 @@ def _constant(name: str) -> str:
 
 def _told(result: v1.ConvertedTool) -> dict[str, Any]:
     tool = json.loads(result.json)
-    action, direction = v1.Loss.Action.Name, v1.Loss.Effect.Name
+    action, effect = v1.Loss.Action.Name, v1.Loss.Effect.Name
     return {
         "tool": tool,
         "parameters": schema_in(tool),
         "losses": [
             [
-                each.pointer,
-                each.keyword,
-                action(each.action).removeprefix("ACTION_").lower(),
-                direction(each.effect).removeprefix("DIRECTION_").lower(),
+                element.pointer,
+                element.keyword,
+                action(element.action).removeprefix("ACTION_").lower(),
+                effect(element.effect).removeprefix("EFFECT_").lower(),
             ]
-            for each in result.losses
+            for element in result.losses
         ],
         "strict": result.strict,
         "name": result.name,
@@ -89,7 +89,7 @@ def _restored(response: v1.ConvertToolCallResponse) -> dict[str, Any]:
         "call_params": json.loads(response.call_params) if response.call_params else None,
         "call_id": response.call_id,
         "valid": verdict.valid,
-        "violations": [[each.instance_location, each.code] for each in verdict.violations],
+        "violations": [[element.instance_location, element.code] for element in verdict.violations],
         "tool_error_text": verdict.tool_error_text,
-        "changes": [[each.instance_location, each.code] for each in response.changes],
+        "changes": [[element.instance_location, element.code] for element in response.changes],
     }

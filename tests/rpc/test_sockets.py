@@ -1,4 +1,4 @@
-"""Which addresses are listened on, and which are refused."""
+"""Addresses to listen on, and the errors of those that cannot be used."""
 
 import re
 import socket
@@ -67,12 +67,12 @@ async def test_a_free_port_is_found_and_told(server: grpc.aio.Server, host: str)
     "address",
     ["", "here", "50151", ":50151", "here:", "here:x", "here:-1", "here:²", "here:65536", "a:1:"],
 )
-async def test_what_is_no_address_is_refused(server: grpc.aio.Server, address: str) -> None:
+async def test_what_is_no_address_is_rejected(server: grpc.aio.Server, address: str) -> None:
     """It says how one is written."""
-    with pytest.raises(AddressInUseError) as caught:
+    with pytest.raises(AddressInUseError) as raised:
         bind_tcp(server, address)
 
-    assert f"{address!r} is no address to listen on; write host:port" == str(caught.value)
+    assert f"{address!r} is not an address to listen on; expected host:port" == str(raised.value)
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ async def test_what_is_no_address_is_refused(server: grpc.aio.Server, address: s
         pytest.param(f"{'x' * 70}.invalid:1", "no such host", id="no name"),
     ],
 )
-async def test_an_address_of_elsewhere_is_refused(
+async def test_an_address_of_elsewhere_is_rejected(
     server: grpc.aio.Server, address: str, why: str
 ) -> None:
     """With the reason."""
@@ -93,12 +93,14 @@ async def test_an_address_of_elsewhere_is_refused(
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0", "localhost", "[::ffff:127.0.0.1]"])
-async def test_a_taken_port_is_refused(server: grpc.aio.Server, taken: int, host: str) -> None:
+async def test_a_taken_port_is_rejected(server: grpc.aio.Server, taken: int, host: str) -> None:
     """Also where only one of the host's addresses is taken; gRPC would take the others."""
-    with pytest.raises(AddressInUseError) as caught:
+    with pytest.raises(AddressInUseError) as raised:
         bind_tcp(server, f"{host}:{taken}")
 
-    assert f"cannot listen on {host}:{taken}: another process does" == str(caught.value)
+    assert f"cannot listen on {host}:{taken}: another process is listening there" == str(
+        raised.value
+    )
 
 
 async def test_a_port_that_was_just_left_is_taken_again(server: grpc.aio.Server) -> None:
@@ -118,9 +120,9 @@ async def test_a_path_is_bound(
 ) -> None:
     """A relative one too, and told whole."""
     monkeypatch.chdir(tmp_path)
-    got = [bind_unix(server, Path("near")), bind_unix(server, tmp_path / "far")]
+    results = [bind_unix(server, Path("near")), bind_unix(server, tmp_path / "far")]
 
-    assert [f"unix:{tmp_path}/near", f"unix:{tmp_path}/far"] == got
+    assert [f"unix:{tmp_path}/near", f"unix:{tmp_path}/far"] == results
 
 
 async def test_a_dead_socket_is_replaced(server: grpc.aio.Server, tmp_path: Path) -> None:
@@ -145,31 +147,31 @@ def _found(folder: Path) -> dict[str, str | bool]:
 @pytest.mark.parametrize(
     ("make", "name", "why"),
     [
-        pytest.param(_file, "it", "a file that is no socket stands there", id="file"),
-        pytest.param(Path.mkdir, "it", "a file that is no socket stands there", id="folder"),
-        pytest.param(None, "no/it", "its folder is not there", id="no folder"),
-        pytest.param(_file, "it/in", "its folder is not there", id="a file as the folder"),
-        pytest.param(None, "x" * 200, "the system refuses the socket", id="too long"),
+        pytest.param(_file, "it", "the file exists and is not a socket", id="file"),
+        pytest.param(Path.mkdir, "it", "the file exists and is not a socket", id="folder"),
+        pytest.param(None, "no/it", "its folder does not exist", id="no folder"),
+        pytest.param(_file, "it/in", "its folder does not exist", id="a file as the folder"),
+        pytest.param(None, "x" * 200, "the system rejects the socket", id="too long"),
         pytest.param(None, "x" * 2000, "File name too long", id="far too long"),
         pytest.param(
             lambda path: path.symlink_to("/nowhere/at/all"),
             "it",
-            "the system refuses the socket",
+            "the system rejects the socket",
             id="dangling link",
         ),
     ],
 )
-async def test_a_path_that_cannot_be_a_socket_is_refused(
+async def test_a_path_that_cannot_be_a_socket_is_rejected(
     server: grpc.aio.Server, tmp_path: Path, make: Any, name: str, why: str
 ) -> None:
     """And what stands there stays."""
     if make:
         make(tmp_path / "it")
     before = _found(tmp_path)
-    with pytest.raises(AddressInUseError) as caught:
+    with pytest.raises(AddressInUseError) as raised:
         bind_unix(server, tmp_path / name)
 
-    assert f"cannot listen on {tmp_path / name}: {why}" == str(caught.value)
+    assert f"cannot listen on {tmp_path / name}: {why}" == str(raised.value)
     assert before == _found(tmp_path)
 
 
@@ -180,16 +182,18 @@ async def test_a_path_that_cannot_be_a_socket_is_refused(
         pytest.param(socket.SOCK_DGRAM, id="a socket of another kind"),
     ],
 )
-async def test_a_live_socket_is_refused(server: grpc.aio.Server, tmp_path: Path, kind: int) -> None:
+async def test_a_live_socket_is_rejected(
+    server: grpc.aio.Server, tmp_path: Path, kind: int
+) -> None:
     """And goes on to live."""
     path = tmp_path / "socket"
     with closing(listening(path, kind)):
         inode = path.stat().st_ino
-        with pytest.raises(AddressInUseError) as caught:
+        with pytest.raises(AddressInUseError) as raised:
             bind_unix(server, path)
         remove_socket(path)
 
-        assert f"cannot listen on {path}: another process does" == str(caught.value)
+        assert f"cannot listen on {path}: another process is listening there" == str(raised.value)
         assert inode == path.stat().st_ino
 
 

@@ -1,4 +1,4 @@
-"""The table from refusals to statuses."""
+"""Statuses of request errors."""
 
 import re
 
@@ -15,7 +15,7 @@ def test_every_reason_has_a_status() -> None:
 
 
 def test_no_reason_travels_as_ok_unknown_or_internal() -> None:
-    """Those are no refusals: success, and faults of the server."""
+    """Those are no errors: success, and faults of the server."""
     forbidden = {grpc.StatusCode.OK, grpc.StatusCode.UNKNOWN, grpc.StatusCode.INTERNAL}
 
     assert set() == forbidden & set(STATUS_CODES.values())
@@ -36,12 +36,12 @@ def test_the_readme_has_every_reason_under_its_status() -> None:
     """In one row for each status."""
     readme = (REPOSITORY / "README.md").read_text()
     _, _, table = readme.partition("| status | reasons |\n|---|---|\n")
-    told = {}
+    reported = {}
     for row in table.partition("\n\n")[0].splitlines():
         status, reasons = re.fullmatch(r"\| `(\w+)` \| (.*) \|", row).groups()  # type: ignore[union-attr]
-        told[status] = set(re.findall(r"`([A-Z_]+)`", reasons))
+        reported[status] = set(re.findall(r"`([A-Z_]+)`", reasons))
     expected: dict[str, set[str]] = {}
     for reason, code in STATUS_CODES.items():
         expected.setdefault(code.name, set()).add(reason.value)
 
-    assert expected == told
+    assert expected == reported

@@ -1,4 +1,4 @@
-"""ValidateStream, through a real server."""
+"""ValidateStream with a real server."""
 
 import asyncio
 import json
@@ -38,10 +38,10 @@ def item(id_: str, payload: Any, **more: Any) -> ValidateStreamRequest:
     )
 
 
-def told(response: ValidateStreamResponse) -> tuple[str, Any]:
-    """The id, and the codes of the verdict or the reason of the refusal."""
+def reported(response: ValidateStreamResponse) -> tuple[str, Any]:
+    """The id, and the codes of the verdict or the reason of the error."""
     outcome = response.outcome
-    if outcome.HasField("refusal"):
+    if outcome.HasField("error"):
         return response.id, info_of(outcome.error).reason
     return response.id, [found.code for found in outcome.verdict.violations]
 
@@ -56,7 +56,7 @@ async def answers(channel: grpc.aio.Channel, *requests: ValidateStreamRequest) -
     """Send *requests* in one stream and return what is told of each answer."""
     stub: Any = ValidationServiceStub(channel)
     call = stub.ValidateStream(iter(requests))
-    return [told(response) async for response in call]
+    return [reported(response) async for response in call]
 
 
 async def test_items_are_answered_in_order_by_their_ids(channel: grpc.aio.Channel) -> None:
@@ -82,7 +82,7 @@ async def test_a_stream_needs_no_defaults(channel: grpc.aio.Channel) -> None:
 
 
 async def test_a_stream_outlives_what_is_wrong_in_it(channel: grpc.aio.Channel) -> None:
-    """Each is refused by itself."""
+    """Each is rejected by itself."""
     broken = options_pb2.ValidationOptions(protocol_version="1999-01-01")
     unknown = target_pb2.Target(
         registered_tool=target_pb2.RegisteredTool(server="nobody", name="nothing")
@@ -112,16 +112,16 @@ async def test_a_stream_outlives_what_is_wrong_in_it(channel: grpc.aio.Channel) 
 async def test_bytes_that_are_no_message_cost_one_answer(channel: grpc.aio.Channel) -> None:
     """The stream goes on."""
     call: Any = channel.stream_stream(METHOD)()
-    got = []
+    results = []
     for sent in (b"\xff", DEFAULTS.SerializeToString(), item("a", 1).SerializeToString()):
         await call.write(sent)
     await call.done_writing()
     while (data := await call.read()) is not grpc.aio.EOF:
-        got.append(told(ValidateStreamResponse.FromString(data)))
+        results.append(reported(ValidateStreamResponse.FromString(data)))
 
     # What came first was no defaults, so the defaults came too late.
     expected = ["INVALID_REQUEST", "INVALID_REQUEST", "INVALID_REQUEST"]
-    assert expected == [reason for _, reason in got]
+    assert expected == [reason for _, reason in results]
 
 
 async def test_answers_come_while_the_stream_is_open(channel: grpc.aio.Channel) -> None:
@@ -131,7 +131,7 @@ async def test_answers_come_while_the_stream_is_open(channel: grpc.aio.Channel) 
     await call.write(DEFAULTS)
     for number in range(50):
         await call.write(item(str(number), number))
-        assert (str(number), []) == told(await call.read())
+        assert (str(number), []) == reported(await call.read())
     await call.done_writing()
 
     assert await call.read() is grpc.aio.EOF
@@ -175,23 +175,23 @@ async def test_a_caller_who_goes_away_stops_the_work(server: RunningServer) -> N
         call.cancel()
         ended = await asyncio.to_thread(server.wait_for, "rpc.streamed")
 
-    assert (1, 0, 0) == tuple(ended[fact] for fact in ("items", "invalid", "refused"))
+    assert (1, 0, 0) == tuple(ended[fact] for fact in ("items", "invalid", "errors"))
 
 
 async def test_a_server_that_stops_ends_idle_streams(server: RunningServer) -> None:
-    """With UNAVAILABLE, and at once; what was sent before is answered."""
+    """With UNAVAILABLE, and concurrently; what was sent before is answered."""
     async with grpc.aio.insecure_channel(server.address) as channel:
         stub: Any = ValidationServiceStub(channel)
         call = stub.ValidateStream()
         await call.write(DEFAULTS)
         await call.write(item("a", 1))
-        answered = told(await call.read())
+        answered = reported(await call.read())
         code = await asyncio.to_thread(server.terminate)
-        with pytest.raises(grpc.aio.AioRpcError) as caught:
+        with pytest.raises(grpc.aio.AioRpcError) as raised:
             await call.read()
 
     assert (("a", []), 0) == (answered, code)
-    assert grpc.StatusCode.UNAVAILABLE is caught.value.code()
-    trailers: Any = dict(caught.value.trailing_metadata() or ())
+    assert grpc.StatusCode.UNAVAILABLE is raised.value.code()
+    trailers: Any = dict(raised.value.trailing_metadata() or ())
     status = Status.FromString(trailers["grpc-status-details-bin"])
     assert "SHUTTING_DOWN" == info_of(status).reason

@@ -1,4 +1,4 @@
-"""The official JSON Schema test suite, through a real server."""
+"""The official JSON Schema test suite, with a real server."""
 
 import grpc
 import pytest

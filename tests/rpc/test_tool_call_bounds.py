@@ -1,4 +1,4 @@
-"""Bounds of whole calls and results of tools, through a real server."""
+"""Bounds of whole calls and results, with a real server."""
 
 import json
 from collections.abc import Iterator
@@ -11,9 +11,18 @@ from sidecheck.v1 import target_pb2
 from sidecheck.v1 import validation_service_pb2 as v1
 from sidecheck.v1.options_pb2 import ValidationOptions
 from sidecheck.v1.validation_service_pb2_grpc import ValidationServiceStub
-from support.calling import ADD, PING, codes, named, params, result, sent, validate
+from support.calling import (
+    ADD,
+    PING,
+    codes,
+    inline_target,
+    params,
+    registered_target,
+    result,
+    validate,
+)
 from support.running import RunningServer
-from support.wire import info_of, refusal_of
+from support.wire import error_info_of, info_of
 
 LARGE = {"note": "n" * (1 << 20)}
 
@@ -25,15 +34,15 @@ def stub(shared_server: RunningServer) -> Iterator[Any]:
         yield ValidationServiceStub(channel)
 
 
-def test_what_takes_long_is_judged_by_workers(stub: Any) -> None:
+def test_what_needs_a_worker_is_validated_by_workers(stub: Any) -> None:
     """The same, whether the payload is small or large."""
     note = "n" * 500_000
-    got = [
-        validate(stub, sent(ADD), params("add", {"a": 1, "note": note})),
-        validate(stub, sent(ADD), params("add", {"a": "x", "note": note})),
-        validate(stub, sent(ADD), result({"sum": 1, "note": note[:200_000]})),
-        validate(stub, sent(ADD), result({"sum": "x", "note": note[:200_000]})),
-        validate(stub, sent(ADD), result({"sum": 1}, _meta={"note": note})),
+    results = [
+        validate(stub, inline_target(ADD), params("add", {"a": 1, "note": note})),
+        validate(stub, inline_target(ADD), params("add", {"a": "x", "note": note})),
+        validate(stub, inline_target(ADD), result({"sum": 1, "note": note[:200_000]})),
+        validate(stub, inline_target(ADD), result({"sum": "x", "note": note[:200_000]})),
+        validate(stub, inline_target(ADD), result({"sum": 1}, _meta={"note": note})),
     ]
 
     assert [
@@ -42,25 +51,25 @@ def test_what_takes_long_is_judged_by_workers(stub: Any) -> None:
         [],
         [("/structuredContent/sum", "TYPE")],
         [],
-    ] == [codes(one) for one in got]
+    ] == [codes(entry) for entry in results]
 
 
 @pytest.mark.parametrize(
     ("target", "subject"),
     [
-        pytest.param(named(), params("add", LARGE), id="params that name the tool"),
-        pytest.param(sent(ADD), params("add", LARGE), id="params"),
-        pytest.param(sent(ADD), result(LARGE), id="result"),
+        pytest.param(registered_target(), params("add", LARGE), id="params that name the tool"),
+        pytest.param(inline_target(ADD), params("add", LARGE), id="params"),
+        pytest.param(inline_target(ADD), result(LARGE), id="result"),
     ],
 )
-def test_what_is_too_large_is_refused(
+def test_what_is_too_large_is_rejected(
     stub: Any, target: target_pb2.Target, subject: target_pb2.Subject
 ) -> None:
     """With the bound named."""
-    with pytest.raises(grpc.RpcError) as caught:
+    with pytest.raises(grpc.RpcError) as raised:
         validate(stub, target, subject)
 
-    assert "payload_bytes" == refusal_of(caught.value).metadata["bound"]
+    assert "payload_bytes" == error_info_of(raised.value).metadata["bound"]
 
 
 @pytest.mark.parametrize(
@@ -70,14 +79,14 @@ def test_what_is_too_large_is_refused(
         pytest.param(b"[" * 5000 + b"]" * 5000 + b"}", id="closed again"),
     ],
 )
-def test_what_nests_too_deep_is_refused(stub: Any, text: bytes) -> None:
+def test_what_nests_too_deep_is_rejected(stub: Any, text: bytes) -> None:
     """As arguments alone would be."""
     text = b'{"name": "add", "arguments": ' + text
-    for target in (named(), sent(ADD)):
-        with pytest.raises(grpc.RpcError) as caught:
+    for target in (registered_target(), inline_target(ADD)):
+        with pytest.raises(grpc.RpcError) as raised:
             validate(stub, target, target_pb2.Subject(call_params=text))
 
-        assert "LIMIT_EXCEEDED" == refusal_of(caught.value).reason
+        assert "LIMIT_EXCEEDED" == error_info_of(raised.value).reason
 
 
 @pytest.mark.parametrize(
@@ -87,12 +96,14 @@ def test_what_nests_too_deep_is_refused(stub: Any, text: bytes) -> None:
         pytest.param(result(isError=True, _meta={"note": "n" * 2000}), id="result"),
     ],
 )
-def test_few_items_of_a_batch_may_take_long(tmp_path: Path, subject: target_pb2.Subject) -> None:
-    """As with arguments alone; the others are refused by themselves."""
+def test_few_items_of_a_batch_may_need_a_worker(
+    tmp_path: Path, subject: target_pb2.Subject
+) -> None:
+    """As with arguments alone; the others are rejected by themselves."""
     running = RunningServer(
         tmp_path, SIDECHECK_LIMITS__OFFLOADED_ITEMS="3", SIDECHECK_LIMITS__INLINE_BYTES="1000"
     )
-    target = sent(PING)
+    target = inline_target(PING)
     try:
         with grpc.insecure_channel(running.address) as channel:
             stub: Any = ValidationServiceStub(channel)
@@ -101,9 +112,9 @@ def test_few_items_of_a_batch_may_take_long(tmp_path: Path, subject: target_pb2.
             outcomes = stub.ValidateBatch(request, timeout=300).outcomes
     finally:
         running.close()
-    refused = [info_of(one.refusal) for one in outcomes if one.HasField("refusal")]
+    rejected = [info_of(entry.error) for entry in outcomes if entry.HasField("error")]
 
-    assert {"offloaded_items"} == {one.metadata["bound"] for one in refused}
+    assert {"offloaded_items"} == {entry.metadata["bound"] for entry in rejected}
     assert outcomes[0].verdict.valid
 
 
@@ -112,7 +123,7 @@ def test_the_replies_of_a_batch_are_bounded(stub: Any) -> None:
     call = {"name": "add", "arguments": {"n" * 250: 1}}
     item = v1.ValidateItem(subject=target_pb2.Subject(call_params=json.dumps(call).encode()))
     request = v1.ValidateBatchRequest(
-        target=sent(ADD),
+        target=inline_target(ADD),
         items=[item] * 10_000,
         options=ValidationOptions(protocol_version="2025-06-18"),
     )
@@ -120,4 +131,4 @@ def test_the_replies_of_a_batch_are_bounded(stub: Any) -> None:
 
     assert [False] * 10_000 == [outcome.verdict.valid for outcome in response.outcomes]
     assert len(response.outcomes[0].verdict.call_tool_result) > 500
-    assert max(len(one.verdict.call_tool_result) for one in response.outcomes[-5000:]) < 200
+    assert max(len(entry.verdict.call_tool_result) for entry in response.outcomes[-5000:]) < 200

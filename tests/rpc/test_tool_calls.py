@@ -1,4 +1,4 @@
-"""Whole calls and results of tools, through a real server."""
+"""Whole calls and results of tools, with a real server."""
 
 import json
 from collections.abc import Iterator
@@ -10,9 +10,18 @@ from sidecheck.v1 import registry_service_pb2, target_pb2
 from sidecheck.v1 import validation_service_pb2 as v1
 from sidecheck.v1.registry_service_pb2_grpc import RegistryServiceStub
 from sidecheck.v1.validation_service_pb2_grpc import ValidationServiceStub
-from support.calling import ADD, PING, codes, named, params, result, sent, validate
+from support.calling import (
+    ADD,
+    PING,
+    codes,
+    inline_target,
+    params,
+    registered_target,
+    result,
+    validate,
+)
 from support.running import RunningServer
-from support.wire import info_of, refusal_of
+from support.wire import error_info_of, info_of
 
 ABSENT = target_pb2.Subject(absent_structured_content=target_pb2.AbsentContent())
 
@@ -40,24 +49,26 @@ def registered(channel: grpc.Channel) -> dict[str, Any]:
         response = registry.RegisterTools(
             registry_service_pb2.RegisterToolsRequest(
                 server=server,
-                tools=[target_pb2.InlineTool(json=json.dumps(one).encode()) for one in (ADD, PING)],
+                tools=[
+                    target_pb2.InlineTool(json=json.dumps(entry).encode()) for entry in (ADD, PING)
+                ],
             )
         )
     return {"add": response.outcomes[0], "ping": response.outcomes[1]}
 
 
-def test_a_verdict_names_the_tool_and_the_schema_that_judged(
+def test_a_verdict_names_the_tool_and_the_schema_that_validated(
     stub: Any, registered: dict[str, Any]
 ) -> None:
-    """No schema where none judged: in a result that is an error, or whose tool has none."""
+    """No schema where none validated: in a result that is an error, or whose tool has none."""
     add, ping = registered["add"], registered["ping"]
-    got = [
-        validate(stub, named(), params("add", {"a": 1})),
-        validate(stub, named("add"), result({"sum": 3})),
-        validate(stub, named("add"), result(isError=True)),
-        validate(stub, named("ping"), result()),
-        validate(stub, named("ping"), ABSENT),
-        validate(stub, named("add"), ABSENT),
+    results = [
+        validate(stub, registered_target(), params("add", {"a": 1})),
+        validate(stub, registered_target("add"), result({"sum": 3})),
+        validate(stub, registered_target("add"), result(isError=True)),
+        validate(stub, registered_target("ping"), result()),
+        validate(stub, registered_target("ping"), ABSENT),
+        validate(stub, registered_target("add"), ABSENT),
     ]
 
     assert [
@@ -67,27 +78,27 @@ def test_a_verdict_names_the_tool_and_the_schema_that_judged(
         (True, ping.definition_digest, ""),
         (True, ping.definition_digest, ""),
         (False, add.definition_digest, add.output_schema_digest),
-    ] == [(one.valid, one.definition_digest, one.schema_digest) for one in got]
-    assert all(one.enforced for one in got)
+    ] == [(entry.valid, entry.definition_digest, entry.schema_digest) for entry in results]
+    assert all(entry.enforced for entry in results)
 
 
 def test_every_way_to_name_a_tool_gives_the_same_verdict(
     stub: Any, registered: dict[str, Any]
 ) -> None:
-    """By the name in the params, by name, pinned, by digest, and sent along."""
+    """By the name in the params, by name, pinned, by digest, and inline."""
     digest = registered["add"].definition_digest
     targets = [
-        named(),
-        named("add"),
-        named("add", definition_digest=digest),
-        named(definition_digest=digest),
+        registered_target(),
+        registered_target("add"),
+        registered_target("add", definition_digest=digest),
+        registered_target(definition_digest=digest),
         target_pb2.Target(definition_digest=digest),
-        sent(ADD),
+        inline_target(ADD),
     ]
-    got = [validate(stub, target, params("add", {"a": "x"})) for target in targets]
+    results = [validate(stub, target, params("add", {"a": "x"})) for target in targets]
 
-    assert [[("/arguments/a", "TYPE")]] * len(targets) == [codes(one) for one in got]
-    assert 1 == len({one.SerializeToString() for one in got})
+    assert [[("/arguments/a", "TYPE")]] * len(targets) == [codes(entry) for entry in results]
+    assert 1 == len({entry.SerializeToString() for entry in results})
 
 
 def test_the_name_in_the_params_decides_each_time(stub: Any, registered: dict[str, Any]) -> None:
@@ -99,7 +110,9 @@ def test_the_name_in_the_params_decides_each_time(stub: Any, registered: dict[st
         params("ping", {"a": 1}),
     ]
 
-    assert [False, True, True, True] == [validate(stub, named(), one).valid for one in calls]
+    assert [False, True, True, True] == [
+        validate(stub, registered_target(), entry).valid for entry in calls
+    ]
 
 
 @pytest.mark.parametrize(
@@ -115,8 +128,8 @@ def test_the_name_in_the_params_decides_each_time(stub: Any, registered: dict[st
 def test_params_that_name_no_tool_are_a_fault_of_the_protocol(
     stub: Any, registered: dict[str, Any], subject: target_pb2.Subject, code: int
 ) -> None:
-    """A verdict, not a refusal, though no tool can be looked up."""
-    verdict = validate(stub, named(), subject)
+    """A verdict, not an error, though no tool can be looked up."""
+    verdict = validate(stub, registered_target(), subject)
 
     assert (False, "", b"", "") == (
         verdict.valid,
@@ -130,23 +143,25 @@ def test_params_that_name_no_tool_are_a_fault_of_the_protocol(
 @pytest.mark.parametrize(
     ("target", "subject"),
     [
-        pytest.param(named("nobody"), params("nobody", {}), id="named by the target"),
-        pytest.param(named(), params("nobody", {}), id="named by the params"),
-        pytest.param(named("nobody"), target_pb2.Subject(arguments=b"{}"), id="arguments"),
+        pytest.param(registered_target("nobody"), params("nobody", {}), id="named by the target"),
+        pytest.param(registered_target(), params("nobody", {}), id="named by the params"),
+        pytest.param(
+            registered_target("nobody"), target_pb2.Subject(arguments=b"{}"), id="arguments"
+        ),
     ],
 )
 def test_an_unknown_tool_is_not_an_invalid_input(
     stub: Any, registered: dict[str, Any], target: target_pb2.Target, subject: target_pb2.Subject
 ) -> None:
-    """A refusal with the JSON-RPC error to give, or a verdict if unknown tools are skipped."""
-    with pytest.raises(grpc.RpcError) as caught:
+    """A error with the JSON-RPC error to give, or a verdict if unknown tools are skipped."""
+    with pytest.raises(grpc.RpcError) as raised:
         validate(stub, target, subject)
-    refusal = refusal_of(caught.value)
+    request_error = error_info_of(raised.value)
     skipped = validate(stub, target, subject, on_unknown_tool="ON_UNKNOWN_TOOL_SKIP")
 
-    assert ("UNKNOWN_TOOL", "nobody") == (refusal.reason, refusal.metadata["tool"])
+    assert ("UNKNOWN_TOOL", "nobody") == (request_error.reason, request_error.metadata["tool"])
     error = {"code": -32602, "message": "Unknown tool: nobody"}
-    assert error == json.loads(refusal.metadata["json_rpc_error"])
+    assert error == json.loads(request_error.metadata["json_rpc_error"])
     assert (True, [("", "UNKNOWN_TOOL")]) == (skipped.valid, codes(skipped))
 
 
@@ -155,11 +170,11 @@ def test_the_result_of_an_unknown_tool_is_nobodys_to_answer(
 ) -> None:
     """There is no request that an error would answer."""
     for subject in (result({}), ABSENT, target_pb2.Subject(structured_content=b"{}")):
-        with pytest.raises(grpc.RpcError) as caught:
-            validate(stub, named("nobody"), subject)
+        with pytest.raises(grpc.RpcError) as raised:
+            validate(stub, registered_target("nobody"), subject)
 
-        assert "UNKNOWN_TOOL" == refusal_of(caught.value).reason
-        assert "json_rpc_error" not in refusal_of(caught.value).metadata
+        assert "UNKNOWN_TOOL" == error_info_of(raised.value).reason
+        assert "json_rpc_error" not in error_info_of(raised.value).metadata
 
 
 @pytest.mark.parametrize(
@@ -170,9 +185,9 @@ def test_the_error_for_an_unknown_tool_is_whole_however_long_the_name(
     stub: Any, registered: dict[str, Any], name: str
 ) -> None:
     """It travels in a status, which is bounded."""
-    with pytest.raises(grpc.RpcError) as caught:
-        validate(stub, named(), params(name))
-    error = json.loads(refusal_of(caught.value).metadata["json_rpc_error"])
+    with pytest.raises(grpc.RpcError) as raised:
+        validate(stub, registered_target(), params(name))
+    error = json.loads(error_info_of(raised.value).metadata["json_rpc_error"])
 
     assert -32602 == error["code"]
     assert error["message"].startswith(f"Unknown tool: {name[:20]}")
@@ -182,15 +197,19 @@ def test_the_error_for_an_unknown_tool_is_whole_however_long_the_name(
 def test_the_name_of_an_unknown_tool_can_be_hidden(stub: Any, registered: dict[str, Any]) -> None:
     """Where it stands in the payload."""
     options = {"hide_values": True}
-    with pytest.raises(grpc.RpcError) as caught:
-        validate(stub, named(), params("hunter2"), **options)
-    refusal = refusal_of(caught.value)
+    with pytest.raises(grpc.RpcError) as raised:
+        validate(stub, registered_target(), params("hunter2"), **options)
+    request_error = error_info_of(raised.value)
     skipped = validate(
-        stub, named(), params("hunter2"), on_unknown_tool="ON_UNKNOWN_TOOL_SKIP", **options
+        stub,
+        registered_target(),
+        params("hunter2"),
+        on_unknown_tool="ON_UNKNOWN_TOOL_SKIP",
+        **options,
     )
 
-    assert "hunter2" not in f"{caught.value.details()}{refusal}{skipped}"
-    assert "Unknown tool" == json.loads(refusal.metadata["json_rpc_error"])["message"]
+    assert "hunter2" not in f"{raised.value.details()}{request_error}{skipped}"
+    assert "Unknown tool" == json.loads(request_error.metadata["json_rpc_error"])["message"]
 
 
 @pytest.mark.parametrize(
@@ -212,7 +231,9 @@ def test_values_can_be_left_out_of_the_whole_answer(
 ) -> None:
     """Of messages and of replies, in each version."""
     for version in ("2025-06-18", "2025-11-25", "2026-07-28"):
-        verdict = validate(stub, named("add"), subject, hide_values=True, protocol_version=version)
+        verdict = validate(
+            stub, registered_target("add"), subject, hide_values=True, protocol_version=version
+        )
 
         assert not verdict.valid
         assert b"hunter2" not in verdict.SerializeToString()
@@ -223,7 +244,7 @@ def test_a_repaired_call_is_whole(stub: Any, registered: dict[str, Any]) -> None
     call = b'{"_meta": {"progressToken": 1e2}, "name": "add", "arguments": {"a": "1", "z": 0}}'
     repair = validate(
         stub,
-        named(),
+        registered_target(),
         target_pb2.Subject(call_params=call),
         coercion="COERCION_SAFE_SCALARS",
         unknown_arguments="UNKNOWN_ARGUMENTS_STRIP",
@@ -232,7 +253,7 @@ def test_a_repaired_call_is_whole(stub: Any, registered: dict[str, Any]) -> None
     assert repair.valid
     expected = b'{"_meta":{"progressToken": 1e2},"name":"add","arguments":{"a":1}}'
     assert expected == repair.payload
-    assert ["/arguments/a", "/arguments/z"] == [one.instance_location for one in repair.changes]
+    assert ["/arguments/a", "/arguments/z"] == [entry.instance_location for entry in repair.changes]
 
 
 def test_a_repair_does_not_hide_what_is_wrong_with_the_call(
@@ -240,12 +261,12 @@ def test_a_repair_does_not_hide_what_is_wrong_with_the_call(
 ) -> None:
     """Only the arguments are repaired."""
     repair = validate(
-        stub, named("add"), params("sub", {"a": "1"}), coercion="COERCION_SAFE_SCALARS"
+        stub, registered_target("add"), params("sub", {"a": "1"}), coercion="COERCION_SAFE_SCALARS"
     ).repair
 
     assert (False, ["TOOL_NAME_MISMATCH"]) == (
         repair.valid,
-        [one.code for one in repair.violations],
+        [entry.code for entry in repair.violations],
     )
     assert {"name": "sub", "arguments": {"a": 1}} == json.loads(repair.payload)
 
@@ -277,15 +298,17 @@ def test_a_batch_and_a_stream_answer_as_single_calls_do(
 ) -> None:
     """All subjects in one, in order."""
     items = [v1.ValidateItem(subject=subject) for subject in MANY]
-    batch = stub.ValidateBatch(v1.ValidateBatchRequest(target=named("add"), items=items))
+    batch = stub.ValidateBatch(
+        v1.ValidateBatchRequest(target=registered_target("add"), items=items)
+    )
     requests = [
-        v1.ValidateStreamRequest(defaults=v1.StreamDefaults(target=named("add"))),
+        v1.ValidateStreamRequest(defaults=v1.StreamDefaults(target=registered_target("add"))),
         *(v1.ValidateStreamRequest(item=v1.StreamItem(item=item)) for item in items),
     ]
     stream = [response.outcome for response in stub.ValidateStream(iter(requests))]
-    single = [validate(stub, named("add"), subject) for subject in MANY]
+    single = [validate(stub, registered_target("add"), subject) for subject in MANY]
 
-    assert [sorted(each) for each in OUTCOMES] == [sorted(codes(one)) for one in single]
+    assert [sorted(element) for element in OUTCOMES] == [sorted(codes(entry)) for entry in single]
     assert single == [outcome.verdict for outcome in batch.outcomes]
     assert single == [outcome.verdict for outcome in stream]
 
@@ -293,10 +316,12 @@ def test_a_batch_and_a_stream_answer_as_single_calls_do(
 def test_an_unknown_tool_costs_the_other_items_nothing(
     stub: Any, registered: dict[str, Any]
 ) -> None:
-    """And its refusal has the error to give."""
+    """And its error has the error to give."""
     items = [v1.ValidateItem(subject=params(name)) for name in ("nobody", "ping")]
-    outcomes = stub.ValidateBatch(v1.ValidateBatchRequest(target=named(), items=items)).outcomes
-    metadata = info_of(outcomes[0].refusal).metadata
+    outcomes = stub.ValidateBatch(
+        v1.ValidateBatchRequest(target=registered_target(), items=items)
+    ).outcomes
+    metadata = info_of(outcomes[0].error).metadata
 
     assert "Unknown tool: nobody" == json.loads(metadata["json_rpc_error"])["message"]
     assert outcomes[1].verdict.valid
@@ -307,8 +332,10 @@ def test_calls_of_some_servers_are_only_reported_on(stub: Any, registered: dict[
     subjects = [params("add", {}), result(), ABSENT]
 
     assert [(False, False)] * 3 == [
-        (one.valid, one.enforced)
-        for one in (validate(stub, named("add", "watched"), subject) for subject in subjects)
+        (entry.valid, entry.enforced)
+        for entry in (
+            validate(stub, registered_target("add", "watched"), subject) for subject in subjects
+        )
     ]
 
 
@@ -328,15 +355,15 @@ def test_formats_are_asserted_if_asked_for(stub: Any) -> None:
 
 
 def test_a_schema_that_is_not_asked_need_not_be_sound(stub: Any) -> None:
-    """What no schema judges is told whatever state the schemas are in."""
+    """What no schema validates is told whatever state the schemas are in."""
     broken = {"name": "t", "inputSchema": {"type": "objekt"}, "outputSchema": {"pattern": "("}}
     malformed = params("t", [1])
 
-    assert [("/arguments", "TYPE")] == codes(validate(stub, sent(broken), malformed))
-    assert [] == codes(validate(stub, sent(broken), result(isError=True)))
-    assert [("", "OUTPUT_MISSING")] == codes(validate(stub, sent(broken), result()))
+    assert [("/arguments", "TYPE")] == codes(validate(stub, inline_target(broken), malformed))
+    assert [] == codes(validate(stub, inline_target(broken), result(isError=True)))
+    assert [("", "OUTPUT_MISSING")] == codes(validate(stub, inline_target(broken), result()))
     for subject in (params("t", {}), result({})):
-        with pytest.raises(grpc.RpcError) as caught:
-            validate(stub, sent(broken), subject)
+        with pytest.raises(grpc.RpcError) as raised:
+            validate(stub, inline_target(broken), subject)
 
-        assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+        assert raised.value.code() is grpc.StatusCode.INVALID_ARGUMENT

@@ -1,4 +1,4 @@
-"""ValidationService, through a real server."""
+"""ValidationService with a real server."""
 
 import json
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from sidecheck.v1 import (
 from sidecheck.v1.registry_service_pb2_grpc import RegistryServiceStub
 from sidecheck.v1.validation_service_pb2_grpc import ValidationServiceStub
 from support.running import RunningServer
-from support.wire import info_of, refusal_of
+from support.wire import error_info_of, info_of
 
 TOOL = {
     "name": "greet",
@@ -77,7 +77,7 @@ def named(name: str = "greet", **pin: str) -> target_pb2.Target:
     )
 
 
-def test_a_registered_tool_judges_by_its_name(stub: Any, registered: Any) -> None:
+def test_a_registered_tool_validates_by_its_name(stub: Any, registered: Any) -> None:
     """The answer names both digests and the revision."""
     response = stub.Validate(ask(named(), {"name": "Ada"}))
 
@@ -94,7 +94,7 @@ def test_a_registered_tool_judges_by_its_name(stub: Any, registered: Any) -> Non
 
 
 def test_every_way_to_name_a_schema_gives_the_same_verdict(stub: Any, registered: Any) -> None:
-    """By name, pinned, by either digest, and sent along."""
+    """By name, pinned, by either digest, and inline."""
     tool = target_pb2.InlineTool(json=json.dumps(TOOL).encode())
     schema = target_pb2.InlineSchema(json=json.dumps(TOOL["inputSchema"]).encode())
     targets = [
@@ -105,14 +105,18 @@ def test_every_way_to_name_a_schema_gives_the_same_verdict(stub: Any, registered
         target_pb2.Target(inline_tool=tool),
         target_pb2.Target(inline_schema=schema),
     ]
-    got = [stub.Validate(ask(target, {"nam": 1})).verdict for target in targets]
-    whole = [(found.violations, found.schema_digest) for found in got]
+    results = [stub.Validate(ask(target, {"nam": 1})).verdict for target in targets]
+    whole = [(found.violations, found.schema_digest) for found in results]
 
     assert [whole[0]] * len(targets) == whole
-    assert [True, True, True, False, True, False] == [bool(one.definition_digest) for one in got]
+    assert [True, True, True, False, True, False] == [
+        bool(entry.definition_digest) for entry in results
+    ]
 
 
-def test_structured_content_is_judged_under_the_output_schema(stub: Any, registered: Any) -> None:
+def test_structured_content_is_validated_under_the_output_schema(
+    stub: Any, registered: Any
+) -> None:
     """And gets no advice for a model, which did not write it."""
     verdict = stub.Validate(ask(named(), structured_content=b"{}")).verdict
 
@@ -206,18 +210,18 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("request_", "reason", "code"), REFUSED)
-def test_what_cannot_be_judged_is_refused(
+def test_what_cannot_be_validated_is_rejected(
     stub: Any, registered: Any, request_: Any, reason: str, code: str
 ) -> None:
     """With a status and a reason, never with a verdict."""
-    with pytest.raises(grpc.RpcError) as caught:
+    with pytest.raises(grpc.RpcError) as raised:
         stub.Validate(request_)
 
-    assert (reason, code) == (refusal_of(caught.value).reason, caught.value.code().name)
+    assert (reason, code) == (error_info_of(raised.value).reason, raised.value.code().name)
 
 
 def test_a_batch_answers_each_item_by_itself(stub: Any, registered: Any) -> None:
-    """In order; items may replace the target; one refusal costs the others nothing."""
+    """In order; items may replace the target; one error does not affect the others."""
     items = [
         validation_service_pb2.ValidateItem(subject=target_pb2.Subject(arguments=payload))
         for payload in (b"1", b'"x"', b"{")
@@ -235,35 +239,35 @@ def test_a_batch_answers_each_item_by_itself(stub: Any, registered: Any) -> None
     response = stub.ValidateBatch(
         validation_service_pb2.ValidateBatchRequest(target=SCHEMA, items=items)
     )
-    got = [
-        info_of(one.refusal).reason
-        if one.HasField("refusal")
-        else [found.code for found in one.verdict.violations]
-        for one in response.outcomes
+    results = [
+        info_of(entry.error).reason
+        if entry.HasField("error")
+        else [found.code for found in entry.verdict.violations]
+        for entry in response.outcomes
     ]
 
-    assert [[], ["TYPE"], ["PAYLOAD_NOT_JSON"], "UNKNOWN_TOOL", []] == got
+    assert [[], ["TYPE"], ["PAYLOAD_NOT_JSON"], "UNKNOWN_TOOL", []] == results
 
 
-def test_a_batch_beyond_the_limit_is_refused_whole(stub: Any) -> None:
+def test_a_batch_beyond_the_limit_is_rejected_whole(stub: Any) -> None:
     """With the bound named."""
     item = validation_service_pb2.ValidateItem(subject=target_pb2.Subject(arguments=b"1"))
     request = validation_service_pb2.ValidateBatchRequest(target=SCHEMA, items=[item] * 10_001)
-    with pytest.raises(grpc.RpcError) as caught:
+    with pytest.raises(grpc.RpcError) as raised:
         stub.ValidateBatch(request)
 
-    assert "batch_items" == refusal_of(caught.value).metadata["bound"]
+    assert "batch_items" == error_info_of(raised.value).metadata["bound"]
 
 
 @pytest.mark.parametrize("garbage", [b"\xff", b"\x0a\x7f", b"GET / HTTP/1.1"], ids=repr)
-def test_bytes_that_are_no_message_are_refused(channel: grpc.Channel, garbage: bytes) -> None:
+def test_bytes_that_are_no_message_are_rejected(channel: grpc.Channel, garbage: bytes) -> None:
     """As a request that is wrong, not as a fault of the server."""
     call: Any = channel.unary_unary("/sidecheck.v1.ValidationService/Validate")
-    with pytest.raises(grpc.RpcError) as caught:
+    with pytest.raises(grpc.RpcError) as raised:
         call(garbage)
 
-    assert "INVALID_ARGUMENT" == caught.value.code().name
-    assert "sidecheck.v1.ValidateRequest" == refusal_of(caught.value).metadata["expected"]
+    assert "INVALID_ARGUMENT" == raised.value.code().name
+    assert "sidecheck.v1.ValidateRequest" == error_info_of(raised.value).metadata["expected"]
 
 
 def test_the_same_bytes_get_the_same_answer(stub: Any) -> None:

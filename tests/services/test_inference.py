@@ -1,4 +1,4 @@
-"""Inference, as far as a text comes before a worker has it."""
+"""Inference service: checks before a source text is given to a worker."""
 
 import pytest
 from sidecheck_server.core.errors import ErrorReason, RequestError
@@ -12,7 +12,7 @@ OPTIONS = InferenceOptions()
 LIMITS = Limits(source_bytes=len(SOURCE), batch_items=3)
 OFF = RequestError(
     ErrorReason.FEATURE_DISABLED,
-    "this server infers no tools: its setting inference is off",
+    "inference is disabled on this server (setting inference)",
     {"setting": "inference"},
 )
 
@@ -32,7 +32,7 @@ class LongWork:
 async def test_a_text_within_the_bounds_goes_to_a_worker() -> None:
     """However short it is, each time."""
     work = LongWork()
-    inferrer = Inferrer(work, LIMITS, allowed=True)
+    inferrer = Inferrer(work, LIMITS, enabled=True)
     found = [await inferrer.infer(SOURCE, OPTIONS) for _ in range(2)]
 
     assert [infer_tools(SOURCE, OPTIONS, LIMITS)] * 2 == found
@@ -71,7 +71,7 @@ async def test_a_text_within_the_bounds_goes_to_a_worker() -> None:
         pytest.param(OFF, SOURCE + b" ", OPTIONS, False, id="switched off and too large"),
     ],
 )
-async def test_what_is_refused_is_never_parsed(
+async def test_what_is_rejected_is_never_parsed(
     expected: RequestError,
     source: bytes,
     options: InferenceOptions,
@@ -79,8 +79,8 @@ async def test_what_is_refused_is_never_parsed(
 ) -> None:
     """With the bound, or the setting, that says so."""
     work = LongWork()
-    with pytest.raises(RequestError) as refused:
-        await Inferrer(work, LIMITS, allowed=allowed).infer(source, options)
+    with pytest.raises(RequestError) as rejected:
+        await Inferrer(work, LIMITS, enabled=allowed).infer(source, options)
 
-    assert expected == refused.value
+    assert expected == rejected.value
     assert [] == work.done

@@ -1,32 +1,26 @@
-"""Projection and normalisation with all that a server has for them."""
+"""Adaptation and normalization with the services that they need."""
 
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from sidecheck_server.core.compiler.compilation import Artifact, CompiledSchema, compile_schema
-from sidecheck_server.core.evaluate import EvaluationOptions, evaluate
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.check import CheckReport, check
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.protocol_schemas import compile_protocol_schemas
 from sidecheck_server.core.mcp.results.normalize import Value
-from sidecheck_server.core.mcp.subjects import CheckRequest, ReportLimits, ResultProfile
-from sidecheck_server.core.schemas.source import SchemaSource
-from sidecheck_server.core.types import Verdict
+from sidecheck_server.core.mcp.subjects import ReportLimits, ResultProfile
 from sidecheck_server.registry.sqlite import open_registry
 from sidecheck_server.services.adaptation import ToolAdapter
-from sidecheck_server.services.normalization import Normalizer, ToNormalize
-from sidecheck_server.services.protocol import Checker
-from sidecheck_server.services.protocol_schemas import ProtocolSchemas
-from sidecheck_server.services.results import ResultChecker
+from sidecheck_server.services.calls import ResultChecker
+from sidecheck_server.services.normalization import Normalizer, ValueToNormalize
+from sidecheck_server.services.resolution import TargetResolver
 from sidecheck_server.services.schemas import CompiledSchemas
 from sidecheck_server.services.targets import InlineTool
 from sidecheck_server.services.validation import Validator
+from support.checkers import checker_of, compile_in_process, validate_in_process
+from support.converting import resolver_for
 
 LIMITS = Limits(inline_bytes=2000)
-PROTOCOL_SCHEMAS = compile_protocol_schemas(LIMITS)
 LIST = {"type": "array", "items": {"type": "string"}}
 
 
@@ -35,75 +29,59 @@ def tool(output: Any) -> InlineTool:
     return InlineTool(json.dumps(definition).encode())
 
 
-async def compile_here(source: SchemaSource, begun: Callable[[], None]) -> Artifact:
-    begun()
-    return compile_schema(source, LIMITS)
-
-
-async def judge_here(compiled: CompiledSchema, payload: bytes, how: EvaluationOptions) -> Verdict:
-    return evaluate(compiled, payload, how)
-
-
-async def check_completely(asked: CheckRequest) -> CheckReport:
-    return check(asked, LIMITS, PROTOCOL_SCHEMAS)
-
-
 @pytest.fixture
-async def validator() -> AsyncIterator[Validator]:
+async def resolver() -> AsyncIterator[TargetResolver]:
     registry = open_registry(None)
-    yield Validator(registry, CompiledSchemas(compile_here, LIMITS, 10, 10), judge_here, LIMITS)
+    yield resolver_for(registry, LIMITS)
     registry.close()
 
 
 @pytest.fixture
-async def normalizer(validator: Validator) -> Normalizer:
-    schemas = CompiledSchemas(compile_here, LIMITS, 10, 10)
-    surfaces = ProtocolSchemas(compile_here, LIMITS)
-    checker = Checker(surfaces, schemas, check_completely, judge_here, LIMITS)
-    projector = ToolAdapter(validator, LIMITS)
-    return Normalizer(validator, projector, ResultChecker(checker, validator), LIMITS)
+async def normalizer(resolver: TargetResolver) -> Normalizer:
+    schemas = CompiledSchemas(compile_in_process, LIMITS, 10, 10)
+    validator = Validator(validate_in_process)
+    results = ResultChecker(resolver, validator, checker_of(schemas, LIMITS))
+    return Normalizer(resolver, ToolAdapter(resolver, LIMITS), results, LIMITS)
 
 
-def asked(value: Any, target: InlineTool | None, *, hide_values: bool = False) -> ToNormalize:
-    return ToNormalize(
+def request_for(
+    value: Any, target: InlineTool | None, *, hide_values: bool = False
+) -> ValueToNormalize:
+    return ValueToNormalize(
         returned=Value(json.dumps(value).encode()),
         target=target,
         profile=ResultProfile.SPECIFICATION,
         context=Context(version="2025-11-25", hide_values=hide_values),
-        how=ReportLimits(),
+        limits=ReportLimits(),
     )
 
 
 @pytest.mark.parametrize("length", [10, 100_000])
-async def test_short_and_long_values_are_boxed_alike(normalizer: Normalizer, length: int) -> None:
+async def test_short_and_long_values_are_wrapped_alike(normalizer: Normalizer, length: int) -> None:
     """In the event loop, or beside it."""
     value = ["a" * length]
-    done = await normalizer.normalize(asked(value, tool(LIST)))
+    outcome = await normalizer.normalize(request_for(value, tool(LIST)))
 
-    assert done.verdict.valid
-    assert {"result": value} == json.loads(done.json)["structuredContent"]
+    assert outcome.verdict.valid
+    assert {"result": value} == json.loads(outcome.json)["structuredContent"]
 
 
 async def test_values_are_hidden_where_that_is_asked(normalizer: Normalizer) -> None:
     """From the verdict, and from the result that tells of it."""
-    done = await normalizer.normalize(asked([12345], tool(LIST), hide_values=True))
+    outcome = await normalizer.normalize(request_for([12345], tool(LIST), hide_values=True))
 
-    assert ["TYPE"] == [found.code for found in done.verdict.violations]
-    assert b"12345" not in done.json
+    assert ["TYPE"] == [found.code for found in outcome.verdict.violations]
+    assert b"12345" not in outcome.json
 
 
 @pytest.mark.parametrize("descriptions", ["", "d" * 100_000])
-async def test_a_definition_is_projected_once(validator: Validator, descriptions: str) -> None:
+async def test_a_definition_is_adapted_once(resolver: TargetResolver, descriptions: str) -> None:
     """And known after that, short or long."""
-    projector = ToolAdapter(validator, LIMITS)
+    adapter = ToolAdapter(resolver, LIMITS)
     target = tool({**LIST, "description": descriptions})
-    first = await projector.project(target, "2025-06-18")
-    again = await projector.project(target, "2025-06-18")
-    other = await projector.project(target, "2026-07-28")
+    first = await adapter.adapt_target(target, "2025-06-18")
+    again = await adapter.adapt_target(target, "2025-06-18")
+    other = await adapter.adapt_target(target, "2026-07-28")
 
     assert first is again
-    assert ("result", "", target.json) == (
-        first.wrapped_property,
-        other.wrapped_property,
-        other.json,
-    )
+    assert ("result", "", target.json) == (first.wrapped_property, other.wrapped_property, other.json)

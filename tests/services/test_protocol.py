@@ -1,4 +1,4 @@
-"""Checks by the rules of the protocol: surfaces are compiled once, and questions answered."""
+"""Protocol checks: compiled protocol schemas, deferred checks, offloading."""
 
 import asyncio
 import json
@@ -18,9 +18,8 @@ from sidecheck_server.core.mcp.rules.rule import DeferredCheck
 from sidecheck_server.core.mcp.subjects import CheckRequest, ReportLimits, ToolJson
 from sidecheck_server.core.schemas.source import SchemaSource
 from sidecheck_server.core.types import Verdict
-from sidecheck_server.services.protocol import Checker
-from sidecheck_server.services.protocol_schemas import ProtocolSchemas
-from sidecheck_server.services.schemas import CompiledSchemas
+from sidecheck_server.services.protocol import ProtocolChecker
+from sidecheck_server.services.schemas import CompiledSchemas, ProtocolSchemas
 
 LIMITS = Limits(offloaded_items=3, inline_bytes=1000)
 LONG = ToolJson(b'{"name": "%s"}' % (b"n" * 1000))
@@ -45,16 +44,20 @@ def surface_source(version: str, name: str) -> SchemaSource:
     )
 
 
-async def judge_here(compiled: CompiledSchema, payload: bytes, how: EvaluationOptions) -> Verdict:
+async def validate_in_process(
+    compiled: CompiledSchema, payload: bytes, how: EvaluationOptions
+) -> Verdict:
     return evaluate(compiled, payload, how)
 
 
-def asking(*questions: DeferredCheck) -> Callable[[CheckRequest], Any]:
+def asking(*deferred_checks: DeferredCheck) -> Callable[[CheckRequest], Any]:
     """Return what checks at length by asking *questions* of the value at /at."""
 
-    async def check_long(asked: CheckRequest) -> CheckReport:
-        findings = Findings(asked.context, asked.limits)
-        findings.pending += [PendingCheck(("at",), question) for question in questions]
+    async def check_long(request_for: CheckRequest) -> CheckReport:
+        findings = Findings(request_for.context, request_for.limits)
+        findings.pending += [
+            PendingCheck(("at",), deferred_check) for deferred_check in deferred_checks
+        ]
         return CheckReport(findings)
 
     return check_long
@@ -63,23 +66,25 @@ def asking(*questions: DeferredCheck) -> Callable[[CheckRequest], Any]:
 class Checking:
     """A checker whose checks at length ask *questions*."""
 
-    def __init__(self, *questions: DeferredCheck) -> None:
+    def __init__(self, *deferred_checks: DeferredCheck) -> None:
         self.compiler = Compiler()
         self.surfaces = ProtocolSchemas(self.compiler, LIMITS, surface_source)
         self.schemas = CompiledSchemas(self.compiler, LIMITS, 0, 100)
-        self.checker = Checker(self.surfaces, self.schemas, asking(*questions), judge_here, LIMITS)
+        self.checker = ProtocolChecker(
+            self.surfaces, self.schemas, asking(*deferred_checks), validate_in_process, LIMITS
+        )
 
-    async def found(self, asked: CheckRequest) -> list[tuple[str, str]]:
-        checked = await self.checker.check(asked)
+    async def found(self, request_for: CheckRequest) -> list[tuple[str, str]]:
+        checked = await self.checker.check(request_for)
         assert checked.findings.pending == []
         return [(one.instance_location, one.code) for one in checked.findings.verdict().violations]
 
 
-def question(schema: Any, *value: Any, **more: Any) -> DeferredCheck:
+def deferred_check(schema: Any, *value: Any, **more: Any) -> DeferredCheck:
     return DeferredCheck(schema, ("schema",), tuple(value), ("value",), **more)
 
 
-async def test_a_surface_is_there_once_it_was_ensured() -> None:
+async def test_a_protocol_schema_is_there_once_it_was_ensured() -> None:
     surfaces = ProtocolSchemas(compiler := Compiler(), LIMITS, surface_source)
     with pytest.raises(NotCompiledError) as missing:
         surfaces("2025-11-25", "Tool")
@@ -92,29 +97,29 @@ async def test_a_surface_is_there_once_it_was_ensured() -> None:
     assert compiler.compiled == [surface_source("2025-11-25", "Tool").json]
 
 
-async def test_a_check_compiles_the_surface_it_needs_once() -> None:
+async def test_a_check_compiles_the_protocol_schema_it_needs_once() -> None:
     checking = Checking()
     version = "2025-06-18"
-    asked = CheckRequest(ToolJson(b"[]"), Context(version=version))
-    assert await checking.found(asked) == [("", "TYPE")]
-    assert await checking.found(asked) == [("", "TYPE")]
+    request_for = CheckRequest(ToolJson(b"[]"), Context(version=version))
+    assert await checking.found(request_for) == [("", "TYPE")]
+    assert await checking.found(request_for) == [("", "TYPE")]
     assert checking.compiler.compiled == [surface_source(version, "Tool").json]
 
 
-async def test_what_is_larger_than_any_payload_is_refused_before_a_worker_gets_it() -> None:
+async def test_what_is_larger_than_any_payload_is_rejected_before_a_worker_gets_it() -> None:
     text = b'"%s"' % (b"x" * LIMITS.payload_bytes)
-    with pytest.raises(RequestError) as refusal:
+    with pytest.raises(RequestError) as error:
         await Checking().found(CheckRequest(ToolJson(text * 3)))
-    assert refusal.value.reason is ErrorReason.LIMIT_EXCEEDED
+    assert error.value.reason is ErrorReason.LIMIT_EXCEEDED
 
 
 async def test_the_questions_of_a_long_check_are_answered() -> None:
     number = {"type": "number"}
     checking = Checking(
-        question(number, 1),
-        question(number, "one"),
-        question({"type": 5}),
-        question({"type": 5}, silent=True),
+        deferred_check(number, 1),
+        deferred_check(number, "one"),
+        deferred_check({"type": 5}),
+        deferred_check({"type": 5}, silent=True),
     )
     assert await checking.found(CheckRequest(LONG)) == [
         ("/at/schema/type", "ANY_OF"),
@@ -127,7 +132,7 @@ async def test_the_questions_of_a_long_check_are_answered() -> None:
 
 
 async def test_values_are_hidden_and_counted_as_the_subject_asks() -> None:
-    checking = Checking(question({"items": {"type": "null"}}, ["secret", "secret", "secret"]))
+    checking = Checking(deferred_check({"items": {"type": "null"}}, ["secret", "secret", "secret"]))
     context = Context(hide_values=True)
     checked = await checking.checker.check(
         CheckRequest(LONG, context, ReportLimits(max_violations=2))
@@ -138,15 +143,15 @@ async def test_values_are_hidden_and_counted_as_the_subject_asks() -> None:
 
 
 async def test_a_payload_may_bring_any_number_of_schemas_each_compiled_once() -> None:
-    many = [question({"const": number % 90}) for number in range(180)]
+    many = [deferred_check({"const": number % 90}) for number in range(180)]
     checking = Checking(*many)
     assert await checking.found(CheckRequest(LONG)) == []
     assert len(checking.compiler.compiled) == 90
 
 
-async def test_values_that_take_long_to_judge_too_often_are_refused() -> None:
-    long = question({"type": "string"}, "x" * 1000)
+async def test_values_that_need_a_worker_to_validate_too_often_are_rejected() -> None:
+    long = deferred_check({"type": "string"}, "x" * 1000)
     assert await Checking(long, long, long).found(CheckRequest(LONG)) == []
-    with pytest.raises(RequestError) as refusal:
+    with pytest.raises(RequestError) as error:
         await Checking(long, long, long, long).found(CheckRequest(LONG))
-    assert refusal.value.metadata["bound"] == "offloaded_items"
+    assert error.value.metadata["bound"] == "offloaded_items"

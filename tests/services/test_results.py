@@ -1,31 +1,26 @@
-"""Results of tools: by the rules, and by the output schema of the tool that gave them."""
+"""Checks of results by the protocol's rules and the tool's output schema."""
 
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from sidecheck_server.core.compiler.compilation import Artifact, CompiledSchema, compile_schema
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.core.evaluate import EvaluationOptions, evaluate
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.check import CheckReport, check
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.protocol_schemas import compile_protocol_schemas
 from sidecheck_server.core.mcp.subjects import CheckRequest, ReportLimits, ResultProfile, ToolResult
 from sidecheck_server.core.schemas.source import SchemaSource
-from sidecheck_server.core.types import Severity, Verdict
+from sidecheck_server.core.types import Severity
 from sidecheck_server.registry.sqlite import open_registry
-from sidecheck_server.services.protocol import Checker
-from sidecheck_server.services.protocol_schemas import ProtocolSchemas
-from sidecheck_server.services.registration import Registrar, Registration
-from sidecheck_server.services.results import ResultChecker
+from sidecheck_server.services.calls import ResultChecker
+from sidecheck_server.services.registration import Registration
+from sidecheck_server.services.resolution import TargetResolver
 from sidecheck_server.services.schemas import CompiledSchemas
 from sidecheck_server.services.targets import InlineTool, RegisteredTool, Target
 from sidecheck_server.services.validation import Validator
+from support.checkers import checker_of, compile_in_process, registrar_of, validate_in_process
 
 LIMITS = Limits(inline_bytes=2000)
-PROTOCOL_SCHEMAS = compile_protocol_schemas(LIMITS)
 OUTPUT: Any = {"type": "object", "properties": {"sum": {"type": "integer"}}, "required": ["sum"]}
 ADD: Any = {"name": "add", "inputSchema": {"type": "object"}, "outputSchema": OUTPUT}
 PING: Any = {"name": "ping", "inputSchema": {"type": "object"}}
@@ -35,29 +30,16 @@ def inline(tool: Any) -> InlineTool:
     return InlineTool(json.dumps(tool).encode())
 
 
-async def compile_here(source: SchemaSource, begun: Callable[[], None]) -> Artifact:
-    begun()
-    return compile_schema(source, LIMITS)
-
-
-async def judge_here(compiled: CompiledSchema, payload: bytes, how: EvaluationOptions) -> Verdict:
-    return evaluate(compiled, payload, how)
-
-
-async def check_completely(asked: CheckRequest) -> CheckReport:
-    return check(asked, LIMITS, PROTOCOL_SCHEMAS)
-
-
 @pytest.fixture
 async def checker() -> AsyncIterator[ResultChecker]:
     """A checker that knows both tools of the server s."""
     registry = open_registry(None)
-    schemas = CompiledSchemas(compile_here, LIMITS, 10, 10)
+    schemas = CompiledSchemas(compile_in_process, LIMITS, 10, 10)
     tools = (inline(ADD), inline(PING))
-    surfaces = ProtocolSchemas(compile_here, LIMITS)
-    checker = Checker(surfaces, schemas, check_completely, judge_here, LIMITS)
-    await Registrar(registry, schemas, checker, LIMITS).register(Registration("s", tools))
-    yield ResultChecker(checker, Validator(registry, schemas, judge_here, LIMITS))
+    await registrar_of(registry, schemas, LIMITS).register(Registration("s", tools))
+    resolver = TargetResolver(registry, schemas, LIMITS)
+    validator = Validator(validate_in_process)
+    yield ResultChecker(resolver, validator, checker_of(schemas, LIMITS))
     registry.close()
 
 
@@ -81,10 +63,10 @@ async def found(
     how: ReportLimits = EVERYTHING,
     **context: Any,
 ) -> list[tuple[str, str]]:
-    checked = await checker.check(result, target, Context(**context), how)
+    checked = await checker.check(CheckRequest(result, Context(**context), how), target)
     assert [] == checked.findings.pending
     verdict = checked.findings.verdict()
-    return [(one.instance_location, one.code) for one in verdict.violations]
+    return [(entry.instance_location, entry.code) for entry in verdict.violations]
 
 
 NAMED = RegisteredTool("s", "add")
@@ -147,30 +129,30 @@ async def test_a_result_is_checked_by_rules_and_by_its_tool(
 async def test_the_version_decides(checker: ResultChecker) -> None:
     """What is required, and what is known."""
     result = subject({"sum": 3})
-    got = [
+    results = [
         await found(
             checker, result, NAMED, ReportLimits(min_severity=Severity.ERROR), version=version
         )
         for version in ("2025-03-26", "2025-11-25", "2026-07-28")
     ]
 
-    assert [[], [], [("", "REQUIRED")]] == got
+    assert [[], [], [("", "REQUIRED")]] == results
 
 
 async def test_no_more_is_told_than_is_asked_for(checker: ResultChecker) -> None:
     """By number and by severity."""
     result = ToolResult(b'{"content": [], "structuredContent": {"sum": "x"}, "isError": "x"}')
-    one = await found(checker, result, NAMED, ReportLimits(max_violations=1))
+    entry = await found(checker, result, NAMED, ReportLimits(max_violations=1))
     errors = await found(checker, result, NAMED, ReportLimits(min_severity=Severity.ERROR))
 
-    assert [("/isError", "TYPE")] == one
+    assert [("/isError", "TYPE")] == entry
     assert [("/isError", "TYPE"), ("/structuredContent/sum", "TYPE")] == errors
 
 
 async def test_values_can_be_hidden(checker: ResultChecker) -> None:
     """Those of the output schema's violations too."""
-    context = Context(hide_values=True)
-    checked = await checker.check(subject({"sum": "hunter2"}), NAMED, context, ReportLimits())
+    request = CheckRequest(subject({"sum": "hunter2"}), Context(hide_values=True))
+    checked = await checker.check(request, NAMED)
 
     assert "hunter2" not in str(checked.findings.verdict())
 
@@ -183,25 +165,25 @@ async def test_values_can_be_hidden(checker: ResultChecker) -> None:
         pytest.param(inline({"name": "x"}), ErrorReason.INVALID_TOOL, id="a broken tool"),
     ],
 )
-async def test_without_its_tool_a_result_is_refused(
+async def test_without_its_tool_a_result_is_rejected(
     checker: ResultChecker, target: Target, reason: ErrorReason
 ) -> None:
-    """A tool was named, so leaving it out would pass what it refuses."""
-    with pytest.raises(RequestError) as caught:
-        await checker.check(subject({}), target, Context(), ReportLimits())
+    """A tool was named, so leaving it out would pass what it rejects."""
+    with pytest.raises(RequestError) as raised:
+        await checker.check(CheckRequest(subject({})), target)
 
-    assert reason is caught.value.reason
+    assert reason is raised.value.reason
 
 
-async def test_workers_are_asked_for_first(checker: ResultChecker) -> None:
-    """A refusal of theirs is the answer."""
+async def test_offloaded_results_are_counted(checker: ResultChecker) -> None:
+    """An error of the count is the outcome."""
 
-    def refuse() -> None:
+    def reject() -> None:
         raise RequestError(ErrorReason.LIMIT_EXCEEDED, "no more")
 
     large = subject({"sum": 1, "note": "n" * 3000})
-    await checker.check(subject({"sum": 1}), NAMED, Context(), ReportLimits(), refuse)
-    with pytest.raises(RequestError) as caught:
-        await checker.check(large, NAMED, Context(), ReportLimits(), refuse)
+    await checker.check(CheckRequest(subject({"sum": 1})), NAMED, reject)
+    with pytest.raises(RequestError) as raised:
+        await checker.check(CheckRequest(large), NAMED, reject)
 
-    assert "no more" == caught.value.message
+    assert "no more" == raised.value.message

@@ -1,4 +1,4 @@
-"""The cache of compiled schemas."""
+"""Cache of compiled schemas."""
 
 import asyncio
 import gc
@@ -67,12 +67,12 @@ async def test_concurrent_callers_compile_once() -> None:
     callers = [asyncio.create_task(schemas.inline(number(1))) for _ in range(5)]
     await turns()
     compiler.go.set()
-    got = [*await asyncio.gather(*callers), await schemas.inline(number(1))]
+    results = [*await asyncio.gather(*callers), await schemas.inline(number(1))]
 
     assert [number(1).json] == compiler.compiled
-    assert [got[0]] * 6 == got
+    assert [results[0]] * 6 == results
     assert [True, False] == [
-        evaluate(got[0], text, EvaluationOptions()).valid for text in (b"1", b"2")
+        evaluate(results[0], text, EvaluationOptions()).valid for text in (b"1", b"2")
     ]
 
 
@@ -94,10 +94,10 @@ async def test_what_compilation_depends_on_tells_inline_schemas_apart(other: Sch
     """Everything else does not."""
     compiler = Compiler()
     schemas = cache(compiler)
-    one, two = await schemas.inline(number(1)), await schemas.inline(other)
+    entry, two = await schemas.inline(number(1)), await schemas.inline(other)
 
-    assert one is not two
-    assert one is await schemas.inline(SchemaSource(bytes(number(1).json)))
+    assert entry is not two
+    assert entry is await schemas.inline(SchemaSource(bytes(number(1).json)))
 
 
 async def test_registered_schemas_are_known_by_digest_and_formats() -> None:
@@ -140,8 +140,8 @@ async def test_a_caller_who_goes_away_does_not_stop_the_compilation() -> None:
 @pytest.mark.parametrize("failure", [INVALID, FAILED, ValueError("a part of a payload")])
 async def test_a_failure_that_nobody_waits_for_is_not_printed(failure: Exception) -> None:
     """asyncio prints what was never retrieved, with all its text."""
-    told: list[Any] = []
-    asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(context))
+    reported: list[Any] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: reported.append(context))
     compiler = Compiler(failure, held=True)
     caller = asyncio.create_task(cache(compiler).inline(number(1)))
     await turns()
@@ -152,19 +152,19 @@ async def test_a_failure_that_nobody_waits_for_is_not_printed(failure: Exception
     del caller
     gc.collect()
 
-    assert [] == told
+    assert [] == reported
 
 
-async def test_a_deterministic_refusal_is_kept() -> None:
+async def test_a_deterministic_error_is_kept() -> None:
     """Equal for those who wait and those who come later; nothing is compiled again."""
     compiler = Compiler(INVALID, held=True)
     schemas = cache(compiler)
     waiting = [asyncio.create_task(schemas.registered("a", number(1))) for _ in range(3)]
     await turns()
     compiler.go.set()
-    got = [*await outcomes(*waiting), *await outcomes(schemas.registered("a", number(1)))]
+    results = [*await outcomes(*waiting), *await outcomes(schemas.registered("a", number(1)))]
 
-    assert [INVALID] * 4 == got
+    assert [INVALID] * 4 == results
     assert 1 == len(compiler.compiled)
 
 
@@ -180,19 +180,19 @@ async def test_a_failure_that_says_nothing_of_the_schema_is_not_kept(failure: Ex
     assert 2 == len(compiler.compiled)
 
 
-async def test_a_kept_refusal_holds_nothing_of_its_callers() -> None:
+async def test_a_kept_error_holds_nothing_of_its_callers() -> None:
     """Its traceback would hold their frames, and these their requests, and grow."""
     schemas = cache(Compiler(INVALID))
 
-    async def refused() -> RequestError:
-        with pytest.raises(RequestError) as caught:
+    async def rejected() -> RequestError:
+        with pytest.raises(RequestError) as raised:
             await schemas.inline(number(1))
-        return caught.value
+        return raised.value
 
-    got = [await refused() for _ in range(20)]
-    lengths = [len(traceback.extract_tb(one.__traceback__)) for one in got]
+    results = [await rejected() for _ in range(20)]
+    lengths = [len(traceback.extract_tb(entry.__traceback__)) for entry in results]
 
-    assert 20 == len({id(one) for one in got})
+    assert 20 == len({id(entry) for entry in results})
     assert lengths[1:] == lengths[1:2] * 19
 
 
@@ -226,9 +226,9 @@ async def test_what_is_larger_than_the_cache_is_compiled_each_time() -> None:
     compiler = Compiler()
     schemas = cache(compiler, inline=1)
     large = SchemaSource(b'{"const": 1, "title": "%s"}' % (b"x" * 20_000))
-    got = [await schemas.inline(large) for _ in range(2)]
+    results = [await schemas.inline(large) for _ in range(2)]
 
-    assert [True, True] == [evaluate(one, b"1", EvaluationOptions()).valid for one in got]
+    assert [True, True] == [evaluate(entry, b"1", EvaluationOptions()).valid for entry in results]
     assert 2 == len(compiler.compiled)
 
 

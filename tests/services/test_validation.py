@@ -1,4 +1,4 @@
-"""Validation: from a target and a payload to a verdict."""
+"""Resolution of targets and validation of payloads."""
 
 import json
 from collections.abc import AsyncIterator, Callable
@@ -6,16 +6,17 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from sidecheck_server.core.compiler.compilation import Artifact, CompiledSchema, compile_schema
+from sidecheck_server.core.compiler.compilation import Artifact, compile_schema
 from sidecheck_server.core.digests import digest_of
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.core.evaluate import EvaluationOptions, evaluate
+from sidecheck_server.core.evaluate import EvaluationOptions
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.schemas.source import SchemaSource
 from sidecheck_server.core.types import Document, Verdict
 from sidecheck_server.registry import Registry
 from sidecheck_server.registry.sqlite import open_registry
-from sidecheck_server.services.registration import Registrar, Registration
+from sidecheck_server.services.registration import Registration
+from sidecheck_server.services.resolution import TargetResolver
 from sidecheck_server.services.schemas import CompiledSchemas
 from sidecheck_server.services.targets import (
     DefinitionDigest,
@@ -26,9 +27,10 @@ from sidecheck_server.services.targets import (
     Target,
 )
 from sidecheck_server.services.validation import Validator
-from support.checkers import checker_of
+from support.checkers import registrar_of, validate_in_process
 
 LIMITS = Limits()
+VALIDATOR = Validator(validate_in_process)
 INPUT: Any = {
     "type": "object",
     "properties": {"day": {"format": "date"}},
@@ -74,25 +76,21 @@ async def registry() -> AsyncIterator[Registry]:
 
 
 @pytest.fixture
-async def validator(compiler: Compiler, registry: Registry) -> Validator:
+async def resolver(compiler: Compiler, registry: Registry) -> TargetResolver:
     """A validator that knows both tools of the server s."""
     schemas = CompiledSchemas(compiler, LIMITS, 10, 10)
-    registrar = Registrar(registry, schemas, checker_of(schemas), LIMITS)
+    registrar = registrar_of(registry, schemas, LIMITS)
     await registrar.register(
         Registration("s", (inline(TOOL, ANSWER), inline(BARE)), protocol_version=VERSION)
     )
-    return Validator(registry, schemas, judge_here, LIMITS, frozenset({"watched"}))
-
-
-async def judge_here(compiled: CompiledSchema, payload: bytes, how: EvaluationOptions) -> Verdict:
-    return evaluate(compiled, payload, how)
+    return TargetResolver(registry, schemas, LIMITS, frozenset({"watched"}))
 
 
 async def codes(
-    validator: Validator, target: Target, payload: bytes, *, assert_formats: bool = False
+    resolver: TargetResolver, target: Target, payload: bytes, *, assert_formats: bool = False
 ) -> list[str]:
-    standard = await validator.find(target, Side.INPUT, assert_formats=assert_formats)
-    verdict = await validator.validate_offloaded(standard, payload, EvaluationOptions())
+    standard = await resolver.resolve_schema(target, Side.INPUT, assert_formats=assert_formats)
+    verdict = await VALIDATOR.validate_offloaded(standard, payload, EvaluationOptions())
     return [found.code for found in verdict.violations]
 
 
@@ -124,12 +122,16 @@ SENT = inline(TOOL, ANSWER)
         ),
     ],
 )
-async def test_every_target_says_what_was_judged_under(
-    validator: Validator, target: Target, side: Side, payload: Any, expected: tuple[str, str, str]
+async def test_every_target_says_what_was_validated_under(
+    resolver: TargetResolver,
+    target: Target,
+    side: Side,
+    payload: Any,
+    expected: tuple[str, str, str],
 ) -> None:
     """A digest of the definition and a tool only where there is one."""
-    standard = await validator.find(target, side, assert_formats=False)
-    verdict = await validator.validate_offloaded(
+    standard = await resolver.resolve_schema(target, side, assert_formats=False)
+    verdict = await VALIDATOR.validate_offloaded(
         standard, json.dumps(payload).encode(), EvaluationOptions()
     )
 
@@ -143,17 +145,19 @@ async def test_every_target_says_what_was_judged_under(
 
 
 async def test_tools_of_some_servers_are_only_reported_on(
-    validator: Validator, registry: Registry, compiler: Compiler
+    resolver: TargetResolver, registry: Registry, compiler: Compiler
 ) -> None:
     """By the namespace that the caller names; a digest names none."""
     schemas = CompiledSchemas(compiler, LIMITS, 10, 10)
-    registrar = Registrar(registry, schemas, checker_of(schemas), LIMITS)
+    registrar = registrar_of(registry, schemas, LIMITS)
     await registrar.register(Registration("watched", (inline(BARE),)))
     targets: list[Target] = [RegisteredTool("watched", "bare"), RegisteredTool("s", "bare")]
     targets.append(DefinitionDigest(digest_of(BARE)))
-    found = [await validator.find(one, Side.INPUT, assert_formats=False) for one in targets]
+    found = [
+        await resolver.resolve_schema(entry, Side.INPUT, assert_formats=False) for entry in targets
+    ]
 
-    assert [False, True, True] == [one.enforced for one in found]
+    assert [False, True, True] == [entry.enforced for entry in found]
 
 
 @pytest.mark.parametrize(
@@ -166,14 +170,14 @@ async def test_tools_of_some_servers_are_only_reported_on(
         pytest.param(SchemaSource(json.dumps(INPUT).encode()), id="sent schema"),
     ],
 )
-async def test_formats_are_asserted_if_asked_for(validator: Validator, target: Target) -> None:
+async def test_formats_are_asserted_if_asked_for(resolver: TargetResolver, target: Target) -> None:
     """Under every target, and without a trace in the next call."""
-    got = [
-        await codes(validator, target, b'{"day": "x"}', assert_formats=asserted)
+    results = [
+        await codes(resolver, target, b'{"day": "x"}', assert_formats=asserted)
         for asserted in (False, True, False)
     ]
 
-    assert [[], ["FORMAT"], []] == got
+    assert [[], ["FORMAT"], []] == results
 
 
 @pytest.mark.parametrize(
@@ -204,7 +208,7 @@ async def test_formats_are_asserted_if_asked_for(validator: Validator, target: T
             Side.INPUT,
             RequestError(
                 ErrorReason.DEFINITION_MISMATCH,
-                "the tool 't' has another definition than the one pinned",
+                "the registered definition of the tool 't' is not the pinned one",
                 {"pinned": "sha256:0", "registered": DIGEST},
             ),
             id="another definition",
@@ -235,7 +239,7 @@ async def test_formats_are_asserted_if_asked_for(validator: Validator, target: T
                 Side.OUTPUT,
                 RequestError(
                     ErrorReason.NO_OUTPUT_SCHEMA,
-                    "the tool 'bare' has no output schema to judge structured content under",
+                    "the tool 'bare' has no output schema to validate structured content against",
                     {"tool": "bare"},
                 ),
                 id=f"no output schema: {name}",
@@ -248,62 +252,62 @@ async def test_formats_are_asserted_if_asked_for(validator: Validator, target: T
         ),
     ],
 )
-async def test_what_is_not_there_is_refused_by_name(
-    validator: Validator, target: Target, side: Side, refusal: RequestError
+async def test_what_is_not_there_is_rejected_by_name(
+    resolver: TargetResolver, target: Target, side: Side, refusal: RequestError
 ) -> None:
     """Before the payload is looked at."""
-    with pytest.raises(RequestError) as caught:
-        await validator.find(target, side, assert_formats=False)
+    with pytest.raises(RequestError) as raised:
+        await resolver.resolve_schema(target, side, assert_formats=False)
 
-    assert refusal == caught.value
+    assert refusal == raised.value
 
 
-async def test_long_names_are_cut_in_refusals(validator: Validator) -> None:
+async def test_long_names_are_cut_in_errors(resolver: TargetResolver) -> None:
     """They travel in trailers, which are bounded."""
-    with pytest.raises(RequestError) as caught:
-        await codes(validator, RegisteredTool("x" * 9999, "y" * 9999), b"{}")
+    with pytest.raises(RequestError) as raised:
+        await codes(resolver, RegisteredTool("x" * 9999, "y" * 9999), b"{}")
 
-    assert {"server": "x" * 128, "tool": "y" * 128} == caught.value.metadata
-    assert len(caught.value.message) < 400
+    assert {"server": "x" * 128, "tool": "y" * 128} == raised.value.metadata
+    assert len(raised.value.message) < 400
 
 
 async def test_what_registration_compiled_serves_validation(
-    validator: Validator, compiler: Compiler
+    resolver: TargetResolver, compiler: Compiler
 ) -> None:
     """A schema is compiled again only if formats are asserted."""
     before = compiler.compiled.copy()
-    await codes(validator, NAMED, b"{}")
-    await codes(validator, SchemaDigest(INPUT_DIGEST), b"{}")
+    await codes(resolver, NAMED, b"{}")
+    await codes(resolver, SchemaDigest(INPUT_DIGEST), b"{}")
     same = compiler.compiled.copy()
     for _ in range(2):
-        await codes(validator, NAMED, b"{}", assert_formats=True)
+        await codes(resolver, NAMED, b"{}", assert_formats=True)
 
     assert before == same
     assert [json.dumps(INPUT, separators=(",", ":")).encode()] == compiler.compiled[len(before) :]
 
 
-async def test_the_registered_definition_of_now_judges(
-    validator: Validator, registry: Registry, compiler: Compiler
+async def test_the_registered_definition_of_now_validates(
+    resolver: TargetResolver, registry: Registry, compiler: Compiler
 ) -> None:
     """A change of the registry shows in the next call."""
     schemas = CompiledSchemas(compiler, LIMITS, 10, 10)
-    registrar = Registrar(registry, schemas, checker_of(schemas), LIMITS)
-    valid = [await codes(validator, RegisteredTool("s", "bare"), b"{}")]
+    registrar = registrar_of(registry, schemas, LIMITS)
+    valid = [await codes(resolver, RegisteredTool("s", "bare"), b"{}")]
     changed = {**BARE, "inputSchema": {"type": "object", "minProperties": 1}}
     await registrar.register(Registration("s", (inline(changed),)))
-    valid.append(await codes(validator, RegisteredTool("s", "bare"), b"{}"))
+    valid.append(await codes(resolver, RegisteredTool("s", "bare"), b"{}"))
 
     assert [[], ["MIN_PROPERTIES"]] == valid
 
 
-async def test_a_broken_tool_is_refused_each_time(validator: Validator) -> None:
-    """With the same refusal, and without holding on to it."""
-    got = []
+async def test_a_broken_tool_is_rejected_each_time(resolver: TargetResolver) -> None:
+    """With the same error, and without holding on to it."""
+    results = []
     for _ in range(3):
-        with pytest.raises(RequestError) as caught:
-            await codes(validator, inline({"name": "x"}), b"{}")
-        got.append(caught.value)
+        with pytest.raises(RequestError) as raised:
+            await codes(resolver, inline({"name": "x"}), b"{}")
+        results.append(raised.value)
 
-    assert [got[0]] * 3 == got
-    assert ErrorReason.INVALID_TOOL is got[0].reason
-    assert 3 == len({id(one) for one in got})
+    assert [results[0]] * 3 == results
+    assert ErrorReason.INVALID_TOOL is results[0].reason
+    assert 3 == len({id(entry) for entry in results})

@@ -1,4 +1,4 @@
-"""Calls and results of tools, as requests to judge them."""
+"""Validation requests for whole calls and results of tools."""
 
 import json
 from typing import Any
@@ -7,7 +7,16 @@ from sidecheck.v1 import target_pb2, verdict_pb2
 from sidecheck.v1 import validation_service_pb2 as v1
 from sidecheck.v1.options_pb2 import ValidationOptions
 
-__all__ = ["ADD", "PING", "codes", "named", "params", "result", "sent", "validate"]
+__all__ = [
+    "ADD",
+    "PING",
+    "codes",
+    "inline_target",
+    "params",
+    "registered_target",
+    "result",
+    "validate",
+]
 
 ADD: Any = {
     "name": "add",
@@ -26,25 +35,25 @@ ADD: Any = {
 PING: Any = {"name": "ping", "inputSchema": {"type": "object"}}
 
 
-def sent(tool: Any) -> target_pb2.Target:
-    """A tool that is sent along."""
+def inline_target(tool: Any) -> target_pb2.Target:
+    """Return the target of an inline tool."""
     return target_pb2.Target(inline_tool=target_pb2.InlineTool(json=json.dumps(tool).encode()))
 
 
-def named(name: str = "", server: str = "s", **pin: str) -> target_pb2.Target:
+def registered_target(name: str = "", server: str = "s", **pin: str) -> target_pb2.Target:
     return target_pb2.Target(
         registered_tool=target_pb2.RegisteredTool(server=server, name=name, **pin)
     )
 
 
-def params(name: Any, arguments: Any = None, **more: Any) -> target_pb2.Subject:
-    call = {"name": name, **({} if arguments is None else {"arguments": arguments}), **more}
+def params(name: Any, arguments: Any = None, **fields: Any) -> target_pb2.Subject:
+    call = {"name": name, **({} if arguments is None else {"arguments": arguments}), **fields}
     return target_pb2.Subject(call_params=json.dumps(call).encode())
 
 
-def result(content: Any = None, **more: Any) -> target_pb2.Subject:
-    """A result with that structured content, and with its text."""
-    whole = {"content": [{"type": "text", "text": json.dumps(content)}], **more}
+def result(content: Any = None, **fields: Any) -> target_pb2.Subject:
+    """Return a result with *content* as structured content and as text."""
+    whole = {"content": [{"type": "text", "text": json.dumps(content)}], **fields}
     if content is not None:
         whole["structuredContent"] = content
     return target_pb2.Subject(call_result=json.dumps(whole).encode())
@@ -61,4 +70,4 @@ def validate(
 
 
 def codes(verdict: verdict_pb2.Verdict) -> list[tuple[str, str]]:
-    return [(one.instance_location, one.code) for one in verdict.violations]
+    return [(violation.instance_location, violation.code) for violation in verdict.violations]

@@ -72,8 +72,8 @@ def answer_to(stub: Any, case: RuleCase) -> v1.CheckResult:
     method = "Check" + "".join(word.capitalize() for word in name.split("_"))
     request = {"context": context_of(case), "options": OPTIONS, name: getattr(item, name)}
     response = getattr(stub, method)(getattr(v1, f"{method}Request")(**request))
-    answer: v1.CheckResult = response.answer
-    return answer
+    result: v1.CheckResult = response.result
+    return result
 
 
 def session_answers(stub: Any, case: RuleCase) -> list[v1.CheckResult]:
@@ -90,7 +90,7 @@ def session_answers(stub: Any, case: RuleCase) -> list[v1.CheckResult]:
         requests.append(v1.CheckSessionRequest(item=item))
     answers = list(stub.CheckSession(iter(requests)))
     assert [str(number) for number in range(len(case.value))] == [one.id for one in answers]
-    return [one.outcome.answer for one in answers]
+    return [one.outcome.result for one in answers]
 
 
 def tool_request(case: RuleCase) -> v1.CheckToolsRequest:

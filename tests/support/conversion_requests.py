@@ -1,4 +1,4 @@
-"""Requests of ConversionService, and what refuses them."""
+"""Requests to ConversionService, and their errors."""
 
 import json
 from typing import Any
@@ -7,18 +7,18 @@ import grpc
 import pytest
 from sidecheck.v1 import conversion_service_pb2 as v1
 from sidecheck.v1 import target_pb2
-from support.wire import refusal_of
+from support.wire import error_info_of
 
 __all__ = [
     "ARGUMENTS",
     "RESULT",
     "TOOL",
+    "call_request",
     "converted",
-    "refused",
+    "rejection_of",
     "target",
-    "to_convert",
-    "to_restore",
     "tool_use",
+    "tools_request",
 ]
 
 TOOL: Any = {
@@ -43,39 +43,39 @@ RESULT: Any = {
 
 
 def target(tool: Any = TOOL) -> target_pb2.Target:
-    """Return what names a tool that is sent along."""
+    """Return the target of an inline tool."""
     text = tool if isinstance(tool, bytes) else json.dumps(tool).encode()
     return target_pb2.Target(inline_tool=target_pb2.InlineTool(json=text))
 
 
-def to_convert(*tools: Any, api: int = v1.MODEL_API_ANTHROPIC, **more: Any) -> Any:
-    """Return the request to convert *tools* that are sent along."""
+def tools_request(*tools: Any, api: int = v1.MODEL_API_ANTHROPIC, **more: Any) -> Any:
+    """Return the request to convert inline *tools*."""
     sent = [v1.ToolToConvert(tool=target(tool)) for tool in tools]
     return v1.ConvertToolsRequest(api=api, tools=sent, **more)  # type: ignore[arg-type]
 
 
 def converted(stub: Any, tool: Any = TOOL, **more: Any) -> v1.ConvertedTool:
-    """Return what *tool* is converted to, alone."""
-    [one] = stub.ConvertTools(to_convert(tool, **more)).conversions
-    assert one.HasField("converted"), one
-    found: v1.ConvertedTool = one.converted
+    """Return the conversion of *tool* alone."""
+    [conversion] = stub.ConvertTools(tools_request(tool, **more)).conversions
+    assert conversion.HasField("converted"), conversion
+    found: v1.ConvertedTool = conversion.converted
     return found
 
 
-def to_restore(call: Any, *plans: bytes, **more: Any) -> v1.ConvertToolCallRequest:
-    """Return the request to restore *call*, of the tool that is sent along."""
+def call_request(call: Any, *mappings: bytes, **more: Any) -> v1.ConvertToolCallRequest:
+    """Return the request to convert *call* of the inline tool."""
     text = call if isinstance(call, bytes) else json.dumps(call).encode()
-    return v1.ConvertToolCallRequest(call=text, mappings=plans, **{"tool": target(), **more})
+    return v1.ConvertToolCallRequest(call=text, mappings=mappings, **{"tool": target(), **more})
 
 
 def tool_use(name: str = "read_file", arguments: Any = ARGUMENTS) -> dict[str, Any]:
-    """Return a call as Anthropic's API gives it."""
+    """Return a call in the format of Anthropic's API."""
     return {"type": "tool_use", "id": "toolu_1", "name": name, "input": arguments}
 
 
-def refused(method: Any, request: Any) -> tuple[str, str]:
-    """Return the reason and the field or the bound of the refusal that answers *request*."""
-    with pytest.raises(grpc.RpcError) as caught:
+def rejection_of(method: Any, request: Any) -> tuple[str, str]:
+    """Return the reason of the error of *request*, and its field or bound."""
+    with pytest.raises(grpc.RpcError) as raised:
         method(request)
-    info = refusal_of(caught.value)
+    info = error_info_of(raised.value)
     return info.reason, info.metadata.get("field") or info.metadata.get("bound") or ""

@@ -1,4 +1,4 @@
-"""Converters without workers: what takes long is done here, and remembered."""
+"""Converters without workers: offloaded work is done in process, and recorded."""
 
 import json
 from typing import Any
@@ -9,40 +9,47 @@ from sidecheck_server.core.convert.providers import PROVIDERS
 from sidecheck_server.core.convert.tool_conversion import convert_definition
 from sidecheck_server.core.convert.types import ConversionOptions, ModelApi
 from sidecheck_server.core.errors import RequestError
-from sidecheck_server.core.evaluate import evaluate
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.tools.definitions import read_tool
 from sidecheck_server.core.schemas.source import SchemaSource
-from sidecheck_server.core.types import Document, Verdict
+from sidecheck_server.core.types import Document
 from sidecheck_server.registry import Registry
 from sidecheck_server.services.conversion import Conversions, ToolsToConvert, ToolToConvert
+from sidecheck_server.services.resolution import TargetResolver
 from sidecheck_server.services.schemas import CompiledSchemas
 from sidecheck_server.services.targets import InlineTool, Target
-from sidecheck_server.services.validation import Validator
 
-__all__ = ["LongWork", "asked", "converted", "inline", "told", "tool", "validator_of"]
+__all__ = [
+    "OffloadedConversions",
+    "conversion_request",
+    "converted",
+    "inline",
+    "outcomes",
+    "resolver_for",
+    "tool",
+]
 
 CHAT = PROVIDERS[ModelApi.OPENAI_CHAT]
 CLOSED: Any = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
 
 
-def tool(name: str, **more: Any) -> dict[str, Any]:
-    return {"name": name, "inputSchema": CLOSED, **more}
+def tool(name: str, **properties: Any) -> dict[str, Any]:
+    return {"name": name, "inputSchema": CLOSED, **properties}
 
 
 def inline(tool: Any, *documents: Document) -> InlineTool:
-    """Return a definition that is sent along."""
+    """Return an inline definition."""
     text = tool if isinstance(tool, bytes) else json.dumps(tool).encode()
     return InlineTool(text, documents)
 
 
-class LongWork:
+class OffloadedConversions:
     """Converts in place of a worker."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         #: The names of the tools that were converted.
-        self.done: list[str] = []
+        self.names: list[str] = []
 
     async def __call__(
         self,
@@ -52,43 +59,48 @@ class LongWork:
         options: ConversionOptions,
     ) -> ToolForm:
         tool = read_tool(text, documents, self._limits)
-        self.done.append(tool.name)
+        self.names.append(tool.name)
         return convert_definition(tool, PROVIDERS[api], options, self._limits)
 
 
-def validator_of(
+def resolver_for(
     registry: Registry, limits: Limits, report_only: frozenset[str] = frozenset()
-) -> Validator:
-    """Return a validator of the tools in *registry*."""
+) -> TargetResolver:
+    """Return a resolver of the tools in *registry*."""
 
     async def compile_(source: SchemaSource, begun: Any) -> Artifact:
         begun()
         return compile_schema(source, limits)
 
-    async def judge_(compiled: Any, payload: bytes, how: Any) -> Verdict:
-        return evaluate(compiled, payload, how)
-
-    schemas = CompiledSchemas(compile_, limits, 100, 100)
-    return Validator(registry, schemas, judge_, limits, report_only)
+    return TargetResolver(
+        registry, CompiledSchemas(compile_, limits, 100, 100), limits, report_only
+    )
 
 
-def asked(*targets: Target | RequestError, api: Any = CHAT, **more: Any) -> ToolsToConvert:
+def conversion_request(
+    *targets: Target | RequestError, api: Any = CHAT, **fields: Any
+) -> ToolsToConvert:
     tools = tuple(ToolToConvert(target) for target in targets)
-    given = {"options": ConversionOptions(), "tools": tools, **more}
-    return ToolsToConvert(api, **given)
+    return ToolsToConvert(api, **{"options": ConversionOptions(), "tools": tools, **fields})
 
 
-def told(done: Conversions) -> list[tuple[str, str, str]]:
-    """Return the server and name of each tool, and its name in the API or why it has none."""
+def outcomes(conversions: Conversions) -> list[tuple[str, str, str]]:
+    """Return the server and name of each tool, and its name in the API or its error."""
     return [
         (
-            one.server,
-            one.name,
-            one.outcome.reason.value if isinstance(one.outcome, RequestError) else one.outcome.name,
+            conversion.server,
+            conversion.name,
+            conversion.outcome.reason.value
+            if isinstance(conversion.outcome, RequestError)
+            else conversion.outcome.name,
         )
-        for one in done.tools
+        for conversion in conversions.tools
     ]
 
 
-def converted(done: Conversions) -> list[ConvertedTool]:
-    return [one.outcome for one in done.tools if isinstance(one.outcome, ConvertedTool)]
+def converted(conversions: Conversions) -> list[ConvertedTool]:
+    return [
+        conversion.outcome
+        for conversion in conversions.tools
+        if isinstance(conversion.outcome, ConvertedTool)
+    ]

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import Annotated, Any, get_type_hints
 
 import typing_extensions
-from pydantic import Property, TypeAdapter
+from pydantic import Field, TypeAdapter
 from pydantic.fields import FieldInfo
 from pydantic.json_schema import GenerateJsonSchema
 from sidecheck_server.core.infer.infer import infer_tools
@@ -103,7 +103,7 @@ def by_pydantic(module: types.ModuleType, name: str) -> tuple[dict[str, Any], An
 def _field(hint: Any, default: Any) -> Any:
     if default is inspect.Parameter.empty:
         return hint
-    field = default if isinstance(default, FieldInfo) else Property(default=default)
+    field = default if isinstance(default, FieldInfo) else Field(default=default)
     annotated = Annotated[hint, field]
     return annotated if field.is_required() else typing_extensions.NotRequired[annotated]
 

@@ -1,4 +1,4 @@
-"""A real server in a process of its own, for tests."""
+"""A real server in a process of its own."""
 
 import json
 import os
@@ -24,7 +24,7 @@ _PATIENT = {
 
 
 class RunningServer:
-    """A `sidecheck serve` that is ready, on a free port and a unix socket."""
+    """A ready `sidecheck serve`, on a free port and a unix socket."""
 
     def __init__(self, folder: Path, *flags: str, **environment: str) -> None:
         self.socket = folder / "sidecheck.sock"
@@ -54,7 +54,7 @@ class RunningServer:
         self._lines.put(None)
 
     def wait_for(self, event: str) -> dict[str, Any]:
-        """Return the next event of that name that the server logs."""
+        """Return the next event with that name in the log."""
         while True:
             try:
                 line = self._lines.get(timeout=_START_SECONDS)
@@ -68,7 +68,7 @@ class RunningServer:
                     return self.events[-1]
 
     def log_text(self) -> str:
-        """Return everything that was logged so far."""
+        """Return the log so far."""
         while True:
             try:
                 line = self._lines.get(timeout=0.5)
@@ -85,7 +85,7 @@ class RunningServer:
         return self.process.wait(timeout=180)
 
     def close(self) -> None:
-        """End the server however it stands."""
+        """Stop the server, whatever its state."""
         if self.process.poll() is None:
             self.process.terminate()
             try:

@@ -1,4 +1,4 @@
-"""Reading what a server sends beside its messages."""
+"""Error details of failed calls."""
 
 from typing import Any
 
@@ -6,11 +6,11 @@ import grpc
 from google.rpc.error_details_pb2 import ErrorInfo
 from google.rpc.status_pb2 import Status
 
-__all__ = ["info_of", "refusal_of"]
+__all__ = ["error_info_of", "info_of"]
 
 
-def refusal_of(error: grpc.RpcError) -> Any:
-    """Return the ErrorInfo that a refused call carries, after checking its frame."""
+def error_info_of(error: grpc.RpcError) -> Any:
+    """Return the ErrorInfo of a failed call, after checking that status and trailers agree."""
     assert isinstance(error, grpc.Call)
     trailers = dict(error.trailing_metadata() or ())
     status = Status.FromString(trailers["grpc-status-details-bin"])
@@ -20,7 +20,7 @@ def refusal_of(error: grpc.RpcError) -> Any:
 
 
 def info_of(status: Status) -> Any:
-    """Return the one ErrorInfo of *status*."""
+    """Return the only ErrorInfo of *status*."""
     assert len(status.details) == 1
     info = ErrorInfo()
     assert status.details[0].Unpack(info)

@@ -8,7 +8,7 @@ import click
 
 from sidecheck_server.cli.files import read_input, write_output
 from sidecheck_server.cli.findings import Finding, Source, Spot, find, find_violations
-from sidecheck_server.cli.in_process import LIMITS, Services, run_in_process
+from sidecheck_server.cli.in_process import LIMITS, run_in_process
 from sidecheck_server.cli.options import (
     FILE,
     document_option,
@@ -39,6 +39,7 @@ from sidecheck_server.core.mcp.tool_outcomes import CheckedTool, tool_outcomes
 from sidecheck_server.core.mcp.tools.lists import ToolsList
 from sidecheck_server.core.mcp.versions import DEFAULT_VERSION
 from sidecheck_server.core.types import Severity
+from sidecheck_server.services.container import Services
 
 __all__ = ["Outcome", "check", "check_sources"]
 
@@ -138,7 +139,7 @@ async def check_sources(
 
     async def checked(request: CheckRequest) -> CheckReport:
         try:
-            return await services.checker.check(request)
+            return await services.protocol_checker.check(request)
         except RequestError as error:
             return error_outcome(request, error)
 

@@ -7,7 +7,7 @@ import click
 
 from sidecheck_server.cli.convert_report import Report, ReportedTool, mappings_json, write_report
 from sidecheck_server.cli.files import read_input, write_file
-from sidecheck_server.cli.in_process import LIMITS, Services, run_in_process
+from sidecheck_server.cli.in_process import LIMITS, run_in_process
 from sidecheck_server.cli.options import (
     FILE,
     document_option,
@@ -19,6 +19,7 @@ from sidecheck_server.cli.tool_files import list_or_exit
 from sidecheck_server.core.convert.providers import PROVIDERS
 from sidecheck_server.core.convert.types import ConversionOptions, Mode, ModelApi, ServerPrefix
 from sidecheck_server.core.types import Document
+from sidecheck_server.services.container import Services
 from sidecheck_server.services.conversion import ToolsToConvert, ToolToConvert
 from sidecheck_server.services.targets import InlineTool
 

@@ -10,7 +10,7 @@ import msgspec
 
 from sidecheck_server.cli.files import read_input, write_output
 from sidecheck_server.cli.findings import Finding, Source, Spot, find
-from sidecheck_server.cli.in_process import LIMITS, Services, run_in_process
+from sidecheck_server.cli.in_process import LIMITS, run_in_process
 from sidecheck_server.cli.options import (
     FILE,
     document_option,
@@ -32,10 +32,13 @@ from sidecheck_server.cli.tool_files import list_or_exit
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.evaluate import EvaluationOptions
 from sidecheck_server.core.mcp.tools.definitions import read_tool
+from sidecheck_server.core.mcp.versions import DEFAULT_VERSION
 from sidecheck_server.core.tool_error_text import tool_error_text
 from sidecheck_server.core.types import Change, Document, Verdict
 from sidecheck_server.registry.definitions import Definition
-from sidecheck_server.services.model_calls import CallToRestore, RestoredCall
+from sidecheck_server.services.container import Services
+from sidecheck_server.services.model_calls import CallToConvert, ConvertedCall
+from sidecheck_server.services.validation import ValidationOptions
 
 __all__ = ["convert_call"]
 
@@ -159,12 +162,13 @@ async def _convert(
     call: bytes,
     mappings: Sequence[bytes],
     definitions: Sequence[Definition],
-) -> RestoredCall:
+) -> ConvertedCall:
     # A namespace for each definition: several may have one name.
     for number, definition in enumerate(definitions):
         services.registry.register(str(number), [definition], keep=None)
-    return await services.restorer.restore(
-        CallToRestore(call, tuple(mappings), None, EvaluationOptions())
+    options = ValidationOptions(EvaluationOptions(), DEFAULT_VERSION)
+    return await services.call_converter.convert(
+        CallToConvert(call, tuple(mappings), None, options)
     )
 
 
@@ -172,7 +176,7 @@ async def _convert(
 class _Report:
     """Converted call as it is written."""
 
-    converted: RestoredCall
+    converted: ConvertedCall
     #: The params as formatted JSON, or "" if there are none.
     params: str
     verdict: Verdict
@@ -194,13 +198,13 @@ class _Report:
 
     def tool_error_text(self) -> str:
         """Return the text for the model, or "" if the call is valid."""
-        whole = self.converted.whole
-        verdict = whole.verdict if whole.part is None else whole.part
-        return tool_error_text(verdict, tool=whole.tool or None)
+        call = self.converted.verdict
+        verdict = call.verdict if call.part is None else call.part
+        return tool_error_text(verdict, tool=call.tool or None)
 
 
-def _report(converted: RestoredCall, call: Source) -> _Report:
-    verdict = converted.whole.verdict
+def _report(converted: ConvertedCall, call: Source) -> _Report:
+    verdict = converted.verdict.verdict
     if converted.params:
         params = in_json(json.loads(converted.params))
         source, pointer = Source("params", params.encode()), "/arguments"

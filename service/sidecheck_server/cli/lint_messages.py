@@ -9,7 +9,7 @@ import click
 
 from sidecheck_server.cli.files import read_input, write_output
 from sidecheck_server.cli.findings import Finding, Source, find_violations
-from sidecheck_server.cli.in_process import LIMITS, Services, run_in_process
+from sidecheck_server.cli.in_process import LIMITS, run_in_process
 from sidecheck_server.cli.options import (
     FILE,
     examples,
@@ -34,6 +34,7 @@ from sidecheck_server.core.mcp.sessions.session import Session
 from sidecheck_server.core.mcp.subjects import ProtocolMessage, ReportLimits
 from sidecheck_server.core.mcp.versions import DEFAULT_VERSION
 from sidecheck_server.core.types import Severity, Verdict, Violation
+from sidecheck_server.services.container import Services
 
 __all__ = ["lint_messages"]
 
@@ -116,16 +117,16 @@ async def _lint(services: Services, name: str, text: bytes, version: str | None)
 async def _check(services: Services, session: Session, line: Line) -> Verdict:
     message = ProtocolMessage(line.message, line.request_method)
     request = session.check_request(message, line.sender, ReportLimits(max_violations=_MAX_VIOLATIONS))
-    checker = services.checker
+    checker = services.protocol_checker
     try:
         try:
-            checked = await checker.check_unanswered(request)
+            checked = await checker.check_partially(request)
         except RequestError:
             session.record_gap()
             raise
         # The session defers checks too: whether a call fits a listed tool.
         session.record(request, checked)
-        await checker.answer(request, checked)
+        await checker.resolve_deferred(request, checked)
     except RequestError as error:
         return Verdict((Violation("", "", "", error.reason.value, error.message),))
     return checked.findings.verdict()

@@ -8,7 +8,7 @@ import click
 
 from sidecheck_server.cli.files import read_input, write_output
 from sidecheck_server.cli.findings import Finding, Source, find_violations
-from sidecheck_server.cli.in_process import LIMITS, Services, run_in_process
+from sidecheck_server.cli.in_process import LIMITS, run_in_process
 from sidecheck_server.cli.options import (
     FILE,
     document_option,
@@ -32,7 +32,8 @@ from sidecheck_server.core.evaluate import EvaluationOptions
 from sidecheck_server.core.mcp.tools.definitions import find_tool
 from sidecheck_server.core.schemas.source import SchemaSource
 from sidecheck_server.core.types import Verdict
-from sidecheck_server.services.protocol import allow
+from sidecheck_server.services.container import Services
+from sidecheck_server.services.offload import allow_offloading
 from sidecheck_server.services.targets import InlineTool, Side, Target
 
 __all__ = ["validate"]
@@ -135,15 +136,19 @@ async def _validate(
     options: EvaluationOptions,
     assert_formats: bool,
 ) -> list[_Outcome]:
-    validator = services.validator
     try:
-        schema = await validator.find(target(), Side.INPUT, assert_formats=assert_formats)
+        schema = await services.resolver.resolve_schema(
+            target(), Side.INPUT, assert_formats=assert_formats
+        )
     except RequestError as error:
         return [_Outcome(source, error) for source in sources]
 
     async def outcome(source: Source) -> _Outcome:
         try:
-            return _Outcome(source, await validator.judge(schema, source.text, options, allow))
+            verdict = await services.validator.validate(
+                schema, source.text, options, allow_offloading
+            )
+            return _Outcome(source, verdict)
         except RequestError as error:
             return _Outcome(source, error)
 

@@ -1,7 +1,7 @@
 """The registry: tool definitions by digest, bound to names in servers' namespaces.
 
-`Registry` says what a registry does; `sidecheck_server.registry.sqlite` has the one
-there is, in a file or in memory.
+`Registry` is the interface; `sidecheck_server.registry.sqlite` implements it with a SQLite
+file or in memory.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ __all__ = ["Registry", "RegistryInUse", "RegistryUnusable"]
 
 
 class RegistryInUse(Exception):
-    """The file of the registry is held by another server; the message names the file."""
+    """Another server has opened the registry's file; the message names the file."""
 
 
 class RegistryUnusable(Exception):
@@ -21,27 +21,27 @@ class RegistryUnusable(Exception):
 
 
 class Registry(Protocol):
-    """Keeps tool definitions and the names bound to them.
+    """Stores tool definitions and the names bound to them.
 
     A definition is immutable and known by its digest. Registering another text of
-    the digest that a name is bound to already leaves the name as it was: the text
-    and the documents of the first registration stay, and its bytes are the ones
+    the digest that a name is bound to already leaves the binding unchanged: the text
+    and the documents of the first registration stay, and its bytes are
     returned. The same digest under another name or server is a registration of its
     own, and keeps its own bytes. A definition is kept as long as a name is bound
     to it.
 
-    Every transaction that changes a binding raises the revision by one, and no
-    other does. Any thread may call any method. What reads answers from memory, as
-    of the last completed transaction, and never waits for one that is under way.
-    What writes returns when the change is durable, and raises `RegistryUnusable`,
-    with nothing changed, if it cannot be made so.
+    Every transaction that changes a binding increments the revision, and no other
+    does. All methods are thread-safe. Reads return the state in memory as of the last
+    completed transaction, and never wait for a running one. Writes return when the
+    change is durable; if it cannot be made durable, they raise `RegistryUnusable`
+    and change nothing.
     """
 
     @property
     def revision(self) -> int:
         """The number of transactions that changed a binding.
 
-        Whoever reads it before a binding may say that the binding is no older.
+        A binding that is read after the revision is at least as recent.
         """
 
     def find(self, server: str, name: str) -> Binding | None:
@@ -88,8 +88,9 @@ class Registry(Protocol):
         after the other, and the last one stays.
 
         Raises:
-            RegistryUnusable: it cannot be made durable; nothing has changed.
-            ValueError: a text has a lone surrogate, and so no UTF-8; nothing has changed.
+            RegistryUnusable: the change cannot be made durable; nothing has changed.
+            ValueError: a text has a lone surrogate, which UTF-8 cannot encode; nothing
+                has changed.
         """
 
     def delete(self, server: str, names: Sequence[str] | None) -> Deleted:
@@ -99,4 +100,4 @@ class Registry(Protocol):
         """Return how many names are bound, in all namespaces together."""
 
     def close(self) -> None:
-        """Let go of the file. Reading goes on, writing raises `RegistryUnusable`."""
+        """Close the file. Reads still work, writes raise `RegistryUnusable`."""

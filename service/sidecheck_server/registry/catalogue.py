@@ -1,7 +1,7 @@
-"""The catalogue: what a registry holds at one revision, in memory.
+"""Catalogue: the content of a registry at one revision, in memory.
 
-A catalogue never changes. A transaction makes the next one out of it, which shares
-all namespaces but one, so a reader needs no lock and sees one revision throughout.
+A catalogue is immutable. A transaction creates the next one, which shares all namespaces
+but one with it. Readers need no lock and see one revision throughout.
 """
 
 from bisect import bisect_left, bisect_right
@@ -14,7 +14,7 @@ from sidecheck_server.registry.definitions import Binding, Definition
 
 __all__ = ["Catalogue", "Namespace"]
 
-_NOTHING: Mapping[str, Binding] = MappingProxyType({})
+_NO_BINDINGS: Mapping[str, Binding] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +27,8 @@ class Namespace:
     names: tuple[str, ...]
 
     @classmethod
-    def holding(cls, bindings: dict[str, Binding]) -> "Namespace":
-        """Return the namespace that holds *bindings*."""
+    def of(cls, bindings: dict[str, Binding]) -> "Namespace":
+        """Return the namespace with *bindings*."""
         return cls(bindings, tuple(sorted(bindings)))
 
 
@@ -49,7 +49,7 @@ class Catalogue:
 
     @classmethod
     def of(cls, revision: int, bindings: Iterable[Binding]) -> "Catalogue":
-        """Return the catalogue that holds *bindings* at *revision*."""
+        """Return the catalogue with *bindings* at *revision*."""
         namespaces: dict[str, dict[str, Binding]] = {}
         definitions: dict[str, Binding] = {}
         schemas: dict[str, Binding] = {}
@@ -64,7 +64,7 @@ class Catalogue:
         return cls(
             revision,
             count,
-            {server: Namespace.holding(named) for server, named in namespaces.items()},
+            {server: Namespace.of(named) for server, named in namespaces.items()},
             tuple(sorted(namespaces)),
             definitions,
             schemas,
@@ -75,38 +75,38 @@ class Catalogue:
     ) -> "Catalogue":
         """Return the catalogue of the next revision, with names of *server* bound and unbound.
 
-        The names in *unbind* are bound now. Takes time in proportion to the number of
-        digests and of names of the server, and to the number of all names if the
-        oldest binding to a definition or schema goes.
+        The names in *unbind* are currently bound. Takes time proportional to the number of
+        digests and of names of the server, and to the number of all names if the oldest
+        binding to a definition or schema is removed.
         """
         revision = self.revision + 1
         bindings = dict(self.bindings(server))
-        gone = [bindings.pop(name) for name in (*unbind, *bind) if name in bindings]
-        made = [
+        removed = [bindings.pop(name) for name in (*unbind, *bind) if name in bindings]
+        added = [
             _share(Binding(server, definition, revision), self.definitions)
             for _, definition in sorted(bind.items())
         ]
-        bindings.update((binding.name, binding) for binding in made)
+        bindings.update((binding.name, binding) for binding in added)
 
         namespaces = dict(self.namespaces)
         if bindings:
-            namespaces[server] = Namespace.holding(bindings)
+            namespaces[server] = Namespace.of(bindings)
         else:
             namespaces.pop(server, None)
         same_servers = (server in namespaces) == (server in self.namespaces)
         return Catalogue(
             revision,
-            self.count - len(gone) + len(made),
+            self.count - len(removed) + len(added),
             namespaces,
             self.servers if same_servers else tuple(sorted(namespaces)),
-            _succeed(self.definitions, _definition_digests, gone, made, namespaces),
-            _succeed(self.schemas, _schema_digests, gone, made, namespaces),
+            _succeed(self.definitions, _definition_digests, removed, added, namespaces),
+            _succeed(self.schemas, _schema_digests, removed, added, namespaces),
         )
 
     def bindings(self, server: str) -> Mapping[str, Binding]:
         """Return the bindings of *server* by name."""
         namespace = self.namespaces.get(server)
-        return _NOTHING if namespace is None else namespace.bindings
+        return _NO_BINDINGS if namespace is None else namespace.bindings
 
     def find(self, server: str, name: str) -> Binding | None:
         """Return the binding of *name* in the namespace of *server*, if there is one."""
@@ -141,10 +141,10 @@ class Catalogue:
             servers: Sequence[str] = self.servers[bisect_left(self.servers, last_server) :]
         else:
             servers = (server,) if server in self.namespaces and server >= last_server else ()
-        for each in servers:
-            namespace = self.namespaces[each]
-            # Only *after* itself was listed; the empty name, first of all, was not.
-            listed = after is not None and each == last_server
+        for owner in servers:
+            namespace = self.namespaces[owner]
+            # The empty name sorts first: it was only listed if *after* is given.
+            listed = after is not None and owner == last_server
             start = bisect_right(namespace.names, last_name) if listed else 0
             for name in namespace.names[start:]:
                 yield namespace.bindings[name]
@@ -167,7 +167,7 @@ def _schema_digests(binding: Binding) -> tuple[str, ...]:
 
 
 def _share(binding: Binding, oldest: Mapping[str, Binding]) -> Binding:
-    """Return *binding*, to the very definition bound before if it is an equal one."""
+    """Return *binding*, sharing the definition object that is bound already if it is equal."""
     known = oldest.get(binding.definition.digest)
     if known is None or known.definition != binding.definition:
         return binding
@@ -177,26 +177,28 @@ def _share(binding: Binding, oldest: Mapping[str, Binding]) -> Binding:
 def _succeed(
     oldest: Mapping[str, Binding],
     digests: Callable[[Binding], tuple[str, ...]],
-    gone: Sequence[Binding],
-    made: Sequence[Binding],
+    removed: Sequence[Binding],
+    added: Sequence[Binding],
     namespaces: Mapping[str, Namespace],
 ) -> dict[str, Binding]:
-    """Return the index *oldest* after some bindings are gone and others made.
+    """Return the index *oldest* after bindings were removed and others added.
 
-    *made* is sorted by age. Where the oldest binding of a digest is gone, the next
-    one takes its place, which only a look at all bindings can tell.
+    *added* is sorted by age. If the oldest binding of a digest is removed, all bindings
+    are searched for the next one.
     """
     index = dict(oldest)
-    orphans = {digest for each in gone for digest in digests(each) if index.get(digest) is each}
+    orphans = {
+        digest for binding in removed for digest in digests(binding) if index.get(digest) is binding
+    }
     for digest in orphans:
         del index[digest]
     if orphans:
         for namespace in namespaces.values():
-            for each in namespace.bindings.values():
-                for digest in orphans.intersection(digests(each)):
-                    if digest not in index or _age(each) < _age(index[digest]):
-                        index[digest] = each
-    for each in made:
-        for digest in digests(each):
-            index.setdefault(digest, each)
+            for binding in namespace.bindings.values():
+                for digest in orphans.intersection(digests(binding)):
+                    if digest not in index or _age(binding) < _age(index[digest]):
+                        index[digest] = binding
+    for binding in added:
+        for digest in digests(binding):
+            index.setdefault(digest, binding)
     return index

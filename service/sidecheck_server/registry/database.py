@@ -1,7 +1,7 @@
-"""The SQLite database that a registry is kept in: its file, its lock, its transactions.
+"""The SQLite database of a registry: its file, its lock, its transactions.
 
 It is written in one transaction for each change and read once, when it is opened;
-all questions are answered from the `Catalogue`. A file is in WAL mode with
+all lookups use the `Catalogue`. A file is in WAL mode with
 synchronous=FULL, so that SQLite has synced a commit to the disk before it returns
 (https://www.sqlite.org/pragma.html#pragma_synchronous). It is locked for as long as
 it is open by locking_mode=EXCLUSIVE; the lock is the operating system's and goes with
@@ -38,12 +38,12 @@ _APPLICATION = 0x53635267
 _FORMAT = 1
 #: The first SQLite with STRICT tables (https://www.sqlite.org/stricttables.html).
 _OLDEST_SQLITE = (3, 37, 0)
-#: How often to try for the lock, and the seconds in between. Of two processes that
-#: start at once, each may find the file in use by the other's attempt; whoever then
-#: lets go of it, and comes back at a moment of its own, finds out who stays.
+#: How often to try to lock the file, and the seconds in between. Two processes that start
+#: at the same time may each fail because of the other's attempt; the random pause
+#: lets one of them succeed.
 _ATTEMPTS = 6
 _PAUSE = (0.01, 0.05)
-#: What to say of the failures that an operator can mend, by SQLite's primary code
+#: Messages for failures that an operator can repair, by SQLite's primary code
 #: (https://www.sqlite.org/rescode.html).
 _FAILURES = {
     sqlite3.SQLITE_CANTOPEN: "cannot be opened; name a file, not a folder, "
@@ -57,16 +57,16 @@ _FAILURES = {
 
 
 class Database:
-    """An open database, held for this object alone. Not for two threads at a time."""
+    """An open database, locked exclusively. Not thread-safe."""
 
     def __init__(self, path: Path | None) -> None:
         """Open the file at *path*, which is created if absent, or a database in memory.
 
         Raises:
             RegistryInUse: another connection, in this process or another, has it open.
-            RegistryUnusable: it cannot be a registry; its content is as it was before.
+            RegistryUnusable: it is not a registry; its content is unchanged.
         """
-        self._place = "the registry in memory" if path is None else str(path)
+        self._location = "the registry in memory" if path is None else str(path)
         if sqlite3.sqlite_version_info < _OLDEST_SQLITE:
             raise RegistryUnusable(
                 f"SQLite is {sqlite3.sqlite_version}; a registry needs 3.37.0 or later"
@@ -84,26 +84,26 @@ class Database:
         self._open(path)
 
     def read(self) -> Catalogue:
-        """Return what the database holds.
+        """Return the content of the database.
 
         Raises:
-            RegistryUnusable: it cannot be read, or holds what no registry wrote.
+            RegistryUnusable: it cannot be read, or was not written by a registry.
         """
         with self._own_exceptions():
             revision = read_revision(self._connection)
             if revision is None:
                 raise RegistryUnusable(
-                    f"{self._place} is damaged: it has no revision; restore it from a copy"
+                    f"{self._location} is damaged: it has no revision; restore it from a copy"
                 )
             return Catalogue.of(revision, read_bindings(self._connection))
 
     def write(
         self, revision: int, server: str, unbound: Sequence[str], bound: Sequence[Binding]
     ) -> None:
-        """Take the names *unbound* out of *server*, put *bound* in, durably and all or nothing.
+        """Unbind the names *unbound* of *server* and bind *bound*, durably and atomically.
 
         Raises:
-            RegistryUnusable: it cannot be done; the database is as it was before.
+            RegistryUnusable: the change cannot be made; the database is unchanged.
         """
         rebound = [binding.name for binding in bound]
         with self._own_exceptions(), self._transaction("IMMEDIATE"):
@@ -112,7 +112,7 @@ class Database:
             write_revision(self._connection, revision)
 
     def close(self) -> None:
-        """Let go of the file. May be called again."""
+        """Close the file. May be called again."""
         with suppress(sqlite3.Error):
             self._connection.close()
 
@@ -121,10 +121,10 @@ class Database:
         with self._own_exceptions():
             self._connection = sqlite3.connect(
                 ":memory:" if path is None else path,
-                timeout=0,  # SQLite would wait with a lock in its hands
+                timeout=0,  # SQLite would hold a lock while it waits
                 isolation_level=None,  # transactions begin where this module says
-                check_same_thread=False,  # the caller sees to one thread at a time
-                cached_statements=0,  # those of batches are large and seldom the same
+                check_same_thread=False,  # the caller serializes access
+                cached_statements=0,  # those of batches are large and rarely equal
             )
         try:
             with self._own_exceptions():
@@ -134,13 +134,13 @@ class Database:
             raise
 
     def _prepare(self) -> None:
-        """Lock the database, see that it is a registry, and make it one if it is empty."""
+        """Lock the database, check that it is a registry, and create tables if it is empty."""
         execute = self._connection.execute
-        # Set before anything is read, so that no transaction lets go of the lock
-        # again, and WAL needs no shared memory
+        # Set before anything is read, so that no transaction releases the lock, and WAL
+        # needs no shared memory
         # (https://www.sqlite.org/wal.html#use_of_wal_without_shared_memory).
-        # POSIX locks fall with the first descriptor of the file that the process
-        # closes, so nothing may open the file while it is a registry but SQLite.
+        # POSIX releases the locks of a process when it closes any descriptor of the file,
+        # so only SQLite may open the file while it is a registry.
         execute("PRAGMA locking_mode = EXCLUSIVE")
         with self._transaction("EXCLUSIVE"):
             empty = self._recognize()
@@ -148,7 +148,7 @@ class Database:
                 self._inspect()
         execute("PRAGMA journal_mode = WAL")
         execute("PRAGMA synchronous = FULL")
-        execute("PRAGMA fullfsync = ON")  # macOS reaches the disk only so
+        execute("PRAGMA fullfsync = ON")  # only this reaches the disk on macOS
         execute("PRAGMA foreign_keys = ON")
         if empty:
             with self._transaction("IMMEDIATE"):
@@ -158,7 +158,7 @@ class Database:
 
     def _recognize(self) -> bool:
         """Return whether the database is empty; raise RegistryUnusable if not a registry."""
-        application, found, tables = (
+        application, format_, tables = (
             int(self._connection.execute(query).fetchone()[0])
             for query in (
                 "PRAGMA application_id",
@@ -166,18 +166,19 @@ class Database:
                 "SELECT count(*) FROM sqlite_schema",
             )
         )
-        if (application, found, tables) == (0, 0, 0):
+        if (application, format_, tables) == (0, 0, 0):
             return True
         if application != _APPLICATION:
             raise RegistryUnusable(
-                f"{self._place} is another program's SQLite database: its application_id is "
+                f"{self._location} is another program's SQLite database: its application_id is "
                 f"{application:#010x}, a registry's is {_APPLICATION:#010x}; "
                 "name a registry, or a file that does not exist yet"
             )
-        if found != _FORMAT:
+        if format_ != _FORMAT:
             raise RegistryUnusable(
-                f"{self._place} is a registry of format {found}, and this release reads format "
-                f"{_FORMAT}; use the release that wrote it, or name a file that does not exist yet"
+                f"{self._location} is a registry of format {format_}, and this release reads "
+                f"format {_FORMAT}; use the release that wrote it, "
+                "or name a file that does not exist yet"
             )
         return False
 
@@ -185,16 +186,16 @@ class Database:
         """Raise RegistryUnusable if the database is damaged."""
         (state,) = self._connection.execute("PRAGMA quick_check(1)").fetchone()
         if state != "ok":
-            raise RegistryUnusable(f"{self._place} is damaged: {state}; restore it from a copy")
+            raise RegistryUnusable(f"{self._location} is damaged: {state}; restore it from a copy")
         if self._connection.execute("PRAGMA foreign_key_check").fetchone() is not None:
             raise RegistryUnusable(
-                f"{self._place} is damaged: it has documents of tools that it lacks; "
+                f"{self._location} is damaged: it has documents of tools that it lacks; "
                 "restore it from a copy"
             )
 
     @contextmanager
     def _transaction(self, kind: str) -> Iterator[None]:
-        """Commit what the block does, or undo it if it raises."""
+        """Commit the changes of the block, or roll them back if it raises."""
         self._connection.execute(f"BEGIN {kind}")
         try:
             yield
@@ -207,16 +208,16 @@ class Database:
 
     @contextmanager
     def _own_exceptions(self) -> Iterator[None]:
-        """Turn what SQLite raises into the exceptions of a registry."""
+        """Convert exceptions of SQLite to those of a registry."""
         try:
             yield
         except sqlite3.Error as error:
-            # Errors of the sqlite3 module itself have no code; the lower byte is the
-            # primary one.
+            # Errors of the sqlite3 module itself have no code. The lower byte of a code is
+            # the primary code.
             code = getattr(error, "sqlite_errorcode", 0) & 0xFF
             if code == sqlite3.SQLITE_BUSY:
                 raise RegistryInUse(
-                    f"{self._place} is in use; a registry's file belongs to one server at a time"
+                    f"{self._location} is in use; a registry's file belongs to one server at a time"
                 ) from error
             reason = _FAILURES.get(code, f"cannot be used: {error}")
-            raise RegistryUnusable(f"{self._place} {reason}") from error
+            raise RegistryUnusable(f"{self._location} {reason}") from error

@@ -1,4 +1,4 @@
-"""The values of the registry: definitions, their bindings, and what became of them."""
+"""Values of the registry: definitions, bindings, and the results of transactions."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -13,7 +13,7 @@ class Definition:
     """A tool definition as it was registered, known by its digest.
 
     The digest is that of the definition's canonical JSON, so texts that differ in
-    white space or in the order of properties share it, and so do texts that came
+    whitespace or in the order of properties share it, and so do texts that came
     with different documents.
     """
 
@@ -54,7 +54,7 @@ class Binding:
 
 
 class Action(StrEnum):
-    """What registering a definition does to its name."""
+    """Effect of registering a definition on its name."""
 
     CREATED = "created"
     """The name was not bound."""
@@ -66,7 +66,7 @@ class Action(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """What became of one definition of a registration."""
+    """Result of binding a definition."""
 
     action: Action
     #: The digest that the name was bound to before, or None if it was not bound.
@@ -75,11 +75,11 @@ class Bound:
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """What became of a registration."""
+    """Result of a registration."""
 
     #: One for each definition, in their order.
     bound: tuple[Bound, ...]
-    #: The names that were removed because the registration left them out, sorted.
+    #: The names that were removed because they are not in the registration, sorted.
     removed: tuple[str, ...]
     #: The revision of the registry afterwards.
     revision: int
@@ -87,7 +87,7 @@ class Registered:
 
 @dataclass(frozen=True, slots=True)
 class Deleted:
-    """What became of a removal."""
+    """Result of a removal."""
 
     #: The names that were removed, sorted.
     deleted: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""What a registration or a removal changes in the namespace of its server."""
+"""Plans of transactions: how a registration or a removal changes a namespace."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,9 +10,9 @@ __all__ = ["BindingPlan", "plan_registration", "plan_removal"]
 
 @dataclass(frozen=True, slots=True)
 class BindingPlan:
-    """The bindings that a transaction makes and dissolves."""
+    """The bindings that a transaction adds and removes."""
 
-    #: What becomes of each definition of a registration, in their order.
+    #: The result for each definition of a registration, in order.
     bound: tuple[Bound, ...] = ()
     #: The definitions that names are bound to, by name, for names that change.
     bind: Mapping[str, Definition] = field(default_factory=dict)
@@ -21,7 +21,7 @@ class BindingPlan:
 
     @property
     def changes(self) -> bool:
-        """Whether any binding changes, so that the revision rises."""
+        """Whether any binding changes, so that the revision is incremented."""
         return bool(self.bind or self.unbind)
 
 
@@ -46,8 +46,8 @@ def plan_registration(
     if keep is None:
         return BindingPlan(tuple(bound), bind)
     named = {definition.name for definition in definitions}
-    left_out = (name for name in bindings if name not in named and name not in keep)
-    return BindingPlan(tuple(bound), bind, tuple(sorted(left_out)))
+    absent = (name for name in bindings if name not in named and name not in keep)
+    return BindingPlan(tuple(bound), bind, tuple(sorted(absent)))
 
 
 def plan_removal(bindings: Mapping[str, Binding], names: Iterable[str] | None) -> BindingPlan:

@@ -1,4 +1,4 @@
-"""The registry that is kept in a SQLite file, or in memory alone."""
+"""Registry in a SQLite file, or in memory alone."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,9 +14,9 @@ __all__ = ["open_registry"]
 
 
 def open_registry(path: Path | None) -> Registry:
-    """Open the registry kept at *path*, which is created if absent, or one in memory.
+    """Open the registry in the file *path*, which is created if absent, or one in memory.
 
-    A registry in memory is empty, and gone once it is closed.
+    A registry in memory is empty, and lost once it is closed.
 
     Raises:
         RegistryInUse: the file is open already, in this process or another.
@@ -27,7 +27,7 @@ def open_registry(path: Path | None) -> Registry:
 
 
 class _SqliteRegistry:
-    """Answers from a catalogue that is replaced after each commit to the database."""
+    """Reads from a catalogue, which is replaced after each commit to the database."""
 
     def __init__(self, path: Path | None) -> None:
         self._database = Database(path)
@@ -36,8 +36,8 @@ class _SqliteRegistry:
         except BaseException:
             self._database.close()
             raise
-        # Held by writers only. Readers take the catalogue there is: binding an
-        # attribute is atomic, and a catalogue never changes.
+        # For writers only. Readers use the current catalogue: assigning an attribute is
+        # atomic, and a catalogue is immutable.
         self._writing = Lock()
 
     @property
@@ -70,14 +70,14 @@ class _SqliteRegistry:
     ) -> Registered:
         with self._writing:
             plan = plan_registration(self._catalogue.bindings(server), definitions, keep)
-            self._carry_out(server, plan)
+            self._execute(server, plan)
             return Registered(plan.bound, plan.unbind, self._catalogue.revision)
 
     def delete(self, server: str, names: Sequence[str] | None) -> Deleted:
         with self._writing:
             plan = plan_removal(self._catalogue.bindings(server), names)
             unknown = set(names or ()).difference(plan.unbind)
-            self._carry_out(server, plan)
+            self._execute(server, plan)
             return Deleted(plan.unbind, tuple(sorted(unknown)), self._catalogue.revision)
 
     def count(self) -> int:
@@ -87,12 +87,12 @@ class _SqliteRegistry:
         with self._writing:
             self._database.close()
 
-    def _carry_out(self, server: str, plan: BindingPlan) -> None:
-        """Make the changes of *plan*, in the database first."""
+    def _execute(self, server: str, plan: BindingPlan) -> None:
+        """Apply *plan*, to the database first."""
         if not plan.changes:
             return
         after = self._catalogue.after(server, plan.bind, plan.unbind)
         bindings = after.bindings(server)
-        made = [bindings[name] for name in plan.bind]
-        self._database.write(after.revision, server, plan.unbind, made)
+        added = [bindings[name] for name in plan.bind]
+        self._database.write(after.revision, server, plan.unbind, added)
         self._catalogue = after

@@ -1,6 +1,6 @@
 """The tables of a registry's database, and the bindings as their rows.
 
-The functions raise the exceptions of `sqlite3`, and leave transactions to the caller.
+The functions raise the exceptions of `sqlite3`; transactions are up to the caller.
 """
 
 import sqlite3
@@ -61,21 +61,21 @@ _INSERT_TOOLS = (
 )
 _INSERT_DOCUMENTS = "INSERT INTO document (server, name, position, uri, json) VALUES"
 
-#: Rows in one statement. The sqlite3 module lets go of the interpreter in every call
-#: and has to wait for it again, 5 ms a time beside a busy thread; with a statement for
-#: each tool, a large registration would take minutes beside a busy event loop. Their
+#: Rows in one statement. The sqlite3 module releases the interpreter lock in every call
+#: and waits for it again, 5 ms each beside a busy thread; with a statement for each tool, a
+#: large registration would take minutes beside a busy event loop. Their
 #: values stay far below SQLite's bound of 32,766 (https://www.sqlite.org/limits.html).
 _BATCH = 1000
 
 
 def create_tables(connection: sqlite3.Connection) -> None:
-    """Make an empty database that of a registry at revision 0."""
+    """Create the tables of a registry at revision 0 in an empty database."""
     for statement in _TABLES:
         connection.execute(statement)
 
 
 def read_revision(connection: sqlite3.Connection) -> int | None:
-    """Return the revision, or None if the database has lost it."""
+    """Return the revision, or None if the database has none."""
     row = connection.execute("SELECT revision FROM registry").fetchone()
     return None if row is None else int(row[0])
 
@@ -86,21 +86,21 @@ def write_revision(connection: sqlite3.Connection, revision: int) -> None:
 
 
 def read_bindings(connection: sqlite3.Connection) -> list[Binding]:
-    """Return all bindings, in any order. Equal texts and documents are one object."""
-    same = _Pool()
+    """Return all bindings, in any order. Equal texts and documents share one object."""
+    interned = _Interned()
     documents: dict[tuple[str, str], list[Document]] = {}
     for server, name, uri, json in _rows(connection, _SELECT_DOCUMENTS):
-        documents.setdefault((server, name), []).append(same.one(Document(uri, json)))
+        documents.setdefault((server, name), []).append(interned.get(Document(uri, json)))
     return [
         Binding(
-            same.one(server),
+            interned.get(server),
             Definition(
                 digest,
                 name,
                 json,
                 tuple(documents.get((server, name), ())),
-                same.one(input_schema),
-                same.one(output_schema),
+                interned.get(input_schema),
+                interned.get(output_schema),
             ),
             revision,
         )
@@ -111,7 +111,7 @@ def read_bindings(connection: sqlite3.Connection) -> list[Binding]:
 
 
 def delete_names(connection: sqlite3.Connection, server: str, names: Sequence[str]) -> None:
-    """Delete the bindings of *names* in the namespace of *server*, where there are any."""
+    """Delete the bindings of *names* in the namespace of *server*, if they exist."""
     for batch in _batches(names):
         marks = ", ".join("?" * len(batch))
         connection.execute(f"{_DELETE_TOOLS} ({marks})", (server, *batch))
@@ -160,12 +160,12 @@ def _batches(items: Sequence[Value]) -> Iterator[Sequence[Value]]:
         yield items[start : start + _BATCH]
 
 
-class _Pool:
-    """Hands out one object for all equal ones."""
+class _Interned:
+    """Maps equal values to one object."""
 
     def __init__(self) -> None:
-        self._known: dict[object, object] = {}
+        self._values: dict[object, object] = {}
 
-    def one(self, value: Value) -> Value:
-        """Return the first value that equals *value* and was handed in."""
-        return self._known.setdefault(value, value)  # type: ignore[return-value]
+    def get(self, value: Value) -> Value:
+        """Return the first value passed in that equals *value*."""
+        return self._values.setdefault(value, value)  # type: ignore[return-value]

@@ -1,1 +1,1 @@
-"""The wire: gRPC services whose methods translate, ask, and translate back."""
+"""gRPC transport: handlers, statuses, streams, and the server that serves them."""

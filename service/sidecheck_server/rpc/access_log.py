@@ -1,4 +1,4 @@
-"""What the log says of an answered call: outcomes and counts, never content."""
+"""Fields of the access log: outcomes and counts of responses, never their content."""
 
 import logging
 from collections.abc import Callable, Iterable, Mapping
@@ -19,43 +19,70 @@ from sidecheck_server.core.evaluate import DISAGREEMENT
 __all__ = ["LoggedResponse", "OutcomeCounter", "log_fields"]
 
 _Outcome: TypeAlias = validation_service_pb2.ValidateOutcome | protocol_service_pb2.CheckOutcome
-_Facts: TypeAlias = tuple[int, dict[str, Any]]
+#: The level of an event, and its fields beside the method and the time.
+_LogFields: TypeAlias = tuple[int, dict[str, Any]]
 
 
-def log_fields(response: Any) -> _Facts:
-    """Return the level at which an answer is logged, and its facts.
+class LoggedResponse(NamedTuple):
+    """A response with log fields that its method has determined already."""
 
-    Valid calls are at debug: there are many of them, and nothing to see.
+    response: Any
+    level: int
+    fields: dict[str, Any]
+
+
+def log_fields(response: Any) -> _LogFields:
+    """Return the level at which *response* is logged, and its fields.
+
+    Valid outcomes are logged at debug level, since most calls have one.
     """
-    told = _FACTS.get(type(response))
-    return (logging.DEBUG, {}) if told is None else told(response)
+    describe = _FIELDS.get(type(response))
+    return (logging.DEBUG, {}) if describe is None else describe(response)
 
 
-def _check(verdict: verdict_pb2.Verdict) -> _Facts:
-    """Tell of one verdict by rules: warnings and advice are of interest too."""
-    codes = _codes([verdict])
-    outcome = "valid" if verdict.valid else "invalid"
-    if not codes:
-        return logging.DEBUG, {"outcome": outcome}
-    level = logging.DEBUG if verdict.valid else logging.INFO
-    level = logging.ERROR if DISAGREEMENT in codes else level
-    return level, {"outcome": outcome, "violations": len(verdict.violations), "codes": codes}
+class OutcomeCounter:
+    """Counts the outcomes of a batch or a stream."""
+
+    __slots__ = ("_disagreeing", "_errors", "_invalid", "_items")
+
+    def __init__(self, items: int = 0) -> None:
+        self._items = items
+        self._invalid = self._errors = 0
+        self._disagreeing: set[str] = set()
+
+    def add(self, outcome: _Outcome) -> None:
+        """Count an item and its outcome."""
+        self._items += 1
+        self.classify(outcome)
+
+    def classify(self, outcome: _Outcome) -> None:
+        """Count the outcome of an item that is counted; a valid one need not be classified."""
+        if outcome.HasField("error"):
+            self._errors += 1
+            return
+        if isinstance(outcome, protocol_service_pb2.CheckOutcome):
+            verdict = outcome.result.verdict
+        else:
+            verdict = outcome.verdict
+        if not verdict.valid:
+            self._invalid += 1
+            if any(violation.code == DISAGREEMENT for violation in verdict.violations):
+                self._disagreeing.add(verdict.schema_digest)
+
+    def log_fields(self) -> _LogFields:
+        """Return the level at which the outcomes are logged, and the counts."""
+        counts: dict[str, Any] = {
+            "items": self._items,
+            "invalid": self._invalid,
+            "errors": self._errors,
+        }
+        if self._disagreeing:
+            return logging.ERROR, {**counts, "disagreeing": sorted(self._disagreeing)}
+        return logging.INFO if self._invalid or self._errors else logging.DEBUG, counts
 
 
-def _verdicts(noun: str, verdicts: Iterable[verdict_pb2.Verdict]) -> _Facts:
-    verdicts = list(verdicts)
-    invalid = sum(not verdict.valid for verdict in verdicts)
-    codes = _codes(verdicts)
-    level = logging.INFO if invalid else logging.DEBUG
-    level = logging.ERROR if DISAGREEMENT in codes else level
-    return level, {noun: len(verdicts), "invalid": invalid, "codes": codes}
-
-
-def _codes(verdicts: Iterable[verdict_pb2.Verdict]) -> list[str]:
-    return sorted({found.code for verdict in verdicts for found in verdict.violations})
-
-
-def _verdict(verdict: verdict_pb2.Verdict) -> _Facts:
+def _validation(response: Any) -> _LogFields:
+    verdict: verdict_pb2.Verdict = response.verdict
     if verdict.valid:
         return logging.DEBUG, {"outcome": "valid"}
     codes = _codes([verdict])
@@ -69,127 +96,95 @@ def _verdict(verdict: verdict_pb2.Verdict) -> _Facts:
     }
 
 
-def _conversions(
-    response: conversion_service_pb2.ConvertToolsResponse,
-) -> _Facts:
-    refused = sum(one.HasField("error") for one in response.conversions)
-    strict = sum(one.converted.strict for one in response.conversions)
+def _check(verdict: verdict_pb2.Verdict) -> _LogFields:
+    """Return the fields of a verdict by rules, warnings and advice included."""
+    codes = _codes([verdict])
+    outcome = "valid" if verdict.valid else "invalid"
+    if not codes:
+        return logging.DEBUG, {"outcome": outcome}
+    level = logging.DEBUG if verdict.valid else logging.INFO
+    level = logging.ERROR if DISAGREEMENT in codes else level
+    return level, {"outcome": outcome, "violations": len(verdict.violations), "codes": codes}
+
+
+def _checks(noun: str, verdicts: Iterable[verdict_pb2.Verdict]) -> _LogFields:
+    verdicts = list(verdicts)
+    invalid = sum(not verdict.valid for verdict in verdicts)
+    codes = _codes(verdicts)
+    level = logging.INFO if invalid else logging.DEBUG
+    level = logging.ERROR if DISAGREEMENT in codes else level
+    return level, {noun: len(verdicts), "invalid": invalid, "codes": codes}
+
+
+def _codes(verdicts: Iterable[verdict_pb2.Verdict]) -> list[str]:
+    return sorted({violation.code for verdict in verdicts for violation in verdict.violations})
+
+
+def _conversions(response: conversion_service_pb2.ConvertToolsResponse) -> _LogFields:
+    errors = sum(conversion.HasField("error") for conversion in response.conversions)
+    strict = sum(conversion.converted.strict for conversion in response.conversions)
     codes = _codes([response.request])
-    counts = {"tools": len(response.conversions), "refused": refused, "strict": strict}
-    return logging.INFO if refused or codes else logging.DEBUG, {**counts, "codes": codes}
+    counts = {"tools": len(response.conversions), "errors": errors, "strict": strict}
+    return logging.INFO if errors or codes else logging.DEBUG, {**counts, "codes": codes}
 
 
-def _inferred(response: inference_service_pb2.InferToolsResponse) -> _Facts:
-    codes = sorted({found.code for found in response.diagnostics})
-    errors = sum(found.severity == verdict_pb2.SEVERITY_ERROR for found in response.diagnostics)
+def _inference(response: inference_service_pb2.InferToolsResponse) -> _LogFields:
+    diagnostics = response.diagnostics
+    codes = sorted({diagnostic.code for diagnostic in diagnostics})
+    errors = sum(diagnostic.severity == verdict_pb2.SEVERITY_ERROR for diagnostic in diagnostics)
     counts = {"tools": len(response.tools), "errors": errors}
     return logging.INFO if errors else logging.DEBUG, {**counts, "codes": codes}
 
 
-class LoggedResponse(NamedTuple):
-    """An answer, and the facts of it that its method knows already."""
-
-    response: Any
-    level: int
-    facts: dict[str, Any]
-
-
-class OutcomeCounter:
-    """Counts the outcomes of a batch or a stream."""
-
-    __slots__ = ("_disagreeing", "_invalid", "_items", "_refused")
-
-    def __init__(self, items: int = 0) -> None:
-        self._items = items
-        self._invalid = self._refused = 0
-        self._disagreeing: set[str] = set()
-
-    def add(self, outcome: _Outcome) -> None:
-        """Count one outcome."""
-        self._items += 1
-        self.look(outcome)
-
-    def look(self, outcome: _Outcome) -> None:
-        """See what one outcome is that was counted already; a valid one need not be seen."""
-        if outcome.HasField("error"):
-            self._refused += 1
-            return
-        if isinstance(outcome, protocol_service_pb2.CheckOutcome):
-            verdict = outcome.result.verdict
-        else:
-            verdict = outcome.verdict
-        if not verdict.valid:
-            self._invalid += 1
-            if any(found.code == DISAGREEMENT for found in verdict.violations):
-                self._disagreeing.add(verdict.schema_digest)
-
-    def told(self) -> _Facts:
-        """Return the level at which they are logged, and the counts."""
-        counts: dict[str, Any] = {
-            "items": self._items,
-            "invalid": self._invalid,
-            "refused": self._refused,
-        }
-        if self._disagreeing:
-            return logging.ERROR, {**counts, "disagreeing": sorted(self._disagreeing)}
-        return logging.INFO if self._invalid or self._refused else logging.DEBUG, counts
-
-
-def _registration(
-    response: registry_service_pb2.RegisterToolsResponse,
-) -> _Facts:
-    refused = sum(
-        one.action == registry_service_pb2.RegistrationOutcome.ACTION_REJECTED
-        for one in response.outcomes
+def _registration(response: registry_service_pb2.RegisterToolsResponse) -> _LogFields:
+    rejected = sum(
+        outcome.action == registry_service_pb2.RegistrationOutcome.ACTION_REJECTED
+        for outcome in response.outcomes
     )
     return logging.INFO, {
         "tools": len(response.outcomes),
-        "refused": refused,
+        "rejected": rejected,
         "removed": len(response.removed),
         "revision": response.registry_revision,
     }
 
 
-def _deletion(response: registry_service_pb2.DeleteToolsResponse) -> _Facts:
+def _deletion(response: registry_service_pb2.DeleteToolsResponse) -> _LogFields:
     return logging.INFO, {"deleted": len(response.deleted)}
 
 
-def _names(response: protocol_service_pb2.CheckToolNamesResponse) -> _Facts:
-    return _verdicts("names", [one.verdict for one in response.outcomes])
+def _names(response: protocol_service_pb2.CheckToolNamesResponse) -> _LogFields:
+    return _checks("names", [outcome.verdict for outcome in response.outcomes])
 
 
-def _tools(response: protocol_service_pb2.CheckToolsResponse) -> _Facts:
-    return _verdicts("tools", [one.verdict for one in response.outcomes])
+def _tools(response: protocol_service_pb2.CheckToolsResponse) -> _LogFields:
+    return _checks("tools", [outcome.verdict for outcome in response.outcomes])
 
 
-def _judged(response: Any) -> _Facts:
-    return _verdict(response.verdict)
-
-
-def _answered(response: Any) -> _Facts:
+def _check_result(response: Any) -> _LogFields:
     return _check(response.result.verdict)
 
 
-def _checked(response: Any) -> _Facts:
+def _checked(response: Any) -> _LogFields:
     return _check(response.verdict)
 
 
-_FACTS: Mapping[type, Callable[[Any], _Facts]] = MappingProxyType(
+_FIELDS: Mapping[type, Callable[[Any], _LogFields]] = MappingProxyType(
     {
-        validation_service_pb2.ValidateResponse: _judged,
+        validation_service_pb2.ValidateResponse: _validation,
         registry_service_pb2.RegisterToolsResponse: _registration,
         registry_service_pb2.DeleteToolsResponse: _deletion,
-        protocol_service_pb2.CheckElicitationResponse: _answered,
-        protocol_service_pb2.CheckElicitationResultResponse: _answered,
-        protocol_service_pb2.CheckSamplingResponse: _answered,
-        protocol_service_pb2.CheckToolResultResponse: _answered,
-        protocol_service_pb2.CheckMessageResponse: _answered,
+        protocol_service_pb2.CheckElicitationResponse: _check_result,
+        protocol_service_pb2.CheckElicitationResultResponse: _check_result,
+        protocol_service_pb2.CheckSamplingResponse: _check_result,
+        protocol_service_pb2.CheckToolResultResponse: _check_result,
+        protocol_service_pb2.CheckMessageResponse: _check_result,
         protocol_service_pb2.CheckToolNamesResponse: _names,
         protocol_service_pb2.CheckToolsResponse: _tools,
         protocol_service_pb2.NormalizeToolResultResponse: _checked,
         conversion_service_pb2.ConvertToolsResponse: _conversions,
-        conversion_service_pb2.ConvertToolCallResponse: _judged,
+        conversion_service_pb2.ConvertToolCallResponse: _validation,
         conversion_service_pb2.ConvertToolResultResponse: _checked,
-        inference_service_pb2.InferToolsResponse: _inferred,
+        inference_service_pb2.InferToolsResponse: _inference,
     }
 )

@@ -1,4 +1,4 @@
-"""ConversionService."""
+"""ConversionService: tools, calls and results converted to and from APIs of model providers."""
 
 from sidecheck.v1.conversion_service_pb2 import (
     ConvertToolCallRequest,
@@ -11,31 +11,32 @@ from sidecheck.v1.conversion_service_pb2 import (
 from sidecheck.v1.conversion_service_pb2_grpc import ConversionServiceServicer
 
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.rpc.conversions import answer_conversion, answer_restored, answer_told
-from sidecheck_server.rpc.handler import rpc_handler
+from sidecheck_server.rpc.handler import check_response_size, rpc_handler
+from sidecheck_server.rpc.mapping.conversion import (
+    call_from_proto,
+    conversion_to_proto,
+    converted_call_to_proto,
+    converted_result_to_proto,
+    result_from_proto,
+    tools_to_convert_from_proto,
+)
+from sidecheck_server.rpc.mapping.options import options_from_proto
+from sidecheck_server.rpc.mapping.verdicts import protocol_verdict_to_proto
 from sidecheck_server.rpc.shutdown_gate import ShutdownGate
-from sidecheck_server.services.conversion import Converter
-from sidecheck_server.services.model_calls import Restorer
-from sidecheck_server.services.result_messages import ResultConverter
+from sidecheck_server.services.container import Services
+from sidecheck_server.services.offload import TimeSlice
 
 __all__ = ["ConversionServicer"]
 
 
 class ConversionServicer(ConversionServiceServicer):
-    """Converts tools, and what comes of them."""
+    """Serves ConversionService."""
 
-    def __init__(
-        self,
-        converter: Converter,
-        restorer: Restorer,
-        results: ResultConverter,
-        limits: Limits,
-        door: ShutdownGate,
-    ) -> None:
-        self.door = door
-        self._converter = converter
-        self._restorer = restorer
-        self._results = results
+    def __init__(self, services: Services, limits: Limits, gate: ShutdownGate) -> None:
+        self.gate = gate
+        self._converter = services.converter
+        self._calls = services.call_converter
+        self._results = services.result_converter
         self._limits = limits
 
     @rpc_handler
@@ -43,18 +44,33 @@ class ConversionServicer(ConversionServiceServicer):
         self, request: ConvertToolsRequest
     ) -> ConvertToolsResponse:
         """Convert tools for one request to an API."""
-        return await answer_conversion(request, self._converter, self._limits)
+        tools = tools_to_convert_from_proto(request, self._limits)
+        conversions = await self._converter.convert(tools)
+        response = ConvertToolsResponse(request=protocol_verdict_to_proto(conversions.request))
+        time_slice = TimeSlice()
+        for conversion in conversions.tools:
+            response.conversions.append(conversion_to_proto(conversion))
+            await time_slice.yield_if_over()
+        check_response_size(response, self._limits)
+        return response
 
     @rpc_handler
     async def ConvertToolCall(  # noqa: N802
         self, request: ConvertToolCallRequest
     ) -> ConvertToolCallResponse:
-        """Turn a model's call into one of MCP."""
-        return await answer_restored(request, self._restorer, self._limits)
+        """Convert a model's call to a call of MCP."""
+        options = options_from_proto(request.options, self._limits)
+        call = call_from_proto(request, options, self._limits)
+        response = converted_call_to_proto(await self._calls.convert(call))
+        check_response_size(response, self._limits)
+        return response
 
     @rpc_handler
     async def ConvertToolResult(  # noqa: N802
         self, request: ConvertToolResultRequest
     ) -> ConvertToolResultResponse:
-        """Turn a result into the message that tells the model."""
-        return await answer_told(request, self._results, self._limits)
+        """Convert a result to the message that an API expects."""
+        result = result_from_proto(request, self._limits)
+        response = converted_result_to_proto(await self._results.convert(result))
+        check_response_size(response, self._limits)
+        return response

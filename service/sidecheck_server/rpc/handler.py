@@ -1,8 +1,7 @@
-"""Answering: what every method does around its own work.
+"""Handlers of unary methods: errors, the shutdown gate and the access log around each.
 
-A refusal becomes a status; anything unexpected becomes INTERNAL with an opaque id
-that the log has too, and none of its text leaves the process; and each call is one
-event in the log. Payloads, messages and pointers never are.
+A request error becomes a status. Anything unexpected becomes INTERNAL with an opaque id
+that the log has too. Each call is one event in the log, without content of the request.
 """
 
 import logging
@@ -16,35 +15,37 @@ from typing import Any, Protocol, TypeVar
 import grpc
 import structlog
 from google.protobuf.any_pb2 import Any as AnyMessage
+from google.protobuf.message import Message
 from google.rpc.error_details_pb2 import ErrorInfo
 from google.rpc.status_pb2 import Status
 
 from sidecheck_server.core.errors import RequestError
+from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.registry import RegistryUnusable
 from sidecheck_server.rpc.access_log import LoggedResponse, log_fields
-from sidecheck_server.rpc.methods import refuse_unreadable
+from sidecheck_server.rpc.methods import raise_if_unreadable
 from sidecheck_server.rpc.shutdown_gate import ShutdownGate
 from sidecheck_server.rpc.status import DOMAIN, abort, status_from_error
 from sidecheck_server.workers import CALLER
 
-__all__ = ["rpc_handler", "status_of"]
+__all__ = ["check_response_size", "rpc_handler", "status_of"]
 
 
-class _HasDoor(Protocol):
-    door: ShutdownGate
+class _HasGate(Protocol):
+    gate: ShutdownGate
 
 
-_Servicer = TypeVar("_Servicer", bound=_HasDoor)
+_Servicer = TypeVar("_Servicer", bound=_HasGate)
 _Request = TypeVar("_Request")
 _Response = TypeVar("_Response")
 _Method = Callable[[_Servicer, _Request], Awaitable[_Response]]
 
 _log = structlog.get_logger("sidecheck.rpc")
-_wanted = logging.getLogger("sidecheck").isEnabledFor
+_is_logged = logging.getLogger("sidecheck").isEnabledFor
 
 
 def rpc_handler(method: _Method[_Servicer, _Request, _Response]) -> Any:
-    """Make a handler for `add_service` out of *method*, which turns a request into a response."""
+    """Decorate *method*, which turns a request into a response, as a handler for `add_service`."""
     name = method.__name__
 
     @wraps(method)
@@ -54,30 +55,41 @@ def rpc_handler(method: _Method[_Servicer, _Request, _Response]) -> Any:
         CALLER.set(context.peer)
         started = time.perf_counter()
         try:
-            servicer.door.enter()
-            refuse_unreadable(request)
+            servicer.gate.enter()
+            raise_if_unreadable(request)
             response = await method(servicer, request)
-        except RequestError as refusal:
-            _log.info("rpc.refused", method=name, reason=refusal.reason.value, ms=_ms(started))
-            await abort(context, status_from_error(refusal))
-        except Exception as error:  # noqa: BLE001  (the border: nothing of ours may pass it)
+        except RequestError as error:
+            _log.info("rpc.rejected", method=name, reason=error.reason.value, ms=_ms(started))
+            await abort(context, status_from_error(error))
+        except Exception as error:  # noqa: BLE001  (nothing unexpected may reach the client)
             await abort(context, status_of(error, name))
         if isinstance(response, LoggedResponse):
-            response, level, facts = response
+            response, level, fields = response
         else:
-            level, facts = log_fields(response)
-        # Asking costs a tenth of writing an event that nobody wants.
-        if _wanted(level):
-            _log.log(level, "rpc.answered", method=name, ms=_ms(started), **facts)
+            level, fields = log_fields(response)
+        # The check costs a tenth of an event that is filtered out.
+        if _is_logged(level):
+            _log.log(level, "rpc.completed", method=name, ms=_ms(started), **fields)
         return response
 
     return handler
 
 
-def status_of(error: Exception, method: str) -> Status:
-    """Return the status to give for *error*, which ended a call of *method* or one of its items.
+def check_response_size(response: Message, limits: Limits) -> None:
+    """Reject a *response* that is larger than what clients receive by default.
 
-    What is no refusal is logged.
+    Raises:
+        RequestError: LIMIT_EXCEEDED.
+    """
+    size = response.ByteSize()
+    if size > limits.message_bytes:
+        raise limit_exceeded_error("message_bytes", limits.message_bytes, "the response", size)
+
+
+def status_of(error: Exception, method: str) -> Status:
+    """Return the status for *error*, which ended a call of *method* or one of its items.
+
+    An error that is not a `RequestError` is logged.
     """
     if isinstance(error, RequestError):
         return status_from_error(error)
@@ -85,11 +97,11 @@ def status_of(error: Exception, method: str) -> Status:
 
 
 def _internal_error(error: Exception, method: str) -> Status:
-    """Log *error* under a fresh id and return a status that says no more than that id.
+    """Log *error* under a fresh id, and return a status that tells no more than the id.
 
-    Only its type and the lines it passed through are logged: the text of an
-    exception may hold a part of a payload. Only what a registry says of itself is our
-    own words, and tells the operator what would help.
+    Only its type and the lines it passed through are logged: the text of an exception may
+    contain parts of a payload. The text of a registry's error is ours, and tells the
+    operator what would help.
     """
     id_ = secrets.token_hex(8)
     frames = traceback.extract_tb(error.__traceback__)
@@ -99,13 +111,13 @@ def _internal_error(error: Exception, method: str) -> Status:
         error_id=id_,
         error_type=type(error).__name__,
         frames=[f"{frame.filename}:{frame.lineno}" for frame in frames[-8:]],
-        **({"said": str(error)} if isinstance(error, RegistryUnusable) else {}),
+        **({"detail": str(error)} if isinstance(error, RegistryUnusable) else {}),
     )
     details = AnyMessage()
     details.Pack(ErrorInfo(reason="INTERNAL", domain=DOMAIN, metadata={"error_id": id_}))
     return Status(
         code=grpc.StatusCode.INTERNAL.value[0],
-        message=f"an internal error; the server's log has it under {id_}",
+        message=f"internal error; see error_id {id_} in the server's log",
         details=[details],
     )
 

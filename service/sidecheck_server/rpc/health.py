@@ -1,4 +1,4 @@
-"""Health: whether the server serves (grpc.health.v1)."""
+"""Health: whether the server is serving (grpc.health.v1)."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable
@@ -13,10 +13,11 @@ _Status = health_pb2.HealthCheckResponse
 
 
 class HealthServicer(health_pb2_grpc.HealthServicer):
-    """Tells who asks and who watches; *services* serve all together or not at all.
+    """Reports the health of *services*, which serve all together or not at all.
 
-    Its watchers do not hold up the end of the server, and each is told of every change:
-    in grpc_health's own, one that leaves takes the others' notice along.
+    Its watchers do not delay the shutdown of the server, and all are notified of every
+    change: in grpc_health's own servicer, a watcher that leaves consumes the notification
+    of the others.
     """
 
     def __init__(self, services: Iterable[str]) -> None:
@@ -30,30 +31,30 @@ class HealthServicer(health_pb2_grpc.HealthServicer):
         request: health_pb2.HealthCheckRequest,
         context: grpc.aio.ServicerContext[Any, Any],
     ) -> health_pb2.HealthCheckResponse:
-        """Tell whether a service serves; NOT_FOUND if it is unknown."""
+        """Return whether a service is serving; NOT_FOUND if it is unknown."""
         if request.service not in self._services:
             await context.abort(grpc.StatusCode.NOT_FOUND, "no service of that name")
-        return self._answer(request.service)
+        return self._response(request.service)
 
     async def Watch(  # noqa: N802
         self,
         request: health_pb2.HealthCheckRequest,
         _context: grpc.aio.ServicerContext[Any, Any],
     ) -> AsyncIterator[health_pb2.HealthCheckResponse]:
-        """Tell whether a service serves, now and after each change, until the server ends."""
+        """Yield whether a service is serving, now and after each change, until the server ends."""
         while not self._ended:
             changed = self._changed
-            yield self._answer(request.service)
+            yield self._response(request.service)
             await changed.wait()
 
-    def say(self, *, serving: bool) -> None:
-        """Answer from now on that all services serve, or that none does."""
+    def set_serving(self, *, serving: bool) -> None:
+        """Report from now on that all services are serving, or that none is."""
         if serving is not self._serving:
             self._serving = serving
             self._notify()
 
     def end(self) -> None:
-        """Let watchers go."""
+        """End the streams of all watchers."""
         self._ended = True
         self._notify()
 
@@ -61,7 +62,7 @@ class HealthServicer(health_pb2_grpc.HealthServicer):
         self._changed.set()
         self._changed = asyncio.Event()
 
-    def _answer(self, service: str) -> health_pb2.HealthCheckResponse:
+    def _response(self, service: str) -> health_pb2.HealthCheckResponse:
         if service not in self._services:
             return _Status(status=_Status.SERVICE_UNKNOWN)
         return _Status(status=_Status.SERVING if self._serving else _Status.NOT_SERVING)

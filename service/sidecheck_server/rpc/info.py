@@ -1,4 +1,4 @@
-"""InfoService."""
+"""InfoService: version, limits and features of the server."""
 
 from importlib.metadata import version
 
@@ -15,7 +15,7 @@ from sidecheck_server.core.mcp.versions import DEFAULT_VERSION, VERSIONS
 from sidecheck_server.core.schemas.dialects import DIALECTS
 from sidecheck_server.registry import Registry
 from sidecheck_server.rpc.handler import rpc_handler
-from sidecheck_server.rpc.mapping import limits_to_wire
+from sidecheck_server.rpc.mapping.fields import limits_to_proto
 from sidecheck_server.rpc.shutdown_gate import ShutdownGate
 
 __all__ = ["InfoServicer"]
@@ -24,10 +24,10 @@ _ENGINES = (("fast", "fastjsonschema"), ("complete", "jsonschema"))
 
 
 class InfoServicer(InfoServiceServicer):
-    """Tells what the server is."""
+    """Serves InfoService."""
 
-    def __init__(self, registry: Registry, limits: Limits, door: ShutdownGate) -> None:
-        self.door = door
+    def __init__(self, registry: Registry, limits: Limits, gate: ShutdownGate) -> None:
+        self.gate = gate
         self._registry = registry
         self._limits = limits
 
@@ -35,10 +35,10 @@ class InfoServicer(InfoServiceServicer):
     async def GetServerInfo(  # noqa: N802
         self, _request: GetServerInfoRequest
     ) -> GetServerInfoResponse:
-        """Return the facts of the server."""
+        """Return the version, the limits and the features of the server."""
         return GetServerInfoResponse(
             version=__version__,
-            limits=limits_to_wire(self._limits),
+            limits=limits_to_proto(self._limits),
             dialects=list(DIALECTS),
             protocol_versions=VERSIONS,
             default_protocol_version=DEFAULT_VERSION,

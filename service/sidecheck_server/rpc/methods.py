@@ -1,7 +1,7 @@
-"""Methods: how those of a servicer are joined to the wire.
+"""Registration of methods with the gRPC server.
 
-The generated code would do, but for bytes that are no message: gRPC answers those
-itself, with UNKNOWN and the text of a Python exception.
+The generated code would do, but gRPC answers bytes that are not a message itself, with
+UNKNOWN and the text of a Python exception.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,22 +16,22 @@ from google.protobuf.message_factory import GetMessageClass
 
 from sidecheck_server.core.errors import ErrorReason, RequestError
 
-__all__ = ["Unreadable", "add_service", "refuse_unreadable"]
+__all__ = ["Unreadable", "add_service", "raise_if_unreadable"]
 
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """What came in place of a message, and is none."""
+    """Stands for a request whose bytes are not a message."""
 
     #: The full name of the message that was expected.
     expected: str
 
 
-def refuse_unreadable(request: object) -> None:
-    """Refuse what came in place of a message.
+def raise_if_unreadable(request: object) -> None:
+    """Reject a request whose bytes are not a message.
 
     Raises:
-        Refusal: INVALID_REQUEST.
+        RequestError: INVALID_REQUEST.
     """
     if isinstance(request, Unreadable):
         raise RequestError(
@@ -42,14 +42,14 @@ def refuse_unreadable(request: object) -> None:
 
 
 def add_service(server: grpc.aio.Server, service: ServiceDescriptor, servicer: object) -> None:
-    """Make *server* serve *service* by the methods of *servicer* that have its methods' names.
+    """Serve *service* on *server* by the methods of *servicer* that have the same names.
 
-    They are given a request, or `Unreadable`; those of streams, many of either.
+    They are called with a request or `Unreadable`; methods of streams, with many of either.
     """
     handlers: dict[str, Any] = {
-        method.name: _KINDS[method.client_streaming, method.server_streaming](
+        method.name: _HANDLERS[method.client_streaming, method.server_streaming](
             getattr(servicer, method.name),
-            request_deserializer=_reader(GetMessageClass(method.input_type)),
+            request_deserializer=_deserializer(GetMessageClass(method.input_type)),
             response_serializer=GetMessageClass(method.output_type).SerializeToString,
         )
         for method in service.methods
@@ -58,7 +58,7 @@ def add_service(server: grpc.aio.Server, service: ServiceDescriptor, servicer: o
     server.add_generic_rpc_handlers((generic,))
 
 
-_KINDS: Mapping[tuple[bool, bool], Any] = MappingProxyType(
+_HANDLERS: Mapping[tuple[bool, bool], Any] = MappingProxyType(
     {
         (False, False): grpc.unary_unary_rpc_method_handler,
         (False, True): grpc.unary_stream_rpc_method_handler,
@@ -67,14 +67,14 @@ _KINDS: Mapping[tuple[bool, bool], Any] = MappingProxyType(
 )
 
 
-def _reader(message: Any) -> Callable[[bytes], Any]:
+def _deserializer(message: Any) -> Callable[[bytes], Any]:
     parse = message.FromString
     unreadable = Unreadable(message.DESCRIPTOR.full_name)
 
-    def read(data: bytes) -> Any:
+    def deserialize(data: bytes) -> Any:
         try:
             return parse(data)
         except DecodeError:
             return unreadable
 
-    return read
+    return deserialize

@@ -1,4 +1,4 @@
-"""Pages of a list (AIP-158): sizes, and tokens that say where to go on."""
+"""Pages of lists (AIP-158): page sizes, and tokens for the position of the next page."""
 
 import base64
 import binascii
@@ -6,52 +6,52 @@ import json
 
 from sidecheck_server.core.errors import ErrorReason, RequestError
 
-__all__ = ["page_size", "place_of", "token_of"]
+__all__ = ["page_size", "position_from_token", "token_for_position"]
 
 _DEFAULT_SIZE = 100
-_LARGEST_SIZE = 1000
+_MAX_SIZE = 1000
 
 
-def page_size(wanted: int) -> int:
-    """Return the size of the page for the size *wanted*, where 0 means the default.
+def page_size(requested: int) -> int:
+    """Return the size of the page if *requested* items are; 0 requests the default.
 
     Raises:
-        Refusal: INVALID_REQUEST for a negative size.
+        RequestError: INVALID_REQUEST for a negative size.
     """
-    if wanted < 0:
+    if requested < 0:
         raise RequestError(
             ErrorReason.INVALID_REQUEST, "page_size must not be negative", {"field": "page_size"}
         )
-    return min(wanted or _DEFAULT_SIZE, _LARGEST_SIZE)
+    return min(requested or _DEFAULT_SIZE, _MAX_SIZE)
 
 
-def token_of(listed: str, server: str, name: str) -> str:
-    """Return the token of the page after the tool *name* of *server*.
+def token_for_position(list_id: str, server: str, name: str) -> str:
+    """Return the token of the page after the item *name* of *server*.
 
-    *listed* is the namespace that the list was asked for, "" for all of them.
+    *list_id* identifies the list; for tools it is the requested server, "" for all.
     """
-    text = json.dumps([listed, server, name])
+    text = json.dumps([list_id, server, name])
     return base64.urlsafe_b64encode(text.encode()).decode()
 
 
-def place_of(token: str, listed: str) -> tuple[str, str] | None:
+def position_from_token(token: str, list_id: str) -> tuple[str, str] | None:
     """Return the server and name after which the page of *token* begins; None for "".
 
     Raises:
-        Refusal: INVALID_REQUEST for a token that this list did not give out.
+        RequestError: INVALID_REQUEST for a token that is not from the list *list_id*.
     """
     if not token:
         return None
     try:
-        place = json.loads(base64.urlsafe_b64decode(token.encode()))
+        position = json.loads(base64.urlsafe_b64decode(token.encode()))
     except (binascii.Error, ValueError, RecursionError):
-        place = None
-    match place:
-        case [str(asked), str(server), str(name)] if asked == listed:
+        position = None
+    match position:
+        case [str(token_list), str(server), str(name)] if token_list == list_id:
             return server, name
         case _:
             raise RequestError(
                 ErrorReason.INVALID_REQUEST,
-                "page_token is not one that this list gave out; leave it empty to begin anew",
+                "page_token is not from this list; leave it empty to start from the first page",
                 {"field": "page_token"},
             )

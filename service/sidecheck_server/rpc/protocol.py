@@ -1,6 +1,7 @@
-"""ProtocolService."""
+"""ProtocolService: checks by the rules of the protocol."""
 
 from collections.abc import AsyncIterator
+from copy import copy
 from typing import Any
 
 from sidecheck.v1.protocol_service_pb2 import (
@@ -12,6 +13,8 @@ from sidecheck.v1.protocol_service_pb2 import (
     CheckElicitationResultResponse,
     CheckMessageRequest,
     CheckMessageResponse,
+    CheckOutcome,
+    CheckResult,
     CheckSamplingRequest,
     CheckSamplingResponse,
     CheckSessionRequest,
@@ -26,166 +29,241 @@ from sidecheck.v1.protocol_service_pb2 import (
     ListRulesResponse,
     NormalizeToolResultRequest,
     NormalizeToolResultResponse,
+    SessionDefaults,
+    SessionItem,
 )
 from sidecheck.v1.protocol_service_pb2_grpc import ProtocolServiceServicer
 
+from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits, limit_exceeded_error
-from sidecheck_server.rpc.access_log import LoggedResponse
-from sidecheck_server.rpc.batches import Batch, Turn, refuse_large_answer
-from sidecheck_server.rpc.checks import Checks
-from sidecheck_server.rpc.handler import rpc_handler
-from sidecheck_server.rpc.mapping import (
-    RequestContext,
-    Sent,
-    normalized_to_wire,
-    nothing_to_check,
-    terms_from_wire,
-    to_normalize_from_wire,
+from sidecheck_server.core.mcp.versions import check_version_known
+from sidecheck_server.rpc.access_log import LoggedResponse, OutcomeCounter
+from sidecheck_server.rpc.handler import check_response_size, rpc_handler, status_of
+from sidecheck_server.rpc.mapping.checks import (
+    collision_to_proto,
+    name_to_proto,
+    report_to_proto,
+    rule_to_proto,
+    tool_outcome_to_proto,
+    tools_from_proto,
 )
+from sidecheck_server.rpc.mapping.context import request_context_from_proto
+from sidecheck_server.rpc.mapping.normalization import (
+    normalized_result_to_proto,
+    value_to_normalize_from_proto,
+)
+from sidecheck_server.rpc.mapping.subjects import (
+    SubjectMessage,
+    check_request_from_proto,
+    missing_subject,
+    result_tool_from_proto,
+    subject_of_item,
+)
+from sidecheck_server.rpc.mapping.verdicts import protocol_verdict_to_proto
 from sidecheck_server.rpc.methods import Unreadable
-from sidecheck_server.rpc.names import answer_names
-from sidecheck_server.rpc.rules import rules_on_page
-from sidecheck_server.rpc.sessions import Conversation
+from sidecheck_server.rpc.pages import page_size, position_from_token, token_for_position
 from sidecheck_server.rpc.shutdown_gate import ShutdownGate
-from sidecheck_server.rpc.streams import Streams, rpc_stream_handler
-from sidecheck_server.rpc.tools import answer_tools
-from sidecheck_server.services.normalization import Normalizer
-from sidecheck_server.services.protocol import Checker
-from sidecheck_server.services.results import ResultChecker
-from sidecheck_server.services.tools import ToolsChecker
+from sidecheck_server.rpc.streams import OpenStreams, item_of, rpc_stream_handler
+from sidecheck_server.services.batch_budget import BatchBudget
+from sidecheck_server.services.checks import RequestContext, SessionChecker
+from sidecheck_server.services.container import Services
+from sidecheck_server.services.offload import TimeSlice
+from sidecheck_server.services.protocol import ProtocolChecker, list_rules
+from sidecheck_server.services.tools import check_tool_names
 
 __all__ = ["ProtocolServicer"]
 
 
 class ProtocolServicer(ProtocolServiceServicer):
-    """Checks by the rules of the protocol."""
+    """Serves ProtocolService."""
 
     def __init__(
-        self,
-        checker: Checker,
-        results: ResultChecker,
-        normalizer: Normalizer,
-        limits: Limits,
-        door: ShutdownGate,
-        streams: Streams,
+        self, services: Services, limits: Limits, gate: ShutdownGate, streams: OpenStreams
     ) -> None:
-        self.door = door
+        self.gate = gate
         self.streams = streams
-        self._checker = checker
-        self._tools = ToolsChecker(checker, limits)
-        self._checks = Checks(checker, results)
-        self._normalizer = normalizer
+        self._checker = services.protocol_checker
+        self._subjects = services.subject_checker
+        self._tools = services.tools_checker
+        self._normalizer = services.normalizer
         self._limits = limits
 
     @rpc_handler
     async def ListRules(self, request: ListRulesRequest) -> ListRulesResponse:  # noqa: N802
         """List rules, page by page."""
-        return rules_on_page(request)
+        version = request.protocol_version
+        check_version_known(version)
+        size = page_size(request.page_size)
+        # Distinguishes the tokens of this list from those of others.
+        list_id = f"rules {version}"
+        position = position_from_token(request.page_token, list_id)
+        rules, more = list_rules(version, "" if position is None else position[1], size)
+        token = token_for_position(list_id, "", rules[-1].code) if more else ""
+        return ListRulesResponse(rules=map(rule_to_proto, rules), next_page_token=token)
 
     @rpc_handler
     async def CheckToolNames(  # noqa: N802
         self, request: CheckToolNamesRequest
     ) -> CheckToolNamesResponse:
         """Check names of tools."""
-        return await answer_names(request, self._limits)
+        context = request_context_from_proto(request.context, request.options, self._limits)
+        names = list(request.names)
+        checked = await check_tool_names(names, context.context, context.limits, self._limits)
+        response = CheckToolNamesResponse(collisions=map(collision_to_proto, checked.collisions))
+        time_slice = TimeSlice()
+        for name in checked.names:
+            response.outcomes.append(name_to_proto(name))
+            await time_slice.yield_if_over()
+        check_response_size(response, self._limits)
+        return response
 
     @rpc_handler
     async def CheckTools(self, request: CheckToolsRequest) -> CheckToolsResponse:  # noqa: N802
         """Check tool definitions."""
-        return await answer_tools(request, self._tools, self._limits)
+        checked = await self._tools.check(tools_from_proto(request, self._limits))
+        response = CheckToolsResponse(
+            tools_list_verdict=protocol_verdict_to_proto(checked.tools_list_verdict)
+        )
+        time_slice = TimeSlice()
+        for tool in checked.outcomes:
+            response.outcomes.append(tool_outcome_to_proto(tool))
+            await time_slice.yield_if_over()
+        check_response_size(response, self._limits)
+        return response
 
     @rpc_handler
     async def CheckElicitation(  # noqa: N802
         self, request: CheckElicitationRequest
     ) -> CheckElicitationResponse:
-        """Check a request of elicitation."""
-        sent, terms = self._read(request, "elicitation")
-        return CheckElicitationResponse(result=await self._checks.answer(sent, terms))
+        """Check a request for elicitation."""
+        return CheckElicitationResponse(result=await self._check_field(request, "elicitation"))
 
     @rpc_handler
     async def CheckElicitationResult(  # noqa: N802
         self, request: CheckElicitationResultRequest
     ) -> CheckElicitationResultResponse:
         """Check the result of an elicitation."""
-        sent, terms = self._read(request, "elicitation_result")
-        return CheckElicitationResultResponse(result=await self._checks.answer(sent, terms))
+        result = await self._check_field(request, "elicitation_result")
+        return CheckElicitationResultResponse(result=result)
 
     @rpc_handler
     async def CheckSampling(  # noqa: N802
         self, request: CheckSamplingRequest
     ) -> CheckSamplingResponse:
-        """Check a request of sampling."""
-        sent, terms = self._read(request, "sampling")
-        return CheckSamplingResponse(result=await self._checks.answer(sent, terms))
+        """Check a request for sampling."""
+        return CheckSamplingResponse(result=await self._check_field(request, "sampling"))
 
     @rpc_handler
     async def CheckToolResult(  # noqa: N802
         self, request: CheckToolResultRequest
     ) -> CheckToolResultResponse:
         """Check the result of a tool."""
-        sent, terms = self._read(request, "tool_result")
-        return CheckToolResultResponse(result=await self._checks.answer(sent, terms))
+        return CheckToolResultResponse(result=await self._check_field(request, "tool_result"))
 
     @rpc_handler
     async def NormalizeToolResult(  # noqa: N802
         self, request: NormalizeToolResultRequest
     ) -> NormalizeToolResultResponse:
-        """Make a result of what a tool returned."""
-        one = to_normalize_from_wire(request, self._limits)
-        response = normalized_to_wire(await self._normalizer.normalize(one))
-        refuse_large_answer(response, self._limits)
+        """Make a result of the return value of a tool."""
+        value = value_to_normalize_from_proto(request, self._limits)
+        response = normalized_result_to_proto(await self._normalizer.normalize(value))
+        check_response_size(response, self._limits)
         return response
 
     @rpc_handler
     async def CheckMessage(  # noqa: N802
         self, request: CheckMessageRequest
     ) -> CheckMessageResponse:
-        """Check one message."""
-        sent, terms = self._read(request, "message")
-        return CheckMessageResponse(result=await self._checks.answer(sent, terms))
+        """Check a message."""
+        return CheckMessageResponse(result=await self._check_field(request, "message"))
 
     @rpc_handler
     async def CheckBatch(self, request: CheckBatchRequest) -> LoggedResponse:  # noqa: N802
-        """Check many things in their order."""
+        """Check the items of a batch in their order."""
         count = len(request.items)
         if count > self._limits.batch_items:
             raise limit_exceeded_error("batch_items", self._limits.batch_items, "the batch", count)
-        terms = terms_from_wire(request.context, request.options, self._limits)
-        response, batch = CheckBatchResponse(), Batch(count, self._limits)
-        turn = Turn()
+        context = request_context_from_proto(request.context, request.options, self._limits)
+        response, budget = CheckBatchResponse(), BatchBudget(self._limits)
+        counter, time_slice = OutcomeCounter(count), TimeSlice()
         for item in request.items:
-            outcome = await self._checks.outcome(item, terms, batch)
-            batch.tally.look(outcome)
+            try:
+                result = await self._check(subject_of_item(item), context, budget)
+                outcome = CheckOutcome(result=result)
+            except Exception as error:  # noqa: BLE001  (nothing unexpected may reach the client)
+                outcome = CheckOutcome(error=status_of(error, "CheckBatch"))
+            counter.classify(outcome)
             response.outcomes.append(outcome)
-            await turn.over()
-        refuse_large_answer(response, self._limits)
-        return LoggedResponse(response, *batch.tally.told())
+            await time_slice.yield_if_over()
+        check_response_size(response, self._limits)
+        return LoggedResponse(response, *counter.log_fields())
 
     @rpc_stream_handler
     async def CheckSession(  # noqa: N802
         self, requests: AsyncIterator[CheckSessionRequest | Unreadable]
     ) -> AsyncIterator[CheckSessionResponse]:
-        """Check the messages of a session as they come, in their order."""
-        conversation: Conversation | None = None
+        """Check the messages of a session as they arrive, in their order."""
+        session: _Session | None = None
         async for request in requests:
             if (
-                conversation is None
+                session is None
                 and isinstance(request, CheckSessionRequest)
                 and request.HasField("defaults")
             ):
-                conversation = Conversation(self._checker, self._limits, request.defaults)
+                session = _Session(self._checker, self._limits, request.defaults)
                 continue
-            if conversation is None:
-                conversation = Conversation(self._checker, self._limits)
-            yield await conversation.answer(request)
+            if session is None:
+                session = _Session(self._checker, self._limits, SessionDefaults())
+            yield await session.respond(request)
 
-    def _read(self, request: Any, field: str) -> tuple[Sent, RequestContext]:
-        """Return what *request* has in *field*, to be checked, and the terms.
+    async def _check_field(self, request: Any, field: str) -> CheckResult:
+        """Return the result of checking the subject in *field* of *request*.
 
         Raises:
-            Refusal: it has nothing there, or terms that do not hold together.
+            RequestError: INVALID_REQUEST if it is not set; as `SubjectChecker.check`.
         """
         if not request.HasField(field):
-            raise nothing_to_check(field)
-        terms = terms_from_wire(request.context, request.options, self._limits)
-        return getattr(request, field), terms
+            raise missing_subject(field)
+        context = request_context_from_proto(request.context, request.options, self._limits)
+        return await self._check(getattr(request, field), context)
+
+    async def _check(
+        self, subject: SubjectMessage, context: RequestContext, budget: BatchBudget | None = None
+    ) -> CheckResult:
+        request = check_request_from_proto(subject, context)
+        target = result_tool_from_proto(subject)
+        return report_to_proto(await self._subjects.check(request, target, budget))
+
+
+class _Session:
+    """The stream of a session."""
+
+    def __init__(self, checker: ProtocolChecker, limits: Limits, defaults: SessionDefaults) -> None:
+        self._context: RequestContext | RequestError
+        try:
+            self._context = request_context_from_proto(defaults.context, defaults.options, limits)
+        except RequestError as error:
+            # Each item has the error of the defaults as its outcome.
+            self._context = copy(error)
+        else:
+            self._session = SessionChecker(checker, limits, self._context)
+
+    async def respond(self, request: CheckSessionRequest | Unreadable) -> CheckSessionResponse:
+        """Return the response to *request*; its errors do not affect other messages."""
+        id_ = ""
+        try:
+            item: SessionItem = item_of(request)
+            id_ = item.id
+            outcome = CheckOutcome(result=await self._check(item))
+        except Exception as error:  # noqa: BLE001  (nothing unexpected may reach the client)
+            outcome = CheckOutcome(error=status_of(error, "CheckSession"))
+        return CheckSessionResponse(id=id_, outcome=outcome)
+
+    async def _check(self, item: SessionItem) -> CheckResult:
+        if isinstance(self._context, RequestError):
+            # Raising extends the traceback; the stored error is never raised itself.
+            raise copy(self._context)
+        if not item.HasField("message"):
+            raise missing_subject("message")
+        request = check_request_from_proto(item.message, self._context)
+        return report_to_proto(await self._session.check(request))

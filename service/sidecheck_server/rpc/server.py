@@ -1,4 +1,4 @@
-"""The gRPC server: its services, its addresses, its beginning and its end."""
+"""The gRPC server: its services, its addresses, its start and its shutdown."""
 
 import asyncio
 from pathlib import Path
@@ -26,19 +26,9 @@ from sidecheck_server.rpc.registry import RegistryServicer
 from sidecheck_server.rpc.shutdown_gate import ShutdownGate
 from sidecheck_server.rpc.sockets import bind_tcp, bind_unix, remove_socket
 from sidecheck_server.rpc.standard import add_health, add_reflection
-from sidecheck_server.rpc.streams import Streams
+from sidecheck_server.rpc.streams import OpenStreams
 from sidecheck_server.rpc.validation import ValidationServicer
-from sidecheck_server.services.adaptation import ToolAdapter
-from sidecheck_server.services.calls import ToolCalls
-from sidecheck_server.services.conversion import Converter
-from sidecheck_server.services.inference import Inferrer
-from sidecheck_server.services.model_calls import Restorer
-from sidecheck_server.services.normalization import Normalizer
-from sidecheck_server.services.protocol import Checker
-from sidecheck_server.services.registration import Registrar
-from sidecheck_server.services.result_messages import ResultConverter
-from sidecheck_server.services.results import ResultChecker
-from sidecheck_server.services.validation import Validator
+from sidecheck_server.services.container import Services
 from sidecheck_server.settings import Settings
 
 __all__ = ["Server"]
@@ -49,69 +39,48 @@ _CONVERSION = conversion_service_pb2.DESCRIPTOR.services_by_name["ConversionServ
 _INFERENCE = inference_service_pb2.DESCRIPTOR.services_by_name["InferenceService"]
 _REGISTRY = registry_service_pb2.DESCRIPTOR.services_by_name["RegistryService"]
 _INFO = info_service_pb2.DESCRIPTOR.services_by_name["InfoService"]
-_ALL = (_VALIDATION, _PROTOCOL, _CONVERSION, _INFERENCE, _REGISTRY, _INFO)
-_SERVICES = tuple(each.full_name for each in _ALL)
+_DESCRIPTORS = (_VALIDATION, _PROTOCOL, _CONVERSION, _INFERENCE, _REGISTRY, _INFO)
+_SERVICE_NAMES = tuple(descriptor.full_name for descriptor in _DESCRIPTORS)
 _log = structlog.get_logger("sidecheck.server")
 
 
 class Server:
-    """Serves until it is told to stop."""
+    """Serves *services* over gRPC until it is stopped."""
 
-    def __init__(
-        self,
-        settings: Settings,
-        registry: Registry,
-        validator: Validator,
-        checker: Checker,
-        registrar: Registrar,
-        converter: Converter,
-        inferrer: Inferrer,
-    ) -> None:
+    def __init__(self, settings: Settings, registry: Registry, services: Services) -> None:
         limits = settings.limits
         self._settings = settings
-        self._streams = Streams()
-        self._door = ShutdownGate()
+        self._streams = OpenStreams()
+        self._gate = ShutdownGate()
         self._server: grpc.aio.Server = grpc.aio.server(
             options=[
                 ("grpc.so_reuseport", 0),
                 ("grpc.max_receive_message_length", limits.message_bytes),
-                # Clients keep idle connections alive (30 s); the default answers that
+                # Clients ping idle connections every 30 s; by default gRPC answers that
                 # with GOAWAY too_many_pings.
                 ("grpc.http2.min_recv_ping_interval_without_data_ms", 10_000),
             ],
         )
-        self._health = HealthServicer(_SERVICES)
-        server = self._server
-        # gRPC asks them in this order whose method was called.
-        calls = ToolCalls(validator, checker, limits)
-        validation = ValidationServicer(
-            validator, calls, registry, limits, self._door, self._streams
+        self._health = HealthServicer(_SERVICE_NAMES)
+        server, gate, streams = self._server, self._gate, self._streams
+        # gRPC looks a method up in this order.
+        add_service(
+            server,
+            _VALIDATION,
+            ValidationServicer(services.prepared_targets, limits, gate, streams),
         )
-        add_service(server, _VALIDATION, validation)
-        results = ResultChecker(checker, validator)
-        projector = ToolAdapter(validator, limits)
-        normalizer = Normalizer(validator, projector, results, limits)
-        protocol = ProtocolServicer(checker, results, normalizer, limits, self._door, self._streams)
-        add_service(server, _PROTOCOL, protocol)
-        conversion = ConversionServicer(
-            converter,
-            Restorer(validator, registry, limits),
-            ResultConverter(results),
-            limits,
-            self._door,
-        )
-        add_service(server, _CONVERSION, conversion)
-        inference = InferenceServicer(inferrer, projector, limits, self._door)
-        add_service(server, _INFERENCE, inference)
-        add_service(server, _REGISTRY, RegistryServicer(registrar, registry, limits, self._door))
-        add_service(server, _INFO, InfoServicer(registry, limits, self._door))
+        add_service(server, _PROTOCOL, ProtocolServicer(services, limits, gate, streams))
+        add_service(server, _CONVERSION, ConversionServicer(services, limits, gate))
+        add_service(server, _INFERENCE, InferenceServicer(services, limits, gate))
+        add_service(server, _REGISTRY, RegistryServicer(services.registrar, registry, limits, gate))
+        add_service(server, _INFO, InfoServicer(registry, limits, gate))
         add_health(server, self._health)
         if settings.reflection:
-            add_reflection(server, (*_SERVICES, health.SERVICE_NAME), self._streams)
+            add_reflection(server, (*_SERVICE_NAMES, health.SERVICE_NAME), streams)
         self.addresses: list[str] = []
 
     async def start(self) -> None:
-        """Bind the addresses and answer, not serving by health as yet.
+        """Bind the addresses and accept calls; health does not report serving yet.
 
         Raises:
             AddressInUseError: an address is taken.
@@ -126,20 +95,21 @@ class Server:
             mode = int(self._settings.unix_socket_mode, 8)
             self._settings.unix_socket.chmod(mode)
 
-    def ready(self) -> None:
-        """Say by health that the server serves."""
-        self._health.say(serving=True)
+    def report_ready(self) -> None:
+        """Report in health and log that the server is serving."""
+        self._health.set_serving(serving=True)
         _log.info("server.ready", addresses=self.addresses)
 
     async def stop(self) -> None:
-        """Say by health that the server does not serve, let calls under way end, and stop.
+        """Report that the server is not serving, let active calls finish, and stop.
 
-        Calls that come after the drain are answered UNAVAILABLE, and clients try them again.
+        Calls that arrive after the drain period fail with UNAVAILABLE, and clients retry
+        them elsewhere.
         """
         _log.info("server.draining")
-        self._health.say(serving=False)
+        self._health.set_serving(serving=False)
         await asyncio.sleep(self._settings.drain_seconds)
-        await self._door.shut()
+        await self._gate.close()
         self._streams.end()
         self._health.end()
         await self._server.stop(self._settings.grace_seconds)

@@ -1,4 +1,4 @@
-"""The door: calls that come too late are told to go elsewhere."""
+"""Shutdown gate: rejects the calls that arrive while the server shuts down."""
 
 import asyncio
 
@@ -6,40 +6,40 @@ from sidecheck_server.core.errors import ErrorReason, RequestError
 
 __all__ = ["ShutdownGate"]
 
-_LOOK_SECONDS = 0.05
-_LOOKS = 20
-"""How often to look, at most, whether calls still come."""
+_POLL_SECONDS = 0.05
+_MAX_POLLS = 20
 
 
 class ShutdownGate:
-    """Turns calls away once it is shut.
+    """Admits calls until it is closed.
 
     gRPC cancels the calls that wait to be accepted when a server stops
-    (https://github.com/grpc/grpc/issues/41785). Clients try a call again that was
-    answered UNAVAILABLE, but not one that was CANCELLED. So calls are answered until
-    clients have heard, and the server stops only then.
+    (https://github.com/grpc/grpc/issues/41785). Clients retry calls that fail with
+    UNAVAILABLE, but not those that fail with CANCELLED. The server therefore rejects
+    calls until clients have noticed, and stops only then.
     """
 
     def __init__(self) -> None:
-        self._shut = False
-        self._turned_away = 0
+        self._closed = False
+        self._rejected = 0
 
     def enter(self) -> None:
-        """Let a call in.
+        """Admit a call.
 
         Raises:
-            Refusal: SHUTTING_DOWN if the door is shut.
+            RequestError: SHUTTING_DOWN if the gate is closed.
         """
-        if self._shut:
-            self._turned_away += 1
-            said = "the server is stopping and takes no more calls"
-            raise RequestError(ErrorReason.SHUTTING_DOWN, said)
+        if self._closed:
+            self._rejected += 1
+            raise RequestError(
+                ErrorReason.SHUTTING_DOWN, "the server is shutting down and accepts no more calls"
+            )
 
-    async def shut(self) -> None:
-        """Turn calls away from now on; return when none came for a moment, or a second passed."""
-        self._shut = True
-        for _ in range(_LOOKS):
-            before = self._turned_away
-            await asyncio.sleep(_LOOK_SECONDS)
-            if before == self._turned_away:
+    async def close(self) -> None:
+        """Reject calls from now on; return once none arrives for 50 ms, or after a second."""
+        self._closed = True
+        for _ in range(_MAX_POLLS):
+            rejected = self._rejected
+            await asyncio.sleep(_POLL_SECONDS)
+            if rejected == self._rejected:
                 return

@@ -1,4 +1,4 @@
-"""Where to listen: addresses that nobody else listens on."""
+"""Addresses to listen on, TCP and unix sockets, that no other process uses."""
 
 import errno
 import socket
@@ -13,95 +13,94 @@ _LARGEST_PORT = 65_535
 
 
 class AddressInUseError(Exception):
-    """An address cannot be listened on; the message says which and why."""
+    """The server cannot listen on an address; the message says which and why."""
 
 
 def bind_tcp(server: grpc.aio.Server, address: str) -> str:
-    """Bind *server* to ``host:port`` and return the address with the port that it got.
+    """Bind *server* to ``host:port`` and return the address with the actual port.
 
-    The server must have been made with ``grpc.so_reuseport`` off: with it, a second
-    server on the same port takes a part of the first one's connections in silence.
+    The server must have the option ``grpc.so_reuseport`` off: with it on, a second server
+    on the same port silently receives a part of the first server's connections.
 
     Raises:
-        AddressInUseError: the address is taken, or is none of this machine's.
+        AddressInUseError: the address is invalid, taken, or not of this machine.
     """
     host, _, port = address.rpartition(":")
     if not host or not (port.isascii() and port.isdigit()) or int(port) > _LARGEST_PORT:
-        raise AddressInUseError(f"{address!r} is no address to listen on; write host:port")
-    _refuse_taken(host, int(port), address)
+        raise AddressInUseError(f"{address!r} is not an address to listen on; expected host:port")
+    _raise_if_taken(host, int(port), address)
     try:
         bound = server.add_insecure_port(address)
     except RuntimeError:
-        raise AddressInUseError(f"cannot listen on {address}: the system refuses it") from None
+        raise AddressInUseError(f"cannot listen on {address}: the system rejects it") from None
     return f"{host}:{bound}"
 
 
 def bind_unix(server: grpc.aio.Server, path: Path) -> str:
     """Bind *server* to the unix socket *path* and return its address.
 
-    A socket that nobody answers on is left from a server that died, and replaced.
+    A socket that no process listens on is left from a server that died, and is replaced.
 
     Raises:
-        AddressInUseError: a server answers there, or something else stands there.
+        AddressInUseError: a process listens there, or the file is not a socket.
     """
     try:
         if path.is_socket():
             if not _is_dead(path):
-                raise AddressInUseError(f"cannot listen on {path}: another process does")
+                raise AddressInUseError(
+                    f"cannot listen on {path}: another process is listening there"
+                )
             path.unlink()
         elif path.exists():
-            raise AddressInUseError(
-                f"cannot listen on {path}: a file that is no socket stands there"
-            )
+            raise AddressInUseError(f"cannot listen on {path}: the file exists and is not a socket")
         elif not path.absolute().parent.is_dir():
-            raise AddressInUseError(f"cannot listen on {path}: its folder is not there")
+            raise AddressInUseError(f"cannot listen on {path}: its folder does not exist")
     except OSError as error:
         raise AddressInUseError(f"cannot listen on {path}: {error.strerror}") from None
     address = f"unix:{path.absolute()}"
     try:
         server.add_insecure_port(address)
     except RuntimeError:
-        raise AddressInUseError(f"cannot listen on {path}: the system refuses the socket") from None
+        raise AddressInUseError(f"cannot listen on {path}: the system rejects the socket") from None
     return address
 
 
 def remove_socket(path: Path) -> None:
-    """Remove the unix socket *path*, if the server left it there and no other listens on it."""
+    """Remove the unix socket *path* if it is left from the server and no process listens on it."""
     with suppress(OSError):
         if path.is_socket() and _is_dead(path):
             path.unlink()
 
 
-def _refuse_taken(host: str, port: int, address: str) -> None:
-    """Refuse *host* if any of its addresses is taken.
+def _raise_if_taken(host: str, port: int, address: str) -> None:
+    """Raise an error if any of the addresses of *host* is taken.
 
-    gRPC is content with one of several, so that of two servers on localhost one would
-    have IPv4 and the other IPv6.
+    gRPC needs only one of several: of two servers on localhost, one would listen on IPv4
+    and the other on IPv6.
     """
     try:
-        found = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)
+        infos = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
         raise AddressInUseError(f"cannot listen on {address}: no such host") from None
-    faults = []
-    for family, kind, _, _, place in found:
+    errors = []
+    for family, kind, _, _, sockaddr in infos:
         with socket.socket(family, kind) as probe:
-            # As gRPC does, so that connections of a server that ended do not count.
+            # As gRPC does: connections of a server that ended do not count.
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
-                probe.bind(place)
+                probe.bind(sockaddr)
             except OSError as error:
-                faults.append(error)
-    if any(error.errno == errno.EADDRINUSE for error in faults):
-        raise AddressInUseError(f"cannot listen on {address}: another process does")
-    if len(faults) == len(found):
-        raise AddressInUseError(f"cannot listen on {address}: {faults[0].strerror}")
+                errors.append(error)
+    if any(error.errno == errno.EADDRINUSE for error in errors):
+        raise AddressInUseError(f"cannot listen on {address}: another process is listening there")
+    if len(errors) == len(infos):
+        raise AddressInUseError(f"cannot listen on {address}: {errors[0].strerror}")
 
 
 def _is_dead(path: Path) -> bool:
-    """Return whether the system says that nobody listens on the socket *path*.
+    """Return whether no process listens on the socket *path*.
 
-    Anything else it says, such as of another kind of socket, or of a lack of rights,
-    tells that somebody may.
+    Any error but a refused connection, such as a lack of rights, leaves that open.
     """
     with socket.socket(socket.AF_UNIX) as probe:
         try:

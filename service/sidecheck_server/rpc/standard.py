@@ -1,7 +1,7 @@
-"""The standard services, health and reflection, joined to the wire as our own are.
+"""Standard services, health and reflection, served by the same code as our own.
 
-Left to themselves they answer bytes that are no message with UNKNOWN and the text of a
-Python exception, and an open stream of theirs keeps a server from stopping.
+By themselves they answer bytes that are not a message with UNKNOWN and the text of a
+Python exception, and their open streams keep the server from stopping.
 """
 
 from collections.abc import AsyncIterator, Sequence
@@ -13,9 +13,9 @@ from grpc_reflection.v1alpha import reflection, reflection_pb2
 
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.rpc.health import HealthServicer
-from sidecheck_server.rpc.methods import add_service, refuse_unreadable
+from sidecheck_server.rpc.methods import add_service, raise_if_unreadable
 from sidecheck_server.rpc.status import abort, status_from_error
-from sidecheck_server.rpc.streams import Streams
+from sidecheck_server.rpc.streams import OpenStreams
 
 __all__ = ["add_health", "add_reflection"]
 
@@ -23,13 +23,13 @@ _Context = grpc.aio.ServicerContext[Any, Any]
 
 
 def add_health(server: grpc.aio.Server, servicer: HealthServicer) -> None:
-    """Make *server* serve grpc.health.v1 by *servicer*."""
+    """Serve grpc.health.v1 on *server* by *servicer*."""
     service: Any = health_pb2.DESCRIPTOR.services_by_name["Health"]
     add_service(server, service, _Health(servicer))
 
 
-def add_reflection(server: grpc.aio.Server, services: Sequence[str], streams: Streams) -> None:
-    """Make *server* tell what *services* are, by reflection."""
+def add_reflection(server: grpc.aio.Server, services: Sequence[str], streams: OpenStreams) -> None:
+    """Serve reflection of *services* on *server*."""
     service: Any = reflection_pb2.DESCRIPTOR.services_by_name["ServerReflection"]
     names = (*services, reflection.SERVICE_NAME)
     add_service(server, service, _Reflection(reflection.aio.ReflectionServicer(names), streams))
@@ -45,12 +45,12 @@ class _Health:
 
     async def Watch(self, request: Any, context: _Context) -> AsyncIterator[Any]:  # noqa: N802
         await _abort_unreadable(request, context)
-        async for answer in self._servicer.Watch(request, context):
-            yield answer
+        async for response in self._servicer.Watch(request, context):
+            yield response
 
 
 class _Reflection:
-    def __init__(self, servicer: Any, streams: Streams) -> None:
+    def __init__(self, servicer: Any, streams: OpenStreams) -> None:
         self._servicer = servicer
         self._streams = streams
 
@@ -60,19 +60,19 @@ class _Reflection:
         try:
             async for request in self._streams.requests(requests):
                 await _abort_unreadable(request, context)
-                answers = self._servicer.ServerReflectionInfo(_only(request), context)
-                async for answer in answers:
-                    yield answer
-        except RequestError as refusal:
-            await abort(context, status_from_error(refusal))
+                responses = self._servicer.ServerReflectionInfo(_stream_of(request), context)
+                async for response in responses:
+                    yield response
+        except RequestError as error:
+            await abort(context, status_from_error(error))
 
 
-async def _only(request: Any) -> AsyncIterator[Any]:
+async def _stream_of(request: Any) -> AsyncIterator[Any]:
     yield request
 
 
 async def _abort_unreadable(request: object, context: _Context) -> None:
     try:
-        refuse_unreadable(request)
-    except RequestError as refusal:
-        await abort(context, status_from_error(refusal))
+        raise_if_unreadable(request)
+    except RequestError as error:
+        await abort(context, status_from_error(error))

@@ -1,4 +1,4 @@
-"""Refusals on the wire: one table, and the only place that makes a gRPC status."""
+"""gRPC statuses of request errors: the status code of each reason, and the error details."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -42,41 +42,43 @@ STATUS_CODES: Mapping[ErrorReason, grpc.StatusCode] = MappingProxyType(
         ErrorReason.SHUTTING_DOWN: grpc.StatusCode.UNAVAILABLE,
     }
 )
-"""The status that each reason travels under."""
+"""The status code of each reason."""
 
-# A status travels in trailers, and gRPC refuses more than 8 KiB of them. In bytes; the
-# message travels twice, and once with three bytes for each that is not ASCII.
-_MESSAGE_LENGTH = 1400
-_METADATA_LENGTH = 300
+# In bytes. A status is sent in trailers, of which gRPC accepts 8 KiB. The message is in
+# them twice, once with three bytes for each byte that is not printable ASCII.
+_MAX_MESSAGE_BYTES = 1400
+_MAX_METADATA_BYTES = 300
 
 
-def status_from_error(refusal: RequestError) -> Status:
-    """Return the status of *refusal*, with an ErrorInfo that names its reason."""
+def status_from_error(error: RequestError) -> Status:
+    """Return the status of *error*, with an ErrorInfo that names its reason."""
     info = ErrorInfo(
-        reason=refusal.reason.value,
+        reason=error.reason.value,
         domain=DOMAIN,
-        metadata={key: _cut(said, _METADATA_LENGTH) for key, said in refusal.metadata.items()},
+        metadata={
+            key: _truncate(text, _MAX_METADATA_BYTES) for key, text in error.metadata.items()
+        },
     )
     details = AnyMessage()
     details.Pack(info)
     return Status(
-        code=STATUS_CODES[refusal.reason].value[0],
-        message=_cut(refusal.message, _MESSAGE_LENGTH),
+        code=STATUS_CODES[error.reason].value[0],
+        message=_truncate(error.message, _MAX_MESSAGE_BYTES),
         details=[details],
     )
 
 
 async def abort(context: grpc.aio.ServicerContext[Any, Any], status: Status) -> NoReturn:
-    """End a call with *status*, and with its details in the trailers."""
+    """End a call with *status*, with its details in the trailers."""
     code = next(code for code in grpc.StatusCode if code.value[0] == status.code)
     trailers = (("grpc-status-details-bin", status.SerializeToString()),)
     await context.abort(code, status.message, trailers)
     raise AssertionError("abort raises")
 
 
-def _cut(text: str, length: int) -> str:
-    # A status is UTF-8, which a name taken from a request need not be.
-    whole = text.encode("utf-8", "backslashreplace")
-    if len(whole) <= length:
-        return whole.decode()
-    return whole[: length - len("…".encode())].decode(errors="ignore") + "…"
+def _truncate(text: str, max_bytes: int) -> str:
+    # A status is UTF-8, which a name from a request need not be.
+    encoded = text.encode("utf-8", "backslashreplace")
+    if len(encoded) <= max_bytes:
+        return encoded.decode()
+    return encoded[: max_bytes - len("…".encode())].decode(errors="ignore") + "…"

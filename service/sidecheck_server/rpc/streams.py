@@ -1,4 +1,4 @@
-"""Streams: what every method of one does around its own work, and how they end."""
+"""Handlers of streaming methods, and how streams end when the server stops."""
 
 import asyncio
 import time
@@ -12,36 +12,36 @@ import structlog
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.rpc.access_log import OutcomeCounter
 from sidecheck_server.rpc.handler import status_of
-from sidecheck_server.rpc.methods import refuse_unreadable
+from sidecheck_server.rpc.methods import raise_if_unreadable
 from sidecheck_server.rpc.shutdown_gate import ShutdownGate
 from sidecheck_server.rpc.status import abort
 from sidecheck_server.workers import CALLER
 
-__all__ = ["Streams", "item_of", "rpc_stream_handler"]
+__all__ = ["OpenStreams", "item_of", "rpc_stream_handler"]
 
 _Request = TypeVar("_Request")
 
 _log = structlog.get_logger("sidecheck.rpc")
 
 
-class Streams:
-    """The streams that are open."""
+class OpenStreams:
+    """The streams that are open, so that they can be ended."""
 
     def __init__(self) -> None:
         self._waiting: set[asyncio.Task[Any]] = set()
         self._ended = False
 
     async def requests(self, sent: AsyncIterator[_Request]) -> AsyncIterator[_Request]:
-        """Yield what is *sent* in a stream, as long as streams are not ended.
+        """Yield the requests of a stream until it, or the server, ends.
 
         Raises:
-            Refusal: SHUTTING_DOWN if they are.
+            RequestError: SHUTTING_DOWN if the server ends first.
         """
         task = asyncio.current_task()
         assert task is not None
         while not self._ended:
-            # Only who waits for a request is cancelled. Whoever sends an answer is in the
-            # hands of gRPC, and comes here next.
+            # Only tasks that wait for a request are cancelled. A task that sends a response
+            # is in the hands of gRPC, and returns here next.
             self._waiting.add(task)
             try:
                 request = await anext(sent)
@@ -55,19 +55,21 @@ class Streams:
             finally:
                 self._waiting.discard(task)
             yield request
-        said = "the server is stopping; what has no answer yet may be sent again"
-        raise RequestError(ErrorReason.SHUTTING_DOWN, said)
+        raise RequestError(
+            ErrorReason.SHUTTING_DOWN,
+            "the server is shutting down; requests without a response may be retried",
+        )
 
     def end(self) -> None:
-        """End all of them: idle ones would keep a server that stops from stopping."""
+        """End all streams: idle ones would keep the server from stopping."""
         self._ended = True
         for task in self._waiting:
             task.cancel()
 
 
 class _HasStreams(Protocol):
-    door: ShutdownGate
-    streams: Streams
+    gate: ShutdownGate
+    streams: OpenStreams
 
 
 _Servicer = TypeVar("_Servicer", bound=_HasStreams)
@@ -76,10 +78,10 @@ _Method = Callable[[_Servicer, AsyncIterator[_Request]], AsyncIterator[_Response
 
 
 def rpc_stream_handler(method: _Method[_Servicer, _Request, _Response]) -> Any:
-    """Make a handler for `add_service` out of *method*, which answers requests as they come.
+    """Decorate *method*, which responds to each request of a stream, for `add_service`.
 
-    The stream is one event in the log, when it ends. A refusal ends it; those of single
-    items *method* answers itself.
+    A stream is one event in the log, when it ends. An exception ends it; *method* turns
+    the errors of single items into outcomes.
     """
     name = method.__name__
 
@@ -91,34 +93,34 @@ def rpc_stream_handler(method: _Method[_Servicer, _Request, _Response]) -> Any:
     ) -> AsyncIterator[_Response]:
         CALLER.set(context.peer)
         started = time.perf_counter()
-        tally = OutcomeCounter()
+        counter = OutcomeCounter()
         try:
-            servicer.door.enter()
+            servicer.gate.enter()
             async for response in method(servicer, servicer.streams.requests(requests)):
-                tally.add(response.outcome)  # type: ignore[attr-defined]
+                counter.add(response.outcome)  # type: ignore[attr-defined]
                 yield response
-        except Exception as error:  # noqa: BLE001  (the border: nothing of ours may pass it)
+        except Exception as error:  # noqa: BLE001  (nothing unexpected may reach the client)
             await abort(context, status_of(error, name))
         finally:
-            level, facts = tally.told()
+            level, fields = counter.log_fields()
             ms = round((time.perf_counter() - started) * 1000, 3)
-            _log.log(level, "rpc.streamed", method=name, ms=ms, **facts)
+            _log.log(level, "rpc.streamed", method=name, ms=ms, **fields)
 
     return handler
 
 
 def item_of(request: Any) -> Any:
-    """Return the item in *request*, a message of a stream that has items after its defaults.
+    """Return the item in *request*, a message of a stream that has defaults and then items.
 
     Raises:
-        Refusal: INVALID_REQUEST if it is no message, or holds none.
+        RequestError: INVALID_REQUEST if it is not a message, or has no item.
     """
-    refuse_unreadable(request)
+    raise_if_unreadable(request)
     match request.WhichOneof("message"):
         case "item":
             return request.item
         case "defaults":
-            said = "only the first message of a stream may give its defaults"
+            message = "defaults may only be sent in the first message of a stream"
         case _:
-            said = "the message holds neither an item nor defaults"
-    raise RequestError(ErrorReason.INVALID_REQUEST, said, {"field": "message"})
+            message = "the message has neither an item nor defaults"
+    raise RequestError(ErrorReason.INVALID_REQUEST, message, {"field": "message"})

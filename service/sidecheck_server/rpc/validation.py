@@ -1,11 +1,10 @@
-"""ValidationService."""
+"""ValidationService: payloads validated one by one, in batches and in streams."""
 
-import time
-from asyncio import sleep
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from copy import copy
+from typing import NamedTuple, TypeVar
 
-from sidecheck.v1.options_pb2 import ValidationOptions
-from sidecheck.v1.target_pb2 import Target
+from sidecheck.v1 import options_pb2, target_pb2
 from sidecheck.v1.validation_service_pb2 import (
     StreamDefaults,
     ValidateBatchRequest,
@@ -21,80 +20,93 @@ from sidecheck.v1.validation_service_pb2_grpc import ValidationServiceServicer
 
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits, limit_exceeded_error
-from sidecheck_server.registry import Registry
-from sidecheck_server.rpc.access_log import LoggedResponse
-from sidecheck_server.rpc.batches import TURN_SECONDS, Batch
-from sidecheck_server.rpc.cases import PreparedTarget, PreparedTargets
+from sidecheck_server.rpc.access_log import LoggedResponse, OutcomeCounter, log_fields
 from sidecheck_server.rpc.handler import rpc_handler, status_of
+from sidecheck_server.rpc.mapping.options import options_from_proto
+from sidecheck_server.rpc.mapping.targets import subject_from_proto, target_from_proto
+from sidecheck_server.rpc.mapping.verdicts import outcome_to_proto
 from sidecheck_server.rpc.methods import Unreadable
 from sidecheck_server.rpc.shutdown_gate import ShutdownGate
 from sidecheck_server.rpc.status import status_from_error
-from sidecheck_server.rpc.streams import Streams, item_of, rpc_stream_handler
-from sidecheck_server.services.calls import ToolCalls
-from sidecheck_server.services.validation import Validator
+from sidecheck_server.rpc.streams import OpenStreams, item_of, rpc_stream_handler
+from sidecheck_server.services.batch_budget import BatchBudget
+from sidecheck_server.services.offload import TimeSlice
+from sidecheck_server.services.prepared_targets import (
+    PreparedTarget,
+    PreparedTargets,
+    ValidationOutcome,
+)
 
 __all__ = ["ValidationServicer"]
 
+_Value = TypeVar("_Value")
+
 
 class ValidationServicer(ValidationServiceServicer):
-    """Judges payloads."""
+    """Serves ValidationService."""
 
     def __init__(
         self,
-        validator: Validator,
-        calls: ToolCalls,
-        registry: Registry,
+        prepared_targets: PreparedTargets,
         limits: Limits,
-        door: ShutdownGate,
-        streams: Streams,
+        gate: ShutdownGate,
+        streams: OpenStreams,
     ) -> None:
-        self.door = door
+        self.gate = gate
         self.streams = streams
-        self._cases = PreparedTargets(validator, calls, registry, limits)
+        self._prepared_targets = prepared_targets
         self._limits = limits
 
     @rpc_handler
     async def Validate(self, request: ValidateRequest) -> LoggedResponse | ValidateResponse:  # noqa: N802
-        """Judge one payload."""
-        case = self._cases.of(request.target, request.options)
-        answer = case.answer_at_once(request.subject)
-        if answer is None:
-            verdict = await case.judge(request.subject, tried=True)
-            answer = ValidateResponse(verdict=verdict, registry_revision=case.revision)
-        return answer
+        """Validate one payload."""
+        prepared = self._prepare(request.target, request.options)
+        kind, payload = subject_from_proto(request.subject)
+        outcome = prepared.try_validate(kind, payload)
+        if outcome is None:
+            outcome = await prepared.validate(kind, payload, tried=True)
+        if outcome.shared:
+            return _encoded(outcome, prepared.revision).response
+        verdict = outcome_to_proto(outcome)
+        return ValidateResponse(verdict=verdict, registry_revision=prepared.revision)
 
     @rpc_handler
     async def ValidateBatch(self, request: ValidateBatchRequest) -> LoggedResponse:  # noqa: N802
-        """Judge many payloads in their order."""
+        """Validate the payloads of a batch in their order."""
         count = len(request.items)
         if count > self._limits.batch_items:
             raise limit_exceeded_error("batch_items", self._limits.batch_items, "the batch", count)
-        whole = self._cases.of(request.target, request.options)
-        response = ValidateBatchResponse(registry_revision=whole.revision)
-        batch, append = Batch(count, self._limits), response.outcomes.append
-        turn = time.perf_counter()
+        default = self._prepare(request.target, request.options)
+        response = ValidateBatchResponse(registry_revision=default.revision)
+        append = response.outcomes.append
+        budget, counter = BatchBudget(self._limits), OutcomeCounter(count)
+        time_slice = TimeSlice()
         for item in request.items:
-            case = self._case(whole, request.target, request.options, item)
+            prepared = self._prepare_item(default, request.target, request.options, item)
+            kind, payload = subject_from_proto(item.subject)
             try:
-                outcome, tried = case.item_at_once(item.subject, batch), True
-            except Exception:  # noqa: BLE001  (asked again below, where it is told)
+                outcome, tried = prepared.try_validate(kind, payload, budget), True
+            except Exception:  # noqa: BLE001  (raised again below, where it becomes an outcome)
                 outcome, tried = None, False
-            if outcome is None:
-                outcome = await _outcome(case, item, "ValidateBatch", batch, tried=tried)
-                batch.tally.look(outcome)
-            append(outcome)
-            if time.perf_counter() - turn > TURN_SECONDS:
-                await sleep(0)
-                turn = time.perf_counter()
-        return LoggedResponse(response, *batch.tally.told())
+            if outcome is not None and outcome.shared:
+                append(_encoded(outcome, prepared.revision).item)
+            else:
+                message = await _item_outcome(
+                    outcome, prepared, item, "ValidateBatch", budget, tried=tried
+                )
+                counter.classify(message)
+                append(message)
+            if time_slice.is_over():
+                await time_slice.renew()
+        return LoggedResponse(response, *counter.log_fields())
 
     @rpc_stream_handler
     async def ValidateStream(  # noqa: N802
         self, requests: AsyncIterator[ValidateStreamRequest | Unreadable]
     ) -> AsyncIterator[ValidateStreamResponse]:
-        """Judge payloads as they come, in their order."""
+        """Validate payloads as they arrive, in their order."""
         defaults = StreamDefaults()
-        whole = self._cases.of(defaults.target, defaults.options)
+        default = self._prepare(defaults.target, defaults.options)
         first = True
         async for request in requests:
             if (
@@ -103,49 +115,102 @@ class ValidationServicer(ValidationServiceServicer):
                 and request.HasField("defaults")
             ):
                 defaults = request.defaults
-                whole = self._cases.of(defaults.target, defaults.options)
+                default = self._prepare(defaults.target, defaults.options)
             else:
-                whole = self._cases.still(whole, defaults.target, defaults.options)
-                yield await self._answer(request, whole, defaults)
+                if not self._prepared_targets.is_current(default):
+                    default = self._prepare(defaults.target, defaults.options)
+                yield await self._respond(request, default, defaults)
             first = False
 
-    async def _answer(
+    async def _respond(
         self,
         request: ValidateStreamRequest | Unreadable,
-        whole: PreparedTarget,
+        default: PreparedTarget,
         defaults: StreamDefaults,
     ) -> ValidateStreamResponse:
         try:
             item = item_of(request)
-        except RequestError as refusal:
-            outcome = ValidateOutcome(error=status_from_error(refusal))
-            return ValidateStreamResponse(outcome=outcome, registry_revision=whole.revision)
-        case = self._case(whole, defaults.target, defaults.options, item.item)
-        outcome = await _outcome(case, item.item, "ValidateStream")
-        return ValidateStreamResponse(id=item.id, outcome=outcome, registry_revision=case.revision)
+        except RequestError as error:
+            outcome = ValidateOutcome(error=status_from_error(error))
+            return ValidateStreamResponse(outcome=outcome, registry_revision=default.revision)
+        prepared = self._prepare_item(default, defaults.target, defaults.options, item.item)
+        outcome = await _item_outcome(None, prepared, item.item, "ValidateStream")
+        revision = prepared.revision
+        return ValidateStreamResponse(id=item.id, outcome=outcome, registry_revision=revision)
 
-    def _case(
-        self, whole: PreparedTarget, target: Target, options: ValidationOptions, item: ValidateItem
+    def _prepare(
+        self, target: target_pb2.Target, options: options_pb2.ValidationOptions
     ) -> PreparedTarget:
-        """Return the case of *item*, which may replace the target or the options of the whole."""
+        """Return the prepared target of *target* and *options*; errors surface when it is used."""
+        key = (target.SerializeToString(), options.SerializeToString())
+        prepared = self._prepared_targets.find(key)
+        if prepared is not None:
+            return prepared
+        return self._prepared_targets.add(
+            key,
+            _value_or_error(lambda: target_from_proto(target)),
+            _value_or_error(lambda: options_from_proto(options, self._limits)),
+        )
+
+    def _prepare_item(
+        self,
+        default: PreparedTarget,
+        target: target_pb2.Target,
+        options: options_pb2.ValidationOptions,
+        item: ValidateItem,
+    ) -> PreparedTarget:
+        """Return the prepared target of *item*, which may override the target or the options."""
         own_target, own_options = item.HasField("target"), item.HasField("options")
         if not (own_target or own_options):
-            return whole
-        return self._cases.of(
+            return default
+        return self._prepare(
             item.target if own_target else target, item.options if own_options else options
         )
 
 
-async def _outcome(
-    case: PreparedTarget,
+class _EncodedOutcome(NamedTuple):
+    """The messages of an outcome that all valid payloads of a prepared target share."""
+
+    response: LoggedResponse
+    item: ValidateOutcome
+
+
+def _encoded(outcome: ValidationOutcome, revision: int) -> _EncodedOutcome:
+    encoded: _EncodedOutcome | None = outcome.encoded
+    if encoded is None:
+        verdict = outcome_to_proto(outcome)
+        response = ValidateResponse(verdict=verdict, registry_revision=revision)
+        logged = LoggedResponse(response, *log_fields(response))
+        encoded = outcome.encoded = _EncodedOutcome(logged, ValidateOutcome(verdict=verdict))
+    return encoded
+
+
+async def _item_outcome(
+    outcome: ValidationOutcome | None,
+    prepared: PreparedTarget,
     item: ValidateItem,
     method: str,
-    batch: Batch | None = None,
+    budget: BatchBudget | None = None,
     *,
     tried: bool = False,
 ) -> ValidateOutcome:
-    """Return the verdict on *item*, or its refusal: one item must not cost the others."""
+    """Return the message of *outcome*, or of the outcome of validating *item*.
+
+    An error is the item's own outcome, and does not affect other items.
+    """
     try:
-        return ValidateOutcome(verdict=await case.judge(item.subject, batch, tried=tried))
-    except Exception as error:  # noqa: BLE001  (the border)
+        if outcome is None:
+            kind, payload = subject_from_proto(item.subject)
+            outcome = await prepared.validate(kind, payload, budget, tried=tried)
+        if outcome.shared:
+            return _encoded(outcome, prepared.revision).item
+        return ValidateOutcome(verdict=outcome_to_proto(outcome))
+    except Exception as error:  # noqa: BLE001  (nothing unexpected may reach the client)
         return ValidateOutcome(error=status_of(error, method))
+
+
+def _value_or_error(read: Callable[[], _Value]) -> _Value | RequestError:
+    try:
+        return read()
+    except RequestError as error:
+        return copy(error)

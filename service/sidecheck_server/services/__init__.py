@@ -1,1 +1,1 @@
-"""What lasts between calls, and the work of a call that needs it."""
+"""Application services: what the API offers, in terms of the core and without a transport."""

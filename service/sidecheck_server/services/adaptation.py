@@ -1,55 +1,56 @@
-"""Projection: the definitions of tools in the forms for protocol versions."""
+"""Adaptation of tool definitions to protocol versions."""
 
-import asyncio
-
-from cachetools import LRUCache
-
+from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.wrapping.definitions import AdaptedTool, adapt_tool
+from sidecheck_server.services.cache import Begin, Cache
+from sidecheck_server.services.offload import OffloadRule, Work
+from sidecheck_server.services.resolution import TargetResolver
 from sidecheck_server.services.targets import InlineTool, Target
-from sidecheck_server.services.validation import Validator
 
 __all__ = ["ToolAdapter"]
 
-_INLINE_BYTES = 8 << 10
-"""The largest definition that is projected in the event loop: some milliseconds, if it is
-made of nothing but small schemas."""
-
-_KEPT_BYTES = 16 << 20
-"""How much text the forms may have together that stay known."""
+_CAPACITY = 16 << 20
+"""The text of all cached definitions and what they were adapted to, in bytes."""
 
 
 class ToolAdapter:
-    """Projects tools."""
+    """Adapts tool definitions to protocol versions, and caches the results."""
 
-    def __init__(self, validator: Validator, limits: Limits) -> None:
-        self._validator = validator
+    def __init__(self, resolver: TargetResolver, limits: Limits) -> None:
+        self._resolver = resolver
         self._limits = limits
-        self._known: LRUCache[tuple[bytes, str], AdaptedTool] = LRUCache(
-            _KEPT_BYTES, getsizeof=lambda tool: len(tool.json)
-        )
+        self._offload = OffloadRule(limits)
+        # By the text of the definition and the protocol version.
+        self._cache: Cache[tuple[bytes, str], AdaptedTool] = Cache(_CAPACITY, _weight)
 
-    async def project(self, target: Target, version: str) -> AdaptedTool:
-        """Return the definition of the tool that *target* names in the form for *version*.
+    async def adapt_target(self, target: Target, version: str) -> AdaptedTool:
+        """Return the definition that *target* names, adapted to *version*.
 
         Raises:
-            Refusal: as `Validator.definition` and `adapt_tool`.
+            RequestError: as `TargetResolver.resolve_tool` and `adapt_tool`.
         """
-        return await self.form(self._validator.definition(target).definition, version)
+        tool = await self._resolver.resolve_tool(target)
+        return await self.adapt(tool.definition, version)
 
-    async def form(self, definition: InlineTool, version: str) -> AdaptedTool:
-        """Return *definition* in the form for *version*.
+    async def adapt(self, definition: InlineTool, version: str) -> AdaptedTool:
+        """Return *definition*, adapted to *version*.
 
         Raises:
-            Refusal: as `adapt_tool`.
+            RequestError: as `adapt_tool`.
         """
         text = definition.json
-        found = self._known.get((text, version))
-        if found is None:
-            if len(text) <= _INLINE_BYTES:
-                found = adapt_tool(text, version, self._limits)
-            else:
-                found = await asyncio.to_thread(adapt_tool, text, version, self._limits)
-            if len(text) + len(found.json) <= self._known.maxsize:
-                self._known[text, version] = found
-        return found
+
+        async def compute(_: Begin) -> AdaptedTool:
+            return await self._offload.run(
+                Work.ADAPT_DEFINITION, len(text), lambda: adapt_tool(text, version, self._limits)
+            )
+
+        return await self._cache.get((text, version), compute)
+
+
+def _weight(key: tuple[bytes, str], outcome: AdaptedTool | RequestError) -> int:
+    text, _ = key
+    if isinstance(outcome, RequestError):
+        return len(text) + sum(violation.length for violation in outcome.violations)
+    return len(text) + len(outcome.json)

@@ -1,4 +1,4 @@
-"""Whole calls and results of tools: judged by the protocol, and by the schemas of the tool."""
+"""Whole calls and results of tools: checked by the protocol and by the tool's schemas."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -11,26 +11,17 @@ from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.results.check import STRUCTURED_CONTENT, missing_output_verdict
 from sidecheck_server.core.mcp.subjects import CallParams, CheckRequest, ReportLimits, ToolResult
 from sidecheck_server.core.types import Repair, Verdict, Violation
-from sidecheck_server.services.protocol import Checker, TakeLong, allow
+from sidecheck_server.services.offload import CountOffloaded, allow_offloading
+from sidecheck_server.services.protocol import ProtocolChecker
+from sidecheck_server.services.resolution import ResolvedTool, TargetResolver
 from sidecheck_server.services.targets import RegisteredTool, Side, Target
-from sidecheck_server.services.validation import ResolvedTool, Validator
+from sidecheck_server.services.validation import ValidationOptions, Validator
 
-__all__ = ["CallValidation", "ToolCalls", "WholeVerdict"]
-
-
-@dataclass(frozen=True, slots=True)
-class CallValidation:
-    """How a whole call or result is judged."""
-
-    version: str
-    how: EvaluationOptions
-    assert_formats: bool = False
-    #: Is called before a worker is given something to do, and may refuse.
-    take_long: TakeLong = allow
+__all__ = ["CallValidator", "CallVerdict", "ResultChecker"]
 
 
 @dataclass(frozen=True, slots=True)
-class WholeVerdict:
+class CallVerdict:
     """The verdict on a whole call or result."""
 
     verdict: Verdict
@@ -38,143 +29,220 @@ class WholeVerdict:
     tool: str = ""
     #: The digest of its definition, or "".
     definition_digest: str = ""
-    #: The digest of the schema that judged a part of it, or "".
+    #: The digest of the schema that validated a property of it, or "".
     schema_digest: str = ""
     #: Whether the caller should act on the verdict.
     enforced: bool = True
-    #: The verdict on the arguments or the structured content alone, whose pointers lead
-    #: into them; None if they were not judged.
+    #: The verdict on the arguments or the structured content alone, with locations
+    #: inside them; None if they were not validated.
     part: Verdict | None = None
-    #: Whether it breaks the protocol, whatever the schema of the tool says.
+    #: Whether it violates the protocol, regardless of the tool's schema.
     malformed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """The part of a call or a result that a schema judges."""
+    """The property of a call or a result that a schema validates."""
 
-    #: The JSON text of the whole.
+    #: The JSON text of the call or result.
     whole: bytes
-    #: The name of the member.
-    member: str
+    #: The name of the property.
+    name: str
     side: Side
 
 
-class ToolCalls:
-    """Judges whole calls and results of tools."""
+class CallValidator:
+    """Validates whole calls and results of tools."""
 
-    def __init__(self, validator: Validator, checker: Checker, limits: Limits) -> None:
+    def __init__(
+        self,
+        resolver: TargetResolver,
+        validator: Validator,
+        checker: ProtocolChecker,
+        limits: Limits,
+    ) -> None:
+        self._resolver = resolver
         self._validator = validator
         self._checker = checker
         self._limits = limits
 
-    def absent(self, target: Target, version: str) -> WholeVerdict:
+    async def validate_absence(self, target: Target, version: str) -> CallVerdict:
         """Return the verdict on a result without structured content.
 
         Raises:
-            Refusal: no judgement can be made.
+            RequestError: as `TargetResolver.resolve_tool`.
         """
-        tool = self._validator.tool(target)
-        verdict = missing_output_verdict(version) if tool.output_digest else Verdict()
-        return _found(verdict, tool, "" if verdict.valid else tool.output_digest)
+        tool = await self._resolver.resolve_tool(target, "target")
+        verdict = missing_output_verdict(version) if tool.output_schema_digest else Verdict()
+        return _of_tool(verdict, tool, "" if verdict.valid else tool.output_schema_digest)
 
-    async def params(self, params: bytes, target: Target, manner: CallValidation) -> WholeVerdict:
+    async def validate_params(
+        self,
+        params: bytes,
+        target: Target,
+        options: ValidationOptions,
+        count_offloaded: CountOffloaded = allow_offloading,
+    ) -> CallVerdict:
         """Return the verdict on *params* of ``tools/call``, and on the arguments in them.
 
-        A registered tool without a name is the one that they call.
+        A registered tool without a name is the one that *params* name.
 
         Raises:
-            Refusal: no judgement can be made.
+            RequestError: the target is unknown or invalid, or a limit is exceeded.
         """
-        named = self._named(params, target)
-        tool = None if named is None else self._validator.tool(named)
-        subject = CallParams(params, "" if tool is None else tool.tool)
-        checked = await self._check(subject, manner)
+        named = self._with_called_name(params, target)
+        tool = None if named is None else await self._resolver.resolve_tool(named, "target")
+        subject = CallParams(params, "" if tool is None else tool.name)
+        checked = await self._check(subject, options, count_offloaded)
         part = _Part(params, ARGUMENTS, Side.INPUT)
-        return await self._whole(checked, part, named, tool, manner)
+        return await self._validate(checked, part, named, tool, options, count_offloaded)
 
-    async def result(self, result: bytes, target: Target, manner: CallValidation) -> WholeVerdict:
+    async def validate_result(
+        self,
+        result: bytes,
+        target: Target,
+        options: ValidationOptions,
+        count_offloaded: CountOffloaded = allow_offloading,
+    ) -> CallVerdict:
         """Return the verdict on a ``CallToolResult``, and on the structured content in it.
 
         Raises:
-            Refusal: no judgement can be made.
+            RequestError: the target is unknown or invalid, or a limit is exceeded.
         """
-        tool = self._validator.tool(target)
-        subject = ToolResult(result, has_output_schema=bool(tool.output_digest))
-        checked = await self._check(subject, manner)
+        tool = await self._resolver.resolve_tool(target, "target")
+        subject = ToolResult(result, has_output_schema=bool(tool.output_schema_digest))
+        checked = await self._check(subject, options, count_offloaded)
         part = _Part(result, STRUCTURED_CONTENT, Side.OUTPUT)
-        return await self._whole(checked, part, target, tool, manner)
+        return await self._validate(checked, part, target, tool, options, count_offloaded)
 
-    def _named(self, params: bytes, target: Target) -> Target | None:
+    def _with_called_name(self, params: bytes, target: Target) -> Target | None:
         """Return *target* with the name that *params* give, or None if they give none."""
         if not isinstance(target, RegisteredTool) or target.name:
             return target
         name = called_tool_name(params) if len(params) <= self._limits.payload_bytes else None
         return None if name is None else replace(target, name=name)
 
-    async def _check(self, subject: CallParams | ToolResult, manner: CallValidation) -> CheckReport:
-        how = manner.how
-        context = Context(version=manner.version, hide_values=how.hide_values)
-        asked = CheckRequest(subject, context, ReportLimits(how.max_violations, how.max_length))
-        return await self._checker.check(asked, manner.take_long)
+    async def _check(
+        self,
+        subject: CallParams | ToolResult,
+        options: ValidationOptions,
+        count_offloaded: CountOffloaded,
+    ) -> CheckReport:
+        evaluation = options.evaluation
+        context = Context(version=options.version, hide_values=evaluation.hide_values)
+        limits = ReportLimits(
+            max_violations=evaluation.max_violations, max_characters=evaluation.max_length
+        )
+        return await self._checker.check(CheckRequest(subject, context, limits), count_offloaded)
 
-    async def _whole(
+    async def _validate(
         self,
         checked: CheckReport,
         part: _Part,
         target: Target | None,
         tool: ResolvedTool | None,
-        manner: CallValidation,
-    ) -> WholeVerdict:
-        """Return the verdict on what was *checked*, with that on the *part* under the tool."""
+        options: ValidationOptions,
+        count_offloaded: CountOffloaded,
+    ) -> CallVerdict:
+        """Return the verdict on what was *checked* and, by the tool's schema, on the *part*."""
         findings, payload = checked.findings, checked.payload
-        malformed, before = findings.has_errors, findings.verdict()
+        malformed, protocol_verdict = findings.has_errors, findings.verdict()
         if payload is None or target is None or tool is None:
-            return replace(_found(before, tool), malformed=malformed)
-        standard = await self._validator.find(
-            target, part.side, assert_formats=manner.assert_formats
+            return replace(_of_tool(protocol_verdict, tool), malformed=malformed)
+        schema = await self._resolver.resolve_schema(
+            target, part.side, assert_formats=options.assert_formats
         )
-        judged = await self._validator.judge(standard, payload, manner.how, manner.take_long)
-        findings.add_all(below(part.member, judged.violations), truncated=judged.truncated)
+        part_verdict = await self._validator.validate(
+            schema, payload, options.evaluation, count_offloaded
+        )
+        violations = _inside(part.name, part_verdict.violations)
+        findings.add_all(violations, truncated=part_verdict.truncated)
         verdict = findings.verdict()
-        if judged.repair is not None:
-            verdict = replace(verdict, repair=_repair_below(part, judged.repair, before))
-        return WholeVerdict(
+        if part_verdict.repair is not None:
+            repair = _whole_repair(part, part_verdict.repair, protocol_verdict)
+            verdict = replace(verdict, repair=repair)
+        return CallVerdict(
             verdict,
-            standard.tool,
-            standard.definition_digest,
-            standard.schema_digest,
-            standard.enforced,
-            judged,
+            schema.tool,
+            schema.definition_digest,
+            schema.schema_digest,
+            schema.enforced,
+            part_verdict,
             malformed,
         )
 
 
-def _found(verdict: Verdict, tool: ResolvedTool | None, schema_digest: str = "") -> WholeVerdict:
+class ResultChecker:
+    """Checks results of tools by the rules of the protocol and the tool's output schema."""
+
+    def __init__(
+        self, resolver: TargetResolver, validator: Validator, checker: ProtocolChecker
+    ) -> None:
+        self._resolver = resolver
+        self._validator = validator
+        self._checker = checker
+
+    async def check(
+        self,
+        request: CheckRequest,
+        target: Target | None,
+        count_offloaded: CountOffloaded = allow_offloading,
+    ) -> CheckReport:
+        """Return the findings about the result of *request*, deferred checks included.
+
+        If *target* names the tool, its output schema validates the structured content.
+
+        Raises:
+            RequestError: the target is unknown, invalid or a bare schema; a limit is
+                exceeded, or the worker crashed.
+        """
+        subject = request.subject
+        assert isinstance(subject, ToolResult), "only results are checked here"
+        if target is not None:
+            tool = await self._resolver.resolve_tool(target, "target")
+            has_output_schema = bool(tool.output_schema_digest)
+            request = replace(
+                request, subject=replace(subject, has_output_schema=has_output_schema)
+            )
+        checked = await self._checker.check(request, count_offloaded)
+        if checked.payload is not None and target is not None:
+            schema = await self._resolver.resolve_schema(target, Side.OUTPUT, assert_formats=False)
+            options = EvaluationOptions(
+                max_violations=request.limits.max_violations,
+                max_length=request.limits.max_characters,
+                hide_values=request.context.hide_values,
+            )
+            verdict = await self._validator.validate(
+                schema, checked.payload, options, count_offloaded
+            )
+            violations = _inside(STRUCTURED_CONTENT, verdict.violations)
+            checked.findings.add_all(violations, truncated=verdict.truncated)
+        return checked
+
+
+def _of_tool(verdict: Verdict, tool: ResolvedTool | None, schema_digest: str = "") -> CallVerdict:
     if tool is None:
-        return WholeVerdict(verdict)
-    return WholeVerdict(verdict, tool.tool, tool.definition_digest, schema_digest, tool.enforced)
+        return CallVerdict(verdict)
+    return CallVerdict(verdict, tool.name, tool.definition_digest, schema_digest, tool.enforced)
 
 
-def below(member: str, violations: Iterable[Violation]) -> Iterable[Violation]:
-    """Yield *violations* of a member as those of the object that has it."""
-    for each in violations:
-        yield replace(each, instance_location=f"/{member}{each.instance_location}")
+def _inside(name: str, violations: Iterable[Violation]) -> Iterable[Violation]:
+    """Yield *violations* of the property *name*, located in the object that has it."""
+    for violation in violations:
+        location = f"/{name}{violation.instance_location}"
+        yield replace(violation, instance_location=location)
 
 
-def _repair_below(part: _Part, repair: Repair, before: Verdict) -> Repair:
-    """Return the *repair* of *part* as that of the whole.
-
-    *before* is the verdict on the rest, which stays.
-    """
-    member, verdict = part.member, repair.verdict
+def _whole_repair(part: _Part, repair: Repair, protocol_verdict: Verdict) -> Repair:
+    """Return the *repair* of *part* as one of the call or result that contains it."""
+    name, verdict = part.name, repair.verdict
     return Repair(
-        payload=with_property(part.whole, member, repair.payload),
+        payload=with_property(part.whole, name, repair.payload),
         verdict=Verdict.listing(
-            [*before.violations, *below(member, verdict.violations)],
-            truncated=before.truncated or verdict.truncated,
+            [*protocol_verdict.violations, *_inside(name, verdict.violations)],
+            truncated=protocol_verdict.truncated or verdict.truncated,
         ),
         changes=tuple(
-            replace(change, pointer=f"/{member}{change.pointer}") for change in repair.changes
+            replace(change, pointer=f"/{name}{change.pointer}") for change in repair.changes
         ),
     )

@@ -1,4 +1,4 @@
-"""Conversion of several tools for one request to an API."""
+"""Conversion of the tools of one request to a model provider's API."""
 
 import asyncio
 import sys
@@ -15,22 +15,20 @@ from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.core.mcp.tools.definitions import read_tool_name
 from sidecheck_server.core.types import Verdict
 from sidecheck_server.registry import Registry
-from sidecheck_server.services.conversion_cache import Forms
-from sidecheck_server.services.protocol import AT_ONCE
+from sidecheck_server.services.batch_budget import BatchBudget
+from sidecheck_server.services.conversion_cache import ConversionCache
+from sidecheck_server.services.offload import MAX_CONCURRENT, OffloadRule, Work
+from sidecheck_server.services.resolution import TargetResolver, registered_tool
 from sidecheck_server.services.targets import InlineTool, RegisteredTool, Target
-from sidecheck_server.services.validation import Validator, found_tool
 
 __all__ = ["Conversion", "Conversions", "Converter", "ToolToConvert", "ToolsToConvert"]
-
-_FEW = 256
-"""So many names are found in a moment; more, in a thread."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolToConvert:
-    """One tool to convert."""
+    """A tool to convert."""
 
-    #: What names it, or why it is not known what does.
+    #: Its target, or the error of reading it.
     target: Target | RequestError
     #: The server that offers it, or "" for the one that it is registered for.
     server: str = ""
@@ -38,18 +36,18 @@ class ToolToConvert:
 
 @dataclass(frozen=True, slots=True)
 class ToolsToConvert:
-    """Tools to convert for one request."""
+    """The tools to convert for one request to an API."""
 
     api: Provider
     options: ConversionOptions
     tools: tuple[ToolToConvert, ...]
-    #: Servers whose registered tools are converted after these.
+    #: Servers whose registered tools are converted after *tools*.
     servers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """What became of one tool."""
+    """The conversion of one tool."""
 
     #: "" if there is none.
     server: str
@@ -60,116 +58,126 @@ class Conversion:
 
 @dataclass(frozen=True, slots=True)
 class Conversions:
-    """What became of all of them."""
+    """The conversions of all tools of a request."""
 
     #: In the order of the request.
     tools: tuple[Conversion, ...]
-    #: What is wrong with those that were converted as one request.
+    #: The verdict on the converted tools as one request to the API.
     request: Verdict
 
 
 class Converter:
-    """Converts tools."""
+    """Converts tools to the formats of model providers' APIs."""
 
     def __init__(
-        self, validator: Validator, registry: Registry, forms: Forms, limits: Limits
+        self, resolver: TargetResolver, registry: Registry, cache: ConversionCache, limits: Limits
     ) -> None:
-        self._validator = validator
+        self._resolver = resolver
         self._registry = registry
-        self._forms = forms
+        self._cache = cache
         self._limits = limits
+        self._offload = OffloadRule(limits)
 
-    async def convert(self, asked: ToolsToConvert) -> Conversions:
-        """Return what becomes of each tool, and what is wrong with all of them together.
+    async def convert(self, request: ToolsToConvert) -> Conversions:
+        """Return the conversion of each tool, and the verdict on all of them as one request.
 
         Raises:
-            Refusal: LIMIT_EXCEEDED for more than ``batch_items`` tools, or if they have
-                more text than an answer may; INVALID_REQUEST for a server without tools.
+            RequestError: LIMIT_EXCEEDED for more than ``batch_items`` tools, or if the
+                response is too large; INVALID_REQUEST for a server without tools.
         """
-        together = ToolBatch(await self._found(asked), asked.api, asked.options)
-        tools = together.tools
-        forms = await self._forms_of(tools, asked.api, asked.options)
-        reasons = together.not_strict_reasons(forms)
-        beyond = [one for one, why_not in zip(tools, reasons, strict=True) if why_not]
-        again = iter(await self._forms_of(beyond, asked.api, together.fallback))
+        batch = ToolBatch(await self._resolve(request), request.api, request.options)
+        tools = batch.tools
+        forms = await self._convert_all(tools, request.api, request.options)
+        reasons = batch.not_strict_reasons(forms)
+        not_strict = [tool for tool, reason in zip(tools, reasons, strict=True) if reason]
+        fallbacks = iter(await self._convert_all(not_strict, request.api, batch.fallback))
         forms = [
-            next(again) if why_not else form for form, why_not in zip(forms, reasons, strict=True)
+            next(fallbacks) if reason else form for form, reason in zip(forms, reasons, strict=True)
         ]
-        # Many names take longer than a moment.
-        names = together.names() if len(tools) <= _FEW else await asyncio.to_thread(together.names)
-        outcomes = []
-        for outcome in together.outcomes(forms, names, reasons):
+        names = await self._offload.run(Work.ASSIGN_NAMES, len(tools), batch.names)
+        budget, outcomes = BatchBudget(self._limits), []
+        for outcome in batch.outcomes(forms, names, reasons):
+            if isinstance(outcome, ConvertedTool):
+                budget.charge_text(outcome.length, "the converted tools")
             outcomes.append(outcome)
             await asyncio.sleep(0)
-        done = (
-            Conversion(one.tool.server, one.tool.name, outcome)
-            for one, outcome in zip(tools, outcomes, strict=True)
+        conversions = (
+            Conversion(tool.tool.server, tool.tool.name, outcome)
+            for tool, outcome in zip(tools, outcomes, strict=True)
         )
-        return Conversions(tuple(done), together.check(forms, outcomes))
+        return Conversions(tuple(conversions), batch.check(forms, outcomes))
 
-    async def _found(self, asked: ToolsToConvert) -> list[BatchTool[InlineTool]]:
-        most = self._limits.batch_items
-        if len(asked.tools) > most:
-            raise limit_exceeded_error("batch_items", most, "the tools", len(asked.tools))
-        found = []
-        for tool in asked.tools:
-            if not isinstance(tool.target, RequestError):
-                await self._validator.read_ahead(tool.target)
-            found.append(self._one(tool))
-            # Reading holds the loop; other calls have their turn in between.
+    async def _resolve(self, request: ToolsToConvert) -> list[BatchTool[InlineTool]]:
+        """Return the definitions of the tools, and of those of the servers."""
+        limit = self._limits.batch_items
+        if len(request.tools) > limit:
+            raise limit_exceeded_error("batch_items", limit, "the tools", len(request.tools))
+        tools = []
+        for tool in request.tools:
+            tools.append(await self._resolve_tool(tool))
+            # Reading a definition may hold the event loop for milliseconds.
             await asyncio.sleep(0)
-        for server in asked.servers:
-            left = most - len(found)
+        for server in request.servers:
+            left = limit - len(tools)
             bindings, more = self._registry.page(server, None, left + 1, sys.maxsize)
             if not bindings:
-                said = f"no tool is registered for the server {server[:128]!r}"
-                metadata = {"field": "servers", "server": server[:128]}
-                raise RequestError(ErrorReason.INVALID_REQUEST, said, metadata)
+                raise RequestError(
+                    ErrorReason.INVALID_REQUEST,
+                    f"no tool is registered for the server {server[:128]!r}",
+                    {"field": "servers", "server": server[:128]},
+                )
             if more or len(bindings) > left:
-                raise limit_exceeded_error("batch_items", most, "the tools, with those of servers")
-            several = map(found_tool, bindings)
-            found += [BatchTool(ToolName(one.server, one.name), one.definition) for one in several]
-        return found
+                raise limit_exceeded_error(
+                    "batch_items", limit, "the tools, with those of the servers"
+                )
+            registered = map(registered_tool, bindings)
+            tools += [
+                BatchTool(ToolName(tool.server, tool.name), tool.definition) for tool in registered
+            ]
+        return tools
 
-    def _one(self, asked: ToolToConvert) -> BatchTool[InlineTool]:
-        target = asked.target
+    async def _resolve_tool(self, tool: ToolToConvert) -> BatchTool[InlineTool]:
+        target = tool.target
         if isinstance(target, RequestError):
-            return BatchTool(ToolName(asked.server, ""), target)
+            return BatchTool(ToolName(tool.server, ""), target)
         try:
-            found = self._validator.definition(target)
-        except RequestError as refusal:
+            resolved = await self._resolver.resolve_tool(target)
+        except RequestError as error:
             server, name = self._names_of(target)
-            return BatchTool(ToolName(asked.server or server, name), refusal)
-        return BatchTool(ToolName(asked.server or found.server, found.name), found.definition)
+            return BatchTool(ToolName(tool.server or server, name), error)
+        server = tool.server or resolved.server
+        return BatchTool(ToolName(server, resolved.name), resolved.definition)
 
     def _names_of(self, target: Target) -> tuple[str, str]:
-        """Return the server and the name that *target* tells of a tool that was not found."""
+        """Return the server and the name of a tool that cannot be resolved, as far as known."""
         if isinstance(target, RegisteredTool):
             return target.server, target.name
         if isinstance(target, InlineTool):
             return "", read_tool_name(target.json, self._limits)
         return "", ""
 
-    async def _forms_of(
+    async def _convert_all(
         self, tools: Sequence[BatchTool[InlineTool]], api: Provider, options: ConversionOptions
     ) -> list[ToolForm | RequestError]:
         forms: list[ToolForm | RequestError] = []
-        length, most = 0, self._limits.message_bytes
-        for start in range(0, len(tools), AT_ONCE):
-            several = tools[start : start + AT_ONCE]
-            made = await asyncio.gather(*(self._form(one, api, options) for one in several))
-            forms += made
-            length += sum(form.length for form in made if isinstance(form, ToolForm))
-            if length > most:
-                raise limit_exceeded_error("message_bytes", most, "the converted tools")
+        length, limit = 0, self._limits.message_bytes
+        for start in range(0, len(tools), MAX_CONCURRENT):
+            group = tools[start : start + MAX_CONCURRENT]
+            converted = await asyncio.gather(
+                *(self._convert(tool.definition, api, options) for tool in group)
+            )
+            forms += converted
+            length += sum(form.length for form in converted if isinstance(form, ToolForm))
+            if length > limit:
+                raise limit_exceeded_error("message_bytes", limit, "the converted tools")
         return forms
 
-    async def _form(
-        self, one: BatchTool[InlineTool], api: Provider, options: ConversionOptions
+    async def _convert(
+        self, definition: InlineTool | RequestError, api: Provider, options: ConversionOptions
     ) -> ToolForm | RequestError:
-        if isinstance(one.definition, RequestError):
-            return one.definition
+        if isinstance(definition, RequestError):
+            return definition
         try:
-            return await self._forms.form(one.definition, api, options)
-        except RequestError as refusal:
-            return refusal
+            return await self._cache.convert(definition, api, options)
+        except RequestError as error:
+            return error

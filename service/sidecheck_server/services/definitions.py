@@ -1,11 +1,8 @@
-"""Definitions that are to be registered: checked by the rules, and their schemas compiled."""
+"""Checks of definitions before registration: by the protocol's rules, and by compiling them."""
 
 import asyncio
 from collections.abc import Awaitable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
-
-from cachetools import LRUCache
 
 from sidecheck_server.core.compiler.compilation import CompiledSchema
 from sidecheck_server.core.digests import digest_of
@@ -23,23 +20,25 @@ from sidecheck_server.core.payload import MalformedError, decode
 from sidecheck_server.core.schemas.source import SchemaSource
 from sidecheck_server.core.types import Severity, Violation
 from sidecheck_server.registry.definitions import Definition
-from sidecheck_server.services.protocol import AT_ONCE, Checker
-from sidecheck_server.services.schemas import CompiledSchemas, is_passing
+from sidecheck_server.services.cache import Begin, Cache, is_transient
+from sidecheck_server.services.offload import MAX_CONCURRENT
+from sidecheck_server.services.protocol import ProtocolChecker
+from sidecheck_server.services.schemas import CompiledSchemas
 from sidecheck_server.services.targets import InlineTool
 
 __all__ = ["CheckedDefinition", "DefinitionChecker"]
 
-_KNOWN = 50_000
-"""How many definitions, and problems of them, are remembered."""
+_CAPACITY = 50_000
+"""How many checked definitions, and violations of them, are cached."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedDefinition:
-    """What was found of a definition."""
+    """The result of checking a definition."""
 
-    #: The tool's name, or "" if that cannot be read.
+    #: The tool's name, or "" if it cannot be read.
     name: str
-    #: Its digest, or "" if it is not JSON.
+    #: The definition's digest, or "" if it is not JSON.
     digest: str
     #: None if it cannot be registered.
     definition: Definition | None
@@ -47,141 +46,149 @@ class CheckedDefinition:
     violations: tuple[Violation, ...]
 
 
-class DefinitionChecker:
-    """Checks definitions as those of a server that registers them, and remembers what it found."""
+@dataclass(frozen=True, slots=True)
+class _Findings:
+    violations: tuple[Violation, ...]
+    #: Whether the next check may find something else.
+    transient: bool = False
 
-    def __init__(self, schemas: CompiledSchemas, checker: Checker, limits: Limits) -> None:
+
+class DefinitionChecker:
+    """Checks the definitions that a server registers, and caches the findings."""
+
+    def __init__(self, schemas: CompiledSchemas, checker: ProtocolChecker, limits: Limits) -> None:
         self._schemas = schemas
         self._checker = checker
         self._limits = limits
-        # What is wrong with a definition, by its digest and the version of the protocol.
-        self._known: LRUCache[tuple[str, str], tuple[Violation, ...]] = LRUCache(
-            _KNOWN, getsizeof=_weight
+        # By the definition's digest and the protocol version.
+        self._cache: Cache[tuple[str, str], _Findings] = Cache(
+            _CAPACITY, _weight, lambda findings: not findings.transient
         )
 
     async def check_all(self, tools: Sequence[InlineTool], version: str) -> list[CheckedDefinition]:
-        """Return what was found of each of *tools* by the rules of *version*, in order."""
+        """Return the results of checking *tools* by the rules of *version*, in order."""
         checked: list[CheckedDefinition] = []
-        for start in range(0, len(tools), AT_ONCE):
-            read = []
-            for tool in tools[start : start + AT_ONCE]:
-                read.append((tool, self._read(tool)))
-                # Reading holds the loop; other calls have their turn in between.
+        for start in range(0, len(tools), MAX_CONCURRENT):
+            group = []
+            for tool in tools[start : start + MAX_CONCURRENT]:
+                group.append((tool, self._read(tool)))
+                # Reading a definition may hold the event loop for milliseconds.
                 await asyncio.sleep(0)
             checked += await asyncio.gather(
-                *(self._checked(tool, found, version) for tool, found in read)
+                *(self._check(tool, read, version) for tool, read in group)
             )
         return checked
 
     def _read(self, tool: InlineTool) -> ToolDefinition | RequestError:
         try:
             return read_tool(tool.json, tool.documents, self._limits)
-        except RequestError as refusal:
-            return refusal
+        except RequestError as error:
+            return error
 
-    async def _checked(
+    async def _check(
         self, tool: InlineTool, read: ToolDefinition | RequestError, version: str
     ) -> CheckedDefinition:
         if isinstance(read, RequestError):
-            return await self._unusable(tool, read, version)
-        key = (read.digest, version)
-        problems = self._known.get(key)
-        if problems is None:
-            checking = _Checking(self._schemas, read)
-            problems = await self._problems(tool, version, checking)
-            if checking.lasts:
-                with suppress(ValueError):  # there are more than all that are kept
-                    self._known[key] = problems
-        blocked = any(problem.severity is Severity.ERROR for problem in problems)
-        definition = None if blocked else _definition(read)
-        return CheckedDefinition(read.name, read.digest, definition, problems)
+            return await self._check_unreadable(tool, read, version)
 
-    async def _unusable(
-        self, tool: InlineTool, refusal: RequestError, version: str
+        async def compute(_: Begin) -> _Findings:
+            return await self._apply_rules(tool, version, _DefinitionSchemas(self._schemas, read))
+
+        findings = await self._cache.get((read.digest, version), compute)
+        violations = findings.violations
+        definition = None if _has_errors(violations) else _definition(read)
+        return CheckedDefinition(read.name, read.digest, definition, violations)
+
+    async def _check_unreadable(
+        self, tool: InlineTool, error: RequestError, version: str
     ) -> CheckedDefinition:
-        """Return what is wrong with a definition that cannot be read."""
-        if refusal.reason is not ErrorReason.INVALID_TOOL:
-            return CheckedDefinition("", "", None, error_as_violations(refusal, ""))
+        """Return the result for a definition that `read_tool` rejected with *error*."""
+        if error.reason is not ErrorReason.INVALID_TOOL:
+            return CheckedDefinition("", "", None, error_as_violations(error, ""))
         name, digest = _name_and_digest(tool, self._limits)
-        problems = await self._problems(tool, version, None)
-        if not any(problem.severity is Severity.ERROR for problem in problems):
-            # It keeps to the rules of the protocol, and cannot be registered all the same.
-            problems += error_as_violations(refusal, "")
-        return CheckedDefinition(name, digest, None, problems)
+        violations = (await self._apply_rules(tool, version, None)).violations
+        if not _has_errors(violations):
+            # It conforms to the rules of the version, and still cannot be registered.
+            violations += error_as_violations(error, "")
+        return CheckedDefinition(name, digest, None, violations)
 
-    async def _problems(
-        self, tool: InlineTool, version: str, checking: "_Checking | None"
-    ) -> tuple[Violation, ...]:
+    async def _apply_rules(
+        self, tool: InlineTool, version: str, schemas: "_DefinitionSchemas | None"
+    ) -> _Findings:
         """Return the errors and warnings of the rules of *version*."""
-        asked = CheckRequest(
+        limits = self._limits
+        request = CheckRequest(
             ToolJson(tool.json),
             Context(version=version, documents=tool.documents),
-            ReportLimits(
-                self._limits.violations, self._limits.verdict_characters, Severity.WARNING
-            ),
+            ReportLimits(limits.violations, limits.verdict_characters, Severity.WARNING),
         )
         try:
-            if checking is None:
-                checked = await self._checker.check(asked)
-                return checked.findings.verdict().violations
-            checked = await self._checker.check(asked, find=checking.find)
-            return (*checked.findings.verdict().violations, *await checking.unasked())
-        except RequestError as refusal:
-            if checking is not None:
-                checking.lasts &= not is_passing(refusal)
-            return error_as_violations(refusal, "")
+            if schemas is None:
+                checked = await self._checker.check(request)
+                return _Findings(checked.findings.verdict().violations)
+            checked = await self._checker.check(request, find_schema=schemas.find)
+            unchecked = await schemas.compile_unchecked()
+            violations = (*checked.findings.verdict().violations, *unchecked)
+            return _Findings(violations, schemas.transient)
+        except RequestError as error:
+            transient = is_transient(error) or (schemas is not None and schemas.transient)
+            return _Findings(error_as_violations(error, ""), transient)
 
 
-class _Checking:
-    """The schemas of one definition, compiled as those of a registered one."""
+class _DefinitionSchemas:
+    """The schemas of one definition, compiled as those of a registered tool."""
 
-    def __init__(self, schemas: CompiledSchemas, read: ToolDefinition) -> None:
+    def __init__(self, schemas: CompiledSchemas, definition: ToolDefinition) -> None:
         self._schemas = schemas
-        self._sides: dict[str, tuple[str, SchemaSource]] = {
-            "inputSchema": (read.input_digest, read.input)
+        self._sources: dict[str, tuple[str, SchemaSource]] = {
+            "inputSchema": (definition.input_digest, definition.input)
         }
-        if read.output is not None and read.output_digest is not None:
-            self._sides["outputSchema"] = (read.output_digest, read.output)
-        self._asked: set[str] = set()
-        #: Whether checking another time finds the same.
-        self.lasts = True
+        if definition.output is not None and definition.output_digest is not None:
+            self._sources["outputSchema"] = (definition.output_digest, definition.output)
+        self._checked: set[str] = set()
+        #: Whether a schema may compile the next time.
+        self.transient = False
 
-    def find(self, asking: PendingCheck) -> Awaitable[CompiledSchema] | None:
-        """Return what awaits the schema that *asking* is about, if it is one of these."""
-        path = (*asking.path, *asking.check.schema_path)
-        if len(path) != 1 or path[0] not in self._sides or asking.check.assert_formats:
+    def find(self, spec: PendingCheck) -> Awaitable[CompiledSchema] | None:
+        """Return the schema of the deferred check *spec*, if it is one of the definition's."""
+        path = (*spec.path, *spec.check.schema_path)
+        if len(path) != 1 or path[0] not in self._sources or spec.check.assert_formats:
             return None
-        return self._compiled(str(path[0]))
+        return self._compile(str(path[0]))
 
-    async def unasked(self) -> list[Violation]:
-        """Return the problems of the schemas that no rule of the version asks about.
+    async def compile_unchecked(self) -> list[Violation]:
+        """Return the violations of the schemas that no rule of the version checks.
 
-        What is registered must be able to judge.
+        A registered schema must be able to validate.
         """
-        problems: list[Violation] = []
-        for side in self._sides.keys() - self._asked:
+        violations: list[Violation] = []
+        for name in self._sources.keys() - self._checked:
             try:
-                await self._compiled(side)
-            except RequestError as refusal:
-                problems += error_as_violations(refusal, f"/{side}")
-        return problems
+                await self._compile(name)
+            except RequestError as error:
+                violations += error_as_violations(error, f"/{name}")
+        return violations
 
-    async def _compiled(self, side: str) -> CompiledSchema:
-        self._asked.add(side)
-        digest, source = self._sides[side]
+    async def _compile(self, name: str) -> CompiledSchema:
+        self._checked.add(name)
+        digest, source = self._sources[name]
         try:
             return await self._schemas.registered(digest, source)
-        except RequestError as refusal:
-            self.lasts &= not is_passing(refusal)
+        except RequestError as error:
+            self.transient |= is_transient(error)
             raise
 
 
-def _weight(problems: tuple[Violation, ...]) -> int:
-    return 1 + len(problems)
+def _weight(_key: tuple[str, str], outcome: _Findings | RequestError) -> int:
+    return 1 + len(outcome.violations)
+
+
+def _has_errors(violations: Sequence[Violation]) -> bool:
+    return any(violation.severity is Severity.ERROR for violation in violations)
 
 
 def _name_and_digest(tool: InlineTool, limits: Limits) -> tuple[str, str]:
-    """Return the name and the digest of a faulty definition, where it has them."""
+    """Return the name and the digest of an invalid definition, "" where it has none."""
     try:
         value = decode(tool.json, max_depth=2 * limits.schema_depth)
     except (MalformedError, RequestError):

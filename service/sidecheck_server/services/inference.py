@@ -1,44 +1,50 @@
-"""Inference of tools from source text: bounded before a worker is asked."""
+"""Inference of tool definitions from source text, in a worker."""
 
 from collections.abc import Awaitable, Callable
+from typing import TypeAlias
 
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.infer.types import InferenceOptions, InferenceResult
 from sidecheck_server.core.limits import Limits, limit_exceeded_error
 
-__all__ = ["InferLong", "Inferrer"]
+__all__ = ["Inferrer", "OffloadInference"]
 
 #: Infers the tools of a source text in a worker.
-InferLong = Callable[[bytes, InferenceOptions], Awaitable[InferenceResult]]
+OffloadInference: TypeAlias = Callable[[bytes, InferenceOptions], Awaitable[InferenceResult]]
 
 
 class Inferrer:
-    """Infers tools, always in a worker: nothing else could end Python's parser."""
+    """Infers tools, always in a worker: nothing but killing it can end Python's parser."""
 
-    def __init__(self, infer_long: InferLong, limits: Limits, *, allowed: bool) -> None:
-        self._infer_long = infer_long
+    def __init__(
+        self, offload_inference: OffloadInference, limits: Limits, *, enabled: bool
+    ) -> None:
+        self._offload_inference = offload_inference
         self._limits = limits
-        self._allowed = allowed
+        self._enabled = enabled
 
     async def infer(self, source: bytes, options: InferenceOptions) -> InferenceResult:
-        """Return the definitions of the tools of *source*, which is parsed and never run.
+        """Return the definitions of the tools in *source*, which is parsed and never run.
 
         Raises:
-            Refusal: FEATURE_DISABLED if the settings say so; LIMIT_EXCEEDED if the text is too
-                large, names more than ``batch_items``, or takes too many seconds or too
-                much memory; WORKER_CRASHED if the worker died.
+            RequestError: FEATURE_DISABLED by the settings; LIMIT_EXCEEDED if the text is too
+                large, the options have more than ``batch_items`` names, or inference takes
+                too much time or memory; WORKER_CRASHED.
         """
-        if not self._allowed:
-            said = "this server infers no tools: its setting inference is off"
-            raise RequestError(ErrorReason.FEATURE_DISABLED, said, {"setting": "inference"})
+        if not self._enabled:
+            raise RequestError(
+                ErrorReason.FEATURE_DISABLED,
+                "inference is disabled on this server (setting inference)",
+                {"setting": "inference"},
+            )
         limits = self._limits
         if len(source) > limits.source_bytes:
             raise limit_exceeded_error(
                 "source_bytes", limits.source_bytes, "the source text", len(source)
             )
-        named = (options.functions, options.injected_types, options.injected_parameters)
-        count = sum(map(len, named))
+        names = (options.functions, options.injected_types, options.injected_parameters)
+        count = sum(map(len, names))
         if count > limits.batch_items:
-            said = "the names of functions, types and parameters"
-            raise limit_exceeded_error("batch_items", limits.batch_items, said, count)
-        return await self._infer_long(source, options)
+            subject = "the names of functions, types and parameters"
+            raise limit_exceeded_error("batch_items", limits.batch_items, subject, count)
+        return await self._offload_inference(source, options)

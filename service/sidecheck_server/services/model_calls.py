@@ -1,8 +1,8 @@
-"""Restoring of the calls that models make: turned back by a plan, and judged."""
+"""Conversion of calls that models make to calls of MCP, validated against the tool."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import msgspec
 
@@ -24,35 +24,33 @@ from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.calls.params import ARGUMENTS, is_object_text
 from sidecheck_server.core.types import Change, Verdict
 from sidecheck_server.registry import Registry
-from sidecheck_server.services.calls import WholeVerdict
-from sidecheck_server.services.protocol import allow
+from sidecheck_server.services.calls import CallVerdict
+from sidecheck_server.services.offload import OffloadRule, Work, allow_offloading
+from sidecheck_server.services.prepared_targets import ValidationOutcome
+from sidecheck_server.services.replies import reply_for_model_call
+from sidecheck_server.services.resolution import ResolvedSchema, ResolvedTool, TargetResolver
 from sidecheck_server.services.targets import DefinitionDigest, RegisteredTool, Side, Target
-from sidecheck_server.services.validation import ResolvedDefinition, ResolvedSchema, Validator
+from sidecheck_server.services.validation import ValidationOptions, Validator
 
-__all__ = ["CallToRestore", "RestoredCall", "Restorer"]
-
-_INLINE_BYTES = 8 << 10
-"""The largest call whose arguments are written again in the event loop, if nothing is to be
-turned back in them, and the largest plan that is read there: a few milliseconds."""
+__all__ = ["CallConverter", "CallToConvert", "ConvertedCall"]
 
 
 @dataclass(frozen=True, slots=True)
-class CallToRestore:
-    """A call that a model made, as its API gave it."""
+class CallToConvert:
+    """A call that a model made."""
 
-    #: Its JSON text.
+    #: The JSON text of the call, as the API returned it.
     call: bytes
-    #: The plan of the tool that was called, among others or not, as JSON texts.
-    plans: tuple[bytes, ...]
-    #: The original tool, or None for the registered one that the plan names.
+    #: The mapping of the called tool, alone or among others, as JSON texts.
+    mappings: tuple[bytes, ...]
+    #: The original tool, or None for the registered one that the mapping names.
     target: Target | None
-    how: EvaluationOptions
-    assert_formats: bool = False
+    options: ValidationOptions
 
 
 @dataclass(frozen=True, slots=True)
-class RestoredCall:
-    """A call as MCP has it."""
+class ConvertedCall:
+    """A call of MCP."""
 
     #: "" if there is none, as the name of the tool and the id are if they cannot be read.
     server: str
@@ -60,133 +58,159 @@ class RestoredCall:
     call_id: str
     #: The ``params`` of the ``tools/call``, or b"" if the arguments are not an object.
     params: bytes
-    #: The verdict on the arguments, or on a call that cannot be read, and that on what of
-    #: it are the arguments, as the model is told: tool and members have the names there that
-    #: it knows.
-    whole: WholeVerdict
-    #: What was done to the arguments.
+    #: The verdict on the arguments, or on a call that cannot be read. Its ``part`` is the
+    #: verdict on the arguments as the model knows them, by the names in the API.
+    verdict: CallVerdict
+    #: The verdict with the reply to the model.
+    outcome: ValidationOutcome
+    #: How the arguments were changed.
     changes: tuple[Change, ...] = ()
     #: The arguments as JSON text, or b"" if the call cannot be read.
     arguments: bytes = b""
 
 
-class Restorer:
-    """Restores calls."""
+class CallConverter:
+    """Converts calls of models."""
 
-    def __init__(self, validator: Validator, registry: Registry, limits: Limits) -> None:
+    def __init__(
+        self,
+        resolver: TargetResolver,
+        validator: Validator,
+        registry: Registry,
+        limits: Limits,
+    ) -> None:
+        self._resolver = resolver
         self._validator = validator
         self._registry = registry
         self._limits = limits
+        self._offload = OffloadRule(limits)
 
-    async def restore(self, asked: CallToRestore) -> RestoredCall:
-        """Return what a call means under the original definition of its tool, and a verdict.
+    async def convert(self, request: CallToConvert) -> ConvertedCall:
+        """Return the call by the original definition of its tool, and the verdict on it.
 
-        Where the arguments can mean several things it is the first that is valid, or is
-        once strings that hold an object or an array are decoded where one is demanded.
+        Arguments that can be converted in several ways are converted in the first one that
+        is valid, or becomes valid once strings that contain an object or an array are
+        decoded where the schema demands one.
 
         Raises:
-            Refusal: INVALID_REQUEST if there is no plan, or they are of several APIs;
-                INVALID_MAPPING; MAPPING_MISMATCH; as `Validator.definition`, and
-                UNKNOWN_DEFINITION if no tool is sent along and that of the plan is not
-                registered; LIMIT_EXCEEDED; WORKER_CRASHED.
+            RequestError: INVALID_REQUEST if there is no mapping, or the mappings are for
+                several APIs; INVALID_MAPPING; MAPPING_MISMATCH; UNKNOWN_DEFINITION if the
+                request has no tool and that of the mapping is not registered;
+                LIMIT_EXCEEDED; WORKER_CRASHED; as `TargetResolver.resolve_tool`.
         """
-        plans = [plan async for plan in self._read_plans(asked.plans)]
-        api = PROVIDERS[common_api(plans)]
-        most = asked.limits.max_violations
-        call = await self._read(asked.call, api, most)
-        plan = select_mapping(plans, call)
-        if plan is None:
-            return RestoredCall("", "", call.id, b"", _unreadable(call))
-        if asked.target is not None:
-            await self._validator.read_ahead(asked.target)
-        target, found = self._found(asked.target, plan)
-        check_definition(plan, found.digest)
+        options = request.options
+        mappings = [mapping async for mapping in self._read_mappings(request.mappings)]
+        api = PROVIDERS[common_api(mappings)]
+        call = await self._read(request.call, api, options.evaluation.max_violations)
+        mapping = select_mapping(mappings, call)
+        if mapping is None:
+            return _converted("", "", call, _unreadable(call), options)
+        target, tool = await self._resolve(request.target, mapping)
+        check_definition(mapping, tool.definition_digest)
+        server, name = mapping.server, mapping.tool
         if call.arguments is None or not call.verdict.valid:
-            whole = _unreadable(call, plan.name, plan.definition_digest)
-            return RestoredCall(plan.server, plan.tool, call.id, b"", whole)
-        standard = await self._validator.find(
-            target, Side.INPUT, assert_formats=asked.assert_formats
+            verdict = _unreadable(call, mapping.name, mapping.definition_digest)
+            return _converted(server, name, call, verdict, options)
+        schema = await self._resolver.resolve_schema(
+            target, Side.INPUT, assert_formats=options.assert_formats
         )
-        meant = await self._meant(call, len(asked.call), plan, standard, asked.limits)
-        return RestoredCall(
-            server=plan.server,
-            tool=plan.tool,
-            call_id=call.id,
-            params=_params(plan.tool, meant.payload),
-            whole=WholeVerdict(
-                meant.verdict,
-                plan.name,
-                standard.definition_digest,
-                standard.schema_digest,
-                standard.enforced,
-                part=with_model_names(meant.verdict, plan.decoder),
-            ),
-            changes=meant.changes,
-            arguments=meant.payload,
+        resolved = await self._convert(call, len(request.call), mapping, schema, options.evaluation)
+        verdict = CallVerdict(
+            resolved.verdict,
+            mapping.name,
+            schema.definition_digest,
+            schema.schema_digest,
+            schema.enforced,
+            part=with_model_names(resolved.verdict, mapping.decoder),
+        )
+        converted = _converted(server, name, call, verdict, options)
+        return replace(
+            converted,
+            params=_params(name, resolved.payload),
+            changes=resolved.changes,
+            arguments=resolved.payload,
         )
 
-    async def _read(self, text: bytes, api: Provider, most: int) -> ModelCall:
-        if len(text) <= self._limits.inline_bytes:
-            return read_model_call(text, api, self._limits, most=most)
-        # Megabytes take longer than a moment; other calls have their turn in between.
-        return await asyncio.to_thread(read_model_call, text, api, self._limits, most=most)
+    async def _read(self, text: bytes, api: Provider, max_violations: int) -> ModelCall:
+        return await self._offload.run(
+            Work.DECODE,
+            len(text),
+            lambda: read_model_call(text, api, self._limits, most=max_violations),
+        )
 
-    async def _read_plans(self, texts: Sequence[bytes]) -> AsyncIterator[ToolMapping]:
+    async def _read_mappings(self, texts: Sequence[bytes]) -> AsyncIterator[ToolMapping]:
         for text in texts:
-            # Reading holds the loop; other calls have their turn in between.
-            if len(text) > _INLINE_BYTES:
-                yield await asyncio.to_thread(mapping_from_json, text, self._limits)
-            else:
+            if self._offload.runs_inline(Work.READ_MAPPING, len(text)):
                 yield mapping_from_json(text, self._limits)
                 await asyncio.sleep(0)
+            else:
+                yield await asyncio.to_thread(mapping_from_json, text, self._limits)
 
-    def _found(self, target: Target | None, plan: ToolMapping) -> tuple[Target, ResolvedDefinition]:
-        """Return what to judge under, and the definition of the tool that it is."""
+    async def _resolve(
+        self, target: Target | None, mapping: ToolMapping
+    ) -> tuple[Target, ResolvedTool]:
+        """Return the target to validate against, and the tool that it names."""
         if target is not None:
-            return target, self._validator.definition(target)
-        bound = self._registry.find(plan.server, plan.tool)
-        if bound is not None and bound.definition.digest == plan.definition_digest:
-            # By its name, whether the caller should act on the verdict is known too.
-            named = RegisteredTool(plan.server, plan.tool)
-            return named, self._validator.definition(named)
-        by_digest = DefinitionDigest(plan.definition_digest)
+            return target, await self._resolver.resolve_tool(target)
+        binding = self._registry.find(mapping.server, mapping.tool)
+        if binding is not None and binding.definition.digest == mapping.definition_digest:
+            # Resolved by name rather than by digest, the tool may not be enforced.
+            named = RegisteredTool(mapping.server, mapping.tool)
+            return named, await self._resolver.resolve_tool(named)
+        by_digest = DefinitionDigest(mapping.definition_digest)
         try:
-            return by_digest, self._validator.definition(by_digest)
-        except RequestError as refusal:
+            return by_digest, await self._resolver.resolve_tool(by_digest)
+        except RequestError as error:
             raise RequestError(
                 ErrorReason.UNKNOWN_DEFINITION,
-                f"the definition of {plan.tool[:128]!r} that the plan is of is not registered: "
-                "send the tool along with the call, or register it",
-                refusal.metadata,
+                f"the definition of {mapping.tool[:128]!r} that the mapping was made from is "
+                "not registered; send the tool with the call, or register it",
+                error.metadata,
             ) from None
 
-    async def _meant(
+    async def _convert(
         self,
         call: ModelCall,
         length: int,
-        plan: ToolMapping,
-        standard: ResolvedSchema,
-        how: EvaluationOptions,
+        mapping: ToolMapping,
+        schema: ResolvedSchema,
+        options: EvaluationOptions,
     ) -> ResolvedArguments:
-        """Return what the arguments of *call*, which has *length* bytes, mean."""
-        meaning = CallResolution(call, plan, how, self._limits)
-        at_once = plan.decoder is None and length <= _INLINE_BYTES
+        """Return the arguments of *call*, which has *length* bytes, by the original schema."""
+        meaning = CallResolution(call, mapping, options, self._limits)
+        # Decoding arguments takes far more steps than their length.
+        inline = mapping.decoder is None and self._offload.runs_inline(Work.READ_MAPPING, length)
         verdict: Verdict | None = None
         while True:
-            # What a guide asks for may take longer than a moment.
-            step = (
-                meaning.advance(verdict)
-                if at_once
-                else await asyncio.to_thread(meaning.advance, verdict)
-            )
+            if inline:
+                step = meaning.advance(verdict)
+            else:
+                step = await asyncio.to_thread(meaning.advance, verdict)
             if isinstance(step, ResolvedArguments):
                 return step
-            verdict = await self._validator.judge(standard, step.payload, step.options, allow)
+            verdict = await self._validator.validate(
+                schema, step.payload, step.options, allow_offloading
+            )
 
 
-def _unreadable(call: ModelCall, name: str = "", digest: str = "") -> WholeVerdict:
-    # The model is told of its arguments, and knows nothing of what is around them.
-    return WholeVerdict(call.verdict, name, digest, part=call.arguments_verdict, malformed=True)
+def _converted(
+    server: str, tool: str, call: ModelCall, verdict: CallVerdict, options: ValidationOptions
+) -> ConvertedCall:
+    outcome = ValidationOutcome(
+        verdict.verdict,
+        verdict.definition_digest,
+        verdict.schema_digest,
+        verdict.enforced,
+        options.lists_violations,
+        reply_for_model_call(verdict, options),
+    )
+    return ConvertedCall(server, tool, call.id, b"", verdict, outcome)
+
+
+def _unreadable(call: ModelCall, name: str = "", digest: str = "") -> CallVerdict:
+    # Models know their arguments, and not the JSON around them.
+    part = call.arguments_verdict
+    return CallVerdict(call.verdict, name, digest, part=part, malformed=True)
 
 
 def _params(tool: str, arguments: bytes) -> bytes:

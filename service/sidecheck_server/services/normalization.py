@@ -1,9 +1,7 @@
-"""Normalisation: what tools returned, as results that conform."""
+"""Normalization: return values of tools as results that conform to the protocol."""
 
-import asyncio
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any
 
 import msgspec
 
@@ -17,118 +15,120 @@ from sidecheck_server.core.mcp.results.normalize import (
     normalize_output,
     text_result,
 )
-from sidecheck_server.core.mcp.subjects import ReportLimits, ResultProfile, ToolResult
+from sidecheck_server.core.mcp.subjects import (
+    CheckRequest,
+    ReportLimits,
+    ResultProfile,
+    ToolResult,
+)
 from sidecheck_server.core.mcp.wrapping.schemas import AdaptedSchema
 from sidecheck_server.core.payload import MalformedError
 from sidecheck_server.core.types import Verdict
 from sidecheck_server.services.adaptation import ToolAdapter
-from sidecheck_server.services.results import ResultChecker
+from sidecheck_server.services.calls import ResultChecker
+from sidecheck_server.services.offload import OffloadRule, Work
+from sidecheck_server.services.resolution import TargetResolver
 from sidecheck_server.services.targets import InlineTool, Target
-from sidecheck_server.services.validation import Validator
 
-__all__ = ["Normalized", "Normalizer", "ToNormalize"]
-
-T = TypeVar("T")
-
-_INLINE_BYTES = 16 << 10
-"""The largest text that is normalised in the event loop: some milliseconds, if it is made
-of nothing but empty arrays."""
+__all__ = ["NormalizedResult", "Normalizer", "ValueToNormalize"]
 
 
 @dataclass(frozen=True, slots=True)
-class ToNormalize:
-    """What a tool returned, and how its result is made."""
+class ValueToNormalize:
+    """The return value of a tool, and how its result is made."""
 
     returned: ToolOutput
-    #: The tool, or None if that is not told.
+    #: The tool, or None if it is not known.
     target: Target | None
     profile: ResultProfile
     context: Context
-    how: ReportLimits
+    limits: ReportLimits
 
 
 @dataclass(frozen=True, slots=True)
-class Normalized:
-    """A result that conforms."""
+class NormalizedResult:
+    """A result that conforms to the protocol."""
 
     #: The ``CallToolResult``, as JSON text.
     json: bytes
-    #: On what the tool returned; pointers lead into the result that it would have been.
+    #: The verdict on the result that the return value stands for.
     verdict: Verdict
 
 
+@dataclass(frozen=True, slots=True)
+class _UncheckedResult:
+    json: bytes
+    is_structured: bool
+
+
 class Normalizer:
-    """Makes results."""
+    """Makes results of return values."""
 
     def __init__(
-        self, validator: Validator, projector: ToolAdapter, checker: ResultChecker, limits: Limits
+        self,
+        resolver: TargetResolver,
+        adapter: ToolAdapter,
+        results: ResultChecker,
+        limits: Limits,
     ) -> None:
-        self._validator = validator
-        self._projector = projector
-        self._checker = checker
+        self._resolver = resolver
+        self._adapter = adapter
+        self._results = results
         self._limits = limits
+        self._offload = OffloadRule(limits)
 
-    async def normalize(self, one: ToNormalize) -> Normalized:
-        """Return the result that says what was returned.
+    async def normalize(self, value: ValueToNormalize) -> NormalizedResult:
+        """Return the result of a tool that returned *value*.
 
-        It is checked last. In place of one that breaks the protocol or the output schema
-        stands one that is an error, and says where.
+        A result that violates the protocol or the output schema is replaced by an error
+        result that lists the violations.
 
         Raises:
-            Refusal: as `Projector.project` and `ResultChecker.check`.
+            RequestError: as `ToolAdapter.adapt_target` and `ResultChecker.check`.
         """
-        version, in_text = one.context.version, one.profile is ResultProfile.TEXT
-        tool = form = None
-        if one.target is not None:
-            tool = self._validator.definition(one.target)
-            form = await self._projector.form(tool.definition, version)
-        output = None if form is None else form.output
+        version, as_text = value.context.version, value.profile is ResultProfile.TEXT
+        tool = adapted = None
+        if value.target is not None:
+            tool = await self._resolver.resolve_tool(value.target)
+            adapted = await self._adapter.adapt(tool.definition, version)
+        output = None if adapted is None else adapted.output
+        size = value.returned.size
         try:
-            made = await self._in_time(one, lambda: self._made(one, output))
+            result = await self._offload.run(
+                Work.NORMALIZE_RESULT, size, lambda: self._normalize(value, output)
+            )
         except MalformedError as error:
             verdict = Verdict.listing(list(error.violations), truncated=error.truncated)
         else:
-            target = one.target
-            if tool is not None and form is not None and form.json != tool.definition.json:
-                target = InlineTool(form.json, tool.definition.documents)
-            if in_text and not made.is_structured:
-                # The text contract owes no structured content, whatever the tool has.
+            target = value.target
+            if tool is not None and adapted is not None and adapted.json != tool.definition.json:
+                target = InlineTool(adapted.json, tool.definition.documents)
+            if as_text and not result.is_structured:
+                # A text result needs no structured content, even if the tool has an output
+                # schema.
                 target = None
-            subject = ToolResult(made.json)
-            checked = await self._checker.check(subject, target, one.context, one.how)
+            request = CheckRequest(ToolResult(result.json), value.context, value.limits)
+            checked = await self._results.check(request, target)
             verdict = checked.findings.verdict()
         if not verdict.valid:
             name = None if tool is None else tool.name
-            reply = invalid_result_response(verdict, version, tool=name).call_tool_result
-            return Normalized(
-                self._as_text(WholeResult(reply), version) if in_text else reply, verdict
+            error_result = invalid_result_response(verdict, version, tool=name).call_tool_result
+            if as_text:
+                error_result = self._text_result(WholeResult(error_result), version)
+            return NormalizedResult(error_result, verdict)
+        if as_text:
+            text = await self._offload.run(
+                Work.NORMALIZE_RESULT, size, lambda: self._text_result(value.returned, version)
             )
-        if in_text:
-            text = await self._in_time(one, lambda: self._as_text(one.returned, version))
-            return Normalized(text, verdict)
-        return Normalized(made.json, verdict)
+            return NormalizedResult(text, verdict)
+        return NormalizedResult(result.json, verdict)
 
-    @staticmethod
-    async def _in_time(one: ToNormalize, make: Callable[[], T]) -> T:
-        if one.returned.size <= _INLINE_BYTES:
-            return make()
-        # Megabytes take longer than a moment; other calls have their turn in between.
-        return await asyncio.to_thread(make)
-
-    def _made(self, one: ToNormalize, output: AdaptedSchema | None) -> "_Made":
-        result = normalize_output(one.returned, output, one.context.version, self._limits)
+    def _normalize(self, value: ValueToNormalize, output: AdaptedSchema | None) -> _UncheckedResult:
+        result: Any = normalize_output(value.returned, output, value.context.version, self._limits)
         is_structured = isinstance(result, dict) and STRUCTURED_CONTENT in result
-        return _Made(msgspec.json.encode(result), is_structured)
+        return _UncheckedResult(msgspec.json.encode(result), is_structured)
 
-    def _as_text(self, returned: ToolOutput, version: str) -> bytes:
-        # Without its schema: a text needs no box.
+    def _text_result(self, returned: ToolOutput, version: str) -> bytes:
+        # Without the output schema: text is not wrapped.
         result = normalize_output(returned, None, version, self._limits)
         return msgspec.json.encode(text_result(result))
-
-
-@dataclass(frozen=True, slots=True)
-class _Made:
-    """A result that is still to be checked."""
-
-    json: bytes
-    is_structured: bool

@@ -1,187 +1,198 @@
-"""Checks by the rules of the protocol, with every question of the rules answered."""
+"""Checks of subjects by the rules of the protocol, deferred checks included."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeAlias
 
 from sidecheck_server.core.compiler.compilation import CompiledSchema
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.evaluate import EvaluationOptions, try_evaluate_inline
 from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.core.mcp.check import CheckReport, try_check_inline
-from sidecheck_server.core.mcp.deferred import deferred_source, deferred_value
+from sidecheck_server.core.mcp.deferred import deferred_source, deferred_value, resolve_deferred
 from sidecheck_server.core.mcp.findings import Findings, PendingCheck
 from sidecheck_server.core.mcp.protocol_schemas import NotCompiledError
+from sidecheck_server.core.mcp.rules.catalogue import CATALOGUE
+from sidecheck_server.core.mcp.rules.rule import Rule
 from sidecheck_server.core.mcp.subjects import CheckRequest
 from sidecheck_server.core.types import Verdict
-from sidecheck_server.services.protocol_schemas import ProtocolSchemas
-from sidecheck_server.services.schemas import CompiledSchemas
+from sidecheck_server.services.offload import MAX_CONCURRENT, CountOffloaded, allow_offloading
+from sidecheck_server.services.schemas import CompiledSchemas, ProtocolSchemas
+from sidecheck_server.services.validation import OffloadValidation
 
-__all__ = ["AT_ONCE", "Checker", "Find", "TakeLong", "allow"]
+__all__ = ["FindSchema", "ProtocolChecker", "list_rules"]
 
-#: Checks in a worker what takes longer than a moment.
-CheckLong = Callable[[CheckRequest], Awaitable[CheckReport]]
-#: Judges in a worker what takes longer than a moment.
-OffloadValidation = Callable[[CompiledSchema, bytes, EvaluationOptions], Awaitable[Verdict]]
-#: Is called before a worker is given something to do; may refuse.
-TakeLong = Callable[[], None]
-#: Judges a value, at once or in a worker; may refuse.
-_Judge = Callable[[CompiledSchema, bytes], Awaitable[Verdict]]
-#: Returns what awaits the compiled schema that a question is about, or None.
-Find = Callable[[PendingCheck], Awaitable[CompiledSchema] | None]
+#: Checks a subject in a worker.
+OffloadCheck: TypeAlias = Callable[[CheckRequest], Awaitable[CheckReport]]
+#: Returns the schema of a deferred check, if it is compiled elsewhere than from the subject.
+FindSchema: TypeAlias = Callable[[PendingCheck], Awaitable[CompiledSchema] | None]
+#: Validates a value of the subject.
+_Validate: TypeAlias = Callable[[CompiledSchema, bytes], Awaitable[Verdict]]
 
-
-def allow() -> None:
-    """Let every subject have as much of the workers as one may."""
+_MAX_READY = 256
+"""How many compiled schemas of a subject are held; the cache may still have the others."""
 
 
-def nowhere(_asking: PendingCheck) -> None:
-    """Have every schema compiled that a question is about."""
+def _find_none(_spec: PendingCheck) -> None:
+    """Compile every schema from the subject."""
 
 
-class Checker:
-    """Checks what callers send, at once or in a worker."""
+class ProtocolChecker:
+    """Checks subjects by the rules of the protocol, in the event loop or in a worker."""
 
     def __init__(
         self,
-        surfaces: ProtocolSchemas,
+        protocol_schemas: ProtocolSchemas,
         schemas: CompiledSchemas,
-        check_long: CheckLong,
-        validate_offloaded: OffloadValidation,
+        offload_check: OffloadCheck,
+        offload_validation: OffloadValidation,
         limits: Limits,
     ) -> None:
-        self._surfaces = surfaces
+        self._protocol_schemas = protocol_schemas
         self._schemas = schemas
-        self._check_long = check_long
-        self._judge_long = validate_offloaded
+        self._offload_check = offload_check
+        self._offload_validation = offload_validation
         self._limits = limits
 
     async def check(
-        self, asked: CheckRequest, take_long: TakeLong = allow, find: Find = nowhere
+        self,
+        request: CheckRequest,
+        count_offloaded: CountOffloaded = allow_offloading,
+        find_schema: FindSchema = _find_none,
     ) -> CheckReport:
-        """Return what is wrong with the subject of *asked*; no question is left.
-
-        *take_long* bounds what several subjects have of the workers together; *find*
-        knows where else some schemas are compiled.
+        """Return the findings about the subject of *request*, deferred checks included.
 
         Raises:
-            Refusal: LIMIT_EXCEEDED, also if more than ``offloaded_items`` of the values that
-                rules ask about need a worker; WORKER_CRASHED if a worker died.
+            RequestError: LIMIT_EXCEEDED, also if more than ``offloaded_items`` values of
+                the subject need a worker; WORKER_CRASHED.
         """
-        checked = await self.check_unanswered(asked, take_long)
-        await self.answer(asked, checked, take_long, find)
+        checked = await self.check_partially(request, count_offloaded)
+        await self.resolve_deferred(request, checked, count_offloaded, find_schema)
         return checked
 
-    async def check_unanswered(
-        self, asked: CheckRequest, take_long: TakeLong = allow
+    async def check_partially(
+        self, request: CheckRequest, count_offloaded: CountOffloaded = allow_offloading
     ) -> CheckReport:
-        """Return what `check` returns, with the rules' questions left to the caller.
+        """Return the findings about the subject of *request*, without the deferred checks.
 
         Raises:
-            Refusal: LIMIT_EXCEEDED; WORKER_CRASHED if a worker died.
+            RequestError: LIMIT_EXCEEDED; WORKER_CRASHED.
         """
         while True:
             try:
-                checked = try_check_inline(asked, self._limits, self._surfaces)
+                checked = try_check_inline(request, self._limits, self._protocol_schemas)
             except NotCompiledError as missing:
-                await self._surfaces.ensure(missing.version, missing.name)
+                await self._protocol_schemas.ensure(missing.version, missing.name)
             else:
                 break
         if checked is not None:
             return checked
-        take_long()
-        return await self._check_long(asked)
+        count_offloaded()
+        return await self._offload_check(request)
 
-    async def answer(
+    async def resolve_deferred(
         self,
-        asked: CheckRequest,
+        request: CheckRequest,
         checked: CheckReport,
-        take_long: TakeLong = allow,
-        find: Find = nowhere,
+        count_offloaded: CountOffloaded = allow_offloading,
+        find_schema: FindSchema = _find_none,
     ) -> None:
-        """Answer the questions of *checked*, which was found by *asked*, as `check` does.
+        """Add the findings of the deferred checks of *checked*, the result of *request*.
 
         Raises:
-            Refusal: as `check`.
+            RequestError: as `check`.
         """
-        if checked.findings.deferred:
-            judge = self._judge(asked.evaluation_options, take_long)
-            await _Answers(checked.findings, self._schemas, find, judge).give()
+        if checked.findings.pending:
+            validate = self._value_validator(request.evaluation_options, count_offloaded)
+            deferred = _DeferredChecks(checked.findings, self._schemas, find_schema, validate)
+            await deferred.resolve()
 
-    def _judge(self, how: EvaluationOptions, take_long: TakeLong) -> _Judge:
-        """Return what judges the values of one subject, of which few may need a worker."""
+    def _value_validator(
+        self, options: EvaluationOptions, count_offloaded: CountOffloaded
+    ) -> _Validate:
+        """Return a function that validates values of one subject, few of them in a worker."""
         limit = left = self._limits.offloaded_items
 
-        async def judge(compiled: CompiledSchema, text: bytes) -> Verdict:
+        async def validate(compiled: CompiledSchema, text: bytes) -> Verdict:
             nonlocal left
-            verdict = try_evaluate_inline(compiled, text, how)
+            verdict = try_evaluate_inline(compiled, text, options)
             if verdict is None:
-                take_long()
+                count_offloaded()
                 left -= 1
                 if left < 0:
-                    raise limit_exceeded_error(
-                        "offloaded_items", limit, "values of one payload that need a worker"
-                    )
-                verdict = await self._judge_long(compiled, text, how)
+                    subject = "values of the payload that need a worker"
+                    raise limit_exceeded_error("offloaded_items", limit, subject)
+                verdict = await self._offload_validation(compiled, text, options)
             return verdict
 
-        return judge
+        return validate
 
 
-AT_ONCE = 64
-"""How many definitions of a request, or schemas of a payload, are worked at side by side."""
-
-_READY = 256
-"""How many compiled schemas are held on to; others the cache may still have."""
-
-
-class _Answers:
-    """Answers the questions about one subject."""
+class _DeferredChecks:
+    """The deferred checks of one subject."""
 
     def __init__(
-        self, findings: Findings, schemas: CompiledSchemas, find: Find, judge: _Judge
+        self,
+        findings: Findings,
+        schemas: CompiledSchemas,
+        find_schema: FindSchema,
+        validate: _Validate,
     ) -> None:
         self._findings = findings
         self._schemas = schemas
-        self._find = find
-        self._judge = judge
+        self._find_schema = find_schema
+        self._validate = validate
         self._ready: dict[tuple[int, bool], CompiledSchema | RequestError] = {}
 
-    async def give(self) -> None:
-        """Answer all questions.
+    async def resolve(self) -> None:
+        """Add the findings of all checks.
 
         Raises:
-            Refusal: as `Checker.check`.
+            RequestError: as `ProtocolChecker.check`.
         """
-        questions = self._findings.deferred
-        for start in range(0, len(questions), AT_ONCE):
-            several = questions[start : start + AT_ONCE]
-            await self._compile(several)
-            for asking in several:
-                await self._answer(asking)
-                # Each answer may hold the loop for a moment; other calls have their turn.
+        specs = self._findings.pending
+        for start in range(0, len(specs), MAX_CONCURRENT):
+            group = specs[start : start + MAX_CONCURRENT]
+            await self._compile(group)
+            for spec in group:
+                await self._resolve(spec)
+                # A check may hold the event loop for milliseconds.
                 await asyncio.sleep(0)
-        questions.clear()
+        specs.clear()
 
-    async def _compile(self, several: Sequence[PendingCheck]) -> None:
-        """Make the schemas of *several* ready, those that are new side by side."""
-        if len(self._ready) > _READY:
+    async def _compile(self, group: Sequence[PendingCheck]) -> None:
+        """Compile the schemas of *group* concurrently."""
+        if len(self._ready) > _MAX_READY:
             self._ready.clear()
-        missing = {each.key: each for each in several if each.key not in self._ready}
-        found = await asyncio.gather(*map(self._looked_up, missing.values()))
-        self._ready.update(zip(missing, found, strict=True))
+        missing = {spec.key: spec for spec in group if spec.key not in self._ready}
+        compiled = await asyncio.gather(*map(self._compiled, missing.values()))
+        self._ready.update(zip(missing, compiled, strict=True))
 
-    async def _answer(self, asking: PendingCheck) -> None:
-        compiled, verdict = self._ready[asking.key], None
-        text = deferred_value(asking)
+    async def _resolve(self, spec: PendingCheck) -> None:
+        compiled, verdict = self._ready[spec.key], None
+        text = deferred_value(spec)
         if text is not None and not isinstance(compiled, RequestError):
-            verdict = await self._judge(compiled, text)
-        resolve_deferred(asking, self._findings, compiled, verdict)
+            verdict = await self._validate(compiled, text)
+        resolve_deferred(spec, self._findings, compiled, verdict)
 
-    async def _looked_up(self, asking: PendingCheck) -> CompiledSchema | RequestError:
-        compiling = self._find(asking)
+    async def _compiled(self, spec: PendingCheck) -> CompiledSchema | RequestError:
+        compiling = self._find_schema(spec)
         if compiling is None:
-            compiling = self._schemas.inline(deferred_source(asking, self._findings))
+            compiling = self._schemas.inline(deferred_source(spec, self._findings))
         try:
             return await compiling
-        except RequestError as refusal:
-            return refusal
+        except RequestError as error:
+            return error
+
+
+def list_rules(version: str, after: str, limit: int) -> tuple[list[Rule], bool]:
+    """Return up to *limit* rules of *version* in the order of their codes, and whether more follow.
+
+    Only rules with codes that follow *after* are listed. The version "" stands for all.
+    """
+    rules = [
+        rule
+        for code, rule in sorted(CATALOGUE.items())
+        if code > after and (not version or rule.holds_in(version))
+    ]
+    return rules[:limit], len(rules) > limit

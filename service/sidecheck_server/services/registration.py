@@ -1,12 +1,12 @@
-"""Registration: each tool of a request is checked by itself, and the good ones are bound."""
+"""Registration of tools: each is checked by itself, and those without errors are bound."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from threading import Lock
 
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.rules.names import NO_DUPLICATES
 from sidecheck_server.core.mcp.rules.rule import Fault
 from sidecheck_server.core.mcp.tools.definitions import duplicate_names
@@ -15,56 +15,55 @@ from sidecheck_server.core.types import Severity, Violation
 from sidecheck_server.registry import Registry
 from sidecheck_server.registry.definitions import Action, Binding, Definition
 from sidecheck_server.services.definitions import CheckedDefinition, DefinitionChecker
-from sidecheck_server.services.protocol import Checker
-from sidecheck_server.services.schemas import CompiledSchemas
 from sidecheck_server.services.targets import InlineTool
 
 __all__ = ["ChangePolicy", "Outcome", "Registrar", "Registration", "RegistrationOutcomes"]
 
-_SERVER_LENGTH = 256
+_MAX_SERVER_LENGTH = 256
 
 
 class ChangePolicy(StrEnum):
-    """What becomes of a tool whose definition differs from the registered one."""
+    """How a definition is treated that differs from the registered one of its name."""
 
     ACCEPT = "accept"
     REPORT = "report"
-    REFUSE = "refuse"
+    REJECT = "reject"
 
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """The tools that one server offers."""
+    """A request to register the tools of a server."""
 
     server: str
     tools: tuple[InlineTool, ...]
     #: Whether the server's other tools are removed.
     replace: bool = False
     change_policy: ChangePolicy = ChangePolicy.ACCEPT
-    #: Whether to check and answer only.
+    #: Whether the registry stays as it is.
     validate_only: bool = False
-    #: The version of the protocol whose rules hold; "" stands for the default.
+    #: The protocol version whose rules apply; "" stands for the default.
     protocol_version: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What happened to one definition."""
+    """The outcome of registering a definition."""
 
     name: str
-    #: None if it was refused.
+    #: None if it was rejected.
     action: Action | None
     violations: tuple[Violation, ...]
     definition: Definition | None
-    #: The digest of a definition that was refused, if it is JSON.
+    #: The digest of the definition, rejected or not; "" if it is not JSON.
     digest: str
     previous_digest: str
 
 
 @dataclass(frozen=True, slots=True)
 class RegistrationOutcomes:
-    """What happened to a request."""
+    """The outcome of a registration."""
 
+    #: One for each tool, in order.
     outcomes: tuple[Outcome, ...]
     removed: tuple[str, ...]
     revision: int
@@ -73,95 +72,97 @@ class RegistrationOutcomes:
 class Registrar:
     """Registers tools."""
 
-    def __init__(
-        self, registry: Registry, schemas: CompiledSchemas, checker: Checker, limits: Limits
-    ) -> None:
+    def __init__(self, registry: Registry, definitions: DefinitionChecker) -> None:
         self._registry = registry
-        self._binding = Lock()
-        self._definitions = DefinitionChecker(schemas, checker, limits)
+        self._definitions = definitions
+        self._lock = Lock()
 
     async def register(self, request: Registration) -> RegistrationOutcomes:
-        """Check the tools of *request* and bind those without an error, in one transaction.
+        """Check the tools of *request* and bind those without errors, in one transaction.
 
         Raises:
-            Refusal: INVALID_REQUEST if the server's name is empty or too long.
+            RequestError: INVALID_REQUEST if the server's name is empty or too long.
         """
-        if not 1 <= len(request.server) <= _SERVER_LENGTH:
+        if not 1 <= len(request.server) <= _MAX_SERVER_LENGTH:
             raise RequestError(
                 ErrorReason.INVALID_REQUEST,
-                f"the server's name must have 1 to {_SERVER_LENGTH} characters; "
+                f"the server's name must have 1 to {_MAX_SERVER_LENGTH} characters; "
                 f"it has {len(request.server)}",
                 {"field": "server"},
             )
         version = request.protocol_version or DEFAULT_VERSION
         checked = await self._definitions.check_all(request.tools, version)
         # A transaction waits for the disk.
-        return await asyncio.to_thread(self._bind, request, checked)
+        return await asyncio.to_thread(self._bind, request, version, checked)
 
     def _bind(
-        self, request: Registration, checked: list[CheckedDefinition]
+        self, request: Registration, version: str, checked: Sequence[CheckedDefinition]
     ) -> RegistrationOutcomes:
-        # What is compared must still be registered when it is replaced.
-        with self._binding:
-            before = {one.name: self._registry.find(request.server, one.name) for one in checked}
-            checked = [_compared(one, before[one.name], request.change_policy) for one in checked]
-            good = [one.definition for one in checked if one.definition is not None]
-            # Whose name cannot be read may be any of those that are registered.
-            named = all(one.name for one in checked)
-            keep = frozenset(one.name for one in checked) if request.replace and named else None
+        # The bindings that are compared must still be current when they are replaced.
+        with self._lock:
+            before = {tool.name: self._registry.find(request.server, tool.name) for tool in checked}
+            checked = [
+                _apply_change_policy(tool, before[tool.name], request.change_policy)
+                for tool in checked
+            ]
+            definitions = [tool.definition for tool in checked if tool.definition is not None]
+            # A tool whose name cannot be read may be any of the registered ones.
+            names_known = all(tool.name for tool in checked)
+            replaces = request.replace and names_known
+            keep = frozenset(tool.name for tool in checked) if replaces else None
             bind = self._registry.preview if request.validate_only else self._registry.register
-            bound = bind(request.server, good, keep=keep)
-        actions = iter(bound.bound)
+            registered = bind(request.server, definitions, keep=keep)
+        bound = iter(registered.bound)
         outcomes = []
-        for one in _with_duplicates_told(checked, request.protocol_version or DEFAULT_VERSION):
-            action = next(actions) if one.definition is not None else None
-            registered = before[one.name]
-            previous = registered.definition.digest if registered else None
+        for tool in _with_duplicates(checked, version):
+            binding = next(bound) if tool.definition is not None else None
+            earlier = before[tool.name]
+            previous = earlier.definition.digest if earlier else None
             outcomes.append(
                 Outcome(
-                    name=one.name,
-                    action=action.action if action else None,
-                    violations=one.violations,
-                    definition=one.definition,
-                    digest=one.digest,
-                    previous_digest=(action.previous_digest if action else previous) or "",
+                    name=tool.name,
+                    action=binding.action if binding else None,
+                    violations=tool.violations,
+                    definition=tool.definition,
+                    digest=tool.digest,
+                    previous_digest=(binding.previous_digest if binding else previous) or "",
                 )
             )
-        return RegistrationOutcomes(tuple(outcomes), bound.removed, bound.revision)
+        return RegistrationOutcomes(tuple(outcomes), registered.removed, registered.revision)
 
 
-def _compared(
-    one: CheckedDefinition, registered: Binding | None, change_policy: ChangePolicy
+def _apply_change_policy(
+    tool: CheckedDefinition, registered: Binding | None, policy: ChangePolicy
 ) -> CheckedDefinition:
-    """Say that a definition changed, if the request asks for that."""
+    """Return *tool* with a violation if it differs from *registered*, unless that is accepted."""
     if (
-        one.definition is None
+        tool.definition is None
         or registered is None
-        or registered.definition.digest == one.digest
-        or change_policy is ChangePolicy.ACCEPT
+        or registered.definition.digest == tool.digest
+        or policy is ChangePolicy.ACCEPT
     ):
-        return one
-    refused = change_policy is ChangePolicy.REFUSE
-    problem = Violation(
+        return tool
+    rejected = policy is ChangePolicy.REJECT
+    violation = Violation(
         instance_location="",
         keyword_location="",
         keyword="",
         code="DEFINITION_CHANGED",
         message="the definition differs from the one that is registered under this name",
-        severity=Severity.ERROR if refused else Severity.WARNING,
+        severity=Severity.ERROR if rejected else Severity.WARNING,
     )
-    definition = None if refused else one.definition
-    return replace(one, definition=definition, violations=(*one.violations, problem))
+    definition = None if rejected else tool.definition
+    return replace(tool, definition=definition, violations=(*tool.violations, violation))
 
 
-def _with_duplicates_told(
-    checked: list[CheckedDefinition], version: str
-) -> list[CheckedDefinition]:
-    """Warn of every name that stands more than once; the last good definition counts."""
-    repeated = duplicate_names(one.name for one in checked)
-    said = "the request has several tools of this name; the last good one counts"
-    problem = NO_DUPLICATES.violation(Fault(("name",), said), version)
+def _with_duplicates(
+    checked: Sequence[CheckedDefinition], version: str
+) -> Sequence[CheckedDefinition]:
+    """Return *checked* with a warning for repeated names; the last definition is bound."""
+    repeated = duplicate_names(tool.name for tool in checked)
+    message = "the request has several tools of this name; the last valid one is registered"
+    violation = NO_DUPLICATES.violation(Fault(("name",), message), version)
     return [
-        replace(one, violations=(*one.violations, problem)) if one.name in repeated else one
-        for one in checked
+        replace(tool, violations=(*tool.violations, violation)) if tool.name in repeated else tool
+        for tool in checked
     ]

@@ -1,33 +1,31 @@
-"""Results of tools, as the messages that tell models."""
+"""Conversion of tool results to the messages that APIs of model providers expect."""
 
-import asyncio
 from dataclasses import dataclass
 from typing import Any
 
 from sidecheck_server.core.convert.providers.provider import Provider
 from sidecheck_server.core.convert.result_message import convert_result
 from sidecheck_server.core.convert.types import Loss
+from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.calls.error_responses import invalid_result_response
 from sidecheck_server.core.mcp.subjects import CheckRequest, ToolResult
 from sidecheck_server.core.payload import decode
 from sidecheck_server.core.types import Verdict
-from sidecheck_server.services.results import ResultChecker
+from sidecheck_server.services.calls import ResultChecker
+from sidecheck_server.services.offload import OffloadRule, Work
 from sidecheck_server.services.targets import Target
 
-__all__ = ["ResultConverter", "ResultToTell", "ToldResult"]
-
-_INLINE_BYTES = 64 << 10
-"""The largest result that is converted in the event loop: about a millisecond."""
+__all__ = ["ConvertedResult", "ResultConverter", "ResultToConvert"]
 
 
 @dataclass(frozen=True, slots=True)
-class ResultToTell:
-    """A result to convert."""
+class ResultToConvert:
+    """A tool result to convert to a message."""
 
     api: Provider
     #: The ``CallToolResult``, and how it is checked.
-    asked: CheckRequest
-    #: The tool that gave it, or None if that is not told.
+    request: CheckRequest
+    #: The tool that returned it, or None if it is not known.
     target: Target | None
     #: The id that the API gave the call, or "".
     call_id: str
@@ -36,48 +34,45 @@ class ResultToTell:
 
 
 @dataclass(frozen=True, slots=True)
-class ToldResult:
-    """A result as an API has it."""
+class ConvertedResult:
+    """A tool result as a message of an API."""
 
     #: The message or the item, as JSON text.
     message: bytes
-    #: What the API cannot be told; pointers lead into the result.
+    #: What the message cannot express, located in the result.
     losses: tuple[Loss, ...]
-    #: On the result as it was given.
+    #: The verdict on the result.
     verdict: Verdict
 
 
 class ResultConverter:
-    """Converts results."""
+    """Converts tool results to messages."""
 
-    def __init__(self, checker: ResultChecker) -> None:
-        self._checker = checker
+    def __init__(self, results: ResultChecker, limits: Limits) -> None:
+        self._results = results
+        self._offload = OffloadRule(limits)
 
-    async def convert(self, one: ResultToTell) -> ToldResult:
-        """Return the message that tells the model of a result.
-
-        In place of an invalid result it is told that the tool failed, and why.
+    async def convert(self, result: ResultToConvert) -> ConvertedResult:
+        """Return the message for *result*; an invalid one is replaced by an error result.
 
         Raises:
-            Refusal: as `ResultChecker.check` and `result_message`.
+            RequestError: as `ResultChecker.check` and `result_message`.
         """
-        asked, subject = one.asked, one.asked.subject
-        assert isinstance(subject, ToolResult), "nothing else is converted"
-        checked = await self._checker.check(subject, one.target, asked.context, asked.limits)
+        request, subject = result.request, result.request.subject
+        assert isinstance(subject, ToolResult), "only results are converted here"
+        checked = await self._results.check(request, result.target)
         verdict = checked.findings.verdict()
         text = subject.json
         if not verdict.valid:
-            text = invalid_result_response(verdict, asked.context.version).call_tool_result
-        if len(text) <= _INLINE_BYTES:
-            message, losses = _message(text, one)
-        else:
-            # Megabytes take longer than a moment; other calls have their turn in between.
-            message, losses = await asyncio.to_thread(_message, text, one)
-        return ToldResult(message, losses if verdict.valid else (), verdict)
+            text = invalid_result_response(verdict, request.context.version).call_tool_result
+        message, losses = await self._offload.run(
+            Work.CONVERT_RESULT, len(text), lambda: _message(text, result)
+        )
+        return ConvertedResult(message, losses if verdict.valid else (), verdict)
 
 
-def _message(text: bytes, one: ResultToTell) -> tuple[bytes, tuple[Loss, ...]]:
-    # It was checked, so it is an object, and nests no deeper than it may. Read in another
-    # way, numbers such as 1e300 would hold the interpreter for seconds.
-    result: Any = decode(text, max_depth=len(text))
-    return convert_result(result, one.api, one.call_id, one.name)
+def _message(text: bytes, result: ResultToConvert) -> tuple[bytes, tuple[Loss, ...]]:
+    # The check guarantees an object whose depth is bounded. `decode` keeps numbers such as
+    # 1e300, which take seconds as integers.
+    value: Any = decode(text, max_depth=len(text))
+    return convert_result(value, result.api, result.call_id, result.name)

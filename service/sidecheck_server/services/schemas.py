@@ -1,76 +1,54 @@
-"""The cache of compiled schemas: each is compiled once, however many ask for it."""
+"""Compiled schemas: those of registered tools, those of requests, those of the protocol."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Hashable
-from copy import copy
-from dataclasses import dataclass
-from typing import NamedTuple
-
-from cachetools import LRUCache
+from collections.abc import Awaitable, Callable
+from typing import TypeAlias
 
 from sidecheck_server.core.compiler.compilation import Artifact, CompiledSchema
-from sidecheck_server.core.errors import ErrorReason, RequestError
+from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.mcp.protocol_schemas import NotCompiledError, type_schema_source
 from sidecheck_server.core.schemas.source import SchemaSource
+from sidecheck_server.services.cache import Begin, Cache
 
-__all__ = ["Compile", "CompiledSchemas", "is_passing"]
-
-_INLINE, _REGISTERED = 0, 1
-
-_BYTES_OF_ONE = 16 << 10
-"""A schema with more text than this, its documents included, counts as several."""
-
-_PATTERN = 64
-"""Each pattern counts as so many more: what it keeps of past searches may fill a megabyte."""
+__all__ = ["Compile", "CompiledSchemas", "ProtocolSchemas"]
 
 #: Compiles a schema, and calls back when it begins.
-Compile = Callable[[SchemaSource, Callable[[], None]], Awaitable[Artifact]]
+Compile: TypeAlias = Callable[[SchemaSource, Begin], Awaitable[Artifact]]
 
-_MACHINE = frozenset({"compile_seconds", "worker_bytes"})
-"""The bounds that another time might hold; every other refusal is the same each time."""
+_BYTES_PER_UNIT = 16 << 10
+"""The text of a schema, its documents included, that weighs as much as a small schema."""
 
-
-class _Kept(NamedTuple):
-    outcome: CompiledSchema | RequestError
-    weight: int
-
-
-@dataclass(slots=True)
-class _UnderWay:
-    """A compilation, and how many wait for it."""
-
-    begun: bool = False
-    waiting: int = 0
-    task: asyncio.Task[CompiledSchema | RequestError] | None = None
-
-    def begin(self) -> None:
-        self.begun = True
+_PATTERN_WEIGHT = 64
+"""The weight of a pattern: what RE2 keeps of past searches may fill a megabyte."""
 
 
 class CompiledSchemas:
-    """Compiled schemas, and refusals to compile, by what they were made from.
+    """Cache of compiled schemas, and of the errors of schemas that cannot be compiled.
 
-    The least recently used are dropped. One cache each serves registered and inline
-    schemas, so that callers who send schemas along never push out registered ones. As
-    many schemas are kept as *registered* and *inline* say, or fewer if they are large.
+    Registered and inline schemas have a cache each, so that requests with inline schemas
+    never displace registered ones. *registered* and *inline* are the numbers of small
+    schemas that are kept; large ones count as several.
     """
 
     def __init__(self, compile_: Compile, limits: Limits, registered: int, inline: int) -> None:
         self._compile = compile_
         self._limits = limits
-        self._caches: tuple[LRUCache[Hashable, _Kept], ...] = (
-            LRUCache(inline, getsizeof=_weight),
-            LRUCache(registered, getsizeof=_weight),
+        # By digest, and whether formats are asserted.
+        self._registered: Cache[tuple[str, bool], CompiledSchema] = Cache(
+            registered, lambda _, outcome: _weight(outcome)
         )
-        self._under_way: dict[tuple[int, Hashable], _UnderWay] = {}
+        self._inline: Cache[SchemaSource, CompiledSchema] = Cache(
+            inline, lambda source, outcome: _weight(outcome, source)
+        )
 
     async def inline(self, source: SchemaSource) -> CompiledSchema:
-        """Return the compiled schema of *source*, which was sent along.
+        """Return the compiled schema of *source*, which a request contains.
 
         Raises:
-            Refusal: the schema cannot be compiled.
+            RequestError: the schema cannot be compiled.
         """
-        return await self._get(_INLINE, source, lambda: source)
+        return await self._inline.get(source, lambda begin: self._compiled(source, begin))
 
     async def registered(
         self,
@@ -81,95 +59,91 @@ class CompiledSchemas:
     ) -> CompiledSchema:
         """Return the compiled schema of *digest*, of a tool that is or will be registered.
 
-        *source*, or what it returns, is what to compile if need be.
+        *source*, or the result of calling it, is compiled if the schema is not cached.
 
         Raises:
-            Refusal: the schema cannot be compiled.
+            RequestError: the schema cannot be compiled.
         """
-        make = (lambda: source) if isinstance(source, SchemaSource) else source
-        return await self._get(_REGISTERED, (digest, assert_formats), make)
 
-    async def _get(
-        self, kind: int, key: Hashable, source: Callable[[], SchemaSource]
-    ) -> CompiledSchema:
-        kept = self._caches[kind].get(key)
-        if kept is not None:
-            found = kept.outcome
-        else:
-            found = await self._compiled(kind, key, source)
-        if isinstance(found, RequestError):
-            # Raising adds to an exception's traceback, whose frames hold the caller's
-            # request: the one that is kept must never be raised itself.
-            raise copy(found)
-        return found
+        async def compute(begin: Begin) -> CompiledSchema:
+            text = source if isinstance(source, SchemaSource) else source()
+            return await self._compiled(text, begin)
 
-    async def _compiled(
-        self, kind: int, key: Hashable, source: Callable[[], SchemaSource]
-    ) -> CompiledSchema | RequestError:
-        one = self._under_way.get((kind, key))
-        if one is None or one.task is None:
-            text, one = source(), _UnderWay()
-            self._under_way[kind, key] = one
-            one.task = asyncio.create_task(self._fill(kind, key, text, one.begin))
-            one.task.add_done_callback(lambda done: self._ended(kind, key, done))
-        one.waiting += 1
-        try:
-            # Once begun it outlives a caller who goes away: it is needed again.
-            return await asyncio.shield(one.task)
-        finally:
-            one.waiting -= 1
-            if not one.waiting and not one.begun:
-                self._under_way.pop((kind, key), None)
-                one.task.cancel()
+        return await self._registered.get((digest, assert_formats), compute)
 
-    async def _fill(
-        self, kind: int, key: Hashable, source: SchemaSource, begin: Callable[[], None]
-    ) -> CompiledSchema | RequestError:
-        try:
-            artifact = await self._compile(source, begin)
-        except RequestError as refusal:
-            found: CompiledSchema | RequestError = copy(refusal)
-            if is_passing(refusal):
-                return found
-        else:
-            # A thousand large patterns take a second, and give way in between.
-            found = await asyncio.to_thread(_loaded, source, artifact, self._limits)
-        kept = _Kept(found, _weight_of(source, found))
-        if kept.weight <= self._caches[kind].maxsize:
-            self._caches[kind][key] = kept
-        return found
+    async def _compiled(self, source: SchemaSource, begin: Begin) -> CompiledSchema:
+        artifact = await self._compile(source, begin)
+        # A thousand large patterns take a second to load.
+        return await asyncio.to_thread(_load, source, artifact, self._limits)
 
-    def _ended(
-        self, kind: int, key: Hashable, task: asyncio.Task[CompiledSchema | RequestError]
+
+class ProtocolSchemas:
+    """Compiled schemas of the protocol's types, by protocol version and type name.
+
+    Each is compiled when it is first needed. There are some hundreds of them and requests
+    cannot add any, so none is ever dropped.
+    """
+
+    def __init__(
+        self,
+        compile_: Compile,
+        limits: Limits,
+        source: Callable[[str, str], SchemaSource] = type_schema_source,
     ) -> None:
-        one = self._under_way.get((kind, key))
-        if one is not None and one.task is task:
-            del self._under_way[kind, key]
-        # Whoever still waits gets it; if nobody does, asyncio would print it.
-        if not task.cancelled():
-            task.exception()
+        self._compile = compile_
+        self._limits = limits
+        self._source = source
+        self._schemas: Cache[tuple[str, str], CompiledSchema] = Cache(None, lambda *_: 0)
+
+    def __call__(self, version: str, name: str) -> CompiledSchema:
+        """Return the compiled schema of the type *name* of *version*.
+
+        Raises:
+            NotCompiledError: the schema is not compiled yet; see `ensure`.
+        """
+        schema = self._schemas.find((version, name))
+        if schema is None:
+            raise NotCompiledError(version, name)
+        return schema
+
+    async def ensure(self, version: str, name: str) -> None:
+        """Compile the type *name* of *version* unless it is compiled.
+
+        Raises:
+            KeyError: *version* has no such type.
+            RequestError: the worker that compiled it crashed or took too long.
+        """
+
+        async def compute(begin: Begin) -> CompiledSchema:
+            source = self._source(version, name)
+            artifact = await self._compile(source, begin)
+            return await asyncio.to_thread(_load_complete, source, artifact, self._limits)
+
+        await self._schemas.get((version, name), compute)
 
 
-def _loaded(source: SchemaSource, artifact: Artifact, limits: Limits) -> CompiledSchema:
+def _load(source: SchemaSource, artifact: Artifact, limits: Limits) -> CompiledSchema:
     compiled = CompiledSchema(source, artifact, limits)
     if not compiled.backtracking:
         _ = compiled.fast
     return compiled
 
 
-def is_passing(refusal: RequestError) -> bool:
-    """Return whether the same schema may be compiled another time."""
-    return refusal.reason is ErrorReason.WORKER_CRASHED or refusal.metadata.get("bound") in _MACHINE
+def _load_complete(source: SchemaSource, artifact: Artifact, limits: Limits) -> CompiledSchema:
+    compiled = _load(source, artifact, limits)
+    # The engine that explains takes some milliseconds to build.
+    _ = compiled.complete
+    return compiled
 
 
-def _weight(kept: _Kept) -> int:
-    return kept.weight
-
-
-def _weight_of(source: SchemaSource, found: CompiledSchema | RequestError) -> int:
-    weight = 1 + _size(source) // _BYTES_OF_ONE
-    if isinstance(found, CompiledSchema) and found.artifact.fast is not None:
-        weight += _PATTERN * len(found.artifact.fast.patterns)
+def _weight(outcome: CompiledSchema | RequestError, source: SchemaSource | None = None) -> int:
+    """Return the weight of a cache entry: 1 for a small schema."""
+    if isinstance(outcome, RequestError):
+        size = sum(violation.length for violation in outcome.violations)
+        return 1 + (size + (0 if source is None else _size(source))) // _BYTES_PER_UNIT
+    weight = 1 + _size(outcome.source) // _BYTES_PER_UNIT
+    if outcome.artifact.fast is not None:
+        weight += _PATTERN_WEIGHT * len(outcome.artifact.fast.patterns)
     return weight
 
 

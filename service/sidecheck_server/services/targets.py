@@ -1,8 +1,8 @@
-"""What a payload is judged under: five ways to name a schema."""
+"""Targets: the five ways to say what a payload is validated against."""
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from sidecheck_server.core.schemas.source import SchemaSource
 from sidecheck_server.core.types import Document
@@ -13,12 +13,19 @@ __all__ = [
     "RegisteredTool",
     "SchemaDigest",
     "Side",
+    "SubjectKind",
     "Target",
+]
+
+#: What is validated: arguments or structured content by a schema of the tool; the params
+#: of a call, a result, or the absence of structured content by the protocol too.
+SubjectKind: TypeAlias = Literal[
+    "arguments", "structured_content", "call_params", "call_result", "absent_structured_content"
 ]
 
 
 class Side(StrEnum):
-    """Which schema of a tool judges."""
+    """Which schema of a tool validates a payload."""
 
     INPUT = "input"
     OUTPUT = "output"
@@ -26,7 +33,7 @@ class Side(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RegisteredTool:
-    """A tool known to the registry by name."""
+    """A registered tool, by server and name."""
 
     server: str
     name: str
@@ -36,7 +43,7 @@ class RegisteredTool:
 
 @dataclass(frozen=True, slots=True)
 class DefinitionDigest:
-    """A tool definition known to the registry by its digest."""
+    """A registered tool definition, by its digest."""
 
     digest: str
 
@@ -50,11 +57,16 @@ class SchemaDigest:
 
 @dataclass(frozen=True, slots=True)
 class InlineTool:
-    """A tool definition that is sent along."""
+    """A tool definition that the request contains."""
 
     json: bytes
     documents: tuple[Document, ...] = ()
 
+    @property
+    def size(self) -> int:
+        """The length of the definition and its documents, in bytes."""
+        return len(self.json) + sum(len(document.json) for document in self.documents)
 
-#: A schema that is sent along is its own source.
+
+#: A schema that the request contains is its own source.
 Target: TypeAlias = RegisteredTool | DefinitionDigest | SchemaDigest | InlineTool | SchemaSource

@@ -1,9 +1,10 @@
-"""Checks of several tool definitions, each by itself."""
+"""Checks of tool definitions and tool names: a verdict for each."""
 
 import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+from sidecheck_server.core.budget import Exhausted
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.core.mcp.check import CheckReport
@@ -18,114 +19,162 @@ from sidecheck_server.core.mcp.subjects import (
 )
 from sidecheck_server.core.mcp.tool_outcomes import CheckedTool, tool_outcomes
 from sidecheck_server.core.mcp.tools.lists import ToolsList, read_tools_list
+from sidecheck_server.core.mcp.tools.names import CheckedNames, check_names_in_steps
 from sidecheck_server.core.types import Document, Verdict
-from sidecheck_server.services.protocol import AT_ONCE, Checker
+from sidecheck_server.services.batch_budget import BatchBudget
+from sidecheck_server.services.offload import MAX_CONCURRENT, OffloadRule, TimeSlice, Work
+from sidecheck_server.services.protocol import ProtocolChecker
 from sidecheck_server.services.targets import InlineTool
 
-__all__ = ["CheckedTools", "ToolsChecker", "ToolsToCheck"]
+__all__ = ["CheckedTools", "ToolsChecker", "ToolsToCheck", "check_tool_names"]
 
-_DUPLICATE = "another tool of the list has this name too; a client cannot tell which is meant"
+_DUPLICATE = "another tool of the list has this name too; clients cannot tell them apart"
+
+_STEPS_PER_NAME = 3_000
+"""The most steps that a name takes, apart from those for its length."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolsToCheck:
-    """Definitions, and how to check them."""
+    """Tool definitions to check: a text that lists them, or each by itself."""
 
     #: A text with definitions (`core.mcp.tools.listing`), or b"".
-    listing: bytes = b""
-    #: Documents that the schemas of *listing* refer to.
+    tools_list: bytes = b""
+    #: Documents that the schemas of *tools_list* refer to.
     documents: tuple[Document, ...] = ()
     #: Definitions by themselves.
     tools: tuple[InlineTool, ...] = ()
     context: Context = field(default_factory=Context)
-    #: How much is told of each.
-    how: ReportLimits = field(default_factory=ReportLimits)
+    #: How much is reported for each definition.
+    limits: ReportLimits = field(default_factory=ReportLimits)
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedTools:
-    """What became of them."""
+    """The outcomes of tool definitions."""
 
     #: One for each definition, in order.
     outcomes: tuple[CheckedTool, ...]
-    #: What is wrong with the text that lists them, outside of the definitions.
-    listing: Verdict
+    #: The verdict on the text that lists them, outside of the definitions.
+    tools_list_verdict: Verdict
 
 
 class ToolsChecker:
     """Checks tool definitions."""
 
-    def __init__(self, checker: Checker, limits: Limits) -> None:
+    def __init__(self, checker: ProtocolChecker, limits: Limits) -> None:
         self._checker = checker
         self._limits = limits
+        self._offload = OffloadRule(limits)
 
-    async def check(self, asked: ToolsToCheck) -> CheckedTools:
-        """Return what is wrong with each tool, and with the listing around them.
+    async def check(self, request: ToolsToCheck) -> CheckedTools:
+        """Return the outcome of each definition, and the verdict on the list around them.
 
-        What cannot be checked for a limit, or because a worker died, has a violation that
-        says so, and costs the others nothing.
+        A definition that exceeds a limit, or whose worker crashed, has a violation that
+        says so; the others are not affected.
 
         Raises:
-            Refusal: INVALID_REQUEST if there is a listing as well as tools, or neither;
-                LIMIT_EXCEEDED for more than ``batch_items`` of them, or for a listing that
-                nests too deep to be taken apart.
+            RequestError: INVALID_REQUEST if there is a list as well as tools, or neither;
+                LIMIT_EXCEEDED for more than ``batch_items`` definitions, or a list that
+                nests too deeply to be split.
         """
-        if bool(asked.listing) == bool(asked.tools):
-            both = "only one of them" if asked.tools else "a listing or tools"
+        if bool(request.tools_list) == bool(request.tools):
+            expected = (
+                "only one of tools_list and tools" if request.tools else "tools_list or tools"
+            )
             raise RequestError(
-                ErrorReason.INVALID_REQUEST, f"{both} must be given", {"field": "listing"}
+                ErrorReason.INVALID_REQUEST, f"{expected} must be set", {"field": "tools_list"}
             )
-        if not asked.listing:
-            return CheckedTools(await self._check(asked, asked.tools, None), Verdict())
+        if not request.tools_list:
+            return CheckedTools(await self._check(request, request.tools, None), Verdict())
         try:
-            listing = await self._read(asked.listing)
-        except RequestError as refusal:
-            if refusal.reason is not ErrorReason.INVALID_TOOL:
+            listing = await self._read(request.tools_list)
+        except RequestError as error:
+            if error.reason is not ErrorReason.INVALID_TOOL:
                 raise
-            outside = error_outcome(
-                CheckRequest(ToolList(asked.listing), asked.context, asked.limits), refusal
-            )
-            return CheckedTools((), outside.findings.verdict())
-        tools = [InlineTool(tool.json, asked.documents) for tool in listing.tools]
-        around = await self._around(asked, listing.container)
+            subject = ToolList(request.tools_list)
+            checked = error_outcome(CheckRequest(subject, request.context, request.limits), error)
+            return CheckedTools((), checked.findings.verdict())
+        tools = [InlineTool(tool.json, request.documents) for tool in listing.tools]
+        verdict = await self._check_list(request, listing.container)
         pointers = [tool.pointer for tool in listing.tools]
-        return CheckedTools(await self._check(asked, tools, pointers), around)
+        return CheckedTools(await self._check(request, tools, pointers), verdict)
 
     async def _read(self, text: bytes) -> ToolsList:
-        if len(text) <= self._limits.inline_bytes:
-            return read_tools_list(text, self._limits)
-        # Megabytes take longer than a moment; other calls have their turn in between.
-        return await asyncio.to_thread(read_tools_list, text, self._limits)
+        return await self._offload.run(
+            Work.DECODE, len(text), lambda: read_tools_list(text, self._limits)
+        )
 
-    async def _around(
-        self, asked: ToolsToCheck, answer: ToolList | ProtocolMessage | None
+    async def _check_list(
+        self, request: ToolsToCheck, subject: ToolList | ProtocolMessage | None
     ) -> Verdict:
-        if answer is None:
+        if subject is None:
             return Verdict()
-        checked = await self._one(CheckRequest(answer, asked.context, asked.limits))
+        checked = await self._check_one(CheckRequest(subject, request.context, request.limits))
         return checked.findings.verdict()
 
     async def _check(
-        self, asked: ToolsToCheck, tools: Sequence[InlineTool], pointers: Iterable[str] | None
+        self,
+        request: ToolsToCheck,
+        tools: Sequence[InlineTool],
+        pointers: Iterable[str] | None,
     ) -> tuple[CheckedTool, ...]:
-        count, most = len(tools), self._limits.batch_items
-        if count > most:
-            raise limit_exceeded_error("batch_items", most, "the tools", count)
+        count, limit = len(tools), self._limits.batch_items
+        if count > limit:
+            raise limit_exceeded_error("batch_items", limit, "the tools", count)
         checked: list[CheckReport] = []
-        for start in range(0, count, AT_ONCE):
-            several = tools[start : start + AT_ONCE]
-            checked += await asyncio.gather(*(self._one(_asked(asked, tool)) for tool in several))
-        return tool_outcomes(checked, pointers or [""] * count, _DUPLICATE)
+        for start in range(0, count, MAX_CONCURRENT):
+            group = tools[start : start + MAX_CONCURRENT]
+            requests = (_check_request(request, tool) for tool in group)
+            checked += await asyncio.gather(*map(self._check_one, requests))
+        budget, time_slice = BatchBudget(self._limits), TimeSlice()
+        truncated = []
+        for tool in tool_outcomes(checked, pointers or [""] * count, _DUPLICATE):
+            truncated.append(replace(tool, verdict=budget.truncate(tool.verdict)))
+            await time_slice.yield_if_over()
+        return tuple(truncated)
 
-    async def _one(self, asked: CheckRequest) -> CheckReport:
-        # Checking holds the loop; other calls have their turn in between.
+    async def _check_one(self, request: CheckRequest) -> CheckReport:
+        # A check may hold the event loop for milliseconds.
         await asyncio.sleep(0)
         try:
-            return await self._checker.check(asked)
-        except RequestError as refusal:
-            return error_outcome(asked, refusal)
+            return await self._checker.check(request)
+        except RequestError as error:
+            return error_outcome(request, error)
 
 
-def _asked(asked: ToolsToCheck, tool: InlineTool) -> CheckRequest:
-    context = replace(asked.context, documents=tool.documents)
-    return CheckRequest(ToolJson(tool.json), context, asked.limits)
+def _check_request(request: ToolsToCheck, tool: InlineTool) -> CheckRequest:
+    context = replace(request.context, documents=tool.documents)
+    return CheckRequest(ToolJson(tool.json), context, request.limits)
+
+
+async def check_tool_names(
+    names: Sequence[str], context: Context, report: ReportLimits, limits: Limits
+) -> CheckedNames:
+    """Return the verdict on each of *names*, and which of them collide.
+
+    Raises:
+        RequestError: LIMIT_EXCEEDED.
+    """
+    count = len(names)
+    if count > limits.batch_items:
+        raise limit_exceeded_error("batch_items", limits.batch_items, "the names", count)
+    steps = limits.steps + _STEPS_PER_NAME * count
+    time_slice = TimeSlice()
+    checked = None
+    try:
+        # The generator yields None after each name, and the result last.
+        for result in check_names_in_steps(names, replace(context, budget=[steps]), report):
+            checked = result
+            await time_slice.yield_if_over()
+    except Exhausted:
+        raise limit_exceeded_error("steps", steps, "checking the names takes too long") from None
+    assert checked is not None
+    budget = BatchBudget(limits)
+    truncated = []
+    for name in checked.names:
+        budget.charge_text(sum(map(len, name.sdk_warnings)), "the SDK's warnings about the names")
+        # Repeated names share one object.
+        truncated.append(replace(name, verdict=budget.truncate(name.verdict)))
+        await time_slice.yield_if_over()
+    return replace(checked, names=tuple(truncated))

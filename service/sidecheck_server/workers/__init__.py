@@ -1,6 +1,5 @@
-"""Processes for work that holds the interpreter, or that nothing but killing can end."""
+"""Worker processes, for work that blocks the interpreter or can only be ended by killing it."""
 
-from sidecheck_server.workers.turns import CALLER
-from sidecheck_server.workers.workers import Workers
+from sidecheck_server.workers.workers import CALLER, Workers
 
 __all__ = ["CALLER", "Workers"]

@@ -1,4 +1,4 @@
-"""Worker tasks in the calling process, for commands that serve nobody else."""
+"""Worker tasks in the calling process, for commands that serve a single user."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -14,7 +14,7 @@ from sidecheck_server.core.mcp.check import CheckReport
 from sidecheck_server.core.mcp.subjects import CheckRequest
 from sidecheck_server.core.schemas.source import SchemaSource
 from sidecheck_server.core.types import Document, Verdict
-from sidecheck_server.workers.tasks import check_completely, compile_here, convert_here, infer_here
+from sidecheck_server.workers.tasks import check_task, compile_task, convert_task, infer_task
 
 __all__ = ["InProcessWorker"]
 
@@ -36,17 +36,17 @@ class InProcessWorker:
         """Compile *source*."""
         if begun is not None:
             begun()
-        return _unwrap(compile_here(source, self._limits))
+        return _unwrap(compile_task(source, self._limits))
 
-    async def judge(
-        self, compiled: CompiledSchema, payload: bytes, how: EvaluationOptions
+    async def validate(
+        self, compiled: CompiledSchema, payload: bytes, options: EvaluationOptions
     ) -> Verdict:
         """Validate *payload* against *compiled*."""
-        return evaluate(compiled, payload, how)
+        return evaluate(compiled, payload, options)
 
-    async def check(self, asked: CheckRequest) -> CheckReport:
-        """Check the subject of a request; deferred checks are left to the caller."""
-        return _unwrap(check_completely(asked, self._limits))
+    async def check(self, request: CheckRequest) -> CheckReport:
+        """Check the subject of *request*, without the deferred checks."""
+        return _unwrap(check_task(request, self._limits))
 
     async def convert(
         self,
@@ -56,11 +56,11 @@ class InProcessWorker:
         options: ConversionOptions,
     ) -> ToolForm:
         """Convert the tool definition *text*."""
-        return _unwrap(convert_here(text, documents, api, options, self._limits))
+        return _unwrap(convert_task(text, documents, api, options, self._limits))
 
     async def infer(self, source: bytes, options: InferenceOptions) -> InferenceResult:
         """Infer the tools in *source*."""
-        return _unwrap(infer_here(source, options, self._limits))
+        return _unwrap(infer_task(source, options, self._limits))
 
 
 def _unwrap(result: _Result | RequestError) -> _Result:

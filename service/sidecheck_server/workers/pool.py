@@ -1,9 +1,8 @@
-"""The pool: processes that are spawned, never forked, and can be killed.
+"""Pool of processes that are spawned, never forked, and can be killed.
 
-One that dies or takes too long is replaced, and costs only the work it was at. So is
-the whole pool when it no longer works: pebble's gives up for good if a worker dies that
-has nothing to do, and stands still if one dies while it holds the lock of their common
-pipe.
+A process that dies or exceeds its time is replaced, and only its task is lost. The whole
+pool is replaced when it no longer works: pebble's pool stops for good if an idle process
+dies, and hangs if a process dies while it holds the lock of the shared pipe.
 """
 
 import asyncio
@@ -18,24 +17,24 @@ from typing import TypeVar
 
 from pebble import ProcessExpired, ProcessPool
 
-__all__ = ["LostError", "Pool", "TookTooLongError"]
+__all__ = ["Pool", "WorkerCrashedError", "WorkerTimeoutError"]
 
 _Result = TypeVar("_Result")
 
 
-class LostError(Exception):
-    """The worker died, or the pool had to be replaced."""
+class WorkerCrashedError(Exception):
+    """The process died, or the pool had to be replaced."""
 
 
-class TookTooLongError(Exception):
-    """The worker was killed, for it worked too long."""
+class WorkerTimeoutError(Exception):
+    """The process was killed because the task exceeded its time."""
 
 
 class Pool:
     """*count* processes, each prepared by calling *prepare* with *argument*.
 
-    A task may wait for a worker and be worked at for *stuck_seconds*, a new worker's start
-    included; then the pool stands still, and is replaced.
+    A task that waits and runs for more than *stuck_seconds*, the start of a process
+    included, shows that the pool hangs; the pool is replaced.
     """
 
     def __init__(
@@ -45,17 +44,17 @@ class Pool:
         self._count = count
         self._prepare = prepare
         self._argument = argument
-        self._pool = self._started()
+        self._pool = self._start_pool()
 
     async def run(
         self, seconds: float, function: Callable[..., _Result], *arguments: object
     ) -> _Result:
-        """Return what *function* returns in a worker.
+        """Return the result of calling *function* in a process.
 
         Raises:
-            LostError: the worker died.
-            TookTooLongError: it worked for more than *seconds*.
-            MemoryError: it needed more memory than it may have.
+            WorkerCrashedError: the process died.
+            WorkerTimeoutError: the call took more than *seconds*.
+            MemoryError: the call needed more memory than the process may use.
         """
         if not self._pool.active:
             await self._replace(self._pool)
@@ -64,45 +63,45 @@ class Pool:
         try:
             async with deadline:
                 task = pool.schedule(function, args=arguments, timeout=seconds)
-                outcome: _Result = await asyncio.wrap_future(task)
+                result: _Result = await asyncio.wrap_future(task)
         except (BrokenProcessPool, ProcessExpired):
-            raise LostError from None
+            raise WorkerCrashedError from None
         except PebbleTimeout:
             if not deadline.expired():
-                raise TookTooLongError from None
+                raise WorkerTimeoutError from None
             await self._replace(pool)
-            raise LostError from None
-        return outcome
+            raise WorkerCrashedError from None
+        return result
 
     def close(self) -> None:
-        """Stop all workers at once."""
+        """Stop all processes at once."""
         _stop(self._pool)
 
     async def _replace(self, pool: ProcessPool) -> None:
         if pool is self._pool:
-            self._pool = self._started()
+            self._pool = self._start_pool()
             await asyncio.to_thread(_stop, pool)
 
-    def _started(self) -> ProcessPool:
+    def _start_pool(self) -> ProcessPool:
         pool = ProcessPool(
             max_workers=self._count,
             initializer=self._prepare,
             initargs=[self._argument],
             context=multiprocessing.get_context("spawn"),
         )
-        with _no_interrupt():
-            if not pool.active:  # asking starts it
-                raise RuntimeError("the workers cannot be started")
+        with _block_interrupts():
+            if not pool.active:  # reading the property starts it
+                raise RuntimeError("the worker processes cannot be started")
         return pool
 
 
 @contextmanager
-def _no_interrupt() -> Iterator[None]:
-    """Keep SIGINT from the threads and processes that are started meanwhile.
+def _block_interrupts() -> Iterator[None]:
+    """Block SIGINT in the threads and processes that are started meanwhile.
 
-    A Ctrl-C at the terminal reaches all of us, and the server decides when to stop.
+    A Ctrl-C at the terminal reaches all processes; the server decides when they stop.
     """
-    resource_tracker.ensure_running()  # when it starts, it lets SIGINT through again
+    resource_tracker.ensure_running()  # starting it later would unblock SIGINT
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

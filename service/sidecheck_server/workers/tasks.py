@@ -1,4 +1,4 @@
-"""What workers do. Refusals are returned, not raised: they are answers."""
+"""Tasks of worker processes. Request errors are returned rather than raised, as results."""
 
 import os
 import resource
@@ -26,16 +26,16 @@ from sidecheck_server.core.schemas.source import SchemaSource
 from sidecheck_server.core.types import Document, Verdict
 
 __all__ = [
-    "check_completely",
-    "compile_here",
-    "convert_here",
-    "infer_here",
-    "judge_here",
-    "prepare",
+    "check_task",
+    "compile_task",
+    "convert_task",
+    "infer_task",
+    "prepare_process",
+    "validate_task",
 ]
 
 _NICENESS = 10
-"""The server goes first: what it does itself takes a moment, and many wait for it."""
+"""Workers yield to the event loop of the server, which all calls wait for."""
 
 
 def _weight(compiled: CompiledSchema) -> int:
@@ -44,82 +44,86 @@ def _weight(compiled: CompiledSchema) -> int:
 
 
 _COMPILED: LRUCache[SchemaSource, CompiledSchema] = LRUCache(128, getsizeof=_weight)
-"""The schemas that this worker judged under last. A pattern of one may hold a megabyte."""
+"""The schemas that this worker validated against last. A pattern may hold a megabyte."""
 
 
-def prepare(memory: int) -> None:
-    """Bound the address space of this process to *memory* bytes."""
+def prepare_process(memory: int) -> None:
+    """Limit the address space of this process to *memory* bytes, and lower its priority."""
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
-    bound = memory if hard == resource.RLIM_INFINITY else min(hard, memory)
-    resource.setrlimit(resource.RLIMIT_AS, (bound, bound))
+    limit = memory if hard == resource.RLIM_INFINITY else min(hard, memory)
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     os.nice(_NICENESS)
-    # Who is to be killed while it searches a text would not come to run a handler.
+    # A process that is killed while it searches a text does not get to run a handler.
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
-def compile_here(source: SchemaSource, limits: Limits) -> Artifact | RequestError:
+def compile_task(source: SchemaSource, limits: Limits) -> Artifact | RequestError:
     """Compile *source*."""
     try:
         return compile_schema(source, limits)
-    except RequestError as refusal:
-        return refusal
+    except RequestError as error:
+        return error
 
 
-def judge_here(
-    source: SchemaSource, artifact: Artifact, limits: Limits, payload: bytes, how: EvaluationOptions
+def validate_task(
+    source: SchemaSource,
+    artifact: Artifact,
+    limits: Limits,
+    payload: bytes,
+    options: EvaluationOptions,
 ) -> Verdict | RequestError:
-    """Judge *payload* under the schema that was compiled to *artifact*."""
+    """Validate *payload* against the schema *source*, which was compiled to *artifact*."""
     compiled = _COMPILED.get(source)
     if compiled is None:
         compiled = CompiledSchema(source, artifact, limits)
-        with suppress(ValueError):  # it is larger than all that is kept
+        with suppress(ValueError):  # larger than the cache
             _COMPILED[source] = compiled
     try:
         try:
-            return evaluate(compiled, payload, how)
+            return evaluate(compiled, payload, options)
         except MemoryError:
-            # What earlier schemas hold must not decide about this one.
+            # The memory that cached schemas use must not affect the result.
             _COMPILED.clear()
-            return evaluate(CompiledSchema(source, artifact, limits), payload, how)
-    except RequestError as refusal:
-        return refusal
+            return evaluate(CompiledSchema(source, artifact, limits), payload, options)
+    except RequestError as error:
+        return error
 
 
-def check_completely(asked: CheckRequest, limits: Limits) -> CheckReport | RequestError:
-    """Check the subject of *asked*; the questions of the rules are left."""
+def check_task(request: CheckRequest, limits: Limits) -> CheckReport | RequestError:
+    """Check the subject of *request*, without the deferred checks."""
     try:
-        return check(asked, limits, _surfaces(limits))
-    except RequestError as refusal:
-        return refusal
+        return check(request, limits, _protocol_schemas(limits))
+    except RequestError as error:
+        return error
 
 
-def convert_here(
+def convert_task(
     text: bytes,
     documents: tuple[Document, ...],
     api: ModelApi,
     options: ConversionOptions,
     limits: Limits,
 ) -> ToolForm | RequestError:
-    """Convert the tool definition of that *text*; the form has no name as yet."""
+    """Convert the tool definition *text*; the result has no name yet."""
     try:
         return convert_definition(
             read_tool(text, documents, limits), PROVIDERS[api], options, limits
         )
-    except RequestError as refusal:
-        return refusal
+    except RequestError as error:
+        return error
 
 
-def infer_here(
+def infer_task(
     source: bytes, options: InferenceOptions, limits: Limits
 ) -> InferenceResult | RequestError:
     """Infer the definitions of the tools in *source*."""
     try:
         return infer_tools(source, options, limits)
-    except RequestError as refusal:
-        return refusal
+    except RequestError as error:
+        return error
 
 
 @lru_cache(maxsize=1)
-def _surfaces(limits: Limits) -> SchemaLookup:
-    """Return the surfaces of this worker, which stay once they are compiled."""
+def _protocol_schemas(limits: Limits) -> SchemaLookup:
+    """Return the protocol's schemas, compiled once in each worker."""
     return compile_protocol_schemas(limits)

@@ -1,9 +1,11 @@
-"""The workers: they compile schemas, and do what takes longer than a moment."""
+"""Workers: compile schemas, and do what takes too many steps for the event loop."""
 
 import asyncio
-from collections.abc import Callable
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from contextvars import ContextVar
 from typing import TypeVar
+from weakref import WeakValueDictionary
 
 from sidecheck_server.core.compiler.compilation import Artifact, CompiledSchema
 from sidecheck_server.core.convert.converted_tool import ToolForm
@@ -16,81 +18,82 @@ from sidecheck_server.core.mcp.check import CheckReport
 from sidecheck_server.core.mcp.subjects import CheckRequest
 from sidecheck_server.core.schemas.source import SchemaSource
 from sidecheck_server.core.types import Document, Verdict
-from sidecheck_server.workers.pool import LostError, Pool, TookTooLongError
+from sidecheck_server.workers.pool import Pool, WorkerCrashedError, WorkerTimeoutError
 from sidecheck_server.workers.tasks import (
-    check_completely,
-    compile_here,
-    convert_here,
-    infer_here,
-    judge_here,
-    prepare,
+    check_task,
+    compile_task,
+    convert_task,
+    infer_task,
+    prepare_process,
+    validate_task,
 )
-from sidecheck_server.workers.turns import Turns
 
-__all__ = ["Workers"]
+__all__ = ["CALLER", "Workers"]
 
-_Answer = TypeVar("_Answer")
+_Result = TypeVar("_Result")
+
+CALLER: ContextVar[Callable[[], str]] = ContextVar("CALLER", default=str)
+"""Returns the caller that the current task works for: a connection, or "" for the server."""
 
 _START_SECONDS = 15.0
 """How long a worker may take to start, on a busy machine."""
 
-_AHEAD = 2
-"""How many tasks the pool is given for each worker, so that none waits for the next."""
+_TASKS_PER_WORKER = 2
+"""How many tasks the pool has for each worker, so that none waits for the next."""
 
 
-def _do_nothing() -> None:
+def _ignore() -> None:
     """Do nothing when a task begins."""
 
 
 class Workers:
-    """Processes that can be killed and whose memory is limited."""
+    """Processes that can be killed and whose memory is limited.
+
+    All methods raise LIMIT_EXCEEDED if the task takes too much time or memory, and
+    WORKER_CRASHED if its process died.
+    """
 
     def __init__(self, count: int, limits: Limits) -> None:
         self._limits = limits
-        self._turns = Turns(count * _AHEAD, each=count)
+        self._slots = _TaskSlots(count * _TASKS_PER_WORKER, per_caller=count)
         longest = max(limits.compile_seconds, limits.validation_seconds)
-        stuck = _START_SECONDS + (_AHEAD + 1) * longest
-        self._pool = Pool(count, prepare, limits.worker_bytes, stuck)
+        stuck_seconds = _START_SECONDS + (_TASKS_PER_WORKER + 1) * longest
+        self._pool = Pool(count, prepare_process, limits.worker_bytes, stuck_seconds)
 
     async def start(self) -> None:
         """Return when a worker is ready."""
         await self.compile(SchemaSource(b"true"))
 
-    async def compile(
-        self, source: SchemaSource, begun: Callable[[], None] = _do_nothing
-    ) -> Artifact:
-        """Compile *source* in a worker; call *begun* when its turn has come.
+    async def compile(self, source: SchemaSource, begun: Callable[[], None] = _ignore) -> Artifact:
+        """Compile *source*; *begun* is called when the task has a slot.
 
         Raises:
-            Refusal: as `compile_source`; LIMIT_EXCEEDED if it took too long or too much
-                memory; WORKER_CRASHED if the worker died.
+            RequestError: as `compile_source`, and as the class says.
         """
-        what, bound = "compiling the schema", "compile_seconds"
-        return await self._run(what, bound, begun, compile_here, source, self._limits)
+        work, bound = "compiling the schema", "compile_seconds"
+        return await self._run(work, bound, begun, compile_task, source, self._limits)
 
-    async def judge(
-        self, compiled: CompiledSchema, payload: bytes, how: EvaluationOptions
+    async def validate(
+        self, compiled: CompiledSchema, payload: bytes, options: EvaluationOptions
     ) -> Verdict:
-        """Judge *payload* in a worker.
+        """Validate *payload* against *compiled*.
 
         Raises:
-            Refusal: as `judge`; LIMIT_EXCEEDED if it took too long or too much memory;
-                WORKER_CRASHED if the worker died.
+            RequestError: as `judge`, and as the class says.
         """
-        what, bound = "judging the payload", "validation_seconds"
-        task = (judge_here, compiled.source, compiled.artifact, self._limits, payload, how)
-        return await self._run(what, bound, _do_nothing, *task)
+        work, bound = "validating the payload", "validation_seconds"
+        task = (validate_task, compiled.source, compiled.artifact, self._limits, payload, options)
+        return await self._run(work, bound, _ignore, *task)
 
-    async def check(self, asked: CheckRequest) -> CheckReport:
-        """Check the subject of *asked* in a worker; the questions of the rules are left.
+    async def check(self, request: CheckRequest) -> CheckReport:
+        """Check the subject of *request*, without the deferred checks.
 
         Raises:
-            Refusal: as `check`; LIMIT_EXCEEDED if it took too long or too much memory;
-                WORKER_CRASHED if the worker died.
+            RequestError: as `check`, and as the class says.
         """
-        # A worker may have to compile the surfaces that it needs first.
-        what, bound = "checking the payload", "compile_seconds"
-        return await self._run(what, bound, _do_nothing, check_completely, asked, self._limits)
+        # A worker may have to compile the protocol's schemas first.
+        work, bound = "checking the payload", "compile_seconds"
+        return await self._run(work, bound, _ignore, check_task, request, self._limits)
 
     async def convert(
         self,
@@ -99,70 +102,92 @@ class Workers:
         api: ModelApi,
         options: ConversionOptions,
     ) -> ToolForm:
-        """Convert the tool definition of that *text* in a worker; the form has no name as yet.
+        """Convert the tool definition *text*; the result has no name yet.
 
         Raises:
-            Refusal: as `form_of` and `read_tool`; LIMIT_EXCEEDED if it took too long or
-                too much memory; WORKER_CRASHED if the worker died.
+            RequestError: as `form_of` and `read_tool`, and as the class says.
         """
-        what, bound = "converting the tool", "compile_seconds"
-        task = (convert_here, text, documents, api, options, self._limits)
-        return await self._run(what, bound, _do_nothing, *task)
+        work, bound = "converting the tool", "compile_seconds"
+        task = (convert_task, text, documents, api, options, self._limits)
+        return await self._run(work, bound, _ignore, *task)
 
     async def infer(self, source: bytes, options: InferenceOptions) -> InferenceResult:
-        """Infer the definitions of the tools in *source* in a worker.
+        """Infer the definitions of the tools in *source*.
 
         Raises:
-            Refusal: as `infer_tools`; LIMIT_EXCEEDED if it took too long or too much
-                memory; WORKER_CRASHED if the worker died.
+            RequestError: as `infer_tools`, and as the class says.
         """
-        what, bound = "reading the source text", "compile_seconds"
-        task = (infer_here, source, options, self._limits)
-        return await self._run(what, bound, _do_nothing, *task)
+        work, bound = "parsing the source text", "compile_seconds"
+        task = (infer_task, source, options, self._limits)
+        return await self._run(work, bound, _ignore, *task)
 
     async def _run(
         self,
-        what: str,
+        work: str,
         bound: str,
         begun: Callable[[], None],
-        function: Callable[..., _Answer | RequestError],
+        function: Callable[..., _Result | RequestError],
         *arguments: object,
-    ) -> _Answer:
-        seconds: int = getattr(self._limits, bound)
-        async with AsyncExitStack() as turn:
-            await turn.enter_async_context(self._turns.one())
+    ) -> _Result:
+        async with AsyncExitStack() as slot:
+            await slot.enter_async_context(self._slots.acquire())
             begun()
-            # A caller who leaves keeps the turn until the worker is done: to stop what it
-            # does is to kill it, and a new one takes a second to start.
+            # A cancelled caller keeps its slot until the worker is done: stopping the worker
+            # means killing it, and a new one takes a second to start.
             task = asyncio.create_task(
-                self._answer(turn.pop_all(), what, bound, seconds, function, *arguments)
+                self._run_in_slot(slot.pop_all(), work, bound, function, *arguments)
             )
-        answer = await asyncio.shield(task)
-        if isinstance(answer, RequestError):
-            raise answer
-        return answer
+        result = await asyncio.shield(task)
+        if isinstance(result, RequestError):
+            raise result
+        return result
 
-    async def _answer(
+    async def _run_in_slot(
         self,
-        turn: AsyncExitStack,
-        what: str,
+        slot: AsyncExitStack,
+        work: str,
         bound: str,
-        seconds: int,
-        function: Callable[..., _Answer | RequestError],
+        function: Callable[..., _Result | RequestError],
         *arguments: object,
-    ) -> _Answer | RequestError:
-        async with turn:
+    ) -> _Result | RequestError:
+        seconds: int = getattr(self._limits, bound)
+        async with slot:
             try:
                 return await self._pool.run(seconds, function, *arguments)
-            except TookTooLongError:
-                return limit_exceeded_error(bound, seconds, f"{what} takes too many seconds")
+            except WorkerTimeoutError:
+                return limit_exceeded_error(bound, seconds, f"{work} takes too many seconds")
             except MemoryError:
                 limit = self._limits.worker_bytes
-                return limit_exceeded_error("worker_bytes", limit, f"{what} takes too much memory")
-            except LostError:
-                said = f"the worker process that was {what} died; trying again may succeed"
-                return RequestError(ErrorReason.WORKER_CRASHED, said)
+                return limit_exceeded_error("worker_bytes", limit, f"{work} takes too much memory")
+            except WorkerCrashedError:
+                return RequestError(
+                    ErrorReason.WORKER_CRASHED,
+                    f"the worker {work} crashed; the call may be retried",
+                )
 
     def close(self) -> None:
         """Stop all workers at once."""
         self._pool.close()
+
+
+class _TaskSlots:
+    """A number of *slots* for tasks in total, and one *per_caller*.
+
+    A task with a slot is in a worker, or the next in line for one. Tasks get slots in the
+    order in which they arrive, apart from callers that have all of theirs.
+    """
+
+    def __init__(self, slots: int, per_caller: int) -> None:
+        self._slots = asyncio.Semaphore(slots)
+        self._per_caller = per_caller
+        self._callers: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+
+    @asynccontextmanager
+    async def acquire(self) -> AsyncIterator[None]:
+        """Hold a slot for the current `CALLER`."""
+        name = CALLER.get()()
+        own_slots = self._callers.get(name)
+        if own_slots is None:
+            own_slots = self._callers[name] = asyncio.Semaphore(self._per_caller)
+        async with own_slots, self._slots:
+            yield

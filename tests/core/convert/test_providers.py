@@ -123,7 +123,7 @@ _BY_RULE = {
 def test_assigned_tool_names_satisfy_the_rules(rule: name_grammars.ProviderGrammar) -> None:
     assigned = PROVIDERS[_BY_RULE[rule.code]].tool_names
     assert assigned.longest <= rule.grammar.longest
-    assert assigned.members == rule.grammar.characters
+    assert assigned.characters == rule.grammar.characters
     assert rule.grammar.first in ("", assigned.first)
 
 

@@ -21,7 +21,7 @@ def text_of(value: Any) -> bytes:
     return json.dumps(value).encode()
 
 
-def refusal_of(text: bytes, limits: Limits = LIMITS) -> RequestError:
+def error_info_of(text: bytes, limits: Limits = LIMITS) -> RequestError:
     with pytest.raises(RequestError) as refused:
         read_tool(text, (), limits)
     return refused.value
@@ -119,7 +119,7 @@ def test_every_fault_of_a_definition_is_told(tool: Any, problems: list[tuple[str
         tuple(Violation(at, "", "", named, said, spec_url=CLAUSE) for at, named, said in problems),
     )
 
-    assert expected == refusal_of(text_of(tool))
+    assert expected == error_info_of(text_of(tool))
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_every_fault_of_a_definition_is_told(tool: Any, problems: list[tuple[str
 )
 def test_a_definition_that_is_not_json_is_no_tool(text: bytes, code: str, pointer: str) -> None:
     """Or JSON with more than one meaning."""
-    refusal = refusal_of(text)
+    refusal = error_info_of(text)
 
     assert ErrorReason.INVALID_TOOL == refusal.reason
     assert {"code": code, "pointer": pointer} == refusal.metadata
@@ -156,7 +156,7 @@ def test_a_definition_that_is_not_json_is_no_tool(text: bytes, code: str, pointe
 )
 def test_a_definition_beyond_a_bound_is_refused(text: bytes, limits: Limits, bound: str) -> None:
     """Twice as long and a little deeper than a schema may be."""
-    refusal = refusal_of(text, limits)
+    refusal = error_info_of(text, limits)
 
     assert (ErrorReason.LIMIT_EXCEEDED, bound) == (refusal.reason, refusal.metadata["bound"])
 

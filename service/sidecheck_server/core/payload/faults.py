@@ -91,7 +91,9 @@ def _fault(text: bytes, message: str, offset: int) -> tuple[str, bytes, int]:
 def _not_json(fault: str, text: bytes = b"", offset: int | None = None) -> Violation:
     position = "" if offset is None else f" at {_line_and_column(text, offset)}"
     message = f"not JSON: {fault}{position}"
-    return Violation("", "", "", "PAYLOAD_NOT_JSON", message, spec_url="https://www.rfc-editor.org/rfc/rfc8259")
+    return Violation(
+        "", "", "", "PAYLOAD_NOT_JSON", message, spec_url="https://www.rfc-editor.org/rfc/rfc8259"
+    )
 
 
 def _out_of_range(text: bytes) -> Violation:

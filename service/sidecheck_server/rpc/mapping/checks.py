@@ -1,110 +1,106 @@
-"""What was found by the rules of the protocol, for the wire."""
+"""Requests and responses of ProtocolService: definitions, names, rules, reports."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any
 
-import msgspec
 from sidecheck.v1 import protocol_service_pb2
 
 from sidecheck_server.core.limits import Limits, limit_exceeded_error
-from sidecheck_server.core.mcp.check import CheckReport
-from sidecheck_server.core.mcp.messages import build_error_response
-from sidecheck_server.core.mcp.subjects import CheckRequest, ProtocolMessage
+from sidecheck_server.core.mcp.rules.rule import Rule
 from sidecheck_server.core.mcp.tool_outcomes import CheckedTool, Disposition
 from sidecheck_server.core.mcp.tools.names import CheckedName, Collision
-from sidecheck_server.core.types import Verdict
-from sidecheck_server.rpc.mapping.context import terms_from_wire
-from sidecheck_server.rpc.mapping.targets import documents_from_wire, tool_from_wire
-from sidecheck_server.rpc.mapping.verdicts import checked_to_wire
+from sidecheck_server.rpc.mapping.context import request_context_from_proto
+from sidecheck_server.rpc.mapping.fields import SEVERITIES
+from sidecheck_server.rpc.mapping.targets import documents_from_proto, tool_from_proto
+from sidecheck_server.rpc.mapping.verdicts import protocol_verdict_to_proto
+from sidecheck_server.services.checks import SubjectReport
 from sidecheck_server.services.tools import ToolsToCheck
 
 __all__ = [
-    "answer_to_wire",
-    "collision_to_wire",
-    "name_to_wire",
-    "tool_outcome_to_wire",
-    "tools_from_wire",
+    "collision_to_proto",
+    "name_to_proto",
+    "report_to_proto",
+    "rule_to_proto",
+    "tool_outcome_to_proto",
+    "tools_from_proto",
 ]
 
-
-def answer_to_wire(
-    asked: CheckRequest, checked: CheckReport, verdict: Verdict, *, replies: bool = True
-) -> protocol_service_pb2.CheckResult:
-    """Return the message of the *verdict* on what was *asked*, with the reply that is due.
-
-    Unless *replies*, the reply is left out.
-    """
-    if not (replies and isinstance(asked.subject, ProtocolMessage)):
-        return protocol_service_pb2.CheckResult(verdict=checked_to_wire(verdict))
-    version, hidden = asked.context.version, asked.context.hide_values
-    reply = build_error_response(checked.messages, verdict, version, hide_values=hidden)
-    told = checked_to_wire(verdict, _error_of(reply))
-    return protocol_service_pb2.CheckResult(verdict=told, error_response=reply)
-
-
-def _error_of(reply: bytes) -> bytes:
-    """Return the error in *reply*, or b"" if it has none, or one for each of a batch."""
-    if not reply.startswith(b"{"):
-        return b""
-    members: Any = msgspec.json.decode(reply, type=dict[str, msgspec.Raw])
-    return bytes(members["error"])
-
-
-def name_to_wire(checked: CheckedName) -> protocol_service_pb2.ToolNameOutcome:
-    """Return the message of what was found of a name."""
-    return protocol_service_pb2.ToolNameOutcome(
-        verdict=checked_to_wire(checked.verdict),
-        sdk_valid=checked.sdk_valid,
-        sdk_warnings=checked.sdk_warnings,
-        sanitized=checked.sanitized,
+_DISPOSITIONS: Mapping[Disposition, protocol_service_pb2.ToolOutcome.Disposition] = (
+    MappingProxyType(
+        {
+            Disposition.KEEP: protocol_service_pb2.ToolOutcome.DISPOSITION_KEEP,
+            Disposition.WARN: protocol_service_pb2.ToolOutcome.DISPOSITION_WARN,
+            Disposition.DROP: protocol_service_pb2.ToolOutcome.DISPOSITION_DROP,
+        }
     )
-
-
-def collision_to_wire(collision: Collision) -> protocol_service_pb2.NameCollision:
-    """Return the message of names that become the same."""
-    return protocol_service_pb2.NameCollision(
-        sanitized=collision.sanitized, indexes=collision.indexes
-    )
-
-
-_TREATMENTS: Mapping[Disposition, protocol_service_pb2.ToolOutcome.Disposition] = MappingProxyType(
-    {
-        Disposition.KEEP: protocol_service_pb2.ToolOutcome.DISPOSITION_KEEP,
-        Disposition.WARN: protocol_service_pb2.ToolOutcome.DISPOSITION_WARN,
-        Disposition.DROP: protocol_service_pb2.ToolOutcome.DISPOSITION_DROP,
-    }
 )
 
 
-def tools_from_wire(
+def report_to_proto(report: SubjectReport) -> protocol_service_pb2.CheckResult:
+    """Return the message of *report*."""
+    return protocol_service_pb2.CheckResult(
+        verdict=protocol_verdict_to_proto(report.verdict, report.json_rpc_error),
+        error_response=report.error_response,
+    )
+
+
+def tools_from_proto(
     request: protocol_service_pb2.CheckToolsRequest, limits: Limits
 ) -> ToolsToCheck:
-    """Return the definitions to check, and how.
+    """Return the definitions to check.
 
     Raises:
-        Refusal: as `terms_from_wire`; LIMIT_EXCEEDED if there are too many tools, which are
-            counted before they are read.
+        RequestError: as `request_context_from_proto`; LIMIT_EXCEEDED if there are too many
+            tools, which are counted before they are read.
     """
     if len(request.tools) > limits.batch_items:
         raise limit_exceeded_error(
             "batch_items", limits.batch_items, "the tools", len(request.tools)
         )
-    terms = terms_from_wire(request.context, request.options, limits)
+    context = request_context_from_proto(request.context, request.options, limits)
     return ToolsToCheck(
-        listing=request.tools_list,
-        documents=documents_from_wire(request.documents),
-        tools=tuple(map(tool_from_wire, request.tools)),
-        context=terms.context,
-        how=terms.how,
+        tools_list=request.tools_list,
+        documents=documents_from_proto(request.documents),
+        tools=tuple(map(tool_from_proto, request.tools)),
+        context=context.context,
+        limits=context.limits,
     )
 
 
-def tool_outcome_to_wire(checked: CheckedTool) -> protocol_service_pb2.ToolOutcome:
-    """Return the message of what was found in a definition."""
+def tool_outcome_to_proto(tool: CheckedTool) -> protocol_service_pb2.ToolOutcome:
+    """Return the message of the outcome of a definition."""
     return protocol_service_pb2.ToolOutcome(
-        name=checked.name,
-        pointer=checked.pointer,
-        disposition=_TREATMENTS[checked.disposition],
-        verdict=checked_to_wire(checked.verdict),
+        name=tool.name,
+        pointer=tool.pointer,
+        disposition=_DISPOSITIONS[tool.disposition],
+        verdict=protocol_verdict_to_proto(tool.verdict),
+    )
+
+
+def name_to_proto(name: CheckedName) -> protocol_service_pb2.ToolNameOutcome:
+    """Return the message of the outcome of a name."""
+    return protocol_service_pb2.ToolNameOutcome(
+        verdict=protocol_verdict_to_proto(name.verdict),
+        sdk_valid=name.sdk_valid,
+        sdk_warnings=name.sdk_warnings,
+        sanitized=name.sanitized,
+    )
+
+
+def collision_to_proto(collision: Collision) -> protocol_service_pb2.NameCollision:
+    """Return the message of names that become the same once sanitized."""
+    return protocol_service_pb2.NameCollision(
+        sanitized=collision.sanitized, indexes=collision.indexes
+    )
+
+
+def rule_to_proto(rule: Rule) -> protocol_service_pb2.Rule:
+    """Return the message of a rule."""
+    return protocol_service_pb2.Rule(
+        code=rule.code,
+        severity=SEVERITIES[rule.severity],
+        protocol_versions=rule.versions,
+        spec_url=rule.spec_url(rule.versions[-1]),
+        requirement=rule.requirement,
+        subjects=rule.subjects,
     )

@@ -1,7 +1,6 @@
-"""What is known of peers, and how much is told of what they say, from the wire."""
+"""Protocol context and report limits of requests to ProtocolService."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
@@ -14,12 +13,12 @@ from sidecheck_server.core.mcp.subjects import ReportLimits
 from sidecheck_server.core.mcp.versions import DEFAULT_VERSION, check_version_known
 from sidecheck_server.core.payload import MalformedError, decode
 from sidecheck_server.core.types import Severity
-from sidecheck_server.rpc.mapping.limits import most_violations
-from sidecheck_server.rpc.mapping.values import no_such_value
+from sidecheck_server.rpc.mapping.fields import max_violations_from_proto, unknown_value
+from sidecheck_server.services.checks import RequestContext
 
-__all__ = ["RequestContext", "terms_from_wire"]
+__all__ = ["request_context_from_proto"]
 
-_LEAST: Mapping[int, Severity] = MappingProxyType(
+_MIN_SEVERITIES: Mapping[int, Severity] = MappingProxyType(
     {
         verdict_pb2.SEVERITY_UNSPECIFIED: Severity.INFO,
         verdict_pb2.SEVERITY_INFO: Severity.INFO,
@@ -29,32 +28,22 @@ _LEAST: Mapping[int, Severity] = MappingProxyType(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class RequestContext:
-    """What holds for everything that one request has checked."""
-
-    context: Context
-    how: ReportLimits
-    #: Whether the request names the protocol version itself.
-    names_version: bool
-
-
-def terms_from_wire(
+def request_context_from_proto(
     context: protocol_service_pb2.ProtocolContext,
     options: protocol_service_pb2.CheckOptions,
     limits: Limits,
 ) -> RequestContext:
-    """Return the terms that *context* and *options* ask for.
+    """Return the context that applies to every subject of a request.
 
     Raises:
-        Refusal: INVALID_REQUEST for an enum value that does not exist, or capabilities
-            that are no JSON object; UNKNOWN_PROTOCOL_VERSION; LIMIT_EXCEEDED if
-            capabilities are too large.
+        RequestError: INVALID_REQUEST for an unknown enum value, or capabilities that are
+            not a JSON object; UNKNOWN_PROTOCOL_VERSION; LIMIT_EXCEEDED if capabilities are
+            too large.
     """
     check_version_known(context.protocol_version)
-    least = _LEAST.get(options.min_severity)
-    if least is None:
-        raise no_such_value("min_severity")
+    min_severity = _MIN_SEVERITIES.get(options.min_severity)
+    if min_severity is None:
+        raise unknown_value("min_severity")
     return RequestContext(
         Context(
             version=context.protocol_version or DEFAULT_VERSION,
@@ -63,9 +52,9 @@ def terms_from_wire(
             hide_values=options.hide_values,
         ),
         ReportLimits(
-            max_violations=most_violations(options.max_violations, limits),
+            max_violations=max_violations_from_proto(options.max_violations, limits),
             max_characters=limits.verdict_characters,
-            min_severity=least,
+            min_severity=min_severity,
         ),
         names_version=bool(context.protocol_version),
     )
@@ -82,12 +71,12 @@ def _capabilities(
     try:
         value = decode(text, max_depth=limits.payload_depth, max_violations=1)
     except MalformedError as error:
-        said = error.violations[0].message
-        raise _no_capabilities(field, f"{field} are not JSON: {said}") from None
+        message = error.violations[0].message
+        raise _invalid_capabilities(field, f"{field} is not valid JSON: {message}") from None
     if not isinstance(value, dict):
-        raise _no_capabilities(field, f"{field} must be a JSON object")
+        raise _invalid_capabilities(field, f"{field} must be a JSON object")
     return value
 
 
-def _no_capabilities(field: str, said: str) -> RequestError:
-    return RequestError(ErrorReason.INVALID_REQUEST, said, {"field": field})
+def _invalid_capabilities(field: str, message: str) -> RequestError:
+    return RequestError(ErrorReason.INVALID_REQUEST, message, {"field": field})

@@ -1,39 +1,48 @@
-"""Source text and the definitions of its tools, between the wire and the core."""
+"""Requests and responses of InferenceService: source text, and definitions to adapt."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from sidecheck.v1 import inference_service_pb2 as wire
+from sidecheck.v1 import inference_service_pb2 as proto
 
+from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.infer.types import (
     Diagnostic,
     InferenceOptions,
     InferenceResult,
     OnUnsupported,
 )
-from sidecheck_server.rpc.mapping.values import no_such_value
-from sidecheck_server.rpc.mapping.verdicts import SEVERITIES
+from sidecheck_server.core.mcp.versions import DEFAULT_VERSION, check_version_known
+from sidecheck_server.core.mcp.wrapping.definitions import AdaptedTool
+from sidecheck_server.rpc.mapping.fields import SEVERITIES, unknown_value
+from sidecheck_server.rpc.mapping.targets import target_from_proto
+from sidecheck_server.services.targets import Target
 
-__all__ = ["inferred_to_wire", "to_infer_from_wire"]
+__all__ = [
+    "adapted_tool_to_proto",
+    "inferred_to_proto",
+    "source_from_proto",
+    "tool_to_adapt_from_proto",
+]
 
 _ON_UNSUPPORTED: Mapping[int, OnUnsupported] = MappingProxyType(
     {
-        wire.ON_UNSUPPORTED_UNSPECIFIED: OnUnsupported.ERROR,
-        wire.ON_UNSUPPORTED_ERROR: OnUnsupported.ERROR,
-        wire.ON_UNSUPPORTED_ANY: OnUnsupported.ANY,
+        proto.ON_UNSUPPORTED_UNSPECIFIED: OnUnsupported.ERROR,
+        proto.ON_UNSUPPORTED_ERROR: OnUnsupported.ERROR,
+        proto.ON_UNSUPPORTED_ANY: OnUnsupported.ANY,
     }
 )
 
 
-def to_infer_from_wire(request: wire.InferToolsRequest) -> tuple[bytes, InferenceOptions]:
-    """Return the source text that a request has, and how its tools are inferred.
+def source_from_proto(request: proto.InferToolsRequest) -> tuple[bytes, InferenceOptions]:
+    """Return the source text of a request, and how its tools are inferred.
 
     Raises:
-        Refusal: INVALID_REQUEST for an enum value that does not exist.
+        RequestError: INVALID_REQUEST for an unknown enum value.
     """
     on_unsupported = _ON_UNSUPPORTED.get(request.on_unsupported)
     if on_unsupported is None:
-        raise no_such_value("on_unsupported")
+        raise unknown_value("on_unsupported")
     options = InferenceOptions(
         functions=tuple(request.functions),
         on_unsupported=on_unsupported,
@@ -43,10 +52,10 @@ def to_infer_from_wire(request: wire.InferToolsRequest) -> tuple[bytes, Inferenc
     return request.source, options
 
 
-def inferred_to_wire(inferred: InferenceResult) -> wire.InferToolsResponse:
-    """Return the message of what a text gave."""
+def inferred_to_proto(inferred: InferenceResult) -> proto.InferToolsResponse:
+    """Return the message of inferred tools and diagnostics."""
     tools = [
-        wire.InferredTool(
+        proto.InferredTool(
             json=tool.json,
             function=tool.function,
             line=tool.line,
@@ -54,19 +63,42 @@ def inferred_to_wire(inferred: InferenceResult) -> wire.InferToolsResponse:
         )
         for tool in inferred.tools
     ]
-    return wire.InferToolsResponse(tools=tools, diagnostics=map(_diagnostic, inferred.diagnostics))
+    return proto.InferToolsResponse(tools=tools, diagnostics=map(_diagnostic, inferred.diagnostics))
 
 
-def _diagnostic(found: Diagnostic) -> wire.Diagnostic:
-    location = found.location
-    return wire.Diagnostic(
-        code=found.code,
-        severity=SEVERITIES[found.severity],
-        message=found.message,
+def tool_to_adapt_from_proto(request: proto.AdaptToolRequest) -> tuple[Target, str]:
+    """Return the tool of a request, and the protocol version to adapt it to.
+
+    Raises:
+        RequestError: INVALID_REQUEST if there is no tool; UNKNOWN_PROTOCOL_VERSION.
+    """
+    check_version_known(request.protocol_version)
+    if not request.HasField("tool"):
+        raise RequestError(
+            ErrorReason.INVALID_REQUEST, "the request has no tool to adapt", {"field": "tool"}
+        )
+    return target_from_proto(request.tool), request.protocol_version or DEFAULT_VERSION
+
+
+def adapted_tool_to_proto(tool: AdaptedTool) -> proto.AdaptToolResponse:
+    """Return the message of an adapted definition."""
+    return proto.AdaptToolResponse(
+        json=tool.json,
+        wrapped_property=tool.wrapped_property,
+        dropped_properties=tool.dropped_properties,
+    )
+
+
+def _diagnostic(diagnostic: Diagnostic) -> proto.Diagnostic:
+    location = diagnostic.location
+    return proto.Diagnostic(
+        code=diagnostic.code,
+        severity=SEVERITIES[diagnostic.severity],
+        message=diagnostic.message,
         line=location.line,
         column=location.column,
         end_line=location.end_line,
         end_column=location.end_column,
-        function=found.function,
-        parameter=found.parameter,
+        function=diagnostic.function,
+        parameter=diagnostic.parameter,
     )

@@ -1,11 +1,11 @@
-"""What is to be checked by the rules of the protocol, from the wire."""
+"""Subjects of ProtocolService: elicitations, sampling, results and messages to check."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
-from sidecheck.v1 import protocol_service_pb2 as wire
+from sidecheck.v1 import protocol_service_pb2 as proto
 
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.mcp.context import Sender
@@ -19,95 +19,123 @@ from sidecheck_server.core.mcp.subjects import (
     Subject,
     ToolResult,
 )
-from sidecheck_server.rpc.mapping.context import RequestContext
-from sidecheck_server.rpc.mapping.values import no_such_value
+from sidecheck_server.rpc.mapping.fields import unknown_value
+from sidecheck_server.rpc.mapping.targets import target_from_proto
+from sidecheck_server.services.checks import RequestContext
+from sidecheck_server.services.targets import Target
 
 __all__ = [
-    "Sent",
-    "asked_from_wire",
-    "nothing_to_check",
-    "profile_from_wire",
-    "sender_from_wire",
+    "SubjectMessage",
+    "check_request_from_proto",
+    "missing_subject",
+    "profile_from_proto",
+    "result_tool_from_proto",
+    "sender_from_proto",
+    "subject_of_item",
 ]
 
-#: What a request, or an item of one, may ask to be checked.
-Sent: TypeAlias = (
-    wire.Elicitation
-    | wire.ElicitationResult
-    | wire.Sampling
-    | wire.ToolResult
-    | wire.ProtocolMessage
+#: A subject of a request, or of an item of one.
+SubjectMessage: TypeAlias = (
+    proto.Elicitation
+    | proto.ElicitationResult
+    | proto.Sampling
+    | proto.ToolResult
+    | proto.ProtocolMessage
 )
 
 _SENDERS: Mapping[int, Sender | None] = MappingProxyType(
     {
-        wire.SENDER_UNSPECIFIED: None,
-        wire.SENDER_CLIENT: Sender.CLIENT,
-        wire.SENDER_SERVER: Sender.SERVER,
+        proto.SENDER_UNSPECIFIED: None,
+        proto.SENDER_CLIENT: Sender.CLIENT,
+        proto.SENDER_SERVER: Sender.SERVER,
     }
 )
 _PROFILES: Mapping[int, ResultProfile] = MappingProxyType(
     {
-        wire.RESULT_PROFILE_UNSPECIFIED: ResultProfile.SPECIFICATION,
-        wire.RESULT_PROFILE_SPECIFICATION: ResultProfile.SPECIFICATION,
-        wire.RESULT_PROFILE_TEXT: ResultProfile.TEXT,
+        proto.RESULT_PROFILE_UNSPECIFIED: ResultProfile.SPECIFICATION,
+        proto.RESULT_PROFILE_SPECIFICATION: ResultProfile.SPECIFICATION,
+        proto.RESULT_PROFILE_TEXT: ResultProfile.TEXT,
     }
 )
 
 
-def asked_from_wire(sent: Sent, terms: RequestContext) -> CheckRequest:
-    """Return what to check, and how.
+def check_request_from_proto(subject: SubjectMessage, context: RequestContext) -> CheckRequest:
+    """Return the request to check *subject*.
 
     Raises:
-        Refusal: INVALID_REQUEST for an enum value that does not exist.
+        RequestError: INVALID_REQUEST for an unknown enum value.
     """
-    context = terms.context
-    if isinstance(sent, wire.ProtocolMessage):
-        context = replace(context, sender=sender_from_wire(sent))
-    return CheckRequest(_SUBJECTS[type(sent)](sent), context, terms.how)
+    core_context = context.context
+    if isinstance(subject, proto.ProtocolMessage):
+        core_context = replace(core_context, sender=sender_from_proto(subject))
+    return CheckRequest(_SUBJECTS[type(subject)](subject), core_context, context.limits)
 
 
-def sender_from_wire(message: wire.ProtocolMessage) -> Sender | None:
-    """Return who sent *message*, or None if that is not told.
+def result_tool_from_proto(subject: SubjectMessage) -> Target | None:
+    """Return the tool that returned *subject*, or None if it is no result or names none.
 
     Raises:
-        Refusal: INVALID_REQUEST for an enum value that does not exist.
+        RequestError: INVALID_REQUEST if the tool is an empty target.
+    """
+    if isinstance(subject, proto.ToolResult) and subject.HasField("tool"):
+        return target_from_proto(subject.tool)
+    return None
+
+
+def sender_from_proto(message: proto.ProtocolMessage) -> Sender | None:
+    """Return the sender of *message*, or None if it is not specified.
+
+    Raises:
+        RequestError: INVALID_REQUEST for an unknown enum value.
     """
     if message.sender not in _SENDERS:
-        raise no_such_value("sender")
+        raise unknown_value("sender")
     return _SENDERS[message.sender]
 
 
-def nothing_to_check(field: str) -> RequestError:
-    """Return the refusal of a request that lacks what is to be checked."""
+def subject_of_item(item: proto.CheckItem) -> SubjectMessage:
+    """Return the subject of a batch item.
+
+    Raises:
+        RequestError: INVALID_REQUEST if it has none.
+    """
+    name = item.WhichOneof("item")
+    if name is None:
+        raise missing_subject("item")
+    subject: SubjectMessage = getattr(item, name)
+    return subject
+
+
+def missing_subject(field: str) -> RequestError:
+    """Return the error for a request without the *field* that is to be checked."""
     return RequestError(
         ErrorReason.INVALID_REQUEST, f"the request has no {field} to check", {"field": field}
     )
 
 
-def profile_from_wire(profile: int) -> ResultProfile:
-    """Return what a result must be.
+def profile_from_proto(profile: int) -> ResultProfile:
+    """Return the profile that a result must conform to.
 
     Raises:
-        Refusal: INVALID_REQUEST for an enum value that does not exist.
+        RequestError: INVALID_REQUEST for an unknown enum value.
     """
     if profile not in _PROFILES:
-        raise no_such_value("profile")
+        raise unknown_value("profile")
     return _PROFILES[profile]
 
 
-def _tool_result(sent: wire.ToolResult) -> ToolResult:
-    return ToolResult(sent.json, profile_from_wire(sent.profile))
+def _tool_result(result: proto.ToolResult) -> ToolResult:
+    return ToolResult(result.json, profile_from_proto(result.profile))
 
 
 _SUBJECTS: Mapping[type, Callable[[Any], Subject]] = MappingProxyType(
     {
-        wire.Elicitation: lambda sent: Elicitation(sent.params),
-        wire.ElicitationResult: lambda sent: ElicitationResult(sent.result, sent.params),
-        wire.Sampling: lambda sent: Sampling(sent.params),
-        wire.ToolResult: _tool_result,
-        wire.ProtocolMessage: lambda sent: ProtocolMessage(
-            sent.json, sent.request_method, sent.request
+        proto.Elicitation: lambda subject: Elicitation(subject.params),
+        proto.ElicitationResult: lambda subject: ElicitationResult(subject.result, subject.params),
+        proto.Sampling: lambda subject: Sampling(subject.params),
+        proto.ToolResult: _tool_result,
+        proto.ProtocolMessage: lambda subject: ProtocolMessage(
+            subject.json, subject.request_method, subject.request
         ),
     }
 )

@@ -1,7 +1,6 @@
-"""What payloads are judged under, from the wire."""
+"""Targets of requests, and the subjects that are validated against them."""
 
-from collections.abc import Iterable, Mapping
-from types import MappingProxyType
+from collections.abc import Iterable
 
 from sidecheck.v1 import target_pb2
 
@@ -14,66 +13,59 @@ from sidecheck_server.services.targets import (
     InlineTool,
     RegisteredTool,
     SchemaDigest,
-    Side,
+    SubjectKind,
     Target,
 )
 
-__all__ = ["WHOLES", "documents_from_wire", "side_of", "target_from_wire"]
-
-WHOLES = frozenset({"call_params", "call_result", "absent_structured_content"})
-"""The subjects that are judged under a tool, and not under one of its schemas alone."""
-
-_SIDES: Mapping[str, Side] = MappingProxyType(
-    {"arguments": Side.INPUT, "structured_content": Side.OUTPUT}
-)
+__all__ = [
+    "documents_from_proto",
+    "subject_from_proto",
+    "target_from_proto",
+    "tool_from_proto",
+]
 
 
-def side_of(subject: str | None) -> Side:
-    """Return which schema of a tool judges the *subject* of that name, which is none of `WHOLES`.
-
-    Raises:
-        Refusal: INVALID_REQUEST if there is none.
-    """
-    if subject is None:
-        raise RequestError(
-            ErrorReason.INVALID_REQUEST, "the request has no subject to judge", {"field": "subject"}
-        )
-    return _SIDES[subject]
+def subject_from_proto(subject: target_pb2.Subject) -> tuple[SubjectKind | None, bytes]:
+    """Return the kind of *subject*, None if it is not set, and its JSON text if it has one."""
+    kind = subject.WhichOneof("subject")
+    if kind is None or kind == "absent_structured_content":
+        return kind, b""
+    return kind, getattr(subject, kind)
 
 
-def target_from_wire(target: target_pb2.Target) -> Target:
+def target_from_proto(target: target_pb2.Target) -> Target:
     """Return the target.
 
     Raises:
-        Refusal: INVALID_REQUEST if there is none.
+        RequestError: INVALID_REQUEST if it is not set.
     """
     match target.WhichOneof("target"):
         case "registered_tool":
-            named = target.registered_tool
-            return RegisteredTool(named.server, named.name, named.definition_digest)
+            tool = target.registered_tool
+            return RegisteredTool(tool.server, tool.name, tool.definition_digest)
         case "definition_digest":
             return DefinitionDigest(target.definition_digest)
         case "schema_digest":
             return SchemaDigest(target.schema_digest)
         case "inline_tool":
-            return tool_from_wire(target.inline_tool)
+            return tool_from_proto(target.inline_tool)
         case "inline_schema":
             schema = target.inline_schema
             dialect = schema.default_dialect or DEFAULT_DIALECT.uri
-            return SchemaSource(schema.json, documents_from_wire(schema.documents), dialect)
+            return SchemaSource(schema.json, documents_from_proto(schema.documents), dialect)
         case _:
             raise RequestError(
                 ErrorReason.INVALID_REQUEST,
-                "the request has no target to judge under",
+                "the request has no target to validate against",
                 {"field": "target"},
             )
 
 
-def tool_from_wire(tool: target_pb2.InlineTool) -> InlineTool:
-    """Return a tool definition that was sent along."""
-    return InlineTool(tool.json, documents_from_wire(tool.documents))
+def tool_from_proto(tool: target_pb2.InlineTool) -> InlineTool:
+    """Return an inline tool definition."""
+    return InlineTool(tool.json, documents_from_proto(tool.documents))
 
 
-def documents_from_wire(documents: Iterable[target_pb2.Document]) -> tuple[Document, ...]:
-    """Return the documents that were sent along."""
+def documents_from_proto(documents: Iterable[target_pb2.Document]) -> tuple[Document, ...]:
+    """Return the documents that schemas may refer to."""
     return tuple(Document(document.uri, document.json) for document in documents)

@@ -1,4 +1,4 @@
-"""What the log says of an answered call."""
+"""Levels and fields of the access log."""
 
 import logging
 from typing import Any
@@ -16,6 +16,7 @@ from sidecheck.v1 import (
     verdict_pb2,
 )
 from sidecheck_server.core.evaluate import DISAGREEMENT
+from sidecheck_server.log_events import EVENTS
 from sidecheck_server.rpc.access_log import OutcomeCounter, log_fields
 
 SECRET = "hunter2"
@@ -48,9 +49,9 @@ def batch(*outcomes: Any) -> validation_service_pb2.ValidateBatchResponse:
     return validation_service_pb2.ValidateBatchResponse(
         outcomes=[
             validation_service_pb2.ValidateOutcome(
-                **{"refusal" if isinstance(one, Status) else "verdict": one}
+                **{"error" if isinstance(entry, Status) else "verdict": entry}
             )
-            for one in outcomes
+            for entry in outcomes
         ]
     )
 
@@ -97,7 +98,7 @@ CASES = [
             removed=[SECRET],
             registry_revision=7,
         ),
-        (logging.INFO, {"tools": 2, "refused": 1, "removed": 1, "revision": 7}),
+        (logging.INFO, {"tools": 2, "rejected": 1, "removed": 1, "revision": 7}),
         id="a registration",
     ),
     pytest.param(
@@ -121,14 +122,14 @@ CASES = [
             ],
             request=invalid("REQUEST_TOOLS"),
         ),
-        (logging.INFO, {"tools": 3, "refused": 1, "strict": 1, "codes": ["REQUEST_TOOLS"]}),
+        (logging.INFO, {"tools": 3, "errors": 1, "strict": 1, "codes": ["REQUEST_TOOLS"]}),
         id="a conversion of tools",
     ),
     pytest.param(
         conversion_service_pb2.ConvertToolsResponse(
             conversions=[Conversion(name=SECRET, converted=Converted())], request=VALID
         ),
-        (logging.DEBUG, {"tools": 1, "refused": 0, "strict": 0, "codes": []}),
+        (logging.DEBUG, {"tools": 1, "errors": 0, "strict": 0, "codes": []}),
         id="a conversion without problems",
     ),
     pytest.param(
@@ -243,7 +244,9 @@ def test_an_answer_is_logged_by_outcome_and_counts(
     response: Any, expected: tuple[int, dict[str, Any]]
 ) -> None:
     """At a level that says whether somebody should look; content never."""
+    _, fields = log_fields(response)
     assert expected == log_fields(response)
+    assert fields.keys() <= EVENTS["rpc.completed"].optional_fields.keys()
     assert SECRET not in str(log_fields(response))
 
 
@@ -252,52 +255,52 @@ def test_an_answer_is_logged_by_outcome_and_counts(
     [
         pytest.param(
             [VALID, VALID],
-            (logging.DEBUG, {"items": 2, "invalid": 0, "refused": 0}),
+            (logging.DEBUG, {"items": 2, "invalid": 0, "errors": 0}),
             id="a valid batch",
         ),
         pytest.param(
             [VALID, invalid("TYPE"), REFUSED, invalid("TYPE")],
-            (logging.INFO, {"items": 4, "invalid": 2, "refused": 1}),
+            (logging.INFO, {"items": 4, "invalid": 2, "errors": 1}),
             id="a mixed batch",
         ),
         pytest.param(
             [VALID, REFUSED],
-            (logging.INFO, {"items": 2, "invalid": 0, "refused": 1}),
+            (logging.INFO, {"items": 2, "invalid": 0, "errors": 1}),
             id="a batch with a refusal",
         ),
         pytest.param(
-            [], (logging.DEBUG, {"items": 0, "invalid": 0, "refused": 0}), id="an empty batch"
+            [], (logging.DEBUG, {"items": 0, "invalid": 0, "errors": 0}), id="an empty batch"
         ),
         pytest.param(
             [VALID, invalid("TYPE"), invalid(DISAGREEMENT), invalid(DISAGREEMENT)],
             (
                 logging.ERROR,
-                {"items": 4, "invalid": 3, "refused": 0, "disagreeing": ["sha256:1"]},
+                {"items": 4, "invalid": 3, "errors": 0, "disagreeing": ["sha256:1"]},
             ),
             id="a batch in which the engines disagree",
         ),
     ],
 )
 def test_a_batch_is_logged_by_counts(outcomes: list[Any], expected: Any) -> None:
-    """As it is judged; a valid outcome that was counted before need not be looked at."""
-    tally, looking = OutcomeCounter(), OutcomeCounter(len(outcomes))
+    """As it is validated; a valid outcome that was counted before need not be looked at."""
+    counter, classifying = OutcomeCounter(), OutcomeCounter(len(outcomes))
     for outcome in batch(*outcomes).outcomes:
-        tally.add(outcome)
-        if outcome.HasField("refusal") or not outcome.verdict.valid:
-            looking.look(outcome)
+        counter.add(outcome)
+        if outcome.HasField("error") or not outcome.verdict.valid:
+            classifying.classify(outcome)
 
-    assert [expected, expected] == [tally.told(), looking.told()]
-    assert SECRET not in str(tally.told())
+    assert [expected, expected] == [counter.log_fields(), classifying.log_fields()]
+    assert SECRET not in str(counter.log_fields())
 
 
 def test_a_batch_of_checks_is_logged_by_counts() -> None:
-    """As one of judgements is."""
+    """As one of validations is."""
     answers = [VALID, invalid("TYPE"), invalid("TYPE", DISAGREEMENT)]
-    tally = OutcomeCounter()
+    counter = OutcomeCounter()
     for verdict in answers:
         answer = protocol_service_pb2.CheckResult(verdict=verdict, error_response=SECRET.encode())
-        tally.add(protocol_service_pb2.CheckOutcome(result=answer))
-    tally.add(protocol_service_pb2.CheckOutcome(error=REFUSED))
+        counter.add(protocol_service_pb2.CheckOutcome(result=answer))
+    counter.add(protocol_service_pb2.CheckOutcome(error=REFUSED))
 
-    counts = {"items": 4, "invalid": 2, "refused": 1, "disagreeing": ["sha256:1"]}
-    assert (logging.ERROR, counts) == tally.told()
+    counts = {"items": 4, "invalid": 2, "errors": 1, "disagreeing": ["sha256:1"]}
+    assert (logging.ERROR, counts) == counter.log_fields()

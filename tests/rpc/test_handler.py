@@ -1,4 +1,4 @@
-"""What every method does around its own work: refusals, faults, cancellations, the log."""
+"""Handlers: request errors, internal errors, cancellation, the access log."""
 
 import asyncio
 import json
@@ -27,10 +27,10 @@ from sidecheck_server.registry.sqlite import open_registry
 from sidecheck_server.rpc.handler import rpc_handler
 from sidecheck_server.rpc.shutdown_gate import ShutdownGate
 from sidecheck_server.rpc.status import STATUS_CODES
-from sidecheck_server.rpc.streams import Streams
+from sidecheck_server.rpc.streams import OpenStreams
 from sidecheck_server.rpc.validation import ValidationServicer
-from sidecheck_server.services.calls import ToolCalls
-from sidecheck_server.services.validation import ResolvedSchema
+from sidecheck_server.services.prepared_targets import PreparedTargets
+from sidecheck_server.services.resolution import ResolvedSchema
 from structlog.testing import capture_logs
 from support.compiling import compile_value
 from support.wire import info_of
@@ -53,7 +53,7 @@ class Servicer(InfoServiceServicer):
     """Answers as *work* does."""
 
     def __init__(self, work: Work) -> None:
-        self.door = ShutdownGate()
+        self.gate = ShutdownGate()
         self.work = work
 
     @rpc_handler
@@ -61,13 +61,15 @@ class Servicer(InfoServiceServicer):
         return await self.work()
 
 
-class Judge:
-    """Judges anything under the first digest, and fails with *failure* at any other."""
+class Resolver:
+    """Resolves the first digest, and fails with *failure* for any other."""
 
     def __init__(self, failure: BaseException) -> None:
         self.failure = failure
 
-    async def find(self, target: Any, _side: Any, *, assert_formats: bool) -> ResolvedSchema:
+    async def resolve_schema(
+        self, target: Any, _side: Any, *, assert_formats: bool
+    ) -> ResolvedSchema:
         if target.digest != "sha256:1":
             raise self.failure
         return ResolvedSchema(compile_value(True, assert_formats=assert_formats))
@@ -92,13 +94,13 @@ async def calling(work: Work) -> AsyncIterator[Any]:
         yield stub.GetServerInfo
 
 
-async def refused(work: Work) -> tuple[grpc.aio.AioRpcError, list[dict[str, Any]]]:
-    """Return how a call of *work* is refused, and what is logged."""
+async def rejected(work: Work) -> tuple[grpc.aio.AioRpcError, list[dict[str, Any]]]:
+    """Return how a call of *work* is rejected, and what is logged."""
     with capture_logs() as log:
         async with calling(work) as call:
-            with pytest.raises(grpc.aio.AioRpcError) as caught:
+            with pytest.raises(grpc.aio.AioRpcError) as raised:
                 await call(INFO)
-    return caught.value, [dict(event) for event in log]
+    return raised.value, [dict(event) for event in log]
 
 
 def raising(failure: BaseException) -> Work:
@@ -137,7 +139,7 @@ def details_of(error: grpc.aio.AioRpcError) -> Status:
 
 
 def seen(error: grpc.aio.AioRpcError) -> str:
-    """Everything that a client sees of a refused call."""
+    """Everything that a client sees of a rejected call."""
     trailers = dict(error.trailing_metadata() or ())
     return f"{error.details()} {trailers} {error.debug_error_string()}"
 
@@ -147,13 +149,13 @@ async def test_an_unexpected_error_is_internal_and_opaque(
     failure: BaseException, kind: str
 ) -> None:
     """It leaves an id, which the log has too, and none of its text in either."""
-    error, log = await refused(raising(failure))
+    error, log = await rejected(raising(failure))
     [event] = log
     info = info_of(details_of(error))
     id_ = info.metadata["error_id"]
 
     assert (grpc.StatusCode.INTERNAL, "INTERNAL") == (error.code(), info.reason)
-    assert f"an internal error; the server's log has it under {id_}" == error.details()
+    assert f"internal error; see error_id {id_} in the server's log" == error.details()
     assert {
         "event": "rpc.failed",
         "log_level": "error",
@@ -168,34 +170,34 @@ async def test_an_unexpected_error_is_internal_and_opaque(
 
 async def test_a_registry_that_cannot_be_written_tells_the_log_why() -> None:
     """Its words are for the operator, and do not reach the client."""
-    error, [event] = await refused(raising(RegistryUnusable("tools.db cannot grow; make room")))
+    error, [event] = await rejected(raising(RegistryUnusable("tools.db cannot grow; make room")))
 
     assert (grpc.StatusCode.INTERNAL, "tools.db cannot grow; make room") == (
         error.code(),
-        event["said"],
+        event["detail"],
     )
     assert "tools.db" not in seen(error)
 
 
 async def test_every_error_has_an_id_of_its_own() -> None:
     """Of 64 bits."""
-    got = [(await refused(raising(ValueError())))[0] for _ in range(3)]
-    ids = {info_of(details_of(error)).metadata["error_id"] for error in got}
+    results = [(await rejected(raising(ValueError())))[0] for _ in range(3)]
+    ids = {info_of(details_of(error)).metadata["error_id"] for error in results}
 
     assert [16, 16, 16] == [len(id_) for id_ in ids]
 
 
 @pytest.mark.parametrize("reason", ErrorReason)
-async def test_a_refusal_is_its_status_and_is_logged_by_its_reason(reason: ErrorReason) -> None:
+async def test_an_error_is_its_status_and_is_logged_by_its_reason(reason: ErrorReason) -> None:
     """Its text is the caller's alone."""
-    refusal = RequestError(reason, f"about {SECRET}", {"name": SECRET})
-    error, [event] = await refused(raising(refusal))
+    request_error = RequestError(reason, f"about {SECRET}", {"name": SECRET})
+    error, [event] = await rejected(raising(request_error))
     info = info_of(details_of(error))
 
     assert (STATUS_CODES[reason], f"about {SECRET}") == (error.code(), error.details())
     assert (reason.value, {"name": SECRET}) == (info.reason, dict(info.metadata))
     assert {
-        "event": "rpc.refused",
+        "event": "rpc.rejected",
         "log_level": "info",
         "method": "GetServerInfo",
         "reason": reason.value,
@@ -204,12 +206,14 @@ async def test_a_refusal_is_its_status_and_is_logged_by_its_reason(reason: Error
 
 
 @pytest.mark.parametrize(
-    "character", ["x", "統", "\n", "\x00", "\U0001f600", "\ud800"], ids=lambda one: f"{ord(one):x}"
+    "character",
+    ["x", "統", "\n", "\x00", "\U0001f600", "\ud800"],
+    ids=lambda entry: f"{ord(entry):x}",
 )
-async def test_a_refusal_travels_whole_whatever_its_text(character: str) -> None:
-    """gRPC refuses trailers beyond 8 KiB, and would answer RESOURCE_EXHAUSTED of its own."""
+async def test_an_error_travels_whole_whatever_its_text(character: str) -> None:
+    """gRPC rejects trailers beyond 8 KiB, and would answer RESOURCE_EXHAUSTED of its own."""
     text = character * 9999
-    error, _ = await refused(
+    error, _ = await rejected(
         raising(
             RequestError(
                 ErrorReason.UNKNOWN_TOOL, text, {"server": text, "tool": text, "near": text}
@@ -262,7 +266,7 @@ async def test_an_answer_is_one_event() -> None:
 
     assert "1" == response.version
     assert {
-        "event": "rpc.answered",
+        "event": "rpc.completed",
         "log_level": "debug",
         "method": "GetServerInfo",
         "ms": event["ms"],
@@ -273,9 +277,10 @@ async def test_an_answer_is_one_event() -> None:
 async def batch(failure: BaseException, *digests: str) -> tuple[Any, list[dict[str, Any]]]:
     """Return the answer to a batch under schemas of *digests*, and what is logged."""
     registry = open_registry(None)
-    judge: Any = Judge(failure)
-    calls = ToolCalls(judge, judge, Limits())
-    servicer = ValidationServicer(judge, calls, registry, Limits(), ShutdownGate(), Streams())
+    resolver: Any = Resolver(failure)
+    unused: Any = None
+    targets = PreparedTargets(resolver, unused, unused, registry)
+    servicer = ValidationServicer(targets, Limits(), ShutdownGate(), OpenStreams())
     request = validation_service_pb2.ValidateBatchRequest(
         items=[
             validation_service_pb2.ValidateItem(
@@ -299,15 +304,15 @@ async def batch(failure: BaseException, *digests: str) -> tuple[Any, list[dict[s
 async def test_an_unexpected_error_costs_only_its_item(failure: BaseException, kind: str) -> None:
     """Each has an id of its own, and none of its text is told."""
     response, log = await batch(failure, "sha256:1", "sha256:2", "sha256:1", "sha256:3")
-    outcomes = [one.WhichOneof("outcome") for one in response.outcomes]
-    failed = [response.outcomes[1].refusal, response.outcomes[3].refusal]
+    outcomes = [entry.WhichOneof("outcome") for entry in response.outcomes]
+    failed = [response.outcomes[1].error, response.outcomes[3].error]
     ids = [info_of(status).metadata["error_id"] for status in failed]
 
-    assert ["verdict", "refusal", "verdict", "refusal"] == outcomes
+    assert ["verdict", "error", "verdict", "error"] == outcomes
     assert [grpc.StatusCode.INTERNAL.value[0]] * 2 == [status.code for status in failed]
     assert [*((kind, id_, "ValidateBatch") for id_ in ids), (None, None, "ValidateBatch")] == [
         (event.get("error_type"), event.get("error_id"), event["method"]) for event in log
     ]
     assert ids[0] != ids[1]
-    assert (4, 0, 2) == tuple(log[-1][fact] for fact in ("items", "invalid", "refused"))
+    assert (4, 0, 2) == tuple(log[-1][fact] for fact in ("items", "invalid", "errors"))
     assert [] == [text for text in (str(response), json.dumps(log)) if SECRET in text]

@@ -1,22 +1,22 @@
-"""Tools and what happened to them, between the wire and the core."""
+"""Requests and responses of RegistryService: registrations and registered tools."""
 
 from sidecheck.v1 import registry_service_pb2, target_pb2
 
 from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.core.mcp.versions import check_version_known
 from sidecheck_server.registry.definitions import Action, Binding
-from sidecheck_server.rpc.mapping.targets import tool_from_wire
-from sidecheck_server.rpc.mapping.values import no_such_value
-from sidecheck_server.rpc.mapping.verdicts import violation_to_wire
+from sidecheck_server.rpc.mapping.fields import unknown_value
+from sidecheck_server.rpc.mapping.targets import tool_from_proto
+from sidecheck_server.rpc.mapping.verdicts import violation_to_proto
 from sidecheck_server.services.registration import ChangePolicy, Outcome, Registration
 
-__all__ = ["outcome_to_wire", "registration_from_wire", "tool_to_wire"]
+__all__ = ["outcome_to_proto", "registration_from_proto", "tool_to_proto"]
 
-_ON_CHANGE = {
+_CHANGE_POLICIES = {
     registry_service_pb2.CHANGE_POLICY_UNSPECIFIED: ChangePolicy.ACCEPT,
     registry_service_pb2.CHANGE_POLICY_ACCEPT: ChangePolicy.ACCEPT,
     registry_service_pb2.CHANGE_POLICY_REPORT: ChangePolicy.REPORT,
-    registry_service_pb2.CHANGE_POLICY_REJECT: ChangePolicy.REFUSE,
+    registry_service_pb2.CHANGE_POLICY_REJECT: ChangePolicy.REJECT,
 }
 _ACTIONS = {
     Action.CREATED: registry_service_pb2.RegistrationOutcome.ACTION_CREATED,
@@ -26,14 +26,14 @@ _ACTIONS = {
 }
 
 
-def registration_from_wire(
+def registration_from_proto(
     request: registry_service_pb2.RegisterToolsRequest, limits: Limits
 ) -> Registration:
-    """Return the registration that a request asks for.
+    """Return the registration of a request.
 
     Raises:
-        Refusal: INVALID_REQUEST for an enum value that does not exist; LIMIT_EXCEEDED if
-            there are too many tools, which are counted before they are read;
+        RequestError: INVALID_REQUEST for an unknown enum value; LIMIT_EXCEEDED if there are
+            too many tools, which are counted before they are read;
             UNKNOWN_PROTOCOL_VERSION.
     """
     if len(request.tools) > limits.batch_items:
@@ -41,13 +41,13 @@ def registration_from_wire(
             "batch_items", limits.batch_items, "the tools", len(request.tools)
         )
     check_version_known(request.protocol_version)
-    change_policy = _ON_CHANGE.get(request.change_policy)
+    change_policy = _CHANGE_POLICIES.get(request.change_policy)
     modes = registry_service_pb2.RegistrationMode.values()
     if change_policy is None or request.mode not in modes:
-        raise no_such_value("change_policy" if change_policy is None else "mode")
+        raise unknown_value("change_policy" if change_policy is None else "mode")
     return Registration(
         server=request.server,
-        tools=tuple(map(tool_from_wire, request.tools)),
+        tools=tuple(map(tool_from_proto, request.tools)),
         replace=request.mode == registry_service_pb2.REGISTRATION_MODE_REPLACE,
         change_policy=change_policy,
         validate_only=request.validate_only,
@@ -55,13 +55,13 @@ def registration_from_wire(
     )
 
 
-def outcome_to_wire(outcome: Outcome) -> registry_service_pb2.RegistrationOutcome:
-    """Return the message of what happened to one definition."""
+def outcome_to_proto(outcome: Outcome) -> registry_service_pb2.RegistrationOutcome:
+    """Return the message of the outcome of a definition."""
     definition = outcome.definition
     return registry_service_pb2.RegistrationOutcome(
         name=outcome.name,
         action=_ACTIONS[outcome.action],
-        violations=[violation_to_wire(problem) for problem in outcome.violations],
+        violations=[violation_to_proto(violation) for violation in outcome.violations],
         definition_digest=outcome.digest,
         input_schema_digest=definition.input_schema_digest if definition else "",
         output_schema_digest=(definition.output_schema_digest or "") if definition else "",
@@ -69,7 +69,7 @@ def outcome_to_wire(outcome: Outcome) -> registry_service_pb2.RegistrationOutcom
     )
 
 
-def tool_to_wire(binding: Binding) -> registry_service_pb2.Tool:
+def tool_to_proto(binding: Binding) -> registry_service_pb2.Tool:
     """Return the message of a registered tool."""
     definition = binding.definition
     return registry_service_pb2.Tool(

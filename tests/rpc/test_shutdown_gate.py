@@ -1,4 +1,4 @@
-"""Calls that come too late are told to go elsewhere."""
+"""Calls that arrive during shutdown are rejected, so that clients retry them elsewhere."""
 
 import asyncio
 import time
@@ -23,7 +23,7 @@ class Servicer(InfoServiceServicer):
     """Answers when it is let to."""
 
     def __init__(self) -> None:
-        self.door = ShutdownGate()
+        self.gate = ShutdownGate()
         self.entered = asyncio.Event()
         self.go = asyncio.Event()
 
@@ -35,10 +35,10 @@ class Servicer(InfoServiceServicer):
 
 
 class Served:
-    """A server with a door, whose method waits until it may answer."""
+    """A server with a gate, whose method waits until it may respond."""
 
     def __init__(self, servicer: Servicer, channel: grpc.aio.Channel) -> None:
-        self.door, self.entered, self.go = servicer.door, servicer.entered, servicer.go
+        self.gate, self.entered, self.go = servicer.gate, servicer.entered, servicer.go
         self._stub: Any = InfoServiceStub(channel)
 
     async def call(self) -> str:
@@ -58,41 +58,44 @@ async def served() -> AsyncIterator[Served]:
         await server.stop(None)
 
 
-async def test_an_open_door_lets_everybody_in(served: Served) -> None:
-    """It answers nothing itself."""
+async def test_an_open_gate_admits_all_calls(served: Served) -> None:
+    """It does not respond itself."""
     served.go.set()
 
     assert ["1", "1"] == [await served.call() for _ in range(2)]
 
 
-async def test_a_shut_door_turns_calls_away_to_try_elsewhere(served: Served) -> None:
+async def test_a_closed_gate_rejects_calls_so_that_clients_retry(served: Served) -> None:
     """UNAVAILABLE, with a reason."""
     served.go.set()
-    await served.door.shut()
-    with pytest.raises(grpc.aio.AioRpcError) as caught:
+    await served.gate.close()
+    with pytest.raises(grpc.aio.AioRpcError) as raised:
         await served.call()
-    trailers: dict[str, Any] = dict(caught.value.trailing_metadata() or ())
+    trailers: dict[str, Any] = dict(raised.value.trailing_metadata() or ())
     status = Status.FromString(trailers["grpc-status-details-bin"])
 
-    assert (grpc.StatusCode.UNAVAILABLE, "the server is stopping and takes no more calls") == (
-        caught.value.code(),
-        caught.value.details(),
+    assert (
+        grpc.StatusCode.UNAVAILABLE,
+        "the server is shutting down and accepts no more calls",
+    ) == (
+        raised.value.code(),
+        raised.value.details(),
     )
     assert "SHUTTING_DOWN" == info_of(status).reason
 
 
-async def test_whoever_is_inside_stays(served: Served) -> None:
-    """A call under way is answered."""
-    inside = asyncio.create_task(served.call())
+async def test_active_calls_finish(served: Served) -> None:
+    """The gate only affects calls that arrive later."""
+    active = asyncio.create_task(served.call())
     await served.entered.wait()
-    await served.door.shut()
+    await served.gate.close()
     served.go.set()
 
-    assert "1" == await inside
+    assert "1" == await active
 
 
-async def test_the_door_waits_until_nobody_comes(served: Served) -> None:
-    """As long as calls still come, but no longer than a second or so."""
+async def test_closing_waits_until_no_calls_arrive(served: Served) -> None:
+    """At most for about a second."""
     times = []
     for callers in (0, 1):
         over = asyncio.Event()
@@ -103,7 +106,7 @@ async def test_the_door_waits_until_nobody_comes(served: Served) -> None:
 
         coming = [asyncio.create_task(come()) for _ in range(callers)]
         begun = time.monotonic()
-        await served.door.shut()
+        await served.gate.close()
         times.append(time.monotonic() - begun)
         over.set()
         await asyncio.gather(*coming)

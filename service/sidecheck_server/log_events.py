@@ -1,0 +1,138 @@
+"""Events of the log: their levels, their fields and their meanings.
+
+The documentation of the log is generated from this table.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+__all__ = ["EVENTS", "LogEvent"]
+
+
+@dataclass(frozen=True, slots=True)
+class LogEvent:
+    """A kind of event."""
+
+    name: str
+    #: The level, or the levels by outcome, the lowest first.
+    levels: tuple[str, ...]
+    meaning: str
+    #: The meanings of the fields that every such event has, by name.
+    fields: Mapping[str, str] = field(default_factory=dict)
+    #: The meanings of the fields that some of them have.
+    optional_fields: Mapping[str, str] = field(default_factory=dict)
+
+
+_METHOD = "the name of the RPC method"
+_MS = "the duration of the call, in milliseconds"
+_REJECTED = "the number of tools that were rejected"
+_COUNTS = {
+    "items": "the number of items",
+    "invalid": "the number of items, names or tools with an invalid verdict",
+    "errors": "the number of items or tools without a verdict, or of inference errors",
+    "disagreeing": "digests of schemas about which the two validation engines disagree; "
+    "please report them",
+}
+
+EVENTS: Mapping[str, LogEvent] = MappingProxyType(
+    {
+        event.name: event
+        for event in (
+            LogEvent(
+                "server.ready",
+                ("info",),
+                "The server accepts calls, and health reports that it is serving.",
+                {"addresses": "the addresses that it listens on"},
+            ),
+            LogEvent(
+                "server.draining",
+                ("info",),
+                "The server was asked to stop; health reports that it is not serving.",
+            ),
+            LogEvent("server.stopped", ("info",), "All calls have ended and the server stopped."),
+            LogEvent(
+                "preload.registered",
+                ("info",),
+                "The tools of a file were registered at startup.",
+                {
+                    "server": "the namespace of the tools",
+                    "tools": "the number of tools that were registered",
+                    "rejected": _REJECTED,
+                },
+            ),
+            LogEvent(
+                "preload.rejected",
+                ("warning",),
+                "A tool of a file was not registered at startup.",
+                {
+                    "server": "the namespace of the tool",
+                    "tool": "the position of the tool in the file, from 0",
+                    "codes": "the codes of its violations",
+                },
+            ),
+            LogEvent(
+                "rpc.completed",
+                ("debug", "info", "error"),
+                "A unary call returned a response. The level is info if it reports an invalid "
+                "verdict, an error or a change of the registry, and error if the two validation "
+                "engines disagree.",
+                {"method": _METHOD, "ms": _MS},
+                {
+                    "outcome": '"valid" or "invalid"',
+                    "violations": "the number of violations in the verdict",
+                    "codes": "the codes of violations or diagnostics, without duplicates",
+                    "schema": "the digest of the schema",
+                    "enforced": "false if the verdict is not to be acted on (report_only)",
+                    **_COUNTS,
+                    "tools": "the number of tools in the response",
+                    "names": "the number of names in the response",
+                    "strict": "the number of tools that were converted to strict mode",
+                    "rejected": _REJECTED,
+                    "removed": "the number of tools that were removed",
+                    "deleted": "the number of tools that were deleted",
+                    "revision": "the revision of the registry",
+                },
+            ),
+            LogEvent(
+                "rpc.streamed",
+                ("debug", "info", "error"),
+                "A stream ended. The levels are those of rpc.completed.",
+                {
+                    "method": _METHOD,
+                    "ms": _MS,
+                    **{name: _COUNTS[name] for name in ("items", "invalid", "errors")},
+                },
+                {"disagreeing": _COUNTS["disagreeing"]},
+            ),
+            LogEvent(
+                "rpc.rejected",
+                ("info",),
+                "A unary call failed with a status other than INTERNAL.",
+                {"method": _METHOD, "reason": "the reason of the error (ErrorInfo)", "ms": _MS},
+            ),
+            LogEvent(
+                "rpc.failed",
+                ("error",),
+                "A call or an item of it failed with INTERNAL: a fault of the server.",
+                {
+                    "method": _METHOD,
+                    "error_id": "the id that the client received in the status",
+                    "error_type": "the class of the exception",
+                    "frames": "file and line of up to eight innermost stack frames",
+                },
+                {"detail": "the message of an exception of the registry"},
+            ),
+            LogEvent(
+                "library.logged",
+                ("warning", "error"),
+                "A library logged a message.",
+                {
+                    "logger": "the name of the logger",
+                    "detail": "the first line of the message template, without arguments",
+                    "error_type": "the class of the exception, or null",
+                },
+            ),
+        )
+    }
+)

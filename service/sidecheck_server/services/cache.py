@@ -1,0 +1,148 @@
+"""Cache of computed results: bounded by weight, with one computation for each key."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Hashable, MutableMapping
+from copy import copy
+from dataclasses import dataclass
+from typing import Generic, NamedTuple, TypeAlias, TypeVar
+
+from cachetools import LRUCache
+
+from sidecheck_server.core.errors import ErrorReason, RequestError
+
+__all__ = ["Begin", "Cache", "is_transient"]
+
+_Key = TypeVar("_Key", bound=Hashable)
+_Value = TypeVar("_Value")
+
+#: Called by a computation from the moment on that cancelling it would waste its work.
+Begin: TypeAlias = Callable[[], None]
+
+_MACHINE_BOUNDS = frozenset({"compile_seconds", "worker_bytes"})
+"""Bounds that depend on the load of the machine, and may hold the next time."""
+
+
+class Cache(Generic[_Key, _Value]):
+    """Results of computations by key, and the request errors that computations raised.
+
+    Concurrent requests for a key share one computation. The least recently used entries
+    are dropped once the weights of all entries exceed *capacity*; with the capacity None
+    nothing is ever dropped. *weigh* returns the weight of an entry. Entries heavier than
+    the capacity, results that *keeps* rejects and transient errors are not stored.
+    """
+
+    def __init__(
+        self,
+        capacity: int | None,
+        weigh: Callable[[_Key, _Value | RequestError], int],
+        keeps: Callable[[_Value], bool] = lambda _: True,
+    ) -> None:
+        self._capacity = capacity
+        self._weigh = weigh
+        self._keeps = keeps
+        self._entries: MutableMapping[_Key, _Entry[_Value]]
+        if capacity is None:
+            self._entries = {}
+        else:
+            self._entries = LRUCache(capacity, getsizeof=lambda entry: entry.weight)
+        self._computations: dict[_Key, _Computation[_Value]] = {}
+
+    def find(self, key: _Key) -> _Value | None:
+        """Return the stored result of *key*, or None if nothing is stored.
+
+        Raises:
+            RequestError: the stored error.
+        """
+        entry = self._entries.get(key)
+        return None if entry is None else _result(entry.outcome)
+
+    async def get(self, key: _Key, compute: Callable[[Begin], Awaitable[_Value]]) -> _Value:
+        """Return the result of *key*, computed by *compute* unless it is stored.
+
+        A computation that has begun continues when its callers are cancelled, since its
+        result is likely to be needed again; one that has not is cancelled with the last
+        of them.
+
+        Raises:
+            RequestError: as *compute*.
+        """
+        entry = self._entries.get(key)
+        outcome = await self._join(key, compute) if entry is None else entry.outcome
+        return _result(outcome)
+
+    async def _join(
+        self, key: _Key, compute: Callable[[Begin], Awaitable[_Value]]
+    ) -> _Value | RequestError:
+        """Wait for the computation of *key*, which is started unless it runs already."""
+        computation = self._computations.get(key)
+        if computation is None:
+            computation = self._computations[key] = _Computation()
+            task = asyncio.create_task(self._compute(key, compute, computation.begin))
+            computation.task = task
+            task.add_done_callback(lambda _: self._remove(key, task))
+        assert computation.task is not None
+        computation.waiters += 1
+        try:
+            return await asyncio.shield(computation.task)
+        finally:
+            computation.waiters -= 1
+            if not computation.waiters and not computation.begun:
+                computation.task.cancel()
+                self._remove(key, computation.task)
+
+    async def _compute(
+        self, key: _Key, compute: Callable[[Begin], Awaitable[_Value]], begin: Begin
+    ) -> _Value | RequestError:
+        outcome: _Value | RequestError
+        try:
+            outcome = result = await compute(begin)
+        except RequestError as error:
+            outcome = copy(error)
+            stored = not is_transient(error)
+        else:
+            stored = self._keeps(result)
+        if stored:
+            weight = self._weigh(key, outcome)
+            if self._capacity is None or weight <= self._capacity:
+                self._entries[key] = _Entry(outcome, weight)
+        return outcome
+
+    def _remove(self, key: _Key, task: "asyncio.Task[_Value | RequestError]") -> None:
+        """Forget the computation of *key* if it is that of *task*."""
+        computation = self._computations.get(key)
+        if computation is not None and computation.task is task:
+            del self._computations[key]
+        # asyncio reports exceptions of tasks that nobody retrieves; waiters retrieve theirs.
+        if task.done() and not task.cancelled():
+            task.exception()
+
+
+def is_transient(error: RequestError) -> bool:
+    """Return whether the same request may succeed the next time."""
+    bound = error.metadata.get("bound")
+    return error.reason is ErrorReason.WORKER_CRASHED or bound in _MACHINE_BOUNDS
+
+
+class _Entry(NamedTuple, Generic[_Value]):
+    outcome: _Value | RequestError
+    weight: int
+
+
+@dataclass(slots=True)
+class _Computation(Generic[_Value]):
+    """A running computation and the number of callers that wait for it."""
+
+    begun: bool = False
+    waiters: int = 0
+    task: "asyncio.Task[_Value | RequestError] | None" = None
+
+    def begin(self) -> None:
+        self.begun = True
+
+
+def _result(outcome: _Value | RequestError) -> _Value:
+    if isinstance(outcome, RequestError):
+        # Raising extends the traceback, whose frames hold the caller's request: a stored
+        # error is never raised itself.
+        raise copy(outcome)
+    return outcome

@@ -1,0 +1,140 @@
+"""Checks of single subjects, batch items and session messages, with the reply that is due."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import msgspec
+
+from sidecheck_server.core.errors import RequestError
+from sidecheck_server.core.limits import Limits, limit_exceeded_error
+from sidecheck_server.core.mcp.check import CheckReport
+from sidecheck_server.core.mcp.context import Context
+from sidecheck_server.core.mcp.messages.error_responses import build_error_response
+from sidecheck_server.core.mcp.sessions.session import Session
+from sidecheck_server.core.mcp.subjects import (
+    CheckRequest,
+    ProtocolMessage,
+    ReportLimits,
+    ToolResult,
+)
+from sidecheck_server.core.types import Verdict
+from sidecheck_server.services.batch_budget import BatchBudget
+from sidecheck_server.services.calls import ResultChecker
+from sidecheck_server.services.offload import TimeSlice, allow_offloading
+from sidecheck_server.services.protocol import ProtocolChecker
+from sidecheck_server.services.targets import Target
+
+__all__ = ["RequestContext", "SessionChecker", "SubjectChecker", "SubjectReport"]
+
+
+@dataclass(frozen=True, slots=True)
+class RequestContext:
+    """What applies to every subject of a request."""
+
+    context: Context
+    limits: ReportLimits
+    #: Whether the request names the protocol version itself.
+    names_version: bool
+
+
+@dataclass(slots=True)
+class SubjectReport:
+    """The verdict on a subject, and the reply to it if it is a message."""
+
+    verdict: Verdict
+    #: The JSON-RPC response, or the responses to a batch, as JSON text; b"" if none is due.
+    error_response: bytes = b""
+    #: The error in that response; b"" for a batch.
+    json_rpc_error: bytes = b""
+
+
+class SubjectChecker:
+    """Checks single subjects and items of batches."""
+
+    def __init__(self, checker: ProtocolChecker, results: ResultChecker) -> None:
+        self._checker = checker
+        self._results = results
+
+    async def check(
+        self,
+        request: CheckRequest,
+        target: Target | None = None,
+        budget: BatchBudget | None = None,
+    ) -> SubjectReport:
+        """Return the report on the subject of *request*, alone or as an item of a batch.
+
+        *target* is the tool of a result, if the request names it.
+
+        Raises:
+            RequestError: a limit is exceeded, the worker crashed, or the target is
+                unknown, invalid or a bare schema.
+        """
+        if budget is None:
+            checked = await self._check(request, target)
+            return _report(request, checked, checked.findings.verdict())
+        request = replace(request, limits=budget.limit_report(request.limits))
+        checked = await self._check(request, target, budget)
+        verdict = checked.findings.verdict()
+        budget.charge(verdict)
+        if not budget.has_characters:
+            return SubjectReport(verdict)
+        report = _report(request, checked, verdict)
+        budget.charge_characters(len(report.error_response) + len(report.json_rpc_error))
+        return report
+
+    async def _check(
+        self, request: CheckRequest, target: Target | None, budget: BatchBudget | None = None
+    ) -> CheckReport:
+        count_offloaded = allow_offloading if budget is None else budget.count_offloaded
+        if isinstance(request.subject, ToolResult):
+            return await self._results.check(request, target, count_offloaded)
+        return await self._checker.check(request, count_offloaded)
+
+
+class SessionChecker:
+    """Checks the messages of one session in their order."""
+
+    def __init__(self, checker: ProtocolChecker, limits: Limits, context: RequestContext) -> None:
+        self._checker = checker
+        self._max_bytes = limits.payload_bytes
+        self._session = Session(context.context, pinned=context.names_version)
+
+    async def check(self, request: CheckRequest) -> SubjectReport:
+        """Return the report on the message of *request*, the next one of the session.
+
+        Raises:
+            RequestError: LIMIT_EXCEEDED; WORKER_CRASHED.
+        """
+        message = request.subject
+        assert isinstance(message, ProtocolMessage), "sessions consist of messages"
+        size = len(message.json)
+        if size > self._max_bytes:
+            # The message is too large even for its headers to be read.
+            self._session.record_gap()
+            raise limit_exceeded_error("payload_bytes", self._max_bytes, "the payload", size)
+        request = self._session.check_request(message, request.context.sender, request.limits)
+        try:
+            checked = await self._checker.check_partially(request)
+        except RequestError:
+            self._session.record_gap()
+            raise
+        time_slice = TimeSlice()
+        for _ in self._session.record_in_steps(request, checked):
+            await time_slice.yield_if_over()
+        await self._checker.resolve_deferred(request, checked)
+        return _report(request, checked, checked.findings.verdict())
+
+
+def _report(request: CheckRequest, checked: CheckReport, verdict: Verdict) -> SubjectReport:
+    if not isinstance(request.subject, ProtocolMessage):
+        return SubjectReport(verdict)
+    context = request.context
+    response = build_error_response(
+        checked.messages, verdict, context.version, hide_values=context.hide_values
+    )
+    # A batch of messages is answered with a list, which has an error for each of them.
+    if not response.startswith(b"{"):
+        return SubjectReport(verdict, response)
+    properties: Mapping[str, Any] = msgspec.json.decode(response, type=dict[str, msgspec.Raw])
+    return SubjectReport(verdict, response, bytes(properties["error"]))

@@ -1,0 +1,128 @@
+"""Container of the application services, which share caches and workers."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from sidecheck_server.core.compiler.compilation import Artifact, CompiledSchema
+from sidecheck_server.core.convert.converted_tool import ToolForm
+from sidecheck_server.core.convert.types import ConversionOptions, ModelApi
+from sidecheck_server.core.evaluate import EvaluationOptions
+from sidecheck_server.core.infer.types import InferenceOptions, InferenceResult
+from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.mcp.check import CheckReport
+from sidecheck_server.core.mcp.subjects import CheckRequest
+from sidecheck_server.core.schemas.source import SchemaSource
+from sidecheck_server.core.types import Document, Verdict
+from sidecheck_server.registry import Registry
+from sidecheck_server.services.adaptation import ToolAdapter
+from sidecheck_server.services.cache import Begin
+from sidecheck_server.services.calls import CallValidator, ResultChecker
+from sidecheck_server.services.checks import SubjectChecker
+from sidecheck_server.services.conversion import Converter
+from sidecheck_server.services.conversion_cache import ConversionCache
+from sidecheck_server.services.definitions import DefinitionChecker
+from sidecheck_server.services.inference import Inferrer
+from sidecheck_server.services.model_calls import CallConverter
+from sidecheck_server.services.normalization import Normalizer
+from sidecheck_server.services.prepared_targets import PreparedTargets
+from sidecheck_server.services.protocol import ProtocolChecker
+from sidecheck_server.services.registration import Registrar
+from sidecheck_server.services.resolution import TargetResolver
+from sidecheck_server.services.result_messages import ResultConverter
+from sidecheck_server.services.schemas import CompiledSchemas, ProtocolSchemas
+from sidecheck_server.services.tools import ToolsChecker
+from sidecheck_server.services.validation import Validator
+
+__all__ = ["ServiceOptions", "Services", "TaskRunner", "create_services"]
+
+
+class TaskRunner(Protocol):
+    """Runs tasks that take too long for the event loop, in processes or in place."""
+
+    async def compile(self, source: SchemaSource, begun: Begin) -> Artifact:
+        """Compile *source*; *begun* is called when the task starts."""
+
+    async def validate(
+        self, compiled: CompiledSchema, payload: bytes, options: EvaluationOptions
+    ) -> Verdict:
+        """Validate *payload* against *compiled*."""
+
+    async def check(self, request: CheckRequest) -> CheckReport:
+        """Check the subject of *request*, without the deferred checks."""
+
+    async def convert(
+        self,
+        text: bytes,
+        documents: tuple[Document, ...],
+        api: ModelApi,
+        options: ConversionOptions,
+    ) -> ToolForm:
+        """Convert the tool definition *text*."""
+
+    async def infer(self, source: bytes, options: InferenceOptions) -> InferenceResult:
+        """Infer the definitions of the tools in *source*."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceOptions:
+    """Settings of the services beside their limits."""
+
+    #: How many small schemas of registered tools, and of requests, are cached.
+    registered_schemas: int
+    inline_schemas: int
+    #: Servers whose tools get verdicts that are not enforced.
+    report_only: frozenset[str] = frozenset()
+    inference: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """The application services."""
+
+    registry: Registry
+    resolver: TargetResolver
+    validator: Validator
+    prepared_targets: PreparedTargets
+    protocol_checker: ProtocolChecker
+    subject_checker: SubjectChecker
+    tools_checker: ToolsChecker
+    registrar: Registrar
+    converter: Converter
+    call_converter: CallConverter
+    result_converter: ResultConverter
+    normalizer: Normalizer
+    adapter: ToolAdapter
+    inferrer: Inferrer
+
+
+def create_services(
+    registry: Registry, runner: TaskRunner, limits: Limits, options: ServiceOptions
+) -> Services:
+    """Return services that use *registry*, and *runner* for what takes long."""
+    schemas = CompiledSchemas(
+        runner.compile, limits, options.registered_schemas, options.inline_schemas
+    )
+    protocol_schemas = ProtocolSchemas(runner.compile, limits)
+    checker = ProtocolChecker(protocol_schemas, schemas, runner.check, runner.validate, limits)
+    resolver = TargetResolver(registry, schemas, limits, options.report_only)
+    validator = Validator(runner.validate)
+    calls = CallValidator(resolver, validator, checker, limits)
+    results = ResultChecker(resolver, validator, checker)
+    adapter = ToolAdapter(resolver, limits)
+    conversions = ConversionCache(runner.convert, limits)
+    return Services(
+        registry=registry,
+        resolver=resolver,
+        validator=validator,
+        prepared_targets=PreparedTargets(resolver, validator, calls, registry),
+        protocol_checker=checker,
+        subject_checker=SubjectChecker(checker, results),
+        tools_checker=ToolsChecker(checker, limits),
+        registrar=Registrar(registry, DefinitionChecker(schemas, checker, limits)),
+        converter=Converter(resolver, registry, conversions, limits),
+        call_converter=CallConverter(resolver, validator, registry, limits),
+        result_converter=ResultConverter(results, limits),
+        normalizer=Normalizer(resolver, adapter, results, limits),
+        adapter=adapter,
+        inferrer=Inferrer(runner.infer, limits, enabled=options.inference),
+    )

@@ -1,0 +1,55 @@
+"""Shared cases of converting models' calls."""
+
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from sidecheck_server.core.errors import RequestError
+from sidecheck_server.core.evaluate import EvaluationOptions
+from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.mcp.versions import DEFAULT_VERSION
+from sidecheck_server.core.tool_error_text import tool_error_text
+from sidecheck_server.registry.sqlite import open_registry
+from sidecheck_server.services.model_calls import CallConverter, CallToConvert, ConvertedCall
+from sidecheck_server.services.validation import ValidationOptions, Validator
+from support.checkers import validate_in_process
+from support.converting import inline, resolver_for
+from support.shared_conversions import RESTORATIONS, call_of, plan_of, tool_of
+
+LIMITS = Limits()
+
+
+@pytest.fixture
+async def converter() -> AsyncIterator[CallConverter]:
+    registry = open_registry(None)
+    yield CallConverter(
+        resolver_for(registry, LIMITS), Validator(validate_in_process), registry, LIMITS
+    )
+    registry.close()
+
+
+@pytest.mark.parametrize("case", RESTORATIONS)
+async def test_a_call_is_converted_as_the_case_wants(
+    case: dict[str, Any], converter: CallConverter
+) -> None:
+    options = ValidationOptions(EvaluationOptions(), DEFAULT_VERSION)
+    request_for = CallToConvert(call_of(case), (plan_of(case),), inline(tool_of(case)), options)
+    try:
+        results = _told(await converter.convert(request_for))
+    except RequestError as error:
+        results = {"refusal": error.reason.value}
+
+    assert case["want"] == {key: value for key, value in results.items() if key in case["want"]}
+
+
+def _told(converted: ConvertedCall) -> dict[str, Any]:
+    verdict, part = converted.verdict.verdict, converted.verdict.part
+    return {
+        "call_params": json.loads(converted.params) if converted.params else None,
+        "call_id": converted.call_id,
+        "valid": verdict.valid,
+        "violations": [[element.instance_location, element.code] for element in verdict.violations],
+        "tool_error_text": tool_error_text(part or verdict, tool=converted.verdict.tool),
+        "changes": [[element.pointer, element.rule.value] for element in converted.changes],
+    }
