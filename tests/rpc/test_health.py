@@ -59,7 +59,7 @@ async def test_all_services_serve_or_none_does(served: Served) -> None:
 
 
 async def test_an_unknown_service_is_not_found(served: Served) -> None:
-    """Asked for; a watcher is told that it is unknown, and may wait."""
+    """Requested; a watcher is told that it is unknown, and may wait."""
     with pytest.raises(grpc.aio.AioRpcError) as raised:
         await served.check("another.Service")
     watch = served.watch("another.Service")
