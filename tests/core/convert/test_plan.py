@@ -74,7 +74,7 @@ def test_a_plan_that_could_not_be_read_is_not_written() -> None:
     [
         pytest.param(b"", "", "PAYLOAD_NOT_JSON", "it is empty", id="nothing"),
         pytest.param(b"{", "", "PAYLOAD_NOT_JSON", "ends before", id="half of a plan"),
-        pytest.param(b'{"api":1,"api":2}', "", "DUPLICATE_KEY", "more than once", id="a key twice"),
+        pytest.param(b'{"api":1,"api":2}', "", "DUPLICATE_KEY", "duplicate key", id="a key twice"),
         pytest.param(b"[]", "", "PLAN_WRONG_TYPE", "found an empty array", id="an array"),
         pytest.param(b"null", "", "PLAN_WRONG_TYPE", "found null", id="null"),
         pytest.param(

@@ -230,7 +230,7 @@ def test_a_null_byte_has_its_place() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "escape"), [("a null byte", r"\0"), ("a lone surrogate", r"\ud800")]
+    ("said", "escape"), [("a null byte", r"\0"), ("half of a surrogate pair", r"\ud800")]
 )
 def test_quotes_with_what_no_source_has_are_no_type(said: str, escape: str) -> None:
     """And the message has no word of the decoder's."""
