@@ -223,8 +223,8 @@ def test_choices_are_looked_into_up_to_a_bound() -> None:
 
     assert "/a" * 24 == violation.instance_location
     assert (
-        "none of the alternatives fits, for a reason deep inside; found an object with 1 property"
-        == violation.message
+        "none of the alternatives matches, for a deeply nested reason; "
+        "found an object with 1 property" == violation.message
     )
 
 

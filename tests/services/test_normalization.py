@@ -84,4 +84,8 @@ async def test_a_definition_is_adapted_once(resolver: TargetResolver, descriptio
     other = await adapter.adapt_target(target, "2026-07-28")
 
     assert first is again
-    assert ("result", "", target.json) == (first.wrapped_property, other.wrapped_property, other.json)
+    assert ("result", "", target.json) == (
+        first.wrapped_property,
+        other.wrapped_property,
+        other.json,
+    )

@@ -116,7 +116,9 @@ async def _lint(services: Services, name: str, text: bytes, version: str | None)
 
 async def _check(services: Services, session: Session, line: Line) -> Verdict:
     message = ProtocolMessage(line.message, line.request_method)
-    request = session.check_request(message, line.sender, ReportLimits(max_violations=_MAX_VIOLATIONS))
+    request = session.check_request(
+        message, line.sender, ReportLimits(max_violations=_MAX_VIOLATIONS)
+    )
     checker = services.protocol_checker
     try:
         try:

@@ -234,7 +234,10 @@ class PreparedTarget:
 
     def _valid_target(self) -> Target:
         """Return the target, or raise the error of reading it."""
-        return _value(self._target)
+        target = self._target
+        if isinstance(target, RequestError):
+            raise copy(target)
+        return target
 
     async def _validate_call(
         self,

@@ -173,7 +173,7 @@ def test_encoded_values_are_decoded(
         pytest.param(TEXT, '{"a": 1, "a": 2}', id="a text with a key twice"),
         pytest.param(TEXT, "[NaN]", id="a text with NaN"),
         pytest.param(TEXT, "[1] 2", id="a text with something after it"),
-        pytest.param(TEXT, "\ud800", id="a text with a lone surrogate"),
+        pytest.param(TEXT, "\ud800", id="a text with half of a surrogate pair"),
         pytest.param({"wrapped": "input"}, {"input": 1, "more": 2}, id="more than what is wrapped"),
         pytest.param({"wrapped": "input"}, {"inputs": 1}, id="another property than the wrapper"),
         pytest.param({"wrapped": "input"}, {}, id="nothing wrapped"),

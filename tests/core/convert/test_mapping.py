@@ -78,7 +78,7 @@ def test_a_mapping_too_large_to_be_read_is_not_written() -> None:
     [
         pytest.param(b"", "", "PAYLOAD_NOT_JSON", "it is empty", id="nothing"),
         pytest.param(b"{", "", "PAYLOAD_NOT_JSON", "ends before", id="half of a mapping"),
-        pytest.param(b'{"api":1,"api":2}', "", "DUPLICATE_KEY", "more than once", id="a key twice"),
+        pytest.param(b'{"api":1,"api":2}', "", "DUPLICATE_KEY", "duplicate key", id="a key twice"),
         pytest.param(b"[]", "", "MAPPING_WRONG_TYPE", "found an empty array", id="an array"),
         pytest.param(b"null", "", "MAPPING_WRONG_TYPE", "found null", id="null"),
         pytest.param(

@@ -102,7 +102,7 @@ UNREADABLE, NO_OBJECT = "PAYLOAD_NOT_JSON", "CALL_ARGUMENTS_NOT_AN_OBJECT"
             chat('{"b": {"a": 1, "a": 2}}'),
             "/function/arguments/b/a",
             "DUPLICATE_KEY",
-            "more than once",
+            "duplicate key",
             id="a key twice in arguments",
         ),
         pytest.param(
