@@ -28,9 +28,9 @@ from report import Claim, Effort, Section, Table, run, told
 from rounds import Summary, summary
 from servers import Running, sidecheck
 from sidecheck import Arguments, BlockingClient, Item, RegisteredTool
+from sidecheck_server.core.compiler.compilation import compile_source
+from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.refusals import Refusal
-from sidecheck_server.core.schemas.compilation import compile_source
 from sidecheck_server.core.schemas.source import SchemaSource
 from subjects import all_subjects, corpus_tools
 
@@ -124,7 +124,7 @@ def _compile_all(tools: list[dict[str, Any]]) -> dict[str, list[float]]:
                 began = time.thread_time_ns()
                 makers[name](schema, text)
                 took[name] = (time.thread_time_ns() - began) / 1e6
-        except (Refusal, jsonschema.SchemaError, Exception):  # noqa: BLE001, S112
+        except (RequestError, jsonschema.SchemaError, Exception):  # noqa: BLE001, S112
             # Each library has its own way to fail.
             continue
         for name, milliseconds in took.items():

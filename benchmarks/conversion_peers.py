@@ -26,9 +26,9 @@ from sidecheck_server.core.convert.tools import form_of
 from sidecheck_server.core.convert.words import ConversionOptions, Mode, ModelApi, ServerPrefix
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.tools.definitions import read_tool
-from sidecheck_server.core.words import Document
-from sidecheck_server.state.forms import Forms
-from sidecheck_server.state.targets import InlineTool
+from sidecheck_server.core.types import Document
+from sidecheck_server.services.conversion_cache import Forms
+from sidecheck_server.services.targets import InlineTool
 from subjects import Subject
 
 __all__ = [

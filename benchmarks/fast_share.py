@@ -19,9 +19,9 @@ from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 
+from sidecheck_server.core.compiler.compilation import compile_source
+from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.refusals import Refusal
-from sidecheck_server.core.schemas.compilation import compile_source
 from sidecheck_server.core.schemas.source import SchemaSource
 
 _REPOSITORY = Path(__file__).resolve().parent.parent
@@ -64,7 +64,7 @@ def _schemas(path: Path) -> Iterator[bytes]:
 def _outcome(schema: bytes) -> str:
     try:
         artifact = compile_source(SchemaSource(schema), Limits())
-    except Refusal as refusal:
+    except RequestError as refusal:
         return f"refused: {refusal.reason}"
     return "fast" if artifact.fast is not None else f"complete only: {artifact.why_complete}"
 

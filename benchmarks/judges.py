@@ -14,11 +14,11 @@ import fastjsonschema
 import jsonschema
 import jsonschema_rs
 from jsonschema.validators import validator_for
-from sidecheck_server.core.compiled import CompiledSchema
-from sidecheck_server.core.judge import Judging, judge
+from sidecheck_server.core.compiler.compilation import compile_source
+from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
+from sidecheck_server.core.evaluate import EvaluationOptions, judge
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.payload import decode
-from sidecheck_server.core.schemas.compilation import compile_source
 from sidecheck_server.core.schemas.source import SchemaSource
 
 __all__ = [
@@ -43,7 +43,7 @@ RUST = "jsonschema-rs"
 EXPLAINING = "jsonschema, all errors"
 
 _LIMITS = Limits()
-_HOW = Judging()
+_HOW = EvaluationOptions()
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,10 +19,10 @@ from pydantic import ValidationError
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.check import check, check_at_once
 from sidecheck_server.core.mcp.context import Context, Sender
-from sidecheck_server.core.mcp.subjects import Asked, How, ProtocolMessage, Sampling
-from sidecheck_server.core.mcp.surfaces import compiling_surfaces
+from sidecheck_server.core.mcp.protocol_schemas import compile_protocol_schemas
+from sidecheck_server.core.mcp.subjects import CheckRequest, ProtocolMessage, ReportLimits, Sampling
 from sidecheck_server.core.mcp.tools.names import CheckedNames, check_names, sdk_warnings
-from sidecheck_server.core.words import Verdict
+from sidecheck_server.core.types import Verdict
 
 __all__ = [
     "SDK",
@@ -47,7 +47,7 @@ SDK = "Python SDK"
 SHAPE = "Python SDK, shape alone"
 
 _LIMITS = Limits()
-_SURFACES = compiling_surfaces(_LIMITS)
+_SURFACES = compile_protocol_schemas(_LIMITS)
 _HISTORY_VERSION = "2025-11-25"
 Reader = Callable[[bytes], object]
 
@@ -55,31 +55,31 @@ Reader = Callable[[bytes], object]
 # Sidecheck
 
 
-def asked_of(given: Given) -> Asked:
+def asked_of(given: Given) -> CheckRequest:
     """Return what is asked of the core about a message."""
     context = Context(version=given.version, sender=Sender(given.sender))
-    return Asked(ProtocolMessage(given.json, answers=given.answers), context)
+    return CheckRequest(ProtocolMessage(given.json, answers=given.answers), context)
 
 
-def history_asked(params: bytes) -> Asked:
+def history_asked(params: bytes) -> CheckRequest:
     """Return what is asked of the core about a request of sampling."""
-    return Asked(Sampling(params), Context(version=_HISTORY_VERSION))
+    return CheckRequest(Sampling(params), Context(version=_HISTORY_VERSION))
 
 
-def is_at_once(asked: Asked) -> bool:
+def is_at_once(asked: CheckRequest) -> bool:
     """Return whether it takes but a moment, so that the server does not give it to a worker."""
     return check_at_once(asked, _LIMITS, _SURFACES) is not None
 
 
-def of_us(*, at_once: bool) -> Callable[[Asked], Verdict]:
+def of_us(*, at_once: bool) -> Callable[[CheckRequest], Verdict]:
     """Return what checks, without compiling the schemas of the payload."""
 
-    def in_a_moment(asked: Asked) -> Verdict:
+    def in_a_moment(asked: CheckRequest) -> Verdict:
         checked = check_at_once(asked, _LIMITS, _SURFACES)
         assert checked is not None
         return checked.findings.verdict()
 
-    def at_length(asked: Asked) -> Verdict:
+    def at_length(asked: CheckRequest) -> Verdict:
         return check(asked, _LIMITS, _SURFACES).findings.verdict()
 
     return in_a_moment if at_once else at_length
@@ -87,7 +87,7 @@ def of_us(*, at_once: bool) -> Callable[[Asked], Verdict]:
 
 def names_by_us(names: Sequence[str]) -> CheckedNames:
     """Check names by every rule, together."""
-    return check_names(names, Context(budget=[_LIMITS.steps]), How())
+    return check_names(names, Context(budget=[_LIMITS.steps]), ReportLimits())
 
 
 def names_by_us_alone(names: Sequence[str]) -> list[Any]:

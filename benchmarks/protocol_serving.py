@@ -100,7 +100,7 @@ def _calls(channel: grpc.Channel, count: int) -> Iterator[Call]:
         context=context, message=_message(asked.json, asked.sender)
     )
     answer = protocol.CheckMessageResponse.FromString(_ask(channel, "CheckMessage", request))
-    _expect_yes(answer.answer.verdict)
+    _expect_yes(answer.result.verdict)
     yield Call("CheckMessage", _work("CheckMessage", [request], [answer]), 1, 4, 8)
 
     items = [
@@ -110,7 +110,7 @@ def _calls(channel: grpc.Channel, count: int) -> Iterator[Call]:
     batch = protocol.CheckBatchRequest(context=context, items=items)
     answers = protocol.CheckBatchResponse.FromString(_ask(channel, "CheckBatch", batch))
     for outcome in answers.outcomes:
-        _expect_yes(outcome.answer.verdict)
+        _expect_yes(outcome.result.verdict)
     title = f"CheckBatch of {count}, every kind"
     yield Call(title, _work("CheckBatch", [batch], [answers]), count, 2, 2)
 
@@ -119,7 +119,7 @@ def _calls(channel: grpc.Channel, count: int) -> Iterator[Call]:
     came = stream(iter([one.SerializeToString() for one in session]), timeout=30)
     replies = [protocol.CheckSessionResponse.FromString(one) for one in came]
     for reply in replies:
-        _expect_yes(reply.outcome.answer.verdict)
+        _expect_yes(reply.outcome.result.verdict)
     title = f"CheckSession of {len(session)}"
     yield Call(title, _work("CheckSession", session, replies), len(session), 2, 2)
 
@@ -140,7 +140,7 @@ def _session(count: int) -> Iterator[Any]:
 
 
 def _message(json: bytes, sender: str, answers: str = "") -> Any:
-    return protocol.ProtocolMessage(json=json, sender=_SENDERS[sender], answers=answers)
+    return protocol.ProtocolMessage(json=json, sender=_SENDERS[sender], request_method=answers)
 
 
 def _work(method: str, requests: list[Any], answers: list[Any]) -> Work:

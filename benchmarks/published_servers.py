@@ -16,14 +16,14 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.infer.complaints import Complaint
 from sidecheck_server.core.infer.functions import chosen, functions_of
 from sidecheck_server.core.infer.inferring import infer_tools
 from sidecheck_server.core.infer.parsing import parse_text
 from sidecheck_server.core.infer.words import InferenceOptions
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.refusals import Refusal
-from sidecheck_server.core.words import Severity
+from sidecheck_server.core.types import Severity
 
 __all__ = ["LIMITS", "WIDE", "Outcome", "Server", "published_tools", "servers"]
 
@@ -141,7 +141,7 @@ def _outcome(text: bytes, limits: Limits) -> Outcome:
         return found
     try:
         inferred = infer_tools(text, InferenceOptions(functions=tuple(names)), limits)
-    except Refusal as refusal:
+    except RequestError as refusal:
         found.refused[refusal.reason.value.upper()] = len(names)
         return found
     told: dict[str, list[tuple[Severity, str]]] = {}

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from running import RunningServer
+from support.running import RunningServer
 
 
 @pytest.fixture(scope="session")

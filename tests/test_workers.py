@@ -11,17 +11,17 @@ from dataclasses import replace
 import psutil
 import pytest
 import pytest_asyncio
-from sidecheck_server.core.compiled import CompiledSchema
+from sidecheck_server.core.compiler.compilation import Artifact, compile_source
+from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
+from sidecheck_server.core.errors import ErrorReason, RequestError
+from sidecheck_server.core.evaluate import EvaluationOptions, judge
 from sidecheck_server.core.infer.inferring import infer_tools
 from sidecheck_server.core.infer.words import InferenceOptions
-from sidecheck_server.core.judge import Judging, judge
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.subjects import Asked, ToolJson
-from sidecheck_server.core.refusals import Reason, Refusal
-from sidecheck_server.core.schemas.compilation import Artifact, compile_source
+from sidecheck_server.core.mcp.subjects import CheckRequest, ToolJson
 from sidecheck_server.core.schemas.source import SchemaSource
-from sidecheck_server.core.words import Document
+from sidecheck_server.core.types import Document
 from sidecheck_server.workers import Workers
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -72,15 +72,15 @@ def slow(n: int, parts: int = 3000) -> SchemaSource:
     return SchemaSource(json.dumps({"allOf": many}).encode())
 
 
-async def outcome(workers: Workers, source: SchemaSource) -> Artifact | Refusal:
+async def outcome(workers: Workers, source: SchemaSource) -> Artifact | RequestError:
     try:
         return await workers.compile(source)
-    except Refusal as refusal:
+    except RequestError as refusal:
         return refusal
 
 
-def compiled_here(source: SchemaSource) -> Refusal:
-    with pytest.raises(Refusal) as caught:
+def compiled_here(source: SchemaSource) -> RequestError:
+    with pytest.raises(RequestError) as caught:
         compile_source(source, LIMITS)
     return caught.value
 
@@ -98,7 +98,7 @@ async def test_many_schemas_at_once_each_get_their_own_artifact(workers: Workers
         (n, m)
         for n, schema in enumerate(schemas)
         for m in (n - 1, n, n + 1)
-        if judge(schema, b"%d" % m, Judging()).valid
+        if judge(schema, b"%d" % m, EvaluationOptions()).valid
     ]
 
 
@@ -129,7 +129,7 @@ async def test_a_worker_that_is_killed_costs_only_its_request(workers: Workers) 
     others = await asyncio.gather(*(outcome(workers, number(n)) for n in range(20)))
     again = await outcome(workers, slow(1))
 
-    assert Refusal(Reason.WORKER_LOST, ENDS) == await lost
+    assert RequestError(ErrorReason.WORKER_CRASHED, ENDS) == await lost
     assert [True] * 20 == [isinstance(one, Artifact) for one in others]
     assert isinstance(again, Artifact)
     assert 2 == len(processes())
@@ -157,7 +157,7 @@ async def test_a_worker_that_takes_too_long_is_replaced(
     late = await outcome(workers, slow(2, 4900))
     monkeypatch.undo()
 
-    assert isinstance(late, Refusal)
+    assert isinstance(late, RequestError)
     assert {"bound": "compile_seconds", "limit": "1"} == late.metadata
     assert isinstance(await outcome(workers, number(2)), Artifact)
     assert 1 == len(set(before) & set(processes()))
@@ -178,8 +178,8 @@ async def test_a_pool_that_stands_still_is_replaced(
     kill(stopped)
     stuck = await asked
 
-    assert isinstance(stuck, Refusal)
-    assert Reason.WORKER_LOST is stuck.reason
+    assert isinstance(stuck, RequestError)
+    assert ErrorReason.WORKER_CRASHED is stuck.reason
     assert isinstance(got, Artifact)
     assert set() == set(stopped) & set(processes())
 
@@ -216,10 +216,10 @@ async def test_closing_leaves_no_process() -> None:
 
 async def test_a_worker_checks_and_refuses_as_the_core_does(workers: Workers) -> None:
     """What is not JSON needs no surface."""
-    checked = await workers.check(Asked(ToolJson(b"{"), Context(hide_values=True)))
+    checked = await workers.check(CheckRequest(ToolJson(b"{"), Context(hide_values=True)))
     assert [one.code for one in checked.findings.verdict().violations] == ["PAYLOAD_NOT_JSON"]
-    with pytest.raises(Refusal) as refusal:
-        await workers.check(Asked(ToolJson(b"[" * 1000)))
+    with pytest.raises(RequestError) as refusal:
+        await workers.check(CheckRequest(ToolJson(b"[" * 1000)))
     assert refusal.value.metadata["bound"] == "schema_depth"
 
 
@@ -230,6 +230,6 @@ async def test_a_worker_infers_and_refuses_as_the_core_does(workers: Workers) ->
     expected = infer_tools(source, options, LIMITS)
     assert (2, 3) == (len(expected.tools), len(expected.diagnostics))
     assert expected == await workers.infer(source, options)
-    with pytest.raises(Refusal) as refusal:
+    with pytest.raises(RequestError) as refusal:
         await workers.infer(b" " * 65_537, options)
     assert "source_bytes" == refusal.value.metadata["bound"]

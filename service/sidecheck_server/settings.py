@@ -123,8 +123,8 @@ class Settings(BaseSettings):
                 raise ValueError(f"{field.name} must be at least 1")
         if limits.payload_bytes >= limits.message_bytes:
             raise ValueError("payload_bytes must lie below message_bytes")
-        if not limits.steps_at_once < LONGEST_SEARCH:
-            raise ValueError(f"steps_at_once must lie below {LONGEST_SEARCH}")
+        if not limits.inline_steps < LONGEST_SEARCH:
+            raise ValueError(f"inline_steps must lie below {LONGEST_SEARCH}")
         return limits
 
     @model_validator(mode="after")

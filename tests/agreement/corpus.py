@@ -12,10 +12,10 @@ from urllib.parse import unquote
 
 from agreement.editions import EDITIONS, Edition
 from agreement.schemas import Question
-from shared_material import read_records, shared
+from sidecheck_server.core.compiler.compilation import Artifact, compile_source
+from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.refusals import Refusal
-from sidecheck_server.core.schemas.compilation import Artifact, compile_source
+from support.shared_material import read_records, shared
 
 __all__ = ["ToolSchema", "compiled_schemas", "edition_of", "follow_within", "tool_schemas"]
 
@@ -51,14 +51,14 @@ def tool_schemas() -> tuple[ToolSchema, ...]:
 
 
 @cache
-def compiled_schemas() -> dict[str, Artifact | Refusal]:
+def compiled_schemas() -> dict[str, Artifact | RequestError]:
     """Return what compilation makes of every schema of the corpus, by name."""
     limits = Limits()
-    made: dict[str, Artifact | Refusal] = {}
+    made: dict[str, Artifact | RequestError] = {}
     for schema in tool_schemas():
         try:
             made[schema.name] = compile_source(schema.question.source(), limits)
-        except Refusal as refusal:
+        except RequestError as refusal:
             made[schema.name] = refusal
     return made
 

@@ -11,27 +11,27 @@ from typing import Any
 
 from agreement.schemas import Question
 from sidecheck_server.core.budget import Exhausted
-from sidecheck_server.core.compiled import CompiledSchema
-from sidecheck_server.core.judge import DISAGREEMENT, Judging, judge
+from sidecheck_server.core.compiler.compilation import Artifact, compile_source
+from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
+from sidecheck_server.core.errors import ErrorReason, RequestError
+from sidecheck_server.core.evaluate import DISAGREEMENT, EvaluationOptions, judge
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.payload import decode
-from sidecheck_server.core.refusals import Reason, Refusal
-from sidecheck_server.core.schemas.compilation import Artifact, compile_source
-from sidecheck_server.core.words import Verdict, Violation
+from sidecheck_server.core.types import Verdict, Violation
 
 __all__ = ["LIMITS", "ORACLE_REFUSED", "REASONS", "Finding", "Judges", "summon"]
 
 LIMITS = Limits()
 REASONS = frozenset(
     {
-        Reason.LIMIT_EXCEEDED,
-        Reason.SCHEMA_NOT_JSON,
-        Reason.UNSUPPORTED_DIALECT,
-        Reason.INVALID_SCHEMA,
-        Reason.INVALID_PATTERN,
-        Reason.UNSUPPORTED_PATTERN,
-        Reason.UNRESOLVABLE_REFERENCE,
-        Reason.ENDLESS_REFERENCE,
+        ErrorReason.LIMIT_EXCEEDED,
+        ErrorReason.SCHEMA_NOT_JSON,
+        ErrorReason.UNSUPPORTED_DIALECT,
+        ErrorReason.INVALID_SCHEMA,
+        ErrorReason.INVALID_PATTERN,
+        ErrorReason.UNSUPPORTED_PATTERN,
+        ErrorReason.UNRESOLVABLE_REFERENCE,
+        ErrorReason.REFERENCE_CYCLE,
     }
 )
 """Why a schema may be refused."""
@@ -39,7 +39,7 @@ REASONS = frozenset(
 ORACLE_REFUSED = "jsonschema-rs refused"
 """The kind of finding that tells of a schema that jsonschema-rs does not take."""
 
-_HOW = Judging()
+_HOW = EvaluationOptions()
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ class Judges:
         return Finding(kind, detail, self.question, payload)
 
 
-def summon(question: Question) -> Judges | Refusal | Finding:
+def summon(question: Question) -> Judges | RequestError | Finding:
     """Return the judges of *question*, or the refusal of its schema.
 
     A finding is returned if compilation fails in any other way, or if it does not
@@ -130,11 +130,11 @@ def summon(question: Question) -> Judges | Refusal | Finding:
     admits = question.edition.oracle_admits(question.schema)
     try:
         artifact = compile_source(source, LIMITS)
-    except Refusal as refusal:
+    except RequestError as refusal:
         if refusal.reason not in REASONS or not refusal.message:
             return Finding("strange refusal", str(refusal), question)
         # Of what else is invalid, an identifier given twice, the meta-schema knows nothing.
-        if refusal.problems and admits and not question.documents:
+        if refusal.violations and admits and not question.documents:
             return Finding("refused what keeps the meta-schema", str(refusal), question)
         return refusal
     except Exception as error:  # noqa: BLE001  (any other is what is looked for)
@@ -151,7 +151,7 @@ def summon(question: Question) -> Judges | Refusal | Finding:
 def _faults_of(verdict: Verdict, value: Any) -> Iterator[str]:
     """Yield what is wrong with the form of *verdict* on *value*."""
     codes = {violation.code for violation in verdict.violations}
-    if codes & {DISAGREEMENT, "NOT_EXPLAINED"}:
+    if codes & {DISAGREEMENT, "DETAILS_UNAVAILABLE"}:
         yield "not explained"
     if any(not (found.code and found.message) for found in verdict.violations):
         yield "violation without code or message"
@@ -159,7 +159,7 @@ def _faults_of(verdict: Verdict, value: Any) -> Iterator[str]:
         yield "violations not sorted"
     if len(verdict.violations) > _HOW.max_violations:
         yield "too many violations"
-    if not all(_resolves(found.instance_pointer, value) for found in verdict.violations):
+    if not all(_resolves(found.instance_location, value) for found in verdict.violations):
         yield "pointer leads nowhere"
 
 

@@ -14,7 +14,7 @@ from agreement.editions import Edition
 from agreement.values import ANCHORS
 from agreement.writing import Writer
 from sidecheck_server.core.schemas.keywords import Draft
-from sidecheck_server.core.words import as_pointer
+from sidecheck_server.core.types import as_pointer
 
 __all__ = ["Connector", "Resource"]
 

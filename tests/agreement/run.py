@@ -15,7 +15,7 @@ from agreement.mutations import mutated
 from agreement.payloads import PayloadMaker
 from agreement.schemas import Generated, generate_schema
 from agreement.values import any_value, names_in
-from sidecheck_server.core.refusals import Reason, Refusal
+from sidecheck_server.core.errors import ErrorReason, RequestError
 
 __all__ = ["Tally", "examine_case", "run"]
 
@@ -99,7 +99,7 @@ def examine_case(edition: Edition, seed: str, tally: Tally) -> None:
     judges = summon(question)
     if isinstance(judges, Judges):
         _examine_payloads(judges, list(_payloads(random, generated)), tally)
-    elif isinstance(judges, Refusal):
+    elif isinstance(judges, RequestError):
         tally.refused[judges.reason] += 1
     elif broken and judges.kind == ORACLE_REFUSED:
         tally.refused[ORACLE_REFUSED] += 1
@@ -109,10 +109,10 @@ def examine_case(edition: Edition, seed: str, tally: Tally) -> None:
         tally.findings += _misjudged(generated, judges)
 
 
-def _misjudged(generated: Generated, judges: Judges | Refusal | Finding) -> Iterator[Finding]:
+def _misjudged(generated: Generated, judges: Judges | RequestError | Finding) -> Iterator[Finding]:
     """Yield a finding if a schema that is in order was refused, or an endless one was not."""
-    endless = isinstance(judges, Refusal) and judges.reason is Reason.ENDLESS_REFERENCE
-    if isinstance(judges, Refusal) and not endless:
+    endless = isinstance(judges, RequestError) and judges.reason is ErrorReason.REFERENCE_CYCLE
+    if isinstance(judges, RequestError) and not endless:
         yield Finding("refused what is in order", str(judges), generated.question)
     elif generated.endless is not None and generated.endless != endless:
         yield Finding("endless or not", f"ought to be {generated.endless}", generated.question)

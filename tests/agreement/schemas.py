@@ -12,7 +12,7 @@ from agreement.values import NAMES
 from agreement.writing import Writer
 from sidecheck_server.core.schemas.keywords import Draft
 from sidecheck_server.core.schemas.source import SchemaSource
-from sidecheck_server.core.words import Document
+from sidecheck_server.core.types import Document
 
 __all__ = ["Generated", "Question", "generate_schema"]
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from agreement.judges import Finding, Judges, summon
-from sidecheck_server.core.refusals import Refusal
+from sidecheck_server.core.errors import RequestError
 
 __all__ = ["shrunk"]
 
@@ -53,7 +53,7 @@ def _look(parts: dict[str, Any], before: Finding) -> Finding | None:
         )
     if isinstance(judges, Finding):
         return judges if judges.kind == before.kind else None
-    if isinstance(judges, Refusal) and str(judges).split()[:4] == before.detail.split()[:4]:
+    if isinstance(judges, RequestError) and str(judges).split()[:4] == before.detail.split()[:4]:
         # A schema that is refused, though jsonschema-rs takes it.
         return _taken_by_oracle(replace(before, detail=str(judges), question=question))
     return None

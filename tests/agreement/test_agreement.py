@@ -13,7 +13,7 @@ from agreement.__main__ import reproduction
 from agreement.editions import EDITIONS, Edition
 from agreement.run import run
 from agreement.shrinking import shrunk
-from sidecheck_server.core.refusals import Reason
+from sidecheck_server.core.errors import ErrorReason
 
 SECONDS = float(os.environ.get("SIDECHECK_AGREEMENT_SECONDS", "30"))
 LEAST_SCHEMAS = 200
@@ -36,5 +36,5 @@ def test_the_judges_agree(edition: Edition, capsys: pytest.CaptureFixture[str]) 
     assert tally.payloads >= 8 * LEAST_SCHEMAS
     assert 0.35 < tally.valid / tally.payloads < 0.65
     assert tally.fast / tally.schemas > 0.75
-    assert tally.refused[Reason.INVALID_SCHEMA] > 0
+    assert tally.refused[ErrorReason.INVALID_SCHEMA] > 0
     assert tally.abstained < 0.01 * tally.payloads

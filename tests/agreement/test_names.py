@@ -14,7 +14,7 @@ from agreement.judges import Judges, summon
 from agreement.schemas import Question
 from agreement.values import NAMES
 from sidecheck_server.core.schemas.keywords import Draft
-from sidecheck_server.core.words import as_pointer
+from sidecheck_server.core.types import as_pointer
 
 HOSTILE = (*NAMES, "\u2028", "\u2029", "\x85", "a\u2028b", "\U0010ffff")
 INTEGER, TEXT = {"type": "integer"}, {"type": "string"}

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from types import ModuleType
 
 import pytest
-from shared_material import REPOSITORY
+from support.shared_material import REPOSITORY
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from shared_material import shared, unavailable
+from support.shared_material import shared, unavailable
 
 Script = Callable[[str], ModuleType]
 

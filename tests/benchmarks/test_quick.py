@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from shared_material import REPOSITORY, shared
+from support.shared_material import REPOSITORY, shared
 
 pytest.importorskip("matplotlib", reason="the group bench of pyproject.toml is not installed")
 

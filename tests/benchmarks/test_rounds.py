@@ -3,7 +3,7 @@
 from types import ModuleType
 
 import pytest
-from shared_material import REPOSITORY
+from support.shared_material import REPOSITORY
 
 
 @pytest.fixture

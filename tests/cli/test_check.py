@@ -134,8 +134,8 @@ def test_json_has_an_object_for_each_tool_in_order() -> None:
         "code": "TOOL_NAME_DUPLICATE",
         "severity": "warning",
         "keyword": "",
-        "instance_pointer": "/name",
-        "schema_pointer": "",
+        "instance_location": "/name",
+        "keyword_location": "",
         "message": TWICE,
         "suggestion": "",
         "clause": f"{SPECIFICATION}/server/tools#tool",
@@ -250,7 +250,7 @@ def test_what_is_less_grave_is_left_out(
 
     assert codes == [[found["code"] for found in one["problems"]] for one in (tool, around)]
     assert [("a b", True), ("", False)] == [(one["name"], one["ok"]) for one in (tool, around)]
-    assert "/nextCursor" == around["problems"][0]["instance_pointer"]
+    assert "/nextCursor" == around["problems"][0]["instance_location"]
 
 
 def test_advice_is_shown_if_asked_for(folder: Path) -> None:
@@ -278,5 +278,5 @@ def test_the_rules_of_a_protocol_version_hold(
     (folder / "answer.json").write_text(json.dumps(answer))
     outcomes = checked("answer.json", "--protocol-version", version)
 
-    assert pointers == [found["instance_pointer"] for one in outcomes for found in one["problems"]]
+    assert pointers == [found["instance_location"] for one in outcomes for found in one["problems"]]
     assert all(version in found["clause"] for one in outcomes for found in one["problems"])

@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 from sidecheck_server.cli import sidecheck
 
 GOOD = b'{"name": "good", "inputSchema": {"type": "object"}}'
-CLAUSE_FREE = {"severity": "error", "keyword": "", "schema_pointer": "", "suggestion": ""}
+CLAUSE_FREE = {"severity": "error", "keyword": "", "keyword_location": "", "suggestion": ""}
 
 
 @pytest.fixture(autouse=True)
@@ -132,7 +132,7 @@ def test_a_file_without_tools_has_an_outcome_with_a_place(
     outcome, other = checked("it", "good.json")
     [problem] = outcome.pop("problems")
     # Two of them stand in the tests of sound files, whole.
-    del problem["instance_pointer"], problem["clause"], problem["rule"]
+    del problem["instance_location"], problem["clause"], problem["rule"]
 
     assert {"file": "it", "name": "", "ok": False} == outcome
     assert {"file": "good.json", "name": "good", "ok": True, "problems": []} == other

@@ -264,7 +264,7 @@ def test_a_request_beyond_a_limit_is_told() -> None:
     assert ("REQUEST_TOOLS", "error", "/128") == (
         found["code"],
         found["severity"],
-        found["instance_pointer"],
+        found["instance_location"],
     )
     assert (
         f"the request: error: REQUEST_TOOLS: {found['message']} (at /128)\n"

@@ -3,7 +3,7 @@
 import pytest
 from sidecheck_server.cli.excerpts import excerpt_rows
 from sidecheck_server.cli.findings import Source, find_violations
-from sidecheck_server.core.words import Violation
+from sidecheck_server.core.types import Violation
 
 FIGURES = "0123456789" * 4
 

@@ -11,8 +11,8 @@ import grpc
 import pytest
 from click.testing import CliRunner
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
-from running import RunningServer
 from sidecheck_server.cli import sidecheck
+from support.running import RunningServer
 
 SETTINGS = ("SIDECHECK_LISTEN", "SIDECHECK_UNIX_SOCKET")
 
@@ -32,7 +32,7 @@ def check(*words: str, **environment: str) -> tuple[int, str, str]:
 
 
 @contextmanager
-def answering(status: Any) -> Iterator[str]:
+def rpc_handler(status: Any) -> Iterator[str]:
     """Run a server whose health is *status*, or which does not speak of health if None."""
     server = grpc.server(ThreadPoolExecutor(1))
     if status is not None:
@@ -63,7 +63,7 @@ def test_a_server_that_serves_is_healthy(shared_server: RunningServer) -> None:
 )
 def test_a_server_that_does_not_serve_is_not_healthy(status: Any, said: str) -> None:
     """Whatever else it answers."""
-    with answering(status) as target:
+    with rpc_handler(status) as target:
         assert (1, "", f"Error: {target} {said}\n") == check("--target", target)
 
 

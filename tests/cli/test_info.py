@@ -5,10 +5,10 @@ from dataclasses import asdict
 from typing import Any
 
 from click.testing import CliRunner, Result
-from running import RunningServer
 from sidecheck import BlockingClient
 from sidecheck_server import __version__
 from sidecheck_server.cli import sidecheck
+from support.running import RunningServer
 
 
 def run(*words: str, **environment: str) -> Result:

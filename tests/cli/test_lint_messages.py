@@ -60,7 +60,7 @@ def linted(*lines: Any, words: tuple[str, ...] = ()) -> list[tuple[int, list[tup
     assert expected == [each["ok"] for each in outcomes]
     assert (0 if all(expected) else 1) == result.exit_code
     return [
-        (each["line"], [(one["code"], one["instance_pointer"]) for one in each["violations"]])
+        (each["line"], [(one["code"], one["instance_location"]) for one in each["violations"]])
         for each in outcomes
     ]
 
@@ -101,8 +101,8 @@ def test_json_has_an_outcome_for_each_line() -> None:
         "code": "METHOD_TYPE",
         "severity": "error",
         "keyword": "",
-        "instance_pointer": "/method",
-        "schema_pointer": "",
+        "instance_location": "/method",
+        "keyword_location": "",
         "message": found["message"],
         "suggestion": "",
         "line": 2,

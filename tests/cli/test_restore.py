@@ -136,8 +136,8 @@ def test_json_is_one_object() -> None:
                 "code": "MIN_LENGTH",
                 "severity": "error",
                 "keyword": "minLength",
-                "instance_pointer": "/to",
-                "schema_pointer": "/properties/to/minLength",
+                "instance_location": "/to",
+                "keyword_location": "/properties/to/minLength",
                 "message": "expected at least 3 characters, found 1",
                 "suggestion": "",
                 "clause": "",
@@ -166,7 +166,7 @@ def test_what_is_wrong_even_so_is_told_of_what_was_sent() -> None:
     found = restored("-", stdin=json.dumps(call({"to": "O", "via": "[]"})).encode())
 
     assert {"to": "O", "via": "[]"} == found["params"]["arguments"]
-    assert ["/to", "/via"] == [each["instance_pointer"] for each in found["violations"]]
+    assert ["/to", "/via"] == [each["instance_location"] for each in found["violations"]]
     assert [] == found["changes"]
 
 

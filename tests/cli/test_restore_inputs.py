@@ -78,7 +78,7 @@ def test_a_call_that_cannot_be_read_has_no_params(code: str, pointer: str, name:
     assert (None, False, [(code, pointer)]) == (
         found["params"],
         found["valid"],
-        [(each["code"], each["instance_pointer"]) for each in found["violations"]],
+        [(each["code"], each["instance_location"]) for each in found["violations"]],
     )
     assert found["tool_error_text"]
 
@@ -136,34 +136,34 @@ WRONG = [
     ),
     pytest.param(
         ("--plan", "tools.json", "--tools", "tools.json", "good.json"),
-        "INVALID_PLAN: ",
+        "INVALID_MAPPING: ",
         id="another file for a plan",
     ),
     pytest.param(
         ("--plan", "later.json", "--tools", "tools.json", "good.json"),
-        "INVALID_PLAN: ",
+        "INVALID_MAPPING: ",
         id="a plan of a later version",
     ),
     pytest.param(
         ("--plan", "cut-plans.json", "--tools", "tools.json", "good.json"),
-        "INVALID_PLAN: cut-plans.json is no array of plans: ",
+        "INVALID_MAPPING: cut-plans.json is no array of plans: ",
         id="plans that are cut off",
     ),
     pytest.param(
         (*WITH_BOTH, "unknown.json"),
-        'PLAN_MISMATCH: no plan is of a tool that the model knows as "search_fligts"; '
+        'MAPPING_MISMATCH: no plan is of a tool that the model knows as "search_fligts"; '
         'is it "search_flights"?',
         id="a call of a tool that was not converted",
     ),
     pytest.param(
         (*WITH_PLANS, "--tools", "other.json", "good.json"),
-        'PLAN_MISMATCH: the plan of "search.flights" is of another definition than the one given: '
+        'MAPPING_MISMATCH: the plan of "search.flights" is of another definition than the one given: '
         "give the one that was converted, or convert this one",
         id="another definition",
     ),
     pytest.param(
         (*WITH_PLANS, "--tools", "ping.json", "good.json"),
-        "PLAN_MISMATCH: no tool 'search.flights' is in the files",
+        "MAPPING_MISMATCH: no tool 'search.flights' is in the files",
         id="no definition",
     ),
     pytest.param(

@@ -4,10 +4,10 @@ import json
 from typing import Any
 
 from click.testing import CliRunner, Result
-from shared_material import REPOSITORY
 from sidecheck_server.cli import sidecheck
 from sidecheck_server.core.mcp.rules.catalogue import CATALOGUE, RULES
-from sidecheck_server.core.mcp.shapes.errata import ERRATA
+from sidecheck_server.core.mcp.types.errata import ERRATA
+from support.shared_material import REPOSITORY
 
 
 def run(*words: str) -> Result:

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from running import RunningServer
 from sidecheck import BlockingClient, RegisteredTool
 from sidecheck_server.cli import sidecheck
+from support.running import RunningServer
 
 LOG = {"name": "log", "inputSchema": {"type": "object", "required": ["count"]}}
 DIFF = {"name": "diff", "inputSchema": {"type": "object"}}

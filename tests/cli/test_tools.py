@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from running import RunningServer
 from sidecheck_server.cli import sidecheck
+from support.running import RunningServer
 
 LOG = b'{"name": "log",  "inputSchema": {"type": "object"}}'
 DIFF = b'{"name": "diff", "inputSchema": {"type": "object"}, "outputSchema": {"type": "object"}}'
@@ -162,7 +162,7 @@ def test_what_would_happen_is_told_and_does_not(server: RunningServer, folder: P
 
 
 @pytest.mark.parametrize(
-    ("on_change", "code", "action", "problem"),
+    ("change_policy", "code", "action", "problem"),
     [
         pytest.param("accept", 0, "changed", "", id="accept"),
         pytest.param("report", 0, "changed", "warning  DEFINITION_CHANGED", id="report"),
@@ -170,13 +170,13 @@ def test_what_would_happen_is_told_and_does_not(server: RunningServer, folder: P
     ],
 )
 def test_a_changed_definition_is_dealt_with_as_asked(
-    server: RunningServer, folder: Path, on_change: str, code: int, action: str, problem: str
+    server: RunningServer, folder: Path, change_policy: str, code: int, action: str, problem: str
 ) -> None:
     """As the API has it."""
     to = ("--server", "git", "--target", server.address)
     run("tools", "register", "log.json", *to)
     (folder / "log.json").write_bytes(LOG.replace(b'"object"', b'"object", "title": "L"'))
-    result = run("tools", "register", "log.json", *to, "--on-change", on_change)
+    result = run("tools", "register", "log.json", *to, "--on-change", change_policy)
 
     assert code == result.exit_code
     assert result.stdout.startswith(f"{action:<9}  log\n")

@@ -27,8 +27,8 @@ COUNT = {
     "code": "TYPE",
     "severity": "error",
     "keyword": "type",
-    "instance_pointer": "/count",
-    "schema_pointer": "/properties/count/type",
+    "instance_location": "/count",
+    "keyword_location": "/properties/count/type",
     "message": 'expected an integer, found the string "three"',
     "suggestion": "",
     "clause": "",
@@ -39,8 +39,8 @@ WHN = {
     "code": "ADDITIONAL_PROPERTIES",
     "severity": "error",
     "keyword": "additionalProperties",
-    "instance_pointer": "/whn",
-    "schema_pointer": "/additionalProperties",
+    "instance_location": "/whn",
+    "keyword_location": "/additionalProperties",
     "message": 'unknown property "whn"; did you mean "when"?',
     "suggestion": "when",
     "clause": "",
@@ -221,7 +221,7 @@ def test_formats_are_asserted_on_request() -> None:
 
     assert [GOOD] == judged("--schema", "schema.json", "good.json")
     assert [("/when", "FORMAT")] == [
-        (found["instance_pointer"], found["code"]) for found in asserted[0]["violations"]
+        (found["instance_location"], found["code"]) for found in asserted[0]["violations"]
     ]
 
 
@@ -229,7 +229,7 @@ def test_values_are_left_out_on_request() -> None:
     """Of messages and suggestions; pointers stay."""
     hidden = judged("--schema", "schema.json", "--hide-values", "bad.json")[0]["violations"]
 
-    assert ["/count", "/whn"] == [found["instance_pointer"] for found in hidden]
+    assert ["/count", "/whn"] == [found["instance_location"] for found in hidden]
     assert [] == [found for found in hidden if "three" in str(found) or "whn" in found["message"]]
 
 

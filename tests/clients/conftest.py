@@ -3,9 +3,9 @@
 from collections.abc import AsyncIterator
 
 import pytest
-from faces import FACES, connect
-from running import RunningServer
 from sidecheck import Client
+from support.clients import FACES, connect
+from support.running import RunningServer
 
 
 @pytest.fixture

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 import sidecheck.converter
 import sidecheck.json_copies
-from default_places import default_places, without_defaults
 from hypothesis import given
 from hypothesis import strategies as st
-from shared_material import REPOSITORY, read_records, shared
 from sidecheck import MCPToOpenAIConverter
+from support.default_places import default_places, without_defaults
+from support.shared_material import REPOSITORY, read_records, shared
 
 CASES = json.loads((REPOSITORY / "tests" / "cases" / "convert" / "converter.json").read_bytes())
 convert_tool = MCPToOpenAIConverter.convert_tool

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 import pytest
 from mcp.server.elicitation import render_elicitation_schema
 from pydantic import AnyUrl, BaseModel, Field
-from sidecheck import Client, Peers, Severity
+from sidecheck import Client, ProtocolContext, Severity
 from sidecheck.elicitation import form, raise_for_fields, schema_of
 
 
@@ -139,7 +139,7 @@ def model(annotation: Any, default: Any) -> type[BaseModel]:
         "__module__": __name__,
         "first_name": Field(default),
     }
-    return type("Asked", (BaseModel,), namespace)
+    return type("CheckRequest", (BaseModel,), namespace)
 
 
 @pytest.mark.parametrize(("expected", "annotation", "default"), [*FIELDS, *UNKNOWN])
@@ -193,7 +193,7 @@ async def test_forms_are_valid(
 ) -> None:
     """A class may be given for the params themselves."""
     asked = model(annotation, default)
-    answer = await client.protocol.check_elicitation(asked, peers=Peers("2025-11-25"))
+    answer = await client.protocol.check_elicitation(asked, peers=ProtocolContext("2025-11-25"))
     errors = [one for one in answer.verdict.violations if one.severity is Severity.ERROR]
     assert [] == errors
     raise_for_fields(asked, answer.verdict)
@@ -205,9 +205,9 @@ async def test_what_forms_have_not_is_told_by_field(
 ) -> None:
     """By the server's rules, and as the Python SDK raises it."""
     asked = model(annotation, default)
-    answer = await client.protocol.check_elicitation(asked, peers=Peers("2025-11-25"))
+    answer = await client.protocol.check_elicitation(asked, peers=ProtocolContext("2025-11-25"))
     pointers = [
-        one.instance_pointer for one in answer.verdict.violations if one.severity is Severity.ERROR
+        one.instance_location for one in answer.verdict.violations if one.severity is Severity.ERROR
     ]
     assert [] != pointers
     assert all(one.startswith("/requestedSchema/properties/first_name") for one in pointers)
@@ -245,9 +245,11 @@ async def test_answers_are_checked_under_a_class(client: Client) -> None:
     told = []
     for content in ({"to": "Oslo"}, {"to": "Oslo", "nights": "two"}):
         answer = await client.protocol.check_elicitation_result(
-            {"action": "accept", "content": content}, params=Booking, peers=Peers("2025-11-25")
+            {"action": "accept", "content": content},
+            params=Booking,
+            peers=ProtocolContext("2025-11-25"),
         )
-        told.append([one.instance_pointer for one in answer.verdict.violations])
+        told.append([one.instance_location for one in answer.verdict.violations])
     assert [[], ["/content/nights"]] == told
 
 
@@ -257,7 +259,7 @@ class Node(BaseModel):
 
 async def test_a_model_within_itself_has_no_form(client: Client) -> None:
     """Its reference stays, and is found."""
-    answer = await client.protocol.check_elicitation(Node, peers=Peers("2025-11-25"))
+    answer = await client.protocol.check_elicitation(Node, peers=ProtocolContext("2025-11-25"))
     with pytest.raises(TypeError, match="'children'"):
         raise_for_fields(Node, answer.verdict)
 

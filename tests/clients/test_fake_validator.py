@@ -18,10 +18,10 @@ from sidecheck import (
     Item,
     JsonText,
     Options,
-    Refused,
     RegisteredTool,
     Schema,
     Severity,
+    SidecheckError,
     StreamUnavailable,
     StructuredContent,
     Validator,
@@ -32,7 +32,7 @@ from sidecheck.testing import BlockingFakeValidator, FakeValidator, invalid, val
 
 FORECAST = RegisteredTool("weather", "get_forecast")
 ALERTS = RegisteredTool("weather", "get_alerts")
-REFUSED = Refused("UNKNOWN_TOOL", "no tool", {}, grpc.StatusCode.NOT_FOUND)
+REFUSED = SidecheckError("UNKNOWN_TOOL", "no tool", {}, grpc.StatusCode.NOT_FOUND)
 
 
 @pytest.fixture(params=[FakeValidator, BlockingFakeValidator])
@@ -86,7 +86,7 @@ async def test_answers_are_by_predicate_and_the_last_one_counts(fake: Any) -> No
 async def test_refusals_are_raised(fake: Any) -> None:
     """As the client raises them."""
     fake.answer_tool("weather", "get_forecast", REFUSED)
-    with pytest.raises(Refused) as raised:
+    with pytest.raises(SidecheckError) as raised:
         await value_of(fake.validate(FORECAST, {}))
     assert REFUSED is raised.value
 

@@ -4,7 +4,15 @@ import json
 from typing import Any
 
 import pytest
-from sidecheck import ABSENT, Client, Options, Refused, RegisteredTool, Severity, ToolDefinition
+from sidecheck import (
+    ABSENT,
+    Client,
+    Options,
+    RegisteredTool,
+    Severity,
+    SidecheckError,
+    ToolDefinition,
+)
 
 FORECAST = {
     "name": "get_forecast",
@@ -27,7 +35,7 @@ TEXT = {"type": "text", "text": '{"celsius": 12}'}
 def found(verdict: Any) -> list[tuple[str, str]]:
     """Return the code and the place of each error."""
     return [
-        (one.code, one.instance_pointer)
+        (one.code, one.instance_location)
         for one in verdict.violations
         if one.severity is Severity.ERROR
     ]
@@ -62,7 +70,7 @@ async def test_the_params_name_the_tool(client: Client) -> None:
     weather = RegisteredTool("weather")
     verdict = await client.validate_call(weather, {"name": "get_forecast", "arguments": {}})
     assert [("REQUIRED", "/arguments")] == found(verdict)
-    with pytest.raises(Refused) as raised:
+    with pytest.raises(SidecheckError) as raised:
         await client.validate_call(weather, {"name": "get_tides"})
     error = json.loads(raised.value.metadata["json_rpc_error"])
     assert ("UNKNOWN_TOOL", -32602) == (raised.value.reason, error["code"])
@@ -109,7 +117,7 @@ async def test_tools_are_registered_by_the_rules_of_a_version(client: Client) ->
 
 async def test_an_unknown_version_is_refused(client: Client) -> None:
     """For payloads and registrations."""
-    with pytest.raises(Refused, match="UNKNOWN_PROTOCOL_VERSION"):
+    with pytest.raises(SidecheckError, match="UNKNOWN_PROTOCOL_VERSION"):
         await client.validate_call(TOOL, {}, options=Options(protocol_version="2020-01-01"))
-    with pytest.raises(Refused, match="UNKNOWN_PROTOCOL_VERSION"):
+    with pytest.raises(SidecheckError, match="UNKNOWN_PROTOCOL_VERSION"):
         await client.register("weather", [FORECAST], protocol_version="2020-01-01")

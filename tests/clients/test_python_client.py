@@ -9,9 +9,6 @@ from typing import Any
 
 import grpc
 import pytest
-from faces import FACES, connect
-from running import RunningServer
-from shared_material import REPOSITORY
 from sidecheck import (
     Arguments,
     Client,
@@ -22,17 +19,20 @@ from sidecheck import (
     Item,
     OnUnknownTool,
     Options,
-    Refused,
     RegisteredTool,
     Schema,
     SchemaDigest,
+    SidecheckError,
     StructuredContent,
     Target,
     ToolDefinition,
     UnknownArguments,
     Verdict,
 )
-from weather import ALERTS, FORECAST, INPUT, REGISTERED, register
+from support.clients import FACES, connect
+from support.running import RunningServer
+from support.shared_material import REPOSITORY
+from support.weather_tools import ALERTS, FORECAST, INPUT, REGISTERED, register
 
 
 async def test_a_registered_tool_judges(client: Client) -> None:
@@ -66,7 +66,7 @@ async def test_an_invalid_payload_is_an_answer(
     """It is returned with its violations, and a text for the model."""
     await register(client, FORECAST)
     verdict = await client.validate(REGISTERED, payload)
-    found = [(one.instance_pointer, one.code) for one in verdict.violations]
+    found = [(one.instance_location, one.code) for one in verdict.violations]
     assert (expected, not expected, bool(expected)) == (
         found,
         verdict.valid,
@@ -102,7 +102,7 @@ async def test_structured_content_has_a_schema_of_its_own(client: Client) -> Non
     assert [True, False] == [
         (await client.validate_structured_content(alerts, one)).valid for one in content
     ]
-    with pytest.raises(Refused) as raised:
+    with pytest.raises(SidecheckError) as raised:
         await client.validate_structured_content(REGISTERED, {})
     assert ("NO_OUTPUT_SCHEMA", grpc.StatusCode.FAILED_PRECONDITION) == (
         raised.value.reason,
@@ -112,7 +112,7 @@ async def test_structured_content_has_a_schema_of_its_own(client: Client) -> Non
 
 def told(verdict: Verdict) -> tuple[bool, list[tuple[str, str, str]], bool]:
     """Return what a verdict says: valid or not, the violations, and whether there may be more."""
-    found = [(one.instance_pointer, one.code, str(one.severity)) for one in verdict.violations]
+    found = [(one.instance_location, one.code, str(one.severity)) for one in verdict.violations]
     return verdict.valid, found, verdict.truncated
 
 
@@ -137,13 +137,13 @@ TYPE = ("/days", "TYPE", "error")
             id="the first violation",
         ),
         pytest.param(
-            (False, [("/land", "UNKNOWN_MEMBER", "error")], False),
+            (False, [("/land", "UNKNOWN_PROPERTY", "error")], False),
             {"city": "Oslo", "land": "no"},
             Options(unknown_arguments=UnknownArguments.REFUSE),
             id="unknown arguments refused",
         ),
         pytest.param(
-            (True, [("/land", "UNKNOWN_MEMBER", "warning")], False),
+            (True, [("/land", "UNKNOWN_PROPERTY", "warning")], False),
             {"city": "Oslo", "land": "no"},
             Options(unknown_arguments=UnknownArguments.REPORT),
             id="unknown arguments reported",
@@ -197,7 +197,7 @@ REPAIRED = {
         ),
         pytest.param(
             {"city": "Oslo"},
-            [("/land", "UNKNOWN_MEMBER_REMOVED", "/properties")],
+            [("/land", "UNKNOWN_PROPERTY_REMOVED", "/properties")],
             {"city": "Oslo", "land": "no"},
             Options(unknown_arguments=UnknownArguments.STRIP),
             id="unknown arguments",
@@ -217,7 +217,7 @@ async def test_repairs_are_told(
     """The repaired payload is valid, and every change of it is listed."""
     repair = (await client.validate(Schema(REPAIRED), payload, options=options)).repair
     assert repair is not None
-    found = [(one.pointer, one.code, one.schema_pointer) for one in repair.changes]
+    found = [(one.pointer, one.code, one.keyword_location) for one in repair.changes]
     assert (expected, True, changes) == (repair.value, repair.valid, found)
 
 
@@ -245,7 +245,7 @@ async def test_a_server_can_report_only(face: str, tmp_path: Path) -> None:
 )
 async def test_unknown_targets_are_refused(client: Client, expected: str, target: Target) -> None:
     """No judgement could be made, so none is returned."""
-    with pytest.raises(Refused) as raised:
+    with pytest.raises(SidecheckError) as raised:
         await client.validate(target, {})
     assert (expected, grpc.StatusCode.NOT_FOUND) == (raised.value.reason, raised.value.status)
 
@@ -264,7 +264,7 @@ async def test_a_batch_is_answered_item_by_item(client: Client) -> None:
         target=REGISTERED,
     )
     assert [True, "UNKNOWN_TOOL", False, True, False] == [
-        one.reason if isinstance(one, Refused) else one.valid for one in found
+        one.reason if isinstance(one, SidecheckError) else one.valid for one in found
     ]
 
 

@@ -5,15 +5,14 @@ from typing import Any
 import grpc
 import pytest
 from google.rpc.status_pb2 import Status
-from holding import hold
 from sidecheck import (
     Arguments,
     Item,
     Options,
     Payload,
-    Refused,
     RegisteredTool,
     Severity,
+    SidecheckError,
     Unavailable,
     Verdict,
     Violation,
@@ -25,10 +24,11 @@ from sidecheck.v1 import validation_service_pb2 as validation_pb
 from sidecheck.v1 import verdict_pb2 as verdict_pb
 from sidecheck.wire import requests, rpcs
 from sidecheck.wire.responses import Judgement
+from support.conversations import hold
 
 TOOL = RegisteredTool("s", "n")
 GONE = Unavailable("UNAVAILABLE", "nobody", {}, grpc.StatusCode.UNAVAILABLE)
-EXHAUSTED = Refused("LIMIT_EXCEEDED", "closer", {}, grpc.StatusCode.RESOURCE_EXHAUSTED)
+EXHAUSTED = SidecheckError("LIMIT_EXCEEDED", "closer", {}, grpc.StatusCode.RESOURCE_EXHAUSTED)
 ALLOWED = Verdict(
     valid=True,
     violations=(
@@ -126,9 +126,9 @@ def test_what_was_judged_before_the_server_went_stays() -> None:
 @pytest.mark.parametrize("policy", ["raise", "allow", "deny"])
 def test_refusals_are_raised_under_every_policy(policy: OnUnavailable) -> None:
     """A server that answers is not unavailable."""
-    refusal = Refused("UNKNOWN_TOOL", "no tool", {}, grpc.StatusCode.NOT_FOUND)
+    refusal = SidecheckError("UNKNOWN_TOOL", "no tool", {}, grpc.StatusCode.NOT_FOUND)
     conversation = Conversations(2.0, policy).validate(Item(Arguments(b"{}"), TOOL), None)
-    with pytest.raises(Refused) as raised:
+    with pytest.raises(SidecheckError) as raised:
         hold(conversation, refusal)
     assert refusal == raised.value
 
@@ -197,7 +197,7 @@ def test_an_item_that_no_message_holds_is_refused_by_itself() -> None:
         judged(True),
         judged(False),
     )
-    refusal = Refused(
+    refusal = SidecheckError(
         "LIMIT_EXCEEDED",
         f"the item: {size}, more than the limit of 500 (message_bytes)",
         {"bound": "message_bytes", "limit": "500", "found": str(size)},
@@ -210,7 +210,7 @@ def test_an_item_that_no_message_holds_is_refused_by_itself() -> None:
 def test_limits_are_asked_for_again_when_they_no_longer_hold() -> None:
     """A server may be replaced by one with closer limits."""
     talk = Conversations(2.0, "raise")
-    with pytest.raises(Refused):
+    with pytest.raises(SidecheckError):
         hold(
             talk.validate_batch(items(b"1"), TOOL, None, None),
             told(message_bytes=1000, batch_items=2),
@@ -239,7 +239,7 @@ def test_refusals_inside_a_batch_are_returned() -> None:
         Conversations(2.0, "allow").validate_batch(items(b"1"), TOOL, None, None),
         told(message_bytes=1000, batch_items=2),
         validation_pb.ValidateBatchResponse(
-            outcomes=[validation_pb.ValidateOutcome(refusal=refusal)]
+            outcomes=[validation_pb.ValidateOutcome(error=refusal)]
         ),
     )
     assert [Unavailable("UNAVAILABLE", "worker died", {}, grpc.StatusCode.UNAVAILABLE)] == value

@@ -14,13 +14,13 @@ from sidecheck import (
     Mode,
     ModelApi,
     Options,
-    Refused,
     RegisteredTool,
     ServerPrefix,
+    SidecheckError,
     ToolDefinition,
     ToolToConvert,
 )
-from weather import ALERTS, FORECAST, register
+from support.weather_tools import ALERTS, FORECAST, register
 
 #: A tool whose name no API but Gemini takes.
 TIDES = {
@@ -58,7 +58,7 @@ async def test_a_bad_tool_costs_the_others_nothing(client: Client) -> None:
     assert ["get.tides", "bad", "get_forecast", "get_alerts"] == [
         one.name for one in done.conversions
     ]
-    assert isinstance(refused, Refused)
+    assert isinstance(refused, SidecheckError)
     assert "INVALID_TOOL" == refused.reason
     assert done.request.valid
 
@@ -68,7 +68,7 @@ async def test_a_loss_has_its_place_and_what_it_means(client: Client) -> None:
     done = await client.conversion.convert_tools(ModelApi.OPENAI_CHAT, [TIDES], options=STRICT)
     (tool,) = done.converted
 
-    assert (True, "") == (tool.strict, tool.why_not_strict)
+    assert (True, "") == (tool.strict, tool.not_strict_reason)
     assert {
         ("/inputSchema", "required", "encoded", "same"),
         ("/inputSchema/properties/port", "minLength", "described", "wider"),
@@ -84,7 +84,7 @@ async def test_why_a_tool_is_not_strict_is_told(client: Client) -> None:
     (tool,) = done.converted
 
     assert not tool.strict
-    assert "/inputSchema/properties/port" in tool.why_not_strict
+    assert "/inputSchema/properties/port" in tool.not_strict_reason
 
 
 async def test_registered_tools_are_converted_too(client: Client) -> None:
@@ -186,15 +186,15 @@ async def test_a_call_that_cannot_be_read_is_an_answer(client: Client) -> None:
         restored.verdict.valid,
     )
     assert ["/function/arguments"] == [
-        found.instance_pointer for found in restored.verdict.violations
+        found.instance_location for found in restored.verdict.violations
     ]
 
 
 @pytest.mark.parametrize(
     ("reason", "call", "plans"),
     [
-        ("PLAN_MISMATCH", chat_call("get_tide", {}), None),
-        ("INVALID_PLAN", chat_call("get_tides", {}), b"{}"),
+        ("MAPPING_MISMATCH", chat_call("get_tide", {}), None),
+        ("INVALID_MAPPING", chat_call("get_tides", {}), b"{}"),
         ("INVALID_REQUEST", chat_call("get_tides", {}), []),
     ],
 )
@@ -204,7 +204,7 @@ async def test_plans_that_do_not_fit_are_refused(
     """Nothing is guessed."""
     done = await client.conversion.convert_tools(ModelApi.OPENAI_CHAT, [TIDES])
     given = done.plans if plans is None else plans
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(SidecheckError) as caught:
         await client.conversion.restore_call(call, given, tool=ToolDefinition(TIDES))
 
     assert reason == caught.value.reason
@@ -245,5 +245,5 @@ async def test_of_an_invalid_result_the_model_is_told_a_failure(client: Client) 
 
 async def test_an_id_that_the_api_needs_is_asked_for(client: Client) -> None:
     """Without it the model could not tell what is answered."""
-    with pytest.raises(Refused, match="INVALID_REQUEST"):
+    with pytest.raises(SidecheckError, match="INVALID_REQUEST"):
         await client.conversion.convert_result(ModelApi.ANTHROPIC, RESULT)

@@ -4,7 +4,6 @@ from typing import Any
 
 import grpc
 import pytest
-from holding import hold
 from sidecheck import Converted, ModelApi, ToolResult, Unavailable, Verdict
 from sidecheck.absence import OnUnavailable
 from sidecheck.conversations import Call, Conversation, Conversations
@@ -13,6 +12,7 @@ from sidecheck.v1 import conversion_service_pb2 as conversion_pb
 from sidecheck.v1 import verdict_pb2 as verdict_pb
 from sidecheck.wire import conversion_requests as requests
 from sidecheck.wire import rpcs
+from support.conversations import hold
 
 GONE = Unavailable("UNAVAILABLE", "nobody", {}, grpc.StatusCode.UNAVAILABLE)
 YES = verdict_pb.Verdict(valid=True, enforced=True)
@@ -41,7 +41,7 @@ def test_every_call_has_a_deadline(expected: float, given: float | None) -> None
     )
     call, turned = hold(
         talk.call(b"{}", b"{}", None, None, given),
-        conversion_pb.RestoreToolCallResponse(tool="n", verdict=YES),
+        conversion_pb.ConvertToolCallResponse(tool="n", verdict=YES),
     )
     result, told = hold(
         talk.result(ModelApi.OLLAMA, RESULT, "c", "n", None, None, given),

@@ -13,7 +13,7 @@ from sidecheck import (
     Mode,
     ModelApi,
     Options,
-    Peers,
+    ProtocolContext,
     RegisteredTool,
     ServerPrefix,
     Severity,
@@ -149,8 +149,8 @@ def test_words_may_be_plain_strings() -> None:
 )
 def test_calls_become_messages(expected: list[bytes], plans: Any) -> None:
     """One plan stands for a list of it."""
-    assert conversion_pb.RestoreToolCallRequest(
-        call=b'{"type":"tool_use"}', plans=expected
+    assert conversion_pb.ConvertToolCallRequest(
+        call=b'{"type":"tool_use"}', mappings=expected
     ) == requests.call_request({"type": "tool_use"}, plans, None, None)
 
 
@@ -166,7 +166,7 @@ def test_calls_may_say_their_tool_and_options() -> None:
         max_violations=20,
         unknown_arguments="UNKNOWN_ARGUMENTS_SCHEMA",
         coercion="COERCION_NONE",
-        on_unknown_tool="ON_UNKNOWN_TOOL_REFUSE",
+        on_unknown_tool="ON_UNKNOWN_TOOL_ERROR",
         hide_values=True,
     ) == (request.options)
 
@@ -181,14 +181,14 @@ def test_results_become_messages() -> None:
         call_id="c",
         name="n",
         context=protocol_pb.ProtocolContext(protocol_version="2025-11-25"),
-        options=protocol_pb.CheckOptions(max_violations=3, least_severity="SEVERITY_ERROR"),
+        options=protocol_pb.CheckOptions(max_violations=3, min_severity="SEVERITY_ERROR"),
     ) == requests.result_request(
         ModelApi.ANTHROPIC,
         ToolResult({"content": []}, "text", RegisteredTool("s", "n")),
         "c",
         "n",
-        Peers("2025-11-25"),
-        CheckOptions(max_violations=3, least_severity=Severity.ERROR),
+        ProtocolContext("2025-11-25"),
+        CheckOptions(max_violations=3, min_severity=Severity.ERROR),
     )
     bare = requests.result_request(ModelApi.OLLAMA, ToolResult(b"{}"), "", "", None, None)
     assert [False, False] == [bare.HasField(field) for field in ("context", "options")]

@@ -15,8 +15,8 @@ from sidecheck import (
     Loss,
     LossAction,
     ModelApi,
-    Refused,
     RestoredCall,
+    SidecheckError,
     ToolConversion,
     Verdict,
     Violation,
@@ -33,7 +33,7 @@ LOSS = conversion_pb.Loss(
     pointer="/inputSchema/properties/a",
     keyword="minLength",
     action="ACTION_DESCRIBED",
-    direction="DIRECTION_WIDER",
+    effect="EFFECT_WIDENED",
     message="m",
 )
 EXPECTED_LOSS = Loss(
@@ -44,7 +44,9 @@ EXPECTED_LOSS = Loss(
     message="m",
 )
 REFUSAL = Status(code=grpc.StatusCode.FAILED_PRECONDITION.value[0], message="too large")
-REFUSED = Refused("FAILED_PRECONDITION", "too large", {}, grpc.StatusCode.FAILED_PRECONDITION)
+REFUSED = SidecheckError(
+    "FAILED_PRECONDITION", "too large", {}, grpc.StatusCode.FAILED_PRECONDITION
+)
 
 
 def converted(name: str) -> conversion_pb.ConvertedTool:
@@ -53,16 +55,16 @@ def converted(name: str) -> conversion_pb.ConvertedTool:
         json=f'{{"name": "{name}"}}'.encode(),
         name=name,
         strict=True,
-        plan=f'{{"sidecheck_plan": 1, "name": "{name}"}}'.encode(),
+        mapping=f'{{"sidecheck_plan": 1, "name": "{name}"}}'.encode(),
         losses=[LOSS],
-        why_not_strict="w",
+        not_strict_reason="w",
     )
 
 
 RESPONSE = conversion_pb.ConvertToolsResponse(
     conversions=[
         conversion_pb.ToolConversion(server="s", name="a", converted=converted("s__a")),
-        conversion_pb.ToolConversion(name="b", refused=REFUSAL),
+        conversion_pb.ToolConversion(name="b", error=REFUSAL),
         conversion_pb.ToolConversion(name="c", converted=converted("c")),
     ],
     request=FOUND,
@@ -78,7 +80,7 @@ def test_tools_are_translated_whole() -> None:
         strict=True,
         plan=JsonText(b'{"sidecheck_plan": 1, "name": "s__a"}'),
         losses=(EXPECTED_LOSS,),
-        why_not_strict="w",
+        not_strict_reason="w",
     )
     third = responses.converted(converted("c"))
 
@@ -124,7 +126,7 @@ def test_tools_have_the_form_of_a_request(api: ModelApi) -> None:
 def test_calls_are_translated_whole(expected: Any, text: bytes) -> None:
     """Where there are no arguments there are none, rather than empty ones."""
     answer = responses.call(
-        conversion_pb.RestoreToolCallResponse(
+        conversion_pb.ConvertToolCallResponse(
             server="s",
             tool="n",
             call_id="c",
@@ -133,7 +135,7 @@ def test_calls_are_translated_whole(expected: Any, text: bytes) -> None:
             verdict=FOUND,
             changes=[
                 verdict_pb.Change(
-                    instance_pointer="/a", code="NULL_REMOVED", schema_pointer="/s", message="m"
+                    instance_location="/a", code="NULL_REMOVED", keyword_location="/s", message="m"
                 )
             ],
         )
@@ -147,7 +149,9 @@ def test_calls_are_translated_whole(expected: Any, text: bytes) -> None:
             name="m",
             call_params=JsonText(text),
             verdict=VERDICT,
-            changes=(Change(pointer="/a", code="NULL_REMOVED", schema_pointer="/s", message="m"),),
+            changes=(
+                Change(pointer="/a", code="NULL_REMOVED", keyword_location="/s", message="m"),
+            ),
         )
         == answer
     )
@@ -169,7 +173,7 @@ def test_results_are_translated_whole() -> None:
     ("labels", "words", "prefix"),
     [
         pytest.param(conversion_pb.Loss.Action.keys(), LossAction, "ACTION", id="actions"),
-        pytest.param(conversion_pb.Loss.Direction.keys(), Direction, "DIRECTION", id="directions"),
+        pytest.param(conversion_pb.Loss.Effect.keys(), Direction, "DIRECTION", id="directions"),
     ],
 )
 def test_words_are_those_of_the_api(labels: list[str], words: Any, prefix: str) -> None:
@@ -187,12 +191,12 @@ def test_every_action_has_its_word(number: Any) -> None:
 @pytest.mark.parametrize("number", range(4))
 def test_every_direction_has_its_word(number: Any) -> None:
     """Label by label."""
-    (loss,) = responses.losses([conversion_pb.Loss(direction=number)])
-    assert conversion_pb.Loss.Direction.Name(number) == f"DIRECTION_{loss.direction.upper()}"
+    (loss,) = responses.losses([conversion_pb.Loss(effect=number)])
+    assert conversion_pb.Loss.Effect.Name(number) == f"DIRECTION_{loss.direction.upper()}"
 
 
 def test_a_later_server_may_say_more() -> None:
     """What it says has no word here yet."""
     later: Any = 99
-    (loss,) = responses.losses([conversion_pb.Loss(action=later, direction=later)])
+    (loss,) = responses.losses([conversion_pb.Loss(action=later, effect=later)])
     assert (LossAction.UNSPECIFIED, Direction.UNSPECIFIED) == (loss.action, loss.direction)

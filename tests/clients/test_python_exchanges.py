@@ -11,8 +11,8 @@ from sidecheck import (
     Item,
     Limits,
     Options,
-    Refused,
     RegisteredTool,
+    SidecheckError,
     StreamEnded,
     StreamUnavailable,
     Target,
@@ -83,7 +83,7 @@ def test_the_limits_are_asked_for_at_each_opening() -> None:
             id="sent",
         ),
         pytest.param(
-            Refused(
+            SidecheckError(
                 "LIMIT_EXCEEDED",
                 "the item: 111, more than the limit of 100 (message_bytes)",
                 {"bound": "message_bytes", "limit": "100", "found": "111"},
@@ -94,7 +94,7 @@ def test_the_limits_are_asked_for_at_each_opening() -> None:
             id="too large",
         ),
         pytest.param(
-            Refused(
+            SidecheckError(
                 "INVALID_REQUEST",
                 "the item cannot be sent: a set has no form in JSON; give JSON text as bytes",
                 {"field": "subject"},
@@ -105,7 +105,7 @@ def test_the_limits_are_asked_for_at_each_opening() -> None:
             id="not JSON",
         ),
         pytest.param(
-            Refused(
+            SidecheckError(
                 "INVALID_REQUEST",
                 "the item cannot be sent: Out of range float values are not JSON compliant",
                 {"field": "subject"},
@@ -133,7 +133,7 @@ def test_what_cannot_be_sent_is_refused_in_its_place(
 def test_an_opening_that_no_message_holds_is_refused() -> None:
     """Nothing could be judged under it."""
     exchange = exchange_of(RegisteredTool("s", "n" * 200))
-    with pytest.raises(Refused, match="LIMIT_EXCEEDED"):
+    with pytest.raises(SidecheckError, match="LIMIT_EXCEEDED"):
         exchange.opening()
 
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from sidecheck import Client, Diagnostic, Inferred, Refused, Severity
+from sidecheck import Client, Diagnostic, Inferred, Severity, SidecheckError
 
 SOURCE = '''\
 from mcp.server.fastmcp import FastMCP
@@ -104,7 +104,7 @@ async def test_what_is_no_python_is_an_answer(client: Client) -> None:
 
 async def test_refusals_are_raised(client: Client) -> None:
     """With their reason."""
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(SidecheckError) as refused:
         await client.inference.infer_tools(" " * 65_537)
 
     assert ("LIMIT_EXCEEDED", "source_bytes") == (

@@ -4,7 +4,6 @@ from typing import Any
 
 import grpc
 import pytest
-from holding import hold
 from sidecheck import (
     Diagnostic,
     Inferred,
@@ -21,6 +20,7 @@ from sidecheck.v1 import inference_service_pb2 as inference_pb
 from sidecheck.wire import inference_requests as requests
 from sidecheck.wire import inference_responses as responses
 from sidecheck.wire import rpcs
+from support.conversations import hold
 
 GONE = Unavailable("UNAVAILABLE", "nobody", {}, grpc.StatusCode.UNAVAILABLE)
 SOURCE = Source(text="def f(): ...")
@@ -51,7 +51,7 @@ def test_nobody_makes_up_a_definition(policy: OnUnavailable) -> None:
         pytest.param({"source": b"\xff"}, {"text": b"\xff"}, id="bytes as they are"),
         pytest.param({"source": b"", "functions": ["f"]}, {"functions": ("f",)}, id="functions"),
         pytest.param(
-            {"source": b"", "on_unsupported": inference_pb.ON_UNSUPPORTED_ADMIT_ANYTHING},
+            {"source": b"", "on_unsupported": inference_pb.ON_UNSUPPORTED_ANY},
             {"on_unsupported": "admit_anything"},
             id="unsupported types",
         ),
@@ -64,7 +64,7 @@ def test_nobody_makes_up_a_definition(policy: OnUnavailable) -> None:
 )
 def test_everything_that_is_said_goes_along(expected: Any, given: dict[str, Any]) -> None:
     """As it is on the wire."""
-    asked = {"on_unsupported": inference_pb.ON_UNSUPPORTED_REFUSE, **expected}
+    asked = {"on_unsupported": inference_pb.ON_UNSUPPORTED_ERROR, **expected}
 
     assert inference_pb.InferToolsRequest(**asked) == requests.inference_request(
         Source(**{"text": b"", **given})

@@ -5,22 +5,22 @@ from typing import Any
 
 import pytest
 from sidecheck import (
-    CheckAnswer,
     CheckItem,
     CheckOptions,
+    CheckResult,
     Client,
+    Disposition,
     Document,
     Elicitation,
     ElicitationResult,
-    Peers,
+    ProtocolContext,
     ProtocolMessage,
-    Refused,
     Sampling,
     Schema,
     Severity,
+    SidecheckError,
     ToolDefinition,
     ToolResult,
-    Treatment,
 )
 
 CALL = '{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {}}'
@@ -28,7 +28,7 @@ CALL = '{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {}}'
 
 def codes(answer: Any) -> list[str]:
     """Return the codes of the errors that were found."""
-    assert isinstance(answer, CheckAnswer), answer
+    assert isinstance(answer, CheckResult), answer
     return [found.code for found in answer.verdict.violations if found.severity is Severity.ERROR]
 
 
@@ -56,14 +56,14 @@ async def test_a_bad_tool_costs_the_others_nothing(client: Client) -> None:
     """Each has an outcome, and what is wrong with the list itself stands apart."""
     tools = [TOOL, {**TOOL, "name": "a", "inputSchema": {"type": 5}}, {**TOOL, "name": "b c"}]
     listing = {"jsonrpc": "2.0", "id": 1, "result": {"tools": tools, "nextCursor": 5}}
-    checked = await client.protocol.check_tools(listing, peers=Peers("2025-11-25"))
+    checked = await client.protocol.check_tools(listing, peers=ProtocolContext("2025-11-25"))
     assert [
-        ("get_forecast", "/result/tools/0", Treatment.KEEP),
-        ("a", "/result/tools/1", Treatment.DROP),
-        ("b c", "/result/tools/2", Treatment.WARN),
-    ] == [(one.name, one.pointer, one.treatment) for one in checked.outcomes]
+        ("get_forecast", "/result/tools/0", Disposition.KEEP),
+        ("a", "/result/tools/1", Disposition.DROP),
+        ("b c", "/result/tools/2", Disposition.WARN),
+    ] == [(one.name, one.pointer, one.disposition) for one in checked.outcomes]
     assert ["/result/nextCursor"] == [
-        found.instance_pointer for found in checked.listing.violations
+        found.instance_location for found in checked.listing.violations
     ]
 
 
@@ -83,7 +83,9 @@ async def test_definitions_are_taken_one_by_one(client: Client) -> None:
 
 async def test_a_message_comes_with_the_reply_to_send(client: Client) -> None:
     """Text is sent as it is, and the reply is ready."""
-    answer = await client.protocol.check_message(CALL, sender="client", peers=Peers("2025-11-25"))
+    answer = await client.protocol.check_message(
+        CALL, sender="client", peers=ProtocolContext("2025-11-25")
+    )
     assert ["REQUIRED"] == codes(answer)
     assert (7, -32602) == (answer.reply.value["id"], answer.reply.value["error"]["code"])
 
@@ -92,7 +94,7 @@ async def test_a_response_is_checked_as_what_it_answers(client: Client) -> None:
     """By the method alone, or by the request as a whole; else only its envelope."""
     result = {"jsonrpc": "2.0", "id": 1, "result": {"tools": 5}}
     request = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
-    check, peers = client.protocol.check_message, Peers("2025-11-25")
+    check, peers = client.protocol.check_message, ProtocolContext("2025-11-25")
     assert [[], ["TYPE"], ["TYPE"]] == [
         codes(await check(result, sender="server", peers=peers)),
         codes(await check(result, sender="server", answers="tools/list", peers=peers)),
@@ -110,9 +112,9 @@ async def test_peers_decide(client: Client) -> None:
     }
     check = client.protocol.check_message
     assert [[], True, True] == [
-        codes(await check(message, sender="server", peers=Peers("2025-06-18"))),
-        codes(await check(message, sender="server", peers=Peers("2025-03-26"))) != [],
-        codes(await check(message, sender="server", peers=Peers("2025-06-18", {}))) != [],
+        codes(await check(message, sender="server", peers=ProtocolContext("2025-06-18"))),
+        codes(await check(message, sender="server", peers=ProtocolContext("2025-03-26"))) != [],
+        codes(await check(message, sender="server", peers=ProtocolContext("2025-06-18", {}))) != [],
     ]
 
 
@@ -129,7 +131,7 @@ async def test_options_say_how_much_is_told(client: Client) -> None:
     """A name of the caller's own choice is a value."""
     names, secret = ["tool of " + "x" * 200], "x" * 20
     told = await client.protocol.check_names(names)
-    quiet = CheckOptions(hide_values=True, least_severity=Severity.ERROR, max_violations=1)
+    quiet = CheckOptions(hide_values=True, min_severity=Severity.ERROR, max_violations=1)
     left = await client.protocol.check_names(names, options=quiet)
     assert len(told.outcomes[0].verdict.violations) > 1
     assert [] == [found for found in left.outcomes[0].verdict.violations if secret in found.message]
@@ -147,9 +149,9 @@ async def test_a_batch_takes_all_kinds(client: Client) -> None:
         ProtocolMessage(CALL),
         ProtocolMessage(b"{"),
     ]
-    found = await client.protocol.check_batch(items, peers=Peers("2025-11-25"))
+    found = await client.protocol.check_batch(items, peers=ProtocolContext("2025-11-25"))
     refused = found.pop(3)
-    assert isinstance(refused, Refused)
+    assert isinstance(refused, SidecheckError)
     assert [[], ["ENUM"], ["REQUIRED"], ["TYPE"], ["REQUIRED"], ["PAYLOAD_NOT_JSON"]] == [
         codes(one) for one in found
     ]
@@ -157,8 +159,8 @@ async def test_a_batch_takes_all_kinds(client: Client) -> None:
 
 async def test_an_unknown_version_is_refused(client: Client) -> None:
     """Whatever is checked."""
-    with pytest.raises(Refused, match="UNKNOWN_PROTOCOL_VERSION"):
-        await client.protocol.check_sampling({}, peers=Peers("2020-01-01"))
+    with pytest.raises(SidecheckError, match="UNKNOWN_PROTOCOL_VERSION"):
+        await client.protocol.check_sampling({}, peers=ProtocolContext("2020-01-01"))
 
 
 async def test_what_json_cannot_express_is_not_sent(client: Client) -> None:

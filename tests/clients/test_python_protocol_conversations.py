@@ -5,17 +5,16 @@ from typing import Any
 import grpc
 import pytest
 from google.rpc.status_pb2 import Status
-from holding import hold
 from sidecheck import (
-    CheckAnswer,
     CheckItem,
+    CheckResult,
     Elicitation,
-    Peers,
+    ProtocolContext,
     ProtocolMessage,
-    Refused,
     Rule,
     Sampling,
     Severity,
+    SidecheckError,
     Unavailable,
     Verdict,
     Violation,
@@ -29,11 +28,12 @@ from sidecheck.v1 import protocol_service_pb2 as protocol_pb
 from sidecheck.v1 import verdict_pb2 as verdict_pb
 from sidecheck.wire import protocol_requests as requests
 from sidecheck.wire import rpcs
+from support.conversations import hold
 
 GONE = Unavailable("UNAVAILABLE", "nobody", {}, grpc.StatusCode.UNAVAILABLE)
 SAMPLING = Sampling(b"{}")
-YES = protocol_pb.CheckAnswer(verdict=verdict_pb.Verdict(valid=True, enforced=True))
-VALID = CheckAnswer(verdict=Verdict(valid=True))
+YES = protocol_pb.CheckResult(verdict=verdict_pb.Verdict(valid=True, enforced=True))
+VALID = CheckResult(verdict=Verdict(valid=True))
 
 
 def conversations(policy: OnUnavailable = "raise") -> ProtocolConversations:
@@ -41,7 +41,7 @@ def conversations(policy: OnUnavailable = "raise") -> ProtocolConversations:
     return ProtocolConversations(Conversations(2.0, policy))
 
 
-def absent(policy: OnUnavailable) -> CheckAnswer:
+def absent(policy: OnUnavailable) -> CheckResult:
     """Return what stands in for an answer under that policy."""
     allowed = policy == "allow"
     violation = Violation(
@@ -50,7 +50,7 @@ def absent(policy: OnUnavailable) -> CheckAnswer:
         message="the payload was not judged: UNAVAILABLE: nobody",
     )
     text = "" if allowed else "This could not be checked and was not accepted. Try again later."
-    return CheckAnswer(
+    return CheckResult(
         verdict=Verdict(valid=allowed, violations=(violation,), tool_error_text=text)
     )
 
@@ -81,10 +81,10 @@ def test_rules_come_page_by_page() -> None:
 @pytest.mark.parametrize(("expected", "given"), [(2.0, None), (0.5, 0.5)])
 def test_every_check_has_a_deadline(expected: float, given: float | None) -> None:
     """The client's own holds where the caller gives none."""
-    peers = Peers("2025-06-18")
+    peers = ProtocolContext("2025-06-18")
     value, calls = hold(
         conversations().check(SAMPLING, peers, None, given),
-        protocol_pb.CheckSamplingResponse(answer=YES),
+        protocol_pb.CheckSamplingResponse(result=YES),
     )
     _, request = requests.check_request(SAMPLING, peers, None)
     assert (VALID, [Call(rpcs.CHECK_SAMPLING, request, expected)]) == (value, calls)
@@ -100,7 +100,7 @@ def test_nobody_there_is_answered_by_policy(policy: OnUnavailable) -> None:
     value, _ = hold(
         batch,
         info_pb.GetServerInfoResponse(limits=limits),
-        protocol_pb.CheckBatchResponse(outcomes=[protocol_pb.CheckOutcome(answer=YES)]),
+        protocol_pb.CheckBatchResponse(outcomes=[protocol_pb.CheckOutcome(result=YES)]),
         GONE,
     )
     assert [VALID, absent(policy)] == value
@@ -123,19 +123,19 @@ def test_batches_are_split_by_the_limits_of_the_server() -> None:
     """Order is kept across messages, and refusals stand in their places."""
     items: list[CheckItem] = [SAMPLING, ProtocolMessage(b"{}", "client"), Elicitation(b"x" * 2000)]
     refusal = Status(code=grpc.StatusCode.UNIMPLEMENTED.value[0], message="not served")
-    peers = Peers("2025-11-25")
+    peers = ProtocolContext("2025-11-25")
     value, calls = hold(
         conversations().batch(items, peers, None, None),
         info_pb.GetServerInfoResponse(limits=info_pb.Limits(message_bytes=1000, batch_items=1)),
-        protocol_pb.CheckBatchResponse(outcomes=[protocol_pb.CheckOutcome(answer=YES)]),
-        protocol_pb.CheckBatchResponse(outcomes=[protocol_pb.CheckOutcome(refusal=refusal)]),
+        protocol_pb.CheckBatchResponse(outcomes=[protocol_pb.CheckOutcome(result=YES)]),
+        protocol_pb.CheckBatchResponse(outcomes=[protocol_pb.CheckOutcome(error=refusal)]),
     )
     too_large = value.pop()
-    assert isinstance(too_large, Refused)
+    assert isinstance(too_large, SidecheckError)
     assert "LIMIT_EXCEEDED" == too_large.reason
     assert [
         VALID,
-        Refused("UNIMPLEMENTED", "not served", {}, grpc.StatusCode.UNIMPLEMENTED),
+        SidecheckError("UNIMPLEMENTED", "not served", {}, grpc.StatusCode.UNIMPLEMENTED),
     ] == value
     assert [
         (rpcs.CHECK_BATCH, requests.batch_request([requests.batch_item(item)], peers, None))
@@ -151,7 +151,7 @@ def test_names_are_several() -> None:
 
 def test_a_session_asks_for_the_limits_first() -> None:
     """They bound its messages."""
-    peers = Peers("2025-11-25")
+    peers = ProtocolContext("2025-11-25")
     value, calls = hold(
         conversations().session(peers, None),
         info_pb.GetServerInfoResponse(limits=info_pb.Limits(message_bytes=1000)),

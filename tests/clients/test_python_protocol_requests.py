@@ -12,7 +12,7 @@ from sidecheck import (
     Document,
     Elicitation,
     ElicitationResult,
-    Peers,
+    ProtocolContext,
     ProtocolMessage,
     RegisteredTool,
     Sampling,
@@ -25,13 +25,13 @@ from sidecheck.v1 import target_pb2 as target_pb
 from sidecheck.wire import protocol_requests as requests
 from sidecheck.wire import rpcs
 
-PEERS = Peers("2025-11-25", {"sampling": {}}, b"{}")
+PEERS = ProtocolContext("2025-11-25", {"sampling": {}}, b"{}")
 CONTEXT = protocol_pb.ProtocolContext(
     protocol_version="2025-11-25", client_capabilities=b'{"sampling":{}}', server_capabilities=b"{}"
 )
-HOW = CheckOptions(max_violations=3, hide_values=True, least_severity=Severity.ERROR)
+HOW = CheckOptions(max_violations=3, hide_values=True, min_severity=Severity.ERROR)
 OPTIONS = protocol_pb.CheckOptions(
-    max_violations=3, hide_values=True, least_severity="SEVERITY_ERROR"
+    max_violations=3, hide_values=True, min_severity="SEVERITY_ERROR"
 )
 TOOL = RegisteredTool("s", "n")
 TARGET = target_pb.Target(registered_tool=target_pb.RegisteredTool(server="s", name="n"))
@@ -90,7 +90,7 @@ CHECKS: list[Any] = [
             "message": protocol_pb.ProtocolMessage(
                 json=b'{"id":1,"result":{}}',
                 sender="SENDER_SERVER",
-                answers="ping",
+                request_method="ping",
                 request=b'{"id":1,"method":"ping"}',
             )
         },
@@ -119,11 +119,11 @@ def test_what_the_caller_leaves_out_is_left_to_the_server() -> None:
     """Neither context nor options are sent; nor capabilities that are not known."""
     _, request = requests.check_request(Sampling(b"{}"), None, None)
     assert protocol_pb.CheckSamplingRequest(sampling=protocol_pb.Sampling(params=b"{}")) == request
-    batch = requests.batch_request([], Peers(), CheckOptions())
+    batch = requests.batch_request([], ProtocolContext(), CheckOptions())
     assert (
         protocol_pb.CheckBatchRequest(
             context=protocol_pb.ProtocolContext(),
-            options=protocol_pb.CheckOptions(max_violations=20, least_severity="SEVERITY_INFO"),
+            options=protocol_pb.CheckOptions(max_violations=20, min_severity="SEVERITY_INFO"),
         )
         == batch
     )
@@ -172,14 +172,14 @@ def test_names_become_a_message() -> None:
     [
         pytest.param(
             protocol_pb.CheckToolsRequest(
-                listing=b'{"tools":[]}', documents=[target_pb.Document(uri="u", json=b"true")]
+                tools_list=b'{"tools":[]}', documents=[target_pb.Document(uri="u", json=b"true")]
             ),
             {"tools": []},
             [Document("u", True)],
             id="listing with documents",
         ),
         pytest.param(
-            protocol_pb.CheckToolsRequest(listing=b'[{"name": "n"}]'),
+            protocol_pb.CheckToolsRequest(tools_list=b'[{"name": "n"}]'),
             '[{"name": "n"}]',
             [],
             id="listing as text",
@@ -257,7 +257,7 @@ def test_what_cannot_be_meant_is_said(kind: type[Exception], said: str, given: A
 
 def test_no_capabilities_are_not_unknown_capabilities() -> None:
     """With none declared, everything needs one; unknown, nothing does."""
-    declared = requests.session_defaults(Peers("", {}, {}), None).defaults.context
+    declared = requests.session_defaults(ProtocolContext("", {}, {}), None).defaults.context
 
     assert (
         protocol_pb.ProtocolContext(client_capabilities=b"{}", server_capabilities=b"{}")

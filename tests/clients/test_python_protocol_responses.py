@@ -6,17 +6,17 @@ import grpc
 import pytest
 from google.rpc.status_pb2 import Status
 from sidecheck import (
-    CheckAnswer,
     CheckedNames,
     CheckedTools,
+    CheckResult,
+    Disposition,
     JsonText,
     NameCollision,
-    Refused,
     Rule,
     Severity,
+    SidecheckError,
     ToolNameOutcome,
     ToolOutcome,
-    Treatment,
     Verdict,
     Violation,
 )
@@ -28,20 +28,20 @@ FOUND = verdict_pb.Verdict(
     violations=[verdict_pb.Violation(code="C", severity="SEVERITY_ERROR")], enforced=True
 )
 VERDICT = Verdict(valid=False, violations=(Violation(code="C"),))
-ANSWER = protocol_pb.CheckAnswer(verdict=FOUND, reply=b'{"jsonrpc": "2.0"}')
-EXPECTED = CheckAnswer(verdict=VERDICT, reply=JsonText(b'{"jsonrpc": "2.0"}'))
+ANSWER = protocol_pb.CheckResult(verdict=FOUND, error_response=b'{"jsonrpc": "2.0"}')
+EXPECTED = CheckResult(verdict=VERDICT, reply=JsonText(b'{"jsonrpc": "2.0"}'))
 REFUSAL = Status(code=grpc.StatusCode.RESOURCE_EXHAUSTED.value[0], message="too large")
-REFUSED = Refused("RESOURCE_EXHAUSTED", "too large", {}, grpc.StatusCode.RESOURCE_EXHAUSTED)
+REFUSED = SidecheckError("RESOURCE_EXHAUSTED", "too large", {}, grpc.StatusCode.RESOURCE_EXHAUSTED)
 
 
 @pytest.mark.parametrize(
     "response",
     [
-        protocol_pb.CheckElicitationResponse(answer=ANSWER),
-        protocol_pb.CheckElicitationResultResponse(answer=ANSWER),
-        protocol_pb.CheckSamplingResponse(answer=ANSWER),
-        protocol_pb.CheckToolResultResponse(answer=ANSWER),
-        protocol_pb.CheckMessageResponse(answer=ANSWER),
+        protocol_pb.CheckElicitationResponse(result=ANSWER),
+        protocol_pb.CheckElicitationResultResponse(result=ANSWER),
+        protocol_pb.CheckSamplingResponse(result=ANSWER),
+        protocol_pb.CheckToolResultResponse(result=ANSWER),
+        protocol_pb.CheckMessageResponse(result=ANSWER),
     ],
     ids=lambda response: type(response).__name__,
 )
@@ -52,7 +52,7 @@ def test_answers_are_translated_whole(response: Any) -> None:
 
 def test_batches_and_sessions_are_answered_one_by_one() -> None:
     """A refusal stands where the answer would."""
-    outcomes = [protocol_pb.CheckOutcome(answer=ANSWER), protocol_pb.CheckOutcome(refusal=REFUSAL)]
+    outcomes = [protocol_pb.CheckOutcome(result=ANSWER), protocol_pb.CheckOutcome(error=REFUSAL)]
     response = protocol_pb.CheckBatchResponse(outcomes=outcomes)
     assert [EXPECTED, REFUSED] == responses.batch_outcomes(response)
     assert [("1", EXPECTED), ("", REFUSED)] == [
@@ -67,8 +67,8 @@ def test_rules_are_translated_whole() -> None:
         code="C",
         severity="SEVERITY_WARNING",
         protocol_versions=["2025-06-18", "2025-11-25"],
-        clause="SEP-986",
-        sentence="s",
+        spec_url="SEP-986",
+        requirement="s",
         subjects=["Tool"],
     )
     assert (
@@ -94,7 +94,7 @@ def test_names_are_translated_whole() -> None:
                 verdict=FOUND, sdk_valid=True, sdk_warnings=["w"], sanitized="a_b"
             )
         ],
-        collisions=[protocol_pb.NameCollision(sanitized="a_b", places=[0, 2])],
+        collisions=[protocol_pb.NameCollision(sanitized="a_b", indexes=[0, 2])],
     )
     assert CheckedNames(
         outcomes=(
@@ -107,33 +107,35 @@ def test_names_are_translated_whole() -> None:
 @pytest.mark.parametrize(
     ("expected", "treatment"),
     [
-        (Treatment.KEEP, 1),
-        (Treatment.WARN, 2),
-        (Treatment.DROP, 3),
-        (Treatment.UNSPECIFIED, 0),
-        (Treatment.UNSPECIFIED, 99),
+        (Disposition.KEEP, 1),
+        (Disposition.WARN, 2),
+        (Disposition.DROP, 3),
+        (Disposition.UNSPECIFIED, 0),
+        (Disposition.UNSPECIFIED, 99),
     ],
 )
-def test_tools_are_translated_whole(expected: Treatment, treatment: Any) -> None:
+def test_tools_are_translated_whole(expected: Disposition, treatment: Any) -> None:
     """A treatment of a later release has no word yet."""
     response = protocol_pb.CheckToolsResponse(
         outcomes=[
             protocol_pb.ToolOutcome(
-                name="n", pointer="/tools/0", treatment=treatment, verdict=FOUND
+                name="n", pointer="/tools/0", disposition=treatment, verdict=FOUND
             )
         ],
-        listing=verdict_pb.Verdict(valid=True, enforced=True),
+        tools_list_verdict=verdict_pb.Verdict(valid=True, enforced=True),
     )
     assert CheckedTools(
-        outcomes=(ToolOutcome(name="n", pointer="/tools/0", treatment=expected, verdict=VERDICT),),
+        outcomes=(
+            ToolOutcome(name="n", pointer="/tools/0", disposition=expected, verdict=VERDICT),
+        ),
         listing=Verdict(valid=True),
     ) == responses.tools(response)
 
 
 def test_treatments_have_the_members_of_the_api() -> None:
     """A treatment added to the API without one here fails."""
-    members = {f"TREATMENT_{member.upper()}" for member in Treatment}
-    assert set(protocol_pb.ToolOutcome.Treatment.keys()) == members
+    members = {f"TREATMENT_{member.upper()}" for member in Disposition}
+    assert set(protocol_pb.ToolOutcome.Disposition.keys()) == members
 
 
 def test_json_text_is_bytes_that_can_be_decoded() -> None:

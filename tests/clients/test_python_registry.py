@@ -4,19 +4,19 @@ from typing import Any
 
 import grpc
 import pytest
-from holding import hold
 from sidecheck import (
     Action,
     Client,
     Document,
-    Refused,
     Registration,
+    SidecheckError,
     ToolDefinition,
 )
 from sidecheck.conversations import Conversation, Conversations
 from sidecheck.v1 import info_service_pb2 as info_pb
 from sidecheck.v1 import registry_service_pb2 as registry_pb
-from weather import ALERTS, FORECAST, INPUT, register
+from support.conversations import hold
+from support.weather_tools import ALERTS, FORECAST, INPUT, register
 
 
 def told(**limits: Any) -> info_pb.GetServerInfoResponse:
@@ -30,7 +30,7 @@ def registering(*texts: bytes, replace: bool = False) -> Conversation[Registrati
         "s",
         [ToolDefinition(text) for text in texts],
         replace=replace,
-        on_change="accept",
+        change_policy="accept",
         validate_only=False,
         protocol_version="",
         timeout=30.0,
@@ -120,8 +120,8 @@ async def test_registration_says_what_became_of_each_tool(client: Client) -> Non
     assert [] == await names(client, "weather")
     assert [Action.CREATED, Action.REFUSED] == await register(client, FORECAST, broken)
     assert [Action.UNCHANGED] == await register(client, FORECAST)
-    assert [Action.REFUSED] == await register(client, changed, on_change="refuse")
-    assert [Action.CHANGED] == await register(client, changed, on_change="report")
+    assert [Action.REFUSED] == await register(client, changed, change_policy="refuse")
+    assert [Action.CHANGED] == await register(client, changed, change_policy="report")
     assert ["get_forecast"] == await names(client, "weather")
 
 
@@ -180,6 +180,6 @@ async def test_tools_are_removed_by_name_or_all(client: Client) -> None:
     everything = await client.delete_all("weather")
     assert (("get_forecast",), ()) == (everything.deleted, everything.unknown)
     assert everything.registry_revision > some.registry_revision
-    with pytest.raises(Refused) as raised:
+    with pytest.raises(SidecheckError) as raised:
         await client.delete("weather", [])
     assert grpc.StatusCode.INVALID_ARGUMENT is raised.value.status

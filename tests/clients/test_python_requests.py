@@ -11,12 +11,12 @@ from sidecheck import (
     Arguments,
     CallParams,
     CallResult,
+    ChangePolicy,
     Coercion,
     DefinitionDigest,
     Detail,
     Document,
     Item,
-    OnChange,
     OnUnknownTool,
     Options,
     RegisteredTool,
@@ -172,7 +172,7 @@ def test_an_item_without_target_and_options_leaves_them_unset() -> None:
                 max_violations=20,
                 unknown_arguments="UNKNOWN_ARGUMENTS_SCHEMA",
                 coercion="COERCION_NONE",
-                on_unknown_tool="ON_UNKNOWN_TOOL_REFUSE",
+                on_unknown_tool="ON_UNKNOWN_TOOL_ERROR",
             ),
             Options(),
             id="defaults",
@@ -249,22 +249,22 @@ def test_actions_have_the_members_of_the_api() -> None:
 
 
 @pytest.mark.parametrize("replace", [False, True])
-@pytest.mark.parametrize("on_change", ["accept", "report", "refuse"])
-def test_registrations_become_messages(replace: bool, on_change: OnChange) -> None:
+@pytest.mark.parametrize("change_policy", ["accept", "report", "refuse"])
+def test_registrations_become_messages(replace: bool, change_policy: ChangePolicy) -> None:
     """Mode and policy are sent by name."""
     tools = [requests.inline_tool(ToolDefinition('{"name": "n"}'))]
     assert registry_pb.RegisterToolsRequest(
         server="s",
         tools=[target_pb.InlineTool(json=b'{"name": "n"}')],
         mode="REGISTRATION_MODE_REPLACE" if replace else "REGISTRATION_MODE_UPSERT",
-        on_change=f"ON_CHANGE_{on_change.upper()}",
+        change_policy=f"ON_CHANGE_{change_policy.upper()}",
         validate_only=True,
         protocol_version="2025-11-25",
     ) == requests.registration_request(
         "s",
         tools,
         replace=replace,
-        on_change=on_change,
+        change_policy=change_policy,
         validate_only=True,
         protocol_version="2025-11-25",
     )

@@ -18,11 +18,11 @@ from sidecheck import (
     JsonText,
     Limits,
     Outcome,
-    Refused,
     Registration,
     Repair,
     ServerInfo,
     Severity,
+    SidecheckError,
     Tool,
     Unavailable,
     Verdict,
@@ -38,18 +38,18 @@ from sidecheck.wire import responses
 CODES = grpc.StatusCode
 
 VIOLATION = verdict_pb.Violation(
-    instance_pointer="/a",
-    schema_pointer="/properties/a/type",
+    instance_location="/a",
+    keyword_location="/properties/a/type",
     keyword="type",
     code="TYPE",
     severity="SEVERITY_WARNING",
     message="m",
     suggestion="s",
-    clause="c",
+    spec_url="c",
 )
 EXPECTED_VIOLATION = Violation(
-    instance_pointer="/a",
-    schema_pointer="/properties/a/type",
+    instance_location="/a",
+    keyword_location="/properties/a/type",
     keyword="type",
     code="TYPE",
     severity=Severity.WARNING,
@@ -72,7 +72,7 @@ VERDICT = verdict_pb.Verdict(
         truncated=True,
         changes=[
             verdict_pb.Change(
-                instance_pointer="/n", code="STRING_TO_INTEGER", schema_pointer="/s", message="m"
+                instance_location="/n", code="STRING_TO_INTEGER", keyword_location="/s", message="m"
             )
         ],
     ),
@@ -93,7 +93,9 @@ EXPECTED_VERDICT = Verdict(
         valid=True,
         violations=(EXPECTED_VIOLATION,),
         truncated=True,
-        changes=(Change(pointer="/n", code="STRING_TO_INTEGER", schema_pointer="/s", message="m"),),
+        changes=(
+            Change(pointer="/n", code="STRING_TO_INTEGER", keyword_location="/s", message="m"),
+        ),
     ),
     call_tool_result=JsonText(b'{"isError": true}'),
     json_rpc_error=JsonText(b'{"code": -32602}'),
@@ -139,12 +141,12 @@ def test_answers_in_a_stream_are_translated_with_their_ids() -> None:
     outcomes = {
         "a": validation_pb.ValidateOutcome(verdict=VERDICT),
         "": validation_pb.ValidateOutcome(
-            refusal=Status(code=CODES.NOT_FOUND.value[0], message="no tool", details=[INFO])
+            error=Status(code=CODES.NOT_FOUND.value[0], message="no tool", details=[INFO])
         ),
     }
     assert [
         ("a", EXPECTED_VERDICT),
-        ("", Refused("UNKNOWN_TOOL", "no tool", {"name": "n"}, CODES.NOT_FOUND)),
+        ("", SidecheckError("UNKNOWN_TOOL", "no tool", {"name": "n"}, CODES.NOT_FOUND)),
     ] == [
         responses.streamed(
             validation_pb.ValidateStreamResponse(id=id_, outcome=outcome, registry_revision=7)
@@ -159,14 +161,14 @@ def test_a_batch_is_translated_item_by_item() -> None:
         outcomes=[
             validation_pb.ValidateOutcome(verdict=VERDICT),
             validation_pb.ValidateOutcome(
-                refusal=Status(code=CODES.NOT_FOUND.value[0], message="no tool", details=[INFO])
+                error=Status(code=CODES.NOT_FOUND.value[0], message="no tool", details=[INFO])
             ),
         ],
         registry_revision=7,
     )
     assert [
         EXPECTED_VERDICT,
-        Refused("UNKNOWN_TOOL", "no tool", {"name": "n"}, CODES.NOT_FOUND),
+        SidecheckError("UNKNOWN_TOOL", "no tool", {"name": "n"}, CODES.NOT_FOUND),
     ] == responses.batch_judgements(response)
 
 
@@ -175,7 +177,7 @@ def test_the_parts_of_a_registration_become_one() -> None:
     outcome = registry_pb.RegistrationOutcome(
         name="n",
         action=registry_pb.RegistrationOutcome.ACTION_CHANGED,
-        problems=[VIOLATION],
+        violations=[VIOLATION],
         definition_digest="d",
         input_schema_digest="i",
         output_schema_digest="o",
@@ -189,7 +191,7 @@ def test_the_parts_of_a_registration_become_one() -> None:
             Outcome(
                 name="n",
                 action=Action.CHANGED,
-                problems=(EXPECTED_VIOLATION,),
+                violations=(EXPECTED_VIOLATION,),
                 definition_digest="d",
                 input_schema_digest="i",
                 output_schema_digest="o",
@@ -285,31 +287,34 @@ BROKEN = AnyMessage(type_url="type.googleapis.com/google.rpc.ErrorInfo", value=b
     ("expected", "code", "metadata"),
     [
         pytest.param(
-            Refused("UNKNOWN_TOOL", "m", {"name": "n"}, CODES.NOT_FOUND),
+            SidecheckError("UNKNOWN_TOOL", "m", {"name": "n"}, CODES.NOT_FOUND),
             CODES.NOT_FOUND,
             (("other", "x"), *status_bytes(RETRY, INFO)),
             id="reason among other details",
         ),
         pytest.param(
-            Refused("INTERNAL", "m", {}, CODES.INTERNAL), CODES.INTERNAL, (), id="no details"
+            SidecheckError("INTERNAL", "m", {}, CODES.INTERNAL), CODES.INTERNAL, (), id="no details"
         ),
         pytest.param(
-            Refused("INTERNAL", "m", {}, CODES.INTERNAL), CODES.INTERNAL, None, id="no metadata"
+            SidecheckError("INTERNAL", "m", {}, CODES.INTERNAL),
+            CODES.INTERNAL,
+            None,
+            id="no metadata",
         ),
         pytest.param(
-            Refused("RESOURCE_EXHAUSTED", "m", {}, CODES.RESOURCE_EXHAUSTED),
+            SidecheckError("RESOURCE_EXHAUSTED", "m", {}, CODES.RESOURCE_EXHAUSTED),
             CODES.RESOURCE_EXHAUSTED,
             status_bytes(FOREIGN),
             id="a reason of another domain",
         ),
         pytest.param(
-            Refused("INTERNAL", "m", {}, CODES.INTERNAL),
+            SidecheckError("INTERNAL", "m", {}, CODES.INTERNAL),
             CODES.INTERNAL,
             (("grpc-status-details-bin", b"\xff\xff"),),
             id="details that do not decode",
         ),
         pytest.param(
-            Refused("UNKNOWN_TOOL", "m", {"name": "n"}, CODES.NOT_FOUND),
+            SidecheckError("UNKNOWN_TOOL", "m", {"name": "n"}, CODES.NOT_FOUND),
             CODES.NOT_FOUND,
             status_bytes(BROKEN, INFO),
             id="one detail that does not decode",
@@ -333,7 +338,7 @@ BROKEN = AnyMessage(type_url="type.googleapis.com/google.rpc.ErrorInfo", value=b
             id="going away",
         ),
         pytest.param(
-            Refused("UNKNOWN_TOOL", "m", {"name": "n"}, CODES.UNAVAILABLE),
+            SidecheckError("UNKNOWN_TOOL", "m", {"name": "n"}, CODES.UNAVAILABLE),
             CODES.UNAVAILABLE,
             status_bytes(INFO),
             id="UNAVAILABLE for a reason of its own",
@@ -341,7 +346,9 @@ BROKEN = AnyMessage(type_url="type.googleapis.com/google.rpc.ErrorInfo", value=b
     ],
 )
 def test_failed_calls_become_refusals(
-    expected: Refused, code: grpc.StatusCode, metadata: tuple[tuple[str, str | bytes], ...] | None
+    expected: SidecheckError,
+    code: grpc.StatusCode,
+    metadata: tuple[tuple[str, str | bytes], ...] | None,
 ) -> None:
     """The reason is Sidecheck's own if there is one, else the name of the status."""
     trailing = None if metadata is None else grpc.aio.Metadata(*metadata)

@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 from mcp.types import CallToolResult, ImageContent, TextContent, Tool
 from pydantic import TypeAdapter
-from returned_cases import PROJECTION, RESULTS
-from sidecheck import Client, JsonText, Peers, Refused, ToolDefinition, unbox
+from sidecheck import Client, JsonText, ProtocolContext, SidecheckError, ToolDefinition, unbox
+from support.result_cases import PROJECTION, RESULTS
 
 LIST: dict[str, Any] = {
     "name": "list",
     "inputSchema": {"type": "object"},
     "outputSchema": {"type": "array", "items": {"type": "object"}},
 }
-OLD = Peers("2025-06-18")
+OLD = ProtocolContext("2025-06-18")
 
 
 @dataclass
@@ -26,8 +26,8 @@ class Point:
 async def test_a_definition_is_projected(client: Client) -> None:
     """In whatever form it is given."""
     given: list[Any] = [LIST, json.dumps(LIST), ToolDefinition(LIST)]
-    done = [await client.inference.project_tool(tool, "2025-03-26") for tool in given]
-    boxed = await client.inference.project_tool(LIST)
+    done = [await client.inference.adapt_tool(tool, "2025-03-26") for tool in given]
+    boxed = await client.inference.adapt_tool(LIST)
 
     assert [(("outputSchema",), "")] * 3 == [(one.left_out, one.box) for one in done]
     assert {"name": "list", "inputSchema": {"type": "object"}} == done[0].definition
@@ -36,7 +36,7 @@ async def test_a_definition_is_projected(client: Client) -> None:
 
 async def test_a_python_value_becomes_a_result_and_comes_out_again(client: Client) -> None:
     """Boxed where the version wants it."""
-    listed = (await client.inference.project_tool(LIST, "2025-06-18")).definition
+    listed = (await client.inference.adapt_tool(LIST, "2025-06-18")).definition
     made = await client.protocol.normalize_tool_result(
         [Point(1)], tool=ToolDefinition(LIST), peers=OLD
     )
@@ -89,7 +89,7 @@ async def test_what_breaks_the_schema_is_an_answer(client: Client) -> None:
     )
 
     assert ["/structuredContent/result/0"] == [
-        found.instance_pointer for found in made.verdict.violations
+        found.instance_location for found in made.verdict.violations
     ]
     assert made.result.value["isError"]
 
@@ -115,8 +115,8 @@ async def test_what_cannot_be_asked_is_an_error(
 
 async def test_refusals_are_raised(client: Client) -> None:
     """With their reason."""
-    with pytest.raises(Refused) as refused:
-        await client.inference.project_tool(LIST, "1999-01-01")
+    with pytest.raises(SidecheckError) as refused:
+        await client.inference.adapt_tool(LIST, "1999-01-01")
 
     assert "UNKNOWN_PROTOCOL_VERSION" == refused.value.reason
 

@@ -4,12 +4,11 @@ from typing import Any, cast
 
 import grpc
 import pytest
-from holding import hold
 from sidecheck import (
     CheckOptions,
     DefinitionDigest,
     JsonText,
-    Peers,
+    ProtocolContext,
     Severity,
     Unavailable,
     Verdict,
@@ -18,13 +17,14 @@ from sidecheck.absence import OnUnavailable
 from sidecheck.conversations import Call, Conversation, Conversations
 from sidecheck.inference_conversations import InferenceConversations
 from sidecheck.protocol_conversations import ProtocolConversations
-from sidecheck.returned import NormalizedResult, ProjectedTool, Returned
+from sidecheck.returned import AdaptedTool, NormalizedResult, Returned
 from sidecheck.v1 import inference_service_pb2 as inference_pb
 from sidecheck.v1 import protocol_service_pb2 as protocol_pb
 from sidecheck.v1 import target_pb2 as target_pb
 from sidecheck.v1 import verdict_pb2 as verdict_pb
 from sidecheck.wire import returned_requests as requests
 from sidecheck.wire import rpcs
+from support.conversations import hold
 
 GONE = Unavailable("UNAVAILABLE", "nobody", {}, grpc.StatusCode.UNAVAILABLE)
 YES = verdict_pb.Verdict(valid=True, enforced=True)
@@ -35,9 +35,9 @@ VALUE = Returned(value=1)
 def test_every_call_has_a_deadline(expected: float, given: float | None) -> None:
     """The client's own holds where the caller gives none."""
     ground = Conversations(2.0, "raise")
-    tool, projected = hold(
+    tool, adapt_schema = hold(
         InferenceConversations(ground).project(b"{}", "2025-06-18", given),
-        inference_pb.ProjectToolResponse(json=b"{}", box="result", left_out=["icons"]),
+        inference_pb.AdaptToolResponse(json=b"{}", wrapped_property="result", dropped_properties=["icons"]),
     )
     result, made = hold(
         ProtocolConversations(ground).normalize(VALUE, None, None, given),
@@ -45,7 +45,7 @@ def test_every_call_has_a_deadline(expected: float, given: float | None) -> None
     )
 
     assert (
-        ProjectedTool(json=JsonText(b"{}"), box="result", left_out=("icons",)),
+        AdaptedTool(json=JsonText(b"{}"), box="result", left_out=("icons",)),
         NormalizedResult(result=JsonText(b"{}"), verdict=Verdict(valid=True)),
     ) == (tool, result)
     assert [
@@ -53,7 +53,7 @@ def test_every_call_has_a_deadline(expected: float, given: float | None) -> None
         Call(
             rpcs.NORMALIZE_TOOL_RESULT, requests.normalization_request(VALUE, None, None), expected
         ),
-    ] == [*projected, *made]
+    ] == [*adapt_schema, *made]
 
 
 @pytest.mark.parametrize("policy", ["raise", "allow", "deny"])
@@ -72,18 +72,18 @@ def test_nobody_makes_up_a_definition_or_a_result(policy: OnUnavailable) -> None
 def test_everything_that_is_said_goes_along() -> None:
     """The tool, the profile, the peers and the options."""
     returned = Returned(content=[{"type": "text"}], tool=DefinitionDigest("d"), profile="text")
-    how = CheckOptions(max_violations=3, hide_values=True, least_severity=Severity.ERROR)
+    how = CheckOptions(max_violations=3, hide_values=True, min_severity=Severity.ERROR)
 
     assert protocol_pb.NormalizeToolResultRequest(
         context=protocol_pb.ProtocolContext(protocol_version="2025-06-18"),
         options=protocol_pb.CheckOptions(
-            max_violations=3, hide_values=True, least_severity=verdict_pb.SEVERITY_ERROR
+            max_violations=3, hide_values=True, min_severity=verdict_pb.SEVERITY_ERROR
         ),
         content=b'[{"type":"text"}]',
         tool=target_pb.Target(definition_digest="d"),
         profile=protocol_pb.RESULT_PROFILE_TEXT,
-    ) == requests.normalization_request(returned, Peers("2025-06-18"), how)
-    assert inference_pb.ProjectToolRequest(
+    ) == requests.normalization_request(returned, ProtocolContext("2025-06-18"), how)
+    assert inference_pb.AdaptToolRequest(
         tool=target_pb.Target(definition_digest="d"), protocol_version="v"
     ) == requests.projection_request(DefinitionDigest("d"), "v")
 

@@ -7,19 +7,19 @@ from contextlib import asynccontextmanager
 from typing import Any, TypeAlias
 
 import pytest
-from faces import FACES
-from running import RunningServer
 from sidecheck import (
     BlockingClient,
-    CheckAnswer,
     CheckOptions,
+    CheckResult,
     Client,
-    Peers,
-    Refused,
+    ProtocolContext,
     Severity,
+    SidecheckError,
     StreamEnded,
     StreamUnavailable,
 )
+from support.clients import FACES
+from support.running import RunningServer
 
 Check: TypeAlias = Callable[..., Any]
 
@@ -31,7 +31,7 @@ async def session(face: str, address: str, **settings: Any) -> AsyncIterator[Che
         with BlockingClient(address, timeout=10) as client:
             held = await asyncio.to_thread(client.protocol.session(**settings).__enter__)
 
-            async def check(*arguments: Any, **how: Any) -> CheckAnswer:
+            async def check(*arguments: Any, **how: Any) -> CheckResult:
                 return await asyncio.to_thread(held.check, *arguments, **how)
 
             try:
@@ -54,14 +54,14 @@ def ping(id_: int) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "id": id_, "method": "ping"}
 
 
-def codes(answer: CheckAnswer) -> list[str]:
+def codes(answer: CheckResult) -> list[str]:
     """Return the codes of the errors that were found."""
     return [found.code for found in answer.verdict.violations if found.severity is Severity.ERROR]
 
 
 async def test_a_session_remembers(face: str, shared_server: RunningServer) -> None:
     """An id is used once by each side, and the reply is ready."""
-    async with session(face, shared_server.address, peers=Peers("2025-11-25")) as check:
+    async with session(face, shared_server.address, peers=ProtocolContext("2025-11-25")) as check:
         first = await check(ping(1), sender="client")
         other = await check(ping(1), sender="server")
         again = await check(ping(1), sender="client")
@@ -96,7 +96,7 @@ async def test_a_message_that_cannot_be_checked_costs_the_session_nothing(
     async with session(face, shared_server.address) as check:
         with pytest.raises(TypeError, match="a set has no form in JSON"):
             await check({"id": {1}}, sender="client")
-        with pytest.raises(Refused, match="LIMIT_EXCEEDED"):
+        with pytest.raises(SidecheckError, match="LIMIT_EXCEEDED"):
             await check(b'"%s"' % (b"x" * (5 << 20)), sender="client")
         assert ["PAYLOAD_NOT_JSON"] == codes(await check(b"{", sender="client"))
         assert [] == codes(await check(ping(1), sender="client"))
@@ -105,7 +105,7 @@ async def test_a_message_that_cannot_be_checked_costs_the_session_nothing(
 @pytest.mark.parametrize("outstanding", [1, 64])
 async def test_tasks_share_a_session(shared_server: RunningServer, outstanding: int) -> None:
     """Each has its own answer, and messages are checked in the order of the calls."""
-    settings: dict[str, Any] = {"peers": Peers("2025-11-25"), "outstanding": outstanding}
+    settings: dict[str, Any] = {"peers": ProtocolContext("2025-11-25"), "outstanding": outstanding}
     async with session("asynchronous", shared_server.address, **settings) as check:
         answers = await asyncio.gather(
             *(check(ping(at // 2), sender="client") for at in range(400))
@@ -119,7 +119,9 @@ def test_threads_share_a_session(shared_server: RunningServer, outstanding: int)
     """Each has the answer to its own message."""
     with (
         BlockingClient(shared_server.address, timeout=10) as client,
-        client.protocol.session(peers=Peers("2025-11-25"), outstanding=outstanding) as held,
+        client.protocol.session(
+            peers=ProtocolContext("2025-11-25"), outstanding=outstanding
+        ) as held,
         ThreadPoolExecutor(8) as threads,
     ):
         answers = threads.map(
@@ -183,7 +185,7 @@ async def test_under_an_unknown_version_nothing_is_checked(
     face: str, shared_server: RunningServer
 ) -> None:
     """Every message is refused."""
-    async with session(face, shared_server.address, peers=Peers("2020-01-01")) as check:
+    async with session(face, shared_server.address, peers=ProtocolContext("2020-01-01")) as check:
         for at in (1, 2):
-            with pytest.raises(Refused, match="UNKNOWN_PROTOCOL_VERSION"):
+            with pytest.raises(SidecheckError, match="UNKNOWN_PROTOCOL_VERSION"):
                 await check(ping(at), sender="client")

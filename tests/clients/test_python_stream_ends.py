@@ -9,14 +9,22 @@ from typing import Any, TypeAlias
 import grpc
 import grpc.aio
 import pytest
-from faces import FACES
-from sidecheck import Arguments, Client, Item, Refused, StreamEnded, StreamUnavailable, Unavailable
+from sidecheck import (
+    Arguments,
+    Client,
+    Item,
+    SidecheckError,
+    StreamEnded,
+    StreamUnavailable,
+    Unavailable,
+)
 from sidecheck.streams import Answer
 from sidecheck.v1.info_service_pb2 import GetServerInfoResponse, Limits
 from sidecheck.v1.validation_service_pb2 import ValidateOutcome, ValidateStreamResponse
 from sidecheck.v1.verdict_pb2 import Verdict as VerdictMessage
 from sidecheck.wire import rpcs
-from taking import collect, items, take, told
+from support.clients import FACES
+from support.stream_readers import collect, items, take, told
 
 Context: TypeAlias = grpc.aio.ServicerContext[Any, Any]
 Answering: TypeAlias = Callable[[AsyncIterator[Any], Context], AsyncIterator[Any]]
@@ -252,5 +260,5 @@ async def test_a_cancelled_sender_ends_the_stream_for_the_taker() -> None:
             await asyncio.wait_for(taker, 5)
         with pytest.raises(asyncio.CancelledError):
             await sender
-        with pytest.raises(Refused, match="CANCELLED"):
+        with pytest.raises(SidecheckError, match="CANCELLED"):
             await stream.send("late", Item(Arguments(1)))

@@ -8,8 +8,6 @@ from itertools import count
 from typing import Any
 
 import pytest
-from faces import FACES
-from running import RunningServer
 from sidecheck import (
     Arguments,
     BlockingClient,
@@ -23,7 +21,9 @@ from sidecheck import (
     Verdict,
 )
 from sidecheck.streams import Answer
-from taking import collect, items, take, told
+from support.clients import FACES
+from support.running import RunningServer
+from support.stream_readers import collect, items, take, told
 
 STRING = Schema({"type": "string"})
 TIDES = RegisteredTool("weather", "get_tides")

@@ -11,15 +11,15 @@ from typing import Any, TypeAlias
 import grpc
 import grpc.aio
 import pytest
-from faces import FACES, connect
 from google.protobuf.any_pb2 import Any as AnyMessage
 from google.rpc.error_details_pb2 import ErrorInfo
 from google.rpc.status_pb2 import Status
-from sidecheck import Arguments, Item, Refused, RegisteredTool, Unavailable, Verdict
+from sidecheck import Arguments, Item, RegisteredTool, SidecheckError, Unavailable, Verdict
 from sidecheck.v1.info_service_pb2 import GetServerInfoResponse
 from sidecheck.v1.validation_service_pb2 import ValidateResponse
 from sidecheck.v1.verdict_pb2 import Verdict as VerdictMessage
 from sidecheck.wire import rpcs
+from support.clients import FACES, connect
 
 TOOL = RegisteredTool("weather", "get_forecast")
 YES = ValidateResponse(verdict=VerdictMessage(valid=True, enforced=True), registry_revision=3)
@@ -127,7 +127,7 @@ async def test_only_unavailable_is_tried_again(
         if expected > failures:
             assert await client.validate(TOOL, {}) == EXPECTED
         else:
-            with pytest.raises(Refused, match=f"{code.name}: not now"):
+            with pytest.raises(SidecheckError, match=f"{code.name}: not now"):
                 await client.validate(TOOL, {})
     assert expected == attempts
 
@@ -148,13 +148,13 @@ def refusing(reason: str, code: grpc.StatusCode) -> Answer:
 
 async def test_reasons_cross_the_wire(face: str) -> None:
     """A refusal is raised with its reason, whatever *on_unavailable* says."""
-    refusal = Refused("UNKNOWN_TOOL", "no", {"name": "n"}, grpc.StatusCode.NOT_FOUND)
+    refusal = SidecheckError("UNKNOWN_TOOL", "no", {"name": "n"}, grpc.StatusCode.NOT_FOUND)
     answer = refusing("UNKNOWN_TOOL", grpc.StatusCode.NOT_FOUND)
     async with (
         serving(answer) as address,
         connect(face, address, on_unavailable="allow") as client,
     ):
-        with pytest.raises(Refused) as raised:
+        with pytest.raises(SidecheckError) as raised:
             await client.validate(TOOL, {})
     assert refusal == raised.value
 

@@ -27,7 +27,7 @@ def test_an_invalid_verdict_is_raised_on_demand() -> None:
     verdict = Verdict(
         valid=False,
         violations=(
-            Violation(code="TYPE", instance_pointer="/secret", message="secret"),
+            Violation(code="TYPE", instance_location="/secret", message="secret"),
             Violation(code="TYPE"),
             Violation(code="REQUIRED"),
             Violation(code="FORMAT", severity=Severity.WARNING),

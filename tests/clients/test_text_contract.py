@@ -5,7 +5,6 @@ from typing import Any
 
 import jsonschema
 import pytest
-from running import RunningServer
 from sidecheck import BlockingClient, Severity, ToolResult
 from sidecheck.text_contract import (
     build_result,
@@ -14,6 +13,7 @@ from sidecheck.text_contract import (
     is_canonical,
     validate,
 )
+from support.running import RunningServer
 
 TEXT = {"type": "text", "text": "12 °C"}
 

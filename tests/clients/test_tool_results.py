@@ -9,10 +9,10 @@ from typing import Any
 
 import mcp_types
 import pytest
-from running import RunningServer
-from sidecheck import BlockingClient, Client, Options, Refused, Schema, StructuredContent
+from sidecheck import BlockingClient, Client, Options, Schema, SidecheckError, StructuredContent
 from sidecheck.testing import BlockingFakeValidator, FakeValidator, invalid
 from sidecheck.tool_results import BlockingResultChecker, InvalidToolResult, ResultChecker, Skip
+from support.running import RunningServer
 
 FORECAST: dict[str, Any] = {
     "name": "get_forecast",
@@ -293,8 +293,8 @@ async def test_who_misses_at_one_time_asks_once() -> None:
 
 async def test_other_refusals_are_raised_as_they_are() -> None:
     """Nothing is wrong with the schema, nor with the result."""
-    refusal = Refused("LIMIT_EXCEEDED", "too large")
-    with pytest.raises(Refused) as raised:
+    refusal = SidecheckError("LIMIT_EXCEEDED", "too large")
+    with pytest.raises(SidecheckError) as raised:
         await ResultChecker(FakeValidator(refusal), Tools(FORECAST).awaited).check(
             "get_forecast", GOOD
         )

@@ -15,7 +15,7 @@ from conversions.subjects import Subject, called, subjects
 from conversions.tally import tally_of
 from sidecheck_server.core.convert.apis import APIS
 from sidecheck_server.core.convert.words import ConversionOptions, Mode, ModelApi
-from sidecheck_server.core.refusals import Refusal
+from sidecheck_server.core.errors import RequestError
 
 __all__ = ["main"]
 
@@ -56,7 +56,7 @@ def _sent_and_back(
             result = made(definition, api, options)
             original = subject.tool["inputSchema"]
             trip = Trip(original, result, oracle(original))
-        except Refusal:
+        except RequestError:
             continue
         looked += 1
         found = list(trip.faults(list(subject.calls), Random(subject.name), payloads))

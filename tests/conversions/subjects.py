@@ -10,7 +10,7 @@ from functools import cache
 from random import Random
 from typing import Any
 
-from shared_material import read_records, shared
+from support.shared_material import read_records, shared
 
 __all__ = ["Subject", "called", "sample", "subjects"]
 

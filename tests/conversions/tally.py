@@ -9,7 +9,7 @@ from conversions.making import Made, defined, made
 from conversions.subjects import Subject
 from preflight.checker import faults
 from sidecheck_server.core.convert.words import ConversionOptions, ModelApi
-from sidecheck_server.core.refusals import Refusal
+from sidecheck_server.core.errors import RequestError
 
 __all__ = ["Tally", "tally_of"]
 
@@ -46,9 +46,9 @@ class Tally:
         told = [f"    {name}: {said}" for name, said in (*self.broken[:10], *self.faults[:10])]
         return [first, f"  losses: {losses}", *told]
 
-    def add(self, subject: Subject, result: Made | Refusal) -> None:
+    def add(self, subject: Subject, result: Made | RequestError) -> None:
         """Count what became of *subject*."""
-        if isinstance(result, Refusal):
+        if isinstance(result, RequestError):
             self.refused[result.reason] += 1
             return
         self.converted += 1
@@ -68,10 +68,10 @@ def tally_of(subjects: Iterable[Subject], api: ModelApi, options: ConversionOpti
             definition = defined(subject.tool)
             started = time.perf_counter()
             try:
-                result: Made | Refusal = made(definition, api, options)
+                result: Made | RequestError = made(definition, api, options)
             finally:
                 tally.seconds += time.perf_counter() - started
-        except Refusal as refusal:
+        except RequestError as refusal:
             result = refusal
         except Exception as error:  # noqa: BLE001 - whatever it is, it is told and counted
             tally.broken.append((subject.name, f"{type(error).__name__}: {error}"))

@@ -10,7 +10,7 @@ from conversions.round_trip import Trip
 from hypothesis import HealthCheck, assume, given, settings
 from preflight.checker import faults
 from sidecheck_server.core.convert.words import ModelApi
-from sidecheck_server.core.refusals import Refusal
+from sidecheck_server.core.errors import RequestError
 
 LOOKED_AT = [
     *((ModelApi.OPENAI_CHAT, way) for way in WAYS),
@@ -33,7 +33,7 @@ def test_arguments_come_back_as_they_were(api: ModelApi, way: str, tool: dict[st
     """With schemas that are small, and hard to convert."""
     try:
         result = made(defined(tool), api, WAYS[way])
-    except Refusal:
+    except RequestError:
         assume(False)
     schema = tool["inputSchema"]
     trip = Trip(schema, result, oracle(schema))

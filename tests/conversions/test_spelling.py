@@ -16,8 +16,8 @@ from sidecheck_server.core.convert.reading import read_parts
 from sidecheck_server.core.convert.record import Record
 from sidecheck_server.core.convert.words import Direction
 from sidecheck_server.core.convert.writing import write_schema
+from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.refusals import Refusal
 
 LIMITS = Limits()
 
@@ -44,7 +44,7 @@ def differences(edition: Edition, random: Random) -> tuple[list[Any], int]:
     try:
         schema, same = written(generated)
         original = edition.oracle(question.schema, question.documents)
-    except (Refusal, ValueError):
+    except (RequestError, ValueError):
         # What neither takes is held against each other elsewhere.
         return [], 0
     converted = jsonschema_rs.Draft202012Validator(schema, offline=True, validate_formats=False)

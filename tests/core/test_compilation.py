@@ -8,15 +8,15 @@ from time import process_time
 from typing import Any
 
 import pytest
-from compiling import D04, D07, D2019, D2020, LIMITS, compiled, judges, source_of
-from sidecheck_server.core.compiled import CompiledSchema
+from sidecheck_server.core.compiler.compilation import Artifact, compile_source
+from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
 from sidecheck_server.core.digests import digest_of
-from sidecheck_server.core.judge import DISAGREEMENT, Judging, judge
+from sidecheck_server.core.errors import ErrorReason, RequestError
+from sidecheck_server.core.evaluate import DISAGREEMENT, EvaluationOptions, judge
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.refusals import Reason, Refusal
-from sidecheck_server.core.schemas.compilation import Artifact, compile_source
 from sidecheck_server.core.schemas.keywords import KEYWORDS, Draft
-from sidecheck_server.core.words import Document, as_pointer
+from sidecheck_server.core.types import Document, as_pointer
+from support.compiling import D04, D07, D2019, D2020, LIMITS, compiled, judges, source_of
 
 OWN = "https://example.com/own"
 NAMES = [
@@ -70,10 +70,10 @@ def random_sources() -> Iterator[tuple[Any, dict[str, Any], bool]]:
         yield random_schema(random, 4), documents, random.random() < 0.3
 
 
-def outcome(schema: Any, documents: dict[str, Any], asserts: bool) -> Artifact | Refusal:
+def outcome(schema: Any, documents: dict[str, Any], asserts: bool) -> Artifact | RequestError:
     try:
         return compile_source(source_of(schema, documents, assert_formats=asserts), LIMITS)
-    except Refusal as refusal:
+    except RequestError as refusal:
         return refusal
 
 
@@ -83,14 +83,14 @@ def test_any_object_is_compiled_or_refused_and_judges() -> None:
     for schema, documents, asserts in random_sources():
         source = source_of(schema, documents, assert_formats=asserts)
         made = outcome(schema, documents, asserts)
-        if isinstance(made, Refusal):
+        if isinstance(made, RequestError):
             continue
         compiles += 1
         ready = CompiledSchema(source, made, LIMITS)
         for payload in PAYLOADS:
             try:
-                verdict = judge(ready, payload, Judging())
-            except Refusal:
+                verdict = judge(ready, payload, EvaluationOptions())
+            except RequestError:
                 continue
             assert DISAGREEMENT not in {one.code for one in verdict.violations}, (schema, documents)
             found = next(ready.complete.faults(json.loads(payload)), None)
@@ -149,10 +149,10 @@ def test_what_lies_beyond_a_bound_is_refused(
     schema: Any, documents: dict[str, Any], limits: Limits, bound: str
 ) -> None:
     """With its name."""
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(RequestError) as refused:
         compile_source(source_of(schema, documents), limits)
 
-    assert (Reason.LIMIT_EXCEEDED, bound) == (
+    assert (ErrorReason.LIMIT_EXCEEDED, bound) == (
         refused.value.reason,
         refused.value.metadata["bound"],
     )
@@ -163,7 +163,7 @@ def test_a_pattern_that_a_reference_makes_void_is_not_compiled() -> None:
     schema = {"$ref": "#/definitions/a", "pattern": "(?<=a)", "definitions": {"a": {}}}
 
     assert [True] == judges({"$schema": D07, **schema}, ["b"])
-    with pytest.raises(Refusal):
+    with pytest.raises(RequestError):
         compiled(schema)
 
 

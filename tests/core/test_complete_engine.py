@@ -1,12 +1,12 @@
 """The complete engine passes the official test suite by itself, in all five dialects."""
 
 import pytest
-import suite
-from complete_engines import violations
-from sidecheck_server.core.compiled import CompiledSchema
+from sidecheck_server.core.compiler.compilation import compile_source
+from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.payload import decode
-from sidecheck_server.core.schemas.compilation import compile_source
+from support import suite
+from support.complete_engines import violations
 
 LIMITS = Limits()
 

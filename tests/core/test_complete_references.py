@@ -3,8 +3,8 @@
 from typing import Any
 
 import pytest
-from complete_engines import engine_for
 from sidecheck_server.core.schemas.resources import UnresolvableError
+from support.complete_engines import engine_for
 
 D04, D07, D2019, D2020 = (
     "http://json-schema.org/draft-04/schema#",

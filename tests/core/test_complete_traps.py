@@ -4,10 +4,10 @@ import threading
 from typing import Any
 
 import pytest
-from complete_engines import engine_for, violations
 from sidecheck_server.core.budget import Exhausted
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.schemas.dialects import DIALECTS
+from support.complete_engines import engine_for, violations
 
 D04, D07, D2019, D2020 = (
     "http://json-schema.org/draft-04/schema#",

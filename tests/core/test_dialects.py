@@ -3,8 +3,7 @@
 from typing import Any
 
 import pytest
-from compiling import D04, D06, D07, D2019, D2020, judges, refused
-from sidecheck_server.core.refusals import Reason, Refusal
+from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.schemas.dialects import (
     DEFAULT_DIALECT,
     DIALECTS,
@@ -12,7 +11,8 @@ from sidecheck_server.core.schemas.dialects import (
     dialect_of,
 )
 from sidecheck_server.core.schemas.keywords import KEYWORDS, Draft
-from sidecheck_server.core.words import JsonValue
+from sidecheck_server.core.types import JsonValue
+from support.compiling import D04, D06, D07, D2019, D2020, judges, refused
 
 OWN = "https://example.com/dialect"
 V2020 = "https://json-schema.org/draft/2020-12/vocab/"
@@ -66,10 +66,10 @@ def test_what_declares_nothing_has_the_dialect_around_it(schema: Any) -> None:
 )
 def test_others_are_refused(uri: str) -> None:
     """With the URI, and those that are supported."""
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(RequestError) as refused:
         dialect_named(uri)
 
-    assert Reason.UNSUPPORTED_DIALECT == refused.value.reason
+    assert ErrorReason.UNSUPPORTED_DIALECT == refused.value.reason
     assert {
         "dialect": uri.removesuffix("#"),
         "supported": ", ".join(DIALECTS),
@@ -79,10 +79,10 @@ def test_others_are_refused(uri: str) -> None:
 @pytest.mark.parametrize("declared", [7, None, True, [], {}])
 def test_a_declaration_that_is_no_string_is_refused(declared: Any) -> None:
     """Whatever else it is."""
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(RequestError) as refused:
         dialect_of({"$schema": declared}, DEFAULT_DIALECT, no_document)
 
-    assert Reason.INVALID_SCHEMA == refused.value.reason
+    assert ErrorReason.INVALID_SCHEMA == refused.value.reason
 
 
 @pytest.mark.parametrize(
@@ -117,10 +117,10 @@ def test_a_meta_schema_brings_a_dialect(documents: dict[str, Any], draft: Draft)
 )
 def test_meta_schemas_without_a_ground_bring_none(documents: dict[str, Any]) -> None:
     """In the end there must be one of the five."""
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(RequestError) as refused:
         dialect_named(OWN, documents.get)
 
-    assert Reason.UNSUPPORTED_DIALECT == refused.value.reason
+    assert ErrorReason.UNSUPPORTED_DIALECT == refused.value.reason
 
 
 @pytest.mark.parametrize("uri", [D2020, D07])
@@ -130,7 +130,7 @@ def test_nobody_redefines_the_five(uri: str, body: Any) -> None:
     documents = {uri: body, "https://json-schema.org/draft/2020-12/meta/validation": body}
 
     assert DIALECTS[uri] is dialect_named(uri, documents.get)
-    assert Reason.INVALID_SCHEMA == refused({"$schema": uri, "type": "any"}, documents).reason
+    assert ErrorReason.INVALID_SCHEMA == refused({"$schema": uri, "type": "any"}, documents).reason
     assert [True, False] == judges({"$schema": uri, "type": "string"}, ["a", 1], documents)
     assert [True, False] == judges({"$ref": uri}, [{"type": "null"}, {"type": "any"}], documents)
 
@@ -212,6 +212,6 @@ def test_an_unknown_vocabulary_is_refused_if_it_is_required() -> None:
 
     refusal = refused({"$schema": OWN}, metas[0])
 
-    assert Reason.UNSUPPORTED_DIALECT == refusal.reason
+    assert ErrorReason.UNSUPPORTED_DIALECT == refusal.reason
     assert {"dialect": OWN, "vocabulary": unknown} == refusal.metadata
     assert [True] == judges({"$schema": OWN}, [1], metas[1])

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sidecheck_server.core.digests import canonical_json, digest_of
 from sidecheck_server.core.equality import json_equal
 from sidecheck_server.core.payload import decode
-from sidecheck_server.core.words import Document
+from sidecheck_server.core.types import Document
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 DOUBLES = st.floats(allow_nan=False, allow_infinity=False)

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from complete_engines import engine_for, violations
 from sidecheck_server.core.budget import Exhausted
 from sidecheck_server.core.explain.nearest import nearest
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.words import Violation
+from sidecheck_server.core.types import Violation
+from support.complete_engines import engine_for, violations
 
 CASES = json.loads((Path(__file__).parent / "explanations.json").read_text("utf-8"))
 
@@ -45,7 +45,13 @@ class TestCases:
     def test_a_fault_is_told_as_the_case_says(self, case: dict[str, Any]) -> None:
         """Place, rule, code, message and suggestion are those of the case."""
         found = [
-            [each.instance_pointer, each.schema_pointer, each.code, each.message, each.suggestion]
+            [
+                each.instance_location,
+                each.keyword_location,
+                each.code,
+                each.message,
+                each.suggestion,
+            ]
             for each in told(case["schema"], case["payload"])
         ]
 
@@ -59,7 +65,7 @@ class TestCases:
     def test_pointers_lead_somewhere(self, case: dict[str, Any]) -> None:
         """A violation is at a value that the payload holds."""
         for each in told(case["schema"], case["payload"]):
-            step_into(case["payload"], each.instance_pointer)
+            step_into(case["payload"], each.instance_location)
 
     def test_hidden_values_stay_hidden(self, case: dict[str, Any]) -> None:
         """With hide_values there are as many violations, and nothing of the payload in them."""
@@ -71,8 +77,8 @@ class TestCases:
             if len(text) > 1 and text not in json.dumps(case["schema"], ensure_ascii=False)
         }
 
-        assert [(each.instance_pointer, each.code) for each in shown] == [
-            (each.instance_pointer, each.code) for each in hidden
+        assert [(each.instance_location, each.code) for each in shown] == [
+            (each.instance_location, each.code) for each in hidden
         ]
         assert set() == {
             text
@@ -188,7 +194,7 @@ def test_the_first_violations_do_not_wait_for_the_last() -> None:
     first = list(islice(violations(engine, payload), 20))
 
     assert time.process_time() - start < 0.1
-    assert "/9/b" == first[-1].instance_pointer
+    assert "/9/b" == first[-1].instance_location
 
 
 def test_a_large_choice_is_told_in_one_violation() -> None:
@@ -215,7 +221,7 @@ def test_choices_are_looked_into_up_to_a_bound() -> None:
         payload = {"a": payload}
     (violation,) = told(schema, payload)
 
-    assert "/a" * 24 == violation.instance_pointer
+    assert "/a" * 24 == violation.instance_location
     assert (
         "none of the alternatives fits, for a reason deep inside; found an object with 1 property"
         == violation.message

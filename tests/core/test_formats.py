@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from shared_material import REPOSITORY, shared
 from sidecheck_server.core.formats import FORMATS, format_checker, format_rule
+from support.shared_material import REPOSITORY, shared
 
 FOLDERS = {
     "draft-04": "draft4",

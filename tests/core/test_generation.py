@@ -7,16 +7,16 @@ from types import CodeType
 from typing import Any
 
 import pytest
-from compiling import D04, D07, LIMITS, compiled, source_of
+from sidecheck_server.core.compiler.admission import admit
+from sidecheck_server.core.compiler.generation import FastCode, generate
+from sidecheck_server.core.compiler.lowering import lower
+from sidecheck_server.core.compiler.verdict_generator import VerdictGenerator
 from sidecheck_server.core.engines.allowed_code import refuse_foreign_code
 from sidecheck_server.core.engines.fast import FastEngine
-from sidecheck_server.core.engines.generation import FastCode, generate
-from sidecheck_server.core.engines.verdict_generator import VerdictGenerator
+from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.refusals import Refusal
-from sidecheck_server.core.schemas.admission import admit
 from sidecheck_server.core.schemas.canonical import CannotLowerError, Lowered
-from sidecheck_server.core.schemas.lowering import lower
+from support.compiling import D04, D07, LIMITS, compiled, source_of
 
 HOSTILE = [
     'PWN()', '"+PWN()+"', "'+PWN()+'", '");PWN();("', "');PWN();('", '"""+PWN()+"""',
@@ -126,14 +126,14 @@ def test_texts_of_schemas_are_never_code(position: Any) -> None:
     """Each compiles to the same code as a harmless one but for its constants, or is refused."""
     try:
         expected = shape(code_of(position(BENIGN)))
-    except Refusal:
+    except RequestError:
         expected = None
     compiles = 0
     for text in HOSTILE:
         schema = position(text)
         try:
             ready = compiled(schema, assert_formats=True)
-        except Refusal:
+        except RequestError:
             continue
         compiles += 1
         assert ready.fast is not None

@@ -5,13 +5,18 @@ from dataclasses import asdict
 from typing import Any
 
 import pytest
-from compiling import D2019, LIMITS, compiled, source_of
-from sidecheck_server.core.compiled import CompiledSchema
-from sidecheck_server.core.judge import DISAGREEMENT, NOT_EXPLAINED, Judging, judge
+from sidecheck_server.core.compiler.compilation import Artifact, compile_source
+from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
+from sidecheck_server.core.errors import ErrorReason, RequestError
+from sidecheck_server.core.evaluate import (
+    DETAILS_UNAVAILABLE,
+    DISAGREEMENT,
+    EvaluationOptions,
+    judge,
+)
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.refusals import Reason, Refusal
-from sidecheck_server.core.schemas.compilation import Artifact, compile_source
-from sidecheck_server.core.words import Severity, Verdict, Violation
+from sidecheck_server.core.types import Severity, Verdict, Violation
+from support.compiling import D2019, LIMITS, compiled, source_of
 
 # Only the complete engine may judge by the first; the second is the same to the fast one.
 COMPLETE = {"anyOf": [True], "unevaluatedProperties": {"type": "string"}}
@@ -22,11 +27,11 @@ MANY = json.dumps({f"k{number}": number for number in range(9, -1, -1)}).encode(
 
 def verdict_on(schema: Any, payload: Any, *, limits: Limits = LIMITS, **how: Any) -> Verdict:
     text = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
-    return judge(compiled(schema, limits=limits), text, Judging(**how))
+    return judge(compiled(schema, limits=limits), text, EvaluationOptions(**how))
 
 
 def places(verdict: Verdict) -> list[str]:
-    return [found.instance_pointer for found in verdict.violations]
+    return [found.instance_location for found in verdict.violations]
 
 
 @pytest.mark.parametrize("schema", BOTH)
@@ -67,7 +72,7 @@ def test_a_verdict_can_never_list_nothing_for_want_of_room() -> None:
     """It would be valid."""
     for wanted in (0, -1):
         with pytest.raises(ValueError, match="at least 1"):
-            Judging(max_violations=wanted)
+            EvaluationOptions(max_violations=wanted)
 
 
 def test_repeated_keys_are_told_up_to_the_number_wanted() -> None:
@@ -115,9 +120,12 @@ def test_a_payload_beyond_a_bound_is_refused(
 ) -> None:
     """By name, and valid or not."""
     for schema in (True, False, COMPLETE):
-        with pytest.raises(Refusal) as refused:
+        with pytest.raises(RequestError) as refused:
             verdict_on(schema, payload, limits=limits)
-        assert (Reason.LIMIT_EXCEEDED, metadata) == (refused.value.reason, refused.value.metadata)
+        assert (ErrorReason.LIMIT_EXCEEDED, metadata) == (
+            refused.value.reason,
+            refused.value.metadata,
+        )
 
 
 def test_the_bounds_themselves_are_judged() -> None:
@@ -137,7 +145,7 @@ for _ in range(40):
 
 def test_a_payload_that_takes_too_many_steps_is_refused() -> None:
     """If the fast engine cannot say no before."""
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(RequestError) as refused:
         verdict_on(DOUBLING, DEEP)
 
     assert {"bound": "steps", "limit": "10000000"} == refused.value.metadata
@@ -153,7 +161,7 @@ def test_the_verdict_stands_where_its_reasons_take_too_many_steps() -> None:
     )
 
     said = "the payload is invalid, and telling why would take too long"
-    assert Verdict((Violation("", "", "", NOT_EXPLAINED, said),), truncated=True) == none
+    assert Verdict((Violation("", "", "", DETAILS_UNAVAILABLE, said),), truncated=True) == none
     assert (True, False) == (some.truncated, some.valid)
     assert places(some) == sorted(places(some))
     assert 0 < len(places(some)) < 30
@@ -167,9 +175,9 @@ def test_one_violation_is_enough_for_the_complete_engine_too() -> None:
     verdict = verdict_on(schema, [1, *["a"] * 50], limits=limits)
 
     assert (["/0"], True, False) == (places(verdict), verdict.truncated, verdict.valid)
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(RequestError) as refused:
         verdict_on(schema, ["a"] * 50, limits=limits)
-    assert Reason.LIMIT_EXCEEDED == refused.value.reason
+    assert ErrorReason.LIMIT_EXCEEDED == refused.value.reason
 
 
 @pytest.mark.parametrize(
@@ -183,10 +191,10 @@ def test_what_nests_too_deep_for_the_interpreter_is_refused(last: Any) -> None:
     }
     schema = {"$ref": "#/$defs/a0", "$defs": {**chain, "a4000": {"type": "string"}}}
 
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(RequestError) as refused:
         verdict_on(schema, last)
 
-    assert (Reason.LIMIT_EXCEEDED, "steps") == (
+    assert (ErrorReason.LIMIT_EXCEEDED, "steps") == (
         refused.value.reason,
         refused.value.metadata["bound"],
     )
@@ -197,12 +205,12 @@ def test_engines_that_disagree_are_reported_and_the_payload_is_invalid() -> None
     strict, lax = source_of({"type": "string"}), source_of({"type": ["string", "integer"]})
     made = CompiledSchema(lax, compile_source(strict, LIMITS), LIMITS)
 
-    verdict = judge(made, b"1", Judging())
+    verdict = judge(made, b"1", EvaluationOptions())
 
     said = "the payload is invalid, but the engines do not agree why; please report this schema"
     assert Verdict((Violation("", "", "", DISAGREEMENT, said),)) == verdict
-    assert judge(made, b'"a"', Judging()).valid
-    assert ["TYPE"] == [found.code for found in judge(made, b"[]", Judging()).violations]
+    assert judge(made, b'"a"', EvaluationOptions()).valid
+    assert ["TYPE"] == [found.code for found in judge(made, b"[]", EvaluationOptions()).violations]
 
 
 def test_messages_can_leave_out_what_the_payload_holds() -> None:
@@ -212,7 +220,7 @@ def test_messages_can_leave_out_what_the_payload_holds() -> None:
     )
 
     assert (True, False) == ("12345" in shown.message, "12345" in str(asdict(hidden)))
-    assert shown.instance_pointer == hidden.instance_pointer == "/a"
+    assert shown.instance_location == hidden.instance_location == "/a"
 
 
 def test_only_errors_make_a_verdict_invalid() -> None:

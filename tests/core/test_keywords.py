@@ -3,8 +3,8 @@
 from typing import Any
 
 import pytest
-from compiling import dialect
 from sidecheck_server.core.schemas.keywords import KEYWORDS, Draft, keywords_of, subschemas
+from support.compiling import dialect
 
 SINCE_06 = {"const", "contains", "propertyNames"}
 SINCE_07 = {"if", "then", "else"}

@@ -4,10 +4,10 @@ import pickle
 from dataclasses import fields
 
 import pytest
+from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import Limits, exceeded
-from sidecheck_server.core.mcp.versions import DEFAULT_VERSION, VERSIONS, refuse_unknown_version
-from sidecheck_server.core.refusals import Reason, Refusal
-from sidecheck_server.core.words import Violation
+from sidecheck_server.core.mcp.versions import DEFAULT_VERSION, VERSIONS, check_version_known
+from sidecheck_server.core.types import Violation
 
 
 def test_a_refusal_names_its_bound() -> None:
@@ -15,8 +15,8 @@ def test_a_refusal_names_its_bound() -> None:
     found = exceeded("payload_bytes", 1 << 20, "the payload", 2_000_000)
 
     assert (
-        Refusal(
-            Reason.LIMIT_EXCEEDED,
+        RequestError(
+            ErrorReason.LIMIT_EXCEEDED,
             "the payload: 2,000,000, more than the limit of 1,048,576 (payload_bytes)",
             {"bound": "payload_bytes", "limit": "1048576", "found": "2000000"},
         )
@@ -26,8 +26,8 @@ def test_a_refusal_names_its_bound() -> None:
 
 def test_a_refusal_may_not_know_how_far_beyond_its_bound_it_is() -> None:
     """As where counting stops at the bound."""
-    assert Refusal(
-        Reason.LIMIT_EXCEEDED,
+    assert RequestError(
+        ErrorReason.LIMIT_EXCEEDED,
         "too many steps: more than the limit of 5 (steps)",
         {"bound": "steps", "limit": "5"},
     ) == exceeded("steps", 5, "too many steps")
@@ -46,8 +46,8 @@ def test_every_bound_is_positive_and_one_item_fits_into_a_message() -> None:
 
 def test_a_refusal_crosses_a_process_border_whole() -> None:
     """Workers compile, and what they refuse is told by the server."""
-    refusal = Refusal(
-        Reason.INVALID_SCHEMA,
+    refusal = RequestError(
+        ErrorReason.INVALID_SCHEMA,
         "no schema",
         {"dialect": "x"},
         (Violation("/a", "", "", "TYPE", "a message"),),
@@ -62,11 +62,19 @@ def test_a_refusal_crosses_a_process_border_whole() -> None:
 @pytest.mark.parametrize(
     "other",
     [
-        pytest.param(Refusal(Reason.INVALID_TOOL, "said", {"a": "b"}), id="another reason"),
-        pytest.param(Refusal(Reason.INVALID_SCHEMA, "told", {"a": "b"}), id="another message"),
-        pytest.param(Refusal(Reason.INVALID_SCHEMA, "said", {"a": "c"}), id="other metadata"),
         pytest.param(
-            Refusal(Reason.INVALID_SCHEMA, "said", {"a": "b"}, (Violation("", "", "", "A", "b"),)),
+            RequestError(ErrorReason.INVALID_TOOL, "said", {"a": "b"}), id="another reason"
+        ),
+        pytest.param(
+            RequestError(ErrorReason.INVALID_SCHEMA, "told", {"a": "b"}), id="another message"
+        ),
+        pytest.param(
+            RequestError(ErrorReason.INVALID_SCHEMA, "said", {"a": "c"}), id="other metadata"
+        ),
+        pytest.param(
+            RequestError(
+                ErrorReason.INVALID_SCHEMA, "said", {"a": "b"}, (Violation("", "", "", "A", "b"),)
+            ),
             id="other problems",
         ),
         pytest.param(ValueError("said"), id="another error"),
@@ -74,16 +82,16 @@ def test_a_refusal_crosses_a_process_border_whole() -> None:
 )
 def test_refusals_are_equal_if_they_say_the_same(other: Exception) -> None:
     """All that they say."""
-    refusal = Refusal(Reason.INVALID_SCHEMA, "said", {"a": "b"})
+    refusal = RequestError(ErrorReason.INVALID_SCHEMA, "said", {"a": "b"})
 
-    assert refusal == Refusal(Reason.INVALID_SCHEMA, "said", {"a": "b"})
+    assert refusal == RequestError(ErrorReason.INVALID_SCHEMA, "said", {"a": "b"})
     assert refusal != other
 
 
 @pytest.mark.parametrize("version", ["", *VERSIONS])
 def test_published_protocol_versions_are_known(version: str) -> None:
     """The default one by its absence too."""
-    refuse_unknown_version(version)
+    check_version_known(version)
 
     assert DEFAULT_VERSION in VERSIONS
     assert sorted(VERSIONS) == list(VERSIONS)
@@ -92,10 +100,10 @@ def test_published_protocol_versions_are_known(version: str) -> None:
 @pytest.mark.parametrize("version", ["2025-11-26", " 2025-11-25", "latest", "x" * 100])
 def test_other_protocol_versions_are_refused(version: str) -> None:
     """With those that are known."""
-    with pytest.raises(Refusal) as refused:
-        refuse_unknown_version(version)
+    with pytest.raises(RequestError) as refused:
+        check_version_known(version)
 
-    assert Reason.UNKNOWN_PROTOCOL_VERSION == refused.value.reason
+    assert ErrorReason.UNKNOWN_PROTOCOL_VERSION == refused.value.reason
     assert {
         "protocol_version": version[:40],
         "known": ", ".join(VERSIONS),

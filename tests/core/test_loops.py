@@ -3,9 +3,9 @@
 from typing import Any
 
 import pytest
-from compiling import D07, compiled, judges, refused, survey_of
-from sidecheck_server.core.refusals import Reason
-from sidecheck_server.core.schemas.loops import refuse_endless_references
+from sidecheck_server.core.compiler.reference_cycles import refuse_endless_references
+from sidecheck_server.core.errors import ErrorReason
+from support.compiling import D07, compiled, judges, refused, survey_of
 
 ROOT = {"$ref": "#"}
 DEEPER = {"type": "object", "additionalProperties": ROOT}
@@ -73,7 +73,7 @@ def test_endless_references_are_refused(schema: Any, place: str) -> None:
     """With a place on the loop."""
     refusal = refused(schema)
 
-    assert Reason.ENDLESS_REFERENCE == refusal.reason
+    assert ErrorReason.REFERENCE_CYCLE == refusal.reason
     assert {"place": place} == refusal.metadata
     assert f"the references at {place or 'the root'} lead back" in refusal.message
 

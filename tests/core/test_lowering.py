@@ -3,9 +3,9 @@
 from typing import Any
 
 import pytest
-from compiling import D04, D06, D07, D2019, D2020, compiled, judges, survey_of
+from sidecheck_server.core.compiler.lowering import lower
 from sidecheck_server.core.schemas.canonical import CannotLowerError, Constant, Lowered
-from sidecheck_server.core.schemas.lowering import lower
+from support.compiling import D04, D06, D07, D2019, D2020, compiled, judges, survey_of
 
 STRING, LOWERED = {"type": "string"}, {"type": ["string"]}
 OPEN, OPENED = {"minProperties": 1}, {"minProperties": 1}

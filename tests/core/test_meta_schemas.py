@@ -3,8 +3,8 @@
 from typing import Any
 
 import pytest
-from compiling import D04, D06, D07, D2019, D2020, compiled, judges, refused
-from sidecheck_server.core.refusals import Reason
+from sidecheck_server.core.errors import ErrorReason
+from support.compiling import D04, D06, D07, D2019, D2020, compiled, judges, refused
 
 OWN = "https://example.com/dialect"
 # Keywords whose values break every draft that has them.
@@ -31,14 +31,14 @@ BROKEN: dict[str, Any] = {
 }
 # Meta-schemas of one's own that must not be used, and why.
 UNUSABLE: dict[str, Any] = {
-    "a type": [{"type": 5}, Reason.INVALID_SCHEMA],
-    "a size": [{"minProperties": "1"}, Reason.INVALID_SCHEMA],
-    "a loop": [{"$ref": "#"}, Reason.ENDLESS_REFERENCE],
-    "a loop of branches": [{"allOf": [{"$ref": "#"}]}, Reason.ENDLESS_REFERENCE],
-    "a reference": [{"not": {"$ref": "urn:nowhere"}}, Reason.UNRESOLVABLE_REFERENCE],
-    "a pattern": [{"pattern": "("}, Reason.INVALID_PATTERN],
-    "a pattern of names": [{"patternProperties": {"(?<=a)": {}}}, Reason.UNSUPPORTED_PATTERN],
-    "a part of another document": [{"$ref": "urn:d#/a"}, Reason.INVALID_SCHEMA],
+    "a type": [{"type": 5}, ErrorReason.INVALID_SCHEMA],
+    "a size": [{"minProperties": "1"}, ErrorReason.INVALID_SCHEMA],
+    "a loop": [{"$ref": "#"}, ErrorReason.REFERENCE_CYCLE],
+    "a loop of branches": [{"allOf": [{"$ref": "#"}]}, ErrorReason.REFERENCE_CYCLE],
+    "a reference": [{"not": {"$ref": "urn:nowhere"}}, ErrorReason.UNRESOLVABLE_REFERENCE],
+    "a pattern": [{"pattern": "("}, ErrorReason.INVALID_PATTERN],
+    "a pattern of names": [{"patternProperties": {"(?<=a)": {}}}, ErrorReason.UNSUPPORTED_PATTERN],
+    "a part of another document": [{"$ref": "urn:d#/a"}, ErrorReason.INVALID_SCHEMA],
 }
 
 
@@ -55,10 +55,10 @@ def test_what_breaks_its_meta_schema_is_refused(schema: Any, draft: str) -> None
     """Deep inside too, and with the place of the fault."""
     refusal = refused({"$schema": draft, "not": {"items": schema}})
 
-    assert (Reason.INVALID_SCHEMA, draft) == (refusal.reason, refusal.metadata["dialect"])
+    assert (ErrorReason.INVALID_SCHEMA, draft) == (refusal.reason, refusal.metadata["dialect"])
     assert refusal.metadata["pointer"].startswith("/not")
-    assert all(one.instance_pointer.startswith("/not") for one in refusal.problems)
-    assert refusal.problems
+    assert all(one.instance_location.startswith("/not") for one in refusal.violations)
+    assert refusal.violations
 
 
 @pytest.mark.parametrize("schema", table(BROKEN))
@@ -68,7 +68,7 @@ def test_a_lax_meta_schema_of_ones_own_lets_nothing_pass(schema: Any) -> None:
 
     refusal = refused({"$schema": OWN, **schema}, lax)
 
-    assert (Reason.INVALID_SCHEMA, D2020) == (refusal.reason, refusal.metadata["dialect"])
+    assert (ErrorReason.INVALID_SCHEMA, D2020) == (refusal.reason, refusal.metadata["dialect"])
 
 
 def test_a_strict_meta_schema_of_ones_own_is_obeyed() -> None:
@@ -84,15 +84,17 @@ def test_a_strict_meta_schema_of_ones_own_is_obeyed() -> None:
 
     refusal = refused(schema, {OWN: strict})
 
-    assert (Reason.INVALID_SCHEMA, OWN) == (refusal.reason, refusal.metadata["dialect"])
+    assert (ErrorReason.INVALID_SCHEMA, OWN) == (refusal.reason, refusal.metadata["dialect"])
     assert ["/items/pattern", "/items/title"] == sorted(
-        problem.instance_pointer for problem in refusal.problems
+        problem.instance_location for problem in refusal.violations
     )
     assert [True, False] == judges({"$schema": OWN, "type": "string"}, ["a", 1], {OWN: strict})
 
 
 @pytest.mark.parametrize(("meta", "reason"), table(UNUSABLE))
-def test_an_unusable_meta_schema_is_refused_before_it_judges(meta: Any, reason: Reason) -> None:
+def test_an_unusable_meta_schema_is_refused_before_it_judges(
+    meta: Any, reason: ErrorReason
+) -> None:
     """As any schema would be; the refusal says whose fault it is."""
     documents = {OWN: {"$schema": D2020, **meta}, "urn:d": {"a": {"type": 5}}}
 
@@ -109,7 +111,7 @@ def test_the_meta_schema_of_an_embedded_dialect_is_admitted_too() -> None:
     inside = refused({"not": {"$id": "urn:a", "$schema": OWN}}, documents)
     outside = refused({"$ref": "urn:b"}, {**documents, "urn:b": {"$schema": OWN}})
 
-    assert [Reason.ENDLESS_REFERENCE] * 2 == [inside.reason, outside.reason]
+    assert [ErrorReason.REFERENCE_CYCLE] * 2 == [inside.reason, outside.reason]
 
 
 def test_a_long_line_of_dialects_is_followed() -> None:
@@ -131,7 +133,10 @@ def test_dialects_within_dialects_end_in_a_refusal() -> None:
 
     refusal = refused({"$schema": "urn:0"}, {**within, "urn:250": {}})
 
-    assert (Reason.LIMIT_EXCEEDED, "schema_depth") == (refusal.reason, refusal.metadata["bound"])
+    assert (ErrorReason.LIMIT_EXCEEDED, "schema_depth") == (
+        refusal.reason,
+        refusal.metadata["bound"],
+    )
 
 
 @pytest.mark.parametrize("draft", [D2020, D2019, D07, D06, D04])
@@ -154,7 +159,7 @@ def test_schemas_of_any_depth_are_checked(draft: str, wrap: Any) -> None:
 
     assert compiled({"$schema": draft, **good}).digest
     refusal = refused({"$schema": draft, **bad})
-    assert (Reason.INVALID_SCHEMA, True) == (refusal.reason, bool(refusal.problems))
+    assert (ErrorReason.INVALID_SCHEMA, True) == (refusal.reason, bool(refusal.violations))
 
 
 def depth(value: Any) -> int:
@@ -168,7 +173,7 @@ def test_many_faults_are_told_up_to_a_number() -> None:
     """Enough to see what is wrong."""
     refusal = refused({"properties": {str(number): {"type": 5} for number in range(100)}})
 
-    assert 20 == len(refusal.problems)
+    assert 20 == len(refusal.violations)
 
 
 def test_a_fault_of_a_document_is_told_with_the_way_there() -> None:

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 import pytest
 from hypothesis import assume, given, seed, settings
 from hypothesis import strategies as st
-from shared_material import unavailable
 from sidecheck_server.core.patterns import (
     UNBOUNDED,
     PatternFault,
@@ -18,6 +17,7 @@ from sidecheck_server.core.patterns import (
     compile_pattern,
     needs_backtracking,
 )
+from support.shared_material import unavailable
 
 # Sections are those of ECMA-262, 2024 edition.
 MEANINGS = [

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from hypothesis import assume, given, seed, settings
 from hypothesis import strategies as st
-from shared_material import shared, unavailable
 from sidecheck_server.core.patterns import PatternFault, PatternRefused, compile_pattern
+from support.shared_material import shared, unavailable
 
 DRAFTS = ["draft4", "draft6", "draft7", "draft2019-09", "draft2020-12"]
 SUITE_FILES = [

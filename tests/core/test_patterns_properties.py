@@ -16,7 +16,6 @@ import unicodedata
 import zlib
 
 import pytest
-from shared_material import unavailable
 from sidecheck_server.core.patterns import compile_pattern, properties
 from sidecheck_server.core.patterns.codepoints import LAST, Ranges, unite
 from sidecheck_server.core.patterns.properties import find_property
@@ -26,6 +25,7 @@ from sidecheck_server.core.patterns.property_names import (
     GENERAL_CATEGORIES,
     SCRIPTS,
 )
+from support.shared_material import unavailable
 
 #: Prints the version of Unicode, and for each line, a property, its ranges. The
 #: surrogates have the same properties, and would join if they stood in one text.

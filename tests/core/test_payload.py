@@ -3,9 +3,9 @@
 from typing import Any
 
 import pytest
+from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.payload import MalformedError, decode, nesting
-from sidecheck_server.core.refusals import Reason, Refusal
-from sidecheck_server.core.words import Violation
+from sidecheck_server.core.types import Violation
 
 NOT_JSON = [
     pytest.param(b"", "not JSON: it is empty", id="nothing"),
@@ -223,7 +223,7 @@ def test_no_more_repeated_keys_are_told_than_wanted(
     with pytest.raises(MalformedError) as malformed:
         decode(text, max_depth=128, most=most)
 
-    found = [one.instance_pointer for one in malformed.value.violations]
+    found = [one.instance_location for one in malformed.value.violations]
     assert (pointers, truncated) == (found, malformed.value.truncated)
 
 
@@ -240,7 +240,7 @@ def test_the_bound_is_the_deepest_nesting_that_is_read(text: bytes, deepest: int
     padded = text + b" " * 300
 
     assert decode(padded, max_depth=deepest) == decode(text, max_depth=128)
-    with pytest.raises(Refusal):
+    with pytest.raises(RequestError):
         decode(padded, max_depth=deepest - 1)
 
 
@@ -285,10 +285,10 @@ def test_nesting_counts_brackets_outside_of_strings(text: bytes, depth: int) -> 
 @pytest.mark.parametrize("bracket", [b"[", b'{"a":'])
 def test_nesting_beyond_the_bound_is_refused_before_anything_is_read(bracket: bytes) -> None:
     """The refusal names the bound; at the bound, what is wrong is told instead."""
-    with pytest.raises(Refusal) as deep:
+    with pytest.raises(RequestError) as deep:
         decode(bracket * 9, max_depth=8)
 
-    assert Reason.LIMIT_EXCEEDED == deep.value.reason
+    assert ErrorReason.LIMIT_EXCEEDED == deep.value.reason
     assert {"bound": "payload_depth", "limit": "8", "found": "9"} == deep.value.metadata
     with pytest.raises(MalformedError):
         decode(bracket * 8, max_depth=8)

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from hypothesis import given, seed, settings
 from hypothesis import strategies as st
-from json_texts import NotStrictError, mutated, random_text, read_strictly
+from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.payload import MalformedError, decode, nesting
-from sidecheck_server.core.refusals import Refusal
-from sidecheck_server.core.words import as_pointer
+from sidecheck_server.core.types import as_pointer
+from support.json_texts import NotStrictError, mutated, random_text, read_strictly
 
 SECRET = "hunter2"
 DEPTH = 30
@@ -59,7 +59,7 @@ def outcome(text: bytes) -> Any:
         return with_types(decode(text, max_depth=DEPTH))
     except MalformedError as error:
         return {found.code for found in error.violations}
-    except Refusal as refusal:
+    except RequestError as refusal:
         return refusal.metadata["bound"]
 
 
@@ -79,7 +79,7 @@ def repeated_keys(text: bytes) -> list[str]:
     try:
         decode(text, max_depth=DEPTH)
     except MalformedError as error:
-        return [found.instance_pointer for found in error.violations]
+        return [found.instance_location for found in error.violations]
     return []
 
 
@@ -89,7 +89,7 @@ def said_of(text: bytes) -> str:
         decode(text, max_depth=DEPTH)
     except MalformedError as error:
         return repr([(one.message, one.suggestion, one.clause) for one in error.violations])
-    except Refusal as refusal:
+    except RequestError as refusal:
         return repr((refusal.message, refusal.metadata))
     return ""
 

@@ -3,9 +3,9 @@
 from typing import Any
 
 import pytest
-from compiling import D04, D07, D2019, compiled, judges, refused, survey_of
+from sidecheck_server.core.errors import ErrorReason
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.refusals import Reason
+from support.compiling import D04, D07, D2019, compiled, judges, refused, survey_of
 
 STRING, INTEGER = {"type": "string"}, {"type": "integer"}
 ANCHORED = {"$anchor": "a", **STRING}
@@ -136,7 +136,7 @@ def test_references_that_lead_nowhere_are_refused(reference: str) -> None:
     )
 
     shown = reference if len(reference) <= 200 else "…" + reference[-200:]
-    assert Reason.UNRESOLVABLE_REFERENCE == refusal.reason
+    assert ErrorReason.UNRESOLVABLE_REFERENCE == refusal.reason
     assert {"reference": shown, "place": "/properties/p"} == refusal.metadata
 
 

@@ -4,11 +4,11 @@ import pickle
 from typing import Any
 
 import pytest
-from compiling import compiled, source_of
-from rule_cases import RuleCase, rule_cases
+from sidecheck_server.core.compiler.compilation import compile_source
+from sidecheck_server.core.compiler.schema_warnings import SchemaWarning
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.schemas.compilation import compile_source
-from sidecheck_server.core.schemas.remarks import Remark
+from support.compiling import compiled, source_of
+from support.rule_cases import RuleCase, rule_cases
 
 _CASES = [
     case
@@ -33,7 +33,7 @@ def test_a_remark_says_what_is_wrong_and_crosses_a_process_border() -> None:
     artifact = compile_source(source_of({"properties": {"a": NULL}}), Limits())
 
     assert (
-        Remark(
+        SchemaWarning(
             "DEFAULT_REFUSED",
             "/properties/a/default",
             "the default null is refused by its own schema: expected a string, found null",

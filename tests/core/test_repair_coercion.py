@@ -4,13 +4,13 @@ import json
 from typing import Any
 
 import pytest
-from complete_engines import engine_for
-from repairing import budget
 from sidecheck_server.core.budget import Exhausted
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.repair.coercion import coerce
-from sidecheck_server.core.repair.words import Coercion
-from sidecheck_server.core.words import Change, ChangeRule, JsonValue
+from sidecheck_server.core.repair.types import Coercion
+from sidecheck_server.core.types import Change, ChangeRule, JsonValue
+from support.complete_engines import engine_for
+from support.repairing import budget
 
 INTEGER, NUMBER, BOOLEAN, STRING = (
     {"type": name} for name in ("integer", "number", "boolean", "string")
@@ -374,7 +374,7 @@ def test_short_texts_of_slow_numbers_are_paid_for() -> None:
             engine_for({"items": {"type": "array"}}),
             texts,
             Coercion.JSON_STRINGS,
-            budget(Limits().steps_at_once),
+            budget(Limits().inline_steps),
             hide_values=False,
         )
 

@@ -5,15 +5,15 @@ from collections import Counter
 from functools import cache
 from typing import Any
 
-from complete_engines import engine_for
-from repairing import budget
-from shared_material import read_records, shared
 from sidecheck_server.core.engines.complete import CompleteEngine
 from sidecheck_server.core.repair.coercion import coerce
 from sidecheck_server.core.repair.defaults import apply_defaults
+from sidecheck_server.core.repair.types import Coercion
 from sidecheck_server.core.repair.unknown import strip_unknown, unknown_members
-from sidecheck_server.core.repair.words import Coercion
-from sidecheck_server.core.words import ChangeRule
+from sidecheck_server.core.types import ChangeRule
+from support.complete_engines import engine_for
+from support.repairing import budget
+from support.shared_material import read_records, shared
 
 
 @cache

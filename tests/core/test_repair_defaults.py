@@ -4,11 +4,11 @@ import json
 from typing import Any
 
 import pytest
-from compiling import D07
-from complete_engines import engine_for
-from repairing import budget
 from sidecheck_server.core.repair.defaults import apply_defaults
-from sidecheck_server.core.words import Change, ChangeRule
+from sidecheck_server.core.types import Change, ChangeRule
+from support.compiling import D07
+from support.complete_engines import engine_for
+from support.repairing import budget
 
 
 def filled(schema: Any, value: Any) -> tuple[Any, list[str], dict[str, str]]:

@@ -14,16 +14,16 @@ from agreement.payloads import PayloadMaker
 from agreement.schemas import generate_schema
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from repairing import STOPPED, budget
-from sidecheck_server.core.compiled import CompiledSchema
+from sidecheck_server.core.compiler.compilation import compile_source
+from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
 from sidecheck_server.core.engines.complete import CompleteEngine
-from sidecheck_server.core.refusals import Refusal
+from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.repair.coercion import coerce
 from sidecheck_server.core.repair.defaults import apply_defaults
+from sidecheck_server.core.repair.types import Coercion
 from sidecheck_server.core.repair.unknown import strip_unknown, unknown_members
-from sidecheck_server.core.repair.words import Coercion
-from sidecheck_server.core.schemas.compilation import compile_source
-from sidecheck_server.core.words import Change, ChangeRule, as_pointer
+from sidecheck_server.core.types import Change, ChangeRule, as_pointer
+from support.repairing import STOPPED, budget
 
 RANDOM = settings(max_examples=60, derandomize=True, deadline=None, database=None)
 SEEDS = st.integers(0, 2**32)
@@ -48,7 +48,7 @@ def cases(edition: Edition, seed: int) -> Iterator[tuple[Case, Any]]:
     source = generated.question.source()
     try:
         engine = CompiledSchema(source, compile_source(source, LIMITS), LIMITS).complete
-    except Refusal:
+    except RequestError:
         return
     hides = edition.reference_hides_siblings
     maker = PayloadMaker(random, generated.follow, names=generated.names, hides_siblings=hides)

@@ -4,12 +4,12 @@ import json
 from typing import Any
 
 import pytest
-from compiling import D07, D2019
-from complete_engines import engine_for
-from repairing import budget
+from sidecheck_server.core.repair.types import UnknownMember
 from sidecheck_server.core.repair.unknown import strip_unknown, unknown_members
-from sidecheck_server.core.repair.words import UnknownMember
-from sidecheck_server.core.words import Change, ChangeRule
+from sidecheck_server.core.types import Change, ChangeRule
+from support.compiling import D07, D2019
+from support.complete_engines import engine_for
+from support.repairing import budget
 
 A: dict[str, Any] = {"properties": {"a": {}}}
 B: dict[str, Any] = {"properties": {"b": {}}}
@@ -30,7 +30,7 @@ def stripped(schema: Any, value: Any) -> tuple[Any, list[str]]:
     result, changes = strip_unknown(engine_for(schema), value, budget())
     assert json.dumps(value) == before
     assert (result is value) is (changes == ())
-    assert {change.rule for change in changes} <= {ChangeRule.UNKNOWN_MEMBER_REMOVED}
+    assert {change.rule for change in changes} <= {ChangeRule.UNKNOWN_PROPERTY_REMOVED}
     return result, [change.pointer for change in changes]
 
 
@@ -262,7 +262,7 @@ def test_an_unknown_member_is_told_with_the_nearest_name(hidden: bool) -> None:
         UnknownMember("/o/zzz", at, said(two)),
         UnknownMember("/o/Query", at, said(three)),
     ] == list(unknown_members(engine, value, budget(), hide_values=hidden))
-    rule = ChangeRule.UNKNOWN_MEMBER_REMOVED
+    rule = ChangeRule.UNKNOWN_PROPERTY_REMOVED
     assert (
         {"o": {"query": 1}},
         (

@@ -3,8 +3,8 @@
 from typing import Any
 
 import pytest
-from compiling import D04, D07, D2020, judges, refused
-from sidecheck_server.core.refusals import Reason
+from sidecheck_server.core.errors import ErrorReason
+from support.compiling import D04, D07, D2020, judges, refused
 
 STRING, INTEGER = {"type": "string"}, {"type": "integer"}
 A_STRING, AN_INTEGER = {"$id": "urn:a", **STRING}, {"$id": "urn:a", **INTEGER}
@@ -105,7 +105,7 @@ def test_two_schemas_of_one_name_are_refused(
     """Which one counts would depend on the order of members, which the digest leaves out."""
     refusal = refused(schema, documents)
 
-    assert (Reason.INVALID_SCHEMA, about) == (refusal.reason, refusal.metadata)
+    assert (ErrorReason.INVALID_SCHEMA, about) == (refusal.reason, refusal.metadata)
 
 
 def test_one_schema_may_be_written_twice() -> None:
@@ -119,7 +119,7 @@ def test_two_documents_of_one_uri_are_refused() -> None:
     """Even if only an empty fragment tells them apart."""
     refusal = refused(True, {"urn:a": STRING, "urn:a#": INTEGER})
 
-    assert (Reason.INVALID_REQUEST, {"uri": "urn:a"}) == (refusal.reason, refusal.metadata)
+    assert (ErrorReason.INVALID_REQUEST, {"uri": "urn:a"}) == (refusal.reason, refusal.metadata)
 
 
 @pytest.mark.parametrize(("schema", "documents", "payloads", "verdicts"), table(OF_DIALECTS))
@@ -149,7 +149,7 @@ def test_an_embedded_resource_obeys_its_own_meta_schema(schema: Any, place: str)
     """Which that of the schema around it does not know."""
     refusal = refused(schema)
 
-    assert Reason.INVALID_SCHEMA == refusal.reason
+    assert ErrorReason.INVALID_SCHEMA == refusal.reason
     assert f"the schema at {place} breaks the meta-schema of" in refusal.message
 
 

@@ -4,15 +4,15 @@ from dataclasses import asdict
 from typing import Any
 
 import pytest
-from shared_cases import VALIDATE, matches
-from sidecheck_server.core.compiled import CompiledSchema
-from sidecheck_server.core.judge import Judging, judge
+from sidecheck_server.core.compiler.compilation import compile_source
+from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
+from sidecheck_server.core.errors import RequestError
+from sidecheck_server.core.evaluate import EvaluationOptions, judge
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.refusals import Refusal
-from sidecheck_server.core.schemas.compilation import compile_source
 from sidecheck_server.core.schemas.dialects import DEFAULT_DIALECT
 from sidecheck_server.core.schemas.source import SchemaSource
-from sidecheck_server.core.words import Document
+from sidecheck_server.core.types import Document
+from support.shared_cases import VALIDATE, matches
 
 LIMITS = Limits()
 
@@ -31,14 +31,14 @@ def _answer(case: dict[str, Any]) -> dict[str, Any]:
         case.get("default_dialect", DEFAULT_DIALECT.uri),
         assert_formats=options.get("assert_formats", False),
     )
-    how = Judging(
+    how = EvaluationOptions(
         max_violations=options.get("max_violations", 20),
         hide_values=options.get("hide_values", False),
     )
     try:
         compiled = CompiledSchema(source, compile_source(source, LIMITS), LIMITS)
         verdict = judge(compiled, case["payload"].encode(), how)
-    except Refusal as refusal:
+    except RequestError as refusal:
         return {"refusal": refusal.reason.value}
     return {
         "valid": verdict.valid,

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 from sidecheck_server.core.budget import Exhausted
-from sidecheck_server.core.schemas.standing import mentions, standing_in
-from sidecheck_server.core.words import as_pointer
+from sidecheck_server.core.schemas.walker import mentions, walk_schema
+from sidecheck_server.core.types import as_pointer
 
 
 def found(schema: Any) -> list[tuple[str, bool]]:
-    return [(as_pointer(each.path), each.by_properties) for each in standing_in(schema, [100_000])]
+    return [(as_pointer(each.path), each.by_properties) for each in walk_schema(schema, [100_000])]
 
 
 CASES = [
@@ -62,13 +62,13 @@ def test_a_deep_schema_takes_no_stack() -> None:
     schema: dict[str, Any] = {}
     for _ in range(5000):
         schema = {"properties": {"a": schema}}
-    assert 5001 == sum(1 for _ in standing_in(schema, [10_000_000]))
+    assert 5001 == sum(1 for _ in walk_schema(schema, [10_000_000]))
 
 
 def test_walking_is_paid_for() -> None:
     schema: dict[str, Any] = {"properties": {str(index): {} for index in range(1000)}}
     with pytest.raises(Exhausted):
-        list(standing_in(schema, [10_000]))
+        list(walk_schema(schema, [10_000]))
 
 
 @pytest.mark.parametrize(

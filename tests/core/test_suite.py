@@ -1,11 +1,11 @@
 """The official JSON Schema test suite, through the core."""
 
 import pytest
-import suite
-from sidecheck_server.core.compiled import CompiledSchema
-from sidecheck_server.core.judge import Judging, judge
+from sidecheck_server.core.compiler.compilation import compile_source
+from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
+from sidecheck_server.core.evaluate import EvaluationOptions, judge
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.schemas.compilation import compile_source
+from support import suite
 
 LIMITS = Limits()
 
@@ -24,7 +24,7 @@ def test_every_case_of_the_official_suite_gets_its_verdict(
                 for description, payload, expected in group.cases:
                     case = (group.description, description)
                     seen.add(case)
-                    if judge(compiled, payload, Judging()).valid is not expected:
+                    if judge(compiled, payload, EvaluationOptions()).valid is not expected:
                         wrong.add(case)
 
             assert [] == suite.uncovered(wrong, seen, group)

@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from complete_engines import engine_for, violations
 from sidecheck_server.core.payload import MalformedError, decode
 from sidecheck_server.core.tool_error_text import tool_error_text
-from sidecheck_server.core.words import Severity, Verdict, Violation
+from sidecheck_server.core.types import Severity, Verdict, Violation
+from support.complete_engines import engine_for, violations
 
 CASES = json.loads((Path(__file__).parent / "tool_error_texts.json").read_text("utf-8"))
 HEAD = "The arguments of the call to t are not valid:"

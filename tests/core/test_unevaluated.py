@@ -3,13 +3,13 @@
 from typing import Any
 
 import pytest
-from compiling import D2019, compiled, judges, survey_of
-from sidecheck_server.core.schemas.canonical import CannotLowerError
-from sidecheck_server.core.schemas.unevaluated import (
+from sidecheck_server.core.compiler.evaluated_locations import (
     EvaluatedProperties,
     evaluated_items,
     evaluated_properties,
 )
+from sidecheck_server.core.schemas.canonical import CannotLowerError
+from support.compiling import D2019, compiled, judges, survey_of
 
 AB: dict[str, Any] = {"properties": {"a": {"type": "string"}, "b": True}}
 

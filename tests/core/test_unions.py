@@ -4,12 +4,12 @@ from random import Random
 from typing import Any
 
 import pytest
-from compiling import LIMITS, compiled, judges
+from sidecheck_server.core.compiler.generation import generate
+from sidecheck_server.core.compiler.unions import merged, without_trying
+from sidecheck_server.core.compiler.value_bounds import Definitions
 from sidecheck_server.core.engines.fast import FastEngine
-from sidecheck_server.core.engines.generation import generate
 from sidecheck_server.core.schemas.canonical import Constant, Lowered
-from sidecheck_server.core.schemas.covers import Definitions
-from sidecheck_server.core.schemas.unions import merged, without_trying
+from support.compiling import LIMITS, compiled, judges
 
 NULL, STRING = {"type": ["null"]}, {"type": ["string"]}
 NUMBER = {"type": ["number"]}

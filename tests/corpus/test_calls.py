@@ -7,35 +7,35 @@ from typing import Any
 from agreement.corpus import edition_of
 from agreement.judges import LIMITS
 from agreement.schemas import Question
-from shared_material import read_records, shared
-from sidecheck_server.core.compiled import CompiledSchema
-from sidecheck_server.core.judge import DISAGREEMENT, Judging, judge
+from sidecheck_server.core.compiler.compilation import compile_source
+from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
+from sidecheck_server.core.errors import ErrorReason, RequestError
+from sidecheck_server.core.evaluate import DISAGREEMENT, EvaluationOptions, judge
 from sidecheck_server.core.payload import decode
-from sidecheck_server.core.refusals import Reason, Refusal
-from sidecheck_server.core.schemas.compilation import compile_source
+from support.shared_material import read_records, shared
 
-NOT_TOLD = {DISAGREEMENT, "NOT_EXPLAINED"}
+NOT_TOLD = {DISAGREEMENT, "DETAILS_UNAVAILABLE"}
 
 
 @cache
-def compiled(schema: str) -> CompiledSchema | Reason:
+def compiled(schema: str) -> CompiledSchema | ErrorReason:
     """Return the schema of the text *schema*, compiled, or why it is refused."""
     value = json.loads(schema)
     source = Question(edition_of(value), value, {}).source()
     try:
         return CompiledSchema(source, compile_source(source, LIMITS), LIMITS)
-    except Refusal as refusal:
+    except RequestError as refusal:
         return refusal.reason
 
 
 def answers(record: dict[str, Any]) -> dict[str, Any]:
     """Return what is made of a call: by the service's one way, and by each engine."""
     schema = compiled(json.dumps(record["tool"]["inputSchema"]))
-    if isinstance(schema, Reason):
+    if isinstance(schema, ErrorReason):
         return {"refused": schema}
     payload = json.dumps(record["arguments"]).encode()
     value = decode(payload, max_depth=LIMITS.payload_depth)
-    verdict = judge(schema, payload, Judging())
+    verdict = judge(schema, payload, EvaluationOptions())
     codes = {violation.code for violation in verdict.violations}
     return {
         "judge": verdict.valid,
@@ -49,7 +49,7 @@ def expected(record: dict[str, Any]) -> dict[str, Any]:
     """Return what ought to be made of a call, as its record says."""
     oracle = record["oracle"]
     if not oracle["schema_valid"]:
-        return {"refused": Reason.INVALID_SCHEMA}
+        return {"refused": ErrorReason.INVALID_SCHEMA}
     valid = oracle["jsonschema"]
     return {"judge": valid, "fast": valid, "complete": valid, "explained": True}
 

@@ -2,8 +2,8 @@
 
 import pytest
 from agreement.corpus import compiled_schemas, tool_schemas
-from sidecheck_server.core.refusals import Reason, Refusal
-from sidecheck_server.core.schemas.compilation import Artifact
+from sidecheck_server.core.compiler.compilation import Artifact
+from sidecheck_server.core.errors import ErrorReason, RequestError
 
 LEAST_FAST = 0.995
 
@@ -14,7 +14,7 @@ def test_every_valid_schema_compiles() -> None:
     valid = [schema.name for schema in tool_schemas() if schema.recorded_valid]
 
     assert len(valid) > 5000
-    assert [] == [(name, str(made[name])) for name in valid if isinstance(made[name], Refusal)]
+    assert [] == [(name, str(made[name])) for name in valid if isinstance(made[name], RequestError)]
 
 
 def test_every_broken_schema_is_refused_as_such() -> None:
@@ -24,7 +24,7 @@ def test_every_broken_schema_is_refused_as_such() -> None:
     reasons = {name: getattr(made[name], "reason", "compiled") for name in broken}
 
     assert len(broken) > 0
-    assert dict.fromkeys(broken, Reason.INVALID_SCHEMA) == reasons
+    assert dict.fromkeys(broken, ErrorReason.INVALID_SCHEMA) == reasons
 
 
 def test_the_oracle_agrees_on_which_schemas_are_valid() -> None:

@@ -13,7 +13,7 @@ from providers import validate_tool
 from sidecheck_server.core.convert.apis import APIS
 from sidecheck_server.core.convert.names import Named, tool_names
 from sidecheck_server.core.convert.words import Mode, ModelApi, ServerPrefix
-from sidecheck_server.core.refusals import Reason, Refusal
+from sidecheck_server.core.errors import ErrorReason, RequestError
 
 SAMPLE = 150
 LEAST = 0.95
@@ -31,15 +31,15 @@ ROWS = [
 
 
 @cache
-def outcomes(api: ModelApi, way: str) -> tuple[tuple[Subject, Made | Refusal], ...]:
+def outcomes(api: ModelApi, way: str) -> tuple[tuple[Subject, Made | RequestError], ...]:
     """Return what becomes of the sampled tools."""
     return tuple((subject, _outcome(subject, api, way)) for subject in sample(SAMPLE))
 
 
-def _outcome(subject: Subject, api: ModelApi, way: str) -> Made | Refusal:
+def _outcome(subject: Subject, api: ModelApi, way: str) -> Made | RequestError:
     try:
         return made(defined(subject.tool), api, WAYS[way])
-    except Refusal as refusal:
+    except RequestError as refusal:
         return refusal
 
 
@@ -52,9 +52,9 @@ def conversions(api: ModelApi, way: str) -> list[tuple[Subject, Made]]:
 def test_real_tools_are_converted_or_refused_with_a_reason(api: ModelApi, way: str) -> None:
     refused = Counter(each.reason for _, each in outcomes(api, way) if not isinstance(each, Made))
 
-    assert refused.keys() <= {Reason.INVALID_SCHEMA, Reason.NOT_CONVERTIBLE}
+    assert refused.keys() <= {ErrorReason.INVALID_SCHEMA, ErrorReason.NOT_CONVERTIBLE}
     if WAYS[way].mode is not Mode.STRICT:
-        assert Reason.NOT_CONVERTIBLE not in refused
+        assert ErrorReason.NOT_CONVERTIBLE not in refused
     assert len(conversions(api, way)) >= LEAST * len(sample(SAMPLE))
 
 

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from compiling import LIMITS, judges
 from fastmcp.tools import Tool
 from sidecheck import unbox
-from sidecheck_server.core.mcp.boxes.definitions import project_tool
-from sidecheck_server.core.mcp.normalizing import Value, Whole, normalized
+from sidecheck_server.core.mcp.results import Value, Whole, normalized
+from sidecheck_server.core.mcp.wrapping.definitions import adapt_tool
+from support.compiling import LIMITS, judges
 
 
 @dataclass
@@ -41,7 +41,7 @@ def definition_of(function: Any) -> bytes:
 async def test_its_boxes_are_known_and_opened(function: Any, value: Any) -> None:
     """Both what it lists and what it gives."""
     text = definition_of(function)
-    old, new = (project_tool(text, version, LIMITS) for version in ("2025-11-25", "2026-07-28"))
+    old, new = (adapt_tool(text, version, LIMITS) for version in ("2025-11-25", "2026-07-28"))
     natural = json.loads(new.json)["outputSchema"]
     given: Any = (await Tool.from_function(function).run({})).to_mcp_result()
     whole = Whole(given.model_dump_json(by_alias=True, exclude_unset=True).encode())

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from default_places import default_places, without_defaults
-from shared_material import REPOSITORY, unavailable
 from sidecheck import MCPToOpenAIConverter
+from support.default_places import default_places, without_defaults
+from support.shared_material import REPOSITORY, unavailable
 
 mcp = pytest.importorskip("mcp", reason="the group bench of pyproject.toml is not installed")
 

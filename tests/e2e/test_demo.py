@@ -13,7 +13,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from shared_material import REPOSITORY, unavailable
+from support.shared_material import REPOSITORY, unavailable
 
 DEMO = [sys.executable, str(REPOSITORY / "clients" / "python" / "demo")]
 SERVERS = REPOSITORY / ".venv-demo" / "bin"

@@ -7,8 +7,8 @@ import time
 from pathlib import Path
 
 import pytest
-from running import RunningServer
-from sidecheck import BlockingClient, Refused
+from sidecheck import BlockingClient, SidecheckError
+from support.running import RunningServer
 
 ROUNDS = 3
 TOOLS = 40
@@ -38,7 +38,7 @@ def test_nothing_acknowledged_is_lost_and_nothing_is_half_written(
             for generation in range(1, 1000):
                 try:
                     done = client.register("s", tools(generation), timeout=5.0)
-                except Refused:
+                except SidecheckError:
                     return
                 acknowledged.append((generation, done.registry_revision))
 

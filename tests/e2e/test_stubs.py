@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Protocol
 
 import pytest
-from shared_material import REPOSITORY, unavailable
+from support.shared_material import REPOSITORY, unavailable
 
 GO = REPOSITORY / "clients" / "go"
 TYPESCRIPT = REPOSITORY / "clients" / "typescript"

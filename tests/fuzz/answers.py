@@ -18,19 +18,19 @@ from google.protobuf.message_factory import GetMessageClass
 from google.rpc.status_pb2 import Status
 from sidecheck.v1 import protocol_service_pb2 as v1
 from sidecheck.v1.verdict_pb2 import Verdict
-from sidecheck_server.core.judge import Judging
+from sidecheck_server.core.errors import ErrorReason, RequestError
+from sidecheck_server.core.evaluate import EvaluationOptions
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.answering import answer_all
 from sidecheck_server.core.mcp.check import check
-from sidecheck_server.core.mcp.surfaces import compiling_surfaces
-from sidecheck_server.core.refusals import Reason, Refusal
-from sidecheck_server.rpc.convert import asked_from_wire, terms_from_wire
+from sidecheck_server.core.mcp.deferred import answer_all
+from sidecheck_server.core.mcp.protocol_schemas import compile_protocol_schemas
+from sidecheck_server.rpc.mapping import asked_from_wire, terms_from_wire
 
 __all__ = ["examine_answer"]
 
 _BATCH = "/sidecheck.v1.ProtocolService/CheckBatch"
 _LIMITS = Limits()
-_SURFACES = compiling_surfaces(_LIMITS)
+_SURFACES = compile_protocol_schemas(_LIMITS)
 
 
 def examine_answer(caller: Caller, exchange: Exchange, outcome: Outcome) -> Iterator[Finding]:
@@ -54,7 +54,7 @@ def examine_answer(caller: Caller, exchange: Exchange, outcome: Outcome) -> Iter
 
 
 def _examine_item(
-    caller: Caller, exchange: Exchange, request: Any, item: v1.CheckItem, first: v1.CheckAnswer
+    caller: Caller, exchange: Exchange, request: Any, item: v1.CheckItem, first: v1.CheckResult
 ) -> Iterator[Finding]:
     """Yield in what the answers to *item*, which *request* has checked alone, differ."""
     batch = v1.CheckBatchRequest(items=[item])
@@ -113,7 +113,7 @@ def _in_batch(outcome: Outcome) -> Any:
 def _reduced(verdict: Verdict) -> Any:
     """Return what the core says too."""
     found = [
-        (one.instance_pointer, one.code, one.message, one.suggestion, one.clause)
+        (one.instance_location, one.code, one.message, one.suggestion, one.spec_url)
         for one in verdict.violations
     ]
     return verdict.valid, verdict.truncated, found
@@ -128,18 +128,18 @@ def _from_core(request: Any, item: v1.CheckItem) -> Any:
         terms = terms_from_wire(request.context, request.options, _LIMITS)
         asked = asked_from_wire(getattr(item, name), terms)
         checked = check(asked, _LIMITS, _SURFACES)
-        how = Judging(
+        how = EvaluationOptions(
             max_violations=asked.how.most,
             max_length=asked.how.longest,
             hide_values=asked.context.hide_values,
         )
         answer_all(checked, _LIMITS, how)
-    except Refusal as refusal:
+    except RequestError as refusal:
         # What waits for a worker may be refused by bounds that only the server has.
-        return None if refusal.reason is Reason.LIMIT_EXCEEDED else refusal.reason.value
+        return None if refusal.reason is ErrorReason.LIMIT_EXCEEDED else refusal.reason.value
     verdict = checked.findings.verdict()
     found = [
-        (one.instance_pointer, one.code, one.message, one.suggestion, one.clause)
+        (one.instance_location, one.code, one.message, one.suggestion, one.clause)
         for one in verdict.violations
     ]
     return verdict.valid, verdict.truncated, found

@@ -13,7 +13,7 @@ from fuzz.exchanges import Caller, Exchange, Outcome
 from fuzz.judgements import SUDDEN, reason_in
 from fuzz.properties import Finding
 from fuzz.rpcs import rpc_named
-from fuzz.sayings import Sayings
+from fuzz.sample_messages import Sayings
 from fuzz.texts import changed_text
 from google.protobuf.descriptor import Descriptor
 from google.protobuf.message import DecodeError, Message
@@ -92,7 +92,7 @@ class ConversionWriter:
             case "ConvertToolsRequest":
                 made.api = _APIS[api]
                 self._to_convert(made)
-            case "RestoreToolCallRequest":
+            case "ConvertToolCallRequest":
                 self._to_restore(made, api)
             case _:
                 made.api = _APIS[api]
@@ -166,7 +166,7 @@ def _names_what_may_change(request: Any) -> bool:
     if isinstance(request, v1.ConvertToolsRequest):
         targets = [one.tool for one in request.tools]
         known = not request.servers
-    elif isinstance(request, v1.RestoreToolCallRequest):
+    elif isinstance(request, v1.ConvertToolCallRequest):
         targets, known = [request.tool], request.HasField("tool")
     else:
         targets, known = [request.result.tool], True

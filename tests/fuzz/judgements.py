@@ -17,17 +17,17 @@ from google.rpc.error_details_pb2 import ErrorInfo
 from google.rpc.status_pb2 import Status
 from sidecheck.v1 import validation_service_pb2 as v1
 from sidecheck.v1.verdict_pb2 import Verdict
-from sidecheck_server.core.compiled import CompiledSchema
-from sidecheck_server.core.judge import Judging, judge
+from sidecheck_server.core.compiler.compilation import compile_source
+from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
+from sidecheck_server.core.errors import ErrorReason, RequestError
+from sidecheck_server.core.evaluate import EvaluationOptions, judge
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.calls.results import must_be_object
 from sidecheck_server.core.mcp.tools.definitions import read_tool
 from sidecheck_server.core.mcp.versions import DEFAULT_VERSION
-from sidecheck_server.core.refusals import Reason, Refusal
-from sidecheck_server.core.schemas.compilation import compile_source
 from sidecheck_server.core.schemas.dialects import DEFAULT_DIALECT
 from sidecheck_server.core.schemas.source import SchemaSource
-from sidecheck_server.core.words import Document
+from sidecheck_server.core.types import Document
 from sidecheck_server.rpc.status import STATUS_CODES
 
 __all__ = ["CORE", "SUDDEN", "VALIDATE", "examine_judgement", "reason_in"]
@@ -127,7 +127,7 @@ def _reduced(answer: Verdict | str) -> Any:
         answer.valid,
         answer.truncated,
         [
-            (one.instance_pointer, one.schema_pointer, one.keyword, one.code, one.message)
+            (one.instance_location, one.keyword_location, one.keyword, one.code, one.message)
             for one in answer.violations
         ],
     )
@@ -142,27 +142,27 @@ def _from_core(request: v1.ValidateRequest) -> Any:
         return None
     if options.protocol_version:
         return None
-    how = Judging(
+    how = EvaluationOptions(
         max_violations=min(options.max_violations or 20, _LIMITS.violations),
         hide_values=options.hide_values,
     )
     try:
         source = _source(request, output=kind == "structured_content")
         if source is None:
-            return Reason.NO_OUTPUT_SCHEMA.value
+            return ErrorReason.NO_OUTPUT_SCHEMA.value
         source = replace(source, assert_formats=options.assert_formats)
         compiled = CompiledSchema(source, compile_source(source, _LIMITS), _LIMITS)
         payload = getattr(request.subject, kind)
         verdict = judge(compiled, payload, how)
         if kind == "structured_content":
             verdict = must_be_object(verdict, payload, how, DEFAULT_VERSION)
-    except Refusal as refusal:
+    except RequestError as refusal:
         return refusal.reason.value
     return (
         verdict.valid,
         verdict.truncated,
         [
-            (one.instance_pointer, one.schema_pointer, one.keyword, one.code, one.message)
+            (one.instance_location, one.keyword_location, one.keyword, one.code, one.message)
             for one in verdict.violations
         ],
     )

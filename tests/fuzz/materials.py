@@ -16,8 +16,8 @@ from random import Random
 from agreement.editions import EDITIONS
 from agreement.payloads import PayloadMaker
 from agreement.schemas import generate_schema
-from fuzz.sayings import Sayings
-from shared_material import REPOSITORY, read_records
+from fuzz.sample_messages import Sayings
+from support.shared_material import REPOSITORY, read_records
 
 __all__ = ["Material", "Sample"]
 

@@ -12,7 +12,7 @@ from google.protobuf.message import DecodeError, Message
 from google.protobuf.message_factory import GetMessageClass
 from google.rpc.error_details_pb2 import ErrorInfo
 from google.rpc.status_pb2 import Status
-from sidecheck_server.core.refusals import Reason
+from sidecheck_server.core.errors import ErrorReason
 
 __all__ = ["Finding", "examine_outcome", "statuses_in"]
 
@@ -24,7 +24,7 @@ _NEVER = {
 }
 _LARGEST = 12 << 20
 """No answer may be larger, in bytes: three times the largest request."""
-_REASONS = {reason.value for reason in Reason}
+_REASONS = {reason.value for reason in ErrorReason}
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ import json
 from random import Random
 from typing import Any
 
-from fuzz.sayings import Saying, Sayings
+from fuzz.sample_messages import Saying, Sayings
 from fuzz.texts import changed_text
 from google.protobuf.descriptor import Descriptor
 from google.protobuf.message import Message
@@ -93,7 +93,7 @@ class Asker:
         options = made.options
         options.max_violations = random.choice((0, 0, 1, 3, 1000, 2**32 - 1))
         options.hide_values = random.random() < 0.3
-        options.least_severity = random.choice((0, 0, 1, 2, 3))
+        options.min_severity = random.choice((0, 0, 1, 2, 3))
 
     def _fill(self, made: Any, saying: Saying) -> None:
         text, known = self._changed(saying.text), saying.known

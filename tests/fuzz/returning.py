@@ -23,7 +23,7 @@ from sidecheck_server.core.mcp.versions import VERSIONS
 __all__ = ["NORMALIZE", "PROJECT", "ReturnedWriter", "examine_returned"]
 
 NORMALIZE = "/sidecheck.v1.ProtocolService/NormalizeToolResult"
-PROJECT = "/sidecheck.v1.InferenceService/ProjectTool"
+PROJECT = "/sidecheck.v1.InferenceService/AdaptTool"
 _CHECK = "/sidecheck.v1.ProtocolService/CheckToolResult"
 _BLOCK = b'{"type": "text", "text": "a"}'
 
@@ -53,7 +53,7 @@ class ReturnedWriter:
             tool.json += self._schema() + b', "title": "T", "icons": []}'
             self._documents(tool.documents)
         version = random.choice(VERSIONS)
-        if descriptor.name == "ProjectToolRequest":
+        if descriptor.name == "AdaptToolRequest":
             made.protocol_version = version
             return made  # type: ignore[no-any-return]
         made.context.protocol_version = version
@@ -89,14 +89,14 @@ def examine_returned(caller: Caller, exchange: Exchange, outcome: Outcome) -> It
     check.tool_result.json = made.result
     check.tool_result.profile = request.profile
     if request.tool.WhichOneof("target") == "inline_tool" and request.profile != 2:
-        asked = inference_pb.ProjectToolRequest(
+        asked = inference_pb.AdaptToolRequest(
             tool=request.tool, protocol_version=request.context.protocol_version
         )
         path, message = PROJECT, asked.SerializeToString()
-        projected = caller.send(replace(exchange, path=path, messages=(message,)))
-        if projected.code is not grpc.StatusCode.OK:
+        adapt_schema = caller.send(replace(exchange, path=path, messages=(message,)))
+        if adapt_schema.code is not grpc.StatusCode.OK:
             return
-        form = inference_pb.ProjectToolResponse.FromString(projected.responses[0])
+        form = inference_pb.AdaptToolResponse.FromString(adapt_schema.responses[0])
         check.tool_result.tool.inline_tool.json = form.json
         documents = request.tool.inline_tool.documents
         check.tool_result.tool.inline_tool.documents.extend(documents)
@@ -104,6 +104,6 @@ def examine_returned(caller: Caller, exchange: Exchange, outcome: Outcome) -> It
     checked = caller.send(other)
     if checked.code is not grpc.StatusCode.OK:
         return
-    verdict = v1.CheckToolResultResponse.FromString(checked.responses[0]).answer.verdict
+    verdict = v1.CheckToolResultResponse.FromString(checked.responses[0]).result.verdict
     if not verdict.valid:
         yield Finding("made a result that does not hold", str(verdict), [exchange, other])

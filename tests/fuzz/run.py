@@ -14,12 +14,12 @@ from fuzz.exchanges import Caller, Ending, Exchange
 from fuzz.judgements import VALIDATE, examine_judgement
 from fuzz.materials import Material
 from fuzz.messages import SERVERS, Writer
+from fuzz.mutation import spoilt
 from fuzz.properties import Finding, examine_outcome
 from fuzz.questions import SERVICE
 from fuzz.returning import NORMALIZE, PROJECT, examine_returned
 from fuzz.rpcs import RPCS, Rpc, rpc_named
 from fuzz.sources import INFER, examine_inferred
-from fuzz.spoiling import spoilt
 from fuzz.texts import marks_in
 from fuzz.watched import WatchedServer, unexpected
 from google.protobuf.message_factory import GetMessageClass

@@ -11,13 +11,13 @@ from fuzz.judgements import CORE, SUDDEN, reason_in
 from fuzz.properties import Finding
 from google.protobuf.message import DecodeError
 from google.rpc.status_pb2 import Status
-from inference_sources import SOURCES
-from shared_material import REPOSITORY
 from sidecheck.v1 import inference_service_pb2 as v1
+from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.infer.inferring import infer_tools
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.refusals import Reason, Refusal
-from sidecheck_server.rpc.convert import inferred_to_wire, to_infer_from_wire
+from sidecheck_server.rpc.mapping import inferred_to_wire, to_infer_from_wire
+from support.inference_sources import SOURCES
+from support.shared_material import REPOSITORY
 
 __all__ = ["INFER", "SourceWriter", "examine_inferred"]
 
@@ -93,12 +93,12 @@ def examine_inferred(caller: Caller, exchange: Exchange, outcome: Outcome) -> It
     try:
         with CORE:
             core: Any = inferred_to_wire(infer_tools(*to_infer_from_wire(request), _LIMITS))
-    except Refusal as refusal:
+    except RequestError as refusal:
         core = refusal.reason.value
     except Exception as error:  # noqa: BLE001  (any is what is looked for)
         core = f"raised {type(error).__name__}: {error}"
     # Bounds that only the server has: of seconds, of memory and of an answer.
-    if core != first and first != Reason.LIMIT_EXCEEDED.value:
+    if core != first and first != ErrorReason.LIMIT_EXCEEDED.value:
         yield Finding("the core infers something else", f"{first}\n{core}", [exchange])
 
 

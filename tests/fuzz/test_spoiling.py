@@ -8,10 +8,10 @@ from fuzz.exchanges import Ending, Exchange, read_exchanges, write_exchanges
 from fuzz.judgements import VALIDATE
 from fuzz.materials import Material
 from fuzz.messages import Writer
+from fuzz.mutation import spoilt
 from fuzz.properties import Finding
 from fuzz.rpcs import rpc_named
 from fuzz.shrinking import shrunk
-from fuzz.spoiling import spoilt
 from fuzz.texts import mark_of, marks_in
 from google.protobuf.message import DecodeError
 from sidecheck.v1.validation_service_pb2 import ValidateRequest

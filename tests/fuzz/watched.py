@@ -8,8 +8,8 @@ from typing import Any
 
 import psutil
 from fuzz.exchanges import Caller, Ending, Exchange
-from running import RunningServer
 from sidecheck.v1 import target_pb2, validation_service_pb2
+from support.running import RunningServer
 
 __all__ = ["WatchedServer", "unexpected"]
 
@@ -26,7 +26,7 @@ class WatchedServer(RunningServer):
         super().__init__(
             folder,
             SIDECHECK_LIMITS__COMPILE_SECONDS="20",
-            SIDECHECK_LIMITS__JUDGEMENT_SECONDS="20",
+            SIDECHECK_LIMITS__VALIDATION_SECONDS="20",
             SIDECHECK_INLINE_SCHEMAS="300",
             SIDECHECK_REGISTERED_SCHEMAS="300",
             SIDECHECK_REGISTRY=str(folder / "tools.db"),

@@ -18,7 +18,7 @@ from pathlib import Path
 from hostile.asking import Question, question_of
 from hostile.beside import calls_beside
 from hostile.cases import CASES, Case
-from hostile.siege import Siege
+from hostile.resilience import Siege
 
 __all__ = ["main"]
 

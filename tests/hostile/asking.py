@@ -35,9 +35,9 @@ from sidecheck.v1 import (
     validation_service_pb2,
     verdict_pb2,
 )
+from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.tools.definitions import read_tool
-from sidecheck_server.core.refusals import Refusal
 
 __all__ = ["Question", "answer_of", "question_of", "refusal_answer"]
 
@@ -55,10 +55,10 @@ _RESPONSES: Mapping[str, type[Message]] = {
     "ProtocolService/CheckTools": protocol_service_pb2.CheckToolsResponse,
     "ProtocolService/CheckSession": protocol_service_pb2.CheckSessionResponse,
     "ConversionService/ConvertTools": conversion_service_pb2.ConvertToolsResponse,
-    "ConversionService/RestoreToolCall": conversion_service_pb2.RestoreToolCallResponse,
+    "ConversionService/ConvertToolCall": conversion_service_pb2.ConvertToolCallResponse,
     "ConversionService/ConvertToolResult": conversion_service_pb2.ConvertToolResultResponse,
     "InferenceService/InferTools": inference_service_pb2.InferToolsResponse,
-    "InferenceService/ProjectTool": inference_service_pb2.ProjectToolResponse,
+    "InferenceService/AdaptTool": inference_service_pb2.AdaptToolResponse,
     "ProtocolService/NormalizeToolResult": protocol_service_pb2.NormalizeToolResultResponse,
     "InfoService/GetServerInfo": info_service_pb2.GetServerInfoResponse,
 }
@@ -90,13 +90,13 @@ def question_of(
     if "convert" in asks:
         return Question("ConversionService/ConvertTools", asker.conversion(asks["convert"]))
     if "restore" in asks:
-        return Question("ConversionService/RestoreToolCall", asker.restoring(asks["restore"]))
+        return Question("ConversionService/ConvertToolCall", asker.restoring(asks["restore"]))
     if "tell" in asks:
         return Question("ConversionService/ConvertToolResult", asker.telling(asks["tell"]))
     if "infer" in asks:
         return Question("InferenceService/InferTools", asker.inferring(asks))
     if "project" in asks:
-        return Question("InferenceService/ProjectTool", asker.projection(asks["project"]))
+        return Question("InferenceService/AdaptTool", asker.projection(asks["project"]))
     if "normalize" in asks:
         return Question("ProtocolService/NormalizeToolResult", asker.returned(asks["normalize"]))
     if "items" in asks:
@@ -173,8 +173,8 @@ class _Asker:
             self.text(one["plan"]).replace(b"<digest>", _digest_of(tool).encode())
             for one in _each(asks["plans"])
         ]
-        return conversion_service_pb2.RestoreToolCallRequest(
-            call=self.text(asks["call"]), plans=plans, tool=target_pb2.Target(inline_tool=tool)
+        return conversion_service_pb2.ConvertToolCallRequest(
+            call=self.text(asks["call"]), mappings=plans, tool=target_pb2.Target(inline_tool=tool)
         ).SerializeToString()
 
     def telling(self, asks: Mapping[str, Any]) -> bytes:
@@ -193,7 +193,7 @@ class _Asker:
         ).SerializeToString()
 
     def projection(self, asks: Mapping[str, Any]) -> bytes:
-        return inference_service_pb2.ProjectToolRequest(
+        return inference_service_pb2.AdaptToolRequest(
             tool=target_pb2.Target(inline_tool=self._tool(asks)),
             protocol_version=asks.get("version", ""),
         ).SerializeToString()
@@ -232,7 +232,7 @@ def _digest_of(tool: Any) -> str:
     """Return the digest of the definition *tool*, as a plan has it, or "" of what is none."""
     try:
         return read_tool(tool.json, (), Limits()).digest
-    except Refusal:
+    except RequestError:
         return ""
 
 
@@ -320,28 +320,28 @@ def _verdict(verdict: verdict_pb2.Verdict) -> dict[str, Any]:
 
 def _checked(outcome: protocol_service_pb2.CheckOutcome) -> dict[str, Any]:
     if outcome.HasField("refusal"):
-        return _refusal(outcome.refusal)
-    return _verdict(outcome.answer.verdict)
+        return _refusal(outcome.error)
+    return _verdict(outcome.result.verdict)
 
 
 def _outcome(outcome: validation_service_pb2.ValidateOutcome) -> str:
     if outcome.WhichOneof("outcome") == "refusal":
-        return " ".join(_refusal(outcome.refusal).values())
+        return " ".join(_refusal(outcome.error).values())
     told = _verdict(outcome.verdict)
     return " ".join([told["verdict"], *told.get("codes", ()), *["…"] * ("truncated" in told)])
 
 
 def _converted(conversion: conversion_service_pb2.ToolConversion) -> str:
     if conversion.WhichOneof("outcome") == "refused":
-        return " ".join(_refusal(conversion.refused).values())
+        return " ".join(_refusal(conversion.error).values())
     return "converted"
 
 
 def _registered(outcome: registry_service_pb2.RegistrationOutcome) -> str:
     action = registry_service_pb2.RegistrationOutcome.Action.Name(outcome.action)
     # The second time what was created is there already.
-    done = "REFUSED" if action == "ACTION_REFUSED" else "registered"
-    return " ".join([done, *sorted({problem.code for problem in outcome.problems})])
+    done = "REFUSED" if action == "ACTION_REJECTED" else "registered"
+    return " ".join([done, *sorted({problem.code for problem in outcome.violations})])
 
 
 def _counted(outcomes: Iterable[str]) -> dict[str, Any]:

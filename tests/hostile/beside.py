@@ -11,7 +11,7 @@ from pathlib import Path
 
 from hostile.asking import Question, question_of
 from hostile.cases import Case
-from hostile.siege import Siege
+from hostile.resilience import Siege
 
 __all__ = ["Latencies", "calls_beside"]
 

@@ -32,7 +32,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
-from shared_material import REPOSITORY
+from support.shared_material import REPOSITORY
 
 __all__ = ["CASES", "Case", "families"]
 

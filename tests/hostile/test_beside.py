@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from hostile.beside import calls_beside
 from hostile.cases import CASES, Case
-from hostile.siege import Siege
+from hostile.resilience import Siege
 
 SECONDS = 2.0
 # The goal is 50 ms; the machine may do other work. `python -m hostile --beside` tells more.

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hostile.building import build
 from hostile.cases import CASES, families
-from sidecheck_server.core.refusals import Reason
+from sidecheck_server.core.errors import ErrorReason
 
 TRIPWIRE = Path(__file__).parent / "tripwire"
 
@@ -82,7 +82,7 @@ def test_each_case_expects_one_answer() -> None:
         {"outcomes", "codes"},
         {"answered"},
     ]
-    reasons = {reason.value for reason in Reason}
+    reasons = {reason.value for reason in ErrorReason}
 
     assert [] == [case.id for case in CASES if set(case.expect) not in forms]
     assert {case.expect["reason"] for case in CASES if "reason" in case.expect} <= reasons

@@ -5,14 +5,14 @@ from collections.abc import Iterator
 import pytest
 from hostile.asking import question_of
 from hostile.cases import CASES, Case
-from hostile.siege import Siege
+from hostile.resilience import Siege
 
 # The goals are 5 s for the first answer and 1 s for the next; a machine that does
 # other work besides takes longer. `python -m hostile --table` tells the real times.
 FIRST_SECONDS = 15.0
 NEXT_SECONDS = 3.0
 # Steps decide, on any machine; a worker is killed only where they cannot.
-PATIENT = {"SIDECHECK_LIMITS__COMPILE_SECONDS": "15", "SIDECHECK_LIMITS__JUDGEMENT_SECONDS": "2"}
+PATIENT = {"SIDECHECK_LIMITS__COMPILE_SECONDS": "15", "SIDECHECK_LIMITS__VALIDATION_SECONDS": "2"}
 LARGEST_ANSWER = 4 << 20  # What a client of gRPC receives if nobody tells it otherwise.
 MOST_MEMORY = 1 << 30
 

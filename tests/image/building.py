@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 from image.dockerfile import pairs, read_image, read_steps
-from shared_material import REPOSITORY
+from support.shared_material import REPOSITORY
 
 __all__ = ["build", "in_root", "is_sent", "surroundings"]
 

@@ -6,7 +6,7 @@ import shlex
 from dataclasses import dataclass
 
 from dockerfile_parse import DockerfileParser
-from shared_material import REPOSITORY
+from support.shared_material import REPOSITORY
 
 __all__ = ["Image", "Step", "read_image", "read_steps"]
 

@@ -7,8 +7,8 @@ from typing import Any
 import yaml
 from image.building import is_sent
 from image.dockerfile import read_image, read_steps
-from shared_material import REPOSITORY
 from sidecheck_server.settings import Settings
+from support.shared_material import REPOSITORY
 
 LOCKS = ("build.lock", "runtime.lock")
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from sidecheck_server.core.words import Document
+from sidecheck_server.core.types import Document
 from sidecheck_server.registry import Registry
 from sidecheck_server.registry.definitions import (
     Action,

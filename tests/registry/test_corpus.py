@@ -6,9 +6,9 @@ import tracemalloc
 from contextlib import closing
 from pathlib import Path
 
-from shared_material import read_records, shared
 from sidecheck_server.registry.definitions import Definition
 from sidecheck_server.registry.sqlite import open_registry
+from support.shared_material import read_records, shared
 
 
 def digest(value: object) -> str:

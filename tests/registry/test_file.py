@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sidecheck_server.core.words import Document
+from sidecheck_server.core.types import Document
 from sidecheck_server.registry import Registry, RegistryInUse, RegistryUnusable
 from sidecheck_server.registry.definitions import (
     Action,

@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from sidecheck_server.core.words import Document
+from sidecheck_server.core.types import Document
 from sidecheck_server.registry import RegistryUnusable
 from sidecheck_server.registry.definitions import Definition
 from sidecheck_server.registry.sqlite import open_registry

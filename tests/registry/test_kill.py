@@ -11,7 +11,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from sidecheck_server.core.words import Document
+from sidecheck_server.core.types import Document
 from sidecheck_server.registry import Registry
 from sidecheck_server.registry.definitions import Binding, Definition
 from sidecheck_server.registry.sqlite import open_registry

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from sidecheck_server.core.words import Document
+from sidecheck_server.core.types import Document
 from sidecheck_server.registry import Registry
 from sidecheck_server.registry.definitions import Definition
 from sidecheck_server.registry.sqlite import open_registry

@@ -9,7 +9,6 @@ from typing import Any
 
 import grpc
 import pytest
-from compiling import compiled
 from google.rpc.status_pb2 import Status
 from sidecheck.v1 import info_service_pb2, target_pb2, validation_service_pb2
 from sidecheck.v1.info_service_pb2_grpc import (
@@ -21,19 +20,20 @@ from sidecheck.v1.validation_service_pb2_grpc import (
     ValidationServiceStub,
     add_ValidationServiceServicer_to_server,
 )
+from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.refusals import Reason, Refusal
 from sidecheck_server.registry import RegistryUnusable
 from sidecheck_server.registry.sqlite import open_registry
-from sidecheck_server.rpc.answering import answering
-from sidecheck_server.rpc.door import Door
+from sidecheck_server.rpc.handler import rpc_handler
+from sidecheck_server.rpc.shutdown_gate import ShutdownGate
 from sidecheck_server.rpc.status import STATUS_CODES
 from sidecheck_server.rpc.streams import Streams
 from sidecheck_server.rpc.validation import ValidationServicer
-from sidecheck_server.state.calls import ToolCalls
-from sidecheck_server.state.validation import Standard
+from sidecheck_server.services.calls import ToolCalls
+from sidecheck_server.services.validation import ResolvedSchema
 from structlog.testing import capture_logs
-from wire import info_of
+from support.compiling import compiled
+from support.wire import info_of
 
 SECRET = "hunter2"
 INFO = info_service_pb2.GetServerInfoRequest()
@@ -53,10 +53,10 @@ class Servicer(InfoServiceServicer):
     """Answers as *work* does."""
 
     def __init__(self, work: Work) -> None:
-        self.door = Door()
+        self.door = ShutdownGate()
         self.work = work
 
-    @answering
+    @rpc_handler
     async def GetServerInfo(self, _request: Any) -> Any:  # noqa: N802
         return await self.work()
 
@@ -67,10 +67,10 @@ class Judge:
     def __init__(self, failure: BaseException) -> None:
         self.failure = failure
 
-    async def find(self, target: Any, _side: Any, *, assert_formats: bool) -> Standard:
+    async def find(self, target: Any, _side: Any, *, assert_formats: bool) -> ResolvedSchema:
         if target.digest != "sha256:1":
             raise self.failure
-        return Standard(compiled(True, assert_formats=assert_formats))
+        return ResolvedSchema(compiled(True, assert_formats=assert_formats))
 
 
 @asynccontextmanager
@@ -185,10 +185,10 @@ async def test_every_error_has_an_id_of_its_own() -> None:
     assert [16, 16, 16] == [len(id_) for id_ in ids]
 
 
-@pytest.mark.parametrize("reason", Reason)
-async def test_a_refusal_is_its_status_and_is_logged_by_its_reason(reason: Reason) -> None:
+@pytest.mark.parametrize("reason", ErrorReason)
+async def test_a_refusal_is_its_status_and_is_logged_by_its_reason(reason: ErrorReason) -> None:
     """Its text is the caller's alone."""
-    refusal = Refusal(reason, f"about {SECRET}", {"name": SECRET})
+    refusal = RequestError(reason, f"about {SECRET}", {"name": SECRET})
     error, [event] = await refused(raising(refusal))
     info = info_of(details_of(error))
 
@@ -210,7 +210,11 @@ async def test_a_refusal_travels_whole_whatever_its_text(character: str) -> None
     """gRPC refuses trailers beyond 8 KiB, and would answer RESOURCE_EXHAUSTED of its own."""
     text = character * 9999
     error, _ = await refused(
-        raising(Refusal(Reason.UNKNOWN_TOOL, text, {"server": text, "tool": text, "near": text}))
+        raising(
+            RequestError(
+                ErrorReason.UNKNOWN_TOOL, text, {"server": text, "tool": text, "near": text}
+            )
+        )
     )
     status = details_of(error)
     # Percent-encoded (gRPC over HTTP2, Status-Message), and in base64 (Binary-Header).
@@ -271,7 +275,7 @@ async def batch(failure: BaseException, *digests: str) -> tuple[Any, list[dict[s
     registry = open_registry(None)
     judge: Any = Judge(failure)
     calls = ToolCalls(judge, judge, Limits())
-    servicer = ValidationServicer(judge, calls, registry, Limits(), Door(), Streams())
+    servicer = ValidationServicer(judge, calls, registry, Limits(), ShutdownGate(), Streams())
     request = validation_service_pb2.ValidateBatchRequest(
         items=[
             validation_service_pb2.ValidateItem(

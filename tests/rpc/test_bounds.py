@@ -9,7 +9,6 @@ from typing import Any
 import grpc
 import psutil
 import pytest
-from running import RunningServer
 from sidecheck.v1 import registry_service_pb2, target_pb2
 from sidecheck.v1.options_pb2 import ValidationOptions
 from sidecheck.v1.registry_service_pb2_grpc import RegistryServiceStub
@@ -19,7 +18,8 @@ from sidecheck.v1.validation_service_pb2 import (
     ValidateRequest,
 )
 from sidecheck.v1.validation_service_pb2_grpc import ValidationServiceStub
-from wire import info_of
+from support.running import RunningServer
+from support.wire import info_of
 
 LONG: Any = {"items": {"anyOf": [*({"const": n, "type": "string"} for n in range(20)), True]}}
 """A thousand items take some ten milliseconds, which is longer than a moment."""
@@ -107,7 +107,7 @@ async def test_a_batch_has_a_bound_for_items_that_take_long(stub: Any) -> None:
     refused = [info_of(one.refusal) for one in outcomes if one.HasField("refusal")]
 
     assert [limit, limit + 1] == [at for at, one in enumerate(outcomes) if one.HasField("refusal")]
-    assert [{"bound": "long_items", "limit": "64"}] * 2 == [dict(one.metadata) for one in refused]
+    assert [{"bound": "offloaded_items", "limit": "64"}] * 2 == [dict(one.metadata) for one in refused]
 
 
 async def test_a_batch_tells_no_more_violations_than_its_bound(stub: Any) -> None:

@@ -6,17 +6,17 @@ from typing import Any
 
 import grpc
 import pytest
-from conversion_requests import (
+from sidecheck.v1 import conversion_service_pb2 as v1
+from sidecheck.v1 import protocol_service_pb2
+from sidecheck.v1.conversion_service_pb2_grpc import ConversionServiceStub
+from support.conversion_requests import (
     ARGUMENTS,
     RESULT,
     converted,
     target,
     to_restore,
 )
-from running import RunningServer
-from sidecheck.v1 import conversion_service_pb2 as v1
-from sidecheck.v1 import protocol_service_pb2
-from sidecheck.v1.conversion_service_pb2_grpc import ConversionServiceStub
+from support.running import RunningServer
 
 
 @pytest.fixture(scope="module")
@@ -128,7 +128,7 @@ def test_a_tool_goes_to_each_api_and_its_call_and_result_come_back(
 
     assert {"path", "lines"} == schema["properties"].keys()
     assert (name, False) == (tool.name, tool.strict)
-    back = stub.RestoreToolCall(to_restore(call(name, ARGUMENTS), tool.plan))
+    back = stub.ConvertToolCall(to_restore(call(name, ARGUMENTS), tool.mapping))
     assert back.verdict.valid
     assert ("read.file", "call_1") == (back.tool, back.call_id)
     assert {"name": "read.file", "arguments": ARGUMENTS} == json.loads(back.call_params)
@@ -145,13 +145,13 @@ def test_a_call_with_wrong_arguments_is_told_the_model(
 ) -> None:
     """By the name that it knows, and as the API tells a failure."""
     tool = converted(stub, api=api)
-    back = stub.RestoreToolCall(to_restore(call(name, {"path": ""}), tool.plan))
+    back = stub.ConvertToolCall(to_restore(call(name, {"path": ""}), tool.mapping))
     failure = protocol_service_pb2.ToolResult(json=back.verdict.call_tool_result)
     told = stub.ConvertToolResult(
         v1.ConvertToolResultRequest(api=api, result=failure, call_id="call_1", name=name)
     )
 
-    assert ["/path"] == [found.instance_pointer for found in back.verdict.violations]
+    assert ["/path"] == [found.instance_location for found in back.verdict.violations]
     assert name in back.verdict.tool_error_text
     assert {"path": ""} == json.loads(back.call_params)["arguments"]
     assert "Input validation error: " in json.dumps(json.loads(told.message))

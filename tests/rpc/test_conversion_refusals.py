@@ -6,7 +6,10 @@ from typing import Any
 
 import grpc
 import pytest
-from conversion_requests import (
+from sidecheck.v1 import conversion_service_pb2 as v1
+from sidecheck.v1 import options_pb2, protocol_service_pb2
+from sidecheck.v1.conversion_service_pb2_grpc import ConversionServiceStub
+from support.conversion_requests import (
     RESULT,
     TOOL,
     converted,
@@ -16,11 +19,8 @@ from conversion_requests import (
     to_restore,
     tool_use,
 )
-from running import RunningServer
-from sidecheck.v1 import conversion_service_pb2 as v1
-from sidecheck.v1 import options_pb2, protocol_service_pb2
-from sidecheck.v1.conversion_service_pb2_grpc import ConversionServiceStub
-from wire import info_of
+from support.running import RunningServer
+from support.wire import info_of
 
 
 @pytest.fixture(scope="module")
@@ -36,9 +36,9 @@ def stub(shared_server: RunningServer) -> Iterator[Any]:
 )
 def test_a_call_beyond_the_limits_of_payloads_is_refused(stub: Any, call: Any, bound: str) -> None:
     """As a payload is."""
-    request = to_restore(call, converted(stub).plan)
+    request = to_restore(call, converted(stub).mapping)
 
-    assert ("LIMIT_EXCEEDED", bound) == refused(stub.RestoreToolCall, request)
+    assert ("LIMIT_EXCEEDED", bound) == refused(stub.ConvertToolCall, request)
 
 
 def with_api(**more: Any) -> Any:
@@ -99,8 +99,8 @@ DEEP = b'{"sidecheck_plan": 1, "guide": ' + b'{"items":' * 5_000
     ("plans", "expected"),
     [
         ([], "INVALID_REQUEST"),
-        ([b""], "INVALID_PLAN"),
-        ([b"[]"], "INVALID_PLAN"),
+        ([b""], "INVALID_MAPPING"),
+        ([b"[]"], "INVALID_MAPPING"),
         ([DEEP], "LIMIT_EXCEEDED"),
         ([LARGE], "LIMIT_EXCEEDED"),
         ([b"{}"] * 10_001, "LIMIT_EXCEEDED"),
@@ -109,27 +109,27 @@ DEEP = b'{"sidecheck_plan": 1, "guide": ' + b'{"items":' * 5_000
 )
 def test_plans_that_are_none_are_refused(stub: Any, plans: list[bytes], expected: str) -> None:
     """They come from outside."""
-    assert expected == refused(stub.RestoreToolCall, to_restore(tool_use(), *plans))[0]
+    assert expected == refused(stub.ConvertToolCall, to_restore(tool_use(), *plans))[0]
 
 
 def test_a_plan_that_belongs_to_something_else_is_refused(stub: Any) -> None:
     """To another call, or to another definition."""
-    plan = converted(stub).plan
+    plan = converted(stub).mapping
     other = target({**TOOL, "title": "?"})
 
-    assert "PLAN_MISMATCH" == refused(stub.RestoreToolCall, to_restore(tool_use("x"), plan))[0]
+    assert "MAPPING_MISMATCH" == refused(stub.ConvertToolCall, to_restore(tool_use("x"), plan))[0]
     assert (
-        "PLAN_MISMATCH"
-        == refused(stub.RestoreToolCall, to_restore(tool_use(), plan, tool=other))[0]
+        "MAPPING_MISMATCH"
+        == refused(stub.ConvertToolCall, to_restore(tool_use(), plan, tool=other))[0]
     )
 
 
 def test_options_that_do_not_exist_are_refused(stub: Any) -> None:
     """Those of validation are the same here."""
     options = options_pb2.ValidationOptions(coercion=9)  # type: ignore[arg-type]
-    request = to_restore(tool_use(), converted(stub).plan, options=options)
+    request = to_restore(tool_use(), converted(stub).mapping, options=options)
 
-    assert ("INVALID_REQUEST", "coercion") == refused(stub.RestoreToolCall, request)
+    assert ("INVALID_REQUEST", "coercion") == refused(stub.ConvertToolCall, request)
 
 
 RESULTS: Any = [

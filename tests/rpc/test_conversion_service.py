@@ -9,7 +9,12 @@ from typing import Any
 
 import grpc
 import pytest
-from conversion_requests import (
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from sidecheck.v1 import conversion_service_pb2 as v1
+from sidecheck.v1 import protocol_service_pb2, registry_service_pb2
+from sidecheck.v1.conversion_service_pb2_grpc import ConversionServiceStub
+from sidecheck.v1.registry_service_pb2_grpc import RegistryServiceStub
+from support.conversion_requests import (
     TOOL,
     converted,
     refused,
@@ -18,13 +23,8 @@ from conversion_requests import (
     to_restore,
     tool_use,
 )
-from grpc_health.v1 import health_pb2, health_pb2_grpc
-from running import RunningServer
-from sidecheck.v1 import conversion_service_pb2 as v1
-from sidecheck.v1 import protocol_service_pb2, registry_service_pb2
-from sidecheck.v1.conversion_service_pb2_grpc import ConversionServiceStub
-from sidecheck.v1.registry_service_pb2_grpc import RegistryServiceStub
-from wire import info_of
+from support.running import RunningServer
+from support.wire import info_of
 
 SECRET = "hunter2"
 
@@ -50,8 +50,8 @@ def test_losses_are_told_with_what_was_done(stub: Any) -> None:
     losses = converted(stub, api=v1.MODEL_API_GEMINI).losses
     [output] = [loss for loss in losses if loss.pointer == "/outputSchema"]
 
-    assert (v1.Loss.ACTION_DROPPED, v1.Loss.DIRECTION_SAME) == (output.action, output.direction)
-    assert [] == [loss for loss in losses if not (loss.action and loss.direction and loss.message)]
+    assert (v1.Loss.ACTION_DROPPED, v1.Loss.EFFECT_EQUIVALENT) == (output.action, output.effect)
+    assert [] == [loss for loss in losses if not (loss.action and loss.effect and loss.message)]
     pointers = [loss.pointer for loss in losses]
     assert sorted(pointers) == pointers
 
@@ -95,27 +95,27 @@ def test_registered_tools_are_converted_and_called_by_name(server: RunningServer
         registry.RegisterTools(register)
         request = v1.ConvertToolsRequest(api=v1.MODEL_API_ANTHROPIC, servers=["files"])
         [one] = stub.ConvertTools(request).conversions
-        call = to_restore(tool_use(), one.converted.plan)
+        call = to_restore(tool_use(), one.converted.mapping)
         call.ClearField("tool")
-        back = stub.RestoreToolCall(call)
+        back = stub.ConvertToolCall(call)
 
         told = (back.server, back.tool, back.name, back.verdict.valid)
         assert ("files", "read.file", "read_file", True) == told
         named = registry_service_pb2.DeleteToolsRequest(server="files", names=["read.file"])
         registry.DeleteTools(named)
-        assert "UNKNOWN_DEFINITION" == refused(stub.RestoreToolCall, call)[0]
+        assert "UNKNOWN_DEFINITION" == refused(stub.ConvertToolCall, call)[0]
         assert ("INVALID_REQUEST", "servers") == refused(stub.ConvertTools, request)
 
 
 def test_strings_that_hold_json_are_decoded_and_told(stub: Any) -> None:
     """Where the schema demands an array."""
     twice = {"path": "[1]", "lines": "[1, 2]"}
-    plan = converted(stub).plan
-    back = stub.RestoreToolCall(to_restore(tool_use(arguments=twice), plan))
+    plan = converted(stub).mapping
+    back = stub.ConvertToolCall(to_restore(tool_use(arguments=twice), plan))
 
     assert {"path": "[1]", "lines": [1, 2]} == json.loads(back.call_params)["arguments"]
     assert [("/lines", "JSON_STRING_DECODED")] == [
-        (change.instance_pointer, change.code) for change in back.changes
+        (change.instance_location, change.code) for change in back.changes
     ]
     assert back.verdict.valid
 
@@ -133,9 +133,9 @@ def test_a_call_that_cannot_be_read_is_an_answer(
     stub: Any, call: Any, expected: tuple[str, str]
 ) -> None:
     """An invalid verdict, with what to tell the model."""
-    back = stub.RestoreToolCall(to_restore(call, converted(stub).plan))
+    back = stub.ConvertToolCall(to_restore(call, converted(stub).mapping))
 
-    assert [expected] == [(one.instance_pointer, one.code) for one in back.verdict.violations]
+    assert [expected] == [(one.instance_location, one.code) for one in back.verdict.violations]
     assert (False, b"") == (back.verdict.valid, back.call_params)
     assert back.verdict.tool_error_text
 
@@ -159,12 +159,12 @@ def test_the_log_has_counts_and_codes_and_no_values(server: RunningServer) -> No
     tool = {"name": SECRET, "inputSchema": {"type": "object", "properties": {SECRET: {}}}}
     with grpc.insecure_channel(server.address) as channel:
         stub = ConversionServiceStub(channel)
-        plan = converted(stub, tool).plan
+        plan = converted(stub, tool).mapping
         call = tool_use(SECRET, {SECRET: SECRET})
-        stub.RestoreToolCall(to_restore(call, plan, tool=target(tool)))
-        stub.RestoreToolCall(to_restore(tool_use(SECRET, SECRET), plan, tool=target(tool)))
-        refused(stub.RestoreToolCall, to_restore(tool_use("x" + SECRET), plan))
-        refused(stub.RestoreToolCall, to_restore(call, plan[:-1], tool=target(tool)))
+        stub.ConvertToolCall(to_restore(call, plan, tool=target(tool)))
+        stub.ConvertToolCall(to_restore(tool_use(SECRET, SECRET), plan, tool=target(tool)))
+        refused(stub.ConvertToolCall, to_restore(tool_use("x" + SECRET), plan))
+        refused(stub.ConvertToolCall, to_restore(call, plan[:-1], tool=target(tool)))
         sent = protocol_service_pb2.ToolResult(json=json.dumps({SECRET: SECRET}).encode())
         stub.ConvertToolResult(
             v1.ConvertToolResultRequest(
@@ -178,10 +178,10 @@ def test_the_log_has_counts_and_codes_and_no_values(server: RunningServer) -> No
     assert SECRET not in text
     assert [
         ("ConvertTools", "rpc.answered"),
-        ("RestoreToolCall", "rpc.answered"),
-        ("RestoreToolCall", "rpc.answered"),
-        ("RestoreToolCall", "rpc.refused"),
-        ("RestoreToolCall", "rpc.refused"),
+        ("ConvertToolCall", "rpc.answered"),
+        ("ConvertToolCall", "rpc.answered"),
+        ("ConvertToolCall", "rpc.refused"),
+        ("ConvertToolCall", "rpc.refused"),
         ("ConvertToolResult", "rpc.answered"),
         ("ConvertTools", "rpc.answered"),
     ] == [(event["method"], event["event"]) for event in told]

@@ -14,19 +14,19 @@ from sidecheck.v1.info_service_pb2_grpc import (
     InfoServiceStub,
     add_InfoServiceServicer_to_server,
 )
-from sidecheck_server.rpc.answering import answering
-from sidecheck_server.rpc.door import Door
-from wire import info_of
+from sidecheck_server.rpc.handler import rpc_handler
+from sidecheck_server.rpc.shutdown_gate import ShutdownGate
+from support.wire import info_of
 
 
 class Servicer(InfoServiceServicer):
     """Answers when it is let to."""
 
     def __init__(self) -> None:
-        self.door = Door()
+        self.door = ShutdownGate()
         self.go = asyncio.Event()
 
-    @answering
+    @rpc_handler
     async def GetServerInfo(self, _request: Any) -> GetServerInfoResponse:  # noqa: N802
         await self.go.wait()
         return GetServerInfoResponse(version="1")

@@ -15,8 +15,8 @@ from sidecheck.v1 import (
     validation_service_pb2,
     verdict_pb2,
 )
-from sidecheck_server.core.judge import DISAGREEMENT
-from sidecheck_server.rpc.facts import Tally, facts_of
+from sidecheck_server.core.evaluate import DISAGREEMENT
+from sidecheck_server.rpc.access_log import OutcomeCounter, log_fields
 
 SECRET = "hunter2"
 VALID = verdict_pb2.Verdict(valid=True, schema_digest="sha256:1", definition_digest="sha256:2")
@@ -31,8 +31,8 @@ def invalid(*codes: str) -> verdict_pb2.Verdict:
         violations=[
             verdict_pb2.Violation(
                 code=code,
-                instance_pointer=f"/{SECRET}",
-                schema_pointer=f"/properties/{SECRET}",
+                instance_location=f"/{SECRET}",
+                keyword_location=f"/properties/{SECRET}",
                 message=SECRET,
                 suggestion=SECRET,
             )
@@ -92,7 +92,7 @@ CASES = [
         registry_service_pb2.RegisterToolsResponse(
             outcomes=[
                 Outcome(name=SECRET, action=action)
-                for action in (Outcome.ACTION_CREATED, Outcome.ACTION_REFUSED)
+                for action in (Outcome.ACTION_CREATED, Outcome.ACTION_REJECTED)
             ],
             removed=[SECRET],
             registry_revision=7,
@@ -115,7 +115,7 @@ CASES = [
     pytest.param(
         conversion_service_pb2.ConvertToolsResponse(
             conversions=[
-                Conversion(server=SECRET, name=SECRET, refused=REFUSED),
+                Conversion(server=SECRET, name=SECRET, error=REFUSED),
                 Conversion(name=SECRET, converted=Converted(json=SECRET.encode(), strict=True)),
                 Conversion(name=SECRET, converted=Converted(name=SECRET)),
             ],
@@ -132,7 +132,7 @@ CASES = [
         id="a conversion without problems",
     ),
     pytest.param(
-        conversion_service_pb2.RestoreToolCallResponse(
+        conversion_service_pb2.ConvertToolCallResponse(
             tool=SECRET, call_id=SECRET, call_params=SECRET.encode(), verdict=invalid("TYPE")
         ),
         (
@@ -175,8 +175,8 @@ CASES = [
     ),
     pytest.param(
         protocol_service_pb2.CheckMessageResponse(
-            answer=protocol_service_pb2.CheckAnswer(
-                verdict=invalid("METHOD_UNKNOWN", "TYPE"), reply=SECRET.encode()
+            result=protocol_service_pb2.CheckResult(
+                verdict=invalid("METHOD_UNKNOWN", "TYPE"), error_response=SECRET.encode()
             )
         ),
         (
@@ -187,14 +187,14 @@ CASES = [
     ),
     pytest.param(
         protocol_service_pb2.CheckSamplingResponse(
-            answer=protocol_service_pb2.CheckAnswer(verdict=VALID)
+            result=protocol_service_pb2.CheckResult(verdict=VALID)
         ),
         (logging.DEBUG, {"outcome": "valid"}),
         id="a check that finds nothing",
     ),
     pytest.param(
         protocol_service_pb2.CheckToolResultResponse(
-            answer=protocol_service_pb2.CheckAnswer(
+            result=protocol_service_pb2.CheckResult(
                 verdict=verdict_pb2.Verdict(
                     valid=True, violations=[verdict_pb2.Violation(code="W", message=SECRET)]
                 )
@@ -205,7 +205,7 @@ CASES = [
     ),
     pytest.param(
         protocol_service_pb2.CheckElicitationResponse(
-            answer=protocol_service_pb2.CheckAnswer(verdict=invalid("TYPE", DISAGREEMENT))
+            result=protocol_service_pb2.CheckResult(verdict=invalid("TYPE", DISAGREEMENT))
         ),
         (
             logging.ERROR,
@@ -228,7 +228,7 @@ CASES = [
     pytest.param(
         protocol_service_pb2.CheckToolsResponse(
             outcomes=[protocol_service_pb2.ToolOutcome(name=SECRET, verdict=VALID)],
-            listing=invalid("TYPE"),
+            tools_list_verdict=invalid("TYPE"),
         ),
         (logging.DEBUG, {"tools": 1, "invalid": 0, "codes": []}),
         id="tools",
@@ -243,8 +243,8 @@ def test_an_answer_is_logged_by_outcome_and_counts(
     response: Any, expected: tuple[int, dict[str, Any]]
 ) -> None:
     """At a level that says whether somebody should look; content never."""
-    assert expected == facts_of(response)
-    assert SECRET not in str(facts_of(response))
+    assert expected == log_fields(response)
+    assert SECRET not in str(log_fields(response))
 
 
 @pytest.mark.parametrize(
@@ -280,7 +280,7 @@ def test_an_answer_is_logged_by_outcome_and_counts(
 )
 def test_a_batch_is_logged_by_counts(outcomes: list[Any], expected: Any) -> None:
     """As it is judged; a valid outcome that was counted before need not be looked at."""
-    tally, looking = Tally(), Tally(len(outcomes))
+    tally, looking = OutcomeCounter(), OutcomeCounter(len(outcomes))
     for outcome in batch(*outcomes).outcomes:
         tally.add(outcome)
         if outcome.HasField("refusal") or not outcome.verdict.valid:
@@ -293,11 +293,11 @@ def test_a_batch_is_logged_by_counts(outcomes: list[Any], expected: Any) -> None
 def test_a_batch_of_checks_is_logged_by_counts() -> None:
     """As one of judgements is."""
     answers = [VALID, invalid("TYPE"), invalid("TYPE", DISAGREEMENT)]
-    tally = Tally()
+    tally = OutcomeCounter()
     for verdict in answers:
-        answer = protocol_service_pb2.CheckAnswer(verdict=verdict, reply=SECRET.encode())
-        tally.add(protocol_service_pb2.CheckOutcome(answer=answer))
-    tally.add(protocol_service_pb2.CheckOutcome(refusal=REFUSED))
+        answer = protocol_service_pb2.CheckResult(verdict=verdict, error_response=SECRET.encode())
+        tally.add(protocol_service_pb2.CheckOutcome(result=answer))
+    tally.add(protocol_service_pb2.CheckOutcome(error=REFUSED))
 
     counts = {"items": 4, "invalid": 2, "refused": 1, "disagreeing": ["sha256:1"]}
     assert (logging.ERROR, counts) == tally.told()

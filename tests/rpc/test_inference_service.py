@@ -9,9 +9,6 @@ import grpc
 import pytest
 from google.protobuf.json_format import MessageToDict
 from grpc_health.v1 import health_pb2, health_pb2_grpc
-from inference_sources import SOURCES
-from running import RunningServer
-from shared_material import REPOSITORY
 from sidecheck.v1 import inference_service_pb2 as v1
 from sidecheck.v1 import target_pb2
 from sidecheck.v1.inference_service_pb2_grpc import InferenceServiceStub
@@ -19,8 +16,11 @@ from sidecheck_server.core.digests import digest_of
 from sidecheck_server.core.infer.inferring import infer_tools
 from sidecheck_server.core.infer.words import InferenceOptions
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.rpc.convert import inferred_to_wire
-from wire import refusal_of
+from sidecheck_server.rpc.mapping import inferred_to_wire
+from support.inference_sources import SOURCES
+from support.running import RunningServer
+from support.shared_material import REPOSITORY
+from support.wire import refusal_of
 
 SECRET = "hunter2"
 CASES = [
@@ -148,7 +148,7 @@ def test_options_say_what_is_inferred_and_what_is_no_argument(stub: Any) -> None
         asked(
             SERVER,
             functions=["search", "Stations.add", "gone"],
-            on_unsupported="ON_UNSUPPORTED_ADMIT_ANYTHING",
+            on_unsupported="ON_UNSUPPORTED_ANY",
             injected_types=["Session"],
             injected_parameters=["private"],
         )
@@ -168,7 +168,7 @@ def test_a_definition_can_be_projected(stub: Any) -> None:
     (tool,) = stub.InferTools(asked(SERVER)).tools
     target = target_pb2.Target(inline_tool=target_pb2.InlineTool(json=tool.json))
     boxes = [
-        stub.ProjectTool(v1.ProjectToolRequest(tool=target, protocol_version=version)).box
+        stub.AdaptTool(v1.AdaptToolRequest(tool=target, protocol_version=version)).box
         for version in ("2025-06-18", "2026-07-28")
     ]
 
@@ -290,7 +290,7 @@ def test_it_can_be_switched_off(
             stub: Any = InferenceServiceStub(channel)
             with pytest.raises(grpc.RpcError) as error:
                 stub.InferTools(asked(b"def f(): ..."))
-            projected = stub.ProjectTool(v1.ProjectToolRequest(tool=tool))
+            adapt_schema = stub.AdaptTool(v1.AdaptToolRequest(tool=tool))
             health: Any = health_pb2_grpc.HealthStub(channel)
             name = "sidecheck.v1.InferenceService"
             status = health.Check(health_pb2.HealthCheckRequest(service=name)).status
@@ -298,12 +298,12 @@ def test_it_can_be_switched_off(
         running.close()
     refusal = refusal_of(error.value)
 
-    assert (grpc.StatusCode.FAILED_PRECONDITION, "SWITCHED_OFF", {"setting": "inference"}) == (
+    assert (grpc.StatusCode.FAILED_PRECONDITION, "FEATURE_DISABLED", {"setting": "inference"}) == (
         error.value.code(),
         refusal.reason,
         dict(refusal.metadata),
     )
-    assert ADD == json.loads(projected.json)
+    assert ADD == json.loads(adapt_schema.json)
     assert health_pb2.HealthCheckResponse.SERVING == status
 
 

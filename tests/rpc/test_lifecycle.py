@@ -19,10 +19,10 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha.proto_reflection_descriptor_database import (
     ProtoReflectionDescriptorDatabase,
 )
-from running import RunningServer
 from sidecheck.v1 import info_service_pb2, target_pb2, validation_service_pb2
 from sidecheck.v1.info_service_pb2_grpc import InfoServiceStub
 from sidecheck.v1.validation_service_pb2_grpc import ValidationServiceStub
+from support.running import RunningServer
 
 SERVING = health_pb2.HealthCheckResponse.SERVING
 

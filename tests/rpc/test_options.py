@@ -7,12 +7,12 @@ from typing import Any
 import grpc
 import pytest
 from google.protobuf.json_format import MessageToDict
-from running import RunningServer
 from sidecheck.v1 import registry_service_pb2, target_pb2, validation_service_pb2
 from sidecheck.v1.options_pb2 import ValidationOptions
 from sidecheck.v1.registry_service_pb2_grpc import RegistryServiceStub
 from sidecheck.v1.validation_service_pb2_grpc import ValidationServiceStub
-from wire import refusal_of
+from support.running import RunningServer
+from support.wire import refusal_of
 
 TOOL = {"name": "add", "inputSchema": {"type": "object", "required": ["n"]}}
 SCHEMA: Any = {
@@ -98,7 +98,7 @@ def test_repairs_come_beside_the_verdict_on_the_original(stub: Any) -> None:
         unknown_arguments="UNKNOWN_ARGUMENTS_STRIP",
         apply_defaults=True,
     )
-    changes = [(change.instance_pointer, change.code) for change in got.repair.changes]
+    changes = [(change.instance_location, change.code) for change in got.repair.changes]
 
     assert (False, ["TYPE", "TYPE"]) == (got.valid, [found.code for found in got.violations])
     assert {"n": 10, "tags": ["a"], "limit": 10} == json.loads(got.repair.payload)
@@ -106,7 +106,7 @@ def test_repairs_come_beside_the_verdict_on_the_original(stub: Any) -> None:
     assert [
         ("/n", "STRING_TO_INTEGER"),
         ("/tags", "JSON_STRING_DECODED"),
-        ("/zzz", "UNKNOWN_MEMBER_REMOVED"),
+        ("/zzz", "UNKNOWN_PROPERTY_REMOVED"),
         ("/limit", "DEFAULT_APPLIED"),
         ("/mode", "DEFAULT_SKIPPED"),
     ] == sorted(changes, key=lambda one: ["/n", "/tags", "/zzz", "/limit", "/mode"].index(one[0]))
@@ -143,7 +143,7 @@ def test_without_a_change_there_is_no_repair(
 @pytest.mark.parametrize(
     ("unknown", "valid", "severity"),
     [
-        pytest.param("UNKNOWN_ARGUMENTS_REFUSE", False, "SEVERITY_ERROR", id="refused"),
+        pytest.param("UNKNOWN_ARGUMENTS_REJECT", False, "SEVERITY_ERROR", id="refused"),
         pytest.param("UNKNOWN_ARGUMENTS_REPORT", True, "SEVERITY_WARNING", id="reported"),
     ],
 )
@@ -157,10 +157,10 @@ def test_unknown_arguments_are_violations_if_asked_for(
     assert valid is got.valid
     assert [
         {
-            "instancePointer": "/where/pth",
-            "schemaPointer": "/properties/where/properties",
+            "instanceLocation": "/where/pth",
+            "keywordLocation": "/properties/where/properties",
             "keyword": "properties",
-            "code": "UNKNOWN_MEMBER",
+            "code": "UNKNOWN_PROPERTY",
             "severity": severity,
             "message": got.violations[0].message,
             "suggestion": "path",
@@ -173,7 +173,7 @@ def test_a_tool_that_is_not_known_may_be_skipped(stub: Any) -> None:
     target = named("other", "nothing")
     got = verdict(stub, target, {}, on_unknown_tool="ON_UNKNOWN_TOOL_SKIP")
     with pytest.raises(grpc.RpcError) as caught:
-        verdict(stub, target, {}, on_unknown_tool="ON_UNKNOWN_TOOL_REFUSE")
+        verdict(stub, target, {}, on_unknown_tool="ON_UNKNOWN_TOOL_ERROR")
 
     assert (True, True, ["UNKNOWN_TOOL"]) == (
         got.valid,
@@ -215,11 +215,11 @@ def test_a_repaired_payload_is_held_to_the_same_options(stub: Any) -> None:
         under({"properties": {"n": {"type": "integer"}}}),
         {"n": "1", "zzz": 2},
         coercion="COERCION_SAFE_SCALARS",
-        unknown_arguments="UNKNOWN_ARGUMENTS_REFUSE",
+        unknown_arguments="UNKNOWN_ARGUMENTS_REJECT",
     )
 
     assert {"n": 1, "zzz": 2} == json.loads(got.repair.payload)
-    assert (False, ["UNKNOWN_MEMBER"]) == (
+    assert (False, ["UNKNOWN_PROPERTY"]) == (
         got.repair.valid,
         [found.code for found in got.repair.violations],
     )

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sidecheck_server.core.refusals import Reason, Refusal
+from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.rpc.pages import page_size, place_of, token_of
 
-NOT_OURS = Refusal(
-    Reason.INVALID_REQUEST,
+NOT_OURS = RequestError(
+    ErrorReason.INVALID_REQUEST,
     "page_token is not one that this list gave out; leave it empty to begin anew",
     {"field": "page_token"},
 )
@@ -34,11 +34,13 @@ def test_a_page_has_the_size_wanted_or_the_largest(wanted: int, size: int) -> No
 @pytest.mark.parametrize("wanted", [-1, -(2**31)])
 def test_a_negative_size_is_refused(wanted: int) -> None:
     """With the name of the field."""
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(RequestError) as caught:
         page_size(wanted)
 
     assert (
-        Refusal(Reason.INVALID_REQUEST, "page_size must not be negative", {"field": "page_size"})
+        RequestError(
+            ErrorReason.INVALID_REQUEST, "page_size must not be negative", {"field": "page_size"}
+        )
         == caught.value
     )
 
@@ -66,7 +68,7 @@ def test_a_token_of_another_list_is_refused(
     if listed == other:
         assert (server, name) == place_of(token_of(listed, server, name), other)
         return
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(RequestError) as caught:
         place_of(token_of(listed, server, name), other)
 
     assert NOT_OURS == caught.value
@@ -98,8 +100,8 @@ def test_a_token_that_was_tampered_with_is_refused(
 def _is_refused_or_a_place(token: str, listed: str) -> None:
     try:
         place = place_of(token, listed)
-    except Refusal as refusal:
-        refused: Refusal | None = refusal
+    except RequestError as refusal:
+        refused: RequestError | None = refusal
     else:
         refused = None
         assert (place is None) is (token == "")
@@ -130,7 +132,7 @@ def _is_refused_or_a_place(token: str, listed: str) -> None:
 )
 def test_a_token_that_nobody_gave_out_is_refused(token: str) -> None:
     """With the way to begin anew."""
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(RequestError) as caught:
         place_of(token, "s")
 
     assert NOT_OURS == caught.value

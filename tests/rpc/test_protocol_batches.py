@@ -6,11 +6,11 @@ from typing import Any
 
 import grpc
 import pytest
-from running import RunningServer
 from sidecheck.v1 import protocol_service_pb2 as v1
 from sidecheck.v1 import target_pb2, verdict_pb2
 from sidecheck.v1.protocol_service_pb2_grpc import ProtocolServiceStub
-from wire import info_of, refusal_of
+from support.running import RunningServer
+from support.wire import info_of, refusal_of
 
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 
@@ -79,8 +79,8 @@ def test_hostile_texts_get_a_verdict_or_a_refusal(stub: Any, payload: bytes, cod
 def told(outcome: v1.CheckOutcome) -> list[str]:
     """The codes of the verdict, or the reason of the refusal."""
     if outcome.HasField("refusal"):
-        return [info_of(outcome.refusal).reason]
-    return codes(outcome.answer.verdict)
+        return [info_of(outcome.error).reason]
+    return codes(outcome.result.verdict)
 
 
 def test_an_item_of_a_batch_that_cannot_be_checked_costs_the_others_nothing(stub: Any) -> None:
@@ -104,7 +104,7 @@ def test_an_item_of_a_batch_that_cannot_be_checked_costs_the_others_nothing(stub
 
 
 def test_the_violations_of_a_batch_are_bounded(stub: Any) -> None:
-    """Once their text is as long as `Limits.verdict_length`, each verdict tells its first."""
+    """Once their text is as long as `Limits.verdict_characters`, each verdict tells its first."""
     result = v1.ToolResult(json=json.dumps({"content": [7] * 400}).encode())
     request = v1.CheckBatchRequest(
         items=[v1.CheckItem(tool_result=result)] * 30, options=v1.CheckOptions(max_violations=400)

@@ -6,12 +6,12 @@ from typing import Any
 
 import grpc
 import pytest
-from running import RunningServer
 from sidecheck.v1 import protocol_service_pb2 as v1
 from sidecheck.v1 import target_pb2, verdict_pb2
 from sidecheck.v1.protocol_service_pb2_grpc import ProtocolServiceStub
 from sidecheck_server.core.mcp.rules.catalogue import CATALOGUE
-from wire import refusal_of
+from support.running import RunningServer
+from support.wire import refusal_of
 
 
 @pytest.fixture(scope="module")
@@ -41,10 +41,10 @@ def test_names_are_checked_each_and_all_together(stub: Any) -> None:
     ]
     assert "TOOL_NAME_DUPLICATE" in codes(response.outcomes[3].verdict)
     assert [] == [
-        found.instance_pointer
+        found.instance_location
         for one in response.outcomes
         for found in one.verdict.violations
-        if found.instance_pointer
+        if found.instance_location
     ]
 
 
@@ -82,28 +82,28 @@ LISTING = {"tools": [TOOL, {**TOOL, "name": "a b"}, {**TOOL, "name": "c", "input
 )
 def test_each_tool_of_a_listing_has_an_outcome(stub: Any, listing: Any, prefix: str) -> None:
     """Whatever the others are."""
-    response = stub.CheckTools(v1.CheckToolsRequest(listing=json.dumps(listing).encode()))
+    response = stub.CheckTools(v1.CheckToolsRequest(tools_list=json.dumps(listing).encode()))
     outcome = v1.ToolOutcome
 
     assert response.listing.valid
     assert [
-        ("greet", f"{prefix}/0", outcome.TREATMENT_KEEP, True),
-        ("a b", f"{prefix}/1", outcome.TREATMENT_WARN, True),
-        ("c", f"{prefix}/2", outcome.TREATMENT_DROP, False),
-        ("", f"{prefix}/3", outcome.TREATMENT_DROP, False),
-    ] == [(one.name, one.pointer, one.treatment, one.verdict.valid) for one in response.outcomes]
+        ("greet", f"{prefix}/0", outcome.DISPOSITION_KEEP, True),
+        ("a b", f"{prefix}/1", outcome.DISPOSITION_WARN, True),
+        ("c", f"{prefix}/2", outcome.DISPOSITION_DROP, False),
+        ("", f"{prefix}/3", outcome.DISPOSITION_DROP, False),
+    ] == [(one.name, one.pointer, one.disposition, one.verdict.valid) for one in response.outcomes]
 
 
 def test_what_stands_around_the_tools_is_judged_by_itself(stub: Any) -> None:
     """And a text that lists nothing has no outcomes."""
     around = {"nextCursor": 3, "tools": [TOOL]}
-    response = stub.CheckTools(v1.CheckToolsRequest(listing=json.dumps(around).encode()))
+    response = stub.CheckTools(v1.CheckToolsRequest(tools_list=json.dumps(around).encode()))
     assert [("TYPE", "/nextCursor")] == [
-        (found.code, found.instance_pointer) for found in response.listing.violations
+        (found.code, found.instance_location) for found in response.listing.violations
     ]
     assert [True] == [one.verdict.valid for one in response.outcomes]
 
-    broken = stub.CheckTools(v1.CheckToolsRequest(listing=b'{"tools": '))
+    broken = stub.CheckTools(v1.CheckToolsRequest(tools_list=b'{"tools": '))
     assert (["PAYLOAD_NOT_JSON"], 0) == (codes(broken.listing), len(broken.outcomes))
 
 
@@ -115,9 +115,9 @@ def test_tools_may_come_one_by_one_with_their_documents(stub: Any) -> None:
     listing = json.dumps([referring]).encode()
     requests = [
         v1.CheckToolsRequest(tools=[tool]),
-        v1.CheckToolsRequest(listing=listing, documents=[document]),
+        v1.CheckToolsRequest(tools_list=listing, documents=[document]),
         v1.CheckToolsRequest(tools=[target_pb2.InlineTool(json=tool.json)]),
-        v1.CheckToolsRequest(listing=listing),
+        v1.CheckToolsRequest(tools_list=listing),
     ]
 
     assert [True, True, False, False] == [
@@ -130,7 +130,7 @@ def test_tools_may_come_one_by_one_with_their_documents(stub: Any) -> None:
     [
         pytest.param(v1.CheckToolsRequest(), id="neither"),
         pytest.param(
-            v1.CheckToolsRequest(listing=b"[]", tools=[target_pb2.InlineTool()]), id="both"
+            v1.CheckToolsRequest(tools_list=b"[]", tools=[target_pb2.InlineTool()]), id="both"
         ),
     ],
 )
@@ -158,7 +158,7 @@ def test_hostile_tools_get_a_verdict_or_a_refusal(stub: Any, text: bytes) -> Non
     """In a listing, and by themselves."""
     seen = []
     tool = target_pb2.InlineTool(json=text)
-    for request in (v1.CheckToolsRequest(listing=text), v1.CheckToolsRequest(tools=[tool])):
+    for request in (v1.CheckToolsRequest(tools_list=text), v1.CheckToolsRequest(tools=[tool])):
         try:
             response = stub.CheckTools(request)
         except grpc.RpcError as error:
@@ -189,8 +189,8 @@ def test_rules_come_page_by_page(stub: Any) -> None:
             code="REQUEST_ID_IN_USE",
             severity=verdict_pb2.SEVERITY_ERROR,
             protocol_versions=["2026-07-28"],
-            clause="https://modelcontextprotocol.io/specification/2026-07-28/basic#requests",
-            sentence=CATALOGUE["REQUEST_ID_IN_USE"].sentence,
+            spec_url="https://modelcontextprotocol.io/specification/2026-07-28/basic#requests",
+            requirement=CATALOGUE["REQUEST_ID_IN_USE"].sentence,
             subjects=["JSONRPCMessage"],
         )
         == rule

@@ -6,11 +6,11 @@ from typing import Any
 
 import grpc
 import pytest
-from running import RunningServer
 from sidecheck.v1 import protocol_service_pb2 as v1
 from sidecheck.v1 import target_pb2, verdict_pb2
 from sidecheck.v1.protocol_service_pb2_grpc import ProtocolServiceStub
-from wire import refusal_of
+from support.running import RunningServer
+from support.wire import refusal_of
 
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 BAD_CALL = {"jsonrpc": "2.0", "id": "a", "method": "tools/call", "params": {"name": 3}}
@@ -66,7 +66,7 @@ def test_what_is_in_order_is_valid(stub: Any, method: str, fields: Any) -> None:
     """And says nothing else."""
     answer = getattr(stub, method)(request_of(method, **fields)).answer
 
-    assert v1.CheckAnswer(verdict=verdict_pb2.Verdict(valid=True, enforced=True)) == answer
+    assert v1.CheckResult(verdict=verdict_pb2.Verdict(valid=True, enforced=True)) == answer
 
 
 @pytest.mark.parametrize(("method", "fields"), EMPTY)
@@ -119,8 +119,8 @@ REFUSED = [
         id="deep capabilities",
     ),
     pytest.param(
-        {"options": v1.CheckOptions(least_severity=9)},  # type: ignore[arg-type]
-        ("INVALID_REQUEST", "least_severity"),
+        {"options": v1.CheckOptions(min_severity=9)},  # type: ignore[arg-type]
+        ("INVALID_REQUEST", "min_severity"),
         id="a severity that does not exist",
     ),
 ]
@@ -227,7 +227,7 @@ def test_options_bound_what_is_told(stub: Any) -> None:
     everything, one = told(), told(max_violations=1)
     assert len(everything.violations) > 1
     assert (1, True, False) == (len(one.violations), one.truncated, one.valid)
-    errors = told(least_severity=verdict_pb2.SEVERITY_ERROR)
+    errors = told(min_severity=verdict_pb2.SEVERITY_ERROR)
     assert {verdict_pb2.SEVERITY_ERROR} == {found.severity for found in errors.violations}
     assert "hunter2" in str(everything)
     assert (
@@ -258,7 +258,7 @@ def test_the_tool_that_gave_a_result_judges_its_content(stub: Any) -> None:
 
     verdict = stub.CheckToolResult(asked(inline)).answer.verdict
     assert [("REQUIRED", "/structuredContent")] == [
-        (found.code, found.instance_pointer)
+        (found.code, found.instance_location)
         for found in verdict.violations
         if found.severity == verdict_pb2.SEVERITY_ERROR
     ]

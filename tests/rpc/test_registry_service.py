@@ -6,11 +6,11 @@ from typing import Any
 
 import grpc
 import pytest
-from running import RunningServer
 from sidecheck.v1 import registry_service_pb2 as wire_tools
 from sidecheck.v1 import target_pb2
 from sidecheck.v1.registry_service_pb2_grpc import RegistryServiceStub
-from wire import refusal_of
+from support.running import RunningServer
+from support.wire import refusal_of
 
 Action = wire_tools.RegistrationOutcome.Action
 
@@ -75,7 +75,7 @@ def test_one_bad_tool_costs_the_others_nothing(stub: Any) -> None:
         tool("f"),
     )
     problems = [
-        [(one.instance_pointer, one.code) for one in outcome.problems]
+        [(one.instance_location, one.code) for one in outcome.violations]
         for outcome in response.outcomes
     ]
 
@@ -122,27 +122,27 @@ def test_validate_only_changes_nothing(stub: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("on_change", "action", "codes", "kept"),
+    ("change_policy", "action", "codes", "kept"),
     [
-        pytest.param(wire_tools.ON_CHANGE_ACCEPT, "CHANGED", [], 2, id="accept"),
+        pytest.param(wire_tools.CHANGE_POLICY_ACCEPT, "CHANGED", [], 2, id="accept"),
         pytest.param(
-            wire_tools.ON_CHANGE_REPORT, "CHANGED", ["DEFINITION_CHANGED"], 2, id="report"
+            wire_tools.CHANGE_POLICY_REPORT, "CHANGED", ["DEFINITION_CHANGED"], 2, id="report"
         ),
         pytest.param(
-            wire_tools.ON_CHANGE_REFUSE, "REFUSED", ["DEFINITION_CHANGED"], 1, id="refuse"
+            wire_tools.CHANGE_POLICY_REJECT, "REFUSED", ["DEFINITION_CHANGED"], 1, id="refuse"
         ),
     ],
 )
 def test_a_changed_definition_is_taken_told_or_refused(
-    stub: Any, on_change: Any, action: str, codes: list[str], kept: int
+    stub: Any, change_policy: Any, action: str, codes: list[str], kept: int
 ) -> None:
     """As the request says."""
     first = register(stub, tool("a", maxProperties=1)).outcomes[0]
-    second = register(stub, tool("a", maxProperties=2), on_change=on_change)
+    second = register(stub, tool("a", maxProperties=2), change_policy=change_policy)
     bound = stub.GetTool(wire_tools.GetToolRequest(server="s", name="a")).tool
 
     assert [action] == actions(second)
-    assert codes == [one.code for one in second.outcomes[0].problems]
+    assert codes == [one.code for one in second.outcomes[0].violations]
     assert first.definition_digest == second.outcomes[0].previous_definition_digest
     assert kept == json.loads(bound.json)["inputSchema"]["maxProperties"]
 
@@ -152,7 +152,7 @@ def test_a_name_twice_in_a_request_is_told(stub: Any) -> None:
     response = register(stub, tool("a", maxProperties=1), tool("a", maxProperties=2))
 
     assert [["TOOL_NAME_DUPLICATE"]] * 2 == [
-        [one.code for one in outcome.problems] for outcome in response.outcomes
+        [one.code for one in outcome.violations] for outcome in response.outcomes
     ]
     bound = stub.GetTool(wire_tools.GetToolRequest(server="s", name="a")).tool
     assert 2 == json.loads(bound.json)["inputSchema"]["maxProperties"]
@@ -263,7 +263,7 @@ def test_tools_are_checked_by_the_rules_of_a_version(stub: Any) -> None:
         "2026-07-28": (["CREATED"], ["TOOL_NAME_CHARACTERS"]),
         "2024-11-05": (["CREATED"], []),
     } == {
-        version: (actions(response), [one.code for one in response.outcomes[0].problems])
+        version: (actions(response), [one.code for one in response.outcomes[0].violations])
         for version, response in got.items()
     }
 

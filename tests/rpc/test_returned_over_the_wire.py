@@ -6,8 +6,6 @@ from typing import Any
 
 import grpc
 import pytest
-from returned_cases import PROJECTION, RESULTS, text_of
-from running import RunningServer
 from sidecheck.v1 import inference_service_pb2 as inference_pb
 from sidecheck.v1 import protocol_service_pb2 as protocol_pb
 from sidecheck.v1 import registry_service_pb2 as registry_pb
@@ -15,7 +13,9 @@ from sidecheck.v1 import target_pb2, verdict_pb2
 from sidecheck.v1.inference_service_pb2_grpc import InferenceServiceStub
 from sidecheck.v1.protocol_service_pb2_grpc import ProtocolServiceStub
 from sidecheck.v1.registry_service_pb2_grpc import RegistryServiceStub
-from wire import refusal_of
+from support.result_cases import PROJECTION, RESULTS, text_of
+from support.running import RunningServer
+from support.wire import refusal_of
 
 PROFILES = {
     "specification": protocol_pb.RESULT_PROFILE_SPECIFICATION,
@@ -54,15 +54,15 @@ def test_definitions_have_the_form_that_the_case_wants(
     case: dict[str, Any], channel: grpc.Channel
 ) -> None:
     """As in the core."""
-    got = InferenceServiceStub(channel).ProjectTool(
-        inference_pb.ProjectToolRequest(tool=inline(case["tool"]), protocol_version=case["version"])
+    got = InferenceServiceStub(channel).AdaptTool(
+        inference_pb.AdaptToolRequest(tool=inline(case["tool"]), protocol_version=case["version"])
     )
 
     want = case["want"]
     assert want == {
         "tool": json.loads(got.json),
-        "box": got.box,
-        "left_out": list(got.left_out),
+        "box": got.wrapped_property,
+        "left_out": list(got.dropped_properties),
     }
 
 
@@ -99,9 +99,7 @@ def test_a_registered_tool_is_found_by_any_of_its_names(channel: grpc.Channel) -
     ]
     try:
         boxes = [
-            InferenceServiceStub(channel)
-            .ProjectTool(inference_pb.ProjectToolRequest(tool=target))
-            .box
+            InferenceServiceStub(channel).AdaptTool(inference_pb.AdaptToolRequest(tool=target)).wrapped_property
             for target in targets
         ]
         results = [
@@ -159,13 +157,13 @@ SCHEMA = target_pb2.Target(inline_schema=target_pb2.InlineSchema(json=b"{}"))
 @pytest.mark.parametrize(
     ("reason", "request_"),
     [
-        ("INVALID_REQUEST", inference_pb.ProjectToolRequest()),
-        ("INVALID_REQUEST", inference_pb.ProjectToolRequest(tool=target_pb2.Target())),
-        ("INVALID_REQUEST", inference_pb.ProjectToolRequest(tool=SCHEMA)),
-        ("INVALID_TOOL", inference_pb.ProjectToolRequest(tool=inline([]))),
+        ("INVALID_REQUEST", inference_pb.AdaptToolRequest()),
+        ("INVALID_REQUEST", inference_pb.AdaptToolRequest(tool=target_pb2.Target())),
+        ("INVALID_REQUEST", inference_pb.AdaptToolRequest(tool=SCHEMA)),
+        ("INVALID_TOOL", inference_pb.AdaptToolRequest(tool=inline([]))),
         (
             "UNKNOWN_TOOL",
-            inference_pb.ProjectToolRequest(
+            inference_pb.AdaptToolRequest(
                 tool=target_pb2.Target(
                     registered_tool=target_pb2.RegisteredTool(server="x", name="y")
                 )
@@ -173,7 +171,7 @@ SCHEMA = target_pb2.Target(inline_schema=target_pb2.InlineSchema(json=b"{}"))
         ),
         (
             "UNKNOWN_PROTOCOL_VERSION",
-            inference_pb.ProjectToolRequest(tool=inline(LIST), protocol_version="1999-01-01"),
+            inference_pb.AdaptToolRequest(tool=inline(LIST), protocol_version="1999-01-01"),
         ),
         ("INVALID_REQUEST", protocol_pb.NormalizeToolResultRequest()),
         ("INVALID_REQUEST", protocol_pb.NormalizeToolResultRequest(value=b"1", tool=SCHEMA)),
@@ -191,8 +189,8 @@ SCHEMA = target_pb2.Target(inline_schema=target_pb2.InlineSchema(json=b"{}"))
 def test_what_cannot_be_done_is_refused(reason: str, request_: Any, channel: grpc.Channel) -> None:
     """With the reason."""
     call: Any = (
-        InferenceServiceStub(channel).ProjectTool
-        if isinstance(request_, inference_pb.ProjectToolRequest)
+        InferenceServiceStub(channel).AdaptTool
+        if isinstance(request_, inference_pb.AdaptToolRequest)
         else ProtocolServiceStub(channel).NormalizeToolResult
     )
     with pytest.raises(grpc.RpcError) as error:

@@ -5,13 +5,13 @@ from typing import Any
 
 import grpc
 import pytest
-from checking import OPTIONS, answer_to, batch_item, context_of, session_answers
-from rule_cases import RuleCase, rule_cases, verdict_of
-from running import RunningServer
 from sidecheck.v1 import protocol_service_pb2 as v1
 from sidecheck.v1 import verdict_pb2
 from sidecheck.v1.protocol_service_pb2_grpc import ProtocolServiceStub
-from sidecheck_server.core.words import Severity, Verdict
+from sidecheck_server.core.types import Severity, Verdict
+from support.checking import OPTIONS, answer_to, batch_item, context_of, session_answers
+from support.rule_cases import RuleCase, rule_cases, verdict_of
+from support.running import RunningServer
 
 SINGLE = list(rule_cases("elicitation", "elicitation_result", "sampling", "tool_result", "message"))
 SEVERITIES = {
@@ -20,7 +20,7 @@ SEVERITIES = {
     verdict_pb2.SEVERITY_INFO: Severity.INFO,
 }
 TEXTS = (
-    *("instance_pointer", "schema_pointer", "keyword", "code"),
+    *("instance_location", "keyword_location", "keyword", "code"),
     *("message", "suggestion", "clause"),
 )
 
@@ -82,7 +82,7 @@ def test_a_batch_says_what_single_calls_say(stub: Any) -> None:
 def test_a_stream_finds_what_a_session_breaks(stub: Any, case: RuleCase) -> None:
     """Each message has its answer, with pointers into it."""
     at = [
-        f"/{place}{one.instance_pointer}"
+        f"/{place}{one.instance_location}"
         for place, answer in enumerate(session_answers(stub, case))
         for one in answer.verdict.violations
         if one.code == case.code

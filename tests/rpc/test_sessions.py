@@ -6,10 +6,10 @@ from typing import Any
 
 import grpc
 import pytest
-from running import RunningServer
 from sidecheck.v1 import protocol_service_pb2 as v1
 from sidecheck.v1.protocol_service_pb2_grpc import ProtocolServiceStub
-from wire import info_of
+from support.running import RunningServer
+from support.wire import info_of
 
 METHOD = "/sidecheck.v1.ProtocolService/CheckSession"
 INFO = {"name": "desk", "version": "1"}
@@ -49,8 +49,8 @@ def told(response: v1.CheckSessionResponse) -> tuple[str, Any]:
     """The id, and the codes of the verdict or the reason of the refusal."""
     outcome = response.outcome
     if outcome.HasField("refusal"):
-        return response.id, info_of(outcome.refusal).reason
-    return response.id, [found.code for found in outcome.answer.verdict.violations]
+        return response.id, info_of(outcome.error).reason
+    return response.id, [found.code for found in outcome.result.verdict.violations]
 
 
 @pytest.fixture

@@ -6,11 +6,11 @@ from typing import Any
 
 import grpc
 import pytest
-from running import RunningServer
-from shared_cases import CALLS, VALIDATE, matches
 from sidecheck.v1 import options_pb2, target_pb2, validation_service_pb2, verdict_pb2
 from sidecheck.v1.validation_service_pb2_grpc import ValidationServiceStub
-from wire import refusal_of
+from support.running import RunningServer
+from support.shared_cases import CALLS, VALIDATE, matches
+from support.wire import refusal_of
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +64,7 @@ def _subject(case: dict[str, Any]) -> target_pb2.Subject:
 
 
 def _verdict(verdict: verdict_pb2.Verdict) -> dict[str, Any]:
-    names = ("instance_pointer", "schema_pointer", "keyword", "code", "message")
+    names = ("instance_location", "keyword_location", "keyword", "code", "message")
     return {
         "valid": verdict.valid,
         "truncated": verdict.truncated,

@@ -6,12 +6,19 @@ from typing import Any
 
 import grpc
 import pytest
-from conversion_requests import target
-from running import RunningServer
-from shared_conversions import CONVERSIONS, RESTORATIONS, call_of, plan_of, schema_in, tool_of
 from sidecheck.v1 import conversion_service_pb2 as v1
 from sidecheck.v1.conversion_service_pb2_grpc import ConversionServiceStub
-from wire import info_of, refusal_of
+from support.conversion_requests import target
+from support.running import RunningServer
+from support.shared_conversions import (
+    CONVERSIONS,
+    RESTORATIONS,
+    call_of,
+    plan_of,
+    schema_in,
+    tool_of,
+)
+from support.wire import info_of, refusal_of
 
 
 @pytest.fixture(scope="module")
@@ -41,11 +48,11 @@ def test_a_server_converts_as_the_case_wants(case: dict[str, Any], stub: Any) ->
 
 @pytest.mark.parametrize("case", RESTORATIONS)
 def test_a_server_restores_as_the_case_wants(case: dict[str, Any], stub: Any) -> None:
-    request = v1.RestoreToolCallRequest(
-        call=call_of(case), plans=[plan_of(case)], tool=target(tool_of(case))
+    request = v1.ConvertToolCallRequest(
+        call=call_of(case), mappings=[plan_of(case)], tool=target(tool_of(case))
     )
     try:
-        got = _restored(stub.RestoreToolCall(request, timeout=10))
+        got = _restored(stub.ConvertToolCall(request, timeout=10))
     except grpc.RpcError as error:
         got = {"refusal": refusal_of(error).reason}
 
@@ -58,7 +65,7 @@ def _constant(name: str) -> str:
 
 def _told(result: v1.ConvertedTool) -> dict[str, Any]:
     tool = json.loads(result.json)
-    action, direction = v1.Loss.Action.Name, v1.Loss.Direction.Name
+    action, direction = v1.Loss.Action.Name, v1.Loss.Effect.Name
     return {
         "tool": tool,
         "parameters": schema_in(tool),
@@ -67,7 +74,7 @@ def _told(result: v1.ConvertedTool) -> dict[str, Any]:
                 each.pointer,
                 each.keyword,
                 action(each.action).removeprefix("ACTION_").lower(),
-                direction(each.direction).removeprefix("DIRECTION_").lower(),
+                direction(each.effect).removeprefix("DIRECTION_").lower(),
             ]
             for each in result.losses
         ],
@@ -76,13 +83,13 @@ def _told(result: v1.ConvertedTool) -> dict[str, Any]:
     }
 
 
-def _restored(response: v1.RestoreToolCallResponse) -> dict[str, Any]:
+def _restored(response: v1.ConvertToolCallResponse) -> dict[str, Any]:
     verdict = response.verdict
     return {
         "call_params": json.loads(response.call_params) if response.call_params else None,
         "call_id": response.call_id,
         "valid": verdict.valid,
-        "violations": [[each.instance_pointer, each.code] for each in verdict.violations],
+        "violations": [[each.instance_location, each.code] for each in verdict.violations],
         "tool_error_text": verdict.tool_error_text,
-        "changes": [[each.instance_pointer, each.code] for each in response.changes],
+        "changes": [[each.instance_location, each.code] for each in response.changes],
     }

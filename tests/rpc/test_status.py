@@ -3,15 +3,15 @@
 import re
 
 import grpc
-from shared_material import REPOSITORY
-from sidecheck_server.core.refusals import Reason, Refusal
-from sidecheck_server.rpc.status import STATUS_CODES, refusal_to_wire
-from wire import info_of
+from sidecheck_server.core.errors import ErrorReason, RequestError
+from sidecheck_server.rpc.status import STATUS_CODES, status_from_error
+from support.shared_material import REPOSITORY
+from support.wire import info_of
 
 
 def test_every_reason_has_a_status() -> None:
     """The table is complete."""
-    assert set(Reason) == set(STATUS_CODES)
+    assert set(ErrorReason) == set(STATUS_CODES)
 
 
 def test_no_reason_travels_as_ok_unknown_or_internal() -> None:
@@ -24,7 +24,9 @@ def test_no_reason_travels_as_ok_unknown_or_internal() -> None:
 def test_a_status_stays_below_what_trailers_may_hold() -> None:
     """gRPC cuts trailers at 8 KiB; texts from a request may be long and not UTF-8."""
     long = "\ud800" * 5000
-    status = refusal_to_wire(Refusal(Reason.UNKNOWN_TOOL, long, {"tool": long, "server": long}))
+    status = status_from_error(
+        RequestError(ErrorReason.UNKNOWN_TOOL, long, {"tool": long, "server": long})
+    )
 
     assert status.ByteSize() < 8000
     assert "UNKNOWN_TOOL" == info_of(status).reason

@@ -8,7 +8,6 @@ from typing import Any
 import grpc
 import pytest
 from google.rpc.status_pb2 import Status
-from running import RunningServer
 from sidecheck.v1 import options_pb2, target_pb2
 from sidecheck.v1.validation_service_pb2 import (
     StreamDefaults,
@@ -18,7 +17,8 @@ from sidecheck.v1.validation_service_pb2 import (
     ValidateStreamResponse,
 )
 from sidecheck.v1.validation_service_pb2_grpc import ValidationServiceStub
-from wire import info_of
+from support.running import RunningServer
+from support.wire import info_of
 
 METHOD = "/sidecheck.v1.ValidationService/ValidateStream"
 
@@ -42,7 +42,7 @@ def told(response: ValidateStreamResponse) -> tuple[str, Any]:
     """The id, and the codes of the verdict or the reason of the refusal."""
     outcome = response.outcome
     if outcome.HasField("refusal"):
-        return response.id, info_of(outcome.refusal).reason
+        return response.id, info_of(outcome.error).reason
     return response.id, [found.code for found in outcome.verdict.violations]
 
 

@@ -2,10 +2,10 @@
 
 import grpc
 import pytest
-import suite
-from running import RunningServer
 from sidecheck.v1 import options_pb2, target_pb2, validation_service_pb2
 from sidecheck.v1.validation_service_pb2_grpc import ValidationServiceStub
+from support import suite
+from support.running import RunningServer
 
 
 @pytest.mark.parametrize("dialect", suite.FOLDERS)
@@ -25,7 +25,7 @@ def test_every_case_of_the_official_suite_gets_its_verdict_from_a_server(
                     ):
                         case = (group.description, description)
                         seen.add(case)
-                        assert outcome.HasField("verdict"), (case, outcome.refusal.message)
+                        assert outcome.HasField("verdict"), (case, outcome.error.message)
                         if outcome.verdict.valid is not expected:
                             wrong.add(case)
 

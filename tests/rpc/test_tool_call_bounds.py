@@ -7,13 +7,13 @@ from typing import Any
 
 import grpc
 import pytest
-from calling import ADD, PING, codes, named, params, result, sent, validate
-from running import RunningServer
 from sidecheck.v1 import target_pb2
 from sidecheck.v1 import validation_service_pb2 as v1
 from sidecheck.v1.options_pb2 import ValidationOptions
 from sidecheck.v1.validation_service_pb2_grpc import ValidationServiceStub
-from wire import info_of, refusal_of
+from support.calling import ADD, PING, codes, named, params, result, sent, validate
+from support.running import RunningServer
+from support.wire import info_of, refusal_of
 
 LARGE = {"note": "n" * (1 << 20)}
 
@@ -90,7 +90,7 @@ def test_what_nests_too_deep_is_refused(stub: Any, text: bytes) -> None:
 def test_few_items_of_a_batch_may_take_long(tmp_path: Path, subject: target_pb2.Subject) -> None:
     """As with arguments alone; the others are refused by themselves."""
     running = RunningServer(
-        tmp_path, SIDECHECK_LIMITS__LONG_ITEMS="3", SIDECHECK_LIMITS__BYTES_AT_ONCE="1000"
+        tmp_path, SIDECHECK_LIMITS__OFFLOADED_ITEMS="3", SIDECHECK_LIMITS__INLINE_BYTES="1000"
     )
     target = sent(PING)
     try:
@@ -103,7 +103,7 @@ def test_few_items_of_a_batch_may_take_long(tmp_path: Path, subject: target_pb2.
         running.close()
     refused = [info_of(one.refusal) for one in outcomes if one.HasField("refusal")]
 
-    assert {"long_items"} == {one.metadata["bound"] for one in refused}
+    assert {"offloaded_items"} == {one.metadata["bound"] for one in refused}
     assert outcomes[0].verdict.valid
 
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import grpc
 import pytest
-from calling import ADD, PING, codes, named, params, result, sent, validate
-from running import RunningServer
 from sidecheck.v1 import registry_service_pb2, target_pb2
 from sidecheck.v1 import validation_service_pb2 as v1
 from sidecheck.v1.registry_service_pb2_grpc import RegistryServiceStub
 from sidecheck.v1.validation_service_pb2_grpc import ValidationServiceStub
-from wire import info_of, refusal_of
+from support.calling import ADD, PING, codes, named, params, result, sent, validate
+from support.running import RunningServer
+from support.wire import info_of, refusal_of
 
 ABSENT = target_pb2.Subject(absent_structured_content=target_pb2.AbsentContent())
 
@@ -232,7 +232,7 @@ def test_a_repaired_call_is_whole(stub: Any, registered: dict[str, Any]) -> None
     assert repair.valid
     expected = b'{"_meta":{"progressToken": 1e2},"name":"add","arguments":{"a":1}}'
     assert expected == repair.payload
-    assert ["/arguments/a", "/arguments/z"] == [one.instance_pointer for one in repair.changes]
+    assert ["/arguments/a", "/arguments/z"] == [one.instance_location for one in repair.changes]
 
 
 def test_a_repair_does_not_hide_what_is_wrong_with_the_call(

@@ -6,7 +6,6 @@ from typing import Any
 
 import grpc
 import pytest
-from running import RunningServer
 from sidecheck.v1 import (
     options_pb2,
     registry_service_pb2,
@@ -16,7 +15,8 @@ from sidecheck.v1 import (
 )
 from sidecheck.v1.registry_service_pb2_grpc import RegistryServiceStub
 from sidecheck.v1.validation_service_pb2_grpc import ValidationServiceStub
-from wire import info_of, refusal_of
+from support.running import RunningServer
+from support.wire import info_of, refusal_of
 
 TOOL = {
     "name": "greet",

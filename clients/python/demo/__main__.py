@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 from types import FrameType
 
-from sidecheck import Refused
+from sidecheck import SidecheckError
 
 from demo.demonstration import demonstrate
 from demo.mcp_servers import NoAnswer
@@ -40,7 +40,7 @@ def main() -> int:
     try:
         with tempfile.TemporaryDirectory(prefix="sidecheck-demo-") as folder:
             return 0 if demonstrate(given.mcp_environment, Path(folder)) else 1
-    except (NoAnswer, NotReady, Refused, OSError, subprocess.SubprocessError) as error:
+    except (NoAnswer, NotReady, SidecheckError, OSError, subprocess.SubprocessError) as error:
         print(f"demo: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:

@@ -8,7 +8,7 @@ from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
-from sidecheck import Judgement, Refused, Registration, ServerInfo, Violation
+from sidecheck import Judgement, Registration, ServerInfo, SidecheckError, Violation
 
 from demo.calls import Call, in_short
 from demo.mcp_servers import Offer
@@ -70,7 +70,7 @@ class Report:
             if in_short(judgement) == "valid":
                 continue
             self._print(Text(f"{number}  {call.label}", "bold"))
-            if isinstance(judgement, Refused):
+            if isinstance(judgement, SidecheckError):
                 self._print(_columns([(judgement.reason, judgement.message)]), indent=5)
                 continue
             self._print(_columns(map(_cells, judgement.violations)), indent=5)
@@ -82,7 +82,7 @@ class Report:
         table = _table("tool", "part", "content", "judgement")
         for tool, part, content, judgement in rows:
             table.add_row(tool, part, content, _word(judgement) if judgement else "")
-            if judgement and not isinstance(judgement, Refused):
+            if judgement and not isinstance(judgement, SidecheckError):
                 for one in judgement.violations:
                     table.add_row("", "", "  ".join(_cells(one)))
         self._print(table)
@@ -125,7 +125,7 @@ def _columns(rows: Iterable[tuple[str, ...]], padding: int = 2) -> Table:
 
 
 def _cells(violation: Violation) -> tuple[str, str, str]:
-    return (violation.instance_pointer or "(root)", violation.code, violation.message)
+    return (violation.instance_location or "(root)", violation.code, violation.message)
 
 
 def _word(judgement: Judgement) -> Text:

@@ -1,7 +1,7 @@
 """The Python client of Sidecheck, the validation sidecar for the Model Context Protocol.
 
 `Client` is asynchronous and `BlockingClient` is not; both return a `Verdict` for
-every payload, valid or not, and raise `Refused` where none could be judged.
+every payload, valid or not, and raise `SidecheckError` where none could be judged.
 """
 
 from sidecheck.absence import OnUnavailable
@@ -15,7 +15,7 @@ from sidecheck.checks import (
     CheckOptions,
     Elicitation,
     ElicitationResult,
-    Peers,
+    ProtocolContext,
     ProtocolJson,
     ProtocolMessage,
     ResultProfile,
@@ -45,16 +45,17 @@ from sidecheck.converting import (
     ServerPrefix,
     ToolToConvert,
 )
+from sidecheck.errors import SidecheckError, StreamEnded, StreamUnavailable, Unavailable
 from sidecheck.findings import (
-    CheckAnswer,
     CheckedNames,
     CheckedTools,
     CheckOutcome,
+    CheckResult,
+    Disposition,
     NameCollision,
     Rule,
     ToolNameOutcome,
     ToolOutcome,
-    Treatment,
 )
 from sidecheck.inference_client import InferenceClient
 from sidecheck.inferred import Diagnostic, Inferred, InferredTool, OnUnsupported
@@ -72,9 +73,8 @@ from sidecheck.items import (
 )
 from sidecheck.options import Coercion, Detail, OnUnknownTool, Options, UnknownArguments
 from sidecheck.protocol import ProtocolClient
-from sidecheck.refusals import Refused, StreamEnded, StreamUnavailable, Unavailable
 from sidecheck.repairs import Change, Repair
-from sidecheck.returned import NormalizedResult, ProjectedTool
+from sidecheck.returned import AdaptedTool, NormalizedResult
 from sidecheck.sessions import BlockingSession, Session
 from sidecheck.streams import BlockingStream, Stream
 from sidecheck.targets import (
@@ -89,7 +89,7 @@ from sidecheck.targets import (
     ToolJson,
 )
 from sidecheck.texts import JsonText
-from sidecheck.tools import Action, Deletion, OnChange, Outcome, Registration, Tool
+from sidecheck.tools import Action, ChangePolicy, Deletion, Outcome, Registration, Tool
 from sidecheck.validators import BlockingValidator, Validator
 from sidecheck.verdicts import InvalidPayload, Verdict
 from sidecheck.violations import Severity, Violation
@@ -99,6 +99,7 @@ __all__ = [
     "ABSENT",
     "Absent",
     "Action",
+    "AdaptedTool",
     "Arguments",
     "BlockingClient",
     "BlockingConversionClient",
@@ -111,10 +112,11 @@ __all__ = [
     "CallParams",
     "CallResult",
     "Change",
-    "CheckAnswer",
+    "ChangePolicy",
     "CheckItem",
     "CheckOptions",
     "CheckOutcome",
+    "CheckResult",
     "CheckedNames",
     "CheckedTools",
     "Client",
@@ -132,6 +134,7 @@ __all__ = [
     "Detail",
     "Diagnostic",
     "Direction",
+    "Disposition",
     "Document",
     "Elicitation",
     "ElicitationResult",
@@ -152,20 +155,17 @@ __all__ = [
     "NameCollision",
     "NoValue",
     "NormalizedResult",
-    "OnChange",
     "OnUnavailable",
     "OnUnknownTool",
     "OnUnsupported",
     "Options",
     "Outcome",
     "Payload",
-    "Peers",
     "PlanJson",
-    "ProjectedTool",
     "ProtocolClient",
+    "ProtocolContext",
     "ProtocolJson",
     "ProtocolMessage",
-    "Refused",
     "RegisteredTool",
     "Registration",
     "Repair",
@@ -181,6 +181,7 @@ __all__ = [
     "ServerPrefix",
     "Session",
     "Severity",
+    "SidecheckError",
     "Stream",
     "StreamEnded",
     "StreamUnavailable",
@@ -195,7 +196,6 @@ __all__ = [
     "ToolOutcome",
     "ToolResult",
     "ToolToConvert",
-    "Treatment",
     "Unavailable",
     "UnknownArguments",
     "Validator",

@@ -2,7 +2,7 @@
 
 from typing import Final, Literal, TypeAlias
 
-from sidecheck.refusals import Unavailable
+from sidecheck.errors import Unavailable
 from sidecheck.verdicts import Verdict
 from sidecheck.violations import Severity, Violation
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from sidecheck.checks import CheckOptions, Peers, ProtocolJson, ResultProfile, ToolResult
+from sidecheck.checks import CheckOptions, ProtocolContext, ProtocolJson, ResultProfile, ToolResult
 from sidecheck.connections import BlockingConnection
 from sidecheck.conversion_conversations import ConversionConversations
 from sidecheck.conversions import ConvertedResult, ConvertedTools, RestoredCall
@@ -57,7 +57,7 @@ class BlockingConversionClient:
         name: str = "",
         tool: Target | None = None,
         profile: ResultProfile = "specification",
-        peers: Peers | None = None,
+        peers: ProtocolContext | None = None,
         options: CheckOptions | None = None,
         timeout: float | None = None,
     ) -> ConvertedResult:

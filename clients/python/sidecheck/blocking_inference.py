@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from sidecheck.connections import BlockingConnection
 from sidecheck.inference_conversations import InferenceConversations
 from sidecheck.inferred import Inferred, OnUnsupported, Source
-from sidecheck.returned import ProjectedTool
+from sidecheck.returned import AdaptedTool
 from sidecheck.targets import Target, ToolJson
 
 __all__ = ["BlockingInferenceClient"]
@@ -40,9 +40,9 @@ class BlockingInferenceClient:
         )
         return self._connection.hold(self._conversations.infer(text, timeout))
 
-    def project_tool(
+    def adapt_tool(
         self, tool: Target | ToolJson, protocol_version: str = "", *, timeout: float | None = None
-    ) -> ProjectedTool:
-        """Return a definition in another form; see `InferenceClient.project_tool`."""
+    ) -> AdaptedTool:
+        """Return a definition in another form; see `InferenceClient.adapt_tool`."""
         conversation = self._conversations.project(tool, protocol_version, timeout)
         return self._connection.hold(conversation)

@@ -8,7 +8,7 @@ from sidecheck.checks import (
     CheckOptions,
     Elicitation,
     ElicitationResult,
-    Peers,
+    ProtocolContext,
     ProtocolJson,
     ProtocolMessage,
     ResultProfile,
@@ -18,7 +18,7 @@ from sidecheck.checks import (
 )
 from sidecheck.connections import BlockingConnection
 from sidecheck.exchanges import SESSION
-from sidecheck.findings import CheckAnswer, CheckedNames, CheckedTools, CheckOutcome, Rule
+from sidecheck.findings import CheckedNames, CheckedTools, CheckOutcome, CheckResult, Rule
 from sidecheck.forms import Form, asked
 from sidecheck.items import ABSENT, Absent
 from sidecheck.protocol_conversations import ProtocolConversations
@@ -50,7 +50,7 @@ class BlockingProtocolClient:
         self,
         names: Iterable[str],
         *,
-        peers: Peers | None = None,
+        peers: ProtocolContext | None = None,
         options: CheckOptions | None = None,
         timeout: float | None = None,
     ) -> CheckedNames:
@@ -63,7 +63,7 @@ class BlockingProtocolClient:
         tools: bytes | str | Mapping[str, Any] | Iterable[ToolDefinition | ToolJson],
         *,
         documents: Iterable[Document] = (),
-        peers: Peers | None = None,
+        peers: ProtocolContext | None = None,
         options: CheckOptions | None = None,
         timeout: float | None = None,
     ) -> CheckedTools:
@@ -75,10 +75,10 @@ class BlockingProtocolClient:
         self,
         params: ProtocolJson | Form,
         *,
-        peers: Peers | None = None,
+        peers: ProtocolContext | None = None,
         options: CheckOptions | None = None,
         timeout: float | None = None,
-    ) -> CheckAnswer:
+    ) -> CheckResult:
         """Check a request of elicitation; see `ProtocolClient.check_elicitation`."""
         return self._check(Elicitation(asked(params)), peers, options, timeout)
 
@@ -87,10 +87,10 @@ class BlockingProtocolClient:
         result: ProtocolJson,
         *,
         params: ProtocolJson | Form | None = None,
-        peers: Peers | None = None,
+        peers: ProtocolContext | None = None,
         options: CheckOptions | None = None,
         timeout: float | None = None,
-    ) -> CheckAnswer:
+    ) -> CheckResult:
         """Check the result of an elicitation; see `ProtocolClient.check_elicitation_result`."""
         item = ElicitationResult(result, None if params is None else asked(params))
         return self._check(item, peers, options, timeout)
@@ -99,10 +99,10 @@ class BlockingProtocolClient:
         self,
         params: ProtocolJson,
         *,
-        peers: Peers | None = None,
+        peers: ProtocolContext | None = None,
         options: CheckOptions | None = None,
         timeout: float | None = None,
-    ) -> CheckAnswer:
+    ) -> CheckResult:
         """Check a request of sampling; see `ProtocolClient.check_sampling`."""
         return self._check(Sampling(params), peers, options, timeout)
 
@@ -112,10 +112,10 @@ class BlockingProtocolClient:
         *,
         profile: ResultProfile = "specification",
         tool: Target | None = None,
-        peers: Peers | None = None,
+        peers: ProtocolContext | None = None,
         options: CheckOptions | None = None,
         timeout: float | None = None,
-    ) -> CheckAnswer:
+    ) -> CheckResult:
         """Check a ``CallToolResult``; see `ProtocolClient.check_tool_result`."""
         return self._check(ToolResult(result, profile, tool), peers, options, timeout)
 
@@ -128,7 +128,7 @@ class BlockingProtocolClient:
         error: str | BaseException | Absent = ABSENT,
         tool: Target | None = None,
         profile: ResultProfile = "specification",
-        peers: Peers | None = None,
+        peers: ProtocolContext | None = None,
         options: CheckOptions | None = None,
         timeout: float | None = None,
     ) -> NormalizedResult:
@@ -146,10 +146,10 @@ class BlockingProtocolClient:
         sender: Sender = "",
         answers: str = "",
         request: ProtocolJson | None = None,
-        peers: Peers | None = None,
+        peers: ProtocolContext | None = None,
         options: CheckOptions | None = None,
         timeout: float | None = None,
-    ) -> CheckAnswer:
+    ) -> CheckResult:
         """Check a message or a batch of them; see `ProtocolClient.check_message`."""
         item = ProtocolMessage(message, sender, answers, request)
         return self._check(item, peers, options, timeout)
@@ -158,7 +158,7 @@ class BlockingProtocolClient:
         self,
         items: Iterable[CheckItem],
         *,
-        peers: Peers | None = None,
+        peers: ProtocolContext | None = None,
         options: CheckOptions | None = None,
         timeout: float | None = None,
     ) -> list[CheckOutcome]:
@@ -169,7 +169,7 @@ class BlockingProtocolClient:
     def session(
         self,
         *,
-        peers: Peers | None = None,
+        peers: ProtocolContext | None = None,
         options: CheckOptions | None = None,
         outstanding: int = OUTSTANDING,
         timeout: float | None = None,
@@ -181,9 +181,9 @@ class BlockingProtocolClient:
     def _check(
         self,
         item: CheckItem,
-        peers: Peers | None,
+        peers: ProtocolContext | None,
         options: CheckOptions | None,
         timeout: float | None,
-    ) -> CheckAnswer:
+    ) -> CheckResult:
         conversation = self._conversations.check(item, peers, options, timeout)
         return self._connection.hold(conversation)

@@ -16,7 +16,7 @@ __all__ = [
     "CheckOptions",
     "Elicitation",
     "ElicitationResult",
-    "Peers",
+    "ProtocolContext",
     "ProtocolJson",
     "ProtocolMessage",
     "ResultProfile",
@@ -37,7 +37,7 @@ ResultProfile: TypeAlias = Literal["specification", "text"]
 
 
 @dataclass(frozen=True, slots=True)
-class Peers:
+class ProtocolContext:
     """What is known of the client and the server of the protocol."""
 
     #: The MCP protocol version whose rules hold, for example ``2025-11-25``. ""
@@ -60,7 +60,7 @@ class CheckOptions:
     #: Whether messages leave out the values found.
     hide_values: bool = False
     #: Violations less grave than this are left out.
-    least_severity: Severity = Severity.INFO
+    min_severity: Severity = Severity.INFO
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from sidecheck.protocol_conversations import ProtocolConversations
 from sidecheck.streams import OUTSTANDING, Stream
 from sidecheck.targets import Target
 from sidecheck.tool_functions import Registrable, listed
-from sidecheck.tools import Deletion, OnChange, Registration, Tool
+from sidecheck.tools import ChangePolicy, Deletion, Registration, Tool
 from sidecheck.validators import Validator
 from sidecheck.verdicts import Verdict
 from sidecheck.wire.responses import Judgement
@@ -102,7 +102,7 @@ class Client(Validator):
         tools: Iterable[Registrable] | Callable[..., Any],
         *functions: Callable[..., Any],
         replace: bool = False,
-        on_change: OnChange = "accept",
+        change_policy: ChangePolicy = "accept",
         validate_only: bool = False,
         protocol_version: str = "",
         timeout: float = 30.0,
@@ -129,7 +129,7 @@ class Client(Validator):
                 server,
                 listed(tools, functions),
                 replace=replace,
-                on_change=on_change,
+                change_policy=change_policy,
                 validate_only=validate_only,
                 protocol_version=protocol_version,
                 timeout=timeout,

@@ -8,8 +8,8 @@ from typing import Any, Final, TypeVar
 
 import grpc.aio
 
+from sidecheck.errors import SidecheckError
 from sidecheck.exchanges import Exchange
-from sidecheck.refusals import Refused
 from sidecheck.streams import Answered, BlockingStream, Stream
 from sidecheck.wire.responses import call_refusal
 
@@ -33,7 +33,7 @@ async def ending(call: "grpc.aio.StreamStreamCall[Any, Any]") -> grpc.aio.AioRpc
     )
 
 
-class ClientStream(Stream[ItemT, OutcomeT | Refused]):
+class ClientStream(Stream[ItemT, OutcomeT | SidecheckError]):
     """A stream to a server.
 
     An abandoned call is never collected (grpc/grpc#43462), so leaving cancels it. To
@@ -76,7 +76,7 @@ class ClientStream(Stream[ItemT, OutcomeT | Refused]):
         with suppress(grpc.RpcError, asyncio.InvalidStateError):
             await self._call.done_writing()
 
-    async def _read(self) -> Answered[OutcomeT | Refused] | None:
+    async def _read(self) -> Answered[OutcomeT | SidecheckError] | None:
         try:
             response = await anext(self._answers)
         except StopAsyncIteration:
@@ -88,7 +88,7 @@ class ClientStream(Stream[ItemT, OutcomeT | Refused]):
             if task is None or task.cancelling():
                 raise
             # Not this task: another one was cancelled while it sent.
-            raise Refused("CANCELLED", "the stream was cancelled") from None
+            raise SidecheckError("CANCELLED", "the stream was cancelled") from None
         return self._exchange.answer(response)
 
     def _cancel(self) -> None:
@@ -115,7 +115,7 @@ class ClientStream(Stream[ItemT, OutcomeT | Refused]):
         return error
 
 
-class BlockingClientStream(BlockingStream[ItemT, OutcomeT | Refused]):
+class BlockingClientStream(BlockingStream[ItemT, OutcomeT | SidecheckError]):
     """A stream to a server; leaving cancels the call."""
 
     def __init__(
@@ -141,7 +141,7 @@ class BlockingClientStream(BlockingStream[ItemT, OutcomeT | Refused]):
     def _half_close(self) -> None:
         self._messages.put(None)
 
-    def _read(self) -> Answered[OutcomeT | Refused] | None:
+    def _read(self) -> Answered[OutcomeT | SidecheckError] | None:
         try:
             response = next(self._call)
         except StopIteration:

@@ -9,8 +9,8 @@ import grpc.aio
 from sidecheck.channels import channel_options, channel_target
 from sidecheck.client_streams import BlockingClientStream, ClientStream
 from sidecheck.conversations import Call, Conversation, Value
+from sidecheck.errors import SidecheckError
 from sidecheck.exchanges import Exchange, Kind
-from sidecheck.refusals import Refused
 from sidecheck.streams import BlockingStream, Stream
 from sidecheck.wire import rpcs
 from sidecheck.wire.responses import call_refusal
@@ -53,7 +53,7 @@ class Connection:
         opening: Conversation[Exchange[ItemT, OutcomeT]],
         outstanding: int,
         timeout: float | None,
-    ) -> Stream[ItemT, OutcomeT | Refused]:
+    ) -> Stream[ItemT, OutcomeT | SidecheckError]:
         """Return a stream that begins with the conversation *opening* when it is entered."""
         return ClientStream(
             partial(self.hold, opening), partial(self._start, kind.rpc, timeout), outstanding
@@ -121,7 +121,7 @@ class BlockingConnection:
         opening: Conversation[Exchange[ItemT, OutcomeT]],
         outstanding: int,
         timeout: float | None,
-    ) -> BlockingStream[ItemT, OutcomeT | Refused]:
+    ) -> BlockingStream[ItemT, OutcomeT | SidecheckError]:
         """Return a stream that begins with the conversation *opening* when it is entered."""
         return BlockingClientStream(
             partial(self.hold, opening), partial(self._start, kind.rpc, timeout), outstanding

@@ -14,13 +14,13 @@ import grpc
 from google.protobuf.message import Message
 
 from sidecheck.absence import OnUnavailable, stand_in
+from sidecheck.errors import SidecheckError, Unavailable
 from sidecheck.exchanges import PAYLOADS, Exchange, Kind, too_large
 from sidecheck.info import Limits, ServerInfo
 from sidecheck.items import Item
 from sidecheck.options import Options
-from sidecheck.refusals import Refused, Unavailable
 from sidecheck.targets import Target, ToolDefinition, ToolJson
-from sidecheck.tools import Deletion, OnChange, Registration, Tool
+from sidecheck.tools import ChangePolicy, Deletion, Registration, Tool
 from sidecheck.verdicts import Verdict
 from sidecheck.wire import requests, responses, rpcs
 from sidecheck.wire.responses import Judgement
@@ -123,7 +123,7 @@ class Conversations:
         tools: Iterable[ToolDefinition | ToolJson],
         *,
         replace: bool,
-        on_change: OnChange,
+        change_policy: ChangePolicy,
         validate_only: bool,
         protocol_version: str,
         timeout: float | None,
@@ -138,7 +138,7 @@ class Conversations:
             requests.registration_request,
             server,
             replace=replace,
-            on_change=on_change,
+            change_policy=change_policy,
             validate_only=validate_only,
             protocol_version=protocol_version,
         )
@@ -229,16 +229,16 @@ class Conversations:
         rpc: rpcs.Rpc[RequestT, ResponseT],
         messages: Sequence[MessageT],
         whole: Callable[[Sequence[MessageT]], RequestT],
-        read: Callable[[ResponseT], list[Value | Refused]],
+        read: Callable[[ResponseT], list[Value | SidecheckError]],
         instead: Callable[[Verdict], Value],
         timeout: float | None,
-    ) -> Conversation[list[Value | Refused]]:
+    ) -> Conversation[list[Value | SidecheckError]]:
         """Have many things judged, in as many calls as the server's limits demand.
 
         *whole* makes a request of the messages of some of them.
         """
         sizes = [requests.listed_bytes(message) for message in messages]
-        found: list[Value | Refused] = []
+        found: list[Value | SidecheckError] = []
         if not messages:
             return found
         try:
@@ -268,7 +268,7 @@ class Conversations:
         seconds = self._timeout if timeout is None else timeout
         try:
             response: ResponseT = yield Call(rpc, request, seconds)
-        except Refused as refusal:
+        except SidecheckError as refusal:
             if refusal.status is grpc.StatusCode.RESOURCE_EXHAUSTED:
                 # The server may have been replaced by one with closer limits.
                 self._limits = None

@@ -4,7 +4,7 @@
 
 from collections.abc import Iterable
 
-from sidecheck.checks import CheckOptions, Peers, ProtocolJson, ResultProfile, ToolResult
+from sidecheck.checks import CheckOptions, ProtocolContext, ProtocolJson, ResultProfile, ToolResult
 from sidecheck.connections import Connection
 from sidecheck.conversion_conversations import ConversionConversations
 from sidecheck.conversions import ConvertedResult, ConvertedTools, RestoredCall
@@ -24,7 +24,7 @@ class ConversionClient:
 
     All methods raise:
 
-    * `Refused`: nothing could be converted; `Unavailable` where no server answers,
+    * `SidecheckError`: nothing could be converted; `Unavailable` where no server answers,
       whatever the client's ``on_unavailable`` says.
     * ``TypeError`` and ``ValueError``: JSON cannot express what was given.
     """
@@ -66,7 +66,7 @@ class ConversionClient:
         item, a ``tool_use`` block, a ``functionCall`` or ``toolUse`` part. *plans* is the
         plan of the tool, or those of all tools of the request. *tool* is the original; if
         it is None, the registered definition that the plan names. A call that cannot be
-        read is an answer: an invalid verdict. Refused with ``PLAN_MISMATCH`` is a call by
+        read is an answer: an invalid verdict. Refused with ``MAPPING_MISMATCH`` is a call by
         a name that no plan is of, and a plan of another definition than that of *tool*.
         """
         conversation = self._conversations.call(call, plans, tool, options, timeout)
@@ -81,7 +81,7 @@ class ConversionClient:
         name: str = "",
         tool: Target | None = None,
         profile: ResultProfile = "specification",
-        peers: Peers | None = None,
+        peers: ProtocolContext | None = None,
         options: CheckOptions | None = None,
         timeout: float | None = None,
     ) -> ConvertedResult:

@@ -6,7 +6,7 @@ that is raised, whatever the client's ``on_unavailable`` says.
 
 from collections.abc import Iterable
 
-from sidecheck.checks import CheckOptions, Peers, ProtocolJson, ToolResult
+from sidecheck.checks import CheckOptions, ProtocolContext, ProtocolJson, ToolResult
 from sidecheck.conversations import Conversation, Conversations
 from sidecheck.conversions import ConvertedResult, ConvertedTools, RestoredCall
 from sidecheck.converting import ConversionOptions, Convertible, ModelApi, PlanJson
@@ -57,7 +57,7 @@ class ConversionConversations:
         result: ToolResult,
         call_id: str,
         name: str,
-        peers: Peers | None,
+        peers: ProtocolContext | None,
         options: CheckOptions | None,
         timeout: float | None,
     ) -> Conversation[ConvertedResult]:

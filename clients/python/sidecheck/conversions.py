@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import Any
 
 from sidecheck.converting import ModelApi
-from sidecheck.refusals import Refused
+from sidecheck.errors import SidecheckError
 from sidecheck.repairs import Change
 from sidecheck.texts import JsonText
 from sidecheck.verdicts import Verdict
@@ -85,7 +85,7 @@ class Converted:
     #: Everything that is not as in the original, ordered by pointer.
     losses: tuple[Loss, ...] = ()
     #: Why the tool is not strict though the mode prefers it; "" if it is, or need not be.
-    why_not_strict: str = ""
+    not_strict_reason: str = ""
 
     @property
     def json(self) -> dict[str, Any]:
@@ -103,7 +103,7 @@ class ToolConversion:
     #: Its name; "" if that cannot be read.
     name: str
     #: The tool in the form of the API, or why there is none.
-    outcome: Converted | Refused
+    outcome: Converted | SidecheckError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

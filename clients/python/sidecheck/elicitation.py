@@ -165,8 +165,8 @@ def raise_for_fields(model: type[BaseModel], verdict: Verdict) -> None:
             field.
     """
     for found in verdict.violations:
-        if found.severity is Severity.ERROR and found.instance_pointer.startswith(FIELDS):
-            name = found.instance_pointer.removeprefix(FIELDS).split("/")[0]
+        if found.severity is Severity.ERROR and found.instance_location.startswith(FIELDS):
+            name = found.instance_location.removeprefix(FIELDS).split("/")[0]
             # RFC 6901, section 4: "~1" is read before "~0".
             name = name.replace("~1", "/").replace("~0", "~")
             rendered = schema_of(model)["properties"].get(name)

@@ -9,10 +9,10 @@ import grpc
 from google.protobuf.message import Message
 
 from sidecheck.checks import ProtocolMessage
-from sidecheck.findings import CheckAnswer
+from sidecheck.errors import SidecheckError
+from sidecheck.findings import CheckResult
 from sidecheck.info import Limits
 from sidecheck.items import Item
-from sidecheck.refusals import Refused
 from sidecheck.verdicts import Verdict
 from sidecheck.wire import protocol_requests, protocol_responses, requests, responses, rpcs
 
@@ -26,10 +26,10 @@ OutcomeT = TypeVar("OutcomeT")
 INVALID_REQUEST: Final = "INVALID_REQUEST"
 
 
-def too_large(found: int, limits: Limits) -> Refused:
+def too_large(found: int, limits: Limits) -> SidecheckError:
     """Return the refusal of an item that no message to the server can hold."""
     limit = limits.message_bytes
-    return Refused(
+    return SidecheckError(
         "LIMIT_EXCEEDED",
         f"the item: {found:,}, more than the limit of {limit:,} (message_bytes)",
         {"bound": "message_bytes", "limit": str(limit), "found": str(found)},
@@ -37,9 +37,9 @@ def too_large(found: int, limits: Limits) -> Refused:
     )
 
 
-def inexpressible(error: Exception) -> Refused:
+def inexpressible(error: Exception) -> SidecheckError:
     """Return the refusal of an item whose payload JSON cannot express."""
-    return Refused(
+    return SidecheckError(
         INVALID_REQUEST,
         f"the item cannot be sent: {error}",
         {"field": "subject"},
@@ -55,7 +55,7 @@ class Kind(Generic[ItemT, OutcomeT]):
     #: From an id and an item, or no item, to the message for it.
     question: Callable[[str, ItemT | None], Message]
     #: From the response to the id and the outcome of an item.
-    answer: Callable[[Any], tuple[str, OutcomeT | Refused]]
+    answer: Callable[[Any], tuple[str, OutcomeT | SidecheckError]]
 
 
 #: Payloads to be judged.
@@ -64,7 +64,7 @@ PAYLOADS: Final[Kind[Item, Verdict]] = Kind(
 )
 
 #: The messages of a session to be checked.
-SESSION: Final[Kind[ProtocolMessage, CheckAnswer]] = Kind(
+SESSION: Final[Kind[ProtocolMessage, CheckResult]] = Kind(
     rpcs.CHECK_SESSION, protocol_requests.session_item, protocol_responses.session_answer
 )
 
@@ -82,7 +82,7 @@ class Exchange(Generic[ItemT, OutcomeT]):
         self._opening = opening
         self._limits = limits
         #: For each item without an answer, the refusal that it has already.
-        self._refusals: deque[Refused | None] = deque()
+        self._refusals: deque[SidecheckError | None] = deque()
 
     def opening(self) -> Message:
         """Return the first message.
@@ -105,7 +105,7 @@ class Exchange(Generic[ItemT, OutcomeT]):
         self._refusals.append(refusal)
         return message
 
-    def answer(self, response: Any) -> tuple[str, OutcomeT | Refused]:
+    def answer(self, response: Any) -> tuple[str, OutcomeT | SidecheckError]:
         """Return the id of the next item, "" where the server could not read it, and its answer."""
         id_, outcome = self._kind.answer(response)
         refusal = self._refusals.popleft() if self._refusals else None

@@ -4,21 +4,21 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
-from sidecheck.refusals import Refused
+from sidecheck.errors import SidecheckError
 from sidecheck.texts import NO_TEXT, JsonText
 from sidecheck.verdicts import Verdict
 from sidecheck.violations import Severity
 
 __all__ = [
-    "CheckAnswer",
     "CheckOutcome",
+    "CheckResult",
     "CheckedNames",
     "CheckedTools",
+    "Disposition",
     "NameCollision",
     "Rule",
     "ToolNameOutcome",
     "ToolOutcome",
-    "Treatment",
 ]
 
 
@@ -41,7 +41,7 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CheckAnswer:
+class CheckResult:
     """The answer to one thing that was checked."""
 
     #: What was found. Instance pointers lead into the JSON that was sent.
@@ -52,7 +52,7 @@ class CheckAnswer:
 
 
 #: What became of one thing of many.
-CheckOutcome: TypeAlias = CheckAnswer | Refused
+CheckOutcome: TypeAlias = CheckResult | SidecheckError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +89,7 @@ class CheckedNames:
     collisions: tuple[NameCollision, ...]
 
 
-class Treatment(StrEnum):
+class Disposition(StrEnum):
     """What a client that keeps to the rules does with a tool."""
 
     #: It takes the tool.
@@ -112,7 +112,7 @@ class ToolOutcome:
     #: definitions that were given one by one.
     pointer: str
     #: What to do with the tool.
-    treatment: Treatment
+    disposition: Disposition
     #: All that was found. Instance pointers lead into the definition.
     verdict: Verdict
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sidecheck.connections import Connection
 from sidecheck.inference_conversations import InferenceConversations
 from sidecheck.inferred import Inferred, OnUnsupported, Source
-from sidecheck.returned import ProjectedTool
+from sidecheck.returned import AdaptedTool
 from sidecheck.targets import Target, ToolJson
 
 __all__ = ["InferenceClient"]
@@ -20,7 +20,7 @@ class InferenceClient:
 
     All methods raise:
 
-    * `Refused`: there is no answer; `Unavailable` where no server answers, whatever the
+    * `SidecheckError`: there is no answer; `Unavailable` where no server answers, whatever the
       client's ``on_unavailable`` says.
     * ``TypeError`` and ``ValueError``: JSON cannot express what was given.
     """
@@ -57,9 +57,9 @@ class InferenceClient:
         )
         return await self._connection.hold(self._conversations.infer(text, timeout))
 
-    async def project_tool(
+    async def adapt_tool(
         self, tool: Target | ToolJson, protocol_version: str = "", *, timeout: float | None = None
-    ) -> ProjectedTool:
+    ) -> AdaptedTool:
         """Return a definition in the form for a protocol version, or for the server's default.
 
         *tool* is a definition, or a target that finds one. An output schema whose root is

@@ -6,7 +6,7 @@ client's ``on_unavailable`` says.
 
 from sidecheck.conversations import Conversation, Conversations
 from sidecheck.inferred import Inferred, Source
-from sidecheck.returned import ProjectedTool
+from sidecheck.returned import AdaptedTool
 from sidecheck.targets import Target, ToolJson
 from sidecheck.wire import inference_requests, inference_responses, rpcs
 from sidecheck.wire import returned_requests as requests
@@ -29,8 +29,8 @@ class InferenceConversations:
 
     def project(
         self, tool: Target | ToolJson, protocol_version: str, timeout: float | None
-    ) -> Conversation[ProjectedTool]:
+    ) -> Conversation[AdaptedTool]:
         """Have a definition projected."""
         request = requests.projection_request(tool, protocol_version)
         response = yield from self._ground.ask(rpcs.PROJECT_TOOL, request, timeout)
-        return responses.projected(response)
+        return responses.adapt_schema(response)

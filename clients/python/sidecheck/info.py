@@ -35,20 +35,20 @@ class Limits:
     #: the work of one comparison.
     steps: int
     #: The largest number of them in the server itself; more takes a worker process.
-    steps_at_once: int
+    inline_steps: int
     #: The largest payload that is judged in the server itself, in bytes.
-    bytes_at_once: int
+    inline_bytes: int
     #: The largest number of items in a batch that may need a worker process.
-    long_items: int
+    offloaded_items: int
     #: The largest number of violations in a batch.
     batch_violations: int
     #: The largest text of the violations in a verdict or a batch, in characters. One
     #: violation is always told.
-    verdict_length: int
+    verdict_characters: int
     #: How long compiling one schema may take, in seconds.
     compile_seconds: int
     #: How long a worker process may judge one payload, in seconds.
-    judgement_seconds: int
+    validation_seconds: int
     #: The largest size of all patterns of a schema once compiled, in instructions.
     pattern_instructions: int
     #: Whether patterns with look-around and back-references are run.

@@ -27,11 +27,11 @@ class UnknownArguments(StrEnum):
 
     #: The schema alone decides.
     SCHEMA = "schema"
-    #: They are violations, with the code ``UNKNOWN_MEMBER``.
+    #: They are violations, with the code ``UNKNOWN_PROPERTY``.
     REFUSE = "refuse"
     #: They are taken out of the repaired payload; see `Verdict.repair`.
     STRIP = "strip"
-    #: They are violations of severity warning, with the code ``UNKNOWN_MEMBER``.
+    #: They are violations of severity warning, with the code ``UNKNOWN_PROPERTY``.
     REPORT = "report"
 
 

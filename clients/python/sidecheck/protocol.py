@@ -10,7 +10,7 @@ from sidecheck.checks import (
     CheckOptions,
     Elicitation,
     ElicitationResult,
-    Peers,
+    ProtocolContext,
     ProtocolJson,
     ProtocolMessage,
     ResultProfile,
@@ -20,7 +20,7 @@ from sidecheck.checks import (
 )
 from sidecheck.connections import Connection
 from sidecheck.exchanges import SESSION
-from sidecheck.findings import CheckAnswer, CheckedNames, CheckedTools, CheckOutcome, Rule
+from sidecheck.findings import CheckedNames, CheckedTools, CheckOutcome, CheckResult, Rule
 from sidecheck.forms import Form, asked
 from sidecheck.items import ABSENT, Absent
 from sidecheck.protocol_conversations import ProtocolConversations
@@ -41,11 +41,11 @@ class ProtocolClient:
     encoded. *timeout* is the deadline in seconds and stands for the client's own.
 
     Where no server answers, the client's ``on_unavailable`` holds for what returns a
-    `CheckAnswer`, except in a session.
+    `CheckResult`, except in a session.
 
     All methods raise:
 
-    * `Refused`: nothing could be checked.
+    * `SidecheckError`: nothing could be checked.
     * ``TypeError`` and ``ValueError``: JSON cannot express what was given.
     """
 
@@ -68,7 +68,7 @@ class ProtocolClient:
         self,
         names: Iterable[str],
         *,
-        peers: Peers | None = None,
+        peers: ProtocolContext | None = None,
         options: CheckOptions | None = None,
         timeout: float | None = None,
     ) -> CheckedNames:
@@ -85,7 +85,7 @@ class ProtocolClient:
         tools: bytes | str | Mapping[str, Any] | Iterable[ToolDefinition | ToolJson],
         *,
         documents: Iterable[Document] = (),
-        peers: Peers | None = None,
+        peers: ProtocolContext | None = None,
         options: CheckOptions | None = None,
         timeout: float | None = None,
     ) -> CheckedTools:
@@ -103,10 +103,10 @@ class ProtocolClient:
         self,
         params: ProtocolJson | Form,
         *,
-        peers: Peers | None = None,
+        peers: ProtocolContext | None = None,
         options: CheckOptions | None = None,
         timeout: float | None = None,
-    ) -> CheckAnswer:
+    ) -> CheckResult:
         """Check the ``params`` of an ``elicitation/create`` request.
 
         A model class of pydantic stands for the form that `sidecheck.elicitation.form`
@@ -119,10 +119,10 @@ class ProtocolClient:
         result: ProtocolJson,
         *,
         params: ProtocolJson | Form | None = None,
-        peers: Peers | None = None,
+        peers: ProtocolContext | None = None,
         options: CheckOptions | None = None,
         timeout: float | None = None,
-    ) -> CheckAnswer:
+    ) -> CheckResult:
         """Check the result of an ``elicitation/create`` request.
 
         Its content is judged under *params*, those of the request, if they are given.
@@ -134,10 +134,10 @@ class ProtocolClient:
         self,
         params: ProtocolJson,
         *,
-        peers: Peers | None = None,
+        peers: ProtocolContext | None = None,
         options: CheckOptions | None = None,
         timeout: float | None = None,
-    ) -> CheckAnswer:
+    ) -> CheckResult:
         """Check the ``params`` of a ``sampling/createMessage`` request, the whole history."""
         return await self._check(Sampling(params), peers, options, timeout)
 
@@ -147,10 +147,10 @@ class ProtocolClient:
         *,
         profile: ResultProfile = "specification",
         tool: Target | None = None,
-        peers: Peers | None = None,
+        peers: ProtocolContext | None = None,
         options: CheckOptions | None = None,
         timeout: float | None = None,
-    ) -> CheckAnswer:
+    ) -> CheckResult:
         """Check a ``CallToolResult``; see `ToolResult`."""
         return await self._check(ToolResult(result, profile, tool), peers, options, timeout)
 
@@ -163,7 +163,7 @@ class ProtocolClient:
         error: str | BaseException | Absent = ABSENT,
         tool: Target | None = None,
         profile: ResultProfile = "specification",
-        peers: Peers | None = None,
+        peers: ProtocolContext | None = None,
         options: CheckOptions | None = None,
         timeout: float | None = None,
     ) -> NormalizedResult:
@@ -198,10 +198,10 @@ class ProtocolClient:
         sender: Sender = "",
         answers: str = "",
         request: ProtocolJson | None = None,
-        peers: Peers | None = None,
+        peers: ProtocolContext | None = None,
         options: CheckOptions | None = None,
         timeout: float | None = None,
-    ) -> CheckAnswer:
+    ) -> CheckResult:
         """Check a JSON-RPC message, or a JSON-RPC batch; see `ProtocolMessage`."""
         item = ProtocolMessage(message, sender, answers, request)
         return await self._check(item, peers, options, timeout)
@@ -210,7 +210,7 @@ class ProtocolClient:
         self,
         items: Iterable[CheckItem],
         *,
-        peers: Peers | None = None,
+        peers: ProtocolContext | None = None,
         options: CheckOptions | None = None,
         timeout: float | None = None,
     ) -> list[CheckOutcome]:
@@ -225,7 +225,7 @@ class ProtocolClient:
     def session(
         self,
         *,
-        peers: Peers | None = None,
+        peers: ProtocolContext | None = None,
         options: CheckOptions | None = None,
         outstanding: int = OUTSTANDING,
         timeout: float | None = None,
@@ -246,9 +246,9 @@ class ProtocolClient:
     async def _check(
         self,
         item: CheckItem,
-        peers: Peers | None,
+        peers: ProtocolContext | None,
         options: CheckOptions | None,
         timeout: float | None,
-    ) -> CheckAnswer:
+    ) -> CheckResult:
         conversation = self._conversations.check(item, peers, options, timeout)
         return await self._connection.hold(conversation)

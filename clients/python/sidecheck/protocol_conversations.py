@@ -6,12 +6,12 @@ from functools import partial
 from sidecheck.checks import (
     CheckItem,
     CheckOptions,
-    Peers,
+    ProtocolContext,
     ProtocolMessage,
 )
 from sidecheck.conversations import Conversation, Conversations
 from sidecheck.exchanges import SESSION, Exchange
-from sidecheck.findings import CheckAnswer, CheckedNames, CheckedTools, CheckOutcome, Rule
+from sidecheck.findings import CheckedNames, CheckedTools, CheckOutcome, CheckResult, Rule
 from sidecheck.returned import NormalizedResult, Returned
 from sidecheck.targets import Document, ToolDefinition, ToolJson
 from sidecheck.verdicts import Verdict
@@ -24,9 +24,9 @@ from sidecheck.wire.returned_responses import normalized
 __all__ = ["ProtocolConversations"]
 
 
-def unchecked(verdict: Verdict) -> CheckAnswer:
+def unchecked(verdict: Verdict) -> CheckResult:
     """Return the answer to go on with where nobody could check."""
-    return CheckAnswer(verdict=verdict)
+    return CheckResult(verdict=verdict)
 
 
 class ProtocolConversations:
@@ -55,7 +55,7 @@ class ProtocolConversations:
     def names(
         self,
         names: Iterable[str],
-        peers: Peers | None,
+        peers: ProtocolContext | None,
         options: CheckOptions | None,
         timeout: float | None,
     ) -> Conversation[CheckedNames]:
@@ -70,7 +70,7 @@ class ProtocolConversations:
         self,
         tools: bytes | str | Mapping[str, object] | Iterable[ToolDefinition | ToolJson],
         documents: Iterable[Document],
-        peers: Peers | None,
+        peers: ProtocolContext | None,
         options: CheckOptions | None,
         timeout: float | None,
     ) -> Conversation[CheckedTools]:
@@ -82,10 +82,10 @@ class ProtocolConversations:
     def check(
         self,
         item: CheckItem,
-        peers: Peers | None,
+        peers: ProtocolContext | None,
         options: CheckOptions | None,
         timeout: float | None,
-    ) -> Conversation[CheckAnswer]:
+    ) -> Conversation[CheckResult]:
         """Have one thing checked, by the procedure that is for its kind."""
         rpc, request = requests.check_request(item, peers, options)
         read = responses.answer
@@ -94,7 +94,7 @@ class ProtocolConversations:
     def normalize(
         self,
         returned: Returned,
-        peers: Peers | None,
+        peers: ProtocolContext | None,
         options: CheckOptions | None,
         timeout: float | None,
     ) -> Conversation[NormalizedResult]:
@@ -106,7 +106,7 @@ class ProtocolConversations:
     def batch(
         self,
         items: Iterable[CheckItem],
-        peers: Peers | None,
+        peers: ProtocolContext | None,
         options: CheckOptions | None,
         timeout: float | None,
     ) -> Conversation[list[CheckOutcome]]:
@@ -117,8 +117,8 @@ class ProtocolConversations:
         return (yield from self._ground.in_parts(rpc, messages, whole, read, unchecked, timeout))
 
     def session(
-        self, peers: Peers | None, options: CheckOptions | None
-    ) -> Conversation[Exchange[ProtocolMessage, CheckAnswer]]:
+        self, peers: ProtocolContext | None, options: CheckOptions | None
+    ) -> Conversation[Exchange[ProtocolMessage, CheckResult]]:
         """Learn what the stream of a session must keep to."""
         opening = requests.session_defaults(peers, options)
         return (yield from self._ground.opening(SESSION, opening, None))

@@ -19,7 +19,7 @@ class Change:
     #: ``STRING_TO_INTEGER`` or ``DEFAULT_SKIPPED``.
     code: str
     #: Which part of the schema asked for it, as a JSON Pointer, or "" where unknown.
-    schema_pointer: str = ""
+    keyword_location: str = ""
     #: What was done, for a person.
     message: str = ""
 

@@ -9,7 +9,7 @@ from sidecheck.targets import Target
 from sidecheck.texts import JsonText
 from sidecheck.verdicts import Verdict
 
-__all__ = ["NormalizedResult", "ProjectedTool", "Returned"]
+__all__ = ["AdaptedTool", "NormalizedResult", "Returned"]
 
 _WAYS = ("value", "content", "result", "error")
 
@@ -58,7 +58,7 @@ class NormalizedResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProjectedTool:
+class AdaptedTool:
     """A definition in the form for a protocol version."""
 
     #: The definition; byte for byte the one given if nothing had to change.

@@ -6,8 +6,8 @@ from itertools import count
 from typing import Any, Self
 
 from sidecheck.checks import ProtocolJson, ProtocolMessage, Sender
-from sidecheck.findings import CheckAnswer, CheckOutcome
-from sidecheck.refusals import Refused
+from sidecheck.errors import SidecheckError
+from sidecheck.findings import CheckOutcome, CheckResult
 from sidecheck.streams import Answered, BlockingStream, Stream
 from sidecheck.wire.protocol_requests import protocol_text
 
@@ -46,13 +46,13 @@ class Arrivals:
         self._arrived.pop(id_, None)
 
 
-def said(outcome: CheckOutcome) -> CheckAnswer:
+def said(outcome: CheckOutcome) -> CheckResult:
     """Return the answer.
 
     Raises:
         Refused: It is none.
     """
-    if isinstance(outcome, Refused):
+    if isinstance(outcome, SidecheckError):
         raise outcome
     return outcome
 
@@ -73,7 +73,7 @@ class Session:
         self._sending: set[asyncio.Task[None]] = set()
         self._reading: asyncio.Task[Answered[CheckOutcome]] | None = None
 
-    async def check(self, message: ProtocolJson, *, sender: Sender = "") -> CheckAnswer:
+    async def check(self, message: ProtocolJson, *, sender: Sender = "") -> CheckResult:
         """Check the next message of the session.
 
         *sender* should be said: without it, requests of the two sides cannot be told
@@ -116,7 +116,7 @@ class Session:
         self._reading = reading
         try:
             answer = await asyncio.shield(reading)
-        except Refused:
+        except SidecheckError:
             self._reading = None
             raise
         # Not so for who was cancelled: the next one takes what was read.
@@ -147,7 +147,7 @@ class BlockingSession:
         self._sending = threading.Lock()
         self._reading = threading.Lock()
 
-    def check(self, message: ProtocolJson, *, sender: Sender = "") -> CheckAnswer:
+    def check(self, message: ProtocolJson, *, sender: Sender = "") -> CheckResult:
         """Check the next message of the session; see `Session.check`."""
         item = ProtocolMessage(protocol_text(message), sender)
         with self._sending:

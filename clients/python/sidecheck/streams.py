@@ -13,7 +13,7 @@ from concurrent.futures import Future
 from copy import copy
 from typing import Any, Final, Generic, Self, TypeAlias, TypeVar
 
-from sidecheck.refusals import Refused, StreamEnded, StreamUnavailable, Unavailable
+from sidecheck.errors import SidecheckError, StreamEnded, StreamUnavailable, Unavailable
 from sidecheck.wire.responses import Judgement
 
 __all__ = [
@@ -38,9 +38,9 @@ Answer: TypeAlias = Answered[Judgement]
 #: How many items may be on their way where the caller says nothing.
 OUTSTANDING: Final = 64
 
-CUT_SHORT: Final = Refused("UNKNOWN", "the server ended the stream early")
-OUT_OF_TURN: Final = Refused("UNKNOWN", "the server answered an item out of turn")
-LEFT: Final = Refused("CANCELLED", "the stream was left")
+CUT_SHORT: Final = SidecheckError("UNKNOWN", "the server ended the stream early")
+OUT_OF_TURN: Final = SidecheckError("UNKNOWN", "the server answered an item out of turn")
+LEFT: Final = SidecheckError("CANCELLED", "the stream was left")
 
 
 class Roll(Generic[OutcomeT]):
@@ -92,7 +92,7 @@ class Roll(Generic[OutcomeT]):
             raise self._end(OUT_OF_TURN)
         return self._waiting.popleft(), outcome
 
-    def _end(self, refusal: Refused) -> StreamEnded:
+    def _end(self, refusal: SidecheckError) -> StreamEnded:
         kind = StreamUnavailable if isinstance(refusal, Unavailable) else StreamEnded
         with self._settling:
             self._ended = kind(
@@ -150,7 +150,7 @@ class Stream(Roll[OutcomeT], ABC, Generic[ItemT, OutcomeT]):
         self._raise_for_end()
         try:
             answer = self._settle(await self._read())
-        except Refused as refusal:
+        except SidecheckError as refusal:
             ended = self._ended or self._end(refusal)
             # Whoever waits to send learns of the end.
             self._slots.release()
@@ -223,7 +223,7 @@ class BlockingStream(Roll[OutcomeT], ABC, Generic[ItemT, OutcomeT]):
         self._raise_for_end()
         try:
             answer = self._settle(self._read())
-        except Refused as refusal:
+        except SidecheckError as refusal:
             ended = self._ended or self._end(refusal)
             # Whoever waits to send learns of the end.
             self._slots.release()

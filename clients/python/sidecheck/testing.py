@@ -16,9 +16,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from queue import SimpleQueue
 
+from sidecheck.errors import SidecheckError, StreamEnded
 from sidecheck.items import Item
 from sidecheck.options import Options
-from sidecheck.refusals import Refused, StreamEnded
 from sidecheck.streams import OUTSTANDING, Answer, BlockingStream, Stream
 from sidecheck.targets import RegisteredTool, Target
 from sidecheck.text_contract import build_result
@@ -83,7 +83,7 @@ class Script:
     """What a fake is to answer, and what it was asked.
 
     Of the answers that fit a payload the one given last counts; *otherwise* is for
-    payloads that none fits. A `Refused` is raised, or in a batch or a stream returned;
+    payloads that none fits. A `SidecheckError` is raised, or in a batch or a stream returned;
     only a `StreamEnded` ends a stream, and what was sent since has no answer.
     """
 
@@ -113,7 +113,7 @@ class Script:
 
     def _verdict(self, item: Item) -> Verdict:
         answer = self._answer(item)
-        if isinstance(answer, Refused):
+        if isinstance(answer, SidecheckError):
             raise answer
         return answer
 

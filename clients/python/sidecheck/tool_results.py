@@ -18,9 +18,9 @@ import threading
 from collections.abc import Awaitable, Callable, Container, Iterable, Mapping
 from typing import Any, Final, NoReturn, TypeAlias
 
+from sidecheck.errors import SidecheckError
 from sidecheck.items import ABSENT
 from sidecheck.options import Options
-from sidecheck.refusals import Refused
 from sidecheck.targets import Schema
 from sidecheck.validators import BlockingValidator, Validator
 from sidecheck.verdicts import Verdict
@@ -37,7 +37,7 @@ LOG: Final = logging.getLogger(__name__)
 #: supported is none of them.
 BROKEN_SCHEMA: Final = frozenset(
     {
-        "ENDLESS_REFERENCE",
+        "REFERENCE_CYCLE",
         "INVALID_PATTERN",
         "INVALID_SCHEMA",
         "SCHEMA_NOT_JSON",
@@ -157,7 +157,7 @@ class Known:
         return Schema(schema), content
 
 
-def refuse(name: str, refusal: Refused) -> NoReturn:
+def refuse(name: str, refusal: SidecheckError) -> NoReturn:
     """Raise what a refusal means for a result of the tool *name*.
 
     Raises:
@@ -181,7 +181,7 @@ def settle(name: str, verdict: Verdict) -> None:
         return
     errors = [found for found in verdict.violations if found.severity is Severity.ERROR]
     told = "; ".join(
-        f"{found.instance_pointer}: {found.message}" if found.instance_pointer else found.message
+        f"{found.instance_location}: {found.message}" if found.instance_location else found.message
         for found in errors
     )
     raise InvalidToolResult(
@@ -231,7 +231,7 @@ class ResultChecker(Known):
         judge = self._validator.validate_structured_content
         try:
             verdict = await judge(*question, options=self._options)
-        except Refused as refusal:
+        except SidecheckError as refusal:
             refuse(name, refusal)
         else:
             settle(name, verdict)
@@ -278,7 +278,7 @@ class BlockingResultChecker(Known):
         judge = self._validator.validate_structured_content
         try:
             verdict = judge(*question, options=self._options)
-        except Refused as refusal:
+        except SidecheckError as refusal:
             refuse(name, refusal)
         else:
             settle(name, verdict)

@@ -7,12 +7,12 @@ from typing import Literal, TypeAlias
 from sidecheck.targets import Document
 from sidecheck.violations import Violation
 
-__all__ = ["Action", "Deletion", "OnChange", "Outcome", "Registration", "Tool"]
+__all__ = ["Action", "ChangePolicy", "Deletion", "Outcome", "Registration", "Tool"]
 
 #: What becomes of a tool whose definition differs from the registered one: the
 #: name is bound to the new one ("accept"), also with a warning ("report"), or it
 #: stays bound to the old one and the outcome has an error ("refuse").
-OnChange: TypeAlias = Literal["accept", "report", "refuse"]
+ChangePolicy: TypeAlias = Literal["accept", "report", "refuse"]
 
 
 class Action(StrEnum):
@@ -38,7 +38,7 @@ class Outcome:
     name: str
     action: Action
     #: What is wrong with the definition. Only an error refuses it.
-    problems: tuple[Violation, ...] = ()
+    violations: tuple[Violation, ...] = ()
     #: The digest of the definition, or "" if it is not JSON.
     definition_digest: str = ""
     #: The digest of its input schema, or "" if refused.

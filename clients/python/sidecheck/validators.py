@@ -42,7 +42,7 @@ class Validator(ABC):
     """Judges payloads, asynchronously.
 
     An invalid payload is returned as a verdict. Where nothing could be judged,
-    `Refused` is raised, or for an item of a batch returned in its place.
+    `SidecheckError` is raised, or for an item of a batch returned in its place.
     """
 
     async def validate(
@@ -150,7 +150,7 @@ class Validator(ABC):
     ) -> AsyncGenerator[Answer, None]:
         """Judge payloads as they come: yield the id and the outcome of each, in order.
 
-        The outcome is a verdict or a `Refused`, also for a payload that JSON cannot
+        The outcome is a verdict or a `SidecheckError`, also for a payload that JSON cannot
         express; none is raised. *items* are pairs of an id and an item, taken by a task
         of their own and never more than *outstanding* ahead of what the caller has
         taken. Whatever taking them raises is raised after the last answer.

@@ -23,10 +23,10 @@ class Violation:
     #: Where, as a JSON Pointer (RFC 6901) into what was judged; "" is the whole.
     #: A missing property is reported at the object that lacks it, an unknown one
     #: at itself.
-    instance_pointer: str = ""
+    instance_location: str = ""
     #: Which part of the schema was broken, as a JSON Pointer along the path of
     #: evaluation: it passes through ``$ref``. "" where no schema is involved.
-    schema_pointer: str = ""
+    keyword_location: str = ""
     #: The JSON Schema keyword that failed, or "" where none is involved.
     keyword: str = ""
     #: How grave it is.

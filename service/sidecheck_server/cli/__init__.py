@@ -6,12 +6,12 @@ from sidecheck_server import __version__
 from sidecheck_server.cli.check import check
 from sidecheck_server.cli.completion import completion
 from sidecheck_server.cli.convert import convert
+from sidecheck_server.cli.convert_call import restore
 from sidecheck_server.cli.healthcheck import healthcheck
 from sidecheck_server.cli.infer import infer
 from sidecheck_server.cli.info import info
 from sidecheck_server.cli.lint_messages import lint_messages
 from sidecheck_server.cli.options import examples
-from sidecheck_server.cli.restore import restore
 from sidecheck_server.cli.rules import rules
 from sidecheck_server.cli.serve import serve
 from sidecheck_server.cli.tools import tools

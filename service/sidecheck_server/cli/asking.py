@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import click
-from sidecheck import BlockingClient, Refused, Unavailable
+from sidecheck import BlockingClient, SidecheckError, Unavailable
 
 __all__ = ["asking"]
 
@@ -30,7 +30,7 @@ def asking(target: str, timeout: float) -> Iterator[BlockingClient]:
         raise _NotAsked(
             f"{target} does not answer: {refused.reason}; is a server running there?"
         ) from None
-    except Refused as refused:
+    except SidecheckError as refused:
         raise click.ClickException(str(refused)) from None
     except UnicodeEncodeError:
         raise click.UsageError("a name or the target is not UTF-8") from None

@@ -77,7 +77,7 @@ def check(
     # Imported here, so that the other commands start without the engines.
     from sidecheck_server.cli.checks import check_sources  # noqa: PLC0415
     from sidecheck_server.core.limits import Limits  # noqa: PLC0415
-    from sidecheck_server.core.words import Severity  # noqa: PLC0415
+    from sidecheck_server.core.types import Severity  # noqa: PLC0415
 
     version = protocol_version or DEFAULT_VERSION
     outcomes = check_sources(sources, brought, Limits(), version, Severity(severity))

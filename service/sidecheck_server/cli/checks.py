@@ -11,13 +11,13 @@ from sidecheck_server.cli.reports import problem_object
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.check import Checked
 from sidecheck_server.core.mcp.context import Context
+from sidecheck_server.core.mcp.protocol_schemas import compile_protocol_schemas
 from sidecheck_server.core.mcp.rules.catalogue import CATALOGUE
-from sidecheck_server.core.mcp.subjects import Asked, How, ToolJson
-from sidecheck_server.core.mcp.surfaces import compiling_surfaces
+from sidecheck_server.core.mcp.subjects import CheckRequest, ReportLimits, ToolJson
 from sidecheck_server.core.mcp.tools.listing import ListedTool, Listing
 from sidecheck_server.core.mcp.tools.outcomes import CheckedTool, check_here
 from sidecheck_server.core.mcp.tools.outcomes import outcomes as checked_tools
-from sidecheck_server.core.words import Document, Severity
+from sidecheck_server.core.types import Document, Severity
 
 __all__ = ["Outcome", "check_sources"]
 
@@ -57,12 +57,12 @@ def check_sources(
     wrong with it. Findings less grave than *least* are left out.
     """
     context = Context(version=version, documents=documents)
-    how = How(limits.violations, limits.verdict_length, least)
-    surfaces = compiling_surfaces(limits)
+    how = ReportLimits(limits.violations, limits.verdict_characters, least)
+    surfaces = compile_protocol_schemas(limits)
     listed = [(source, list_or_find(source, limits)) for source in sources]
     texts = [tool.json for _, listing in listed for tool in _tools(listing)]
     checked = iter(
-        check_here(Asked(ToolJson(text), context, how), limits, surfaces)
+        check_here(CheckRequest(ToolJson(text), context, how), limits, surfaces)
         for text in with_progress(texts, len(texts), "Checking tools")
     )
     outcomes: list[Outcome] = []
@@ -72,7 +72,7 @@ def check_sources(
             told = checked_tools(mine, (tool.pointer for tool in listing.tools), _DUPLICATE)
             outcomes += _outcomes(source, told)
             if listing.answer is not None:
-                around = check_here(Asked(listing.answer, context, how), limits, surfaces)
+                around = check_here(CheckRequest(listing.answer, context, how), limits, surfaces)
                 outcomes += _around(source, around)
         else:
             outcomes.append(Outcome(source, "", ok=False, findings=tuple(listing), is_tool=False))
@@ -89,7 +89,7 @@ def _tools(listing: Listing | list[Finding]) -> tuple[ListedTool, ...]:
 def _outcomes(source: Source, checked: Sequence[CheckedTool]) -> list[Outcome]:
     # All places of a source are found in one reading of it.
     spots = [
-        Spot(found, one.pointer + found.instance_pointer, one.name)
+        Spot(found, one.pointer + found.instance_location, one.name)
         for one in checked
         for found in one.verdict.violations
     ]

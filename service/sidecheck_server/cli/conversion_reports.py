@@ -13,8 +13,8 @@ from sidecheck_server.cli.tables import table
 from sidecheck_server.core.convert.converted import ConvertedTool
 from sidecheck_server.core.convert.shapes.tools import assembled
 from sidecheck_server.core.convert.words import Direction, Loss
-from sidecheck_server.core.refusals import Refusal
-from sidecheck_server.core.words import Violation
+from sidecheck_server.core.errors import RequestError
+from sidecheck_server.core.types import Violation
 
 __all__ = ["plans_text", "write_conversions"]
 
@@ -78,7 +78,7 @@ def _problem(found: Violation) -> dict[str, str]:
     return {
         "code": found.code,
         "severity": found.severity.value,
-        "instance_pointer": found.instance_pointer,
+        "instance_location": found.instance_location,
         "message": found.message,
         "clause": found.clause,
     }
@@ -93,7 +93,7 @@ def _rows(done: Conversions) -> Iterator[Row]:
         yield _told(name, ("not strict", "bold yellow"), why_not)
     for found in done.request.violations:
         severity = (found.severity.value, STYLES[found.severity])
-        at = f" (at {found.instance_pointer})" if found.instance_pointer else ""
+        at = f" (at {found.instance_location})" if found.instance_location else ""
         yield _told("the request", severity, f"{found.code}: {found.message}{at}")
     yield Row(((_summary(done), "bold"),))
 
@@ -155,13 +155,13 @@ def _losses(done: Conversions) -> Iterator[tuple[str, Loss]]:
                 yield one.name, loss
 
 
-def _refused(done: Conversions) -> Iterator[tuple[str, str, Refusal]]:
+def _refused(done: Conversions) -> Iterator[tuple[str, str, RequestError]]:
     for one in done.tools:
-        if isinstance(one.outcome, Refusal):
+        if isinstance(one.outcome, RequestError):
             yield one.file, one.name, one.outcome
 
 
 def _not_strict(done: Conversions) -> Iterator[tuple[str, str]]:
     for one in done.tools:
-        if isinstance(one.outcome, ConvertedTool) and one.outcome.why_not_strict:
-            yield one.name, one.outcome.why_not_strict
+        if isinstance(one.outcome, ConvertedTool) and one.outcome.not_strict_reason:
+            yield one.name, one.outcome.not_strict_reason

@@ -13,10 +13,10 @@ from sidecheck_server.core.convert.names import Named
 from sidecheck_server.core.convert.together import Found, Together
 from sidecheck_server.core.convert.tools import form_of
 from sidecheck_server.core.convert.words import ConversionOptions, ModelApi
+from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.tools.definitions import ToolDefinition, read_tool, told_name
-from sidecheck_server.core.refusals import Refusal
-from sidecheck_server.core.words import Document, Verdict
+from sidecheck_server.core.types import Document, Verdict
 
 __all__ = ["Conversion", "Conversions", "convert_files"]
 
@@ -31,7 +31,7 @@ class Conversion:
     file: str
     #: Its own name, or "" if that cannot be read.
     name: str
-    outcome: ConvertedTool | Refusal
+    outcome: ConvertedTool | RequestError
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ def convert_files(
         Conversion(file, one.tool.name, outcome)
         for (file, one), outcome in zip(read, outcomes, strict=True)
     )
-    return Conversions(api, tuple(done), together.problems(forms, outcomes))
+    return Conversions(api, tuple(done), together.violations(forms, outcomes))
 
 
 def _read(
@@ -92,16 +92,16 @@ def _read(
     for tool in list_or_exit(file, text, _LIMITS):
         try:
             definition = read_tool(tool.json, documents, _LIMITS)
-        except Refusal as refusal:
+        except RequestError as refusal:
             yield Found(Named(server, told_name(tool.json, _LIMITS)), refusal)
         else:
             yield Found(Named(server, definition.name), definition)
 
 
-def _form(one: Found[ToolDefinition], api: Api, options: ConversionOptions) -> Form | Refusal:
-    if isinstance(one.definition, Refusal):
+def _form(one: Found[ToolDefinition], api: Api, options: ConversionOptions) -> Form | RequestError:
+    if isinstance(one.definition, RequestError):
         return one.definition
     try:
         return form_of(one.definition, api, options, _LIMITS)
-    except Refusal as refusal:
+    except RequestError as refusal:
         return refusal

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sidecheck_server.cli.source_map import Span, locate, positions
-from sidecheck_server.core.words import Severity, Violation
+from sidecheck_server.core.types import Severity, Violation
 
 __all__ = ["Finding", "Place", "Source", "Spot", "count", "find", "find_violations"]
 
@@ -79,7 +79,7 @@ def find(source: Source, spots: Sequence[Spot]) -> list[Finding]:
 
 def find_violations(source: Source, violations: Sequence[Violation]) -> list[Finding]:
     """Return a finding for each of *violations* of the whole *source*."""
-    return find(source, [Spot(found, found.instance_pointer) for found in violations])
+    return find(source, [Spot(found, found.instance_location) for found in violations])
 
 
 def count(findings: Sequence[Finding], severity: Severity) -> int:
@@ -107,9 +107,9 @@ _PLACED_BY_MESSAGE = frozenset({"PAYLOAD_NOT_JSON", "NUMBER_OUT_OF_RANGE"})
 
 
 def _told_range(text: bytes, violation: Violation) -> tuple[int, int] | None:
-    if violation.code == "LIMIT_EXCEEDED" and not violation.instance_pointer:
+    if violation.code == "LIMIT_EXCEEDED" and not violation.instance_location:
         return 0, 0  # It may be too deep to be read at all.
-    if violation.code not in _PLACED_BY_MESSAGE or violation.instance_pointer:
+    if violation.code not in _PLACED_BY_MESSAGE or violation.instance_location:
         return None  # Of a text inside of the source, the message names a place in that.
     told = _TOLD.search(violation.message)
     place = (int(told[1]), int(told[2])) if told else None

@@ -64,13 +64,13 @@ def infer(
     text = read_input(file)
     # Imported here, so that the other commands start without the reader of docstrings.
     from sidecheck_server.cli.inferences import write_inferred  # noqa: PLC0415
+    from sidecheck_server.core.errors import RequestError  # noqa: PLC0415
     from sidecheck_server.core.infer.inferring import infer_tools  # noqa: PLC0415
     from sidecheck_server.core.infer.words import (  # noqa: PLC0415
         InferenceOptions,
         OnUnsupported,
     )
     from sidecheck_server.core.limits import Limits  # noqa: PLC0415
-    from sidecheck_server.core.refusals import Refusal  # noqa: PLC0415
 
     options = InferenceOptions(
         functions=functions,
@@ -79,6 +79,6 @@ def infer(
     )
     try:
         inferred = infer_tools(text, options, Limits())
-    except Refusal as refusal:
+    except RequestError as refusal:
         raise click.UsageError(f"cannot read {file}: {refusal.message}") from None
     context.exit(0 if write_inferred(form, file, text, inferred) else 1)

@@ -11,7 +11,7 @@ from sidecheck_server.cli.findings import Finding, Place, Source
 from sidecheck_server.cli.reports import STYLES, counted, in_json
 from sidecheck_server.cli.rows import Row, page_width, printable, write_rows
 from sidecheck_server.core.infer.words import Diagnostic, Inferred, InferredTool
-from sidecheck_server.core.words import Severity, Violation
+from sidecheck_server.core.types import Severity, Violation
 
 __all__ = ["write_inferred"]
 

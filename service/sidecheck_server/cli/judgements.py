@@ -16,14 +16,14 @@ from sidecheck_server.cli.reports import (
     write_blocks,
 )
 from sidecheck_server.cli.rows import is_terminal, printable
-from sidecheck_server.core.compiled import CompiledSchema
-from sidecheck_server.core.judge import Judging, judge
+from sidecheck_server.core.compiler.compilation import compile_source
+from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
+from sidecheck_server.core.errors import RequestError
+from sidecheck_server.core.evaluate import EvaluationOptions, judge
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.tools.definitions import find_tool, read_tool
-from sidecheck_server.core.refusals import Refusal
-from sidecheck_server.core.schemas.compilation import compile_source
 from sidecheck_server.core.schemas.source import SchemaSource
-from sidecheck_server.core.words import Document, Verdict
+from sidecheck_server.core.types import Document, Verdict
 
 __all__ = ["Judgement", "judge_payloads", "write_judgements"]
 
@@ -35,7 +35,7 @@ class Judgement:
     """What became of one payload."""
 
     source: Source
-    outcome: Verdict | Refusal
+    outcome: Verdict | RequestError
 
     @property
     def valid(self) -> bool:
@@ -45,7 +45,7 @@ class Judgement:
     @property
     def findings(self) -> list[Finding]:
         """Its violations with their places, read anew each time."""
-        if isinstance(self.outcome, Refusal):
+        if isinstance(self.outcome, RequestError):
             return []
         return find_violations(self.source, self.outcome.violations)
 
@@ -64,13 +64,13 @@ def judge_payloads(
 
     *definition* is the schema, or tool definitions of which *tool* is named.
     """
-    how = Judging(max_violations=max_violations, hide_values=hide_values)
+    how = EvaluationOptions(max_violations=max_violations, hide_values=hide_values)
     sources = [Source(name, text) for name, text in texts]
 
     def judged(source: Source) -> Judgement:
         try:
             return Judgement(source, judge(compiled, source.text, how))
-        except Refusal as refusal:
+        except RequestError as refusal:
             return Judgement(source, refusal)
 
     try:
@@ -81,7 +81,7 @@ def judge_payloads(
         )
         schema = replace(schema, assert_formats=assert_formats)
         compiled = CompiledSchema(schema, compile_source(schema, _LIMITS), _LIMITS)
-    except Refusal as refusal:
+    except RequestError as refusal:
         return [Judgement(source, refusal) for source in sources]
     return [judged(source) for source in with_progress(sources, len(sources), "Judging payloads")]
 
@@ -95,7 +95,7 @@ def write_judgements(form: str, judgements: Sequence[Judgement], *, excerpts: bo
         write_output(in_json([_object(one) for one in judgements]))
         return
     blocks = [_block(one) for one in judgements]
-    refused = sum(isinstance(one.outcome, Refusal) for one in judgements)
+    refused = sum(isinstance(one.outcome, RequestError) for one in judgements)
     said = [counted(len(judgements), "payload")]
     findings = [finding for block in blocks for finding in block.findings]
     if findings or not refused:
@@ -108,7 +108,7 @@ def write_judgements(form: str, judgements: Sequence[Judgement], *, excerpts: bo
 
 def _object(judgement: Judgement) -> dict[str, Any]:
     outcome = judgement.outcome
-    if isinstance(outcome, Refusal):
+    if isinstance(outcome, RequestError):
         refusal = {"reason": outcome.reason.value, "message": outcome.message}
         return {"payload": judgement.source.name, "refusal": refusal}
     return {
@@ -122,7 +122,7 @@ def _object(judgement: Judgement) -> dict[str, Any]:
 def _block(judgement: Judgement) -> Block:
     outcome = judgement.outcome
     name = f"{printable(judgement.source.name)}: "
-    if isinstance(outcome, Refusal):
+    if isinstance(outcome, RequestError):
         said = printable(f": {outcome.reason.value}: {outcome.message}")
         return Block(((name, "bold"), ("refused", "bold red"), (said, "")))
     word = ("valid", "bold green") if outcome.valid else ("invalid", "bold red")

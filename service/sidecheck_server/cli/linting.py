@@ -9,16 +9,16 @@ from sidecheck_server.cli.findings import Finding, Source, find_violations
 from sidecheck_server.cli.progress import with_progress
 from sidecheck_server.cli.reports import problem_object
 from sidecheck_server.cli.transcripts import Line, read_transcript
+from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.answering import Compiling, answer_all, compiling_sources
 from sidecheck_server.core.mcp.check import check
 from sidecheck_server.core.mcp.context import Context
+from sidecheck_server.core.mcp.deferred import Compiling, answer_all, compiling_sources
+from sidecheck_server.core.mcp.protocol_schemas import Surfaces, compile_protocol_schemas
 from sidecheck_server.core.mcp.sessions import Session
-from sidecheck_server.core.mcp.subjects import How, ProtocolMessage
-from sidecheck_server.core.mcp.surfaces import Surfaces, compiling_surfaces
+from sidecheck_server.core.mcp.subjects import ProtocolMessage, ReportLimits
 from sidecheck_server.core.mcp.versions import DEFAULT_VERSION
-from sidecheck_server.core.refusals import Refusal
-from sidecheck_server.core.words import Severity, Verdict, Violation
+from sidecheck_server.core.types import Severity, Verdict, Violation
 
 __all__ = ["LineOutcome", "lint"]
 
@@ -67,24 +67,24 @@ class _Linter:
         context = Context(version=version or DEFAULT_VERSION)
         self._session = Session(context, pinned=version is not None)
         self._limits = limits
-        self._surfaces: Surfaces = compiling_surfaces(limits)
+        self._surfaces: Surfaces = compile_protocol_schemas(limits)
         # The calls of a session are judged by the same few tools.
         self._compiling: Compiling = compiling_sources(limits)
 
     def verdict(self, line: Line) -> Verdict:
         """Return the verdict on the message of *line*."""
         message = ProtocolMessage(line.message, line.answers)
-        asked = self._session.asked(message, line.sender, How(most=_MOST))
+        asked = self._session.asked(message, line.sender, ReportLimits(most=_MOST))
         try:
             try:
                 checked = check(asked, self._limits, self._surfaces)
-            except Refusal:
+            except RequestError:
                 self._session.miss()
                 raise
             # The session has questions too: whether a call fits the tool that was listed.
             self._session.take(asked, checked)
             answer_all(checked, self._limits, asked.judging, self._compiling)
-        except Refusal as refusal:
+        except RequestError as refusal:
             found = Violation("", "", "", refusal.reason.value, refusal.message)
             return Verdict((found,))
         return checked.findings.verdict()
@@ -96,7 +96,7 @@ def _outcome(name: str, line: Line, verdict: Verdict) -> LineOutcome:
     found = [
         *line.faults,
         *(
-            replace(each, instance_pointer=line.pointer + each.instance_pointer)
+            replace(each, instance_location=line.pointer + each.instance_location)
             for each in verdict.violations
         ),
     ]

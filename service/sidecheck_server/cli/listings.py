@@ -4,10 +4,10 @@ import click
 
 from sidecheck_server.cli.findings import Finding, Source, find_violations
 from sidecheck_server.cli.rows import printable
+from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.tools.listing import ListedTool, Listing, read_listing
-from sidecheck_server.core.refusals import Refusal
-from sidecheck_server.core.words import Violation
+from sidecheck_server.core.types import Violation
 
 __all__ = ["list_or_exit", "list_or_find"]
 
@@ -22,8 +22,8 @@ def list_or_find(source: Source, limits: Limits) -> Listing | list[Finding]:
     """Return *source* taken apart, or what is wrong with it if it lists no tools."""
     try:
         return read_listing(source.text, limits)
-    except Refusal as refusal:
-        problems = refusal.problems or (
+    except RequestError as refusal:
+        problems = refusal.violations or (
             Violation("", "", "", refusal.reason.value, refusal.message),
         )
         return find_violations(source, problems)

@@ -8,7 +8,7 @@ import click
 
 from sidecheck_server.cli.files import read_input
 from sidecheck_server.core.mcp.versions import VERSIONS
-from sidecheck_server.core.words import Document
+from sidecheck_server.core.types import Document
 
 __all__ = [
     "FILE",

@@ -7,9 +7,9 @@ import click
 from sidecheck_server.cli.files import read_input
 from sidecheck_server.cli.listings import list_or_exit
 from sidecheck_server.core.limits import Limits
+from sidecheck_server.services.registration import Registration
+from sidecheck_server.services.targets import InlineTool
 from sidecheck_server.settings import ToolsFile
-from sidecheck_server.state.registration import Registration
-from sidecheck_server.state.targets import InlineTool
 
 __all__ = ["read_preload"]
 

@@ -17,7 +17,7 @@ from sidecheck_server.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from sidecheck import OnChange
+    from sidecheck import ChangePolicy
 
 __all__ = ["register"]
 
@@ -52,7 +52,7 @@ def register(
     server: str,
     replace: bool,
     validate_only: bool,
-    on_change: "OnChange",
+    change_policy: "ChangePolicy",
     documents: tuple[tuple[str, str], ...],
     target: str,
     timeout: float,
@@ -85,7 +85,7 @@ def register(
             brought,
             replace=replace,
             validate_only=validate_only,
-            on_change=on_change,
+            change_policy=change_policy,
             timeout=timeout,
         )
     write_registration(form, done, excerpts=excerpts)

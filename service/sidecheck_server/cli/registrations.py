@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Any
 
 import sidecheck
-from sidecheck import BlockingClient, OnChange, ToolDefinition
+from sidecheck import BlockingClient, ChangePolicy, ToolDefinition
 
 from sidecheck_server.cli.files import write_output
 from sidecheck_server.cli.findings import Finding, Source, Spot, find
@@ -23,7 +23,7 @@ from sidecheck_server.cli.reports import (
 from sidecheck_server.cli.rows import Part, is_terminal, printable
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.tools.listing import ListedTool
-from sidecheck_server.core.words import Document, Severity, Violation
+from sidecheck_server.core.types import Document, Severity, Violation
 
 __all__ = ["Registered", "RegisteredTool", "definitions", "register_tools", "write_registration"]
 
@@ -82,7 +82,7 @@ def register_tools(
     *,
     replace: bool,
     validate_only: bool,
-    on_change: OnChange,
+    change_policy: ChangePolicy,
     timeout: float,
 ) -> Registered:
     """Register the tools *given* as those of *server*.
@@ -96,7 +96,7 @@ def register_tools(
         server,
         [ToolDefinition(tool.json, brought) for _, tool in given],
         replace=replace,
-        on_change=on_change,
+        change_policy=change_policy,
         validate_only=validate_only,
         timeout=timeout,
     )
@@ -148,9 +148,9 @@ def _outcomes(
     """Return what became of the tools of one source."""
     source = told[0][0][0]
     spots = [
-        Spot(_violation(problem), tool.pointer + problem.instance_pointer, one.name)
+        Spot(_violation(problem), tool.pointer + problem.instance_location, one.name)
         for (_, tool), one in told
-        for problem in one.problems
+        for problem in one.violations
     ]
     found = iter(find(source, spots))
     return [
@@ -158,7 +158,7 @@ def _outcomes(
             source,
             one.name,
             one.action.value,
-            tuple(next(found) for _ in one.problems),
+            tuple(next(found) for _ in one.violations),
             one.definition_digest,
             one.previous_definition_digest,
         )
@@ -168,8 +168,8 @@ def _outcomes(
 
 def _violation(told: sidecheck.Violation) -> Violation:
     return Violation(
-        told.instance_pointer,
-        told.schema_pointer,
+        told.instance_location,
+        told.keyword_location,
         told.keyword,
         told.code,
         told.message,

@@ -7,7 +7,7 @@ from typing import Any
 
 from sidecheck_server.cli.findings import Finding, count
 from sidecheck_server.cli.rows import Part, Row, page_width, printable, write_rows
-from sidecheck_server.core.words import Severity
+from sidecheck_server.core.types import Severity
 
 __all__ = ["STYLES", "Block", "counted", "in_json", "problem_object", "tally", "write_blocks"]
 
@@ -56,8 +56,8 @@ def problem_object(finding: Finding) -> dict[str, Any]:
         "code": found.code,
         "severity": found.severity.value,
         "keyword": found.keyword,
-        "instance_pointer": found.instance_pointer,
-        "schema_pointer": found.schema_pointer,
+        "instance_location": found.instance_location,
+        "keyword_location": found.keyword_location,
         "message": found.message,
         "suggestion": found.suggestion,
         "clause": found.clause,
@@ -109,7 +109,7 @@ def _short_rows(blocks: Sequence[Block]) -> Iterator[Row]:
 
 def _cells(finding: Finding) -> tuple[str, str, str, str]:
     found = finding.violation
-    place = " ".join(filter(None, (finding.tool, found.instance_pointer)))
+    place = " ".join(filter(None, (finding.tool, found.instance_location)))
     return (
         f"{_location(finding)}:",
         found.severity.value,
@@ -132,8 +132,8 @@ def _long_rows(blocks: Sequence[Block], width: int) -> Iterator[Row]:
             where += [(f"{found.severity.value} ", style), (found.code, "bold")]
             if finding.tool:
                 where += [(" in ", ""), (printable(finding.tool), "bold")]
-            if found.instance_pointer:
-                where += [(" at ", ""), (printable(found.instance_pointer), "cyan")]
+            if found.instance_location:
+                where += [(" at ", ""), (printable(found.instance_location), "cyan")]
             yield Row(tuple(where))
             yield Row(((printable(found.message), ""),), indent=2)
             if found.clause:

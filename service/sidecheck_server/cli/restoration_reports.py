@@ -76,7 +76,7 @@ def _object(restored: Restored) -> dict[str, Any]:
 def _findings(restored: Restored) -> list[Finding]:
     found = restored.verdict.violations
     return find(
-        restored.source, [Spot(each, restored.at + each.instance_pointer) for each in found]
+        restored.source, [Spot(each, restored.at + each.instance_location) for each in found]
     )
 
 

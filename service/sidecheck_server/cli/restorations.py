@@ -12,7 +12,8 @@ from sidecheck_server.cli.findings import Source
 from sidecheck_server.cli.listings import list_or_exit
 from sidecheck_server.cli.reports import in_json
 from sidecheck_server.cli.rows import printable
-from sidecheck_server.core.compiled import CompiledSchema
+from sidecheck_server.core.compiler.compilation import compile_source
+from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
 from sidecheck_server.core.convert.apis import APIS
 from sidecheck_server.core.convert.calls import (
     Meaning,
@@ -25,13 +26,12 @@ from sidecheck_server.core.convert.calls import (
     with_known_names,
 )
 from sidecheck_server.core.convert.plan import Plan, plan_from_json
-from sidecheck_server.core.judge import Judging, judge
+from sidecheck_server.core.errors import ErrorReason, RequestError
+from sidecheck_server.core.evaluate import EvaluationOptions, judge
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.tools.definitions import ToolDefinition, read_tool
-from sidecheck_server.core.refusals import Reason, Refusal
-from sidecheck_server.core.schemas.compilation import compile_source
 from sidecheck_server.core.tool_error_text import tool_error_text
-from sidecheck_server.core.words import Change, Document, Verdict
+from sidecheck_server.core.types import Change, Document, Verdict
 
 __all__ = ["Restored", "restore_call"]
 
@@ -77,7 +77,7 @@ def restore_call(
     """
     try:
         return _restored(Source(*call), _plans(*plan), tools, documents)
-    except Refusal as refusal:
+    except RequestError as refusal:
         raise _Unusable(printable(f"{refusal.reason.value}: {refusal.message}")) from None
 
 
@@ -89,7 +89,7 @@ def _plans(name: str, text: bytes) -> list[Plan]:
             texts = msgspec.json.decode(text, type=list[msgspec.Raw])
         except (msgspec.DecodeError, RecursionError) as error:
             said = f"{name} is no array of plans: {error}"
-            raise Refusal(Reason.INVALID_PLAN, said) from None
+            raise RequestError(ErrorReason.INVALID_MAPPING, said) from None
     return [plan_from_json(bytes(one), _LIMITS) for one in texts]
 
 
@@ -130,7 +130,7 @@ def _original(
         for listed in list_or_exit(name, text, _LIMITS):
             try:
                 found = read_tool(listed.json, documents, _LIMITS)
-            except Refusal:
+            except RequestError:
                 continue  # It could not have been converted.
             if found.name == plan.tool:
                 if found.digest == plan.definition_digest:
@@ -139,14 +139,14 @@ def _original(
     if named is not None:
         refuse_mismatch(plan, named.digest)
     said = f"no tool {plan.tool[:128]!r} is in the files, and the plan is of that"
-    raise Refusal(Reason.PLAN_MISMATCH, said, {"tool": plan.tool[:128]})
+    raise RequestError(ErrorReason.MAPPING_MISMATCH, said, {"tool": plan.tool[:128]})
 
 
 def _meant(call: ModelCall, plan: Plan, definition: ToolDefinition) -> Meant:
     """Return what the arguments of *call* mean."""
     schema = definition.input
     compiled = CompiledSchema(schema, compile_source(schema, _LIMITS), _LIMITS)
-    meaning = Meaning(call, plan, Judging(), _LIMITS)
+    meaning = Meaning(call, plan, EvaluationOptions(), _LIMITS)
     step = meaning.after(None)
     while not isinstance(step, Meant):
         step = meaning.after(judge(compiled, step.payload, step.how))

@@ -7,9 +7,9 @@ from sidecheck_server.cli.reports import STYLES, counted
 from sidecheck_server.cli.rows import Row
 from sidecheck_server.core.mcp.rules.catalogue import GROUPS
 from sidecheck_server.core.mcp.rules.rule import Rule
-from sidecheck_server.core.mcp.shapes.errata import ERRATA, Erratum
+from sidecheck_server.core.mcp.types.errata import ERRATA, Erratum
 from sidecheck_server.core.mcp.versions import VERSIONS
-from sidecheck_server.core.words import Severity
+from sidecheck_server.core.types import Severity
 
 __all__ = ["rows_of_rules", "rules_in_markdown"]
 

@@ -8,7 +8,7 @@ from urllib.parse import quote
 from sidecheck_server import __version__
 from sidecheck_server.cli.findings import Finding
 from sidecheck_server.core.mcp.rules.catalogue import CATALOGUE
-from sidecheck_server.core.words import Severity
+from sidecheck_server.core.types import Severity
 
 __all__ = ["sarif_log"]
 

@@ -9,8 +9,8 @@ import click
 from sidecheck_server.cli.options import FILE, examples
 
 if TYPE_CHECKING:
+    from sidecheck_server.services.registration import Registration
     from sidecheck_server.settings import Settings
-    from sidecheck_server.state.registration import Registration
 
 __all__ = ["serve"]
 
@@ -99,10 +99,10 @@ async def _serve(settings: "Settings", preload: "Sequence[Registration]") -> Non
     import gc  # noqa: PLC0415
     import signal  # noqa: PLC0415
 
+    from sidecheck_server.app import running_service  # noqa: PLC0415
     from sidecheck_server.log import configure_log  # noqa: PLC0415
     from sidecheck_server.registry import RegistryInUse, RegistryUnusable  # noqa: PLC0415
     from sidecheck_server.rpc.sockets import AddressInUseError  # noqa: PLC0415
-    from sidecheck_server.service import running_service  # noqa: PLC0415
 
     configure_log(settings)
     stop = asyncio.Event()

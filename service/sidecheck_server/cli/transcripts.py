@@ -6,11 +6,11 @@ from typing import Any
 
 import msgspec
 
+from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.context import Sender
 from sidecheck_server.core.payload import MalformedError, decode
-from sidecheck_server.core.refusals import Refusal
-from sidecheck_server.core.words import Violation
+from sidecheck_server.core.types import Violation
 
 __all__ = ["DIRECTIONS", "Line", "read_transcript"]
 
@@ -81,7 +81,7 @@ def _wrapping(text: bytes, limits: Limits) -> dict[str, Any] | None:
     try:
         # One level more than a message, which is checked itself.
         value = decode(text, max_depth=limits.payload_depth + 1)
-    except (MalformedError, Refusal):
+    except (MalformedError, RequestError):
         return None
     if isinstance(value, dict) and "message" in value and "jsonrpc" not in value:
         return value

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from json.encoder import encode_basestring
 from typing import Any
 
-from sidecheck_server.core.words import Document, JsonValue
+from sidecheck_server.core.types import Document, JsonValue
 
 __all__ = ["canonical_json", "digest_of"]
 

@@ -7,7 +7,7 @@ members of objects have no order (JSON Schema 2020-12 core, section 4.2.2).
 from collections.abc import Callable, Sequence
 
 from sidecheck_server.core.budget import Budget, spend
-from sidecheck_server.core.words import JsonValue
+from sidecheck_server.core.types import JsonValue
 
 __all__ = ["all_unique", "first_repeated", "json_equal", "number_text"]
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from sidecheck_server.core.refusals import Reason, Refusal
+from sidecheck_server.core.errors import ErrorReason, RequestError
 
 __all__ = ["Limits", "exceeded"]
 
@@ -46,23 +46,23 @@ class Limits:
     steps: int = 10_000_000
     #: The largest number of steps that one payload may take in the event loop, about
     #: five milliseconds. What takes more is judged by a worker.
-    steps_at_once: int = 200_000
+    inline_steps: int = 200_000
     #: The largest payload that is judged in the event loop, in bytes: decoding one
     #: cannot be interrupted.
-    bytes_at_once: int = 128 << 10
+    inline_bytes: int = 128 << 10
     #: The largest number of items in a batch that may need a worker.
-    long_items: int = 64
+    offloaded_items: int = 64
     #: The largest number of violations in a batch. After that, each verdict tells one.
     batch_violations: int = 10_000
     #: The largest text of the violations in a verdict or a batch, in characters: each
     #: may repeat a pointer as long as the payload. One violation is always told.
-    verdict_length: int = 1 << 20
+    verdict_characters: int = 1 << 20
     #: How long compiling one schema may take. The slowest of the known real schemas
     #: needs 40 ms.
     compile_seconds: int = 5
     #: How long a worker may judge one payload. The limit of steps ends nearly
     #: everything long before.
-    judgement_seconds: int = 2
+    validation_seconds: int = 2
     #: The address space of a worker, in bytes.
     worker_bytes: int = 400 << 20
     #: Whether patterns with look-around and back-references are run, by a worker and as
@@ -75,14 +75,14 @@ class Limits:
     source_bytes: int = 64 << 10
 
 
-def exceeded(bound: str, limit: int, what: str, found: int | None = None) -> Refusal:
+def exceeded(bound: str, limit: int, what: str, found: int | None = None) -> RequestError:
     """Return the refusal of *what*, which is beyond *bound*."""
     size = "" if found is None else f"{found:,}, "
     metadata = {"bound": bound, "limit": str(limit)}
     if found is not None:
         metadata["found"] = str(found)
-    return Refusal(
-        Reason.LIMIT_EXCEEDED,
+    return RequestError(
+        ErrorReason.LIMIT_EXCEEDED,
         f"{what}: {size}more than the limit of {limit:,} ({bound})",
         metadata,
     )

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 
 from sidecheck_server.core.payload import UNREADABLE
-from sidecheck_server.core.words import Severity, Verdict, Violation
+from sidecheck_server.core.types import Severity, Verdict, Violation
 
 __all__ = ["brief_error_text", "result_error_text", "tool_error_text"]
 
@@ -99,7 +99,7 @@ def _lines(errors: Sequence[Violation], room: int, *, truncated: bool) -> list[s
 
 
 def _line(error: Violation) -> str:
-    path = _path(error.instance_pointer)
+    path = _path(error.instance_location)
     return f"- {path}: {_one_line(error.message)}" if path else f"- {_one_line(error.message)}"
 
 

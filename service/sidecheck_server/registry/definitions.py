@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from sidecheck_server.core.words import Document
+from sidecheck_server.core.types import Document
 
 __all__ = ["Action", "Binding", "Bound", "Definition", "Deleted", "Registered"]
 

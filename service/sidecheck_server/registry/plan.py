@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 
 from sidecheck_server.registry.definitions import Action, Binding, Bound, Definition
 
-__all__ = ["Plan", "plan_registration", "plan_removal"]
+__all__ = ["BindingPlan", "plan_registration", "plan_removal"]
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class BindingPlan:
     """The bindings that a transaction makes and dissolves."""
 
     #: What becomes of each definition of a registration, in their order.
@@ -29,7 +29,7 @@ def plan_registration(
     bindings: Mapping[str, Binding],
     definitions: Sequence[Definition],
     keep: frozenset[str] | None,
-) -> Plan:
+) -> BindingPlan:
     """Plan the registration of *definitions* in a namespace that has *bindings*."""
     bind: dict[str, Definition] = {}
     bound = []
@@ -44,16 +44,16 @@ def plan_registration(
         else:
             bound.append(Bound(Action.CHANGED, previous.digest))
     if keep is None:
-        return Plan(tuple(bound), bind)
+        return BindingPlan(tuple(bound), bind)
     named = {definition.name for definition in definitions}
     left_out = (name for name in bindings if name not in named and name not in keep)
-    return Plan(tuple(bound), bind, tuple(sorted(left_out)))
+    return BindingPlan(tuple(bound), bind, tuple(sorted(left_out)))
 
 
-def plan_removal(bindings: Mapping[str, Binding], names: Iterable[str] | None) -> Plan:
+def plan_removal(bindings: Mapping[str, Binding], names: Iterable[str] | None) -> BindingPlan:
     """Plan the removal of *names*, or of all if None, from a namespace that has *bindings*."""
     removed = bindings if names is None else {name for name in names if name in bindings}
-    return Plan(unbind=tuple(sorted(removed)))
+    return BindingPlan(unbind=tuple(sorted(removed)))
 
 
 def _bound_to(bindings: Mapping[str, Binding], name: str) -> Definition | None:

@@ -8,7 +8,7 @@ from typing import Literal
 from sidecheck_server.registry import Registry
 from sidecheck_server.registry.database import Database
 from sidecheck_server.registry.definitions import Binding, Definition, Deleted, Registered
-from sidecheck_server.registry.plan import Plan, plan_registration, plan_removal
+from sidecheck_server.registry.plan import BindingPlan, plan_registration, plan_removal
 
 __all__ = ["open_registry"]
 
@@ -87,7 +87,7 @@ class _SqliteRegistry:
         with self._writing:
             self._database.close()
 
-    def _carry_out(self, server: str, plan: Plan) -> None:
+    def _carry_out(self, server: str, plan: BindingPlan) -> None:
         """Make the changes of *plan*, in the database first."""
         if not plan.changes:
             return

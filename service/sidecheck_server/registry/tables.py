@@ -9,7 +9,7 @@ from contextlib import closing
 from itertools import chain
 from typing import Any, TypeVar
 
-from sidecheck_server.core.words import Document
+from sidecheck_server.core.types import Document
 from sidecheck_server.registry.definitions import Binding, Definition
 
 __all__ = [

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 from google.protobuf.message import Message
 
-from sidecheck_server.core.judge import Judging
+from sidecheck_server.core.evaluate import EvaluationOptions
 from sidecheck_server.core.limits import Limits, exceeded
-from sidecheck_server.core.mcp.subjects import How
-from sidecheck_server.core.words import RANK, Verdict, Violation
-from sidecheck_server.rpc.facts import Tally
+from sidecheck_server.core.mcp.subjects import ReportLimits
+from sidecheck_server.core.types import RANK, Verdict, Violation
+from sidecheck_server.rpc.access_log import OutcomeCounter
 
 __all__ = ["TURN_SECONDS", "Batch", "Turn", "refuse_large_answer"]
 
@@ -47,10 +47,10 @@ class Batch:
 
     def __init__(self, items: int, limits: Limits) -> None:
         #: What the log says of it.
-        self.tally = Tally(items)
-        self._limit = self._long = limits.long_items
+        self.tally = OutcomeCounter(items)
+        self._limit = self._long = limits.offloaded_items
         self._violations = limits.batch_violations
-        self._length = limits.verdict_length
+        self._length = limits.verdict_characters
         self._text = self._message = limits.message_bytes
 
     def take_long(self) -> None:
@@ -60,10 +60,10 @@ class Batch:
             Refusal: LIMIT_EXCEEDED if there were too many.
         """
         if not self._long:
-            raise exceeded("long_items", self._limit, "items that take long to judge")
+            raise exceeded("offloaded_items", self._limit, "items that take long to judge")
         self._long -= 1
 
-    def lowered(self, how: Judging) -> Judging:
+    def lowered(self, how: EvaluationOptions) -> EvaluationOptions:
         """Return *how* with no more violations than may still be told."""
         if how.max_violations <= self._violations and how.max_length <= self._length:
             return how
@@ -74,7 +74,7 @@ class Batch:
             explains=how.explains and self._length > 0,
         )
 
-    def lowered_check(self, how: How) -> How:
+    def lowered_check(self, how: ReportLimits) -> ReportLimits:
         """Return *how* with no more violations than may still be told."""
         if how.most <= self._violations and how.longest <= self._length:
             return how

@@ -8,34 +8,34 @@ from typing import TypeVar
 from sidecheck.v1 import options_pb2, target_pb2, verdict_pb2
 from sidecheck.v1.validation_service_pb2 import ValidateOutcome, ValidateResponse
 
-from sidecheck_server.core.judge import VALID, judge_at_once
+from sidecheck_server.core.errors import ErrorReason, RequestError
+from sidecheck_server.core.evaluate import VALID, try_evaluate_inline
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.calls.results import must_be_object, objects_only
-from sidecheck_server.core.refusals import Reason, Refusal
-from sidecheck_server.core.words import Verdict
+from sidecheck_server.core.types import Verdict
 from sidecheck_server.registry import Registry
+from sidecheck_server.rpc.access_log import LoggedResponse, log_fields
 from sidecheck_server.rpc.batches import Batch
-from sidecheck_server.rpc.convert import (
+from sidecheck_server.rpc.mapping import (
     WHOLES,
-    Asked,
+    ValidationOptions,
     options_from_wire,
     side_of,
     skipped_to_wire,
     target_from_wire,
     valid_to_wire,
 )
-from sidecheck_server.rpc.facts import Told, facts_of
 from sidecheck_server.rpc.replies import (
     answer_to_call,
     answer_to_payload,
     answer_to_result,
     unknown_to_caller,
 )
-from sidecheck_server.state.calls import Manner, ToolCalls
-from sidecheck_server.state.targets import Side, Target
-from sidecheck_server.state.validation import Standard, Validator
+from sidecheck_server.services.calls import CallValidation, ToolCalls
+from sidecheck_server.services.targets import Side, Target
+from sidecheck_server.services.validation import ResolvedSchema, Validator
 
-__all__ = ["Case", "Cases"]
+__all__ = ["PreparedTarget", "PreparedTargets"]
 
 _Value = TypeVar("_Value")
 
@@ -49,7 +49,7 @@ _CALLS = frozenset({"arguments", "call_params"})
 """The subjects that a caller sent, who is to be answered in the words of the protocol."""
 
 
-class Cases:
+class PreparedTargets:
     """The cases that were judged last."""
 
     def __init__(
@@ -59,10 +59,12 @@ class Cases:
         self._calls = calls
         self._registry = registry
         self._limits = limits
-        self._kept: dict[tuple[bytes, bytes], Case] = {}
+        self._kept: dict[tuple[bytes, bytes], PreparedTarget] = {}
         self._revision = registry.revision
 
-    def of(self, target: target_pb2.Target, options: options_pb2.ValidationOptions) -> "Case":
+    def of(
+        self, target: target_pb2.Target, options: options_pb2.ValidationOptions
+    ) -> "PreparedTarget":
         """Return the case of *target* and *options*; what is wrong with them it says itself."""
         revision = self._registry.revision
         if revision != self._revision:
@@ -72,7 +74,7 @@ class Cases:
         case = self._kept.get(key)
         if case is None:
             asked = _read(options_from_wire, options, self._limits)
-            case = Case(
+            case = PreparedTarget(
                 _read(target_from_wire, target), asked, self._validator, self._calls, revision
             )
             small = len(key[0]) + len(key[1]) <= _LONGEST_KEPT
@@ -83,8 +85,11 @@ class Cases:
         return case
 
     def still(
-        self, case: "Case", target: target_pb2.Target, options: options_pb2.ValidationOptions
-    ) -> "Case":
+        self,
+        case: "PreparedTarget",
+        target: target_pb2.Target,
+        options: options_pb2.ValidationOptions,
+    ) -> "PreparedTarget":
         """Return *case*, of *target* and *options*, or its successor if the registry changed."""
         return case if case.revision == self._registry.revision else self.of(target, options)
 
@@ -93,24 +98,24 @@ class Cases:
 class _Ready:
     """What judges subjects of one name."""
 
-    standard: Standard
+    standard: ResolvedSchema
     side: Side
     #: Whether a subject must be an object, whatever the schema says.
     objects_only: bool
     #: The answers to a valid payload, always the same.
-    valid: Told
+    valid: LoggedResponse
     valid_item: ValidateOutcome
 
 
-class Case:
+class PreparedTarget:
     """A target and options, and what was found for them."""
 
     __slots__ = ("_asked", "_calls", "_ready", "_target", "_validator", "revision")
 
     def __init__(
         self,
-        target: Target | Refusal,
-        asked: Asked | Refusal,
+        target: Target | RequestError,
+        asked: ValidationOptions | RequestError,
         validator: Validator,
         calls: ToolCalls,
         revision: int,
@@ -123,7 +128,9 @@ class Case:
         #: The revision of the registry in which the target is looked up.
         self.revision = revision
 
-    def answer_at_once(self, subject: target_pb2.Subject) -> Told | ValidateResponse | None:
+    def answer_at_once(
+        self, subject: target_pb2.Subject
+    ) -> LoggedResponse | ValidateResponse | None:
         """Return the answer to a call about *subject*, or None if that needs a worker.
 
         Raises:
@@ -156,14 +163,14 @@ class Case:
 
     def _judge_at_once(
         self, subject: target_pb2.Subject, batch: Batch | None
-    ) -> tuple[Verdict, bytes, _Ready, Asked] | None:
+    ) -> tuple[Verdict, bytes, _Ready, ValidationOptions] | None:
         name, asked = subject.WhichOneof("subject"), self._asked
         ready = self._ready.get(name)
-        if ready is None or isinstance(asked, Refusal):
+        if ready is None or isinstance(asked, RequestError):
             return None
         how = asked.how if batch is None else batch.lowered(asked.how)
         payload = getattr(subject, name)
-        verdict = judge_at_once(ready.standard.compiled, payload, how)
+        verdict = try_evaluate_inline(ready.standard.compiled, payload, how)
         if verdict is None:
             return None
         if ready.objects_only:
@@ -181,7 +188,7 @@ class Case:
             Refusal: no judgement can be made.
         """
         asked, name = self._asked, subject.WhichOneof("subject")
-        if isinstance(asked, Refusal):
+        if isinstance(asked, RequestError):
             # Raising adds to a traceback; the one that is kept is never raised itself.
             raise copy(asked)
         ready = self._ready.get(name)
@@ -190,33 +197,33 @@ class Case:
                 if name in WHOLES:
                     return await self._judge_whole(subject, asked, batch)
                 ready = await self._find(name, asked)
-            except Refusal as refusal:
-                if refusal.reason is not Reason.UNKNOWN_TOOL:
+            except RequestError as refusal:
+                if refusal.reason is not ErrorReason.UNKNOWN_TOOL:
                     raise
                 return self._unknown(refusal, name, asked)
             self._ready[name] = ready
             tried = False
         how = asked.how if batch is None else batch.lowered(asked.how)
         payload = getattr(subject, name or "")
-        verdict = None if tried else judge_at_once(ready.standard.compiled, payload, how)
+        verdict = None if tried else try_evaluate_inline(ready.standard.compiled, payload, how)
         if verdict is None:
             if batch is not None:
                 batch.take_long()
-            verdict = await self._validator.judge_long(ready.standard, payload, how)
+            verdict = await self._validator.validate_offloaded(ready.standard, payload, how)
         if ready.objects_only:
             verdict = must_be_object(verdict, payload, how, asked.version)
         return _answer(verdict, payload, ready, asked, batch)
 
     async def _judge_whole(
-        self, subject: target_pb2.Subject, asked: Asked, batch: Batch | None
+        self, subject: target_pb2.Subject, asked: ValidationOptions, batch: Batch | None
     ) -> verdict_pb2.Verdict:
         """Return the verdict on a call or a result, in which a schema judges a part."""
         target, calls = self._named(), self._calls
         if batch is None:
-            manner = Manner(asked.version, asked.how, asked.assert_formats)
+            manner = CallValidation(asked.version, asked.how, asked.assert_formats)
         else:
             how = batch.lowered(asked.how)
-            manner = Manner(asked.version, how, asked.assert_formats, batch.take_long)
+            manner = CallValidation(asked.version, how, asked.assert_formats, batch.take_long)
         match subject.WhichOneof("subject"):
             case "call_params":
                 found = await calls.params(subject.call_params, target, manner)
@@ -231,7 +238,9 @@ class Case:
             batch.tell(found.verdict)
         return answer
 
-    def _unknown(self, refusal: Refusal, name: str | None, asked: Asked) -> verdict_pb2.Verdict:
+    def _unknown(
+        self, refusal: RequestError, name: str | None, asked: ValidationOptions
+    ) -> verdict_pb2.Verdict:
         """Return the verdict on a call to an unknown tool.
 
         Raises:
@@ -244,23 +253,23 @@ class Case:
         raise refusal
 
     def _named(self) -> Target:
-        if isinstance(self._target, Refusal):
+        if isinstance(self._target, RequestError):
             # As above: the one that is kept is never raised itself.
             raise copy(self._target)
         return self._target
 
-    async def _find(self, name: str | None, asked: Asked) -> _Ready:
+    async def _find(self, name: str | None, asked: ValidationOptions) -> _Ready:
         side, formats = side_of(name), asked.assert_formats
         standard = await self._validator.find(self._named(), side, assert_formats=formats)
         objects = side is Side.OUTPUT and objects_only(asked.version)
         valid = valid_to_wire(standard)
         answer = ValidateResponse(verdict=valid, registry_revision=self.revision)
-        told = Told(answer, *facts_of(answer))
+        told = LoggedResponse(answer, *log_fields(answer))
         return _Ready(standard, side, objects, told, ValidateOutcome(verdict=valid))
 
 
 def _answer(
-    verdict: Verdict, payload: bytes, ready: _Ready, asked: Asked, batch: Batch | None
+    verdict: Verdict, payload: bytes, ready: _Ready, asked: ValidationOptions, batch: Batch | None
 ) -> verdict_pb2.Verdict:
     if not verdict.violations and verdict.repair is None:
         return ready.valid_item.verdict
@@ -269,8 +278,8 @@ def _answer(
     return answer_to_payload(verdict, payload, ready.standard, ready.side, asked)
 
 
-def _read(from_wire: Callable[..., _Value], *message: object) -> _Value | Refusal:
+def _read(from_wire: Callable[..., _Value], *message: object) -> _Value | RequestError:
     try:
         return from_wire(*message)
-    except Refusal as refusal:
+    except RequestError as refusal:
         return copy(refusal)

@@ -2,23 +2,23 @@
 
 from dataclasses import replace
 
-from sidecheck.v1.protocol_service_pb2 import CheckAnswer, CheckItem, CheckOutcome, ToolResult
+from sidecheck.v1.protocol_service_pb2 import CheckItem, CheckOutcome, CheckResult, ToolResult
 
 from sidecheck_server.core.mcp.check import Checked
-from sidecheck_server.core.mcp.subjects import Asked
+from sidecheck_server.core.mcp.subjects import CheckRequest
 from sidecheck_server.core.mcp.subjects import ToolResult as CoreToolResult
-from sidecheck_server.rpc.answering import status_of
 from sidecheck_server.rpc.batches import Batch
-from sidecheck_server.rpc.convert import (
+from sidecheck_server.rpc.handler import status_of
+from sidecheck_server.rpc.mapping import (
+    RequestContext,
     Sent,
-    Terms,
     answer_to_wire,
     asked_from_wire,
     nothing_to_check,
     target_from_wire,
 )
-from sidecheck_server.state.protocol import Checker, allow
-from sidecheck_server.state.results import ResultChecker
+from sidecheck_server.services.protocol import Checker, allow
+from sidecheck_server.services.results import ResultChecker
 
 __all__ = ["Checks"]
 
@@ -30,7 +30,9 @@ class Checks:
         self._checker = checker
         self._results = results
 
-    async def answer(self, sent: Sent, terms: Terms, batch: Batch | None = None) -> CheckAnswer:
+    async def answer(
+        self, sent: Sent, terms: RequestContext, batch: Batch | None = None
+    ) -> CheckResult:
         """Return what is wrong with *sent*, alone or as an item of *batch*.
 
         Raises:
@@ -45,17 +47,17 @@ class Checks:
             return answer_to_wire(asked, checked, verdict)
         batch.tell(verdict)
         answer = answer_to_wire(asked, checked, verdict, replies=batch.has_room)
-        batch.take_room(len(answer.reply) + len(answer.verdict.json_rpc_error))
+        batch.take_room(len(answer.error_response) + len(answer.verdict.json_rpc_error))
         return answer
 
-    async def outcome(self, item: CheckItem, terms: Terms, batch: Batch) -> CheckOutcome:
+    async def outcome(self, item: CheckItem, terms: RequestContext, batch: Batch) -> CheckOutcome:
         """Return the answer to an item of *batch*, or its refusal: it must not cost the others."""
         try:
-            return CheckOutcome(answer=await self.answer(_sent(item), terms, batch))
+            return CheckOutcome(result=await self.answer(_sent(item), terms, batch))
         except Exception as error:  # noqa: BLE001  (the border)
-            return CheckOutcome(refusal=status_of(error, "CheckBatch"))
+            return CheckOutcome(error=status_of(error, "CheckBatch"))
 
-    async def _check(self, sent: Sent, asked: Asked, batch: Batch | None) -> Checked:
+    async def _check(self, sent: Sent, asked: CheckRequest, batch: Batch | None) -> Checked:
         take_long = allow if batch is None else batch.take_long
         if not isinstance(asked.subject, CoreToolResult):
             return await self._checker.check(asked, take_long)

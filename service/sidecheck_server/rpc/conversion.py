@@ -1,22 +1,22 @@
 """ConversionService."""
 
 from sidecheck.v1.conversion_service_pb2 import (
+    ConvertToolCallRequest,
+    ConvertToolCallResponse,
     ConvertToolResultRequest,
     ConvertToolResultResponse,
     ConvertToolsRequest,
     ConvertToolsResponse,
-    RestoreToolCallRequest,
-    RestoreToolCallResponse,
 )
 from sidecheck.v1.conversion_service_pb2_grpc import ConversionServiceServicer
 
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.rpc.answering import answering
 from sidecheck_server.rpc.conversions import answer_conversion, answer_restored, answer_told
-from sidecheck_server.rpc.door import Door
-from sidecheck_server.state.conversion import Converter
-from sidecheck_server.state.restoring import Restorer
-from sidecheck_server.state.told_results import ResultConverter
+from sidecheck_server.rpc.handler import rpc_handler
+from sidecheck_server.rpc.shutdown_gate import ShutdownGate
+from sidecheck_server.services.conversion import Converter
+from sidecheck_server.services.model_calls import Restorer
+from sidecheck_server.services.result_messages import ResultConverter
 
 __all__ = ["ConversionServicer"]
 
@@ -30,7 +30,7 @@ class ConversionServicer(ConversionServiceServicer):
         restorer: Restorer,
         results: ResultConverter,
         limits: Limits,
-        door: Door,
+        door: ShutdownGate,
     ) -> None:
         self.door = door
         self._converter = converter
@@ -38,21 +38,21 @@ class ConversionServicer(ConversionServiceServicer):
         self._results = results
         self._limits = limits
 
-    @answering
+    @rpc_handler
     async def ConvertTools(  # noqa: N802
         self, request: ConvertToolsRequest
     ) -> ConvertToolsResponse:
         """Convert tools for one request to an API."""
         return await answer_conversion(request, self._converter, self._limits)
 
-    @answering
-    async def RestoreToolCall(  # noqa: N802
-        self, request: RestoreToolCallRequest
-    ) -> RestoreToolCallResponse:
+    @rpc_handler
+    async def ConvertToolCall(  # noqa: N802
+        self, request: ConvertToolCallRequest
+    ) -> ConvertToolCallResponse:
         """Turn a model's call into one of MCP."""
         return await answer_restored(request, self._restorer, self._limits)
 
-    @answering
+    @rpc_handler
     async def ConvertToolResult(  # noqa: N802
         self, request: ConvertToolResultRequest
     ) -> ConvertToolResultResponse:

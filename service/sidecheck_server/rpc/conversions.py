@@ -1,19 +1,19 @@
 """Answers about conversion: tools, calls and results, bounded as batches are."""
 
 from sidecheck.v1.conversion_service_pb2 import (
+    ConvertToolCallRequest,
+    ConvertToolCallResponse,
     ConvertToolResultRequest,
     ConvertToolResultResponse,
     ConvertToolsRequest,
     ConvertToolsResponse,
-    RestoreToolCallRequest,
-    RestoreToolCallResponse,
     ToolConversion,
 )
 
+from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.refusals import Refusal
 from sidecheck_server.rpc.batches import Batch, Turn, refuse_large_answer
-from sidecheck_server.rpc.convert import (
+from sidecheck_server.rpc.mapping import (
     call_to_restore_from_wire,
     changes_to_wire,
     checked_to_wire,
@@ -24,10 +24,10 @@ from sidecheck_server.rpc.convert import (
     tools_to_convert_from_wire,
 )
 from sidecheck_server.rpc.replies import answer_to_arguments
-from sidecheck_server.rpc.status import refusal_to_wire
-from sidecheck_server.state.conversion import Conversion, Converter
-from sidecheck_server.state.restoring import Restorer
-from sidecheck_server.state.told_results import ResultConverter
+from sidecheck_server.rpc.status import status_from_error
+from sidecheck_server.services.conversion import Conversion, Converter
+from sidecheck_server.services.model_calls import Restorer
+from sidecheck_server.services.result_messages import ResultConverter
 
 __all__ = ["answer_conversion", "answer_restored", "answer_told"]
 
@@ -44,7 +44,7 @@ async def answer_conversion(
     response = ConvertToolsResponse(request=checked_to_wire(done.request))
     batch, turn = Batch(len(done.tools), limits), Turn()
     for one in done.tools:
-        if not isinstance(one.outcome, Refusal):
+        if not isinstance(one.outcome, RequestError):
             batch.take_text(one.outcome.length, "the converted tools")
         response.conversions.append(_conversion(one))
         await turn.over()
@@ -53,16 +53,16 @@ async def answer_conversion(
 
 
 def _conversion(one: Conversion) -> ToolConversion:
-    if isinstance(one.outcome, Refusal):
-        refused = refusal_to_wire(one.outcome)
-        return ToolConversion(server=one.server, name=one.name, refused=refused)
+    if isinstance(one.outcome, RequestError):
+        refused = status_from_error(one.outcome)
+        return ToolConversion(server=one.server, name=one.name, error=refused)
     converted = converted_to_wire(one.outcome)
     return ToolConversion(server=one.server, name=one.name, converted=converted)
 
 
 async def answer_restored(
-    request: RestoreToolCallRequest, restorer: Restorer, limits: Limits
-) -> RestoreToolCallResponse:
+    request: ConvertToolCallRequest, restorer: Restorer, limits: Limits
+) -> ConvertToolCallResponse:
     """Return the call of *request* as MCP has it, with the verdict on its arguments.
 
     Raises:
@@ -70,7 +70,7 @@ async def answer_restored(
     """
     asked = options_from_wire(request.options, limits)
     restored = await restorer.restore(call_to_restore_from_wire(request, asked, limits))
-    response = RestoreToolCallResponse(
+    response = ConvertToolCallResponse(
         server=restored.server,
         tool=restored.tool,
         call_id=restored.call_id,

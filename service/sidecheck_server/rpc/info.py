@@ -14,9 +14,9 @@ from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.versions import DEFAULT_VERSION, VERSIONS
 from sidecheck_server.core.schemas.dialects import DIALECTS
 from sidecheck_server.registry import Registry
-from sidecheck_server.rpc.answering import answering
-from sidecheck_server.rpc.convert import limits_to_wire
-from sidecheck_server.rpc.door import Door
+from sidecheck_server.rpc.handler import rpc_handler
+from sidecheck_server.rpc.mapping import limits_to_wire
+from sidecheck_server.rpc.shutdown_gate import ShutdownGate
 
 __all__ = ["InfoServicer"]
 
@@ -26,12 +26,12 @@ _ENGINES = (("fast", "fastjsonschema"), ("complete", "jsonschema"))
 class InfoServicer(InfoServiceServicer):
     """Tells what the server is."""
 
-    def __init__(self, registry: Registry, limits: Limits, door: Door) -> None:
+    def __init__(self, registry: Registry, limits: Limits, door: ShutdownGate) -> None:
         self.door = door
         self._registry = registry
         self._limits = limits
 
-    @answering
+    @rpc_handler
     async def GetServerInfo(  # noqa: N802
         self, _request: GetServerInfoRequest
     ) -> GetServerInfoResponse:

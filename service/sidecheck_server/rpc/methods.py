@@ -14,7 +14,7 @@ from google.protobuf.descriptor import ServiceDescriptor
 from google.protobuf.message import DecodeError
 from google.protobuf.message_factory import GetMessageClass
 
-from sidecheck_server.core.refusals import Reason, Refusal
+from sidecheck_server.core.errors import ErrorReason, RequestError
 
 __all__ = ["Unreadable", "add_service", "refuse_unreadable"]
 
@@ -34,8 +34,8 @@ def refuse_unreadable(request: object) -> None:
         Refusal: INVALID_REQUEST.
     """
     if isinstance(request, Unreadable):
-        raise Refusal(
-            Reason.INVALID_REQUEST,
+        raise RequestError(
+            ErrorReason.INVALID_REQUEST,
             f"the request is not a message of the type {request.expected}",
             {"expected": request.expected},
         )

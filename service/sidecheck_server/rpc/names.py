@@ -8,7 +8,12 @@ from sidecheck_server.core.budget import Exhausted
 from sidecheck_server.core.limits import Limits, exceeded
 from sidecheck_server.core.mcp.tools.names import CheckedNames, checking_names
 from sidecheck_server.rpc.batches import Batch, Turn, refuse_large_answer
-from sidecheck_server.rpc.convert import Terms, collision_to_wire, name_to_wire, terms_from_wire
+from sidecheck_server.rpc.mapping import (
+    RequestContext,
+    collision_to_wire,
+    name_to_wire,
+    terms_from_wire,
+)
 
 __all__ = ["answer_names"]
 
@@ -42,7 +47,7 @@ async def answer_names(request: CheckToolNamesRequest, limits: Limits) -> CheckT
     return response
 
 
-async def _checked(names: list[str], terms: Terms, steps: int) -> CheckedNames:
+async def _checked(names: list[str], terms: RequestContext, steps: int) -> CheckedNames:
     turn = Turn()
     for done in checking_names(names, replace(terms.context, budget=[steps]), terms.how):
         if done is not None:

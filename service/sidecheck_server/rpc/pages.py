@@ -4,7 +4,7 @@ import base64
 import binascii
 import json
 
-from sidecheck_server.core.refusals import Reason, Refusal
+from sidecheck_server.core.errors import ErrorReason, RequestError
 
 __all__ = ["page_size", "place_of", "token_of"]
 
@@ -19,8 +19,8 @@ def page_size(wanted: int) -> int:
         Refusal: INVALID_REQUEST for a negative size.
     """
     if wanted < 0:
-        raise Refusal(
-            Reason.INVALID_REQUEST, "page_size must not be negative", {"field": "page_size"}
+        raise RequestError(
+            ErrorReason.INVALID_REQUEST, "page_size must not be negative", {"field": "page_size"}
         )
     return min(wanted or _DEFAULT_SIZE, _LARGEST_SIZE)
 
@@ -50,8 +50,8 @@ def place_of(token: str, listed: str) -> tuple[str, str] | None:
         case [str(asked), str(server), str(name)] if asked == listed:
             return server, name
         case _:
-            raise Refusal(
-                Reason.INVALID_REQUEST,
+            raise RequestError(
+                ErrorReason.INVALID_REQUEST,
                 "page_token is not one that this list gave out; leave it empty to begin anew",
                 {"field": "page_token"},
             )

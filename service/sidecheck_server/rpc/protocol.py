@@ -30,29 +30,29 @@ from sidecheck.v1.protocol_service_pb2 import (
 from sidecheck.v1.protocol_service_pb2_grpc import ProtocolServiceServicer
 
 from sidecheck_server.core.limits import Limits, exceeded
-from sidecheck_server.rpc.answering import answering
+from sidecheck_server.rpc.access_log import LoggedResponse
 from sidecheck_server.rpc.batches import Batch, Turn, refuse_large_answer
 from sidecheck_server.rpc.checks import Checks
-from sidecheck_server.rpc.convert import (
+from sidecheck_server.rpc.handler import rpc_handler
+from sidecheck_server.rpc.mapping import (
+    RequestContext,
     Sent,
-    Terms,
     normalized_to_wire,
     nothing_to_check,
     terms_from_wire,
     to_normalize_from_wire,
 )
-from sidecheck_server.rpc.door import Door
-from sidecheck_server.rpc.facts import Told
 from sidecheck_server.rpc.methods import Unreadable
 from sidecheck_server.rpc.names import answer_names
 from sidecheck_server.rpc.rules import rules_on_page
 from sidecheck_server.rpc.sessions import Conversation
-from sidecheck_server.rpc.streams import Streams, answering_stream
+from sidecheck_server.rpc.shutdown_gate import ShutdownGate
+from sidecheck_server.rpc.streams import Streams, rpc_stream_handler
 from sidecheck_server.rpc.tools import answer_tools
-from sidecheck_server.state.normalization import Normalizer
-from sidecheck_server.state.protocol import Checker
-from sidecheck_server.state.results import ResultChecker
-from sidecheck_server.state.tools import ToolsChecker
+from sidecheck_server.services.normalization import Normalizer
+from sidecheck_server.services.protocol import Checker
+from sidecheck_server.services.results import ResultChecker
+from sidecheck_server.services.tools import ToolsChecker
 
 __all__ = ["ProtocolServicer"]
 
@@ -66,7 +66,7 @@ class ProtocolServicer(ProtocolServiceServicer):
         results: ResultChecker,
         normalizer: Normalizer,
         limits: Limits,
-        door: Door,
+        door: ShutdownGate,
         streams: Streams,
     ) -> None:
         self.door = door
@@ -77,56 +77,56 @@ class ProtocolServicer(ProtocolServiceServicer):
         self._normalizer = normalizer
         self._limits = limits
 
-    @answering
+    @rpc_handler
     async def ListRules(self, request: ListRulesRequest) -> ListRulesResponse:  # noqa: N802
         """List rules, page by page."""
         return rules_on_page(request)
 
-    @answering
+    @rpc_handler
     async def CheckToolNames(  # noqa: N802
         self, request: CheckToolNamesRequest
     ) -> CheckToolNamesResponse:
         """Check names of tools."""
         return await answer_names(request, self._limits)
 
-    @answering
+    @rpc_handler
     async def CheckTools(self, request: CheckToolsRequest) -> CheckToolsResponse:  # noqa: N802
         """Check tool definitions."""
         return await answer_tools(request, self._tools, self._limits)
 
-    @answering
+    @rpc_handler
     async def CheckElicitation(  # noqa: N802
         self, request: CheckElicitationRequest
     ) -> CheckElicitationResponse:
         """Check a request of elicitation."""
         sent, terms = self._read(request, "elicitation")
-        return CheckElicitationResponse(answer=await self._checks.answer(sent, terms))
+        return CheckElicitationResponse(result=await self._checks.answer(sent, terms))
 
-    @answering
+    @rpc_handler
     async def CheckElicitationResult(  # noqa: N802
         self, request: CheckElicitationResultRequest
     ) -> CheckElicitationResultResponse:
         """Check the result of an elicitation."""
         sent, terms = self._read(request, "elicitation_result")
-        return CheckElicitationResultResponse(answer=await self._checks.answer(sent, terms))
+        return CheckElicitationResultResponse(result=await self._checks.answer(sent, terms))
 
-    @answering
+    @rpc_handler
     async def CheckSampling(  # noqa: N802
         self, request: CheckSamplingRequest
     ) -> CheckSamplingResponse:
         """Check a request of sampling."""
         sent, terms = self._read(request, "sampling")
-        return CheckSamplingResponse(answer=await self._checks.answer(sent, terms))
+        return CheckSamplingResponse(result=await self._checks.answer(sent, terms))
 
-    @answering
+    @rpc_handler
     async def CheckToolResult(  # noqa: N802
         self, request: CheckToolResultRequest
     ) -> CheckToolResultResponse:
         """Check the result of a tool."""
         sent, terms = self._read(request, "tool_result")
-        return CheckToolResultResponse(answer=await self._checks.answer(sent, terms))
+        return CheckToolResultResponse(result=await self._checks.answer(sent, terms))
 
-    @answering
+    @rpc_handler
     async def NormalizeToolResult(  # noqa: N802
         self, request: NormalizeToolResultRequest
     ) -> NormalizeToolResultResponse:
@@ -136,16 +136,16 @@ class ProtocolServicer(ProtocolServiceServicer):
         refuse_large_answer(response, self._limits)
         return response
 
-    @answering
+    @rpc_handler
     async def CheckMessage(  # noqa: N802
         self, request: CheckMessageRequest
     ) -> CheckMessageResponse:
         """Check one message."""
         sent, terms = self._read(request, "message")
-        return CheckMessageResponse(answer=await self._checks.answer(sent, terms))
+        return CheckMessageResponse(result=await self._checks.answer(sent, terms))
 
-    @answering
-    async def CheckBatch(self, request: CheckBatchRequest) -> Told:  # noqa: N802
+    @rpc_handler
+    async def CheckBatch(self, request: CheckBatchRequest) -> LoggedResponse:  # noqa: N802
         """Check many things in their order."""
         count = len(request.items)
         if count > self._limits.batch_items:
@@ -159,9 +159,9 @@ class ProtocolServicer(ProtocolServiceServicer):
             response.outcomes.append(outcome)
             await turn.over()
         refuse_large_answer(response, self._limits)
-        return Told(response, *batch.tally.told())
+        return LoggedResponse(response, *batch.tally.told())
 
-    @answering_stream
+    @rpc_stream_handler
     async def CheckSession(  # noqa: N802
         self, requests: AsyncIterator[CheckSessionRequest | Unreadable]
     ) -> AsyncIterator[CheckSessionResponse]:
@@ -179,7 +179,7 @@ class ProtocolServicer(ProtocolServiceServicer):
                 conversation = Conversation(self._checker, self._limits)
             yield await conversation.answer(request)
 
-    def _read(self, request: Any, field: str) -> tuple[Sent, Terms]:
+    def _read(self, request: Any, field: str) -> tuple[Sent, RequestContext]:
         """Return what *request* has in *field*, to be checked, and the terms.
 
         Raises:

@@ -14,14 +14,14 @@ from sidecheck.v1.registry_service_pb2 import (
 )
 from sidecheck.v1.registry_service_pb2_grpc import RegistryServiceServicer
 
+from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.refusals import Reason, Refusal
 from sidecheck_server.registry import Registry
-from sidecheck_server.rpc.answering import answering
-from sidecheck_server.rpc.convert import outcome_to_wire, registration_from_wire, tool_to_wire
-from sidecheck_server.rpc.door import Door
+from sidecheck_server.rpc.handler import rpc_handler
+from sidecheck_server.rpc.mapping import outcome_to_wire, registration_from_wire, tool_to_wire
 from sidecheck_server.rpc.pages import page_size, place_of, token_of
-from sidecheck_server.state.registration import Registrar
+from sidecheck_server.rpc.shutdown_gate import ShutdownGate
+from sidecheck_server.services.registration import Registrar
 
 __all__ = ["RegistryServicer"]
 
@@ -33,14 +33,14 @@ class RegistryServicer(RegistryServiceServicer):
     """Keeps tool definitions."""
 
     def __init__(
-        self, registrar: Registrar, registry: Registry, limits: Limits, door: Door
+        self, registrar: Registrar, registry: Registry, limits: Limits, door: ShutdownGate
     ) -> None:
         self.door = door
         self._limits = limits
         self._registrar = registrar
         self._registry = registry
 
-    @answering
+    @rpc_handler
     async def RegisterTools(  # noqa: N802
         self, request: RegisterToolsRequest
     ) -> RegisterToolsResponse:
@@ -52,21 +52,21 @@ class RegistryServicer(RegistryServiceServicer):
             registry_revision=done.revision,
         )
 
-    @answering
+    @rpc_handler
     async def GetTool(self, request: GetToolRequest) -> GetToolResponse:  # noqa: N802
         """Return one registered tool."""
         revision = self._registry.revision
         binding = self._registry.find(request.server, request.name)
         if binding is None:
             server, name = request.server[:128], request.name[:128]
-            raise Refusal(
-                Reason.UNKNOWN_TOOL,
+            raise RequestError(
+                ErrorReason.UNKNOWN_TOOL,
                 f"no tool {name!r} is registered for the server {server!r}",
                 {"server": server, "tool": name},
             )
         return GetToolResponse(tool=tool_to_wire(binding), registry_revision=revision)
 
-    @answering
+    @rpc_handler
     async def ListTools(self, request: ListToolsRequest) -> ListToolsResponse:  # noqa: N802
         """List registered tools, page by page."""
         revision = self._registry.revision
@@ -83,12 +83,12 @@ class RegistryServicer(RegistryServiceServicer):
             registry_revision=revision,
         )
 
-    @answering
+    @rpc_handler
     async def DeleteTools(self, request: DeleteToolsRequest) -> DeleteToolsResponse:  # noqa: N802
         """Remove tools from a server's namespace."""
         if request.all == bool(request.names):
-            raise Refusal(
-                Reason.INVALID_REQUEST,
+            raise RequestError(
+                ErrorReason.INVALID_REQUEST,
                 "a removal needs either names, or all; it has both or neither",
                 {"field": "names"},
             )

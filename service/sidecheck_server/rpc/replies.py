@@ -2,6 +2,7 @@
 
 from sidecheck.v1 import verdict_pb2
 
+from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.mcp.calls.members import is_object
 from sidecheck_server.core.mcp.calls.params import requested_version
 from sidecheck_server.core.mcp.calls.replies import (
@@ -14,12 +15,11 @@ from sidecheck_server.core.mcp.calls.replies import (
 )
 from sidecheck_server.core.mcp.versions import VERSIONS
 from sidecheck_server.core.payload import UNREADABLE
-from sidecheck_server.core.refusals import Refusal
-from sidecheck_server.core.words import Verdict
-from sidecheck_server.rpc.convert import Asked, verdict_to_wire
-from sidecheck_server.state.calls import WholeVerdict
-from sidecheck_server.state.targets import RegisteredTool, Side, Target
-from sidecheck_server.state.validation import Standard
+from sidecheck_server.core.types import Verdict
+from sidecheck_server.rpc.mapping import ValidationOptions, verdict_to_wire
+from sidecheck_server.services.calls import WholeVerdict
+from sidecheck_server.services.targets import RegisteredTool, Side, Target
+from sidecheck_server.services.validation import ResolvedSchema
 
 __all__ = [
     "answer_to_arguments",
@@ -33,7 +33,7 @@ _NO_REPLY = Reply()
 
 
 def answer_to_payload(
-    verdict: Verdict, payload: bytes, standard: Standard, side: Side, asked: Asked
+    verdict: Verdict, payload: bytes, standard: ResolvedSchema, side: Side, asked: ValidationOptions
 ) -> verdict_pb2.Verdict:
     """Return the answer to arguments or to structured content that got *verdict*."""
     reply = _NO_REPLY
@@ -48,7 +48,9 @@ def answer_to_payload(
     return verdict_to_wire(verdict, standard, reply, asked)
 
 
-def answer_to_call(whole: WholeVerdict, params: bytes, asked: Asked) -> verdict_pb2.Verdict:
+def answer_to_call(
+    whole: WholeVerdict, params: bytes, asked: ValidationOptions
+) -> verdict_pb2.Verdict:
     """Return the answer to the *params* of a call."""
     verdict, part, tool = whole.verdict, whole.part, whole.tool or None
     if verdict.valid:
@@ -61,7 +63,7 @@ def answer_to_call(whole: WholeVerdict, params: bytes, asked: Asked) -> verdict_
     return verdict_to_wire(verdict, whole, reply, asked)
 
 
-def answer_to_result(whole: WholeVerdict, asked: Asked) -> verdict_pb2.Verdict:
+def answer_to_result(whole: WholeVerdict, asked: ValidationOptions) -> verdict_pb2.Verdict:
     """Return the answer to a result, or to the absence of structured content in one."""
     verdict, reply = whole.verdict, _NO_REPLY
     if not verdict.valid:
@@ -70,7 +72,7 @@ def answer_to_result(whole: WholeVerdict, asked: Asked) -> verdict_pb2.Verdict:
     return verdict_to_wire(verdict, whole, reply, asked)
 
 
-def answer_to_arguments(whole: WholeVerdict, asked: Asked) -> verdict_pb2.Verdict:
+def answer_to_arguments(whole: WholeVerdict, asked: ValidationOptions) -> verdict_pb2.Verdict:
     """Return the answer to the arguments of a model's call, or to a call that cannot be read."""
     verdict, reply = whole.verdict, _NO_REPLY
     if not verdict.valid:
@@ -80,7 +82,9 @@ def answer_to_arguments(whole: WholeVerdict, asked: Asked) -> verdict_pb2.Verdic
     return verdict_to_wire(verdict, whole, reply, asked)
 
 
-def unknown_to_caller(refusal: Refusal, target: Target, asked: Asked) -> Refusal:
+def unknown_to_caller(
+    refusal: RequestError, target: Target, asked: ValidationOptions
+) -> RequestError:
     """Return *refusal*, of a call to an unknown tool, with the JSON-RPC error to give."""
     metadata, message = dict(refusal.metadata), refusal.message
     if asked.how.hide_values and isinstance(target, RegisteredTool) and not target.name:
@@ -88,10 +92,10 @@ def unknown_to_caller(refusal: Refusal, target: Target, asked: Asked) -> Refusal
         del metadata["tool"]
         message = "the call names a tool that is not registered for the server"
     metadata["json_rpc_error"] = unknown_tool(metadata.get("tool", ""))
-    return Refusal(refusal.reason, message, metadata)
+    return RequestError(refusal.reason, message, metadata)
 
 
-def _versions(params: bytes, asked: Asked) -> tuple[str, str] | None:
+def _versions(params: bytes, asked: ValidationOptions) -> tuple[str, str] | None:
     """Return the version that judges and the one that *params* ask for, if that may be told."""
     requested = requested_version(params)
     if requested is None or (asked.how.hide_values and requested not in VERSIONS):

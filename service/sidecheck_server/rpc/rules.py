@@ -3,8 +3,8 @@
 from sidecheck.v1.protocol_service_pb2 import ListRulesRequest, ListRulesResponse
 
 from sidecheck_server.core.mcp.rules.catalogue import CATALOGUE
-from sidecheck_server.core.mcp.versions import refuse_unknown_version
-from sidecheck_server.rpc.convert import rule_to_wire
+from sidecheck_server.core.mcp.versions import check_version_known
+from sidecheck_server.rpc.mapping import rule_to_wire
 from sidecheck_server.rpc.pages import page_size, place_of, token_of
 
 __all__ = ["rules_on_page"]
@@ -18,7 +18,7 @@ def rules_on_page(request: ListRulesRequest) -> ListRulesResponse:
             of another list.
     """
     version = request.protocol_version
-    refuse_unknown_version(version)
+    check_version_known(version)
     size = page_size(request.page_size)
     # So that a token of another list does not pass for one of this.
     listed = f"rules {version}"

@@ -17,29 +17,29 @@ from sidecheck.v1 import (
 
 from sidecheck_server.registry import Registry
 from sidecheck_server.rpc.conversion import ConversionServicer
-from sidecheck_server.rpc.door import Door
 from sidecheck_server.rpc.health import HealthServicer
 from sidecheck_server.rpc.inference import InferenceServicer
 from sidecheck_server.rpc.info import InfoServicer
 from sidecheck_server.rpc.methods import add_service
 from sidecheck_server.rpc.protocol import ProtocolServicer
 from sidecheck_server.rpc.registry import RegistryServicer
+from sidecheck_server.rpc.shutdown_gate import ShutdownGate
 from sidecheck_server.rpc.sockets import bind_tcp, bind_unix, remove_socket
 from sidecheck_server.rpc.standard import add_health, add_reflection
 from sidecheck_server.rpc.streams import Streams
 from sidecheck_server.rpc.validation import ValidationServicer
+from sidecheck_server.services.adaptation import ToolAdapter
+from sidecheck_server.services.calls import ToolCalls
+from sidecheck_server.services.conversion import Converter
+from sidecheck_server.services.inference import Inferrer
+from sidecheck_server.services.model_calls import Restorer
+from sidecheck_server.services.normalization import Normalizer
+from sidecheck_server.services.protocol import Checker
+from sidecheck_server.services.registration import Registrar
+from sidecheck_server.services.result_messages import ResultConverter
+from sidecheck_server.services.results import ResultChecker
+from sidecheck_server.services.validation import Validator
 from sidecheck_server.settings import Settings
-from sidecheck_server.state.calls import ToolCalls
-from sidecheck_server.state.conversion import Converter
-from sidecheck_server.state.inference import Inferrer
-from sidecheck_server.state.normalization import Normalizer
-from sidecheck_server.state.projection import Projector
-from sidecheck_server.state.protocol import Checker
-from sidecheck_server.state.registration import Registrar
-from sidecheck_server.state.restoring import Restorer
-from sidecheck_server.state.results import ResultChecker
-from sidecheck_server.state.told_results import ResultConverter
-from sidecheck_server.state.validation import Validator
 
 __all__ = ["Server"]
 
@@ -70,7 +70,7 @@ class Server:
         limits = settings.limits
         self._settings = settings
         self._streams = Streams()
-        self._door = Door()
+        self._door = ShutdownGate()
         self._server: grpc.aio.Server = grpc.aio.server(
             options=[
                 ("grpc.so_reuseport", 0),
@@ -89,7 +89,7 @@ class Server:
         )
         add_service(server, _VALIDATION, validation)
         results = ResultChecker(checker, validator)
-        projector = Projector(validator, limits)
+        projector = ToolAdapter(validator, limits)
         normalizer = Normalizer(validator, projector, results, limits)
         protocol = ProtocolServicer(checker, results, normalizer, limits, self._door, self._streams)
         add_service(server, _PROTOCOL, protocol)

@@ -3,22 +3,22 @@
 from copy import copy
 
 from sidecheck.v1.protocol_service_pb2 import (
-    CheckAnswer,
     CheckOutcome,
+    CheckResult,
     CheckSessionRequest,
     CheckSessionResponse,
     SessionDefaults,
     SessionItem,
 )
 
+from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits, exceeded
 from sidecheck_server.core.mcp.sessions import Session
 from sidecheck_server.core.mcp.subjects import ProtocolMessage
-from sidecheck_server.core.refusals import Refusal
-from sidecheck_server.rpc.answering import status_of
 from sidecheck_server.rpc.batches import Turn
-from sidecheck_server.rpc.convert import (
-    Terms,
+from sidecheck_server.rpc.handler import status_of
+from sidecheck_server.rpc.mapping import (
+    RequestContext,
     answer_to_wire,
     asked_from_wire,
     nothing_to_check,
@@ -26,7 +26,7 @@ from sidecheck_server.rpc.convert import (
 )
 from sidecheck_server.rpc.methods import Unreadable
 from sidecheck_server.rpc.streams import item_of
-from sidecheck_server.state.protocol import Checker
+from sidecheck_server.services.protocol import Checker
 
 __all__ = ["Conversation"]
 
@@ -41,10 +41,10 @@ class Conversation:
     ) -> None:
         self._checker = checker
         self._limits = limits
-        self._terms: Terms | Refusal
+        self._terms: RequestContext | RequestError
         try:
             self._terms = terms_from_wire(defaults.context, defaults.options, limits)
-        except Refusal as refusal:
+        except RequestError as refusal:
             # What is wrong with the defaults each item says by itself.
             self._terms = copy(refusal)
         else:
@@ -57,13 +57,13 @@ class Conversation:
         try:
             item: SessionItem = item_of(request)
             id_ = item.id
-            outcome = CheckOutcome(answer=await self._answer(item))
+            outcome = CheckOutcome(result=await self._answer(item))
         except Exception as error:  # noqa: BLE001  (the border)
-            outcome = CheckOutcome(refusal=status_of(error, "CheckSession"))
+            outcome = CheckOutcome(error=status_of(error, "CheckSession"))
         return CheckSessionResponse(id=id_, outcome=outcome)
 
-    async def _answer(self, item: SessionItem) -> CheckAnswer:
-        if isinstance(self._terms, Refusal):
+    async def _answer(self, item: SessionItem) -> CheckResult:
+        if isinstance(self._terms, RequestError):
             # Raising adds to a traceback; the one that is kept is never raised itself.
             raise copy(self._terms)
         if not item.HasField("message"):
@@ -78,7 +78,7 @@ class Conversation:
         asked = self._session.asked(sent.subject, sent.context.sender, sent.how)
         try:
             checked = await self._checker.check_unanswered(asked)
-        except Refusal:
+        except RequestError:
             self._session.miss()
             raise
         turn = Turn()

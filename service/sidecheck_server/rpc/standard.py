@@ -11,10 +11,10 @@ import grpc
 from grpc_health.v1 import health_pb2
 from grpc_reflection.v1alpha import reflection, reflection_pb2
 
-from sidecheck_server.core.refusals import Refusal
+from sidecheck_server.core.errors import RequestError
 from sidecheck_server.rpc.health import HealthServicer
 from sidecheck_server.rpc.methods import add_service, refuse_unreadable
-from sidecheck_server.rpc.status import abort, refusal_to_wire
+from sidecheck_server.rpc.status import abort, status_from_error
 from sidecheck_server.rpc.streams import Streams
 
 __all__ = ["add_health", "add_reflection"]
@@ -63,8 +63,8 @@ class _Reflection:
                 answers = self._servicer.ServerReflectionInfo(_only(request), context)
                 async for answer in answers:
                     yield answer
-        except Refusal as refusal:
-            await abort(context, refusal_to_wire(refusal))
+        except RequestError as refusal:
+            await abort(context, status_from_error(refusal))
 
 
 async def _only(request: Any) -> AsyncIterator[Any]:
@@ -74,5 +74,5 @@ async def _only(request: Any) -> AsyncIterator[Any]:
 async def _abort_unreadable(request: object, context: _Context) -> None:
     try:
         refuse_unreadable(request)
-    except Refusal as refusal:
-        await abort(context, refusal_to_wire(refusal))
+    except RequestError as refusal:
+        await abort(context, status_from_error(refusal))

@@ -9,37 +9,37 @@ from google.protobuf.any_pb2 import Any as AnyMessage
 from google.rpc.error_details_pb2 import ErrorInfo
 from google.rpc.status_pb2 import Status
 
-from sidecheck_server.core.refusals import Reason, Refusal
+from sidecheck_server.core.errors import ErrorReason, RequestError
 
-__all__ = ["DOMAIN", "STATUS_CODES", "abort", "refusal_to_wire"]
+__all__ = ["DOMAIN", "STATUS_CODES", "abort", "status_from_error"]
 
 DOMAIN = "sidecheck"
 """The domain of every `google.rpc.ErrorInfo` of this service (AIP-193)."""
 
-STATUS_CODES: Mapping[Reason, grpc.StatusCode] = MappingProxyType(
+STATUS_CODES: Mapping[ErrorReason, grpc.StatusCode] = MappingProxyType(
     {
-        Reason.INVALID_REQUEST: grpc.StatusCode.INVALID_ARGUMENT,
-        Reason.UNKNOWN_PROTOCOL_VERSION: grpc.StatusCode.INVALID_ARGUMENT,
-        Reason.LIMIT_EXCEEDED: grpc.StatusCode.RESOURCE_EXHAUSTED,
-        Reason.UNKNOWN_TOOL: grpc.StatusCode.NOT_FOUND,
-        Reason.UNKNOWN_DEFINITION: grpc.StatusCode.NOT_FOUND,
-        Reason.UNKNOWN_SCHEMA: grpc.StatusCode.NOT_FOUND,
-        Reason.DEFINITION_MISMATCH: grpc.StatusCode.FAILED_PRECONDITION,
-        Reason.NO_OUTPUT_SCHEMA: grpc.StatusCode.FAILED_PRECONDITION,
-        Reason.INVALID_TOOL: grpc.StatusCode.INVALID_ARGUMENT,
-        Reason.SCHEMA_NOT_JSON: grpc.StatusCode.INVALID_ARGUMENT,
-        Reason.UNSUPPORTED_DIALECT: grpc.StatusCode.INVALID_ARGUMENT,
-        Reason.INVALID_SCHEMA: grpc.StatusCode.INVALID_ARGUMENT,
-        Reason.INVALID_PATTERN: grpc.StatusCode.INVALID_ARGUMENT,
-        Reason.UNSUPPORTED_PATTERN: grpc.StatusCode.INVALID_ARGUMENT,
-        Reason.UNRESOLVABLE_REFERENCE: grpc.StatusCode.INVALID_ARGUMENT,
-        Reason.ENDLESS_REFERENCE: grpc.StatusCode.INVALID_ARGUMENT,
-        Reason.NOT_CONVERTIBLE: grpc.StatusCode.FAILED_PRECONDITION,
-        Reason.INVALID_PLAN: grpc.StatusCode.INVALID_ARGUMENT,
-        Reason.PLAN_MISMATCH: grpc.StatusCode.FAILED_PRECONDITION,
-        Reason.SWITCHED_OFF: grpc.StatusCode.FAILED_PRECONDITION,
-        Reason.WORKER_LOST: grpc.StatusCode.UNAVAILABLE,
-        Reason.SHUTTING_DOWN: grpc.StatusCode.UNAVAILABLE,
+        ErrorReason.INVALID_REQUEST: grpc.StatusCode.INVALID_ARGUMENT,
+        ErrorReason.UNKNOWN_PROTOCOL_VERSION: grpc.StatusCode.INVALID_ARGUMENT,
+        ErrorReason.LIMIT_EXCEEDED: grpc.StatusCode.RESOURCE_EXHAUSTED,
+        ErrorReason.UNKNOWN_TOOL: grpc.StatusCode.NOT_FOUND,
+        ErrorReason.UNKNOWN_DEFINITION: grpc.StatusCode.NOT_FOUND,
+        ErrorReason.UNKNOWN_SCHEMA: grpc.StatusCode.NOT_FOUND,
+        ErrorReason.DEFINITION_MISMATCH: grpc.StatusCode.FAILED_PRECONDITION,
+        ErrorReason.NO_OUTPUT_SCHEMA: grpc.StatusCode.FAILED_PRECONDITION,
+        ErrorReason.INVALID_TOOL: grpc.StatusCode.INVALID_ARGUMENT,
+        ErrorReason.SCHEMA_NOT_JSON: grpc.StatusCode.INVALID_ARGUMENT,
+        ErrorReason.UNSUPPORTED_DIALECT: grpc.StatusCode.INVALID_ARGUMENT,
+        ErrorReason.INVALID_SCHEMA: grpc.StatusCode.INVALID_ARGUMENT,
+        ErrorReason.INVALID_PATTERN: grpc.StatusCode.INVALID_ARGUMENT,
+        ErrorReason.UNSUPPORTED_PATTERN: grpc.StatusCode.INVALID_ARGUMENT,
+        ErrorReason.UNRESOLVABLE_REFERENCE: grpc.StatusCode.INVALID_ARGUMENT,
+        ErrorReason.REFERENCE_CYCLE: grpc.StatusCode.INVALID_ARGUMENT,
+        ErrorReason.NOT_CONVERTIBLE: grpc.StatusCode.FAILED_PRECONDITION,
+        ErrorReason.INVALID_MAPPING: grpc.StatusCode.INVALID_ARGUMENT,
+        ErrorReason.MAPPING_MISMATCH: grpc.StatusCode.FAILED_PRECONDITION,
+        ErrorReason.FEATURE_DISABLED: grpc.StatusCode.FAILED_PRECONDITION,
+        ErrorReason.WORKER_CRASHED: grpc.StatusCode.UNAVAILABLE,
+        ErrorReason.SHUTTING_DOWN: grpc.StatusCode.UNAVAILABLE,
     }
 )
 """The status that each reason travels under."""
@@ -50,7 +50,7 @@ _MESSAGE_LENGTH = 1400
 _METADATA_LENGTH = 300
 
 
-def refusal_to_wire(refusal: Refusal) -> Status:
+def status_from_error(refusal: RequestError) -> Status:
     """Return the status of *refusal*, with an ErrorInfo that names its reason."""
     info = ErrorInfo(
         reason=refusal.reason.value,

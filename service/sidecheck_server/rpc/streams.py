@@ -9,15 +9,15 @@ from typing import Any, Protocol, TypeVar
 import grpc
 import structlog
 
-from sidecheck_server.core.refusals import Reason, Refusal
-from sidecheck_server.rpc.answering import status_of
-from sidecheck_server.rpc.door import Door
-from sidecheck_server.rpc.facts import Tally
+from sidecheck_server.core.errors import ErrorReason, RequestError
+from sidecheck_server.rpc.access_log import OutcomeCounter
+from sidecheck_server.rpc.handler import status_of
 from sidecheck_server.rpc.methods import refuse_unreadable
+from sidecheck_server.rpc.shutdown_gate import ShutdownGate
 from sidecheck_server.rpc.status import abort
 from sidecheck_server.workers import CALLER
 
-__all__ = ["Streams", "answering_stream", "item_of"]
+__all__ = ["Streams", "item_of", "rpc_stream_handler"]
 
 _Request = TypeVar("_Request")
 
@@ -56,7 +56,7 @@ class Streams:
                 self._waiting.discard(task)
             yield request
         said = "the server is stopping; what has no answer yet may be sent again"
-        raise Refusal(Reason.SHUTTING_DOWN, said)
+        raise RequestError(ErrorReason.SHUTTING_DOWN, said)
 
     def end(self) -> None:
         """End all of them: idle ones would keep a server that stops from stopping."""
@@ -66,7 +66,7 @@ class Streams:
 
 
 class _HasStreams(Protocol):
-    door: Door
+    door: ShutdownGate
     streams: Streams
 
 
@@ -75,7 +75,7 @@ _Response = TypeVar("_Response")
 _Method = Callable[[_Servicer, AsyncIterator[_Request]], AsyncIterator[_Response]]
 
 
-def answering_stream(method: _Method[_Servicer, _Request, _Response]) -> Any:
+def rpc_stream_handler(method: _Method[_Servicer, _Request, _Response]) -> Any:
     """Make a handler for `add_service` out of *method*, which answers requests as they come.
 
     The stream is one event in the log, when it ends. A refusal ends it; those of single
@@ -91,7 +91,7 @@ def answering_stream(method: _Method[_Servicer, _Request, _Response]) -> Any:
     ) -> AsyncIterator[_Response]:
         CALLER.set(context.peer)
         started = time.perf_counter()
-        tally = Tally()
+        tally = OutcomeCounter()
         try:
             servicer.door.enter()
             async for response in method(servicer, servicer.streams.requests(requests)):
@@ -121,4 +121,4 @@ def item_of(request: Any) -> Any:
             said = "only the first message of a stream may give its defaults"
         case _:
             said = "the message holds neither an item nor defaults"
-    raise Refusal(Reason.INVALID_REQUEST, said, {"field": "message"})
+    raise RequestError(ErrorReason.INVALID_REQUEST, said, {"field": "message"})

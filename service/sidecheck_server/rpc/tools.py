@@ -6,8 +6,8 @@ from sidecheck.v1.protocol_service_pb2 import CheckToolsRequest, CheckToolsRespo
 
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.rpc.batches import Batch, Turn, refuse_large_answer
-from sidecheck_server.rpc.convert import checked_to_wire, tool_outcome_to_wire, tools_from_wire
-from sidecheck_server.state.tools import ToolsChecker
+from sidecheck_server.rpc.mapping import checked_to_wire, tool_outcome_to_wire, tools_from_wire
+from sidecheck_server.services.tools import ToolsChecker
 
 __all__ = ["answer_tools"]
 
@@ -21,7 +21,7 @@ async def answer_tools(
         Refusal: LIMIT_EXCEEDED; INVALID_REQUEST or UNKNOWN_PROTOCOL_VERSION.
     """
     checked = await checker.check(tools_from_wire(request, limits))
-    response = CheckToolsResponse(listing=checked_to_wire(checked.listing))
+    response = CheckToolsResponse(tools_list_verdict=checked_to_wire(checked.listing))
     batch, turn = Batch(len(checked.outcomes), limits), Turn()
     for one in checked.outcomes:
         told = replace(one, verdict=batch.cut(one.verdict))

@@ -19,19 +19,19 @@ from sidecheck.v1.validation_service_pb2 import (
 )
 from sidecheck.v1.validation_service_pb2_grpc import ValidationServiceServicer
 
+from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits, exceeded
-from sidecheck_server.core.refusals import Refusal
 from sidecheck_server.registry import Registry
-from sidecheck_server.rpc.answering import answering, status_of
+from sidecheck_server.rpc.access_log import LoggedResponse
 from sidecheck_server.rpc.batches import TURN_SECONDS, Batch
-from sidecheck_server.rpc.cases import Case, Cases
-from sidecheck_server.rpc.door import Door
-from sidecheck_server.rpc.facts import Told
+from sidecheck_server.rpc.cases import PreparedTarget, PreparedTargets
+from sidecheck_server.rpc.handler import rpc_handler, status_of
 from sidecheck_server.rpc.methods import Unreadable
-from sidecheck_server.rpc.status import refusal_to_wire
-from sidecheck_server.rpc.streams import Streams, answering_stream, item_of
-from sidecheck_server.state.calls import ToolCalls
-from sidecheck_server.state.validation import Validator
+from sidecheck_server.rpc.shutdown_gate import ShutdownGate
+from sidecheck_server.rpc.status import status_from_error
+from sidecheck_server.rpc.streams import Streams, item_of, rpc_stream_handler
+from sidecheck_server.services.calls import ToolCalls
+from sidecheck_server.services.validation import Validator
 
 __all__ = ["ValidationServicer"]
 
@@ -45,16 +45,16 @@ class ValidationServicer(ValidationServiceServicer):
         calls: ToolCalls,
         registry: Registry,
         limits: Limits,
-        door: Door,
+        door: ShutdownGate,
         streams: Streams,
     ) -> None:
         self.door = door
         self.streams = streams
-        self._cases = Cases(validator, calls, registry, limits)
+        self._cases = PreparedTargets(validator, calls, registry, limits)
         self._limits = limits
 
-    @answering
-    async def Validate(self, request: ValidateRequest) -> Told | ValidateResponse:  # noqa: N802
+    @rpc_handler
+    async def Validate(self, request: ValidateRequest) -> LoggedResponse | ValidateResponse:  # noqa: N802
         """Judge one payload."""
         case = self._cases.of(request.target, request.options)
         answer = case.answer_at_once(request.subject)
@@ -63,8 +63,8 @@ class ValidationServicer(ValidationServiceServicer):
             answer = ValidateResponse(verdict=verdict, registry_revision=case.revision)
         return answer
 
-    @answering
-    async def ValidateBatch(self, request: ValidateBatchRequest) -> Told:  # noqa: N802
+    @rpc_handler
+    async def ValidateBatch(self, request: ValidateBatchRequest) -> LoggedResponse:  # noqa: N802
         """Judge many payloads in their order."""
         count = len(request.items)
         if count > self._limits.batch_items:
@@ -86,9 +86,9 @@ class ValidationServicer(ValidationServiceServicer):
             if time.perf_counter() - turn > TURN_SECONDS:
                 await sleep(0)
                 turn = time.perf_counter()
-        return Told(response, *batch.tally.told())
+        return LoggedResponse(response, *batch.tally.told())
 
-    @answering_stream
+    @rpc_stream_handler
     async def ValidateStream(  # noqa: N802
         self, requests: AsyncIterator[ValidateStreamRequest | Unreadable]
     ) -> AsyncIterator[ValidateStreamResponse]:
@@ -112,21 +112,21 @@ class ValidationServicer(ValidationServiceServicer):
     async def _answer(
         self,
         request: ValidateStreamRequest | Unreadable,
-        whole: Case,
+        whole: PreparedTarget,
         defaults: StreamDefaults,
     ) -> ValidateStreamResponse:
         try:
             item = item_of(request)
-        except Refusal as refusal:
-            outcome = ValidateOutcome(refusal=refusal_to_wire(refusal))
+        except RequestError as refusal:
+            outcome = ValidateOutcome(error=status_from_error(refusal))
             return ValidateStreamResponse(outcome=outcome, registry_revision=whole.revision)
         case = self._case(whole, defaults.target, defaults.options, item.item)
         outcome = await _outcome(case, item.item, "ValidateStream")
         return ValidateStreamResponse(id=item.id, outcome=outcome, registry_revision=case.revision)
 
     def _case(
-        self, whole: Case, target: Target, options: ValidationOptions, item: ValidateItem
-    ) -> Case:
+        self, whole: PreparedTarget, target: Target, options: ValidationOptions, item: ValidateItem
+    ) -> PreparedTarget:
         """Return the case of *item*, which may replace the target or the options of the whole."""
         own_target, own_options = item.HasField("target"), item.HasField("options")
         if not (own_target or own_options):
@@ -137,10 +137,15 @@ class ValidationServicer(ValidationServiceServicer):
 
 
 async def _outcome(
-    case: Case, item: ValidateItem, method: str, batch: Batch | None = None, *, tried: bool = False
+    case: PreparedTarget,
+    item: ValidateItem,
+    method: str,
+    batch: Batch | None = None,
+    *,
+    tried: bool = False,
 ) -> ValidateOutcome:
     """Return the verdict on *item*, or its refusal: one item must not cost the others."""
     try:
         return ValidateOutcome(verdict=await case.judge(item.subject, batch, tried=tried))
     except Exception as error:  # noqa: BLE001  (the border)
-        return ValidateOutcome(refusal=status_of(error, method))
+        return ValidateOutcome(error=status_of(error, method))

@@ -8,23 +8,23 @@ from functools import lru_cache
 
 from cachetools import LRUCache
 
-from sidecheck_server.core.compiled import CompiledSchema
+from sidecheck_server.core.compiler.compilation import Artifact, compile_source
+from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
 from sidecheck_server.core.convert.apis import APIS
 from sidecheck_server.core.convert.forms import Form
 from sidecheck_server.core.convert.tools import form_of
 from sidecheck_server.core.convert.words import ConversionOptions, ModelApi
+from sidecheck_server.core.errors import RequestError
+from sidecheck_server.core.evaluate import EvaluationOptions, judge
 from sidecheck_server.core.infer.inferring import infer_tools
 from sidecheck_server.core.infer.words import InferenceOptions, Inferred
-from sidecheck_server.core.judge import Judging, judge
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.check import Checked, check
-from sidecheck_server.core.mcp.subjects import Asked
-from sidecheck_server.core.mcp.surfaces import Surfaces, compiling_surfaces
+from sidecheck_server.core.mcp.protocol_schemas import Surfaces, compile_protocol_schemas
+from sidecheck_server.core.mcp.subjects import CheckRequest
 from sidecheck_server.core.mcp.tools.definitions import read_tool
-from sidecheck_server.core.refusals import Refusal
-from sidecheck_server.core.schemas.compilation import Artifact, compile_source
 from sidecheck_server.core.schemas.source import SchemaSource
-from sidecheck_server.core.words import Document, Verdict
+from sidecheck_server.core.types import Document, Verdict
 
 __all__ = ["check_here", "compile_here", "convert_here", "infer_here", "judge_here", "prepare"]
 
@@ -51,17 +51,17 @@ def prepare(memory: int) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
-def compile_here(source: SchemaSource, limits: Limits) -> Artifact | Refusal:
+def compile_here(source: SchemaSource, limits: Limits) -> Artifact | RequestError:
     """Compile *source*."""
     try:
         return compile_source(source, limits)
-    except Refusal as refusal:
+    except RequestError as refusal:
         return refusal
 
 
 def judge_here(
-    source: SchemaSource, artifact: Artifact, limits: Limits, payload: bytes, how: Judging
-) -> Verdict | Refusal:
+    source: SchemaSource, artifact: Artifact, limits: Limits, payload: bytes, how: EvaluationOptions
+) -> Verdict | RequestError:
     """Judge *payload* under the schema that was compiled to *artifact*."""
     compiled = _COMPILED.get(source)
     if compiled is None:
@@ -75,15 +75,15 @@ def judge_here(
             # What earlier schemas hold must not decide about this one.
             _COMPILED.clear()
             return judge(CompiledSchema(source, artifact, limits), payload, how)
-    except Refusal as refusal:
+    except RequestError as refusal:
         return refusal
 
 
-def check_here(asked: Asked, limits: Limits) -> Checked | Refusal:
+def check_here(asked: CheckRequest, limits: Limits) -> Checked | RequestError:
     """Check the subject of *asked*; the questions of the rules are left."""
     try:
         return check(asked, limits, _surfaces(limits))
-    except Refusal as refusal:
+    except RequestError as refusal:
         return refusal
 
 
@@ -93,23 +93,23 @@ def convert_here(
     api: ModelApi,
     options: ConversionOptions,
     limits: Limits,
-) -> Form | Refusal:
+) -> Form | RequestError:
     """Convert the tool definition of that *text*; the form has no name as yet."""
     try:
         return form_of(read_tool(text, documents, limits), APIS[api], options, limits)
-    except Refusal as refusal:
+    except RequestError as refusal:
         return refusal
 
 
-def infer_here(source: bytes, options: InferenceOptions, limits: Limits) -> Inferred | Refusal:
+def infer_here(source: bytes, options: InferenceOptions, limits: Limits) -> Inferred | RequestError:
     """Infer the definitions of the tools in *source*."""
     try:
         return infer_tools(source, options, limits)
-    except Refusal as refusal:
+    except RequestError as refusal:
         return refusal
 
 
 @lru_cache(maxsize=1)
 def _surfaces(limits: Limits) -> Surfaces:
     """Return the surfaces of this worker, which stay once they are compiled."""
-    return compiling_surfaces(limits)
+    return compile_protocol_schemas(limits)

@@ -5,18 +5,18 @@ from collections.abc import Callable
 from contextlib import AsyncExitStack
 from typing import TypeVar
 
-from sidecheck_server.core.compiled import CompiledSchema
+from sidecheck_server.core.compiler.compilation import Artifact
+from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
 from sidecheck_server.core.convert.forms import Form
 from sidecheck_server.core.convert.words import ConversionOptions, ModelApi
+from sidecheck_server.core.errors import ErrorReason, RequestError
+from sidecheck_server.core.evaluate import EvaluationOptions
 from sidecheck_server.core.infer.words import InferenceOptions, Inferred
-from sidecheck_server.core.judge import Judging
 from sidecheck_server.core.limits import Limits, exceeded
 from sidecheck_server.core.mcp.check import Checked
-from sidecheck_server.core.mcp.subjects import Asked
-from sidecheck_server.core.refusals import Reason, Refusal
-from sidecheck_server.core.schemas.compilation import Artifact
+from sidecheck_server.core.mcp.subjects import CheckRequest
 from sidecheck_server.core.schemas.source import SchemaSource
-from sidecheck_server.core.words import Document, Verdict
+from sidecheck_server.core.types import Document, Verdict
 from sidecheck_server.workers.pool import LostError, Pool, TookTooLongError
 from sidecheck_server.workers.tasks import (
     check_here,
@@ -49,7 +49,7 @@ class Workers:
     def __init__(self, count: int, limits: Limits) -> None:
         self._limits = limits
         self._turns = Turns(count * _AHEAD, each=count)
-        longest = max(limits.compile_seconds, limits.judgement_seconds)
+        longest = max(limits.compile_seconds, limits.validation_seconds)
         stuck = _START_SECONDS + (_AHEAD + 1) * longest
         self._pool = Pool(count, prepare, limits.worker_bytes, stuck)
 
@@ -64,28 +64,30 @@ class Workers:
 
         Raises:
             Refusal: as `compile_source`; LIMIT_EXCEEDED if it took too long or too much
-                memory; WORKER_LOST if the worker died.
+                memory; WORKER_CRASHED if the worker died.
         """
         what, bound = "compiling the schema", "compile_seconds"
         return await self._run(what, bound, begun, compile_here, source, self._limits)
 
-    async def judge(self, compiled: CompiledSchema, payload: bytes, how: Judging) -> Verdict:
+    async def judge(
+        self, compiled: CompiledSchema, payload: bytes, how: EvaluationOptions
+    ) -> Verdict:
         """Judge *payload* in a worker.
 
         Raises:
             Refusal: as `judge`; LIMIT_EXCEEDED if it took too long or too much memory;
-                WORKER_LOST if the worker died.
+                WORKER_CRASHED if the worker died.
         """
-        what, bound = "judging the payload", "judgement_seconds"
+        what, bound = "judging the payload", "validation_seconds"
         task = (judge_here, compiled.source, compiled.artifact, self._limits, payload, how)
         return await self._run(what, bound, _do_nothing, *task)
 
-    async def check(self, asked: Asked) -> Checked:
+    async def check(self, asked: CheckRequest) -> Checked:
         """Check the subject of *asked* in a worker; the questions of the rules are left.
 
         Raises:
             Refusal: as `check`; LIMIT_EXCEEDED if it took too long or too much memory;
-                WORKER_LOST if the worker died.
+                WORKER_CRASHED if the worker died.
         """
         # A worker may have to compile the surfaces that it needs first.
         what, bound = "checking the payload", "compile_seconds"
@@ -102,7 +104,7 @@ class Workers:
 
         Raises:
             Refusal: as `form_of` and `read_tool`; LIMIT_EXCEEDED if it took too long or
-                too much memory; WORKER_LOST if the worker died.
+                too much memory; WORKER_CRASHED if the worker died.
         """
         what, bound = "converting the tool", "compile_seconds"
         task = (convert_here, text, documents, api, options, self._limits)
@@ -113,7 +115,7 @@ class Workers:
 
         Raises:
             Refusal: as `infer_tools`; LIMIT_EXCEEDED if it took too long or too much
-                memory; WORKER_LOST if the worker died.
+                memory; WORKER_CRASHED if the worker died.
         """
         what, bound = "reading the source text", "compile_seconds"
         task = (infer_here, source, options, self._limits)
@@ -124,7 +126,7 @@ class Workers:
         what: str,
         bound: str,
         begun: Callable[[], None],
-        function: Callable[..., _Answer | Refusal],
+        function: Callable[..., _Answer | RequestError],
         *arguments: object,
     ) -> _Answer:
         seconds: int = getattr(self._limits, bound)
@@ -137,7 +139,7 @@ class Workers:
                 self._answer(turn.pop_all(), what, bound, seconds, function, *arguments)
             )
         answer = await asyncio.shield(task)
-        if isinstance(answer, Refusal):
+        if isinstance(answer, RequestError):
             raise answer
         return answer
 
@@ -147,9 +149,9 @@ class Workers:
         what: str,
         bound: str,
         seconds: int,
-        function: Callable[..., _Answer | Refusal],
+        function: Callable[..., _Answer | RequestError],
         *arguments: object,
-    ) -> _Answer | Refusal:
+    ) -> _Answer | RequestError:
         async with turn:
             try:
                 return await self._pool.run(seconds, function, *arguments)
@@ -160,7 +162,7 @@ class Workers:
                 return exceeded("worker_bytes", limit, f"{what} takes too much memory")
             except LostError:
                 said = f"the worker process that was {what} died; trying again may succeed"
-                return Refusal(Reason.WORKER_LOST, said)
+                return RequestError(ErrorReason.WORKER_CRASHED, said)
 
     def close(self) -> None:
         """Stop all workers at once."""

@@ -11,9 +11,9 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from shared_material import REPOSITORY
 from sidecheck.inference import InferenceError, tool_config, tool_definition
 from sidecheck.tool_functions import ATTRIBUTE
+from support.shared_material import REPOSITORY
 
 _FOLDER = REPOSITORY / "tests" / "cases" / "infer"
 _EXAMPLES = [

@@ -1,12 +1,12 @@
 """Functions that are tools, registered with a real server."""
 
 import pytest
-from faces import FACES, connect
 from pydantic import BaseModel
-from running import RunningServer
 from sidecheck import Action, Client, RegisteredTool
 from sidecheck.inference import tool, tool_config
-from weather import FORECAST
+from support.clients import FACES, connect
+from support.running import RunningServer
+from support.weather_tools import FORECAST
 
 
 class Report(BaseModel):
@@ -51,7 +51,7 @@ async def test_functions_are_registered_beside_definitions(client: Client) -> No
             verdict = await client.validate(
                 RegisteredTool("functions", "read_report"), {"city": 5, "week": 1}
             )
-            assert ["/city", "/week"] == [one.instance_pointer for one in verdict.violations]
+            assert ["/city", "/week"] == [one.instance_location for one in verdict.violations]
         finally:
             await client.delete_all("functions")
 

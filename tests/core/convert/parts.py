@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from compiling import LIMITS, source_of
 from sidecheck_server.core.convert.apis.api import Patterns, References, Subset
 from sidecheck_server.core.convert.fitting import fit
 from sidecheck_server.core.convert.part import Part
@@ -12,6 +11,7 @@ from sidecheck_server.core.convert.reading import read_parts
 from sidecheck_server.core.convert.record import Record
 from sidecheck_server.core.convert.words import Loss
 from sidecheck_server.core.convert.writing import write_schema
+from support.compiling import LIMITS, source_of
 
 __all__ = ["ALL_REQUIRED", "CLOSED", "SMALL", "Fitted", "fitted", "fitted_member", "taking"]
 

@@ -3,7 +3,9 @@
 from typing import Any
 
 import pytest
-from fitted_parts import (
+from sidecheck_server.core.convert.guides import guide_of
+from sidecheck_server.core.convert.part import Part
+from support.transformed_nodes import (
     NULL,
     STRING,
     an_object,
@@ -13,8 +15,6 @@ from fitted_parts import (
     part,
     text,
 )
-from sidecheck_server.core.convert.guides import guide_of
-from sidecheck_server.core.convert.part import Part
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """Calls are put to the plan that is meant, and plans to the definition that is theirs."""
 
 import pytest
-from model_calls import ANTHROPIC, CHAT
 from sidecheck_server.core.convert.calls import (
     chosen_plan,
     common_api,
@@ -10,8 +9,9 @@ from sidecheck_server.core.convert.calls import (
 from sidecheck_server.core.convert.calls.reading import ModelCall
 from sidecheck_server.core.convert.plan import Plan
 from sidecheck_server.core.convert.words import ModelApi
-from sidecheck_server.core.refusals import Reason, Refusal
-from sidecheck_server.core.words import Verdict
+from sidecheck_server.core.errors import ErrorReason, RequestError
+from sidecheck_server.core.types import Verdict
+from support.model_calls import ANTHROPIC, CHAT
 
 
 def plan(name: str = "t", api: ModelApi = CHAT) -> Plan:
@@ -41,21 +41,25 @@ def test_a_call_without_a_name_belongs_to_the_only_plan() -> None:
     ("plans", "reason", "metadata", "said"),
     [
         pytest.param(
-            [], Reason.INVALID_REQUEST, {"field": "plans"}, "there is no plan", id="no plans"
+            [], ErrorReason.INVALID_REQUEST, {"field": "plans"}, "there is no plan", id="no plans"
         ),
         pytest.param(
             [plan(), plan("u", ANTHROPIC)],
-            Reason.INVALID_REQUEST,
+            ErrorReason.INVALID_REQUEST,
             {"field": "plans"},
             "openai-chat and anthropic",
             id="plans of several APIs",
         ),
         pytest.param(
-            [plan("x"), plan("x")], Reason.INVALID_PLAN, {"name": "x"}, '"x"', id="two of one name"
+            [plan("x"), plan("x")],
+            ErrorReason.INVALID_MAPPING,
+            {"name": "x"},
+            '"x"',
+            id="two of one name",
         ),
         pytest.param(
             [plan("get_files"), plan("x")],
-            Reason.PLAN_MISMATCH,
+            ErrorReason.MAPPING_MISMATCH,
             {"name": "get_file"},
             '"get_file"; is it "get_files"?',
             id="none of that name",
@@ -63,9 +67,9 @@ def test_a_call_without_a_name_belongs_to_the_only_plan() -> None:
     ],
 )
 def test_plans_that_do_not_fit_are_refused(
-    plans: list[Plan], reason: Reason, metadata: dict[str, str], said: str
+    plans: list[Plan], reason: ErrorReason, metadata: dict[str, str], said: str
 ) -> None:
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(RequestError) as refused:
         chosen_plan(plans, call_of("get_file"))
 
     assert (reason, metadata) == (refused.value.reason, refused.value.metadata)
@@ -77,9 +81,9 @@ def test_a_plan_of_another_definition_is_refused() -> None:
     made = plan()
     refuse_mismatch(made, made.definition_digest)
 
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(RequestError) as refused:
         refuse_mismatch(made, "sha256:" + "1" * 64)
-    assert Reason.PLAN_MISMATCH is refused.value.reason
+    assert ErrorReason.MAPPING_MISMATCH is refused.value.reason
     assert {"planned": made.definition_digest, "found": "sha256:" + "1" * 64} == (
         refused.value.metadata
     )

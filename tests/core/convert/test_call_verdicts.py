@@ -3,7 +3,9 @@
 from typing import Any
 
 import pytest
-from model_calls import (
+from sidecheck_server.core.convert.words import ModelApi
+from sidecheck_server.core.tool_error_text import tool_error_text
+from support.model_calls import (
     CHAT,
     GEMINI,
     RESPONSES,
@@ -11,8 +13,6 @@ from model_calls import (
     read,
     responses,
 )
-from sidecheck_server.core.convert.words import ModelApi
-from sidecheck_server.core.tool_error_text import tool_error_text
 
 TWICE = "the object has this key more than once; readers would disagree which one counts"
 

@@ -6,8 +6,12 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from json_texts import MUTATIONS
-from model_calls import (
+from sidecheck_server.core.convert.words import ModelApi
+from sidecheck_server.core.errors import ErrorReason, RequestError
+from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.types import Verdict
+from support.json_texts import MUTATIONS
+from support.model_calls import (
     ANTHROPIC,
     BEDROCK,
     BEDROCK_CALL,
@@ -23,10 +27,6 @@ from model_calls import (
     responses,
     tool_use,
 )
-from sidecheck_server.core.convert.words import ModelApi
-from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.refusals import Reason, Refusal
-from sidecheck_server.core.words import Verdict
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_arguments_that_cannot_be_read_are_none(
     (told,) = found.verdict.violations
 
     assert ("t", None) == (found.name, found.arguments)
-    assert (pointer, code) == (told.instance_pointer, told.code)
+    assert (pointer, code) == (told.instance_location, told.code)
     assert said in told.message
 
 
@@ -194,7 +194,7 @@ def test_a_call_that_cannot_be_read_has_no_name(
     found = read(key, call)
     (told,) = found.verdict.violations
 
-    assert ("", pointer, code) == (found.name, told.instance_pointer, told.code)
+    assert ("", pointer, code) == (found.name, told.instance_location, told.code)
 
 
 @pytest.mark.parametrize(
@@ -243,10 +243,13 @@ def test_what_is_no_call_is_told_what_one_is(said: str, key: ModelApi, call: Any
     ],
 )
 def test_a_call_beyond_a_bound_is_refused(key: ModelApi, call: Any, bound: str) -> None:
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(RequestError) as refused:
         read(key, call, Limits(payload_bytes=1000, payload_depth=4))
 
-    assert (Reason.LIMIT_EXCEEDED, bound) == (refused.value.reason, refused.value.metadata["bound"])
+    assert (ErrorReason.LIMIT_EXCEEDED, bound) == (
+        refused.value.reason,
+        refused.value.metadata["bound"],
+    )
 
 
 def test_the_id_is_read_whatever_else_is_wrong() -> None:
@@ -284,12 +287,12 @@ def test_whatever_is_sent_is_a_call_or_has_a_verdict(
     text = json.dumps(call).encode()
     for at, removed, put in edits:
         text = text[:at] + put + text[at + removed :]
-    reason: Reason | None = None
+    reason: ErrorReason | None = None
     try:
         found = read(key, text, Limits(payload_depth=8))
-    except Refusal as refused:
+    except RequestError as refused:
         reason = refused.reason
     else:
         assert found.verdict.valid is (found.name != "" and found.arguments is not None)
         assert found.verdict.valid is found.verdict_on_arguments.valid
-    assert reason in {None, Reason.LIMIT_EXCEEDED}
+    assert reason in {None, ErrorReason.LIMIT_EXCEEDED}

@@ -3,9 +3,9 @@
 from typing import Any
 
 import pytest
-from core_convert import Told, lacking, ruled
 from sidecheck_server.core.convert.apis.api import Subset
 from sidecheck_server.core.convert.fitting.combinators import RULES
+from support.core_conversion import Told, lacking, ruled
 
 STRING, NULL, INTEGER = {"type": "string"}, {"type": "null"}, {"type": "integer"}
 A = {"properties": {"a": STRING}}

@@ -25,7 +25,7 @@ FORM = Form(
     strict=True,
     guide=GUIDE,
     losses=(LAST, DROPPED),
-    why_not_strict="",
+    not_strict_reason="",
     counts=COUNTS,
 )
 
@@ -50,7 +50,7 @@ def test_a_form_and_a_name_are_a_tool_and_its_plan() -> None:
         "strict": True,
         "guide": GUIDE,
     } == json.loads(tool.plan)
-    assert ("a_b", True, "") == (tool.name, tool.strict, tool.why_not_strict)
+    assert ("a_b", True, "") == (tool.name, tool.strict, tool.not_strict_reason)
 
 
 def test_a_name_that_changed_is_a_loss_among_the_others() -> None:
@@ -64,8 +64,8 @@ def test_a_name_that_changed_is_a_loss_among_the_others() -> None:
 
 def test_why_a_tool_is_not_strict_beside_others_goes_before_why_it_is_not_alone() -> None:
     """An API that cannot be asked counts as not strict."""
-    loose = replace(FORM, strict=None, why_not_strict="alone")
+    loose = replace(FORM, strict=None, not_strict_reason="alone")
     tool = converted(loose, Named("", "a"), "a", API)
 
-    assert (False, "alone") == (tool.strict, tool.why_not_strict)
-    assert "others" == converted(loose, Named("", "a"), "a", API, "others").why_not_strict
+    assert (False, "alone") == (tool.strict, tool.not_strict_reason)
+    assert "others" == converted(loose, Named("", "a"), "a", API, "others").not_strict_reason

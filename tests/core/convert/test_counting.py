@@ -3,10 +3,10 @@
 from typing import Any
 
 import pytest
-from core_convert import read
 from sidecheck_server.core.convert.apis.api import SchemaLimits
 from sidecheck_server.core.convert.counting import Counts, beyond, counts_of
 from sidecheck_server.core.convert.part import Part
+from support.core_conversion import read
 
 STRING = {"type": "string"}
 NODE = {"type": "object", "properties": {"next": {"$ref": "#/$defs/Node"}, "v": STRING}}

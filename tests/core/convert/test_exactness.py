@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from core_convert import lacking, read
 from sidecheck_server.core.convert.apis.api import References, Subset
 from sidecheck_server.core.convert.fitting.exactness import may_encode, stays_exact
 from sidecheck_server.core.convert.fitting.fitting import Fitting
+from support.core_conversion import lacking, read
 
 STRING = {"type": "string"}
 LIST = {"type": ["string", "null"]}

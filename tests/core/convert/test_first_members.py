@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from sidecheck_server.core.refusals import Reason, Refusal
+from sidecheck_server.core.errors import ErrorReason, RequestError
 
 from .parts import CLOSED, fitted_member
 
@@ -70,7 +70,7 @@ def test_members_are_arranged(
 def test_objects_that_nothing_tells_apart_are_refused() -> None:
     alike = union(["a"], ["a"])
 
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(RequestError) as refused:
         fitted_member(alike, ARRANGED)
-    assert refused.value.reason is Reason.NOT_CONVERTIBLE
+    assert refused.value.reason is ErrorReason.NOT_CONVERTIBLE
     assert orders(fitted_member(alike, CLOSED)[0]) == [["a"], ["a"]]

@@ -3,10 +3,10 @@
 from typing import Any
 
 import pytest
-from plan_texts import text
 from sidecheck_server.core.convert.plan import plan_from_json
+from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.refusals import Reason, Refusal
+from support.mapping_texts import text
 
 LIST = {"any_of": [{"when": {}, "as": {"ref": "d0"}}]}
 
@@ -14,7 +14,7 @@ LIST = {"any_of": [{"when": {}, "as": {"ref": "d0"}}]}
 @pytest.mark.parametrize(
     ("guide", "pointer", "code"),
     [
-        pytest.param({"null": []}, "/null", "PLAN_UNKNOWN_MEMBER", id="unknown member"),
+        pytest.param({"null": []}, "/null", "PLAN_UNKNOWN_PROPERTY", id="unknown member"),
         pytest.param({"nulls": "a"}, "/nulls", "PLAN_WRONG_TYPE", id="nulls is a string"),
         pytest.param({"nulls": [1]}, "/nulls/0", "PLAN_WRONG_TYPE", id="a null without a name"),
         pytest.param({"renamed": []}, "/renamed", "PLAN_WRONG_TYPE", id="renamed is an array"),
@@ -55,7 +55,7 @@ LIST = {"any_of": [{"when": {}, "as": {"ref": "d0"}}]}
         pytest.param(
             {"any_of": [{"when": {"type": []}}]},
             "/any_of/0/when/type",
-            "PLAN_UNKNOWN_MEMBER",
+            "PLAN_UNKNOWN_PROPERTY",
             id="a test of something unknown",
         ),
         pytest.param(
@@ -94,7 +94,7 @@ LIST = {"any_of": [{"when": {}, "as": {"ref": "d0"}}]}
         pytest.param({"defs": []}, "/defs", "PLAN_WRONG_TYPE", id="defs is an array"),
         pytest.param({"defs": {"d": 1}}, "/defs/d", "PLAN_WRONG_TYPE", id="a definition is 1"),
         pytest.param(
-            {"items": {"defs": {}}}, "/items/defs", "PLAN_UNKNOWN_MEMBER", id="defs below the top"
+            {"items": {"defs": {}}}, "/items/defs", "PLAN_UNKNOWN_PROPERTY", id="defs below the top"
         ),
         pytest.param(
             {"defs": {"d": {"ref": "d"}}}, "/defs/d", "PLAN_REFERENCE_ENDLESS", id="to itself"
@@ -109,10 +109,10 @@ LIST = {"any_of": [{"when": {}, "as": {"ref": "d0"}}]}
 )
 def test_a_guide_that_is_wrong_is_refused(guide: Any, pointer: str, code: str) -> None:
     """It is checked down to its last part."""
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(RequestError) as refused:
         plan_from_json(text(guide), Limits())
 
-    assert Reason.INVALID_PLAN is refused.value.reason
+    assert ErrorReason.INVALID_MAPPING is refused.value.reason
     assert {"pointer": f"/guide{pointer}", "code": code} == refused.value.metadata
 
 
@@ -136,6 +136,6 @@ def test_references_in_a_long_row_end() -> None:
     row = {f"d{n}": {"ref": f"d{n + 1}"} for n in range(5000)}
 
     assert plan_from_json(text({"defs": {**row, "d5000": {}}}), Limits()).guide
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(RequestError) as refused:
         plan_from_json(text({"defs": {**row, "d5000": {"ref": "d0"}}}), Limits())
     assert "PLAN_REFERENCE_ENDLESS" == refused.value.metadata["code"]

@@ -3,7 +3,14 @@
 from typing import Any
 
 import pytest
-from fitted_parts import (
+from sidecheck_server.core.convert.guides import guide_of
+from sidecheck_server.core.convert.part import Part, Undo
+from sidecheck_server.core.convert.plan import Plan, plan_from_json, plan_to_json
+from sidecheck_server.core.convert.restoring import readings
+from sidecheck_server.core.convert.words import ModelApi
+from sidecheck_server.core.errors import ErrorReason, RequestError
+from sidecheck_server.core.limits import Limits
+from support.transformed_nodes import (
     BY_NAME,
     NULL,
     STRING,
@@ -15,13 +22,6 @@ from fitted_parts import (
     part,
     text,
 )
-from sidecheck_server.core.convert.guides import guide_of
-from sidecheck_server.core.convert.part import Part, Undo
-from sidecheck_server.core.convert.plan import Plan, plan_from_json, plan_to_json
-from sidecheck_server.core.convert.restoring import readings
-from sidecheck_server.core.convert.words import ModelApi
-from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.refusals import Reason, Refusal
 
 
 @pytest.mark.parametrize(
@@ -182,8 +182,8 @@ def test_a_very_deep_schema_is_walked_without_recursion() -> None:
 )
 def test_a_guide_that_no_plan_has_room_for_is_refused(root: Part) -> None:
     """A plan must be readable when it comes back."""
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(RequestError) as refused:
         guide_of(root)
 
-    assert Reason.NOT_CONVERTIBLE is refused.value.reason
+    assert ErrorReason.NOT_CONVERTIBLE is refused.value.reason
     assert {"bound": "plan", "limit": "131072"} == refused.value.metadata

@@ -4,15 +4,15 @@ import json
 from typing import Any
 
 import pytest
-from sidecheck_server.core.compiled import CompiledSchema
+from sidecheck_server.core.compiler.compilation import compile_source
+from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
 from sidecheck_server.core.convert.apis import APIS
 from sidecheck_server.core.convert.calls import Meaning, Meant, read_call
 from sidecheck_server.core.convert.plan import Plan
 from sidecheck_server.core.convert.words import ModelApi
-from sidecheck_server.core.judge import Judging, judge
+from sidecheck_server.core.errors import ErrorReason, RequestError
+from sidecheck_server.core.evaluate import EvaluationOptions, judge
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.refusals import Reason, Refusal
-from sidecheck_server.core.schemas.compilation import compile_source
 from sidecheck_server.core.schemas.source import SchemaSource
 
 LIMITS = Limits()
@@ -31,7 +31,7 @@ def meant(schema: Any, arguments: Any, guide: Any = None, limits: Limits = LIMIT
     plan = Plan(ModelApi.ANTHROPIC, "t", "", "t", "sha256:0", strict=False, guide=guide)
     source = SchemaSource(json.dumps(schema).encode())
     compiled = CompiledSchema(source, compile_source(source, LIMITS), LIMITS)
-    meaning = Meaning(call, plan, Judging(), limits)
+    meaning = Meaning(call, plan, EvaluationOptions(), limits)
     step = meaning.after(None)
     while not isinstance(step, Meant):
         step = meaning.after(judge(compiled, step.payload, step.how))
@@ -64,10 +64,10 @@ def test_the_first_that_is_valid_is_meant(
 
 def test_what_takes_too_long_is_refused() -> None:
     """However little of it is left to judge."""
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(RequestError) as caught:
         meant(of({}), {"a": "[1]"}, EITHER, Limits(steps=10))
 
-    assert (Reason.LIMIT_EXCEEDED, "steps") == (
+    assert (ErrorReason.LIMIT_EXCEEDED, "steps") == (
         caught.value.reason,
         caught.value.metadata["bound"],
     )

@@ -3,9 +3,9 @@
 from typing import Any
 
 import pytest
-from core_convert import read, written
 from sidecheck_server.core.budget import Exhausted
 from sidecheck_server.core.convert.fitting.merging import merged
+from support.core_conversion import read, written
 
 CLOSED = {"properties": {"a": {}}, "additionalProperties": False}
 

@@ -4,11 +4,11 @@ import json
 from typing import Any
 
 import pytest
-from plan_texts import DIGEST, text
 from sidecheck_server.core.convert.plan import Plan, plan_from_json, plan_to_json
 from sidecheck_server.core.convert.words import ModelApi
+from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.refusals import Reason, Refusal
+from support.mapping_texts import DIGEST, text
 
 GUIDE: dict[str, Any] = {
     "nulls": ["a", "b"],
@@ -63,10 +63,10 @@ def test_a_plan_is_a_json_object_that_tells_its_format() -> None:
 def test_a_plan_that_could_not_be_read_is_not_written() -> None:
     """The name of a tool may be nearly as long as its definition."""
     plan = Plan(ModelApi.GEMINI, "n", "", "t" * (256 << 10), DIGEST, strict=False, guide=None)
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(RequestError) as refused:
         plan_to_json(plan)
 
-    assert Reason.NOT_CONVERTIBLE is refused.value.reason
+    assert ErrorReason.NOT_CONVERTIBLE is refused.value.reason
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_a_plan_that_could_not_be_read_is_not_written() -> None:
         pytest.param(
             text(sidecheck_plan=1.0), "/sidecheck_plan", "PLAN_VERSION", "a number", id="1.0"
         ),
-        pytest.param(text(more=1), "/more", "PLAN_UNKNOWN_MEMBER", '"more"', id="unknown member"),
+        pytest.param(text(more=1), "/more", "PLAN_UNKNOWN_PROPERTY", '"more"', id="unknown member"),
         pytest.param(text(api="other"), "/api", "PLAN_WRONG_VALUE", "openai-chat,", id="no api"),
         pytest.param(text(api=1), "/api", "PLAN_WRONG_TYPE", "an integer", id="api is a number"),
         pytest.param(text(name=""), "/name", "PLAN_WRONG_VALUE", "is empty", id="an empty name"),
@@ -126,10 +126,10 @@ def test_a_plan_that_could_not_be_read_is_not_written() -> None:
 )
 def test_a_plan_that_is_wrong_is_refused(plan: bytes, pointer: str, code: str, said: str) -> None:
     """The refusal says where, what, and what would be right."""
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(RequestError) as refused:
         plan_from_json(plan, Limits())
 
-    assert Reason.INVALID_PLAN is refused.value.reason
+    assert ErrorReason.INVALID_MAPPING is refused.value.reason
     assert {"pointer": pointer, "code": code} == refused.value.metadata
     assert said in refused.value.message
 
@@ -156,10 +156,10 @@ def deep(levels: int) -> Any:
 )
 def test_a_plan_beyond_a_bound_is_refused(plan: bytes, bound: str) -> None:
     """The bounds are those of schemas; guides may nest twice as deep."""
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(RequestError) as refused:
         plan_from_json(plan, Limits())
 
-    assert (Reason.LIMIT_EXCEEDED, bound) == (
+    assert (ErrorReason.LIMIT_EXCEEDED, bound) == (
         refused.value.reason,
         refused.value.metadata["bound"],
     )

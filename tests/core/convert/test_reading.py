@@ -3,13 +3,13 @@
 from typing import Any
 
 import pytest
-from compiling import D04, D06, D07, D2019, LIMITS, source_of
-from core_convert import Told, read, told, written
 from sidecheck_server.core.budget import Exhausted
 from sidecheck_server.core.convert.part import reachable
 from sidecheck_server.core.convert.reading import read_parts
 from sidecheck_server.core.convert.record import Record
-from sidecheck_server.core.refusals import Reason, Refusal
+from sidecheck_server.core.errors import ErrorReason, RequestError
+from support.compiling import D04, D06, D07, D2019, LIMITS, source_of
+from support.core_conversion import Told, read, told, written
 
 SCHEMA: Told = ("/in", "$schema", "dropped", "same")
 
@@ -264,7 +264,7 @@ def test_reading_is_paid_for() -> None:
 
 
 def test_what_is_not_admitted_is_refused() -> None:
-    with pytest.raises(Refusal) as refusal:
+    with pytest.raises(RequestError) as refusal:
         read({"type": "strange"})
 
-    assert refusal.value.reason is Reason.INVALID_SCHEMA
+    assert refusal.value.reason is ErrorReason.INVALID_SCHEMA

@@ -3,10 +3,10 @@
 from typing import Any
 
 import pytest
-from core_convert import Told, lacking, read, ruled, told, written
 from sidecheck_server.core.convert.apis.api import References, Subset
 from sidecheck_server.core.convert.fitting.references import RULES, without_cycles, written_out
-from sidecheck_server.core.refusals import Reason, Refusal
+from sidecheck_server.core.errors import ErrorReason, RequestError
+from support.core_conversion import Told, lacking, read, ruled, told, written
 
 ALONE = Subset(references=References.ALONE)
 STRING = {"type": "string"}
@@ -154,10 +154,10 @@ def test_what_grows_without_measure_is_refused() -> None:
     }
     root, record = read({"items": {"$ref": "#/$defs/d0"}, "$defs": {**definitions, "d40": {}}})
 
-    with pytest.raises(Refusal) as refusal:
+    with pytest.raises(RequestError) as refusal:
         written_out(root, record)
 
-    assert refusal.value.reason is Reason.LIMIT_EXCEEDED
+    assert refusal.value.reason is ErrorReason.LIMIT_EXCEEDED
     assert refusal.value.metadata == {"bound": "subschemas", "limit": "20000"}
 
 

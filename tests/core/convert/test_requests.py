@@ -61,7 +61,7 @@ def test_what_is_too_many_is_told_at_the_first_that_is(
     verdict = request_problems(forms, SMALL)
 
     assert expected == [
-        (one.instance_pointer, one.code, int(one.message.rsplit(" ", 1)[1]))
+        (one.instance_location, one.code, int(one.message.rsplit(" ", 1)[1]))
         for one in verdict.violations
     ]
     assert (not expected) is verdict.valid
@@ -85,7 +85,7 @@ def test_how_many_tools_there_may_be_has_a_source(api: Api) -> None:
     """Wherever an API has a limit."""
     [found] = request_problems([LOOSE] * 200, api).violations
 
-    assert ("REQUEST_TOOLS", "/128") == (found.code, found.instance_pointer)
+    assert ("REQUEST_TOOLS", "/128") == (found.code, found.instance_location)
     assert found.clause
 
 

@@ -3,8 +3,18 @@
 from typing import Any
 
 import pytest
-from guided import DECODED, ENTRIES, JOINED, NULL, TEXT, UNWRAPPED, entry, members, read
-from sidecheck_server.core.words import ChangeRule
+from sidecheck_server.core.types import ChangeRule
+from support.decoded_arguments import (
+    DECODED,
+    ENTRIES,
+    JOINED,
+    NULL,
+    TEXT,
+    UNWRAPPED,
+    entry,
+    members,
+    read,
+)
 
 
 @pytest.mark.parametrize(

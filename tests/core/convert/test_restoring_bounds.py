@@ -4,7 +4,10 @@ import time
 from typing import Any
 
 import pytest
-from guided import (
+from sidecheck_server.core.budget import Exhausted
+from sidecheck_server.core.convert.restoring import MOST_READINGS, readings
+from sidecheck_server.core.limits import Limits
+from support.decoded_arguments import (
     NULL,
     TEXT,
     branch,
@@ -12,9 +15,6 @@ from guided import (
     read,
     union,
 )
-from sidecheck_server.core.budget import Exhausted
-from sidecheck_server.core.convert.restoring import MOST_READINGS, readings
-from sidecheck_server.core.limits import Limits
 
 
 def nested(depth: int) -> Any:

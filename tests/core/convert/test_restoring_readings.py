@@ -4,9 +4,9 @@ from itertools import product
 from typing import Any
 
 import pytest
-from guided import TEXT, branch, read, union
 from sidecheck_server.core.convert.restoring import MOST_READINGS, readings
 from sidecheck_server.core.limits import Limits
+from support.decoded_arguments import TEXT, branch, read, union
 
 STRINGS = branch(types=["string"])
 

@@ -3,7 +3,8 @@
 from typing import Any
 
 import pytest
-from answers import (
+from sidecheck_server.core.convert.words import Action, Loss, ModelApi
+from support.answers import (
     ANTHROPIC,
     BEDROCK,
     CHAT,
@@ -20,7 +21,6 @@ from answers import (
     saying,
     untold,
 )
-from sidecheck_server.core.convert.words import Action, Loss, ModelApi
 
 # A result, the one text that the model is told, and the losses.
 Case = tuple[dict[str, Any], str, tuple[Loss, ...]]

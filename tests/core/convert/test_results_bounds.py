@@ -4,7 +4,12 @@ import json
 from dataclasses import replace
 
 import pytest
-from answers import (
+from providers import validate_result
+from sidecheck_server.core.convert.apis import APIS
+from sidecheck_server.core.convert.results import result_message
+from sidecheck_server.core.convert.words import Action, ModelApi
+from sidecheck_server.core.errors import ErrorReason, RequestError
+from support.answers import (
     ANTHROPIC,
     BEDROCK,
     CALL_ID,
@@ -18,11 +23,6 @@ from answers import (
     block,
     loss,
 )
-from providers import validate_result
-from sidecheck_server.core.convert.apis import APIS
-from sidecheck_server.core.convert.results import result_message
-from sidecheck_server.core.convert.words import Action, ModelApi
-from sidecheck_server.core.refusals import Reason, Refusal
 
 
 def test_what_is_too_long_is_cut_with_a_note() -> None:
@@ -70,22 +70,22 @@ def test_what_an_answer_must_name_may_not_be_empty(api: ModelApi, field: str) ->
         validate_result(api, message)
         assert b'""' not in message
         return
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(RequestError) as caught:
         result_message({"content": []}, APIS[api], given["call_id"], given["name"])
-    assert caught.value.reason is Reason.INVALID_REQUEST
+    assert caught.value.reason is ErrorReason.INVALID_REQUEST
     assert caught.value.metadata == {"field": field}
 
 
 @pytest.mark.parametrize(("api", "longest"), [(RESPONSES, 64), (BEDROCK, 64), (MISTRAL, 9)])
 def test_an_id_that_is_too_long_is_refused(api: ModelApi, longest: int) -> None:
     result_message({"content": []}, APIS[api], "a" * longest, NAME)
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(RequestError) as caught:
         result_message({"content": []}, APIS[api], "a" * (longest + 1), NAME)
-    assert caught.value.reason is Reason.LIMIT_EXCEEDED
+    assert caught.value.reason is ErrorReason.LIMIT_EXCEEDED
 
 
 def test_a_result_that_asks_for_input_is_no_answer() -> None:
     result = {"resultType": "input_required", "inputRequests": {}}
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(RequestError) as caught:
         result_message(result, APIS[CHAT], CALL_ID, NAME)
     assert caught.value.metadata == {"field": "result"}

@@ -3,7 +3,8 @@
 from typing import Any
 
 import pytest
-from answers import (
+from sidecheck_server.core.convert.words import Action, ModelApi
+from support.answers import (
     ANTHROPIC,
     BEDROCK,
     CHAT,
@@ -20,7 +21,6 @@ from answers import (
     saying,
     untold,
 )
-from sidecheck_server.core.convert.words import Action, ModelApi
 
 _PNG = "iVBORw0KGgo="
 

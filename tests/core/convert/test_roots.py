@@ -3,10 +3,10 @@
 from typing import Any
 
 import pytest
-from core_convert import ALL, Told, lacking, read, told, written
 from sidecheck_server.core.convert.apis.api import Subset
 from sidecheck_server.core.convert.fitting.roots import at_root
-from sidecheck_server.core.refusals import Reason, Refusal
+from sidecheck_server.core.errors import ErrorReason, RequestError
+from support.core_conversion import ALL, Told, lacking, read, told, written
 
 COMBINED = frozenset({"anyOf", "oneOf", "allOf", "not", "enum", "const", "if"})
 STRICT_ROOT = Subset(keywords=ALL, not_at_root=COMBINED, properties_at_root=True)
@@ -178,8 +178,8 @@ def test_a_root_without_objects_is_refused(schema: Any) -> None:
     """Nothing that a model could write would be valid."""
     root, record = read(schema)
 
-    with pytest.raises(Refusal) as refusal:
+    with pytest.raises(RequestError) as refusal:
         at_root(root, STRICT_ROOT, record)
 
-    assert refusal.value.reason is Reason.NOT_CONVERTIBLE
+    assert refusal.value.reason is ErrorReason.NOT_CONVERTIBLE
     assert refusal.value.metadata == {"pointer": "/in"}

@@ -36,7 +36,7 @@ def _form(schema: Any, **changes: Any) -> Form:
         strict=None,
         guide=None,
         losses=(),
-        why_not_strict="",
+        not_strict_reason="",
         counts=Counts(1, 1, 4, 0, 0, 0, 0),
     )
     return replace(form, **changes)

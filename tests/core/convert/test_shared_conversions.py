@@ -4,15 +4,15 @@ import json
 from typing import Any
 
 import pytest
-from shared_conversions import CONVERSIONS, schema_in, tool_of
 from sidecheck_server.core.convert.apis import APIS
 from sidecheck_server.core.convert.converted import ConvertedTool, converted
 from sidecheck_server.core.convert.names import Named, tool_names
 from sidecheck_server.core.convert.tools import form_of
 from sidecheck_server.core.convert.words import ConversionOptions, Mode, ModelApi
+from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.tools.definitions import read_tool
-from sidecheck_server.core.refusals import Refusal
+from support.shared_conversions import CONVERSIONS, schema_in, tool_of
 
 LIMITS = Limits()
 
@@ -21,7 +21,7 @@ LIMITS = Limits()
 def test_a_tool_is_converted_as_the_case_wants(case: dict[str, Any]) -> None:
     try:
         got = _told(_converted(case))
-    except Refusal as refusal:
+    except RequestError as refusal:
         got = {"refusal": refusal.reason.value}
 
     assert case["want"] == {key: value for key, value in got.items() if key in case["want"]}

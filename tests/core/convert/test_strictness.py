@@ -8,9 +8,9 @@ from sidecheck_server.core.convert.apis import APIS
 from sidecheck_server.core.convert.forms import Form
 from sidecheck_server.core.convert.tools import form_of
 from sidecheck_server.core.convert.words import ConversionOptions, Mode, ModelApi
+from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.tools.definitions import read_tool
-from sidecheck_server.core.refusals import Reason, Refusal
 
 LIMITS = Limits()
 CHAT = APIS[ModelApi.OPENAI_CHAT]
@@ -59,7 +59,7 @@ def test_why_a_tool_is_not_strict_is_said_plainly(schema: Any, expected: str) ->
     """By what the API cannot be told, not by what is done in its place."""
     found = form(schema)
 
-    assert (expected == "", expected) == (found.strict, found.why_not_strict)
+    assert (expected == "", expected) == (found.strict, found.not_strict_reason)
 
 
 #: Members whose names alone make the way back from null longer than a plan may be.
@@ -80,8 +80,8 @@ def test_a_strict_form_that_would_be_refused_is_not_made(schema: Any, expected: 
     found = form(schema)
 
     assert (False, None) == (found.strict, found.guide)
-    assert expected in found.why_not_strict
+    assert expected in found.not_strict_reason
     assert form(schema, Mode.COMPATIBLE).parameters == found.parameters
-    with pytest.raises(Refusal, match=expected) as caught:
+    with pytest.raises(RequestError, match=expected) as caught:
         form(schema, Mode.STRICT)
-    assert Reason.NOT_CONVERTIBLE is caught.value.reason
+    assert ErrorReason.NOT_CONVERTIBLE is caught.value.reason

@@ -12,16 +12,16 @@ from agreement.editions import EDITIONS, Edition
 from agreement.known_differences import is_avoided
 from agreement.run import _payloads
 from agreement.schemas import generate_schema
-from compiling import LIMITS
-from core_convert import ALL, has_whole_doubles, keywords_written
 from sidecheck_server.core.convert.apis.api import References, Subset
 from sidecheck_server.core.convert.fitting import fit
 from sidecheck_server.core.convert.reading import read_parts
 from sidecheck_server.core.convert.record import Record
 from sidecheck_server.core.convert.words import Direction
 from sidecheck_server.core.convert.writing import write_schema
-from sidecheck_server.core.refusals import Refusal
+from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.schemas.keywords import Draft
+from support.compiling import LIMITS
+from support.core_conversion import ALL, has_whole_doubles, keywords_written
 
 SCHEMAS = 250
 LATEST = EDITIONS[-1]
@@ -61,7 +61,7 @@ def test_all_that_was_admitted_is(edition: Edition) -> None:
             root = read_parts(question.source(), ("inputSchema",), record, LIMITS)
             fitted = fit(root, subset, {}, record)
             written = write_schema(fitted, subset)
-        except Refusal:
+        except RequestError:
             continue
         case = (question, subset, written, record.losses)
         refused = ALL - (subset.keywords or ALL) - {"unevaluatedItems", "unevaluatedProperties"}

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from sidecheck_server.core.convert.calls import with_known_names
 from sidecheck_server.core.convert.guides import Guide
-from sidecheck_server.core.words import Severity, Verdict, Violation
+from sidecheck_server.core.types import Severity, Verdict, Violation
 
 RENAMED: Guide = {"renamed": {"a_b": "a b"}}
 

@@ -6,15 +6,15 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from json_texts import MUTATIONS
 from sidecheck_server.core.budget import Exhausted
 from sidecheck_server.core.convert.guides import guide_of
 from sidecheck_server.core.convert.part import Entries, Part, Undo
 from sidecheck_server.core.convert.plan import Plan, plan_from_json, plan_to_json
 from sidecheck_server.core.convert.restoring import MOST_READINGS, readings
 from sidecheck_server.core.convert.words import ModelApi
+from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.refusals import Refusal
+from support.json_texts import MUTATIONS
 
 LIMITS = Limits()
 NAMES = ["a", "b", "name", "value", "__proto__", "", "a/b", "é"]
@@ -218,7 +218,7 @@ def test_a_broken_plan_is_a_plan_or_is_refused(text: bytes, value: Any) -> None:
     """And what is a plan can be followed."""
     try:
         guide = plan_from_json(text, LIMITS).guide
-    except Refusal:
+    except RequestError:
         return
     follow(guide, value)
 
@@ -244,7 +244,7 @@ def test_any_guide_that_is_read_can_be_followed(made: Any, value: Any) -> None:
     ).encode()
     try:
         read = plan_from_json(text, LIMITS).guide
-    except Refusal:
+    except RequestError:
         return
     follow(read, value)
 

@@ -3,11 +3,11 @@
 from typing import Any
 
 import pytest
-from core_convert import ALL, read, written
 from sidecheck_server.core.convert.apis.api import References, Subset
 from sidecheck_server.core.convert.part import Part
 from sidecheck_server.core.convert.writing import write_schema
-from sidecheck_server.core.refusals import Reason, Refusal
+from sidecheck_server.core.errors import ErrorReason, RequestError
+from support.core_conversion import ALL, read, written
 
 PLAIN = Subset()
 OPENAPI = Subset(
@@ -175,10 +175,10 @@ def test_what_is_shared_again_and_again_is_not_written_without_end() -> None:
     for _ in range(40):
         part = Part((), {"prefixItems": [part, part]})
 
-    with pytest.raises(Refusal) as refusal:
+    with pytest.raises(RequestError) as refusal:
         write_schema(part, Subset(references=References.NOWHERE))
 
-    assert refusal.value.reason is Reason.LIMIT_EXCEEDED
+    assert refusal.value.reason is ErrorReason.LIMIT_EXCEEDED
     assert refusal.value.metadata["bound"] == "subschemas"
 
 

@@ -7,8 +7,8 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from inference_types import DEFAULTS, TYPES
-from inferring import by_pydantic, infer, running
+from support.inference_types import DEFAULTS, TYPES
+from support.inferring import by_pydantic, infer, running
 
 # What the types below are made of. Only tests run it.
 PRELUDE = (Path(__file__).with_name("prelude.txt")).read_text()

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 from inference.routes import in_order
-from inferring import infer
-from shared_material import REPOSITORY
 from sidecheck_server.core.digests import digest_of
+from support.inferring import infer
+from support.shared_material import REPOSITORY
 
 CASES = [
     pytest.param(case, id=case["name"])

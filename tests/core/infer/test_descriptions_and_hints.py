@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from inferring import definition, infer
+from support.inferring import definition, infer
 
 HEAD = """\
 from typing import Annotated

@@ -3,9 +3,9 @@
 import json
 
 import pytest
-from inferring import codes, infer
 from sidecheck_server.core.infer.words import OnUnsupported, Place
-from sidecheck_server.core.words import Severity
+from sidecheck_server.core.types import Severity
+from support.inferring import codes, infer
 
 PYDANTIC = "from pydantic import BaseModel, ConfigDict, Field, computed_field, field_serializer\n"
 

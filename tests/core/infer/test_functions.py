@@ -4,8 +4,8 @@ import json
 from typing import Any
 
 import pytest
-from inferring import definition, infer
 from sidecheck_server.core.infer.words import OnUnsupported
+from support.inferring import definition, infer
 
 
 @pytest.mark.parametrize(

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 import sidecheck_server.core.infer
-from inference_sources import SOURCES
-from inferring import infer
-from shared_material import REPOSITORY
+from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.infer.inferring import infer_tools
 from sidecheck_server.core.infer.words import InferenceOptions
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.refusals import Reason, Refusal
+from support.inference_sources import SOURCES
+from support.inferring import infer
+from support.shared_material import REPOSITORY
 
 FOLDER = Path(next(iter(sidecheck_server.core.infer.__path__)))
 _FORBIDDEN_CALLS = {"eval", "exec", "compile", "__import__", "getattr_static", "literal_eval"}
@@ -91,10 +91,10 @@ def test_what_cannot_be_read_is_told(name: str, codes: set[str]) -> None:
 
 def test_a_text_that_is_too_large_is_refused() -> None:
     """Before it is parsed."""
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(RequestError) as refused:
         infer_tools(b"#" * 65_537, InferenceOptions(), Limits())
 
-    assert Reason.LIMIT_EXCEEDED is refused.value.reason
+    assert ErrorReason.LIMIT_EXCEEDED is refused.value.reason
     assert {"bound": "source_bytes", "limit": "65536", "found": "65537"} == refused.value.metadata
 
 

@@ -5,21 +5,21 @@ from collections.abc import Iterable
 from typing import Any
 
 import pytest
-from rule_cases import LIMITS, SURFACES, rule_cases, verdict_of
-from shared_material import shared
-from sidecheck_server.core.judge import Judging
-from sidecheck_server.core.mcp.answering import answer_all
+from sidecheck_server.core.evaluate import EvaluationOptions
 from sidecheck_server.core.mcp.check import check
 from sidecheck_server.core.mcp.context import Context
+from sidecheck_server.core.mcp.deferred import answer_all
 from sidecheck_server.core.mcp.subjects import (
-    Asked,
+    CheckRequest,
     Elicitation,
     ElicitationResult,
-    How,
+    ReportLimits,
     Sampling,
     Subject,
 )
-from sidecheck_server.core.words import Severity, Violation
+from sidecheck_server.core.types import Severity, Violation
+from support.rule_cases import LIMITS, SURFACES, rule_cases, verdict_of
+from support.shared_material import shared
 
 _TEXT = {"type": "text", "text": "Hello"}
 _ASKING = {"role": "user", "content": _TEXT}
@@ -64,8 +64,10 @@ def history(*messages: Any, **members: Any) -> dict[str, Any]:
 
 
 def violations(subject: Subject, **context: Any) -> tuple[Violation, ...]:
-    checked = check(Asked(subject, Context(**context), How(most=100)), LIMITS, SURFACES)
-    answer_all(checked, LIMITS, Judging(hide_values=bool(context.get("hide_values"))))
+    checked = check(
+        CheckRequest(subject, Context(**context), ReportLimits(most=100)), LIMITS, SURFACES
+    )
+    answer_all(checked, LIMITS, EvaluationOptions(hide_values=bool(context.get("hide_values"))))
     return checked.findings.verdict().violations
 
 
@@ -83,7 +85,7 @@ def sampling(value: Any, **context: Any) -> tuple[Violation, ...]:
 
 
 def told(found: Iterable[Violation]) -> list[tuple[str, str]]:
-    return [(each.instance_pointer, each.code) for each in found]
+    return [(each.instance_location, each.code) for each in found]
 
 
 _F = "/requestedSchema/properties/f"
@@ -355,7 +357,7 @@ def test_what_the_shape_refuses_is_told_once(
 ) -> None:
     found = sampling(value, version=version)
     assert len(found) == 1, found
-    assert found[0].instance_pointer.startswith(pointer)
+    assert found[0].instance_location.startswith(pointer)
     assert not found[0].code.startswith("SAMPLING")
 
 
@@ -363,14 +365,14 @@ def test_an_unsound_tool_is_told_where_it_stands_alone() -> None:
     tool = {**_WEATHER, "inputSchema": {"type": "object", "properties": {"city": {"type": "x"}}}}
     found = sampling(history(*_OK, tools=[tool]))
     assert ["/tools/0/inputSchema/properties/city/type"] == [
-        each.instance_pointer for each in found if each.severity is Severity.ERROR
+        each.instance_location for each in found if each.severity is Severity.ERROR
     ], found
 
 
 def test_a_deprecated_request_is_valid_and_told_once() -> None:
     found = sampling(history(*_OK, tools=[_WEATHER]), version="2026-07-28")
     assert [("", "SAMPLING_DEPRECATED", Severity.WARNING)] == [
-        (each.instance_pointer, each.code, each.severity) for each in found
+        (each.instance_location, each.code, each.severity) for each in found
     ]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rule_cases import LIMITS, SURFACES
+from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.mcp.check import check
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.findings import Findings
@@ -24,10 +24,10 @@ from sidecheck_server.core.mcp.rules import (
     sampling_results,
 )
 from sidecheck_server.core.mcp.rules.rule import Fault
-from sidecheck_server.core.mcp.subjects import Asked, Elicitation, Sampling, Subject
+from sidecheck_server.core.mcp.subjects import CheckRequest, Elicitation, Sampling, Subject
 from sidecheck_server.core.mcp.typed_values import check_value
 from sidecheck_server.core.mcp.versions import VERSIONS
-from sidecheck_server.core.refusals import Reason, Refusal
+from support.rule_cases import LIMITS, SURFACES
 
 _RULES = tuple(
     chain.from_iterable(
@@ -201,14 +201,14 @@ def test_what_takes_too_long_is_refused(what: str) -> None:
     type_, make, _ = _GROWING[what]
     text = json.dumps(make(3000)).encode()
     subject: Subject = Sampling(text) if type_ == _SAMPLE else Elicitation(text)
-    with pytest.raises(Refusal) as refused:
-        check(Asked(subject), replace(LIMITS, steps=20_000), SURFACES)
-    assert refused.value.reason is Reason.LIMIT_EXCEEDED
+    with pytest.raises(RequestError) as refused:
+        check(CheckRequest(subject), replace(LIMITS, steps=20_000), SURFACES)
+    assert refused.value.reason is ErrorReason.LIMIT_EXCEEDED
 
 
 def test_ten_thousand_messages_are_checked() -> None:
     _, make, _ = _GROWING["pairs"]
-    checked = check(Asked(Sampling(json.dumps(make(5000)).encode())), LIMITS, SURFACES)
+    checked = check(CheckRequest(Sampling(json.dumps(make(5000)).encode())), LIMITS, SURFACES)
     assert checked.findings.verdict().violations == ()
     assert checked.findings.context.readings == {}
     # The schema of the tool is asked about by itself.

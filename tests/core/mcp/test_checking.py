@@ -4,24 +4,28 @@ import json
 from typing import Any
 
 import pytest
-from checkers import SURFACES
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.subjects import Asked, How, ToolJson
-from sidecheck_server.core.mcp.tools.outcomes import CheckedTool, Treatment, check_here, outcomes
-from sidecheck_server.core.words import Document, Severity
+from sidecheck_server.core.mcp.subjects import CheckRequest, ReportLimits, ToolJson
+from sidecheck_server.core.mcp.tools.outcomes import CheckedTool, Disposition, check_here, outcomes
+from sidecheck_server.core.types import Document, Severity
+from support.checkers import SURFACES
 
 LIMITS = Limits()
 GOOD: Any = {"name": "good", "description": "Is.", "inputSchema": {"type": "object"}}
 DEEP = b"[" * 10_000 + b"]" * 10_000
 
 
-def checked(*tools: Any, how: How | None = None, **context: Any) -> tuple[CheckedTool, ...]:
+def checked(
+    *tools: Any, how: ReportLimits | None = None, **context: Any
+) -> tuple[CheckedTool, ...]:
     """Return the outcomes of *tools*, values or texts."""
     texts = [one if isinstance(one, bytes) else json.dumps(one).encode() for one in tools]
     found = [
         check_here(
-            Asked(ToolJson(text), Context(**context), how or How(least=Severity.WARNING)),
+            CheckRequest(
+                ToolJson(text), Context(**context), how or ReportLimits(least=Severity.WARNING)
+            ),
             LIMITS,
             SURFACES,
         )
@@ -31,62 +35,62 @@ def checked(*tools: Any, how: How | None = None, **context: Any) -> tuple[Checke
 
 
 def codes(one: CheckedTool) -> list[tuple[str, str]]:
-    return [(found.code, found.instance_pointer) for found in one.verdict.violations]
+    return [(found.code, found.instance_location) for found in one.verdict.violations]
 
 
 @pytest.mark.parametrize(
     ("tool", "name", "treatment", "told"),
     [
-        pytest.param(GOOD, "good", Treatment.KEEP, [], id="nothing wrong"),
+        pytest.param(GOOD, "good", Disposition.KEEP, [], id="nothing wrong"),
         pytest.param(
             {**GOOD, "name": "a b"},
             "a b",
-            Treatment.WARN,
+            Disposition.WARN,
             [("TOOL_NAME_CHARACTERS", "/name")],
             id="a warning",
         ),
         pytest.param(
             {"name": "a b"},
             "a b",
-            Treatment.DROP,
+            Disposition.DROP,
             [("REQUIRED", ""), ("TOOL_NAME_CHARACTERS", "/name")],
             id="an error and a warning",
         ),
         pytest.param(
             {**GOOD, "inputSchema": {"type": "object", "default": 1, "required": 1}},
             "good",
-            Treatment.DROP,
+            Disposition.DROP,
             [("TYPE", "/inputSchema/required")],
             id="a schema that the type and the meta-schema refuse",
         ),
         pytest.param(
             {**GOOD, "inputSchema": {"type": "object", "properties": {"a": {"type": "x"}}}},
             "good",
-            Treatment.DROP,
+            Disposition.DROP,
             [("ENUM", "/inputSchema/properties/a/type")],
             id="a schema that the meta-schema refuses",
         ),
-        pytest.param([], "", Treatment.DROP, [("TYPE", "")], id="no object"),
-        pytest.param(b"{", "", Treatment.DROP, [("PAYLOAD_NOT_JSON", "")], id="not JSON"),
+        pytest.param([], "", Disposition.DROP, [("TYPE", "")], id="no object"),
+        pytest.param(b"{", "", Disposition.DROP, [("PAYLOAD_NOT_JSON", "")], id="not JSON"),
         pytest.param(
             b'{"name": "' + b"n" * 10_000_000 + b'"}',
             "",
-            Treatment.DROP,
+            Disposition.DROP,
             [("LIMIT_EXCEEDED", "")],
             id="10 MB",
         ),
-        pytest.param(DEEP, "", Treatment.DROP, [("LIMIT_EXCEEDED", "")], id="10,000 levels deep"),
+        pytest.param(DEEP, "", Disposition.DROP, [("LIMIT_EXCEEDED", "")], id="10,000 levels deep"),
     ],
 )
 def test_a_bad_tool_costs_the_others_nothing(
-    tool: Any, name: str, treatment: Treatment, told: list[tuple[str, str]]
+    tool: Any, name: str, treatment: Disposition, told: list[tuple[str, str]]
 ) -> None:
     before, one, after = checked({**GOOD, "name": "a"}, tool, {**GOOD, "name": "z"})
 
-    assert (name, "/1", treatment, told) == (one.name, one.pointer, one.treatment, codes(one))
-    assert (treatment is not Treatment.DROP) is one.ok
+    assert (name, "/1", treatment, told) == (one.name, one.pointer, one.disposition, codes(one))
+    assert (treatment is not Disposition.DROP) is one.ok
     assert [("a", "/0"), ("z", "/2")] == [(each.name, each.pointer) for each in (before, after)]
-    assert [Treatment.KEEP] * 2 == [before.treatment, after.treatment]
+    assert [Disposition.KEEP] * 2 == [before.disposition, after.disposition]
 
 
 def test_a_definition_may_be_larger_and_deeper_than_a_payload_of_its_schema() -> None:
@@ -97,7 +101,9 @@ def test_a_definition_may_be_larger_and_deeper_than_a_payload_of_its_schema() ->
         inner = {"a": inner}
     deep = {**GOOD, "_meta": inner}
 
-    assert [Treatment.KEEP] * 2 == [one.treatment for one in checked(long, {**deep, "name": "d"})]
+    assert [Disposition.KEEP] * 2 == [
+        one.disposition for one in checked(long, {**deep, "name": "d"})
+    ]
 
 
 def test_names_that_stand_twice_are_a_warning_at_each() -> None:
@@ -106,18 +112,18 @@ def test_names_that_stand_twice_are_a_warning_at_each() -> None:
 
     twice = ("TOOL_NAME_DUPLICATE", "/name")
     assert [True, True, False, False, False] == [twice in codes(one) for one in told]
-    assert [Treatment.WARN, Treatment.DROP] == [one.treatment for one in told[:2]]
+    assert [Disposition.WARN, Disposition.DROP] == [one.disposition for one in told[:2]]
 
 
 def test_the_treatment_does_not_depend_on_how_much_is_told() -> None:
     """What is left out counts."""
     bad = {"name": "a b", "inputSchema": {"type": "object"}}
-    (quiet,) = checked(bad, how=How(least=Severity.ERROR))
-    (brief,) = checked({**bad, "outputSchema": 1}, how=How(most=1))
+    (quiet,) = checked(bad, how=ReportLimits(least=Severity.ERROR))
+    (brief,) = checked({**bad, "outputSchema": 1}, how=ReportLimits(most=1))
 
-    assert (Treatment.WARN, []) == (quiet.treatment, codes(quiet))
-    assert (Treatment.DROP, 1, True) == (
-        brief.treatment,
+    assert (Disposition.WARN, []) == (quiet.disposition, codes(quiet))
+    assert (Disposition.DROP, 1, True) == (
+        brief.disposition,
         len(brief.verdict.violations),
         brief.verdict.truncated,
     )

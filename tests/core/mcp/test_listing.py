@@ -4,10 +4,10 @@ import json
 from dataclasses import replace
 
 import pytest
-from compiling import LIMITS
+from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.mcp.subjects import ProtocolMessage, ToolList
 from sidecheck_server.core.mcp.tools.listing import ListedTool, list_tools, read_listing
-from sidecheck_server.core.refusals import Reason, Refusal
+from support.compiling import LIMITS
 
 ONE = b'{ "name":"a",  "inputSchema":{} }'
 TWO = b'{"name": "b", "inputSchema": {"const": 1.0}}'
@@ -60,20 +60,22 @@ def test_a_text_is_taken_apart(text: bytes, tools: list[tuple[str, bytes]]) -> N
 )
 def test_a_text_without_tools_is_refused(text: bytes, code: str, pointer: str) -> None:
     """With the place of the fault."""
-    with pytest.raises(Refusal) as refusal:
+    with pytest.raises(RequestError) as refusal:
         list_tools(text, LIMITS)
 
-    assert Reason.INVALID_TOOL is refusal.value.reason
+    assert ErrorReason.INVALID_TOOL is refusal.value.reason
     assert {"code": code, "pointer": pointer} == refusal.value.metadata
-    assert [(code, pointer)] == [(one.code, one.instance_pointer) for one in refusal.value.problems]
+    assert [(code, pointer)] == [
+        (one.code, one.instance_location) for one in refusal.value.violations
+    ]
 
 
 def test_a_text_that_is_too_deep_to_be_read_is_refused() -> None:
     """By the bound that any tool in it would be refused by."""
-    with pytest.raises(Refusal) as refusal:
+    with pytest.raises(RequestError) as refusal:
         list_tools(b"[" * 100_000, LIMITS)
 
-    assert Reason.LIMIT_EXCEEDED is refusal.value.reason
+    assert ErrorReason.LIMIT_EXCEEDED is refusal.value.reason
     assert {"bound": "schema_depth", "limit": "64", "found": "100000"} == refusal.value.metadata
 
 

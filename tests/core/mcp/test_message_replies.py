@@ -3,8 +3,8 @@
 from typing import Any
 
 import pytest
-from messages import META, checked, reply
 from sidecheck_server.core.mcp.versions import VERSIONS
+from support.messages import META, checked, reply
 
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 INITIALIZE = {

@@ -4,15 +4,15 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from messages import Example, checked, examples
-from rule_cases import LIMITS, SURFACES
-from shared_material import shared
 from sidecheck_server.core.mcp.check import check
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.messages import Kind, Message
-from sidecheck_server.core.mcp.subjects import Asked, How, ProtocolMessage
+from sidecheck_server.core.mcp.subjects import CheckRequest, ProtocolMessage, ReportLimits
 from sidecheck_server.core.mcp.versions import VERSIONS
-from sidecheck_server.core.words import Severity
+from sidecheck_server.core.types import Severity
+from support.messages import Example, checked, examples
+from support.rule_cases import LIMITS, SURFACES
+from support.shared_material import shared
 
 CASES = [
     ({"jsonrpc": "2.0", "id": 1, "method": "ping"}, Kind.REQUEST, 1, "ping"),
@@ -73,7 +73,7 @@ def test_the_request_says_which_method_a_response_answers() -> None:
     """Whatever the caller says beside it."""
     request = b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}'
     sent = ProtocolMessage(b'{"jsonrpc": "2.0", "id": 1, "result": {}}', "tools/list", request)
-    found = check(Asked(sent, Context(), How()), LIMITS, SURFACES)
+    found = check(CheckRequest(sent, Context(), ReportLimits()), LIMITS, SURFACES)
 
     assert found.findings.verdict().violations == ()
 
@@ -93,7 +93,7 @@ def test_a_result_is_judged_by_the_method_that_it_answers(
     response = {"jsonrpc": "2.0", "id": 1, "result": {"tools": [{"name": "look_up"}]}}
     found = checked(response, "2025-11-25", answers=answers).findings.verdict().violations
     errors = [each for each in found if each.severity is Severity.ERROR]
-    assert pointers == [each.instance_pointer for each in errors]
+    assert pointers == [each.instance_location for each in errors]
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_a_result_is_judged_by_the_method_that_it_answers(
 def test_a_call_may_be_answered_by_a_task(result: Any, pointers: list[str]) -> None:
     response = {"jsonrpc": "2.0", "id": 1, "result": result}
     found = checked(response, "2025-11-25", answers="tools/call").findings.verdict().violations
-    assert pointers == sorted({each.instance_pointer for each in found})
+    assert pointers == sorted({each.instance_location for each in found})
 
 
 CALL = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
@@ -141,7 +141,7 @@ DISPUTED = [
 )
 def test_where_sdks_disagree_the_specification_decides(message: Any, told: str) -> None:
     found = checked(message, "2025-11-25", answers="tools/call").findings.verdict().violations
-    assert ([told] if told else []) == [f"{each.instance_pointer} {each.code}" for each in found]
+    assert ([told] if told else []) == [f"{each.instance_location} {each.code}" for each in found]
 
 
 def test_what_one_version_refuses_another_ignores() -> None:
@@ -210,7 +210,7 @@ def test_many_official_examples_are_messages_or_parts_of_one() -> None:
 def _errors(example: Example) -> list[str]:
     found = checked(example.message, "2026-07-28", answers=example.answers)
     return [
-        f"{each.instance_pointer}: {each.code}"
+        f"{each.instance_location}: {each.code}"
         for each in found.findings.verdict().violations
         if each.severity is Severity.ERROR
     ]

@@ -5,14 +5,14 @@ from typing import Any
 
 from hypothesis import example, given
 from hypothesis import strategies as st
-from messages import checked
-from rule_cases import rule_cases
+from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.mcp.context import Context, Sender
 from sidecheck_server.core.mcp.messages import reply_to
 from sidecheck_server.core.mcp.methods import METHODS
 from sidecheck_server.core.mcp.versions import VERSIONS
-from sidecheck_server.core.refusals import Refusal
-from sidecheck_server.core.words import Severity
+from sidecheck_server.core.types import Severity
+from support.messages import checked
+from support.rule_cases import rule_cases
 
 _METHOD_NAMES = sorted({method.name for method in METHODS})
 
@@ -93,7 +93,7 @@ _contexts = st.builds(
 def test_whatever_is_sent_is_judged(value: Any, context: Context, answers: str) -> None:
     try:
         found = checked(value, context.version, answers=answers, context=context)
-    except Refusal:
+    except RequestError:
         return
     reply = reply_to(found.messages, found.findings.verdict(), context.version)
     assert reply == b"" or found.findings.has_errors
@@ -128,7 +128,7 @@ def _places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 def _errors(value: Any, version: str, answers: str) -> list[str]:
     violations = checked(value, version, answers=answers).findings.verdict().violations
     return [
-        f"{each.instance_pointer}: {each.code}"
+        f"{each.instance_location}: {each.code}"
         for each in violations
         if each.severity is Severity.ERROR
     ]

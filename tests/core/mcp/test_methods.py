@@ -4,10 +4,10 @@ import json
 from typing import Any
 
 import pytest
-from shared_material import shared
 from sidecheck_server.core.mcp.context import Sender
 from sidecheck_server.core.mcp.methods import INPUT_REQUESTS, METHODS, Need, find_method
 from sidecheck_server.core.mcp.versions import VERSIONS
+from support.shared_material import shared
 
 
 def _definitions(version: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import pytest
 from mcp.shared.tool_name_validation import validate_tool_name
 from sidecheck_server.core.budget import Exhausted
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.subjects import How
+from sidecheck_server.core.mcp.subjects import ReportLimits
 from sidecheck_server.core.mcp.tools.names import (
     CheckedName,
     CheckedNames,
@@ -16,7 +16,7 @@ from sidecheck_server.core.mcp.tools.names import (
     sdk_warnings,
 )
 from sidecheck_server.core.mcp.versions import VERSIONS
-from sidecheck_server.core.words import Severity, Verdict
+from sidecheck_server.core.types import Severity, Verdict
 
 _ALLOWED = "Allowed characters are: A-Z, a-z, 0-9, underscore (_), dash (-), and dot (.)"
 _DASH = "Tool name starts or ends with a dash, which may cause parsing issues in some contexts"
@@ -92,7 +92,7 @@ def test_what_a_name_becomes(name: str, safe: str) -> None:
 def checked(
     *names: str, version: str = "2025-11-25", least: Severity = Severity.INFO
 ) -> CheckedNames:
-    return check_names(names, Context(version=version), How(least=least))
+    return check_names(names, Context(version=version), ReportLimits(least=least))
 
 
 def test_a_name_that_everybody_allows() -> None:
@@ -118,7 +118,7 @@ def test_a_name_is_plain_only_if_no_rule_breaks_it(version: str) -> None:
 def test_the_pointer_of_a_violation_is_empty() -> None:
     (name,) = checked("list issues", least=Severity.WARNING).names
     assert [("", "TOOL_NAME_CHARACTERS", "list_issues")] == [
-        (each.instance_pointer, each.code, each.suggestion) for each in name.verdict.violations
+        (each.instance_location, each.code, each.suggestion) for each in name.verdict.violations
     ]
 
 
@@ -151,18 +151,18 @@ def test_no_names_at_all() -> None:
 def test_as_many_names_as_a_request_may_have_are_within_the_limit_of_steps() -> None:
     names = [f"{index} {'é' * 400}, " for index in range(10_000)]
     budget = [10_000_000]
-    found = check_names(names, Context(budget=budget), How())
+    found = check_names(names, Context(budget=budget), ReportLimits())
     assert len(names) == len(found.names)
     assert budget[0] > 0
 
 
 def test_names_are_paid_for() -> None:
     with pytest.raises(Exhausted):
-        check_names(["a"] * 1000, Context(budget=[1000]), How())
+        check_names(["a"] * 1000, Context(budget=[1000]), ReportLimits())
 
 
 def test_hidden_names_are_not_told() -> None:
-    (name,) = check_names(["geheim!"], Context(hide_values=True), How()).names
+    (name,) = check_names(["geheim!"], Context(hide_values=True), ReportLimits()).names
     texts = " ".join(each.message + each.suggestion for each in name.verdict.violations)
     assert "!" not in texts
     assert "geheim" not in texts

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from sidecheck_server.core.judge import not_explained
+from sidecheck_server.core.evaluate import details_unavailable
 from sidecheck_server.core.mcp.calls.replies import (
     Reply,
     reply_to_arguments,
@@ -13,7 +13,7 @@ from sidecheck_server.core.mcp.calls.replies import (
     unknown_tool,
 )
 from sidecheck_server.core.mcp.versions import VERSIONS
-from sidecheck_server.core.words import Severity, Verdict, Violation
+from sidecheck_server.core.types import Severity, Verdict, Violation
 
 
 def violation(pointer: str = "/a", code: str = "TYPE", message: str = "wrong") -> Violation:
@@ -127,7 +127,7 @@ def test_only_errors_are_told() -> None:
     ("verdict", "tells"),
     [
         pytest.param(ONE, False, id="not asked for"),
-        pytest.param(not_explained(), True, id="not known"),
+        pytest.param(details_unavailable(), True, id="not known"),
     ],
 )
 def test_what_is_wrong_may_be_left_out(verdict: Verdict, tells: bool) -> None:

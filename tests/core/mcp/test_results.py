@@ -3,14 +3,14 @@
 import json
 
 import pytest
-from rule_cases import LIMITS, SURFACES
-from sidecheck_server.core.judge import NOT_EXPLAINED, VALID, Judging
+from sidecheck_server.core.evaluate import DETAILS_UNAVAILABLE, VALID, EvaluationOptions
 from sidecheck_server.core.mcp.calls.results import absent_output, must_be_object, objects_only
 from sidecheck_server.core.mcp.check import Checked, check
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.subjects import Asked, How, ToolResult
+from sidecheck_server.core.mcp.subjects import CheckRequest, ReportLimits, ToolResult
 from sidecheck_server.core.mcp.versions import VERSIONS
-from sidecheck_server.core.words import Repair, Severity, Verdict, Violation
+from sidecheck_server.core.types import Repair, Severity, Verdict, Violation
+from support.rule_cases import LIMITS, SURFACES
 
 VERSION = "2025-11-25"
 
@@ -38,7 +38,7 @@ def test_versions_differ_in_what_structured_content_may_be() -> None:
 )
 def test_what_is_no_object_is_a_fault_of_its_type(payload: bytes, found: str) -> None:
     """Though the schema admits it."""
-    verdict = must_be_object(VALID, payload, Judging(), VERSION)
+    verdict = must_be_object(VALID, payload, EvaluationOptions(), VERSION)
     clause = "https://modelcontextprotocol.io/specification/2025-11-25/schema#calltoolresult"
     said = f"expected an object, found {found}"
 
@@ -48,15 +48,17 @@ def test_what_is_no_object_is_a_fault_of_its_type(payload: bytes, found: str) ->
 @pytest.mark.parametrize("payload", [b"{}", b' \r\n\t{"a": 1}'])
 def test_an_object_is_what_the_schema_says_it_is(payload: bytes) -> None:
     """The very verdict, of which valid ones are cached."""
-    assert VALID is must_be_object(VALID, payload, Judging(), VERSION)
+    assert VALID is must_be_object(VALID, payload, EvaluationOptions(), VERSION)
 
 
-@pytest.mark.parametrize("code", ["TYPE", "PAYLOAD_NOT_JSON", "NUMBER_OUT_OF_RANGE", NOT_EXPLAINED])
+@pytest.mark.parametrize(
+    "code", ["TYPE", "PAYLOAD_NOT_JSON", "NUMBER_OUT_OF_RANGE", DETAILS_UNAVAILABLE]
+)
 def test_a_fault_is_told_once(code: str) -> None:
     """The schema may refuse the type too, and a text that is not JSON has none."""
     verdict = Verdict((violation("", code),))
 
-    assert verdict is must_be_object(verdict, b"[", Judging(), VERSION)
+    assert verdict is must_be_object(verdict, b"[", EvaluationOptions(), VERSION)
 
 
 def test_other_faults_are_told_beside_as_many_as_are_wanted() -> None:
@@ -64,11 +66,13 @@ def test_other_faults_are_told_beside_as_many_as_are_wanted() -> None:
     verdict = Verdict((violation("/0"), violation("/1")))
     told = [
         (
-            [one.instance_pointer for one in got.violations],
+            [one.instance_location for one in got.violations],
             got.truncated,
         )
         for most in (3, 2, 1)
-        for got in [must_be_object(verdict, b"[1]", Judging(max_violations=most), VERSION)]
+        for got in [
+            must_be_object(verdict, b"[1]", EvaluationOptions(max_violations=most), VERSION)
+        ]
     ]
 
     assert [(["", "/0", "/1"], False), (["", "/0"], True), ([""], True)] == told
@@ -78,7 +82,10 @@ def test_a_repair_stays() -> None:
     """It may well be the object that was wanted."""
     repair = Repair(b"{}", VALID, ())
 
-    assert repair is must_be_object(Verdict(repair=repair), b'"{}"', Judging(), VERSION).repair
+    assert (
+        repair
+        is must_be_object(Verdict(repair=repair), b'"{}"', EvaluationOptions(), VERSION).repair
+    )
 
 
 @pytest.mark.parametrize(
@@ -94,7 +101,7 @@ def test_a_result_may_ask_for_more_input_since_2026_07_28(
 ) -> None:
     """Whether the tool has an output schema or not: it owes no output yet."""
     subject = ToolResult(json.dumps(result).encode(), has_output_schema=True)
-    asked = Asked(subject, Context(version=version), How(least=Severity.ERROR))
+    asked = CheckRequest(subject, Context(version=version), ReportLimits(least=Severity.ERROR))
     checked = check(asked, LIMITS, SURFACES)
     assert [c for c in codes(checked) if c != "OUTPUT_MISSING"] == expected
 

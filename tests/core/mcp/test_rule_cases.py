@@ -3,8 +3,8 @@
 from collections import defaultdict
 
 import pytest
-from rule_cases import RuleCase, rule_cases, verdict_of
 from sidecheck_server.core.mcp.rules.catalogue import CATALOGUE, RULES
+from support.rule_cases import RuleCase, rule_cases, verdict_of
 
 _SINGLE = ("tool", "elicitation", "elicitation_result", "sampling", "tool_result", "message")
 _CASES = list(rule_cases(*_SINGLE))
@@ -13,7 +13,7 @@ _CASES = list(rule_cases(*_SINGLE))
 @pytest.mark.parametrize("case", _CASES, ids=str)
 def test_the_rule_finds_what_breaks_it(case: RuleCase) -> None:
     found = [each for each in verdict_of(case).violations if each.code == case.code]
-    assert [each.instance_pointer for each in found] == sorted(case.at), found
+    assert [each.instance_location for each in found] == sorted(case.at), found
 
 
 def test_every_rule_has_a_case_that_keeps_it_and_one_that_breaks_it() -> None:

@@ -4,17 +4,17 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from rule_cases import LIMITS, SURFACES
 from sidecheck_server.core.budget import Exhausted
-from sidecheck_server.core.judge import Judging
-from sidecheck_server.core.mcp.answering import answer_all
+from sidecheck_server.core.evaluate import EvaluationOptions
 from sidecheck_server.core.mcp.check import Checked
 from sidecheck_server.core.mcp.context import Context
+from sidecheck_server.core.mcp.deferred import answer_all
 from sidecheck_server.core.mcp.findings import Findings
 from sidecheck_server.core.mcp.rules.catalogue import RULES
 from sidecheck_server.core.mcp.rules.rule import Rule
 from sidecheck_server.core.mcp.typed_values import check_value
 from sidecheck_server.core.mcp.versions import VERSIONS
+from support.rule_cases import LIMITS, SURFACES
 
 _SCALARS: tuple[Any, ...] = (None, True, 0, -1.5, 10**400, "", "a", "\n\u0430 ", "x" * 1000)
 _CHECKED = [rule for rule in RULES if rule.check is not None]
@@ -141,7 +141,7 @@ def test_hidden_values_are_not_told(code: str, type_: str, value: Any) -> None:
 def messages(code: str, type_: str, value: Any, *, hide: bool) -> list[str]:
     findings = Findings(Context(version=VERSIONS[-1], hide_values=hide), most=100, longest=1 << 20)
     check_value(value, type_, findings, SURFACES)
-    answer_all(Checked(findings), LIMITS, Judging(hide_values=hide))
+    answer_all(Checked(findings), LIMITS, EvaluationOptions(hide_values=hide))
     return [
         each.message + each.suggestion
         for each in findings.verdict().violations

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from mcp.server.validation import validate_sampling_tools, validate_tool_use_result_messages
 from mcp.shared.exceptions import MCPError
 from mcp_types import ClientCapabilities, SamplingMessage, Tool, ToolChoice
-from rule_cases import LIMITS, SURFACES
 from sidecheck_server.core.mcp.check import check
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.subjects import Asked, How, Sampling
-from sidecheck_server.core.words import Severity
+from sidecheck_server.core.mcp.subjects import CheckRequest, ReportLimits, Sampling
+from sidecheck_server.core.types import Severity
+from support.rule_cases import LIMITS, SURFACES
 
 _TEXT = {"type": "text", "text": "Hello"}
 _IDS = st.sampled_from(["a", "b", "c"])
@@ -33,7 +33,9 @@ _MESSAGES = st.lists(
 
 def errors_of(params: dict[str, Any], **context: Any) -> list[str]:
     subject = Sampling(json.dumps({"maxTokens": 100, **params}).encode())
-    checked = check(Asked(subject, Context(**context), How(most=100)), LIMITS, SURFACES)
+    checked = check(
+        CheckRequest(subject, Context(**context), ReportLimits(most=100)), LIMITS, SURFACES
+    )
     found = checked.findings.verdict().violations
     return [each.message for each in found if each.severity is Severity.ERROR]
 

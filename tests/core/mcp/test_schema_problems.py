@@ -3,14 +3,14 @@
 from typing import Any
 
 import pytest
-from rule_cases import LIMITS, SURFACES
-from sidecheck_server.core.judge import Judging
-from sidecheck_server.core.mcp.answering import answer_all
+from sidecheck_server.core.evaluate import EvaluationOptions
 from sidecheck_server.core.mcp.check import Checked
 from sidecheck_server.core.mcp.context import Context
+from sidecheck_server.core.mcp.deferred import answer_all
 from sidecheck_server.core.mcp.findings import Findings
 from sidecheck_server.core.mcp.typed_values import check_value
-from sidecheck_server.core.words import Document, Severity, Violation
+from sidecheck_server.core.types import Document, Severity, Violation
+from support.rule_cases import LIMITS, SURFACES
 
 
 def errors(
@@ -24,7 +24,7 @@ def errors(
         least=Severity.ERROR,
     )
     check_value({"name": "a", "inputSchema": schema}, "Tool", findings, SURFACES)
-    answer_all(Checked(findings), LIMITS, Judging())
+    answer_all(Checked(findings), LIMITS, EvaluationOptions())
     return list(findings.verdict().violations)
 
 
@@ -62,7 +62,7 @@ def a(schema: Any, **root: Any) -> dict[str, Any]:
     ids=str,
 )
 def test_a_fault_is_told_once(schema: Any, told: list[tuple[str, str]]) -> None:
-    assert told == sorted((each.instance_pointer, each.code) for each in errors(schema))
+    assert told == sorted((each.instance_location, each.code) for each in errors(schema))
 
 
 @pytest.mark.parametrize(
@@ -84,14 +84,14 @@ def test_a_fault_is_told_once(schema: Any, told: list[tuple[str, str]]) -> None:
     ids=lambda value: str(value)[:60],
 )
 def test_it_is_told_at_its_very_place(schema: Any, pointer: str) -> None:
-    assert [pointer] == [each.instance_pointer for each in errors(schema, "2026-07-28")]
+    assert [pointer] == [each.instance_location for each in errors(schema, "2026-07-28")]
 
 
 def test_a_fault_in_a_document_is_told_at_the_reference_to_it() -> None:
     documents = (Document("https://example.com/b", b'{"$ref": "#/nowhere"}'),)
     found = errors(a({"$ref": "https://example.com/b"}), documents=documents)
     assert [("/inputSchema/properties/a/$ref", "UNRESOLVABLE_REFERENCE")] == [
-        (each.instance_pointer, each.code) for each in found
+        (each.instance_location, each.code) for each in found
     ]
 
 

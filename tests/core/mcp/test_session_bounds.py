@@ -5,13 +5,13 @@ import time
 import tracemalloc
 from typing import Any
 
-from rule_cases import LIMITS, SURFACES
 from sidecheck_server.core.mcp.check import check
 from sidecheck_server.core.mcp.context import Context, Sender
 from sidecheck_server.core.mcp.messages import reply_to
 from sidecheck_server.core.mcp.sessions import Session
-from sidecheck_server.core.mcp.sessions.peeking import LARGEST_CAPABILITIES
-from sidecheck_server.core.mcp.subjects import How, ProtocolMessage
+from sidecheck_server.core.mcp.sessions.header_scan import LARGEST_CAPABILITIES
+from sidecheck_server.core.mcp.subjects import ProtocolMessage, ReportLimits
+from support.rule_cases import LIMITS, SURFACES
 
 _VERSION = "2026-07-28"
 _META = {
@@ -23,7 +23,7 @@ _META = {
 def _sent(session: Session, message: dict[str, Any], sender: Sender = Sender.CLIENT) -> list[str]:
     """Return the codes of what is wrong with *message*, before questions are answered."""
     text = ProtocolMessage(json.dumps(message).encode())
-    asked = session.asked(text, sender, How())
+    asked = session.asked(text, sender, ReportLimits())
     checked = check(asked, LIMITS, SURFACES)
     session.take(asked, checked)
     return [found.code for found in checked.findings.verdict().violations]
@@ -52,7 +52,7 @@ def test_an_id_of_large_numbers_is_not_read_in_passing() -> None:
     session = Session(Context())
 
     started = time.perf_counter()
-    session.asked(ProtocolMessage(text), Sender.CLIENT, How())
+    session.asked(ProtocolMessage(text), Sender.CLIENT, ReportLimits())
     assert time.perf_counter() - started < 0.5
 
 
@@ -117,7 +117,7 @@ def test_a_reply_repeats_no_unknown_version_where_values_are_hidden() -> None:
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": meta}}
     context = Context(version=_VERSION, hide_values=True)
     asked = Session(context).asked(
-        ProtocolMessage(json.dumps(message).encode()), Sender.CLIENT, How()
+        ProtocolMessage(json.dumps(message).encode()), Sender.CLIENT, ReportLimits()
     )
     checked = check(asked, LIMITS, SURFACES)
     verdict = checked.findings.verdict()

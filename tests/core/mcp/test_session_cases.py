@@ -4,22 +4,22 @@ import json
 from typing import Any
 
 import pytest
-from rule_cases import (
+from sidecheck_server.core.errors import RequestError
+from sidecheck_server.core.evaluate import EvaluationOptions
+from sidecheck_server.core.mcp.check import check
+from sidecheck_server.core.mcp.context import Context, Sender
+from sidecheck_server.core.mcp.deferred import answer_all
+from sidecheck_server.core.mcp.rules.sessions import RULES
+from sidecheck_server.core.mcp.sessions import Session
+from sidecheck_server.core.mcp.subjects import ProtocolMessage, ReportLimits
+from sidecheck_server.core.types import Severity
+from support.rule_cases import (
     LIMITS,
     SURFACES,
     RuleCase,
     rule_cases,
     session_verdicts,
 )
-from sidecheck_server.core.judge import Judging
-from sidecheck_server.core.mcp.answering import answer_all
-from sidecheck_server.core.mcp.check import check
-from sidecheck_server.core.mcp.context import Context, Sender
-from sidecheck_server.core.mcp.rules.sessions import RULES
-from sidecheck_server.core.mcp.sessions import Session
-from sidecheck_server.core.mcp.subjects import How, ProtocolMessage
-from sidecheck_server.core.refusals import Refusal
-from sidecheck_server.core.words import Severity
 
 _CASES = list(rule_cases("session"))
 _OF_SESSIONS = {rule.code for rule in RULES}
@@ -28,7 +28,7 @@ _OF_SESSIONS = {rule.code for rule in RULES}
 @pytest.mark.parametrize("case", _CASES, ids=str)
 def test_the_rule_finds_what_breaks_it(case: RuleCase) -> None:
     found = [
-        (f"/{index}{each.instance_pointer}", each.code)
+        (f"/{index}{each.instance_location}", each.code)
         for index, verdict in enumerate(session_verdicts(case))
         for each in verdict.violations
     ]
@@ -53,12 +53,12 @@ def _result(id_: int, **result: Any) -> dict[str, Any]:
 def _violations(session: Session, sender: Sender | None, message: object) -> list[tuple[str, str]]:
     """Return where and by what code *message* is wrong in *session*."""
     text = ProtocolMessage(json.dumps(message).encode())
-    asked = session.asked(text, sender, How(least=Severity.ERROR))
+    asked = session.asked(text, sender, ReportLimits(least=Severity.ERROR))
     checked = check(asked, LIMITS, SURFACES)
     session.take(asked, checked)
-    answer_all(checked, LIMITS, Judging())
+    answer_all(checked, LIMITS, EvaluationOptions())
     found = checked.findings.verdict().violations
-    return [(each.instance_pointer, each.code) for each in found]
+    return [(each.instance_location, each.code) for each in found]
 
 
 def _said(session: Session, sender: Sender | None, message: object) -> list[str]:
@@ -90,7 +90,7 @@ def test_a_pinned_version_holds_whatever_the_peers_say() -> None:
             json.dumps(_request(0, "initialize", protocolVersion="2025-11-25")).encode()
         ),
         Sender.CLIENT,
-        How(),
+        ReportLimits(),
     )
     assert asked.context.version == "2025-03-26"
 
@@ -191,7 +191,7 @@ def test_a_request_of_2026_07_28_brings_its_version_and_capabilities() -> None:
         "io.modelcontextprotocol/clientCapabilities": {"sampling": {}},
     }
     text = json.dumps(_request(1, "tools/list", _meta=meta)).encode()
-    asked = session.asked(ProtocolMessage(text), Sender.CLIENT, How())
+    asked = session.asked(ProtocolMessage(text), Sender.CLIENT, ReportLimits())
     assert asked.context.version == "2026-07-28"
     assert asked.context.client_capabilities == {"sampling": {}}
 
@@ -202,8 +202,8 @@ def test_a_request_of_2026_07_28_brings_its_version_and_capabilities() -> None:
 def test_what_is_no_message_is_no_part_of_the_session(text: bytes) -> None:
     session = Session(Context())
     for sender in (Sender.CLIENT, Sender.SERVER, None):
-        asked = session.asked(ProtocolMessage(text), sender, How())
-        assert asked == session.asked(ProtocolMessage(text), sender, How())
+        asked = session.asked(ProtocolMessage(text), sender, ReportLimits())
+        assert asked == session.asked(ProtocolMessage(text), sender, ReportLimits())
 
 
 def test_memory_is_bounded_and_what_was_forgotten_is_held_against_nobody() -> None:
@@ -212,7 +212,7 @@ def test_memory_is_bounded_and_what_was_forgotten_is_held_against_nobody() -> No
     for number in range(10_000):
         request = _request(number + 1, "tools/call", name=long)
         text = json.dumps(request).encode()
-        asked = session.asked(ProtocolMessage(text), Sender.CLIENT, How())
+        asked = session.asked(ProtocolMessage(text), Sender.CLIENT, ReportLimits())
         checked = check(asked, LIMITS, SURFACES)
         session.take(asked, checked)
     assert "RESPONSE_WITHOUT_REQUEST" not in _said(session, Sender.SERVER, _result(10_000))
@@ -237,10 +237,10 @@ def test_what_a_message_that_was_not_understood_may_explain_is_held_against_nobo
     expected: list[str], sender: Sender | None, text: bytes
 ) -> None:
     session = _greeted("2025-11-25", tools={})
-    asked = session.asked(ProtocolMessage(text), sender, How())
+    asked = session.asked(ProtocolMessage(text), sender, ReportLimits())
     try:
         session.take(asked, check(asked, LIMITS, SURFACES))
-    except Refusal:
+    except RequestError:
         session.miss()
     answer = {"jsonrpc": "2.0", "id": 1, "result": {}}
     assert _said(session, Sender.SERVER, answer) == expected

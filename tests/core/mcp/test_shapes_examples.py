@@ -4,14 +4,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from published_types import message_types, official_examples
-from rule_cases import SURFACES
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.findings import Findings
 from sidecheck_server.core.mcp.methods import find_method
-from sidecheck_server.core.mcp.shapes.tables import TYPES
 from sidecheck_server.core.mcp.typed_values import check_value
-from sidecheck_server.core.words import Severity
+from sidecheck_server.core.mcp.types.tables import TYPES
+from sidecheck_server.core.types import Severity
+from support.published_types import message_types, official_examples
+from support.rule_cases import SURFACES
 
 _VERSION = "2026-07-28"
 
@@ -54,7 +54,7 @@ def test_every_example_keeps_the_rules_of_its_type() -> None:
             findings = Findings(Context(_VERSION), most=20, longest=1 << 20)
             check_value(part, name, findings, SURFACES)
             errors = [
-                (each.instance_pointer, each.code)
+                (each.instance_location, each.code)
                 for each in findings.verdict().violations
                 if each.severity is Severity.ERROR
             ]

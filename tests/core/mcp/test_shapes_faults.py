@@ -3,8 +3,8 @@
 from typing import Any
 
 import pytest
-from rule_cases import SURFACES
 from sidecheck_server.core.explain.violations import explain
+from support.rule_cases import SURFACES
 
 _TEXT = {"type": "text", "text": "Done."}
 _RESULT = {"type": "tool_result", "toolUseId": "call-1", "content": [_TEXT]}
@@ -180,7 +180,7 @@ def _violations(version: str, type_: str, value: Any) -> list[tuple[str, str]]:
     assert compiled.fast is not None
     assert not compiled.fast.is_valid(value)
     found = explain(compiled.complete.faults(value, [100_000]), hide_values=False)
-    return sorted((each.instance_pointer, each.code) for each in found)
+    return sorted((each.instance_location, each.code) for each in found)
 
 
 @pytest.mark.parametrize(("type_", "value", "violations"), _FAULTS)

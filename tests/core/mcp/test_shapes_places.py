@@ -6,16 +6,16 @@ import re
 from typing import Any
 
 import pytest
-from published_types import official_examples, types_of
-from rule_cases import SURFACES
-from shape_values import mutations, variants
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Path, Rule
-from sidecheck_server.core.mcp.shapes.places import Visitors
-from sidecheck_server.core.mcp.shapes.rendering import rendered
-from sidecheck_server.core.mcp.shapes.tables import TYPES
+from sidecheck_server.core.mcp.types.rendering import rendered
+from sidecheck_server.core.mcp.types.tables import TYPES
+from sidecheck_server.core.mcp.types.visitors import Visitors
 from sidecheck_server.core.mcp.versions import VERSIONS
-from sidecheck_server.core.words import Severity, as_pointer
+from sidecheck_server.core.types import Severity, as_pointer
+from support.published_types import official_examples, types_of
+from support.rule_cases import SURFACES
+from support.typed_values import mutations, variants
 
 _CLAUSE = Clause("basic")
 

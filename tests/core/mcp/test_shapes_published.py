@@ -7,7 +7,11 @@ from functools import cache
 from typing import Any
 
 import pytest
-from published_types import (
+from sidecheck_server.core.mcp.types.errata import ERRATA
+from sidecheck_server.core.mcp.types.rendering import rendered
+from sidecheck_server.core.mcp.types.tables import TYPES
+from sidecheck_server.core.mcp.versions import VERSIONS
+from support.published_types import (
     UNPUBLISHED,
     definitions_of,
     judge_of,
@@ -16,12 +20,8 @@ from published_types import (
     published,
     types_of,
 )
-from rule_cases import SURFACES
-from shape_values import mutations, variants
-from sidecheck_server.core.mcp.shapes.errata import ERRATA
-from sidecheck_server.core.mcp.shapes.rendering import rendered
-from sidecheck_server.core.mcp.shapes.tables import TYPES
-from sidecheck_server.core.mcp.versions import VERSIONS
+from support.rule_cases import SURFACES
+from support.typed_values import mutations, variants
 
 _OF_EACH = 20
 """How many mutations of each of the first values of a type are judged."""

@@ -4,14 +4,14 @@ import re
 from typing import Any
 
 import pytest
-from published_types import types_of
-from rule_cases import SURFACES
 from sidecheck_server.core.mcp.methods import INPUT_REQUESTS, METHODS
 from sidecheck_server.core.mcp.rules import shapes
-from sidecheck_server.core.mcp.shapes.rendering import rendered
-from sidecheck_server.core.mcp.shapes.tables import TYPES
-from sidecheck_server.core.mcp.shapes.words import Shape
+from sidecheck_server.core.mcp.types.model import ObjectType
+from sidecheck_server.core.mcp.types.rendering import rendered
+from sidecheck_server.core.mcp.types.tables import TYPES
 from sidecheck_server.core.mcp.versions import VERSIONS
+from support.published_types import types_of
+from support.rule_cases import SURFACES
 
 _ASSERTIONS = {
     "type",
@@ -59,7 +59,7 @@ def test_a_member_is_told_once_for_a_version() -> None:
     twice = [
         (each.name, field.name, version)
         for each in TYPES.values()
-        if isinstance(each, Shape)
+        if isinstance(each, ObjectType)
         for version in VERSIONS
         for field in each.fields
         if sum(f.name == field.name and f.since <= version <= f.until for f in each.fields) > 1

@@ -4,13 +4,13 @@ import json
 from typing import Any
 
 import pytest
-from compiling import LIMITS
 from sidecheck_server.core.digests import digest_of
+from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.tools.definitions import ToolDefinition, find_tool, read_tool
-from sidecheck_server.core.refusals import Reason, Refusal
 from sidecheck_server.core.schemas.source import SchemaSource
-from sidecheck_server.core.words import Document, Violation
+from sidecheck_server.core.types import Document, Violation
+from support.compiling import LIMITS
 
 CLAUSE = "MCP, server/tools: Tool"
 SCHEMA: dict[str, Any] = {"type": "object", "properties": {"b": {}, "a": {}}}
@@ -21,8 +21,8 @@ def text_of(value: Any) -> bytes:
     return json.dumps(value).encode()
 
 
-def refusal_of(text: bytes, limits: Limits = LIMITS) -> Refusal:
-    with pytest.raises(Refusal) as refused:
+def refusal_of(text: bytes, limits: Limits = LIMITS) -> RequestError:
+    with pytest.raises(RequestError) as refused:
         read_tool(text, (), limits)
     return refused.value
 
@@ -108,8 +108,8 @@ def test_every_fault_of_a_definition_is_told(tool: Any, problems: list[tuple[str
     """The first one in the message and the metadata too."""
     pointer, code, message = problems[0]
     at = f" (at {pointer})" if pointer else ""
-    expected = Refusal(
-        Reason.INVALID_TOOL,
+    expected = RequestError(
+        ErrorReason.INVALID_TOOL,
         f"the tool definition is not usable: {message}{at}",
         {"code": code, "pointer": pointer},
         tuple(Violation(at, "", "", named, said, clause=CLAUSE) for at, named, said in problems),
@@ -135,7 +135,7 @@ def test_a_definition_that_is_not_json_is_no_tool(text: bytes, code: str, pointe
     """Or JSON with more than one meaning."""
     refusal = refusal_of(text)
 
-    assert Reason.INVALID_TOOL == refusal.reason
+    assert ErrorReason.INVALID_TOOL == refusal.reason
     assert {"code": code, "pointer": pointer} == refusal.metadata
 
 
@@ -154,7 +154,7 @@ def test_a_definition_beyond_a_bound_is_refused(text: bytes, limits: Limits, bou
     """Twice as long and a little deeper than a schema may be."""
     refusal = refusal_of(text, limits)
 
-    assert (Reason.LIMIT_EXCEEDED, bound) == (refusal.reason, refusal.metadata["bound"])
+    assert (ErrorReason.LIMIT_EXCEEDED, bound) == (refusal.reason, refusal.metadata["bound"])
 
 
 @pytest.mark.parametrize(
@@ -183,17 +183,18 @@ def test_a_tool_is_found_among_several(around: Any) -> None:
 )
 def test_a_tool_that_is_not_there_is_not_found(text: bytes) -> None:
     """Whatever is there."""
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(RequestError) as refused:
         find_tool(text, "t", LIMITS)
 
     assert (
-        Refusal(Reason.UNKNOWN_TOOL, "no tool 't' is in the file", {"tool": "t"}) == refused.value
+        RequestError(ErrorReason.UNKNOWN_TOOL, "no tool 't' is in the file", {"tool": "t"})
+        == refused.value
     )
 
 
 def test_the_nearest_name_is_told() -> None:
     """Where a tool of nearly that name is there."""
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(RequestError) as refused:
         find_tool(text_of([{**TOOL, "name": "get_weather"}]), "get_wether", LIMITS)
 
     assert "no tool 'get_wether' is in the file; is it 'get_weather'?" == refused.value.message
@@ -201,7 +202,7 @@ def test_the_nearest_name_is_told() -> None:
 
 def test_what_is_no_json_holds_no_tool() -> None:
     """And is not usable."""
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(RequestError) as refused:
         find_tool(b"{", "t", LIMITS)
 
-    assert Reason.INVALID_TOOL == refused.value.reason
+    assert ErrorReason.INVALID_TOOL == refused.value.reason

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from sidecheck.checks import CheckOptions, Peers, ProtocolJson, ToolResult
+from sidecheck.checks import CheckOptions, ProtocolContext, ProtocolJson, ToolResult
 from sidecheck.converting import (
     ConversionOptions,
     Convertible,
@@ -76,7 +76,7 @@ def call_request(
     plans: PlanJson | Iterable[PlanJson],
     original: Target | None,
     how: Options | None,
-) -> conversion_pb.RestoreToolCallRequest:
+) -> conversion_pb.ConvertToolCallRequest:
     """Return the request to turn a call back; one plan stands for a list of it.
 
     Raises:
@@ -85,9 +85,9 @@ def call_request(
     several = [plans] if isinstance(plans, bytes | str | Mapping) else plans
     if not isinstance(several, Iterable):
         raise TypeError(f"plans are those of `ConvertedTools.plans`, not a {type(plans).__name__}")
-    return conversion_pb.RestoreToolCallRequest(
+    return conversion_pb.ConvertToolCallRequest(
         call=protocol_text(call),
-        plans=[protocol_text(plan) for plan in several],
+        mappings=[protocol_text(plan) for plan in several],
         tool=requests.target(original),
         options=requests.options(how),
     )
@@ -98,7 +98,7 @@ def result_request(
     result: ToolResult,
     call_id: str,
     name: str,
-    peers: Peers | None,
+    peers: ProtocolContext | None,
     how: CheckOptions | None,
 ) -> conversion_pb.ConvertToolResultRequest:
     """Return the request to turn a result into a message."""

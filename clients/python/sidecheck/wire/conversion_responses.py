@@ -28,9 +28,9 @@ ACTIONS: Final = {
     conversion_pb.Loss.ACTION_DROPPED: LossAction.DROPPED,
 }
 DIRECTIONS: Final = {
-    conversion_pb.Loss.DIRECTION_SAME: Direction.SAME,
-    conversion_pb.Loss.DIRECTION_WIDER: Direction.WIDER,
-    conversion_pb.Loss.DIRECTION_NARROWER: Direction.NARROWER,
+    conversion_pb.Loss.EFFECT_EQUIVALENT: Direction.SAME,
+    conversion_pb.Loss.EFFECT_WIDENED: Direction.WIDER,
+    conversion_pb.Loss.EFFECT_NARROWED: Direction.NARROWER,
 }
 
 
@@ -41,7 +41,7 @@ def losses(messages: Iterable[conversion_pb.Loss]) -> tuple[Loss, ...]:
             one,
             Loss,
             action=ACTIONS.get(one.action, LossAction.UNSPECIFIED),
-            direction=DIRECTIONS.get(one.direction, Direction.UNSPECIFIED),
+            direction=DIRECTIONS.get(one.effect, Direction.UNSPECIFIED),
         )
         for one in messages
     )
@@ -53,7 +53,7 @@ def converted(message: conversion_pb.ConvertedTool) -> Converted:
         message,
         Converted,
         text=JsonText(message.json),
-        plan=JsonText(message.plan),
+        plan=JsonText(message.mapping),
         losses=losses(message.losses),
     )
 
@@ -61,7 +61,7 @@ def converted(message: conversion_pb.ConvertedTool) -> Converted:
 def conversion(message: conversion_pb.ToolConversion) -> ToolConversion:
     """Translate what became of one tool."""
     done = message.HasField("converted")
-    outcome = converted(message.converted) if done else status_refusal(message.refused)
+    outcome = converted(message.converted) if done else status_refusal(message.error)
     return carried(message, ToolConversion, outcome=outcome)
 
 
@@ -74,7 +74,7 @@ def tools(api: ModelApi, response: conversion_pb.ConvertToolsResponse) -> Conver
     )
 
 
-def call(response: conversion_pb.RestoreToolCallResponse) -> RestoredCall:
+def call(response: conversion_pb.ConvertToolCallResponse) -> RestoredCall:
     """Translate a call that was turned back."""
     return carried(
         response,

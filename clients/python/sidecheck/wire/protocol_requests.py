@@ -10,7 +10,7 @@ from sidecheck.checks import (
     CheckOptions,
     Elicitation,
     ElicitationResult,
-    Peers,
+    ProtocolContext,
     ProtocolJson,
     ProtocolMessage,
     Sampling,
@@ -80,11 +80,11 @@ def known_text(json: ProtocolJson | None) -> bytes:
     return b"" if json is None else protocol_text(json)
 
 
-def context(peers: Peers | None) -> protocol_pb.ProtocolContext | None:
+def context(peers: ProtocolContext | None) -> protocol_pb.ProtocolContext | None:
     """Translate what is known of the peers; none stays none."""
     if peers is None:
         return None
-    if not isinstance(peers, Peers):
+    if not isinstance(peers, ProtocolContext):
         raise TypeError(f"what is known of the peers is a Peers, not a {type(peers).__name__}")
     client, server = peers.client_capabilities, peers.server_capabilities
     return protocol_pb.ProtocolContext(
@@ -101,7 +101,7 @@ def options(value: CheckOptions | None) -> protocol_pb.CheckOptions | None:
     return protocol_pb.CheckOptions(
         max_violations=value.max_violations,
         hide_values=value.hide_values,
-        least_severity=f"SEVERITY_{value.least_severity.upper()}",
+        min_severity=f"SEVERITY_{value.min_severity.upper()}",
     )
 
 
@@ -111,7 +111,7 @@ def rules_request(protocol_version: str, page_token: str) -> protocol_pb.ListRul
 
 
 def names_request(
-    names: Iterable[str], peers: Peers | None, how: CheckOptions | None
+    names: Iterable[str], peers: ProtocolContext | None, how: CheckOptions | None
 ) -> protocol_pb.CheckToolNamesRequest:
     """Return the request to check names."""
     return protocol_pb.CheckToolNamesRequest(
@@ -122,7 +122,7 @@ def names_request(
 def tools_request(
     tools: bytes | str | Mapping[str, object] | Iterable[ToolDefinition | ToolJson],
     given: Iterable[Document],
-    peers: Peers | None,
+    peers: ProtocolContext | None,
     how: CheckOptions | None,
 ) -> protocol_pb.CheckToolsRequest:
     """Return the request to check a listing, or definitions given one by one.
@@ -132,7 +132,7 @@ def tools_request(
     """
     request = protocol_pb.CheckToolsRequest(context=context(peers), options=options(how))
     if isinstance(tools, bytes | str | Mapping):
-        request.listing = protocol_text(tools)
+        request.tools_list = protocol_text(tools)
         request.documents.extend(documents(given))
         return request
     if any(True for _ in given):
@@ -146,7 +146,7 @@ def message(value: ProtocolMessage) -> protocol_pb.ProtocolMessage:
     return protocol_pb.ProtocolMessage(
         json=protocol_text(value.message),
         sender=label("sender", value.sender, SENDERS),
-        answers=value.answers,
+        request_method=value.answers,
         request=known_text(value.request),
     )
 
@@ -176,7 +176,7 @@ def named(value: CheckItem) -> tuple[str, Any]:
 
 
 def check_request(
-    value: CheckItem, peers: Peers | None, how: CheckOptions | None
+    value: CheckItem, peers: ProtocolContext | None, how: CheckOptions | None
 ) -> tuple[rpcs.Rpc[Any, Any], Message]:
     """Return the procedure that checks *value*, and the request to it."""
     name, translated = named(value)
@@ -192,14 +192,14 @@ def batch_item(value: CheckItem) -> protocol_pb.CheckItem:
 
 
 def batch_request(
-    items: Sequence[protocol_pb.CheckItem], peers: Peers | None, how: CheckOptions | None
+    items: Sequence[protocol_pb.CheckItem], peers: ProtocolContext | None, how: CheckOptions | None
 ) -> protocol_pb.CheckBatchRequest:
     """Return the request to check many things."""
     return protocol_pb.CheckBatchRequest(context=context(peers), options=options(how), items=items)
 
 
 def session_defaults(
-    peers: Peers | None, how: CheckOptions | None
+    peers: ProtocolContext | None, how: CheckOptions | None
 ) -> protocol_pb.CheckSessionRequest:
     """Return the first message of a stream about a session."""
     return protocol_pb.CheckSessionRequest(

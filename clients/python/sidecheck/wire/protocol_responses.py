@@ -3,15 +3,15 @@
 from typing import Final, TypeAlias
 
 from sidecheck.findings import (
-    CheckAnswer,
     CheckedNames,
     CheckedTools,
     CheckOutcome,
+    CheckResult,
+    Disposition,
     NameCollision,
     Rule,
     ToolNameOutcome,
     ToolOutcome,
-    Treatment,
 )
 from sidecheck.texts import JsonText
 from sidecheck.v1 import protocol_service_pb2 as protocol_pb
@@ -29,9 +29,9 @@ Answered: TypeAlias = (
 )
 
 TREATMENTS: Final = {
-    protocol_pb.ToolOutcome.TREATMENT_KEEP: Treatment.KEEP,
-    protocol_pb.ToolOutcome.TREATMENT_WARN: Treatment.WARN,
-    protocol_pb.ToolOutcome.TREATMENT_DROP: Treatment.DROP,
+    protocol_pb.ToolOutcome.DISPOSITION_KEEP: Disposition.KEEP,
+    protocol_pb.ToolOutcome.DISPOSITION_WARN: Disposition.WARN,
+    protocol_pb.ToolOutcome.DISPOSITION_DROP: Disposition.DROP,
 }
 
 
@@ -63,7 +63,7 @@ def names(response: protocol_pb.CheckToolNamesResponse) -> CheckedNames:
             for one in response.outcomes
         ),
         collisions=tuple(
-            NameCollision(one.sanitized, tuple(one.places)) for one in response.collisions
+            NameCollision(one.sanitized, tuple(one.indexes)) for one in response.collisions
         ),
     )
 
@@ -75,30 +75,30 @@ def tools(response: protocol_pb.CheckToolsResponse) -> CheckedTools:
             carried(
                 one,
                 ToolOutcome,
-                treatment=TREATMENTS.get(one.treatment, Treatment.UNSPECIFIED),
+                treatment=TREATMENTS.get(one.disposition, Disposition.UNSPECIFIED),
                 verdict=judged(one.verdict),
             )
             for one in response.outcomes
         ),
-        listing=judged(response.listing),
+        listing=judged(response.tools_list_verdict),
     )
 
 
-def checked(message: protocol_pb.CheckAnswer) -> CheckAnswer:
+def checked(message: protocol_pb.CheckResult) -> CheckResult:
     """Translate what was found in one thing."""
-    return CheckAnswer(verdict=judged(message.verdict), reply=JsonText(message.reply))
+    return CheckResult(verdict=judged(message.verdict), reply=JsonText(message.error_response))
 
 
-def answer(response: Answered) -> CheckAnswer:
+def answer(response: Answered) -> CheckResult:
     """Translate the answer to one thing."""
-    return checked(response.answer)
+    return checked(response.result)
 
 
 def outcome(message: protocol_pb.CheckOutcome) -> CheckOutcome:
     """Translate the answer to one thing of many."""
     if message.HasField("answer"):
-        return checked(message.answer)
-    return status_refusal(message.refusal)
+        return checked(message.result)
+    return status_refusal(message.error)
 
 
 def batch_outcomes(response: protocol_pb.CheckBatchResponse) -> list[CheckOutcome]:

@@ -28,7 +28,7 @@ from sidecheck.targets import (
     ToolDefinition,
     ToolJson,
 )
-from sidecheck.tools import OnChange
+from sidecheck.tools import ChangePolicy
 from sidecheck.v1 import info_service_pb2 as info_pb
 from sidecheck.v1 import options_pb2 as options_pb
 from sidecheck.v1 import registry_service_pb2 as registry_pb
@@ -207,7 +207,7 @@ def registration_request(
     tools: Sequence[target_pb.InlineTool],
     *,
     replace: bool,
-    on_change: OnChange,
+    change_policy: ChangePolicy,
     validate_only: bool,
     protocol_version: str = "",
 ) -> registry_pb.RegisterToolsRequest:
@@ -216,7 +216,7 @@ def registration_request(
         server=server,
         tools=tools,
         mode="REGISTRATION_MODE_REPLACE" if replace else "REGISTRATION_MODE_UPSERT",
-        on_change=f"ON_CHANGE_{on_change.upper()}",
+        change_policy=f"ON_CHANGE_{change_policy.upper()}",
         validate_only=validate_only,
         protocol_version=protocol_version,
     )

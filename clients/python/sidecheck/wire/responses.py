@@ -13,8 +13,8 @@ from google.protobuf.message import DecodeError, Message
 from google.rpc.error_details_pb2 import ErrorInfo
 from google.rpc.status_pb2 import Status
 
+from sidecheck.errors import SidecheckError, Unavailable
 from sidecheck.info import Engine, Limits, ServerInfo
-from sidecheck.refusals import Refused, Unavailable
 from sidecheck.repairs import Change, Repair
 from sidecheck.targets import Document
 from sidecheck.texts import JsonText
@@ -44,7 +44,7 @@ __all__ = [
 Value = TypeVar("Value")
 
 #: What became of one item of a batch.
-Judgement: TypeAlias = Verdict | Refused
+Judgement: TypeAlias = Verdict | SidecheckError
 
 #: The domain of the `google.rpc.ErrorInfo` whose reasons are Sidecheck's own.
 DOMAIN: Final = "sidecheck"
@@ -62,7 +62,7 @@ ACTIONS: Final = {
     registry_pb.RegistrationOutcome.ACTION_CREATED: Action.CREATED,
     registry_pb.RegistrationOutcome.ACTION_CHANGED: Action.CHANGED,
     registry_pb.RegistrationOutcome.ACTION_UNCHANGED: Action.UNCHANGED,
-    registry_pb.RegistrationOutcome.ACTION_REFUSED: Action.REFUSED,
+    registry_pb.RegistrationOutcome.ACTION_REJECTED: Action.REFUSED,
 }
 
 
@@ -85,7 +85,7 @@ def violations(messages: Iterable[verdict_pb.Violation]) -> tuple[Violation, ...
 
 def changes(messages: Iterable[verdict_pb.Change]) -> tuple[Change, ...]:
     """Translate changes of a payload."""
-    return tuple(carried(one, Change, pointer=one.instance_pointer) for one in messages)
+    return tuple(carried(one, Change, pointer=one.instance_location) for one in messages)
 
 
 def repair(message: verdict_pb.Repair) -> Repair:
@@ -115,7 +115,7 @@ def judgement(outcome: validation_pb.ValidateOutcome, registry_revision: int) ->
     """Translate the answer to one payload of many."""
     if outcome.HasField("verdict"):
         return judged(outcome.verdict, registry_revision)
-    return status_refusal(outcome.refusal)
+    return status_refusal(outcome.error)
 
 
 def verdict(response: validation_pb.ValidateResponse) -> Verdict:
@@ -142,7 +142,7 @@ def registration(responses: Iterable[registry_pb.RegisterToolsResponse]) -> Regi
                 one,
                 Outcome,
                 action=ACTIONS.get(one.action, Action.UNSPECIFIED),
-                problems=violations(one.problems),
+                problems=violations(one.violations),
             )
             for part in parts
             for one in part.outcomes
@@ -193,7 +193,7 @@ def server_info(response: info_pb.GetServerInfoResponse) -> ServerInfo:
     )
 
 
-def status_refusal(status: Status) -> Refused:
+def status_refusal(status: Status) -> SidecheckError:
     """Return the refusal that *status* carries.
 
     Its reason is that of the `google.rpc.ErrorInfo` of the domain ``sidecheck``;
@@ -202,10 +202,10 @@ def status_refusal(status: Status) -> Refused:
     code = STATUS_CODES.get(status.code, grpc.StatusCode.UNKNOWN)
     info = error_info(status)
     if info is None:
-        kind = Unavailable if code in UNANSWERED else Refused
+        kind = Unavailable if code in UNANSWERED else SidecheckError
         return kind(code.name, status.message, {}, code)
     # A server that is going away is not there for the caller any more.
-    kind = Unavailable if info.reason == "SHUTTING_DOWN" else Refused
+    kind = Unavailable if info.reason == "SHUTTING_DOWN" else SidecheckError
     return kind(info.reason, status.message, info.metadata, code)
 
 
@@ -219,7 +219,7 @@ def error_info(status: Status) -> ErrorInfo | None:
     return None
 
 
-def call_refusal(error: grpc.RpcError) -> Refused:
+def call_refusal(error: grpc.RpcError) -> SidecheckError:
     """Return the refusal that a failed call amounts to.
 
     The details travel as a serialized `google.rpc.Status` in the trailing metadata

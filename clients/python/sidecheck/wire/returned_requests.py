@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from sidecheck.checks import CheckOptions, Peers
+from sidecheck.checks import CheckOptions, ProtocolContext
 from sidecheck.json_values import json_value
 from sidecheck.returned import Returned
 from sidecheck.targets import Target, ToolDefinition, ToolJson
@@ -59,7 +59,7 @@ WRITERS: Final[Mapping[str, Callable[[Any], Any]]] = {
 
 
 def normalization_request(
-    returned: Returned, peers: Peers | None, how: CheckOptions | None
+    returned: Returned, peers: ProtocolContext | None, how: CheckOptions | None
 ) -> protocol_pb.NormalizeToolResultRequest:
     """Return the request to make a result of what a tool returned."""
     way = returned.way
@@ -74,9 +74,9 @@ def normalization_request(
 
 def projection_request(
     tool: Target | ToolJson, protocol_version: str
-) -> inference_pb.ProjectToolRequest:
+) -> inference_pb.AdaptToolRequest:
     """Return the request to project a tool; bare JSON is a definition."""
     given = ToolDefinition(tool) if isinstance(tool, bytes | str | Mapping) else tool
-    return inference_pb.ProjectToolRequest(
+    return inference_pb.AdaptToolRequest(
         tool=requests.target(given), protocol_version=protocol_version
     )

@@ -173,9 +173,9 @@ CONVERT_TOOLS: Final = Rpc(
 )
 RESTORE_TOOL_CALL: Final = Rpc(
     CONVERSION,
-    "RestoreToolCall",
-    conversion_pb.RestoreToolCallRequest,
-    conversion_pb.RestoreToolCallResponse,
+    "ConvertToolCall",
+    conversion_pb.ConvertToolCallRequest,
+    conversion_pb.ConvertToolCallResponse,
 )
 CONVERT_TOOL_RESULT: Final = Rpc(
     CONVERSION,
@@ -191,9 +191,9 @@ INFER_TOOLS: Final = Rpc(
 )
 PROJECT_TOOL: Final = Rpc(
     INFERENCE,
-    "ProjectTool",
-    inference_pb.ProjectToolRequest,
-    inference_pb.ProjectToolResponse,
+    "AdaptTool",
+    inference_pb.AdaptToolRequest,
+    inference_pb.AdaptToolResponse,
 )
 GET_SERVER_INFO: Final = Rpc(
     INFO, "GetServerInfo", info_pb.GetServerInfoRequest, info_pb.GetServerInfoResponse

@@ -12,7 +12,7 @@ from sidecheck_server.core.budget import Budget, spend
 from sidecheck_server.core.engines.json_types import has_type
 from sidecheck_server.core.equality import json_equal
 from sidecheck_server.core.schemas.keywords import Draft
-from sidecheck_server.core.words import JsonValue
+from sidecheck_server.core.types import JsonValue
 
 __all__ = ["MOST_CONSTANTS", "TYPES", "Fits", "types_of"]
 

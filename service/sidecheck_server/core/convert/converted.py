@@ -27,7 +27,7 @@ class ConvertedTool:
     #: In the order of their places.
     losses: tuple[Loss, ...]
     #: Why it is not strict though that is preferred, or "".
-    why_not_strict: str
+    not_strict_reason: str
 
     @property
     def length(self) -> int:
@@ -64,5 +64,5 @@ def converted(form: Form, tool: Named, name: str, api: Api, why_not: str = "") -
         strict=strict,
         plan=plan_to_json(plan),
         losses=tuple(sorted(losses, key=lambda loss: loss.pointer)),
-        why_not_strict=why_not or form.why_not_strict,
+        not_strict_reason=why_not or form.not_strict_reason,
     )

@@ -27,7 +27,7 @@ class Form:
     guide: Guide | None
     losses: tuple[Loss, ...]
     #: Why it is not strict though that is preferred, or "".
-    why_not_strict: str
+    not_strict_reason: str
     counts: Counts
 
     @property

@@ -4,29 +4,31 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from sidecheck_server.core.convert.branches import MOST_CONSTANTS, TYPES
+from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.explain.values import kind_of, quoted
 from sidecheck_server.core.limits import Limits, exceeded
-from sidecheck_server.core.refusals import Reason, Refusal
-from sidecheck_server.core.words import as_pointer
+from sidecheck_server.core.types import as_pointer
 
 __all__ = ["check_guide", "check_members", "expect", "invalid_plan"]
 
 _Path: TypeAlias = tuple[str | int, ...]
 
 
-def invalid_plan(path: _Path, code: str, said: str) -> Refusal:
+def invalid_plan(path: _Path, code: str, said: str) -> RequestError:
     """Return the refusal of a plan for what stands at *path* of it."""
     pointer = as_pointer(path)
     at = f" (at {pointer})" if pointer else ""
     metadata = {"code": code, "pointer": pointer}
-    return Refusal(Reason.INVALID_PLAN, f"the plan is not usable: {said}{at}", metadata)
+    return RequestError(
+        ErrorReason.INVALID_MAPPING, f"the plan is not usable: {said}{at}", metadata
+    )
 
 
 def expect(value: Any, kind: type, in_words: str, path: _Path) -> None:
     """Check that *value*, which stands at *path*, is of a *kind*.
 
     Raises:
-        Refusal: INVALID_PLAN.
+        Refusal: INVALID_MAPPING.
     """
     if type(value) is not kind:
         said = f"expected {in_words}, found {kind_of(value)}"
@@ -39,13 +41,13 @@ def check_members(
     """Check that *value* is an object with all that is *required* and nothing unknown.
 
     Raises:
-        Refusal: INVALID_PLAN.
+        Refusal: INVALID_MAPPING.
     """
     expect(value, dict, f"an object, {what}", path)
     for name in value:
         if name not in known:
             said = f"{what} has no member {quoted(name)}"
-            raise invalid_plan((*path, name), "PLAN_UNKNOWN_MEMBER", said)
+            raise invalid_plan((*path, name), "PLAN_UNKNOWN_PROPERTY", said)
     for name in required:
         if name not in value:
             said = f"{what} needs the member {quoted(name)}"
@@ -56,7 +58,7 @@ def check_guide(guide: Any, path: _Path, limits: Limits) -> None:
     """Check *guide*, which stands at *path* of a plan; how deep it nests is bounded.
 
     Raises:
-        Refusal: INVALID_PLAN; LIMIT_EXCEEDED if it has more parts than a schema may have.
+        Refusal: INVALID_MAPPING; LIMIT_EXCEEDED if it has more parts than a schema may have.
     """
     _Check(limits).check(guide, path)
 

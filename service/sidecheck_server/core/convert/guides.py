@@ -23,8 +23,8 @@ import msgspec
 
 from sidecheck_server.core.convert.branch_tests import Tests
 from sidecheck_server.core.convert.part import Part, Undo, reachable
+from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.refusals import Reason, Refusal
 
 __all__ = ["Guide", "guide_of"]
 
@@ -64,7 +64,9 @@ def guide_of(root: Part) -> Guide | None:
             f"{text.count(b'{'):,} objects and {len(text):,} bytes; at most {_MOST:,} and "
             f"{_LARGEST:,} can be read again"
         )
-        raise Refusal(Reason.NOT_CONVERTIBLE, said, {"bound": "plan", "limit": str(_LARGEST)})
+        raise RequestError(
+            ErrorReason.NOT_CONVERTIBLE, said, {"bound": "plan", "limit": str(_LARGEST)}
+        )
     return guide
 
 

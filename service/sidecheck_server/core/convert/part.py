@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from sidecheck_server.core.words import as_pointer
+from sidecheck_server.core.types import as_pointer
 
 __all__ = ["Entries", "Part", "Undo", "copied", "members_of", "reachable"]
 

@@ -20,11 +20,11 @@ from sidecheck_server.core.convert.guide_checking import (
 )
 from sidecheck_server.core.convert.guides import Guide
 from sidecheck_server.core.convert.words import ModelApi
+from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.explain.values import kind_of, listed, quoted
 from sidecheck_server.core.limits import Limits, exceeded
 from sidecheck_server.core.payload import MalformedError, decode
-from sidecheck_server.core.refusals import Reason, Refusal
-from sidecheck_server.core.words import JsonValue
+from sidecheck_server.core.types import JsonValue
 
 __all__ = ["Plan", "plan_from_json", "plan_to_json"]
 
@@ -74,7 +74,9 @@ def plan_to_json(plan: Plan) -> bytes:
     text = msgspec.json.encode({name: each for name, each in members.items() if each is not None})
     if len(text) > _LARGEST:
         said = f"the plan would have {len(text):,} bytes, more than the {_LARGEST:,} that are read"
-        raise Refusal(Reason.NOT_CONVERTIBLE, said, {"bound": "plan", "limit": str(_LARGEST)})
+        raise RequestError(
+            ErrorReason.NOT_CONVERTIBLE, said, {"bound": "plan", "limit": str(_LARGEST)}
+        )
     return text
 
 
@@ -84,7 +86,7 @@ def plan_from_json(text: bytes, limits: Limits) -> Plan:
     It is as large as a schema may be, and nests twice as deep at the most.
 
     Raises:
-        Refusal: INVALID_PLAN, with the place and a code in its metadata; LIMIT_EXCEEDED.
+        Refusal: INVALID_MAPPING, with the place and a code in its metadata; LIMIT_EXCEEDED.
     """
     if len(text) > limits.schema_bytes:
         raise exceeded("schema_bytes", limits.schema_bytes, "the plan", len(text))

@@ -9,7 +9,7 @@ from sidecheck_server.core.convert.apis.api import Api
 from sidecheck_server.core.convert.words import Action, ConversionOptions, Direction, Loss
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.tools.definitions import ToolDefinition, decoded_tool
-from sidecheck_server.core.words import as_pointer
+from sidecheck_server.core.types import as_pointer
 
 __all__ = ["Presentation", "noted", "presented"]
 

@@ -1,17 +1,17 @@
 """Reading: from the text of a schema to a graph of parts."""
 
 from sidecheck_server.core.budget import spend
+from sidecheck_server.core.compiler.admission import Admitted, admit
 from sidecheck_server.core.convert.part import Part
 from sidecheck_server.core.convert.places import Place, Places, name_at
 from sidecheck_server.core.convert.record import Record
 from sidecheck_server.core.convert.translation import Reading, translate
 from sidecheck_server.core.convert.words import Action, Direction
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.schemas.admission import Admitted, admit
 from sidecheck_server.core.schemas.keywords import Draft
 from sidecheck_server.core.schemas.references import Reference, Subschema
 from sidecheck_server.core.schemas.source import SchemaSource
-from sidecheck_server.core.words import JsonValue
+from sidecheck_server.core.types import JsonValue
 
 __all__ = ["read_parts"]
 

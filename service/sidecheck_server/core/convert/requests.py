@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from sidecheck_server.core.convert.apis.api import Api, RequestLimits
 from sidecheck_server.core.convert.forms import Form
-from sidecheck_server.core.words import Verdict, Violation
+from sidecheck_server.core.types import Verdict, Violation
 
 __all__ = ["reasons_against_strict", "request_problems"]
 

@@ -14,11 +14,11 @@ from sidecheck_server.core.budget import Budget, Exhausted, spend
 from sidecheck_server.core.convert.branches import Fits
 from sidecheck_server.core.convert.guides import Guide
 from sidecheck_server.core.convert.picks import Picks, all_picks
+from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.explain.values import counted
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.payload import MalformedError, decode, decoding_steps
-from sidecheck_server.core.refusals import Refusal
-from sidecheck_server.core.words import Change, ChangeRule, JsonValue, as_pointer
+from sidecheck_server.core.types import Change, ChangeRule, JsonValue, as_pointer
 
 __all__ = ["MOST_READINGS", "Reading", "readings"]
 
@@ -237,7 +237,7 @@ class _Restoring:
         try:
             encoded = text.encode("utf-8", "surrogatepass")
             value = decode(encoded, max_depth=self._max_depth - depth, most=1)
-        except (MalformedError, Refusal):
+        except (MalformedError, RequestError):
             return text
         said = "decoded a string that holds the JSON text of the value"
         self._tell(path, ChangeRule.JSON_TEXT_DECODED, said)

@@ -10,8 +10,8 @@ from sidecheck_server.core.convert.forms import Form
 from sidecheck_server.core.convert.names import Named, tool_names
 from sidecheck_server.core.convert.requests import reasons_against_strict, request_problems
 from sidecheck_server.core.convert.words import ConversionOptions, Mode
-from sidecheck_server.core.refusals import Reason, Refusal
-from sidecheck_server.core.words import Verdict
+from sidecheck_server.core.errors import ErrorReason, RequestError
+from sidecheck_server.core.types import Verdict
 
 __all__ = ["Found", "Together"]
 
@@ -26,7 +26,7 @@ class Found(Generic[Definition]):
     """A tool of a request, with its definition, in whatever form, or why there is none."""
 
     tool: Named
-    definition: Definition | Refusal
+    definition: Definition | RequestError
 
 
 class Together(Generic[Definition]):
@@ -46,7 +46,7 @@ class Together(Generic[Definition]):
         self._api = api
         self._options = options
 
-    def against_strict(self, forms: Sequence[Form | Refusal]) -> list[str]:
+    def against_strict(self, forms: Sequence[Form | RequestError]) -> list[str]:
         """Return why each of *forms* must not be strict beside those before it, or ""."""
         if self._options.mode is not Mode.STRICT_IF_LOSSLESS:
             return [""] * len(forms)
@@ -60,28 +60,28 @@ class Together(Generic[Definition]):
         Whether they can be converted does not matter, so that they are the same for every
         mode.
         """
-        named = [one.tool for one in self.tools if not isinstance(one.definition, Refusal)]
+        named = [one.tool for one in self.tools if not isinstance(one.definition, RequestError)]
         names = tool_names(named, self._api.names, self._options.server_prefix)
         return dict(zip(named, names, strict=True))
 
     def outcomes(
         self,
-        forms: Sequence[Form | Refusal],
+        forms: Sequence[Form | RequestError],
         names: Mapping[Named, str],
         reasons: Sequence[str],
-    ) -> Iterator[ConvertedTool | Refusal]:
+    ) -> Iterator[ConvertedTool | RequestError]:
         """Yield what becomes of each tool; *reasons* say why it is not strict, or ""."""
         for one, form, why_not in zip(self.tools, forms, reasons, strict=True):
-            if isinstance(form, Refusal):
+            if isinstance(form, RequestError):
                 yield form
                 continue
             try:
                 yield converted(form, one.tool, names[one.tool], self._api, why_not)
-            except Refusal as refusal:
+            except RequestError as refusal:
                 yield refusal
 
-    def problems(
-        self, forms: Sequence[Form | Refusal], outcomes: Sequence[ConvertedTool | Refusal]
+    def violations(
+        self, forms: Sequence[Form | RequestError], outcomes: Sequence[ConvertedTool | RequestError]
     ) -> Verdict:
         """Return what is wrong with those that were converted, as one request."""
         made = [
@@ -96,17 +96,17 @@ def _without_doubles(tools: Sequence[Found[Definition]]) -> list[Found[Definitio
     last = {
         one.tool: place
         for place, one in enumerate(tools)
-        if not isinstance(one.definition, Refusal)
+        if not isinstance(one.definition, RequestError)
     }
     return [
         one
-        if isinstance(one.definition, Refusal) or last[one.tool] == place
+        if isinstance(one.definition, RequestError) or last[one.tool] == place
         else Found(one.tool, _double(one.tool))
         for place, one in enumerate(tools)
     ]
 
 
-def _double(tool: Named) -> Refusal:
+def _double(tool: Named) -> RequestError:
     name = tool.name[:_LONGEST]
     said = f"a tool after it has the name {name!r} too; the last one counts"
-    return Refusal(Reason.INVALID_REQUEST, said, {"field": "tools", "tool": name})
+    return RequestError(ErrorReason.INVALID_REQUEST, said, {"field": "tools", "tool": name})

@@ -19,9 +19,9 @@ from sidecheck_server.core.convert.reading import read_parts
 from sidecheck_server.core.convert.record import Record
 from sidecheck_server.core.convert.words import Action, ConversionOptions, Direction, Loss, Mode
 from sidecheck_server.core.convert.writing import described, notes_of, write_schema
+from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import Limits, exceeded
 from sidecheck_server.core.mcp.tools.definitions import ToolDefinition
-from sidecheck_server.core.refusals import Reason, Refusal
 
 __all__ = ["form_of"]
 
@@ -55,7 +55,7 @@ def form_of(
         strict=None if api.strict is None else fitted.strict,
         guide=fitted.guide,
         losses=losses,
-        why_not_strict=why_not,
+        not_strict_reason=why_not,
         counts=fitted.counts,
     )
     if form.length > limits.message_bytes:
@@ -121,7 +121,7 @@ def _chosen(read: _Read, api: Api, options: ConversionOptions) -> tuple[_Fitted,
         return _fitted(read, api, api.compatible), ""
     try:
         strict = _strict(read, api)
-    except Refusal as refusal:
+    except RequestError as refusal:
         if options.mode is Mode.STRICT:
             raise _with_advice(refusal, api) from None
         why_not = refusal.message
@@ -134,17 +134,17 @@ def _chosen(read: _Read, api: Api, options: ConversionOptions) -> tuple[_Fitted,
     return _fitted(read, api, api.compatible), why_not
 
 
-def _with_advice(refusal: Refusal, api: Api) -> Refusal:
+def _with_advice(refusal: RequestError, api: Api) -> RequestError:
     if api.strict is not None:
         return refusal
     said = f"{refusal.message}; the modes compatible and strict_if_lossless do not ask for that"
-    return Refusal(refusal.reason, said, refusal.metadata)
+    return RequestError(refusal.reason, said, refusal.metadata)
 
 
 def _strict(read: _Read, api: Api) -> _Fitted:
     if api.strict is None:
         said = f"{api.in_words} cannot be asked to hold a model to a schema"
-        raise Refusal(Reason.NOT_CONVERTIBLE, said, {"api": api.key})
+        raise RequestError(ErrorReason.NOT_CONVERTIBLE, said, {"api": api.key})
     return _fitted(read, api, api.strict)
 
 
@@ -153,7 +153,7 @@ def _fitted(read: _Read, api: Api, subset: Subset) -> _Fitted:
     fitted = _Fitted(read, api, subset)
     if fitted.beyond:
         said = f"the schema is larger than {api.in_words} takes: {fitted.beyond}"
-        raise Refusal(Reason.NOT_CONVERTIBLE, said, {"api": api.key})
+        raise RequestError(ErrorReason.NOT_CONVERTIBLE, said, {"api": api.key})
     return fitted
 
 

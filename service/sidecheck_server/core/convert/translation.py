@@ -10,7 +10,7 @@ from sidecheck_server.core.convert.record import Record
 from sidecheck_server.core.convert.words import Action, Direction
 from sidecheck_server.core.schemas.keywords import KEYWORDS, Draft, Position
 from sidecheck_server.core.schemas.references import REFERENCES, Subschema
-from sidecheck_server.core.words import JsonValue
+from sidecheck_server.core.types import JsonValue
 
 __all__ = ["ANNOTATIONS", "Reading", "translate"]
 

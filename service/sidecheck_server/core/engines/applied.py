@@ -17,7 +17,7 @@ from sidecheck_server.core.budget import spend
 from sidecheck_server.core.engines.json_types import has_type
 from sidecheck_server.core.engines.scope import Scope, scope_of
 from sidecheck_server.core.engines.unevaluated import accepts
-from sidecheck_server.core.words import JsonValue
+from sidecheck_server.core.types import JsonValue
 
 __all__ = [
     "Applied",

@@ -3,7 +3,7 @@
 from typing import Any
 
 from sidecheck_server.core.engines.weights import constant_weight
-from sidecheck_server.core.words import JsonValue
+from sidecheck_server.core.types import JsonValue
 
 __all__ = ["APPLYING", "charge_for"]
 

@@ -32,7 +32,7 @@ from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.schemas.dialects import STANDARD, Dialect
 from sidecheck_server.core.schemas.keywords import Draft
 from sidecheck_server.core.schemas.resources import DialectOf, Resources
-from sidecheck_server.core.words import JsonValue
+from sidecheck_server.core.types import JsonValue
 
 __all__ = ["CompleteEngine"]
 

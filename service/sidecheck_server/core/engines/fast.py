@@ -6,14 +6,14 @@ from types import CodeType
 from typing import Any
 
 from sidecheck_server.core.budget import Budget, Exhausted
+from sidecheck_server.core.compiler.generation import FastCode
 from sidecheck_server.core.engines.allowed_code import RUNTIME_NAMES
-from sidecheck_server.core.engines.generation import FastCode
 from sidecheck_server.core.engines.texts import counted_format, counted_pattern
 from sidecheck_server.core.equality import all_unique, json_equal, number_text
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.numbers import is_multiple
 from sidecheck_server.core.patterns import compile_pattern
-from sidecheck_server.core.words import JsonValue
+from sidecheck_server.core.types import JsonValue
 
 __all__ = ["FastEngine"]
 

@@ -17,7 +17,7 @@ from sidecheck_server.core.engines.complete import CompleteEngine
 from sidecheck_server.core.engines.scope import scope_of
 from sidecheck_server.core.engines.unevaluated import unevaluated_items, unevaluated_names
 from sidecheck_server.core.schemas.keywords import Draft
-from sidecheck_server.core.words import JsonValue
+from sidecheck_server.core.types import JsonValue
 
 __all__ = ["Place", "knows_by_pattern", "member_subschemas", "places"]
 

@@ -8,7 +8,7 @@ from sidecheck_server.core.engines.charges import charge_for
 from sidecheck_server.core.schemas.dialects import Dialect
 from sidecheck_server.core.schemas.keywords import Draft
 from sidecheck_server.core.schemas.resources import Resource
-from sidecheck_server.core.words import JsonValue
+from sidecheck_server.core.types import JsonValue
 
 __all__ = ["Judge", "Reading", "Readings", "reading_of"]
 

@@ -8,7 +8,7 @@ from sidecheck_server.core.engines.checks import Checks
 from sidecheck_server.core.engines.readings import Reading, Readings
 from sidecheck_server.core.schemas.dialects import Dialect
 from sidecheck_server.core.schemas.resources import Resource, Resources
-from sidecheck_server.core.words import JsonValue
+from sidecheck_server.core.types import JsonValue
 
 __all__ = ["Scope", "scope_of"]
 

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from sidecheck_server.core.schemas.canonical import Canonical, Constant
-from sidecheck_server.core.words import JsonValue
+from sidecheck_server.core.types import JsonValue
 
 __all__ = ["constant_weight", "is_unbounded", "schema_weight"]
 

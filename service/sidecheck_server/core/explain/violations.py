@@ -13,7 +13,7 @@ from sidecheck_server.core.explain.nearest import MOST_CANDIDATES
 from sidecheck_server.core.explain.saying import Saying
 from sidecheck_server.core.explain.schemas import MOST_BRANCHES
 from sidecheck_server.core.explain.values import Values
-from sidecheck_server.core.words import Violation, as_pointer
+from sidecheck_server.core.types import Violation, as_pointer
 
 __all__ = ["explain"]
 
@@ -42,7 +42,7 @@ def explain(faults: Iterable[Fault], *, hide_values: bool) -> Iterator[Violation
     for fault in faults:
         for violation in _explained(fault, values, 0):
             # The same may be asked for along several paths.
-            key = (violation.instance_pointer, violation.keyword, violation.message)
+            key = (violation.instance_location, violation.keyword, violation.message)
             if key not in told:
                 told.add(key)
                 yield violation
@@ -104,8 +104,8 @@ def _is_implied(fault: Fault) -> bool:
 def _violation(fault: Fault, saying: Saying, place: tuple[str, ...] = ()) -> Violation:
     keyword: str = fault.validator
     return Violation(
-        instance_pointer=as_pointer((*fault.absolute_path, *place)),
-        schema_pointer=as_pointer(fault.absolute_schema_path),
+        instance_location=as_pointer((*fault.absolute_path, *place)),
+        keyword_location=as_pointer(fault.absolute_schema_path),
         keyword=keyword,
         code=_code(keyword),
         message=_cut(saying.message),

@@ -27,7 +27,7 @@ from sidecheck_server.core.infer.literals import Literals
 from sidecheck_server.core.infer.parsing import parse_expression
 from sidecheck_server.core.infer.scopes import Alias, Class, Foreign, Known, Meaning, Scope
 from sidecheck_server.core.infer.unions import leaves_of, tagged
-from sidecheck_server.core.words import Severity
+from sidecheck_server.core.types import Severity
 
 __all__ = ["Types"]
 

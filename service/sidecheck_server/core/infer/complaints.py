@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from sidecheck_server.core.infer.words import Diagnostic, Place
-from sidecheck_server.core.words import Severity
+from sidecheck_server.core.types import Severity
 
 __all__ = ["Code", "Complaint", "Complaints"]
 

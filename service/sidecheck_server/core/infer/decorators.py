@@ -9,7 +9,7 @@ from sidecheck_server.core.infer.complaints import Code, Complaint, Complaints
 from sidecheck_server.core.infer.fields import called_name
 from sidecheck_server.core.infer.literals import Literals
 from sidecheck_server.core.infer.scopes import Alias, Scope
-from sidecheck_server.core.words import Severity
+from sidecheck_server.core.types import Severity
 
 __all__ = ["Said", "marks_tool", "read_decorator"]
 

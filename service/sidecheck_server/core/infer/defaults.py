@@ -10,7 +10,7 @@ from sidecheck_server.core.equality import json_equal
 from sidecheck_server.core.infer.bounds import Meter
 from sidecheck_server.core.infer.complaints import Code, Complaint
 from sidecheck_server.core.infer.fields import Info
-from sidecheck_server.core.words import Severity
+from sidecheck_server.core.types import Severity
 
 if TYPE_CHECKING:
     from sidecheck_server.core.infer.annotations import Types

@@ -8,7 +8,7 @@ from sidecheck_server.core.infer.parsing import lines_of, parse_text
 from sidecheck_server.core.infer.tools import Tools
 from sidecheck_server.core.infer.words import InferenceOptions, Inferred, Place
 from sidecheck_server.core.limits import Limits, exceeded
-from sidecheck_server.core.words import Severity
+from sidecheck_server.core.types import Severity
 
 __all__ = ["infer_tools"]
 

@@ -11,7 +11,7 @@ from sidecheck_server.core.infer.docstrings import Described
 from sidecheck_server.core.infer.functions import Found
 from sidecheck_server.core.infer.injection import is_injected
 from sidecheck_server.core.infer.words import InferenceOptions, OnUnsupported
-from sidecheck_server.core.words import Severity
+from sidecheck_server.core.types import Severity
 
 __all__ = ["Parameters"]
 

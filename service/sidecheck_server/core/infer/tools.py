@@ -14,7 +14,7 @@ from sidecheck_server.core.infer.functions import Found
 from sidecheck_server.core.infer.literals import Literals
 from sidecheck_server.core.infer.parameters import Parameters
 from sidecheck_server.core.infer.words import InferenceOptions, InferredTool, OnUnsupported
-from sidecheck_server.core.words import Severity
+from sidecheck_server.core.types import Severity
 
 __all__ = ["Tools"]
 

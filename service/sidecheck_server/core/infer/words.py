@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from sidecheck_server.core.words import Severity
+from sidecheck_server.core.types import Severity
 
 __all__ = ["Diagnostic", "InferenceOptions", "Inferred", "InferredTool", "OnUnsupported", "Place"]
 

@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import Any
 
 from sidecheck_server.core.budget import Exhausted
+from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import Limits, exceeded
 from sidecheck_server.core.mcp.calls.params import check_call
 from sidecheck_server.core.mcp.calls.results import check_result
@@ -13,9 +14,10 @@ from sidecheck_server.core.mcp.findings import Findings
 from sidecheck_server.core.mcp.messages import Message, check_messages
 from sidecheck_server.core.mcp.messages.gates import tell_undeclared_alone
 from sidecheck_server.core.mcp.methods import INPUT_REQUESTS
+from sidecheck_server.core.mcp.protocol_schemas import Surfaces
 from sidecheck_server.core.mcp.subjects import (
-    Asked,
     CallParams,
+    CheckRequest,
     Elicitation,
     ElicitationResult,
     ProtocolMessage,
@@ -24,11 +26,9 @@ from sidecheck_server.core.mcp.subjects import (
     ToolList,
     ToolResult,
 )
-from sidecheck_server.core.mcp.surfaces import Surfaces
 from sidecheck_server.core.mcp.tools.definitions import decoded_tool, name_of, refuse_too_large_tool
 from sidecheck_server.core.mcp.typed_values import check_value, is_known
 from sidecheck_server.core.payload import MalformedError, decode
-from sidecheck_server.core.refusals import Reason, Refusal
 
 __all__ = ["Checked", "check", "check_at_once"]
 
@@ -50,7 +50,7 @@ class Checked:
     part: bytes | None = None
 
 
-def check(asked: Asked, limits: Limits, surfaces: Surfaces) -> Checked:
+def check(asked: CheckRequest, limits: Limits, surfaces: Surfaces) -> Checked:
     """Return what is wrong with the subject of *asked*, whatever it takes within *limits*.
 
     Raises:
@@ -64,7 +64,7 @@ def check(asked: Asked, limits: Limits, surfaces: Surfaces) -> Checked:
         raise exceeded("steps", limits.steps, "checking nests too deep") from None
 
 
-def check_at_once(asked: Asked, limits: Limits, surfaces: Surfaces) -> Checked | None:
+def check_at_once(asked: CheckRequest, limits: Limits, surfaces: Surfaces) -> Checked | None:
     """Return what `check` returns, or None if it takes longer than a moment.
 
     Raises:
@@ -72,17 +72,17 @@ def check_at_once(asked: Asked, limits: Limits, surfaces: Surfaces) -> Checked |
         NotCompiledError: the schema of a type is not there yet.
     """
     subject = asked.subject
-    if subject.size > limits.bytes_at_once:
+    if subject.size > limits.inline_bytes:
         if isinstance(subject, ToolJson):
             refuse_too_large_tool(subject.json, limits)
         return None
     try:
-        return _check(asked, limits, surfaces, limits.steps_at_once)
+        return _check(asked, limits, surfaces, limits.inline_steps)
     except (Exhausted, RecursionError):
         return None
 
 
-def _check(asked: Asked, limits: Limits, surfaces: Surfaces, steps: int) -> Checked:
+def _check(asked: CheckRequest, limits: Limits, surfaces: Surfaces, steps: int) -> Checked:
     how, context, subject = asked.how, asked.context, asked.subject
     context.budget[0] = steps
     findings = Findings(context, most=how.most, longest=how.longest, least=how.least)
@@ -121,7 +121,7 @@ def _given(text: bytes, field: str, limits: Limits) -> Any:
     except MalformedError as error:
         first = error.violations[0].message
         said = f"the {field} that the result answers is not JSON: {first}"
-        raise Refusal(Reason.INVALID_REQUEST, said, {"field": field}) from None
+        raise RequestError(ErrorReason.INVALID_REQUEST, said, {"field": field}) from None
 
 
 def _tool(subject: ToolJson, findings: Findings, limits: Limits, surfaces: Surfaces) -> Checked:

@@ -6,7 +6,7 @@ from typing import Any
 
 from sidecheck_server.core.budget import Budget
 from sidecheck_server.core.mcp.versions import DEFAULT_VERSION
-from sidecheck_server.core.words import Document
+from sidecheck_server.core.types import Document
 
 __all__ = ["Context", "Sender"]
 

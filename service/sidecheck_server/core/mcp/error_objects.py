@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sidecheck_server.core.words import Violation
+from sidecheck_server.core.types import Violation
 
 __all__ = [
     "INVALID_PARAMS",
@@ -55,6 +55,6 @@ def cut(text: str) -> str:
 def _told(error: Violation) -> dict[str, str]:
     return {
         "code": error.code,
-        "pointer": cut(error.instance_pointer),
+        "pointer": cut(error.instance_location),
         "message": cut(error.message),
     }

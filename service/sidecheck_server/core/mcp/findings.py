@@ -2,20 +2,20 @@
 
 from collections.abc import Iterable
 
-from sidecheck_server.core.judge import VALID
+from sidecheck_server.core.evaluate import VALID
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.rules.rule import Found, Path, Question, Rule
-from sidecheck_server.core.words import RANK, Severity, Verdict, Violation
+from sidecheck_server.core.mcp.rules.rule import DeferredCheck, Found, Path, Rule
+from sidecheck_server.core.types import RANK, Severity, Verdict, Violation
 
-__all__ = ["Asking", "Findings"]
+__all__ = ["CheckSpec", "Findings"]
 
 
-class Asking:
+class CheckSpec:
     """A question of a rule, and where the value stands that the rule was given."""
 
     __slots__ = ("path", "question")
 
-    def __init__(self, path: Path, question: Question) -> None:
+    def __init__(self, path: Path, question: DeferredCheck) -> None:
         self.path = path
         self.question = question
 
@@ -53,7 +53,7 @@ class Findings:
         self, context: Context, *, most: int, longest: int, least: Severity = Severity.INFO
     ) -> None:
         self.context = context
-        self.questions: list[Asking] = []
+        self.questions: list[CheckSpec] = []
         self._most = most
         self._longest = longest
         self._least = RANK[least]
@@ -67,8 +67,8 @@ class Findings:
 
     def tell(self, rule: Rule, path: Path, found: Found) -> None:
         """Take in what *rule* found in the value at *path*."""
-        if isinstance(found, Question):
-            self.questions.append(Asking(path, found))
+        if isinstance(found, DeferredCheck):
+            self.questions.append(CheckSpec(path, found))
         elif RANK[rule.severity] > self._least:
             self._look(rule.severity)
         elif RANK[rule.severity] in self._full:
@@ -120,7 +120,7 @@ class Findings:
     def places_of_errors(self) -> frozenset[str]:
         """Return the instance pointers of the errors that were found."""
         return frozenset(
-            violation.instance_pointer for kept in self._kept[:1] for violation in kept
+            violation.instance_location for kept in self._kept[:1] for violation in kept
         )
 
     def verdict(self) -> Verdict:

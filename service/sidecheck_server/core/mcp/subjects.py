@@ -4,17 +4,17 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
 
-from sidecheck_server.core.judge import Judging
+from sidecheck_server.core.evaluate import EvaluationOptions
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.words import Severity
+from sidecheck_server.core.types import Severity
 
 __all__ = [
-    "Asked",
     "CallParams",
+    "CheckRequest",
     "Elicitation",
     "ElicitationResult",
-    "How",
     "ProtocolMessage",
+    "ReportLimits",
     "ResultProfile",
     "Sampling",
     "Subject",
@@ -153,7 +153,7 @@ Subject: TypeAlias = (
 
 
 @dataclass(frozen=True, slots=True)
-class How:
+class ReportLimits:
     """How much is told."""
 
     #: The largest number of violations; at least one.
@@ -165,17 +165,17 @@ class How:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class CheckRequest:
     """A subject, and how to check it."""
 
     subject: Subject
     context: Context = field(default_factory=Context)
-    how: How = field(default_factory=How)
+    how: ReportLimits = field(default_factory=ReportLimits)
 
     @property
-    def judging(self) -> Judging:
+    def judging(self) -> EvaluationOptions:
         """How values are judged that the rules ask about."""
-        return Judging(
+        return EvaluationOptions(
             max_violations=self.how.most,
             max_length=self.how.longest,
             hide_values=self.context.hide_values,

@@ -5,19 +5,19 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from sidecheck_server.core.compiled import CompiledSchema
+from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
 from sidecheck_server.core.explain.values import listed
 from sidecheck_server.core.explain.violations import explain
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.findings import Findings
 from sidecheck_server.core.mcp.methods import INPUT_REQUESTS
+from sidecheck_server.core.mcp.protocol_schemas import Surfaces, visitors_of
 from sidecheck_server.core.mcp.rules.methods import NOT_IN_VERSION
 from sidecheck_server.core.mcp.rules.rule import Fault, Path, of_type
-from sidecheck_server.core.mcp.shapes.places import Visit
-from sidecheck_server.core.mcp.shapes.tables import TYPES
-from sidecheck_server.core.mcp.surfaces import Surfaces, visitors_of
+from sidecheck_server.core.mcp.types.tables import TYPES
+from sidecheck_server.core.mcp.types.visitors import Visit
 from sidecheck_server.core.mcp.versions import VERSIONS
-from sidecheck_server.core.words import Violation, as_pointer
+from sidecheck_server.core.types import Violation, as_pointer
 
 __all__ = ["check_value", "is_known"]
 
@@ -53,7 +53,7 @@ def check_value(
         clause = of_type(type_.replace("ErrorData", "Error")).at(context.version)
         for violation in _misshapen(compiled, value, context):
             found = replace(
-                violation, instance_pointer=prefix + violation.instance_pointer, clause=clause
+                violation, instance_location=prefix + violation.instance_location, clause=clause
             )
             if not findings.add(found):
                 return

@@ -1,8 +1,8 @@
 """The published versions of the Model Context Protocol."""
 
-from sidecheck_server.core.refusals import Reason, Refusal
+from sidecheck_server.core.errors import ErrorReason, RequestError
 
-__all__ = ["DEFAULT_VERSION", "VERSIONS", "refuse_unknown_version"]
+__all__ = ["DEFAULT_VERSION", "VERSIONS", "check_version_known"]
 
 VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28")
 """The versions that are known, oldest first."""
@@ -11,7 +11,7 @@ DEFAULT_VERSION = "2025-11-25"
 """The version that holds if a request names none: the one that most servers speak."""
 
 
-def refuse_unknown_version(version: str) -> None:
+def check_version_known(version: str) -> None:
     """Check that *version* is known; "" stands for the default.
 
     Raises:
@@ -19,8 +19,8 @@ def refuse_unknown_version(version: str) -> None:
     """
     if version and version not in VERSIONS:
         known = ", ".join(VERSIONS)
-        raise Refusal(
-            Reason.UNKNOWN_PROTOCOL_VERSION,
+        raise RequestError(
+            ErrorReason.UNKNOWN_PROTOCOL_VERSION,
             f"the MCP protocol version {version[:40]!r} is not known; known are {known}",
             {"protocol_version": version[:40], "known": known},
         )

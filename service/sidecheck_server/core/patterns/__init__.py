@@ -8,13 +8,13 @@ allowed, run by an engine that may take for ever. `needs_backtracking` tells
 which patterns those are before they are compiled.
 """
 
+from sidecheck_server.core.patterns.faults import PatternFault, PatternRefused
 from sidecheck_server.core.patterns.pattern import (
     UNBOUNDED,
     Pattern,
     compile_pattern,
     needs_backtracking,
 )
-from sidecheck_server.core.patterns.refusals import PatternFault, PatternRefused
 
 __all__ = [
     "UNBOUNDED",

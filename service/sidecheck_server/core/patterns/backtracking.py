@@ -21,10 +21,10 @@ from dataclasses import dataclass, field
 import regex
 
 from sidecheck_server.core.patterns.codepoints import LAST, Ranges, join_surrogates
+from sidecheck_server.core.patterns.faults import PatternFault, PatternRefused
 from sidecheck_server.core.patterns.groups import LOOK_AROUND, Group, GroupKind
 from sidecheck_server.core.patterns.quantifiers import Quantifier
 from sidecheck_server.core.patterns.reading import Assertion, PatternReader
-from sidecheck_server.core.patterns.refusals import PatternFault, PatternRefused
 
 __all__ = ["build_backtracking_search"]
 

@@ -10,7 +10,7 @@ from itertools import chain
 from sidecheck_server.core.patterns.codepoints import Ranges, complement, unite
 from sidecheck_server.core.patterns.cursor import Cursor
 from sidecheck_server.core.patterns.escapes import read_character_escape, read_set_escape
-from sidecheck_server.core.patterns.refusals import PatternFault, PatternRefused, quote
+from sidecheck_server.core.patterns.faults import PatternFault, PatternRefused, quote
 
 __all__ = ["read_class"]
 

@@ -2,7 +2,7 @@
 
 import re
 
-from sidecheck_server.core.patterns.refusals import PatternRefused
+from sidecheck_server.core.patterns.faults import PatternRefused
 
 __all__ = ["Cursor"]
 

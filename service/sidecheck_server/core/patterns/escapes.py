@@ -17,8 +17,8 @@ from sidecheck_server.core.patterns.codepoints import (
     complement,
 )
 from sidecheck_server.core.patterns.cursor import Cursor
+from sidecheck_server.core.patterns.faults import PatternFault, PatternRefused, quote
 from sidecheck_server.core.patterns.properties import find_property
-from sidecheck_server.core.patterns.refusals import PatternFault, PatternRefused, quote
 
 __all__ = ["read_character_escape", "read_set_escape", "read_unicode_escape"]
 

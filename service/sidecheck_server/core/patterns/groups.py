@@ -9,7 +9,7 @@ from enum import Enum, auto
 
 from sidecheck_server.core.patterns.cursor import Cursor
 from sidecheck_server.core.patterns.escapes import read_unicode_escape
-from sidecheck_server.core.patterns.refusals import PatternFault, PatternRefused, quote
+from sidecheck_server.core.patterns.faults import PatternFault, PatternRefused, quote
 
 __all__ = [
     "LOOK_AHEAD",

@@ -10,8 +10,8 @@ from functools import lru_cache, partial
 
 from sidecheck_server.core.patterns.automaton import RE2, build_automaton
 from sidecheck_server.core.patterns.codepoints import join_surrogates
+from sidecheck_server.core.patterns.faults import PatternFault, PatternRefused
 from sidecheck_server.core.patterns.groups import Translation
-from sidecheck_server.core.patterns.refusals import PatternFault, PatternRefused
 from sidecheck_server.core.patterns.translation import translate
 
 __all__ = ["UNBOUNDED", "Pattern", "compile_pattern", "needs_backtracking"]

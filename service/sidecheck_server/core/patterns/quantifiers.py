@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 
 from sidecheck_server.core.patterns.cursor import Cursor
-from sidecheck_server.core.patterns.refusals import PatternFault, PatternRefused, quote
+from sidecheck_server.core.patterns.faults import PatternFault, PatternRefused, quote
 
 __all__ = ["MOST_COPIES", "Quantifier", "read_quantifier"]
 

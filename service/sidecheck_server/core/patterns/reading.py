@@ -13,6 +13,7 @@ from sidecheck_server.core.patterns.classes import read_class
 from sidecheck_server.core.patterns.codepoints import LINE_TERMINATORS, Ranges, complement
 from sidecheck_server.core.patterns.cursor import Cursor
 from sidecheck_server.core.patterns.escapes import read_character_escape, read_set_escape
+from sidecheck_server.core.patterns.faults import PatternFault, PatternRefused, quote
 from sidecheck_server.core.patterns.groups import (
     LOOK_AROUND,
     Group,
@@ -21,7 +22,6 @@ from sidecheck_server.core.patterns.groups import (
     read_group_name,
 )
 from sidecheck_server.core.patterns.quantifiers import MOST_COPIES, Quantifier, read_quantifier
-from sidecheck_server.core.patterns.refusals import PatternFault, PatternRefused, quote
 
 __all__ = ["Assertion", "PatternReader"]
 

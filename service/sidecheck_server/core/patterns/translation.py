@@ -15,6 +15,7 @@ its own on the text. That holds while no `|` stands beside it.
 """
 
 from sidecheck_server.core.patterns.codepoints import EVERYTHING, Ranges, spell
+from sidecheck_server.core.patterns.faults import PatternFault, PatternRefused
 from sidecheck_server.core.patterns.groups import (
     LOOK_AHEAD,
     LOOK_AROUND,
@@ -25,7 +26,6 @@ from sidecheck_server.core.patterns.groups import (
 )
 from sidecheck_server.core.patterns.quantifiers import Quantifier
 from sidecheck_server.core.patterns.reading import Assertion, PatternReader
-from sidecheck_server.core.patterns.refusals import PatternFault, PatternRefused
 
 __all__ = ["translate"]
 

@@ -9,7 +9,7 @@ from sidecheck_server.core.limits import exceeded
 from sidecheck_server.core.payload.faults import MalformedError, diagnose
 from sidecheck_server.core.payload.nesting import is_deeper, nesting
 from sidecheck_server.core.payload.repetition import find_repeated_keys, repeats_a_key
-from sidecheck_server.core.words import JsonValue
+from sidecheck_server.core.types import JsonValue
 
 __all__ = ["decode", "decoding_steps"]
 

@@ -5,7 +5,7 @@ import re
 
 import msgspec
 
-from sidecheck_server.core.words import Violation
+from sidecheck_server.core.types import Violation
 
 __all__ = ["UNREADABLE", "MalformedError", "diagnose"]
 

@@ -4,7 +4,7 @@ from gc import get_referents
 from itertools import accumulate
 from operator import add
 
-from sidecheck_server.core.words import JsonValue
+from sidecheck_server.core.types import JsonValue
 
 __all__ = ["is_deeper", "nesting"]
 

@@ -6,7 +6,7 @@ from typing import Any, TypeAlias, Union
 
 import msgspec
 
-from sidecheck_server.core.words import JsonValue, Violation, as_pointer
+from sidecheck_server.core.types import JsonValue, Violation, as_pointer
 
 __all__ = ["find_repeated_keys", "repeats_a_key"]
 
@@ -107,8 +107,8 @@ def _steps(path: _Path) -> list[str | int]:
 
 def _repeated(pointer: str) -> Violation:
     return Violation(
-        instance_pointer=pointer,
-        schema_pointer="",
+        instance_location=pointer,
+        keyword_location="",
         keyword="",
         code="DUPLICATE_KEY",
         message="the object has this key more than once; readers would disagree which one counts",

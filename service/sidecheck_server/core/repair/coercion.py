@@ -32,8 +32,8 @@ from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.payload import decoding_steps
 from sidecheck_server.core.repair.conversions import CONTAINERS, LONGEST, SCALARS, decoded
 from sidecheck_server.core.repair.edits import edited
-from sidecheck_server.core.repair.words import Coercion
-from sidecheck_server.core.words import Change, ChangeRule, JsonValue, as_pointer
+from sidecheck_server.core.repair.types import Coercion
+from sidecheck_server.core.types import Change, ChangeRule, JsonValue, as_pointer
 
 __all__ = ["coerce"]
 

@@ -13,9 +13,9 @@ from typing import Any
 
 from sidecheck_server.core.digests import canonical_json
 from sidecheck_server.core.engines.json_types import is_number
+from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.payload import MalformedError, decode
-from sidecheck_server.core.refusals import Refusal
-from sidecheck_server.core.words import ChangeRule, JsonValue
+from sidecheck_server.core.types import ChangeRule, JsonValue
 
 __all__ = ["CONTAINERS", "LONGEST", "SCALARS", "Conversion", "decoded"]
 
@@ -48,7 +48,7 @@ def decoded(text: str, depth: int) -> list[JsonValue]:
         return []
     try:
         return [decode(text.encode(), max_depth=depth)]
-    except (MalformedError, Refusal, UnicodeEncodeError):
+    except (MalformedError, RequestError, UnicodeEncodeError):
         return []
 
 

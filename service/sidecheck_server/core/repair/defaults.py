@@ -29,7 +29,7 @@ from sidecheck_server.core.engines.unevaluated import accepts
 from sidecheck_server.core.equality import json_equal
 from sidecheck_server.core.explain.values import literal, quoted
 from sidecheck_server.core.repair.edits import edited
-from sidecheck_server.core.words import Change, ChangeRule, JsonValue, as_pointer
+from sidecheck_server.core.types import Change, ChangeRule, JsonValue, as_pointer
 
 __all__ = ["apply_defaults"]
 

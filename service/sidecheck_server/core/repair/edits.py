@@ -6,7 +6,7 @@ from typing import Any
 
 from sidecheck_server.core.budget import Budget, spend
 from sidecheck_server.core.engines.applied import Path
-from sidecheck_server.core.words import JsonValue
+from sidecheck_server.core.types import JsonValue
 
 __all__ = ["ABSENT", "Absent", "Edits", "edited"]
 

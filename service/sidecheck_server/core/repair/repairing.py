@@ -7,9 +7,9 @@ from sidecheck_server.core.engines.complete import CompleteEngine
 from sidecheck_server.core.limits import Limits, exceeded
 from sidecheck_server.core.repair.coercion import coerce
 from sidecheck_server.core.repair.defaults import apply_defaults
+from sidecheck_server.core.repair.types import Repairs, UnknownArguments
 from sidecheck_server.core.repair.unknown import strip_unknown
-from sidecheck_server.core.repair.words import Repairs, UnknownArguments
-from sidecheck_server.core.words import Change, JsonValue
+from sidecheck_server.core.types import Change, JsonValue
 
 __all__ = ["repaired", "text_of"]
 

@@ -26,8 +26,8 @@ from sidecheck_server.core.engines.unevaluated import accepts
 from sidecheck_server.core.explain.nearest import MOST_CANDIDATES, nearest
 from sidecheck_server.core.explain.values import Values, quoted
 from sidecheck_server.core.repair.edits import ABSENT, edited
-from sidecheck_server.core.repair.words import UnknownMember
-from sidecheck_server.core.words import Change, ChangeRule, JsonValue, as_pointer
+from sidecheck_server.core.repair.types import UnknownMember
+from sidecheck_server.core.types import Change, ChangeRule, JsonValue, as_pointer
 
 __all__ = ["strip_unknown", "unknown_members"]
 
@@ -91,7 +91,7 @@ def _removal(found: "_Found", values: Values, budget: Budget) -> Change:
     said = f"removed the {values.property_named(found.name)}, which the schema does not know"
     return Change(
         as_pointer(found.path),
-        ChangeRule.UNKNOWN_MEMBER_REMOVED,
+        ChangeRule.UNKNOWN_PROPERTY_REMOVED,
         as_pointer(found.schema_path),
         f"{said}; perhaps {quoted(near)} was meant" if near else said,
     )

@@ -22,7 +22,7 @@ serves all dialects and no text of a schema ever becomes an identifier:
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from sidecheck_server.core.words import JsonValue
+from sidecheck_server.core.types import JsonValue
 
 __all__ = ["CannotLowerError", "Canonical", "Constant", "Lowered"]
 

@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from sidecheck_server.core.refusals import Reason, Refusal
+from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.schemas.keywords import KEYWORDS, Draft, keywords_of
-from sidecheck_server.core.words import JsonValue
+from sidecheck_server.core.types import JsonValue
 
 __all__ = ["DEFAULT_DIALECT", "DIALECTS", "STANDARD", "Dialect", "dialect_named", "dialect_of"]
 
@@ -106,8 +106,8 @@ def dialect_of(schema: JsonValue, default: Dialect, find_document: FindDocument)
         return default
     declared = schema["$schema"]
     if not isinstance(declared, str):
-        raise Refusal(
-            Reason.INVALID_SCHEMA,
+        raise RequestError(
+            ErrorReason.INVALID_SCHEMA,
             "the value of $schema is not a string; it must be a URI",
         )
     return dialect_named(declared, find_document)
@@ -135,8 +135,8 @@ def _dialect_named(uri: str, find_document: FindDocument, seen: frozenset[str]) 
     active = {name.removeprefix(prefix) for name in vocabularies if name.startswith(prefix)}
     for name, required in vocabularies.items():
         if required is True and name.removeprefix(prefix) not in known:
-            raise Refusal(
-                Reason.UNSUPPORTED_DIALECT,
+            raise RequestError(
+                ErrorReason.UNSUPPORTED_DIALECT,
                 f"the dialect {uri} requires the vocabulary {name}, which is not supported",
                 {"dialect": uri, "vocabulary": name},
             )
@@ -149,10 +149,10 @@ def _dialect_named(uri: str, find_document: FindDocument, seen: frozenset[str]) 
     )
 
 
-def _unsupported(uri: str) -> Refusal:
+def _unsupported(uri: str) -> RequestError:
     supported = ", ".join(DIALECTS)
-    return Refusal(
-        Reason.UNSUPPORTED_DIALECT,
+    return RequestError(
+        ErrorReason.UNSUPPORTED_DIALECT,
         f"the dialect {uri} is not supported; supported are {supported}, and any whose "
         "meta-schema is sent along as a document",
         {"dialect": uri, "supported": supported},

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 from types import MappingProxyType
 
-from sidecheck_server.core.words import JsonValue
+from sidecheck_server.core.types import JsonValue
 
 __all__ = ["KEYWORDS", "Draft", "Keyword", "Position", "keywords_of", "subschemas"]
 

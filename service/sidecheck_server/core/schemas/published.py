@@ -5,7 +5,7 @@ from types import MappingProxyType
 
 from jsonschema_specifications import REGISTRY
 
-from sidecheck_server.core.words import JsonValue
+from sidecheck_server.core.types import JsonValue
 
 __all__ = ["PUBLISHED"]
 

@@ -9,12 +9,12 @@ that no payload would reach; nothing is ever retrieved.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import Limits, exceeded
-from sidecheck_server.core.refusals import Reason, Refusal
 from sidecheck_server.core.schemas.dialects import Dialect
 from sidecheck_server.core.schemas.keywords import subschemas
 from sidecheck_server.core.schemas.resources import Resource, Resources, UnresolvableError
-from sidecheck_server.core.words import JsonValue, as_pointer
+from sidecheck_server.core.types import JsonValue, as_pointer
 
 __all__ = ["REFERENCES", "Reference", "Subschema", "Survey", "survey"]
 
@@ -200,9 +200,9 @@ class _Surveyor:
     @staticmethod
     def unresolvable(
         here: Subschema, keyword: str, uri: str, why: str = "nothing is there"
-    ) -> Refusal:
-        return Refusal(
-            Reason.UNRESOLVABLE_REFERENCE,
+    ) -> RequestError:
+        return RequestError(
+            ErrorReason.UNRESOLVABLE_REFERENCE,
             f"the {keyword} {shortened(uri)} at {here.place or 'the root'} does not resolve: "
             f"{why}; references resolve within the schema and the documents sent along, and "
             "nothing is ever fetched",

@@ -15,11 +15,11 @@ from dataclasses import dataclass, field
 from urllib.parse import unquote, urldefrag, urljoin
 
 from sidecheck_server.core.equality import json_equal
-from sidecheck_server.core.refusals import Reason, Refusal
+from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.schemas.dialects import Dialect
 from sidecheck_server.core.schemas.keywords import subschemas
 from sidecheck_server.core.schemas.published import PUBLISHED
-from sidecheck_server.core.words import JsonValue
+from sidecheck_server.core.types import JsonValue
 
 __all__ = ["DialectOf", "Resource", "Resources", "UnresolvableError", "identifier_of"]
 
@@ -111,9 +111,9 @@ class Resources:
                 if document not in self._by_uri:
                     try:
                         self._read(document, contents)
-                    except Refusal as refusal:
+                    except RequestError as refusal:
                         # A dialect only matters to who refers to it.
-                        if refusal.reason is not Reason.UNSUPPORTED_DIALECT:
+                        if refusal.reason is not ErrorReason.UNSUPPORTED_DIALECT:
                             raise
         if uri not in self._by_uri:
             raise UnresolvableError(reference)
@@ -196,8 +196,8 @@ def _joined(base: str, reference: str) -> str | None:
 
 def _refuse_another(known: JsonValue, other: JsonValue, what: str, name: str) -> None:
     if known is not other and not json_equal(known, other):
-        raise Refusal(
-            Reason.INVALID_SCHEMA,
+        raise RequestError(
+            ErrorReason.INVALID_SCHEMA,
             f"two different schemas have the {what} {name[:200]}",
             {what.lower(): name},
         )

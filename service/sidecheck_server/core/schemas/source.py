@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from sidecheck_server.core.schemas.dialects import DEFAULT_DIALECT
-from sidecheck_server.core.words import Document
+from sidecheck_server.core.types import Document
 
 __all__ = ["SchemaSource"]
 

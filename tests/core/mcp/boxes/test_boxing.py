@@ -10,11 +10,11 @@ from agreement.editions import EDITIONS, Edition
 from agreement.judges import Judges, summon
 from agreement.payloads import PayloadMaker
 from agreement.schemas import Question, generate_schema
-from compiling import judges
 from sidecheck_server.core.budget import Exhausted
 from sidecheck_server.core.digests import canonical_json
-from sidecheck_server.core.mcp.boxes.boxing import boxed, root_is_object, unboxed
-from sidecheck_server.core.refusals import Refusal
+from sidecheck_server.core.errors import RequestError
+from sidecheck_server.core.mcp.wrapping.schemas import boxed, root_is_object, unboxed
+from support.compiling import judges
 
 D07 = "http://json-schema.org/draft-07/schema#"
 D2019 = "https://json-schema.org/draft/2019-09/schema"
@@ -216,7 +216,7 @@ def test_what_is_taken_out_of_a_box(expected: Any, box: Any) -> None:
 )
 def test_what_needs_its_box_cannot_be_taken_out(value: Any) -> None:
     """Its references would lead elsewhere."""
-    with pytest.raises(Refusal) as refusal:
+    with pytest.raises(RequestError) as refusal:
         unboxed({**BOX, "properties": {"v": value}, "$defs": {"n": {}}}, plenty())
 
     assert "INVALID_TOOL" == refusal.value.reason.value
@@ -236,7 +236,9 @@ def test_a_box_admits_a_value_exactly_if_the_schema_does(edition: Edition) -> No
         again = unboxed(box, plenty())
         assert before == schema
         assert canonical_json(schema) == canonical_json(again)
-        one, other = (summon(Question(edition, each, question.documents)) for each in (schema, box))
+        one, other = (
+            summon(Question(edition, each, question.documents)) for each in (schema, box)
+        )
         if not isinstance(one, Judges):
             assert type(one) is type(other)
             continue

@@ -4,11 +4,11 @@ import json
 from typing import Any
 
 import pytest
-from returned_cases import PROJECTION, text_of
+from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.boxes.definitions import project_tool
 from sidecheck_server.core.mcp.versions import VERSIONS
-from sidecheck_server.core.refusals import Refusal
+from sidecheck_server.core.mcp.wrapping.definitions import adapt_tool
+from support.result_cases import PROJECTION, text_of
 
 LIMITS = Limits()
 RESULT = {"field": "result"}
@@ -17,7 +17,7 @@ RESULT = {"field": "result"}
 @pytest.mark.parametrize("case", PROJECTION)
 def test_the_core_answers_as_the_case_wants(case: dict[str, Any]) -> None:
     """The order of members counts too."""
-    got = project_tool(text_of(case["tool"]), case["version"], LIMITS)
+    got = adapt_tool(text_of(case["tool"]), case["version"], LIMITS)
 
     assert json.dumps(case["want"]["tool"]) == json.dumps(json.loads(got.json))
     assert (case["want"]["box"], tuple(case["want"]["left_out"])) == (got.box, got.left_out)
@@ -28,7 +28,7 @@ def test_a_text_is_the_same_if_nothing_has_to_change(version: str) -> None:
     """With all that a decoder would lose."""
     text = b'{ "inputSchema" : {"type":"object", "maximum": 1.0e2}, "name":"\\u0061" }\n'
 
-    assert text == project_tool(text, version, LIMITS).json
+    assert text == adapt_tool(text, version, LIMITS).json
 
 
 def test_the_texts_of_other_members_are_kept() -> None:
@@ -37,7 +37,7 @@ def test_the_texts_of_other_members_are_kept() -> None:
 
     assert (
         b'{"name":"\\u0061","inputSchema":{ "type":"object","maximum":1.0e2}}'
-        == project_tool(text, "2025-03-26", LIMITS).json
+        == adapt_tool(text, "2025-03-26", LIMITS).json
     )
 
 
@@ -66,8 +66,8 @@ def test_a_mark_that_says_what_is_not_so_is_refused(
     """In every version: nobody could tell what the value is."""
     schema = {"type": "object", "properties": {"result": {}}, "required": ["result"], **more}
     text = text_of({"name": "t", "inputSchema": {"type": "object"}, "outputSchema": schema})
-    with pytest.raises(Refusal) as refusal:
-        project_tool(text, version, LIMITS)
+    with pytest.raises(RequestError) as refusal:
+        adapt_tool(text, version, LIMITS)
 
     assert ("INVALID_TOOL", "BOX_MARK_MISMATCH") == (
         refusal.value.reason.value,
@@ -81,9 +81,9 @@ def test_a_schema_that_takes_too_long_is_refused(version: str) -> None:
     """The steps are counted."""
     schema = {"type": "array", "prefixItems": [{}] * 2000}
     tool = {"name": "t", "inputSchema": {"type": "object"}, "outputSchema": schema}
-    boxed = json.loads(project_tool(text_of(tool), "2025-11-25", LIMITS).json)
-    with pytest.raises(Refusal) as refusal:
-        project_tool(text_of(tool if version < "2026" else boxed), version, Limits(steps=50_000))
+    boxed = json.loads(adapt_tool(text_of(tool), "2025-11-25", LIMITS).json)
+    with pytest.raises(RequestError) as refusal:
+        adapt_tool(text_of(tool if version < "2026" else boxed), version, Limits(steps=50_000))
 
     assert ("LIMIT_EXCEEDED", "steps") == (
         refusal.value.reason.value,

@@ -9,16 +9,15 @@ import pytest
 from agreement.editions import EDITIONS
 from agreement.payloads import PayloadMaker
 from agreement.schemas import generate_schema
-from compiling import LIMITS, compiled
-from returned_cases import RESULTS, text_of
 from sidecheck.boxes import unbox
 from sidecheck.text_contract import is_canonical
 from sidecheck_server.core.budget import Exhausted
 from sidecheck_server.core.equality import json_equal
-from sidecheck_server.core.mcp.boxes.definitions import project_tool
+from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.mcp.check import check
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.normalizing import (
+from sidecheck_server.core.mcp.protocol_schemas import compile_protocol_schemas
+from sidecheck_server.core.mcp.results import (
     Content,
     Failure,
     Returned,
@@ -27,14 +26,15 @@ from sidecheck_server.core.mcp.normalizing import (
     normalized,
     text_result,
 )
-from sidecheck_server.core.mcp.subjects import Asked, How, ToolResult
-from sidecheck_server.core.mcp.surfaces import compiling_surfaces
+from sidecheck_server.core.mcp.subjects import CheckRequest, ReportLimits, ToolResult
 from sidecheck_server.core.mcp.versions import VERSIONS
+from sidecheck_server.core.mcp.wrapping.definitions import adapt_tool
 from sidecheck_server.core.payload import MalformedError
-from sidecheck_server.core.refusals import Refusal
-from sidecheck_server.core.words import Severity
+from sidecheck_server.core.types import Severity
+from support.compiling import LIMITS, compiled
+from support.result_cases import RESULTS, text_of
 
-SURFACES = compiling_surfaces(LIMITS)
+SURFACES = compile_protocol_schemas(LIMITS)
 NEWEST = EDITIONS[-1]
 SCHEMAS = 60
 KINDS: dict[str, Callable[[Any], Returned]] = {
@@ -47,7 +47,7 @@ KINDS: dict[str, Callable[[Any], Returned]] = {
 
 def result_of(returned: Returned, version: str, tool: Any = None) -> Any:
     """Return the result, unchecked, of the tool of that definition."""
-    output = None if tool is None else project_tool(text_of(tool), version, LIMITS).output
+    output = None if tool is None else adapt_tool(text_of(tool), version, LIMITS).output
     return normalized(returned, output, version, LIMITS)
 
 
@@ -74,7 +74,7 @@ def test_what_is_not_json_is_none(kind: Callable[[bytes], Returned], text: bytes
 
 def test_what_is_too_large_is_refused() -> None:
     """Before it is read."""
-    with pytest.raises(Refusal) as refusal:
+    with pytest.raises(RequestError) as refusal:
         result_of(Value(b" " * (LIMITS.payload_bytes + 1)), "2025-11-25")
 
     assert "payload_bytes" == refusal.value.metadata["bound"]
@@ -99,12 +99,12 @@ def test_the_value_comes_out_of_the_result_again(version: str) -> None:
         generated = generate_schema(random, NEWEST)
         schema, documents = generated.question.schema, generated.question.documents
         tool = {"name": "t", "inputSchema": {"type": "object"}, "outputSchema": schema}
-        form = project_tool(text_of(tool), version, LIMITS)
-        projected = json.loads(form.json)
+        form = adapt_tool(text_of(tool), version, LIMITS)
+        adapt_schema = json.loads(form.json)
         try:
             before = compiled(schema, documents)
-            after = compiled(projected.get("outputSchema", {}), documents)
-        except Refusal:
+            after = compiled(adapt_schema.get("outputSchema", {}), documents)
+        except RequestError:
             continue
         maker = PayloadMaker(random, generated.follow, names=generated.names)
         value = json.loads(json.dumps(maker.make(schema)))
@@ -117,7 +117,7 @@ def test_the_value_comes_out_of_the_result_again(version: str) -> None:
         except Exhausted:
             continue
         assert valid == after.complete.is_valid(result["structuredContent"], [10_000_000])
-        assert json_equal(value, unbox(result, tool=projected))
+        assert json_equal(value, unbox(result, tool=adapt_schema))
         if valid:
             assert [] == faults_of(result, version)
             told += 1
@@ -131,7 +131,7 @@ def faults_of(result: Any, version: str) -> list[str]:
     Which server it is of is for that server to say.
     """
     subject = ToolResult(json.dumps(result).encode())
-    how = How(least=Severity.WARNING)
-    checked = check(Asked(subject, Context(version=version), how), LIMITS, SURFACES)
+    how = ReportLimits(least=Severity.WARNING)
+    checked = check(CheckRequest(subject, Context(version=version), how), LIMITS, SURFACES)
     codes = [found.code for found in checked.findings.verdict().violations]
     return [code for code in codes if code != "META_SERVER_INFO"]

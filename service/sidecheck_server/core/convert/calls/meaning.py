@@ -7,11 +7,11 @@ from sidecheck_server.core.budget import Exhausted
 from sidecheck_server.core.convert.calls.reading import ModelCall
 from sidecheck_server.core.convert.plan import Plan
 from sidecheck_server.core.convert.restoring import readings
-from sidecheck_server.core.judge import Judging
+from sidecheck_server.core.evaluate import EvaluationOptions
 from sidecheck_server.core.limits import Limits, exceeded
 from sidecheck_server.core.repair.repairing import text_of
-from sidecheck_server.core.repair.words import Coercion, Repairs
-from sidecheck_server.core.words import Change, Verdict
+from sidecheck_server.core.repair.types import Coercion, Repairs
+from sidecheck_server.core.types import Change, Verdict
 
 __all__ = ["Meaning", "Meant", "ToJudge"]
 
@@ -22,7 +22,7 @@ class ToJudge:
 
     #: The JSON text.
     payload: bytes
-    how: Judging
+    how: EvaluationOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Meaning:
     meant.
     """
 
-    def __init__(self, call: ModelCall, plan: Plan, how: Judging, limits: Limits) -> None:
+    def __init__(self, call: ModelCall, plan: Plan, how: EvaluationOptions, limits: Limits) -> None:
         self._steps = _steps(call, plan, how, limits)
 
     def after(self, verdict: Verdict | None) -> ToJudge | Meant:
@@ -62,7 +62,7 @@ class Meaning:
 
 
 def _steps(
-    call: ModelCall, plan: Plan, how: Judging, limits: Limits
+    call: ModelCall, plan: Plan, how: EvaluationOptions, limits: Limits
 ) -> Generator[ToJudge, Verdict, Meant]:
     found: list[Meant] = []
     for payload, changes in _payloads(call, plan, limits):
@@ -94,7 +94,7 @@ def _payloads(
         raise exceeded("steps", limits.steps, said) from None
 
 
-def _decoding(how: Judging) -> Judging:
+def _decoding(how: EvaluationOptions) -> EvaluationOptions:
     repairs = how.repairs or Repairs()
     if repairs.coercion is Coercion.NONE:
         repairs = replace(repairs, coercion=Coercion.JSON_STRINGS)

@@ -7,7 +7,7 @@ from sidecheck_server.core.convert.calls.forms import FORMS, Arguments
 from sidecheck_server.core.explain.values import kind_of
 from sidecheck_server.core.limits import Limits, exceeded
 from sidecheck_server.core.payload import MalformedError, decode
-from sidecheck_server.core.words import JsonValue, Verdict, Violation, as_pointer
+from sidecheck_server.core.types import JsonValue, Verdict, Violation, as_pointer
 
 __all__ = ["ModelCall", "read_call"]
 
@@ -34,7 +34,7 @@ class ModelCall:
     def verdict_on_arguments(self) -> Verdict:
         """What is wrong with the call, its arguments as if they were judged by themselves."""
         told = [
-            replace(each, instance_pointer=each.instance_pointer.removeprefix(self.arguments_at))
+            replace(each, instance_location=each.instance_location.removeprefix(self.arguments_at))
             for each in self.verdict.violations
         ]
         return Verdict.listing(told, truncated=self.verdict.truncated)
@@ -179,6 +179,6 @@ class _Call:
 def _as_verdict(error: MalformedError, at: str) -> Verdict:
     """Return the verdict on a text that stands *at* a place of a call."""
     found = [
-        replace(each, instance_pointer=at + each.instance_pointer) for each in error.violations
+        replace(each, instance_location=at + each.instance_location) for each in error.violations
     ]
     return Verdict.listing(found, truncated=error.truncated)

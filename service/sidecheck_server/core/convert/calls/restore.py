@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from sidecheck_server.core.convert.calls.reading import ModelCall
 from sidecheck_server.core.convert.plan import Plan
 from sidecheck_server.core.convert.words import ModelApi
+from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.explain.nearest import nearest
 from sidecheck_server.core.explain.values import listed, quoted
-from sidecheck_server.core.refusals import Reason, Refusal
 
 __all__ = ["chosen_plan", "common_api", "refuse_mismatch"]
 
@@ -24,10 +24,10 @@ def common_api(plans: Sequence[Plan]) -> ModelApi:
     apis = list(dict.fromkeys(plan.api for plan in plans))
     if not apis:
         said = "there is no plan: send the one of the tool that was called"
-        raise Refusal(Reason.INVALID_REQUEST, said, {"field": "plans"})
+        raise RequestError(ErrorReason.INVALID_REQUEST, said, {"field": "plans"})
     if len(apis) > 1:
         said = f"the plans are of several APIs, {listed(apis, 'and')}; a call is of one"
-        raise Refusal(Reason.INVALID_REQUEST, said, {"field": "plans"})
+        raise RequestError(ErrorReason.INVALID_REQUEST, said, {"field": "plans"})
     return apis[0]
 
 
@@ -37,15 +37,15 @@ def chosen_plan(plans: Sequence[Plan], call: ModelCall) -> Plan | None:
     Of a call whose name cannot be read it is the only plan, or None if there are several.
 
     Raises:
-        Refusal: INVALID_REQUEST if there are no plans; INVALID_PLAN if two are of tools of
-            one name; PLAN_MISMATCH if none is of the tool that is called.
+        Refusal: INVALID_REQUEST if there are no plans; INVALID_MAPPING if two are of tools of
+            one name; MAPPING_MISMATCH if none is of the tool that is called.
     """
     common_api(plans)
     by_name: dict[str, Plan] = {}
     for plan in plans:
         if plan.name in by_name:
             said = f"two of the plans are of a tool that the model knows as {quoted(plan.name)}"
-            raise Refusal(Reason.INVALID_PLAN, said, {"name": plan.name[:_LONGEST]})
+            raise RequestError(ErrorReason.INVALID_MAPPING, said, {"name": plan.name[:_LONGEST]})
         by_name[plan.name] = plan
     if not call.name:
         return plans[0] if len(plans) == 1 else None
@@ -55,7 +55,7 @@ def chosen_plan(plans: Sequence[Plan], call: ModelCall) -> Plan | None:
         near = nearest(call.name, list(by_name))
         said = f"no plan is of a tool that the model knows as {quoted(name)}"
         said += f"; is it {quoted(near)}?" if near else ""
-        raise Refusal(Reason.PLAN_MISMATCH, said, {"name": name})
+        raise RequestError(ErrorReason.MAPPING_MISMATCH, said, {"name": name})
     return chosen
 
 
@@ -63,11 +63,11 @@ def refuse_mismatch(plan: Plan, definition_digest: str) -> None:
     """Check that *plan* is of the definition that has that digest.
 
     Raises:
-        Refusal: PLAN_MISMATCH.
+        Refusal: MAPPING_MISMATCH.
     """
     if plan.definition_digest != definition_digest:
-        raise Refusal(
-            Reason.PLAN_MISMATCH,
+        raise RequestError(
+            ErrorReason.MAPPING_MISMATCH,
             f"the plan of {quoted(plan.tool)} is of another definition than the one given: give "
             "the one that was converted, or convert this one",
             {"planned": plan.definition_digest, "found": definition_digest},

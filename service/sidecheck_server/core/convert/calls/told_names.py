@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from sidecheck_server.core.convert.guides import Guide
 from sidecheck_server.core.explain.values import quoted
-from sidecheck_server.core.words import Verdict
+from sidecheck_server.core.types import Verdict
 
 __all__ = ["with_known_names"]
 
@@ -35,8 +35,8 @@ def with_known_names(verdict: Verdict, guide: Guide | None) -> Verdict:
     told = [
         replace(
             each,
-            instance_pointer="/".join(
-                steps.get(step, step) for step in each.instance_pointer.split("/")
+            instance_location="/".join(
+                steps.get(step, step) for step in each.instance_location.split("/")
             ),
             message=each.message if each.keyword in _OF_VALUES else _QUOTED.sub(said, each.message),
         )

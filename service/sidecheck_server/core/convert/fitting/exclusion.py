@@ -7,7 +7,7 @@ from typing import Any
 
 from sidecheck_server.core.convert.fitting.spelling import spelled
 from sidecheck_server.core.convert.part import Part
-from sidecheck_server.core.words import JsonValue
+from sidecheck_server.core.types import JsonValue
 
 __all__ = ["exclusive"]
 

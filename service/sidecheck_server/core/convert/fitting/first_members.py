@@ -8,7 +8,7 @@ from sidecheck_server.core.convert.fitting.fitting import Fitting, Rule
 from sidecheck_server.core.convert.fitting.spelling import spelled
 from sidecheck_server.core.convert.part import Part
 from sidecheck_server.core.convert.words import Action, Direction
-from sidecheck_server.core.refusals import Reason, Refusal
+from sidecheck_server.core.errors import ErrorReason, RequestError
 
 __all__ = ["ARRANGING", "CHECKING"]
 
@@ -50,7 +50,7 @@ def _refused(part: Part, fitting: Fitting) -> None:
             "the API takes no union of objects whose first members are the same, and these have "
             f"none to tell them apart (at {part.pointer})"
         )
-        raise Refusal(Reason.NOT_CONVERTIBLE, said, {"pointer": part.pointer[:256]})
+        raise RequestError(ErrorReason.NOT_CONVERTIBLE, said, {"pointer": part.pointer[:256]})
 
 
 def _objects(part: Part, fitting: Fitting) -> list[Part]:

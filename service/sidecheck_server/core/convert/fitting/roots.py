@@ -9,7 +9,7 @@ from sidecheck_server.core.convert.part import Part, reachable
 from sidecheck_server.core.convert.record import Record
 from sidecheck_server.core.convert.translation import ANNOTATIONS
 from sidecheck_server.core.convert.words import Action, Direction
-from sidecheck_server.core.refusals import Reason, Refusal
+from sidecheck_server.core.errors import ErrorReason, RequestError
 
 __all__ = ["WRAPPER", "at_root"]
 
@@ -198,7 +198,7 @@ def _say_object(root: Part, record: Record) -> None:
     stated = root.keywords.get("type", "object")
     if root.never or "object" not in ([stated] if isinstance(stated, str) else stated):
         said = "its input schema admits no object, so that the tool cannot be called"
-        raise Refusal(Reason.NOT_CONVERTIBLE, said, {"pointer": root.pointer})
+        raise RequestError(ErrorReason.NOT_CONVERTIBLE, said, {"pointer": root.pointer})
     if root.keywords.get("type") != "object":
         rest = {name: value for name, value in root.keywords.items() if name != "type"}
         root.keywords = {"type": "object", **rest}

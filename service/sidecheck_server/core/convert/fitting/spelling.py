@@ -1,7 +1,7 @@
 """Spelling: texts that tell values apart."""
 
 from sidecheck_server.core.equality import number_text
-from sidecheck_server.core.words import JsonValue
+from sidecheck_server.core.types import JsonValue
 
 __all__ = ["spelled"]
 

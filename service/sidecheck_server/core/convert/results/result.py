@@ -11,8 +11,8 @@ from sidecheck_server.core.convert.results.pieces import Piece, pieces_of
 from sidecheck_server.core.convert.results.structured import structured_text
 from sidecheck_server.core.convert.results.told import Told
 from sidecheck_server.core.convert.words import Action, Loss, ModelApi
+from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import exceeded
-from sidecheck_server.core.refusals import Reason, Refusal
 
 __all__ = ["result_message"]
 
@@ -43,7 +43,7 @@ def result_message(
     content = result.get("content")
     if not isinstance(content, list):
         said = "the result has no content: it does not answer the call yet, or asks for input"
-        raise Refusal(Reason.INVALID_REQUEST, said, {"field": "result"})
+        raise RequestError(ErrorReason.INVALID_REQUEST, said, {"field": "result"})
     told = Told()
     for member in result:
         if member not in _MEMBERS:
@@ -74,7 +74,7 @@ def _refuse_unnamed(api: Api, call_id: str, name: str) -> None:
     for field, value, needs, what in needed:
         if needs and not value:
             said = f"{api.in_words} needs {what} in an answer"
-            raise Refusal(Reason.INVALID_REQUEST, said, {"field": field})
+            raise RequestError(ErrorReason.INVALID_REQUEST, said, {"field": field})
     longest = api.call_id_length
     if longest is not None and len(call_id) > longest:
         said = f"the id of the call is longer than {api.in_words} takes"

@@ -6,9 +6,9 @@ from itertools import islice
 import msgspec
 
 from sidecheck_server.core.equality import json_equal
+from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.payload import MalformedError, decode
-from sidecheck_server.core.refusals import Refusal
-from sidecheck_server.core.words import JsonValue
+from sidecheck_server.core.types import JsonValue
 
 __all__ = ["structured_text"]
 
@@ -44,6 +44,6 @@ def _says(text: str, value: JsonValue, encoded: str) -> bool:
         return True
     try:
         found = decode(text.encode(), max_depth=_DEEPEST, most=1)
-    except (MalformedError, Refusal):
+    except (MalformedError, RequestError):
         return False
     return json_equal(value, found)

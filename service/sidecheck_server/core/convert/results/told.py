@@ -1,7 +1,7 @@
 """What of a result is not told as it was, with a bound."""
 
 from sidecheck_server.core.convert.words import Action, Direction, Loss
-from sidecheck_server.core.words import as_pointer
+from sidecheck_server.core.types import as_pointer
 
 __all__ = ["Told"]
 

@@ -7,10 +7,10 @@ import msgspec
 from sidecheck_server.core.explain.values import Values, quoted
 from sidecheck_server.core.mcp.calls.members import member_text
 from sidecheck_server.core.mcp.findings import Findings
+from sidecheck_server.core.mcp.protocol_schemas import Surfaces
 from sidecheck_server.core.mcp.subjects import CallParams
-from sidecheck_server.core.mcp.surfaces import Surfaces
 from sidecheck_server.core.mcp.typed_values import check_value
-from sidecheck_server.core.words import Violation
+from sidecheck_server.core.types import Violation
 
 __all__ = ["ARGUMENTS", "NAME_MISMATCH", "called_tool", "check_call", "requested_version"]
 

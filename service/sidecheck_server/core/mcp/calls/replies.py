@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from sidecheck_server.core.judge import NOT_EXPLAINED
+from sidecheck_server.core.evaluate import DETAILS_UNAVAILABLE
 from sidecheck_server.core.mcp.calls.params import ARGUMENTS
 from sidecheck_server.core.mcp.error_objects import (
     INVALID_PARAMS,
@@ -27,7 +27,7 @@ from sidecheck_server.core.tool_error_text import (
     result_error_text,
     tool_error_text,
 )
-from sidecheck_server.core.words import Severity, Verdict
+from sidecheck_server.core.types import Severity, Verdict
 
 __all__ = [
     "Reply",
@@ -110,7 +110,7 @@ def _protocol_error(
 ) -> bytes:
     """Return the error that tells the *verdict* on what stands at *prefix* of the params."""
     errors = [
-        replace(each, instance_pointer=prefix + each.instance_pointer)
+        replace(each, instance_location=prefix + each.instance_location)
         for each in verdict.violations
         if each.severity is Severity.ERROR
     ]
@@ -166,7 +166,7 @@ def unknown_tool(name: str) -> str:
 
 def _is_explained(verdict: Verdict) -> bool:
     """Return whether *verdict*, an invalid one, says what is wrong."""
-    return not all(each.code == NOT_EXPLAINED for each in verdict.violations)
+    return not all(each.code == DETAILS_UNAVAILABLE for each in verdict.violations)
 
 
 def _error_result(text: str, version: str) -> bytes:

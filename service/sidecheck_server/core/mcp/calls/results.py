@@ -5,16 +5,16 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from sidecheck_server.core.judge import NOT_EXPLAINED, Judging
+from sidecheck_server.core.evaluate import DETAILS_UNAVAILABLE, EvaluationOptions
 from sidecheck_server.core.mcp.calls.members import is_object, member_text
 from sidecheck_server.core.mcp.findings import Findings
+from sidecheck_server.core.mcp.protocol_schemas import Surfaces
 from sidecheck_server.core.mcp.rules.results import OUTPUT_MISSING
 from sidecheck_server.core.mcp.rules.rule import Fault, of_type
 from sidecheck_server.core.mcp.subjects import ResultProfile, ToolResult
-from sidecheck_server.core.mcp.surfaces import Surfaces
 from sidecheck_server.core.mcp.typed_values import check_value
 from sidecheck_server.core.payload import UNREADABLE
-from sidecheck_server.core.words import Verdict, Violation
+from sidecheck_server.core.types import Verdict, Violation
 
 __all__ = [
     "NO_OUTPUT",
@@ -104,17 +104,19 @@ def owes_output(value: Any, version: str) -> bool:
 _KINDS: Mapping[bytes, str] = MappingProxyType(
     {b"[": "an array", b'"': "a string", b"t": "a boolean", b"f": "a boolean", b"n": "null"}
 )
-_TOLD = UNREADABLE | {"TYPE", NOT_EXPLAINED}
+_TOLD = UNREADABLE | {"TYPE", DETAILS_UNAVAILABLE}
 
 
-def must_be_object(verdict: Verdict, payload: bytes, how: Judging, version: str) -> Verdict:
+def must_be_object(
+    verdict: Verdict, payload: bytes, how: EvaluationOptions, version: str
+) -> Verdict:
     """Return *verdict* on the structured content *payload*, where that must be an object.
 
     If it is none, and the verdict does not say so, this is added.
     """
     if is_object(payload):
         return verdict
-    if any(not each.instance_pointer and each.code in _TOLD for each in verdict.violations):
+    if any(not each.instance_location and each.code in _TOLD for each in verdict.violations):
         return verdict
     found = _KINDS.get(payload.lstrip()[:1], "a number")
     said = f"expected an object, found {found}"

@@ -8,9 +8,9 @@ from sidecheck_server.core.mcp.findings import Findings
 from sidecheck_server.core.mcp.messages.judging import judge_message
 from sidecheck_server.core.mcp.messages.message import Kind, Message
 from sidecheck_server.core.mcp.messages.reading import read_message
+from sidecheck_server.core.mcp.protocol_schemas import Surfaces
 from sidecheck_server.core.mcp.rules import envelope
 from sidecheck_server.core.mcp.rules.rule import Fault
-from sidecheck_server.core.mcp.surfaces import Surfaces
 
 __all__ = ["check_messages"]
 

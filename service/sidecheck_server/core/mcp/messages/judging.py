@@ -8,9 +8,9 @@ from sidecheck_server.core.mcp.messages.gates import tell_undeclared
 from sidecheck_server.core.mcp.messages.message import Kind, Message
 from sidecheck_server.core.mcp.messages.unknown import tell_unknown
 from sidecheck_server.core.mcp.methods import Method, find_method
+from sidecheck_server.core.mcp.protocol_schemas import Surfaces
 from sidecheck_server.core.mcp.rules import envelope, errors, input_required, methods
 from sidecheck_server.core.mcp.rules.rule import Fault
-from sidecheck_server.core.mcp.surfaces import Surfaces
 from sidecheck_server.core.mcp.typed_values import check_value
 
 __all__ = ["judge_message"]

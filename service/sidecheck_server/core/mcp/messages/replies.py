@@ -20,7 +20,7 @@ from sidecheck_server.core.mcp.error_objects import (
 from sidecheck_server.core.mcp.messages.message import Kind, Message
 from sidecheck_server.core.mcp.rules import envelope, methods
 from sidecheck_server.core.mcp.versions import VERSIONS
-from sidecheck_server.core.words import Severity, Verdict, Violation
+from sidecheck_server.core.types import Severity, Verdict, Violation
 
 __all__ = ["reply_to"]
 
@@ -84,8 +84,8 @@ def _by_message(errors: Iterable[Violation]) -> dict[int, list[Violation]]:
     """Return *errors* in a batch by the index of the message, with pointers into that."""
     found: dict[int, list[Violation]] = defaultdict(list)
     for one in errors:
-        index, slash, inner = one.instance_pointer[1:].partition("/")
-        found[int(index)].append(replace(one, instance_pointer=slash + inner))
+        index, slash, inner = one.instance_location[1:].partition("/")
+        found[int(index)].append(replace(one, instance_location=slash + inner))
     return found
 
 
@@ -140,7 +140,7 @@ def _response(
     id_ = None if message is None else _id_of(message)
     if id_ is not None or version < _WITHOUT_ID:
         response["id"] = id_
-    where = f" at {why.instance_pointer}" if why.instance_pointer else ""
+    where = f" at {why.instance_location}" if why.instance_location else ""
     said = cut(f"{TITLES[code]}{where}: {why.message}")
     response["error"] = {"code": code, "message": said, "data": data_of(errors, _MOST)}
     return response

@@ -10,7 +10,7 @@ from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.encodings import base64_fault, is_media_type
 from sidecheck_server.core.mcp.rules.rule import Check, Clause, Fault, Rule, rule
 from sidecheck_server.core.mcp.timestamps import is_iso_8601
-from sidecheck_server.core.words import Severity
+from sidecheck_server.core.types import Severity
 
 __all__ = ["RULES"]
 

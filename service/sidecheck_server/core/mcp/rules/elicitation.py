@@ -19,7 +19,7 @@ from sidecheck_server.core.mcp.rules.elicitation_ordinary import (
 )
 from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Path, Rule, rule, sparing
 from sidecheck_server.core.mcp.rules.secrets import asks_for_secret, names_secret, shows_link
-from sidecheck_server.core.words import Severity
+from sidecheck_server.core.types import Severity
 
 __all__ = ["RULES"]
 

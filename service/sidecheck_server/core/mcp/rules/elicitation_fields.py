@@ -25,7 +25,7 @@ from sidecheck_server.core.mcp.rules.elicitation_grammar import (
 )
 from sidecheck_server.core.mcp.rules.elicitation_ordinary import is_ordinary_field
 from sidecheck_server.core.mcp.rules.rule import Fault, Path, Rule, rule, sparing
-from sidecheck_server.core.words import Severity
+from sidecheck_server.core.types import Severity
 
 __all__ = ["RULES"]
 

@@ -10,8 +10,8 @@ from typing import Any
 from sidecheck_server.core.budget import spend
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules.elicitation_grammar import has_modes, is_number
-from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Found, Question, Rule, rule
-from sidecheck_server.core.words import Severity
+from sidecheck_server.core.mcp.rules.rule import Clause, DeferredCheck, Fault, Found, Rule, rule
+from sidecheck_server.core.types import Severity
 
 __all__ = ["RULES"]
 
@@ -57,7 +57,7 @@ def _content_missing(value: Any, context: Context) -> Iterator[Found]:
         yield _matching(value["content"], schema, context)
 
 
-def _matching(content: dict[str, Any], schema: dict[str, Any], context: Context) -> Question:
+def _matching(content: dict[str, Any], schema: dict[str, Any], context: Context) -> DeferredCheck:
     """Return the question whether *content* matches *schema*."""
     spend(context.budget, 20 * (len(content) + len(schema)))
     # A value that no answer may be is told by the shape, and is not to be told again.
@@ -70,7 +70,7 @@ def _matching(content: dict[str, Any], schema: dict[str, Any], context: Context)
             schema["required"] = [
                 name for name in schema["required"] if not isinstance(name, str) or name not in told
             ]
-    return Question(
+    return DeferredCheck(
         schema,
         schema_path=(),
         value=(content,),

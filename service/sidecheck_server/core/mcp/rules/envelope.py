@@ -5,7 +5,7 @@ published schemas of every version.
 """
 
 from sidecheck_server.core.mcp.rules.rule import Clause, Rule
-from sidecheck_server.core.words import Severity
+from sidecheck_server.core.types import Severity
 
 __all__ = [
     "BATCH_EMPTY",

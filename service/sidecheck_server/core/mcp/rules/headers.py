@@ -10,8 +10,8 @@ from sidecheck_server.core.explain.values import Values, kind_of, listed, litera
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Path, Rule, rule
 from sidecheck_server.core.mcp.rules.secrets import names_secret
-from sidecheck_server.core.schemas.standing import mentions, standing_in
-from sidecheck_server.core.words import Severity, as_pointer
+from sidecheck_server.core.schemas.walker import mentions, walk_schema
+from sidecheck_server.core.types import Severity, as_pointer
 
 __all__ = ["HEADER", "RULES"]
 
@@ -50,7 +50,7 @@ def _annotations(tool: Any, context: Context) -> Iterator[_Annotation]:
     schema = tool.get("inputSchema") if isinstance(tool, dict) else None
     if not mentions(schema, HEADER, context.budget):
         return  # as with nearly every tool
-    for here in standing_in(schema, context.budget):
+    for here in walk_schema(schema, context.budget):
         if HEADER in here.schema:
             name = here.schema[HEADER]
             if isinstance(name, str):

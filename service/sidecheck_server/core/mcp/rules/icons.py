@@ -10,7 +10,7 @@ from sidecheck_server.core.formats.uris import is_uri
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.encodings import base64_fault, is_media_type, read_data_uri
 from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
-from sidecheck_server.core.words import Severity
+from sidecheck_server.core.types import Severity
 
 __all__ = ["RULES"]
 

@@ -11,7 +11,7 @@ from sidecheck_server.core.mcp.methods import INPUT_REQUESTS
 from sidecheck_server.core.mcp.rules.capabilities import declared_by_client, is_declared
 from sidecheck_server.core.mcp.rules.metadata import RESULTS
 from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
-from sidecheck_server.core.words import Severity
+from sidecheck_server.core.types import Severity
 
 __all__ = ["FORBIDDEN", "RETRY_MISPLACED", "RULES", "extended"]
 

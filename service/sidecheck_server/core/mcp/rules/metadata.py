@@ -10,7 +10,7 @@ from sidecheck_server.core.explain.values import Values
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules import tracing
 from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule, sparing
-from sidecheck_server.core.words import Severity
+from sidecheck_server.core.types import Severity
 
 __all__ = ["RESULTS", "RULES", "is_key", "prefix_of"]
 

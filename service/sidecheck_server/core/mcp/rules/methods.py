@@ -1,7 +1,7 @@
 """Methods: which there are, who sends them, and what they carry."""
 
 from sidecheck_server.core.mcp.rules.rule import Clause, Rule, of_type
-from sidecheck_server.core.words import Severity
+from sidecheck_server.core.types import Severity
 
 __all__ = ["NOT_IN_VERSION", "PARAMS_MISSING", "RULES", "UNKNOWN", "WRONG_SENDER"]
 

@@ -13,7 +13,7 @@ from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.name_grammars import PROVIDERS, NameGrammar, ProviderGrammar
 from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
 from sidecheck_server.core.mcp.versions import VERSIONS
-from sidecheck_server.core.words import Severity
+from sidecheck_server.core.types import Severity
 
 __all__ = ["NAME_RULES", "NO_DUPLICATES", "RULES", "Judge", "NameRule"]
 

@@ -7,11 +7,11 @@ from typing import Any
 
 from sidecheck_server.core.budget import Budget, spend
 from sidecheck_server.core.equality import json_equal
+from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
 from sidecheck_server.core.payload import MalformedError, decode
-from sidecheck_server.core.refusals import Refusal
-from sidecheck_server.core.words import Severity
+from sidecheck_server.core.types import Severity
 
 __all__ = ["OUTPUT_MISSING", "RULES"]
 
@@ -75,7 +75,7 @@ def _holds(item: Any, content: Any, least: int, budget: Budget) -> bool:
     spend(budget, _TRY + _CHARACTER * len(text))
     try:
         return json_equal(decode(text.encode(), max_depth=_DEEPEST, most=1), content)
-    except (MalformedError, Refusal):
+    except (MalformedError, RequestError):
         return False
 
 

@@ -6,15 +6,15 @@ from typing import Any, TypeAlias
 
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.versions import VERSIONS
-from sidecheck_server.core.words import Severity, Violation, as_pointer
+from sidecheck_server.core.types import Severity, Violation, as_pointer
 
 __all__ = [
     "Check",
     "Clause",
+    "DeferredCheck",
     "Fault",
     "Found",
     "Path",
-    "Question",
     "Rule",
     "Spares",
     "of_type",
@@ -71,7 +71,7 @@ class Fault:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class DeferredCheck:
     """A schema in the payload that must be sound, and perhaps a value that it must admit.
 
     A rule cannot answer it: compiling a schema takes longer than a moment. Whoever
@@ -92,7 +92,7 @@ class Question:
     silent: bool = False
 
 
-Found: TypeAlias = Fault | Question
+Found: TypeAlias = Fault | DeferredCheck
 Check: TypeAlias = Callable[[Any, Context], Iterable[Found]]
 #: Says of a value, and pays for it as a check does, whether checks have nothing to tell of it.
 Spares: TypeAlias = Callable[[Any, Context], bool]
@@ -135,8 +135,8 @@ class Rule:
     def violation(self, fault: Fault, version: str, path: Path = ()) -> Violation:
         """Return the violation that *fault*, found in the value at *path*, is."""
         return Violation(
-            instance_pointer=as_pointer((*path, *fault.path)),
-            schema_pointer="",
+            instance_location=as_pointer((*path, *fault.path)),
+            keyword_location="",
             keyword="",
             code=self.code,
             message=fault.message,

@@ -9,7 +9,7 @@ from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules.capabilities import declared_by_client
 from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule, sparing
 from sidecheck_server.core.mcp.rules.sampling_ordinary import is_ordinary_request
-from sidecheck_server.core.words import Severity
+from sidecheck_server.core.types import Severity
 
 __all__ = ["RULES"]
 

@@ -19,7 +19,7 @@ from sidecheck_server.core.mcp.rules.sampling_turns import (
     read_turn,
     turns_of,
 )
-from sidecheck_server.core.words import Severity
+from sidecheck_server.core.types import Severity
 
 __all__ = ["RULES"]
 

@@ -10,17 +10,17 @@ from sidecheck_server.core.explain.values import Values, listed, quoted
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules.rule import (
     Clause,
+    DeferredCheck,
     Fault,
     Found,
     Path,
-    Question,
     Rule,
     rule,
     sparing,
 )
 from sidecheck_server.core.mcp.rules.sampling_ordinary import has_no_tools
 from sidecheck_server.core.mcp.rules.sampling_turns import ToolUse, read_turn, turns_of
-from sidecheck_server.core.words import Severity
+from sidecheck_server.core.types import Severity
 
 __all__ = ["RULES"]
 
@@ -72,10 +72,10 @@ class _Tools:
             nearest(name, self._schemas),
         )
 
-    def _matching(self, schema: dict[str, Any], use: ToolUse, path: Path) -> Question:
+    def _matching(self, schema: dict[str, Any], use: ToolUse, path: Path) -> DeferredCheck:
         spend(self._context.budget, _QUESTION)
         _spend_writing(use.block["input"], self._context.budget)
-        return Question(
+        return DeferredCheck(
             schema,
             schema_path=(),
             value=(use.block["input"],),

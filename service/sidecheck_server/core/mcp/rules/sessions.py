@@ -6,7 +6,7 @@ The memory that these rules need is in `core.mcp.sessions`, which finds what bre
 from typing import Any
 
 from sidecheck_server.core.mcp.rules.rule import Clause, Rule
-from sidecheck_server.core.words import Severity
+from sidecheck_server.core.types import Severity
 
 __all__ = [
     "CANCELLED_BY_SERVER",

@@ -6,7 +6,7 @@ the schema of its type, and told at the very place.
 
 from sidecheck_server.core.mcp.rules.rule import Rule, of_type
 from sidecheck_server.core.mcp.versions import VERSIONS
-from sidecheck_server.core.words import Severity
+from sidecheck_server.core.types import Severity
 
 __all__ = ["RULES"]
 

@@ -1,7 +1,7 @@
 """What JSON texts must be, whatever they say; decoding finds what is not so."""
 
 from sidecheck_server.core.mcp.rules.rule import Clause, Rule
-from sidecheck_server.core.words import Severity
+from sidecheck_server.core.types import Severity
 
 __all__ = ["RULES"]
 

@@ -6,7 +6,7 @@ from typing import Any
 from sidecheck_server.core.mcp.messages import Kind
 from sidecheck_server.core.mcp.rules.rule import Fault
 from sidecheck_server.core.mcp.rules.sessions import ELICITATION_ID_UNKNOWN
-from sidecheck_server.core.mcp.sessions.memory import Kept, Seen, Tell, key_of
+from sidecheck_server.core.mcp.sessions.memory import BoundedStore, Seen, Tell, key_of
 
 __all__ = ["Elicitations"]
 
@@ -18,7 +18,7 @@ class Elicitations:
     """The ids that elicitations began with."""
 
     def __init__(self) -> None:
-        self._begun: Kept[bool] = Kept(_MOST)
+        self._begun: BoundedStore[bool] = BoundedStore(_MOST)
 
     def see(self, seen: Seen, tell: Tell) -> None:
         """Remember the id of an elicitation, and hold its completion against it."""

@@ -11,7 +11,15 @@ from sidecheck_server.core.mcp.rules.sessions import (
     REQUEST_ID_REUSED,
     RESPONSE_WITHOUT_REQUEST,
 )
-from sidecheck_server.core.mcp.sessions.memory import Kept, Key, Request, Seen, Tell, key_of, other
+from sidecheck_server.core.mcp.sessions.memory import (
+    BoundedStore,
+    Key,
+    Request,
+    Seen,
+    Tell,
+    key_of,
+    other,
+)
 
 __all__ = ["Exchange"]
 
@@ -27,8 +35,12 @@ class Exchange:
     """The requests of both sides: those that have no response yet, and all ids."""
 
     def __init__(self) -> None:
-        self._open: dict[Sender, Kept[Request]] = {each: Kept(_MOST_BYTES) for each in Sender}
-        self._used: dict[Sender, Kept[bool]] = {each: Kept(_MOST_IDS) for each in Sender}
+        self._open: dict[Sender, BoundedStore[Request]] = {
+            each: BoundedStore(_MOST_BYTES) for each in Sender
+        }
+        self._used: dict[Sender, BoundedStore[bool]] = {
+            each: BoundedStore(_MOST_IDS) for each in Sender
+        }
 
     def open(self, sender: Sender, key: Key) -> Request | None:
         """Return the request of *sender* under *key* that has no response yet."""

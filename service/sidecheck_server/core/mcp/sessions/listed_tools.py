@@ -8,8 +8,8 @@ import msgspec
 from sidecheck_server.core.mcp.calls.results import NO_OUTPUT, owes_output
 from sidecheck_server.core.mcp.messages import Kind
 from sidecheck_server.core.mcp.rules.results import OUTPUT_MISSING
-from sidecheck_server.core.mcp.rules.rule import Fault, Question
-from sidecheck_server.core.mcp.sessions.memory import Kept, Key, Seen, Tell, key_of
+from sidecheck_server.core.mcp.rules.rule import DeferredCheck, Fault
+from sidecheck_server.core.mcp.sessions.memory import BoundedStore, Key, Seen, Tell, key_of
 
 __all__ = ["ListedTools"]
 
@@ -43,9 +43,9 @@ class ListedTools:
     """The schemas of the tools that were listed last, by name."""
 
     def __init__(self) -> None:
-        self._tools: Kept[_Tool] = Kept(_MOST_BYTES)
+        self._tools: BoundedStore[_Tool] = BoundedStore(_MOST_BYTES)
         #: The names in calls that have no answer yet.
-        self._called: Kept[Key] = Kept(_MOST)
+        self._called: BoundedStore[Key] = BoundedStore(_MOST)
 
     def see(self, seen: Seen, tell: Tell) -> None:
         """Remember tools that are listed, and ask whether calls and results fit them."""
@@ -53,7 +53,7 @@ class ListedTools:
             case ("tools/list", Kind.RESULT):
                 self._listed(seen.result.get("tools"))
             case ("notifications/tools/list_changed", Kind.NOTIFICATION):
-                self._tools = Kept(_MOST_BYTES)
+                self._tools = BoundedStore(_MOST_BYTES)
             case ("tools/call", Kind.REQUEST):
                 self._call(seen, tell)
             case ("tools/call", Kind.RESULT):
@@ -73,7 +73,7 @@ class ListedTools:
         arguments = seen.params.get("arguments", {})
         if tool is not None and tool.input is not None and isinstance(arguments, dict):
             at = _ARGUMENTS if "arguments" in seen.params else _ARGUMENTS[:1]
-            tell.ask(Question(tool.input, (), (arguments,), at, silent=True))
+            tell.ask(DeferredCheck(tool.input, (), (arguments,), at, silent=True))
 
     def _answer(self, seen: Seen, tell: Tell) -> None:
         name = self._called.pop(seen.key)
@@ -86,7 +86,7 @@ class ListedTools:
             tell(OUTPUT_MISSING, Fault(_RESULT, NO_OUTPUT))
         elif tool.output is not None:
             value = (seen.result["structuredContent"],)
-            tell.ask(Question(tool.output, (), value, _CONTENT, silent=True))
+            tell.ask(DeferredCheck(tool.output, (), value, _CONTENT, silent=True))
 
 
 def _tool(input_: Any, output: Any) -> _Tool:

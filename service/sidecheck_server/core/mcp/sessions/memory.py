@@ -6,12 +6,12 @@ from hashlib import blake2b
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from sidecheck_server.core.mcp.context import Sender
-from sidecheck_server.core.mcp.findings import Asking, Findings
+from sidecheck_server.core.mcp.findings import CheckSpec, Findings
 from sidecheck_server.core.mcp.messages import Message
-from sidecheck_server.core.mcp.rules.rule import Fault, Path, Question, Rule
+from sidecheck_server.core.mcp.rules.rule import DeferredCheck, Fault, Path, Rule
 from sidecheck_server.core.mcp.rules.sessions import NEED_EVERY_MESSAGE
 
-__all__ = ["Kept", "Key", "Request", "Seen", "Tell", "Watch", "key_of", "other"]
+__all__ = ["BoundedStore", "Key", "Request", "Seen", "SessionRule", "Tell", "key_of", "other"]
 
 _Value = TypeVar("_Value")
 
@@ -57,9 +57,9 @@ class Tell:
         if rule.holds_in(self._version) and not (self._gaps and rule in NEED_EVERY_MESSAGE):
             self._findings.tell(rule, self._path, fault)
 
-    def ask(self, question: Question) -> None:
+    def ask(self, question: DeferredCheck) -> None:
         """Take in *question*, which whoever checks answers."""
-        self._findings.questions.append(Asking(self._path, question))
+        self._findings.questions.append(CheckSpec(self._path, question))
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,14 +111,14 @@ class Seen:
         return found if isinstance(found, dict) else {}
 
 
-class Watch(Protocol):
+class SessionRule(Protocol):
     """Watches a session for what breaks rules of one kind."""
 
     def see(self, seen: Seen, tell: Tell) -> None:
         """Look at the message at hand, and remember what later ones are held against."""
 
 
-class Kept(Generic[_Value]):
+class BoundedStore(Generic[_Value]):
     """The newest of what was remembered under keys.
 
     Together they weigh no more than *most*; the oldest are forgotten.

@@ -3,7 +3,7 @@
 from sidecheck_server.core.mcp.messages import Kind
 from sidecheck_server.core.mcp.rules.rule import Fault
 from sidecheck_server.core.mcp.rules.sessions import CURSOR_UNKNOWN, PAGE_CACHE_SCOPE
-from sidecheck_server.core.mcp.sessions.memory import Kept, Key, Seen, Tell, key_of
+from sidecheck_server.core.mcp.sessions.memory import BoundedStore, Key, Seen, Tell, key_of
 
 __all__ = ["Pages"]
 
@@ -18,9 +18,9 @@ class Pages:
     """The cursors that were given, and for each the scope of the page that gave it."""
 
     def __init__(self) -> None:
-        self._given: Kept[object] = Kept(_MOST)
+        self._given: BoundedStore[object] = BoundedStore(_MOST)
         #: For each request of a page that has no answer yet, the cursor that it sent.
-        self._asked: Kept[Key] = Kept(_MOST)
+        self._asked: BoundedStore[Key] = BoundedStore(_MOST)
 
     def see(self, seen: Seen, tell: Tell) -> None:
         """Remember a cursor that is given, and hold one that is used against those."""

@@ -10,7 +10,7 @@ from sidecheck_server.core.mcp.rules.sessions import (
     PROGRESS_TOKEN_IN_USE,
     PROGRESS_TOKEN_UNKNOWN,
 )
-from sidecheck_server.core.mcp.sessions.memory import Kept, Key, Seen, Tell, key_of, other
+from sidecheck_server.core.mcp.sessions.memory import BoundedStore, Key, Seen, Tell, key_of, other
 
 __all__ = ["Progress"]
 
@@ -30,9 +30,13 @@ class Progress:
     """The tokens under which each side may be told of progress."""
 
     def __init__(self) -> None:
-        self._runs: dict[Sender, Kept[_Run]] = {each: Kept(_MOST) for each in Sender}
+        self._runs: dict[Sender, BoundedStore[_Run]] = {
+            each: BoundedStore(_MOST) for each in Sender
+        }
         #: The tokens of requests.
-        self._tokens: dict[Sender, Kept[Key]] = {each: Kept(_MOST) for each in Sender}
+        self._tokens: dict[Sender, BoundedStore[Key]] = {
+            each: BoundedStore(_MOST) for each in Sender
+        }
 
     def see(self, seen: Seen, tell: Tell) -> None:
         """Remember the token of a request, and hold progress against it."""

@@ -6,14 +6,14 @@ from typing import Any
 import msgspec
 
 from sidecheck_server.core.mcp.messages import Kind
-from sidecheck_server.core.mcp.rules.rule import Fault, Question
+from sidecheck_server.core.mcp.rules.rule import DeferredCheck, Fault
 from sidecheck_server.core.mcp.rules.sessions import (
     RETRY_INPUT_MISSING,
     RETRY_INPUT_OTHER,
     RETRY_STATE_CHANGED,
     RETRY_UNASKED,
 )
-from sidecheck_server.core.mcp.sessions.memory import Kept, Key, Seen, Tell, key_of
+from sidecheck_server.core.mcp.sessions.memory import BoundedStore, Key, Seen, Tell, key_of
 
 __all__ = ["Retries"]
 
@@ -62,10 +62,10 @@ class Retries:
     """What results asked for, by the method and the name of the request that they answered."""
 
     def __init__(self) -> None:
-        self._asked: Kept[list[_Asked]] = Kept(_MOST_BYTES)
+        self._asked: BoundedStore[list[_Asked]] = BoundedStore(_MOST_BYTES)
         #: The subjects of requests that have no answer yet, and the number of what was asked
         #: for, 0 if they are no retries.
-        self._sent: Kept[tuple[Key, int]] = Kept(_MOST)
+        self._sent: BoundedStore[tuple[Key, int]] = BoundedStore(_MOST)
         self._count = 0
 
     def see(self, seen: Seen, tell: Tell) -> None:
@@ -151,7 +151,9 @@ def _hold(name: str, answer: dict[str, Any], wanted: _Input, tell: Tell) -> None
         content = answer.get("content")
         if isinstance(content, dict):
             at = (*_FOR, name, "content")
-            tell.ask(Question(wanted.form, (), (content,), at, assert_formats=True, silent=True))
+            tell.ask(
+                DeferredCheck(wanted.form, (), (content,), at, assert_formats=True, silent=True)
+            )
 
 
 def _inputs(inputs: dict[str, Any]) -> dict[str, _Input]:

@@ -12,15 +12,22 @@ from sidecheck_server.core.mcp.messages import Kind, Message
 from sidecheck_server.core.mcp.methods import find_method
 from sidecheck_server.core.mcp.sessions.elicitations import Elicitations
 from sidecheck_server.core.mcp.sessions.exchange import Exchange
+from sidecheck_server.core.mcp.sessions.header_scan import LARGEST_CAPABILITIES, HeaderScan, glance
 from sidecheck_server.core.mcp.sessions.lifecycle import Lifecycle
 from sidecheck_server.core.mcp.sessions.listed_tools import ListedTools
-from sidecheck_server.core.mcp.sessions.memory import Request, Seen, Tell, Watch, key_of, other
+from sidecheck_server.core.mcp.sessions.memory import (
+    Request,
+    Seen,
+    SessionRule,
+    Tell,
+    key_of,
+    other,
+)
 from sidecheck_server.core.mcp.sessions.pages import Pages
-from sidecheck_server.core.mcp.sessions.peeking import LARGEST_CAPABILITIES, Glance, glance
 from sidecheck_server.core.mcp.sessions.progress import Progress
 from sidecheck_server.core.mcp.sessions.retries import Retries
 from sidecheck_server.core.mcp.sessions.subscriptions import Subscriptions
-from sidecheck_server.core.mcp.subjects import Asked, How, ProtocolMessage
+from sidecheck_server.core.mcp.subjects import CheckRequest, ProtocolMessage, ReportLimits
 from sidecheck_server.core.mcp.versions import VERSIONS
 
 __all__ = ["Session"]
@@ -54,7 +61,7 @@ class Session:
         self._exchange = Exchange()
         #: The capabilities that were weighed last, and their weight: most requests share them.
         self._weighed: tuple[dict[str, Any] | None, int] = (None, 0)
-        self._watches: tuple[Watch, ...] = (
+        self._watches: tuple[SessionRule, ...] = (
             self._exchange,
             Lifecycle(),
             Progress(),
@@ -65,18 +72,20 @@ class Session:
             ListedTools(),
         )
 
-    def asked(self, message: ProtocolMessage, sender: Sender | None, how: How) -> Asked:
+    def asked(
+        self, message: ProtocolMessage, sender: Sender | None, how: ReportLimits
+    ) -> CheckRequest:
         """Return how to check *message* of *sender*, by what is known now."""
         look = glance(message.json)
         context = replace(self._context, sender=sender)
         if not look.answers:
-            return Asked(message, self._of_request(look, context), how)
+            return CheckRequest(message, self._of_request(look, context), how)
         for asker in Sender if sender is None else (other(sender),):
             request = self._exchange.open(asker, key_of(look.id))
             if request is not None:
                 break
         else:
-            return Asked(message, context, how)
+            return CheckRequest(message, context, how)
         version = request.version
         if request.method == "initialize":
             version = self._agreed(look.version) or version
@@ -87,7 +96,7 @@ class Session:
             client_capabilities=request.client_capabilities,
         )
         answered = replace(message, answers=request.method, request=request.text)
-        return Asked(answered, context, how)
+        return CheckRequest(answered, context, how)
 
     def miss(self) -> None:
         """Note that there was a message of which nothing is known.
@@ -96,7 +105,7 @@ class Session:
         """
         self._gaps = True
 
-    def take(self, asked: Asked, checked: Checked) -> None:
+    def take(self, asked: CheckRequest, checked: Checked) -> None:
         """Add to *checked*, what was found by *asked*, what breaks the rules of sessions.
 
         Questions may be among that, so they are answered after this.
@@ -104,7 +113,7 @@ class Session:
         for _ in self.taking(asked, checked):
             pass
 
-    def taking(self, asked: Asked, checked: Checked) -> Iterator[None]:
+    def taking(self, asked: CheckRequest, checked: Checked) -> Iterator[None]:
         """Do what `take` does, and yield after each message: a batch may have thousands."""
         subject = asked.subject
         assert isinstance(subject, ProtocolMessage)
@@ -135,7 +144,7 @@ class Session:
             watch.see(seen, tell)
         self._learn(seen)
 
-    def _of_request(self, look: Glance, context: Context) -> Context:
+    def _of_request(self, look: HeaderScan, context: Context) -> Context:
         """Return the context of a request or a notification."""
         version = self._agreed(look.version)
         if look.method == "initialize":

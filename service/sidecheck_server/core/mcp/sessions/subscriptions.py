@@ -13,7 +13,7 @@ from sidecheck_server.core.mcp.rules.sessions import (
     SUBSCRIPTION_NOT_ASKED,
     SUBSCRIPTION_UNKNOWN,
 )
-from sidecheck_server.core.mcp.sessions.memory import Kept, Key, Seen, Tell, key_of
+from sidecheck_server.core.mcp.sessions.memory import BoundedStore, Key, Seen, Tell, key_of
 
 __all__ = ["Subscriptions"]
 
@@ -43,7 +43,7 @@ class Subscriptions:
     """The subscriptions that are open, by the id of their request."""
 
     def __init__(self) -> None:
-        self._streams: Kept[_Stream] = Kept(_MOST)
+        self._streams: BoundedStore[_Stream] = BoundedStore(_MOST)
 
     def see(self, seen: Seen, tell: Tell) -> None:
         """Remember what is subscribed to, and hold notifications against it."""

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 import msgspec
 
 from sidecheck_server.core.digests import digest_of
+from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.explain.nearest import nearest
 from sidecheck_server.core.limits import Limits, exceeded
 from sidecheck_server.core.payload import MalformedError, decode
-from sidecheck_server.core.refusals import Reason, Refusal
 from sidecheck_server.core.schemas.source import SchemaSource
-from sidecheck_server.core.words import Document, JsonValue, Violation
+from sidecheck_server.core.types import Document, JsonValue, Violation
 
 __all__ = [
     "ToolDefinition",
@@ -107,8 +107,8 @@ def find_tool(text: bytes, name: str, limits: Limits) -> bytes:
     found = next((tool for tool in tools if name_of(tool) == name), None)
     if found is None:
         near = nearest(name, [name_of(tool) for tool in tools])
-        raise Refusal(
-            Reason.UNKNOWN_TOOL,
+        raise RequestError(
+            ErrorReason.UNKNOWN_TOOL,
             f"no tool {name[:128]!r} is in the file" + (f"; is it {near!r}?" if near else ""),
             {"tool": name[:128]},
         )
@@ -132,7 +132,7 @@ def told_name(text: bytes, limits: Limits) -> str:
     """Return the name that *text* tells of a tool, or "" if it tells none or cannot be read."""
     try:
         return name_of(decoded_tool(text, limits))
-    except (MalformedError, Refusal):
+    except (MalformedError, RequestError):
         return ""
 
 
@@ -164,12 +164,12 @@ def _fault(pointer: str, code: str, message: str) -> Violation:
     return Violation(pointer, "", "", code, message, clause=_CLAUSE)
 
 
-def _invalid(faults: tuple[Violation, ...]) -> Refusal:
+def _invalid(faults: tuple[Violation, ...]) -> RequestError:
     first = faults[0]
-    at = f" (at {first.instance_pointer})" if first.instance_pointer else ""
-    return Refusal(
-        Reason.INVALID_TOOL,
+    at = f" (at {first.instance_location})" if first.instance_location else ""
+    return RequestError(
+        ErrorReason.INVALID_TOOL,
         f"the tool definition is not usable: {first.message}{at}",
-        {"code": first.code, "pointer": first.instance_pointer},
+        {"code": first.code, "pointer": first.instance_location},
         faults,
     )

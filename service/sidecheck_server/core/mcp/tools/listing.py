@@ -5,13 +5,13 @@ from typing import Any
 
 import msgspec
 
+from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import Limits, exceeded
 from sidecheck_server.core.mcp.rules.rule import Clause
 from sidecheck_server.core.mcp.subjects import ProtocolMessage, ToolList
 from sidecheck_server.core.mcp.versions import DEFAULT_VERSION
 from sidecheck_server.core.payload import MalformedError, decode, nesting
-from sidecheck_server.core.refusals import Reason, Refusal
-from sidecheck_server.core.words import Violation
+from sidecheck_server.core.types import Violation
 
 __all__ = ["ListedTool", "Listing", "list_tools", "read_listing"]
 
@@ -121,7 +121,7 @@ def _items(text: bytes, pointer: str, limits: Limits) -> tuple[ListedTool, ...]:
 
 def _is_within(fault: Violation, pointers: frozenset[str]) -> bool:
     """Return whether *fault* is at one of *pointers*, or below."""
-    at = fault.instance_pointer
+    at = fault.instance_location
     while at not in pointers:
         if not at:
             return False
@@ -133,12 +133,12 @@ def _fault(pointer: str, code: str, message: str) -> Violation:
     return Violation(pointer, "", "", code, message, clause=_LISTING.at(DEFAULT_VERSION))
 
 
-def _invalid(faults: tuple[Violation, ...]) -> Refusal:
+def _invalid(faults: tuple[Violation, ...]) -> RequestError:
     first = faults[0]
-    return Refusal(
-        Reason.INVALID_TOOL,
+    return RequestError(
+        ErrorReason.INVALID_TOOL,
         f"the text does not list tools: {first.message}",
-        {"code": first.code, "pointer": first.instance_pointer},
+        {"code": first.code, "pointer": first.instance_location},
         faults,
     )
 

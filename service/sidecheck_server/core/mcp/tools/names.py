@@ -5,13 +5,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sidecheck_server.core.budget import spend
-from sidecheck_server.core.judge import VALID
+from sidecheck_server.core.evaluate import VALID
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.findings import Findings
 from sidecheck_server.core.mcp.rules.names import NAME_RULES, NO_DUPLICATES, Judge
 from sidecheck_server.core.mcp.rules.rule import Fault
-from sidecheck_server.core.mcp.subjects import How
-from sidecheck_server.core.words import RANK, Verdict, Violation
+from sidecheck_server.core.mcp.subjects import ReportLimits
+from sidecheck_server.core.types import RANK, Verdict, Violation
 
 __all__ = [
     "CheckedName",
@@ -74,7 +74,7 @@ class CheckedNames:
     collisions: tuple[Collision, ...]
 
 
-def check_names(names: Sequence[str], context: Context, how: How) -> CheckedNames:
+def check_names(names: Sequence[str], context: Context, how: ReportLimits) -> CheckedNames:
     """Return what is wrong with each of *names*, and which cannot stand beside each other.
 
     Every name that stands more than once is told of it, at each of its places.
@@ -88,7 +88,7 @@ def check_names(names: Sequence[str], context: Context, how: How) -> CheckedName
 
 
 def checking_names(
-    names: Sequence[str], context: Context, how: How
+    names: Sequence[str], context: Context, how: ReportLimits
 ) -> Iterator[CheckedNames | None]:
     """Yield None after each of *names*, and last what `check_names` returns.
 
@@ -126,7 +126,9 @@ class _Telling:
 
     __slots__ = ("_context", "_how", "_judges", "_verdicts", "_violations")
 
-    def __init__(self, judges: list[tuple[Judge, Violation]], context: Context, how: How) -> None:
+    def __init__(
+        self, judges: list[tuple[Judge, Violation]], context: Context, how: ReportLimits
+    ) -> None:
         self._judges = judges
         self._context = context
         self._how = how

@@ -4,22 +4,22 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.answering import answer_all
 from sidecheck_server.core.mcp.check import Checked, check
+from sidecheck_server.core.mcp.deferred import answer_all
 from sidecheck_server.core.mcp.findings import Findings
+from sidecheck_server.core.mcp.protocol_schemas import Surfaces
 from sidecheck_server.core.mcp.rules.names import NO_DUPLICATES
 from sidecheck_server.core.mcp.rules.rule import Fault
-from sidecheck_server.core.mcp.subjects import Asked
-from sidecheck_server.core.mcp.surfaces import Surfaces
+from sidecheck_server.core.mcp.subjects import CheckRequest
 from sidecheck_server.core.mcp.tools.problems import refusal_as_problems, repeated_names
-from sidecheck_server.core.refusals import Refusal
-from sidecheck_server.core.words import Severity, Verdict
+from sidecheck_server.core.types import Severity, Verdict
 
-__all__ = ["CheckedTool", "Treatment", "check_here", "outcomes", "refused"]
+__all__ = ["CheckedTool", "Disposition", "check_here", "outcomes", "refused"]
 
 
-class Treatment(StrEnum):
+class Disposition(StrEnum):
     """What a client that keeps to the rules does with a tool."""
 
     #: It takes the tool.
@@ -40,15 +40,15 @@ class CheckedTool:
     pointer: str
     #: What was found; its pointers lead into the definition.
     verdict: Verdict
-    treatment: Treatment
+    disposition: Disposition
 
     @property
     def ok(self) -> bool:
         """Whether the tool would be registered: nothing that was found is an error."""
-        return self.treatment is not Treatment.DROP
+        return self.disposition is not Disposition.DROP
 
 
-def refused(asked: Asked, refusal: Refusal) -> Checked:
+def refused(asked: CheckRequest, refusal: RequestError) -> Checked:
     """Return what was found of a subject that could not be checked: that it is refused."""
     findings = Findings(
         asked.context, most=asked.how.most, longest=asked.how.longest, least=asked.how.least
@@ -57,7 +57,7 @@ def refused(asked: Asked, refusal: Refusal) -> Checked:
     return Checked(findings)
 
 
-def check_here(asked: Asked, limits: Limits, surfaces: Surfaces) -> Checked:
+def check_here(asked: CheckRequest, limits: Limits, surfaces: Surfaces) -> Checked:
     """Return what is wrong with the subject of *asked*, all questions answered.
 
     Its schemas are compiled, so it takes as long as that. What is beyond a limit has a
@@ -66,7 +66,7 @@ def check_here(asked: Asked, limits: Limits, surfaces: Surfaces) -> Checked:
     try:
         checked = check(asked, limits, surfaces)
         answer_all(checked, limits, asked.judging)
-    except Refusal as refusal:
+    except RequestError as refusal:
         return refused(asked, refusal)
     return checked
 
@@ -88,8 +88,8 @@ def outcomes(
 def _outcome(checked: Checked, pointer: str) -> CheckedTool:
     findings = checked.findings
     gravest = findings.gravest
-    treatment = _TREATMENTS.get(gravest, Treatment.KEEP) if gravest else Treatment.KEEP
+    treatment = _TREATMENTS.get(gravest, Disposition.KEEP) if gravest else Disposition.KEEP
     return CheckedTool(checked.name, pointer, findings.verdict(), treatment)
 
 
-_TREATMENTS = {Severity.ERROR: Treatment.DROP, Severity.WARNING: Treatment.WARN}
+_TREATMENTS = {Severity.ERROR: Disposition.DROP, Severity.WARNING: Disposition.WARN}

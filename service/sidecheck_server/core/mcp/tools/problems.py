@@ -4,19 +4,19 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 
-from sidecheck_server.core.refusals import Refusal
-from sidecheck_server.core.words import Violation
+from sidecheck_server.core.errors import RequestError
+from sidecheck_server.core.types import Violation
 
 __all__ = ["refusal_as_problems", "repeated_names"]
 
 
-def refusal_as_problems(refusal: Refusal, pointer: str) -> tuple[Violation, ...]:
+def refusal_as_problems(refusal: RequestError, pointer: str) -> tuple[Violation, ...]:
     """Turn the *refusal* of what stands at *pointer* of a definition into problems of it."""
-    if not refusal.problems:
+    if not refusal.violations:
         return (Violation(pointer, "", "", refusal.reason.value, refusal.message),)
     return tuple(
-        replace(problem, instance_pointer=pointer + problem.instance_pointer)
-        for problem in refusal.problems
+        replace(problem, instance_location=pointer + problem.instance_location)
+        for problem in refusal.violations
     )
 
 

@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules.rule import Path
-from sidecheck_server.core.mcp.rules.schema_refusals import clause_of, sentence_of
+from sidecheck_server.core.mcp.rules.schema_errors import clause_of, sentence_of
 from sidecheck_server.core.mcp.tools.problems import refusal_as_problems
-from sidecheck_server.core.refusals import Refusal
 from sidecheck_server.core.schemas.references import REFERENCES
-from sidecheck_server.core.words import Violation, as_pointer
+from sidecheck_server.core.types import Violation, as_pointer
 
 __all__ = ["schema_problems"]
 
@@ -19,13 +19,13 @@ _FOLLOWED = re.compile(r"(/\$(?:ref|dynamicRef|recursiveRef)) -> ")
 
 
 def schema_problems(
-    refusal: Refusal, schema: Any, path: Path, context: Context
+    refusal: RequestError, schema: Any, path: Path, context: Context
 ) -> Iterator[Violation]:
     """Yield a violation for each fault by which *schema*, at *path*, led to *refusal*.
 
     It stands at the very place of the fault, if that is in *schema* and known.
     """
-    inside = () if refusal.problems else _place_in(schema, refusal)
+    inside = () if refusal.violations else _place_in(schema, refusal)
     clause = clause_of(refusal.reason, context.version)
     for problem in refusal_as_problems(refusal, as_pointer((*path, *inside))):
         told = replace(problem, clause=clause)
@@ -36,7 +36,7 @@ def schema_problems(
         yield told
 
 
-def _place_in(schema: Any, refusal: Refusal) -> Path:
+def _place_in(schema: Any, refusal: RequestError) -> Path:
     """Return the way in *schema* to what *refusal* is about, or () if there is none."""
     here: Any = schema
     path: list[str] = []

@@ -1,0 +1,85 @@
+"""Tools and what happened to them, between the wire and the core."""
+
+from sidecheck.v1 import registry_service_pb2, target_pb2
+
+from sidecheck_server.core.limits import Limits, exceeded
+from sidecheck_server.core.mcp.versions import check_version_known
+from sidecheck_server.registry.definitions import Action, Binding
+from sidecheck_server.rpc.mapping.targets import tool_from_wire
+from sidecheck_server.rpc.mapping.values import no_such_value
+from sidecheck_server.rpc.mapping.verdicts import violation_to_wire
+from sidecheck_server.services.registration import ChangePolicy, Outcome, Registration
+
+__all__ = ["outcome_to_wire", "registration_from_wire", "tool_to_wire"]
+
+_ON_CHANGE = {
+    registry_service_pb2.CHANGE_POLICY_UNSPECIFIED: ChangePolicy.ACCEPT,
+    registry_service_pb2.CHANGE_POLICY_ACCEPT: ChangePolicy.ACCEPT,
+    registry_service_pb2.CHANGE_POLICY_REPORT: ChangePolicy.REPORT,
+    registry_service_pb2.CHANGE_POLICY_REJECT: ChangePolicy.REFUSE,
+}
+_ACTIONS = {
+    Action.CREATED: registry_service_pb2.RegistrationOutcome.ACTION_CREATED,
+    Action.CHANGED: registry_service_pb2.RegistrationOutcome.ACTION_CHANGED,
+    Action.UNCHANGED: registry_service_pb2.RegistrationOutcome.ACTION_UNCHANGED,
+    None: registry_service_pb2.RegistrationOutcome.ACTION_REJECTED,
+}
+
+
+def registration_from_wire(
+    request: registry_service_pb2.RegisterToolsRequest, limits: Limits
+) -> Registration:
+    """Return the registration that a request asks for.
+
+    Raises:
+        Refusal: INVALID_REQUEST for an enum value that does not exist; LIMIT_EXCEEDED if
+            there are too many tools, which are counted before they are read;
+            UNKNOWN_PROTOCOL_VERSION.
+    """
+    if len(request.tools) > limits.batch_items:
+        raise exceeded("batch_items", limits.batch_items, "the tools", len(request.tools))
+    check_version_known(request.protocol_version)
+    change_policy = _ON_CHANGE.get(request.change_policy)
+    modes = registry_service_pb2.RegistrationMode.values()
+    if change_policy is None or request.mode not in modes:
+        raise no_such_value("change_policy" if change_policy is None else "mode")
+    return Registration(
+        server=request.server,
+        tools=tuple(map(tool_from_wire, request.tools)),
+        replace=request.mode == registry_service_pb2.REGISTRATION_MODE_REPLACE,
+        change_policy=change_policy,
+        validate_only=request.validate_only,
+        protocol_version=request.protocol_version,
+    )
+
+
+def outcome_to_wire(outcome: Outcome) -> registry_service_pb2.RegistrationOutcome:
+    """Return the message of what happened to one definition."""
+    definition = outcome.definition
+    return registry_service_pb2.RegistrationOutcome(
+        name=outcome.name,
+        action=_ACTIONS[outcome.action],
+        violations=[violation_to_wire(problem) for problem in outcome.violations],
+        definition_digest=outcome.digest,
+        input_schema_digest=definition.input_schema_digest if definition else "",
+        output_schema_digest=(definition.output_schema_digest or "") if definition else "",
+        previous_definition_digest=outcome.previous_digest,
+    )
+
+
+def tool_to_wire(binding: Binding) -> registry_service_pb2.Tool:
+    """Return the message of a registered tool."""
+    definition = binding.definition
+    return registry_service_pb2.Tool(
+        server=binding.server,
+        name=binding.name,
+        json=definition.json,
+        documents=[
+            target_pb2.Document(uri=document.uri, json=document.json)
+            for document in definition.documents
+        ],
+        definition_digest=definition.digest,
+        input_schema_digest=definition.input_schema_digest,
+        output_schema_digest=definition.output_schema_digest or "",
+        revision=binding.revision,
+    )

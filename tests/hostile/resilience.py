@@ -1,0 +1,208 @@
+"""A siege: a real server with tripwires and baits, whose memory is weighed all the time."""
+
+import http.server
+import json
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import grpc
+import psutil
+from hostile.asking import Question, answer_of, refusal_answer
+from support.running import RunningServer
+
+__all__ = ["Answer", "Siege"]
+
+_TRIPWIRE = Path(__file__).resolve().parent / "tripwire"
+_EVERY_SECONDS = 0.02
+_SCANS_EVERY = 10
+_ANY_SIZE = [("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1)]
+_PREFIX = "/sidecheck.v1."
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a server answered."""
+
+    #: In the few words of `asking`.
+    told: dict[str, Any]
+    #: Everything, to be compared with another one.
+    whole: Any
+    seconds: float
+    bytes: int
+
+
+class Siege:
+    """A server under attack, with *settings* as variables of its environment.
+
+    One that leaves a question unanswered for *patience* seconds is killed and replaced,
+    so that it costs the next question nothing.
+    """
+
+    def __init__(self, folder: Path, *, patience: float = 15.0, **settings: str) -> None:
+        self._folder = folder
+        self._patience = patience
+        self._settings = settings
+        self.log = folder / "tripwire.jsonl"
+        self._bait = _Bait()
+        bait_file = folder / "sidecheck-bait.json"
+        bait_file.write_text('{"const": "s3cret"}')
+        self.baits = {"http": self._bait.url, "file": bait_file.as_uri()}
+        self.weight = Weight()
+        self.restarts = 0
+        self._start()
+
+    def _start(self) -> None:
+        paths = [str(_TRIPWIRE), os.environ.get("PYTHONPATH", "")]
+        self.server = RunningServer(
+            self._folder,
+            PYTHONPATH=os.pathsep.join(filter(None, paths)),
+            SIDECHECK_TRIPWIRE=str(self.log),
+            **self._settings,
+        )
+        self._channel = grpc.insecure_channel(self.server.address, options=_ANY_SIZE)
+        grpc.channel_ready_future(self._channel).result(timeout=10)
+        self.weight.put_on_scales(self.server.process.pid)
+
+    def ask(self, question: Question) -> Answer:
+        """Return the answer to *question*, whatever it is."""
+        call: Callable[..., bytes] = self._channel.unary_unary(_PREFIX + question.method)
+        started = time.perf_counter()
+        try:
+            response = call(question.message, timeout=self._patience)
+        except grpc.RpcError as error:
+            seconds = time.perf_counter() - started
+            told, whole = refusal_answer(error)
+            if told in ({"status": "DEADLINE_EXCEEDED"}, {"status": "UNAVAILABLE"}):
+                self._replace()
+                told = {"unanswered": told["status"]}
+            return Answer(told, whole, seconds, 0)
+        seconds = time.perf_counter() - started
+        return Answer(*answer_of(question.method, response), seconds, len(response))
+
+    def _replace(self) -> None:
+        self.restarts += 1
+        self._channel.close()
+        self.weight.take_off()
+        tree = psutil.Process(self.server.process.pid).children(recursive=True)
+        self.server.process.kill()
+        for process in tree:
+            process.kill()
+        self.server.close()
+        self._start()
+
+    @property
+    def hits(self) -> list[str]:
+        """The paths that were asked of the HTTP bait."""
+        return self._bait.hits
+
+    def alarms(self) -> Iterator[tuple[str, str]]:
+        """Yield what the tripwires saw, event and subject, but for what any start does."""
+        socket = str(self.server.socket)
+        start = {
+            ("watched", ""),
+            # The address that it was told to listen on.
+            ("socket.getaddrinfo", "('127.0.0.1', 0, 0, 1, 0)"),
+            # Whether another server listens at the unix socket; and removing that one.
+            ("socket.connect", f"('{socket}',)"),
+            ("os.remove", f"('{socket}', -1)"),
+            # uuid and multiprocessing, and what is loaded of it is the program itself.
+            ("import", "ctypes"),
+            ("ctypes.dlopen", "(None,)"),
+        }
+        for line in self.log.read_text().splitlines():
+            _, event, subject = json.loads(line)
+            if (event, subject) not in start:
+                yield event, subject
+
+    def watched(self) -> set[int]:
+        """Return the processes that the tripwires stand in."""
+        lines = map(json.loads, self.log.read_text().splitlines())
+        return {process for process, event, _ in lines if event == "watched"}
+
+    def processes(self) -> set[int]:
+        """Return the Python processes of the server, itself and its workers."""
+        server = psutil.Process(self.server.process.pid)
+        return {server.pid, *(each.pid for each in server.children(recursive=True))}
+
+    def close(self) -> None:
+        """End the server and all around it."""
+        self._channel.close()
+        self.weight.close()
+        self.server.close()
+        self._bait.close()
+
+
+class Weight:
+    """The memory of a process and all below it, as often as every 20 ms."""
+
+    def __init__(self) -> None:
+        self.peak = 0
+        #: The largest weight since it was last set to 0.
+        self.recent = 0
+        self._root: psutil.Process | None = None
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+        self._thread.start()
+
+    def put_on_scales(self, process: int) -> None:
+        """Weigh *process* from now on."""
+        self._root = psutil.Process(process)
+
+    def take_off(self) -> None:
+        """Weigh nothing for now."""
+        self._root = None
+
+    def _watch(self) -> None:
+        tree: list[psutil.Process] = []
+        turn = 0
+        while not self._ended.wait(_EVERY_SECONDS):
+            root = self._root
+            if root is None:
+                tree, turn = [], 0
+                continue
+            try:
+                if turn % _SCANS_EVERY == 0:
+                    tree = [root, *root.children(recursive=True)]
+                turn += 1
+                weight = sum(process.memory_info().rss for process in tree)
+            except psutil.NoSuchProcess:
+                turn = 0
+                continue
+            self.recent = max(self.recent, weight)
+            self.peak = max(self.peak, weight)
+
+    def close(self) -> None:
+        """Stop weighing."""
+        self._ended.set()
+        self._thread.join()
+
+
+class _Bait:
+    """A server of HTTP that nobody is ever to call."""
+
+    def __init__(self) -> None:
+        self.hits: list[str] = []
+        hits = self.hits
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                hits.append(self.path)
+                self.send_error(404)
+
+            def log_message(self, *_: Any) -> None:
+                pass
+
+        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self._server.server_port}/sidecheck-bait"
+        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()

@@ -1,0 +1,310 @@
+"""Validation: from a target and a payload to a verdict."""
+
+import json
+from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from sidecheck_server.core.compiler.compilation import Artifact, compile_source
+from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
+from sidecheck_server.core.digests import digest_of
+from sidecheck_server.core.errors import ErrorReason, RequestError
+from sidecheck_server.core.evaluate import EvaluationOptions, judge
+from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.schemas.source import SchemaSource
+from sidecheck_server.core.types import Document, Verdict
+from sidecheck_server.registry import Registry
+from sidecheck_server.registry.sqlite import open_registry
+from sidecheck_server.services.registration import Registrar, Registration
+from sidecheck_server.services.schemas import CompiledSchemas
+from sidecheck_server.services.targets import (
+    DefinitionDigest,
+    InlineTool,
+    RegisteredTool,
+    SchemaDigest,
+    Side,
+    Target,
+)
+from sidecheck_server.services.validation import Validator
+from support.checkers import checker_of
+
+LIMITS = Limits()
+INPUT: Any = {
+    "type": "object",
+    "properties": {"day": {"format": "date"}},
+    "required": ["day"],
+}
+OUTPUT: Any = {"$ref": "urn:answer"}
+ANSWER = Document("urn:answer", b'{"type": "integer"}')
+TOOL: Any = {"name": "t", "inputSchema": INPUT, "outputSchema": OUTPUT}
+BARE: Any = {"name": "bare", "inputSchema": {"type": "object"}}
+#: The first one in which an output need not be an object.
+VERSION = "2026-07-28"
+DIGEST = digest_of(TOOL, (ANSWER,))
+INPUT_DIGEST = digest_of(INPUT, (ANSWER,))
+OUTPUT_DIGEST = digest_of(OUTPUT, (ANSWER,))
+
+
+def inline(tool: Any, *documents: Document) -> InlineTool:
+    return InlineTool(json.dumps(tool).encode(), documents)
+
+
+class Compiler:
+    """Compiles here and remembers what."""
+
+    def __init__(self) -> None:
+        self.compiled: list[bytes] = []
+
+    async def __call__(self, source: SchemaSource, begun: Callable[[], None]) -> Artifact:
+        begun()
+        self.compiled.append(source.json)
+        return compile_source(source, LIMITS)
+
+
+@pytest.fixture
+def compiler() -> Compiler:
+    return Compiler()
+
+
+@pytest.fixture
+async def registry() -> AsyncIterator[Registry]:
+    opened = open_registry(None)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+async def validator(compiler: Compiler, registry: Registry) -> Validator:
+    """A validator that knows both tools of the server s."""
+    schemas = CompiledSchemas(compiler, LIMITS, 10, 10)
+    registrar = Registrar(registry, schemas, checker_of(schemas), LIMITS)
+    await registrar.register(
+        Registration("s", (inline(TOOL, ANSWER), inline(BARE)), protocol_version=VERSION)
+    )
+    return Validator(registry, schemas, judge_here, LIMITS, frozenset({"watched"}))
+
+
+async def judge_here(compiled: CompiledSchema, payload: bytes, how: EvaluationOptions) -> Verdict:
+    return judge(compiled, payload, how)
+
+
+async def codes(
+    validator: Validator, target: Target, payload: bytes, *, assert_formats: bool = False
+) -> list[str]:
+    standard = await validator.find(target, Side.INPUT, assert_formats=assert_formats)
+    verdict = await validator.validate_offloaded(standard, payload, EvaluationOptions())
+    return [found.code for found in verdict.violations]
+
+
+NAMED = RegisteredTool("s", "t")
+SENT = inline(TOOL, ANSWER)
+
+
+@pytest.mark.parametrize(
+    ("target", "side", "payload", "expected"),
+    [
+        pytest.param(NAMED, Side.INPUT, {"day": 1}, (DIGEST, INPUT_DIGEST, "t"), id="name"),
+        pytest.param(NAMED, Side.OUTPUT, 1, (DIGEST, OUTPUT_DIGEST, "t"), id="name, output"),
+        pytest.param(
+            replace(NAMED, pinned=DIGEST), Side.OUTPUT, 1, (DIGEST, OUTPUT_DIGEST, "t"), id="pinned"
+        ),
+        pytest.param(
+            DefinitionDigest(DIGEST), Side.OUTPUT, 1, (DIGEST, OUTPUT_DIGEST, "t"), id="definition"
+        ),
+        pytest.param(
+            SchemaDigest(OUTPUT_DIGEST), Side.INPUT, 1, ("", OUTPUT_DIGEST, ""), id="schema"
+        ),
+        pytest.param(SENT, Side.OUTPUT, 1, (DIGEST, OUTPUT_DIGEST, "t"), id="sent tool"),
+        pytest.param(
+            SchemaSource(json.dumps(OUTPUT).encode(), (ANSWER,)),
+            Side.OUTPUT,
+            1,
+            ("", OUTPUT_DIGEST, ""),
+            id="sent schema",
+        ),
+    ],
+)
+async def test_every_target_says_what_was_judged_under(
+    validator: Validator, target: Target, side: Side, payload: Any, expected: tuple[str, str, str]
+) -> None:
+    """A digest of the definition and a tool only where there is one."""
+    standard = await validator.find(target, side, assert_formats=False)
+    verdict = await validator.validate_offloaded(
+        standard, json.dumps(payload).encode(), EvaluationOptions()
+    )
+
+    assert (*expected, True) == (
+        standard.definition_digest,
+        standard.compiled.digest,
+        standard.tool,
+        standard.enforced,
+    )
+    assert Verdict() == verdict
+
+
+async def test_tools_of_some_servers_are_only_reported_on(
+    validator: Validator, registry: Registry, compiler: Compiler
+) -> None:
+    """By the namespace that the caller names; a digest names none."""
+    schemas = CompiledSchemas(compiler, LIMITS, 10, 10)
+    registrar = Registrar(registry, schemas, checker_of(schemas), LIMITS)
+    await registrar.register(Registration("watched", (inline(BARE),)))
+    targets: list[Target] = [RegisteredTool("watched", "bare"), RegisteredTool("s", "bare")]
+    targets.append(DefinitionDigest(digest_of(BARE)))
+    found = [await validator.find(one, Side.INPUT, assert_formats=False) for one in targets]
+
+    assert [False, True, True] == [one.enforced for one in found]
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        pytest.param(NAMED, id="name"),
+        pytest.param(DefinitionDigest(DIGEST), id="definition"),
+        pytest.param(SchemaDigest(INPUT_DIGEST), id="schema"),
+        pytest.param(SENT, id="sent tool"),
+        pytest.param(SchemaSource(json.dumps(INPUT).encode()), id="sent schema"),
+    ],
+)
+async def test_formats_are_asserted_if_asked_for(validator: Validator, target: Target) -> None:
+    """Under every target, and without a trace in the next call."""
+    got = [
+        await codes(validator, target, b'{"day": "x"}', assert_formats=asserted)
+        for asserted in (False, True, False)
+    ]
+
+    assert [[], ["FORMAT"], []] == got
+
+
+@pytest.mark.parametrize(
+    ("target", "side", "refusal"),
+    [
+        pytest.param(
+            RegisteredTool("s", "u"),
+            Side.INPUT,
+            RequestError(
+                ErrorReason.UNKNOWN_TOOL,
+                "no tool 'u' is registered for the server 's'",
+                {"server": "s", "tool": "u"},
+            ),
+            id="unknown tool",
+        ),
+        pytest.param(
+            RegisteredTool("S", "t"),
+            Side.INPUT,
+            RequestError(
+                ErrorReason.UNKNOWN_TOOL,
+                "no tool 't' is registered for the server 'S'",
+                {"server": "S", "tool": "t"},
+            ),
+            id="unknown server",
+        ),
+        pytest.param(
+            replace(NAMED, pinned="sha256:0"),
+            Side.INPUT,
+            RequestError(
+                ErrorReason.DEFINITION_MISMATCH,
+                "the tool 't' has another definition than the one pinned",
+                {"pinned": "sha256:0", "registered": DIGEST},
+            ),
+            id="another definition",
+        ),
+        pytest.param(
+            DefinitionDigest("sha256:0"),
+            Side.INPUT,
+            RequestError(
+                ErrorReason.UNKNOWN_DEFINITION,
+                "no registered definition has the digest 'sha256:0'",
+                {"digest": "sha256:0"},
+            ),
+            id="unknown definition",
+        ),
+        pytest.param(
+            SchemaDigest(DIGEST),
+            Side.INPUT,
+            RequestError(
+                ErrorReason.UNKNOWN_SCHEMA,
+                f"no registered schema has the digest '{DIGEST}'",
+                {"digest": DIGEST},
+            ),
+            id="a definition's digest for a schema's",
+        ),
+        *(
+            pytest.param(
+                target,
+                Side.OUTPUT,
+                RequestError(
+                    ErrorReason.NO_OUTPUT_SCHEMA,
+                    "the tool 'bare' has no output schema to judge structured content under",
+                    {"tool": "bare"},
+                ),
+                id=f"no output schema: {name}",
+            )
+            for name, target in {
+                "name": RegisteredTool("s", "bare"),
+                "definition": DefinitionDigest(digest_of(BARE)),
+                "sent": inline(BARE),
+            }.items()
+        ),
+    ],
+)
+async def test_what_is_not_there_is_refused_by_name(
+    validator: Validator, target: Target, side: Side, refusal: RequestError
+) -> None:
+    """Before the payload is looked at."""
+    with pytest.raises(RequestError) as caught:
+        await validator.find(target, side, assert_formats=False)
+
+    assert refusal == caught.value
+
+
+async def test_long_names_are_cut_in_refusals(validator: Validator) -> None:
+    """They travel in trailers, which are bounded."""
+    with pytest.raises(RequestError) as caught:
+        await codes(validator, RegisteredTool("x" * 9999, "y" * 9999), b"{}")
+
+    assert {"server": "x" * 128, "tool": "y" * 128} == caught.value.metadata
+    assert len(caught.value.message) < 400
+
+
+async def test_what_registration_compiled_serves_validation(
+    validator: Validator, compiler: Compiler
+) -> None:
+    """A schema is compiled again only if formats are asserted."""
+    before = compiler.compiled.copy()
+    await codes(validator, NAMED, b"{}")
+    await codes(validator, SchemaDigest(INPUT_DIGEST), b"{}")
+    same = compiler.compiled.copy()
+    for _ in range(2):
+        await codes(validator, NAMED, b"{}", assert_formats=True)
+
+    assert before == same
+    assert [json.dumps(INPUT, separators=(",", ":")).encode()] == compiler.compiled[len(before) :]
+
+
+async def test_the_registered_definition_of_now_judges(
+    validator: Validator, registry: Registry, compiler: Compiler
+) -> None:
+    """A change of the registry shows in the next call."""
+    schemas = CompiledSchemas(compiler, LIMITS, 10, 10)
+    registrar = Registrar(registry, schemas, checker_of(schemas), LIMITS)
+    valid = [await codes(validator, RegisteredTool("s", "bare"), b"{}")]
+    changed = {**BARE, "inputSchema": {"type": "object", "minProperties": 1}}
+    await registrar.register(Registration("s", (inline(changed),)))
+    valid.append(await codes(validator, RegisteredTool("s", "bare"), b"{}"))
+
+    assert [[], ["MIN_PROPERTIES"]] == valid
+
+
+async def test_a_broken_tool_is_refused_each_time(validator: Validator) -> None:
+    """With the same refusal, and without holding on to it."""
+    got = []
+    for _ in range(3):
+        with pytest.raises(RequestError) as caught:
+            await codes(validator, inline({"name": "x"}), b"{}")
+        got.append(caught.value)
+
+    assert [got[0]] * 3 == got
+    assert ErrorReason.INVALID_TOOL is got[0].reason
+    assert 3 == len({id(one) for one in got})

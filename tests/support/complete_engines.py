@@ -1,0 +1,54 @@
+"""Complete engines for tests: from a schema as a Python value, with its documents."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from sidecheck_server.core.engines.complete import CompleteEngine
+from sidecheck_server.core.explain.violations import explain
+from sidecheck_server.core.schemas.dialects import DEFAULT_DIALECT, Dialect, dialect_of
+from sidecheck_server.core.types import Violation
+
+__all__ = ["Library", "engine_for", "violations"]
+
+
+class Library:
+    """The documents that schemas may refer to, read once for many schemas."""
+
+    def __init__(self, documents: Mapping[str, Any], default: Dialect = DEFAULT_DIALECT) -> None:
+        self.documents = documents
+        self.default = default
+
+    def engine_for(
+        self, schema: Any, *, assert_formats: bool = False, **more: Any
+    ) -> CompleteEngine:
+        """Return the engine for *schema*."""
+        return CompleteEngine(
+            schema,
+            self._dialect_of(schema, self.default),
+            self.documents,
+            assert_formats=assert_formats,
+            dialect_of=self._dialect_of,
+            **more,
+        )
+
+    def _dialect_of(self, schema: Any, around: Dialect) -> Dialect:
+        return dialect_of(schema, around, self.documents.get)
+
+
+def violations(
+    engine: CompleteEngine, payload: Any, *, hide_values: bool = False
+) -> Iterator[Violation]:
+    """Yield what *engine* finds wrong with *payload*, explained."""
+    return explain(engine.faults(payload), hide_values=hide_values)
+
+
+def engine_for(
+    schema: Any,
+    *,
+    documents: Mapping[str, Any] | None = None,
+    default: Dialect = DEFAULT_DIALECT,
+    **more: Any,
+) -> CompleteEngine:
+    """Return the engine for *schema*, which may refer to *documents*."""
+    library = Library(documents or {}, default)
+    return library.engine_for(schema, **more)

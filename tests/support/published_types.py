@@ -1,0 +1,213 @@
+"""The published schema of each type that the shapes tell, wherever it stands.
+
+The shapes name a type as its newest version does, and name parts that were published in
+place. Here is where each of them is found in the files under ``mcp/<version>/``.
+"""
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+import jsonschema_rs
+from sidecheck_server.core.mcp.methods import (
+    INPUT_REQUESTS,
+    METHODS,
+    InputRequest,
+    Method,
+)
+from sidecheck_server.core.mcp.types.tables import TYPES
+from sidecheck_server.core.mcp.versions import VERSIONS
+from support.shared_material import shared
+
+__all__ = [
+    "UNPUBLISHED",
+    "definitions_of",
+    "judge_of",
+    "message_types",
+    "official_examples",
+    "published",
+    "types_of",
+]
+
+_RENAMED = {
+    ("2024-11-05", "ResourceTemplateReference"): "ResourceReference",
+    ("2025-03-26", "ResourceTemplateReference"): "ResourceReference",
+    ("2025-06-18", "LegacyTitledEnumSchema"): "EnumSchema",
+}
+
+# Where a part without a name stands: in the first of these places that a version has.
+_PLACES: Mapping[str, tuple[str, ...]] = {
+    "Annotations": ("TextContent/properties/annotations",),
+    "AnyResourceContents": ("EmbeddedResource/properties/resource",),
+    "ClientTaskRequests": ("ClientCapabilities/properties/tasks/properties/requests",),
+    "ClientTasksCapability": ("ClientCapabilities/properties/tasks",),
+    "Completion": ("CompleteResult/properties/completion",),
+    "CompletionArgument": (
+        "CompleteRequestParams/properties/argument",
+        "CompleteRequest/properties/params/properties/argument",
+    ),
+    "CompletionContext": (
+        "CompleteRequestParams/properties/context",
+        "CompleteRequest/properties/params/properties/context",
+    ),
+    "CompletionReference": (
+        "CompleteRequestParams/properties/ref",
+        "CompleteRequest/properties/params/properties/ref",
+    ),
+    "ContentBlock": ("CallToolResult/properties/content/items",),
+    "ElicitationAsTask": (
+        "ClientCapabilities/properties/tasks/properties/requests/properties/elicitation",
+    ),
+    "ElicitationCapability": ("ClientCapabilities/properties/elicitation",),
+    "ElicitRequestFormParams": ("ElicitRequest/properties/params",),
+    "Error": ("JSONRPCError/properties/error",),
+    "JSONObject": ("ClientCapabilities/properties/experimental/additionalProperties",),
+    "MetaObject": ("TextContent/properties/_meta",),
+    "MissingRequiredClientCapabilityErrorData": (
+        "MissingRequiredClientCapabilityError/properties/error/allOf/1/properties/data",
+    ),
+    "NotificationMetaObject": (
+        "NotificationParams/properties/_meta",
+        "Notification/properties/params/properties/_meta",
+    ),
+    "NotificationParams": ("Notification/properties/params",),
+    "PromptsCapability": ("ServerCapabilities/properties/prompts",),
+    "RequestMetaObject": (
+        "RequestParams/properties/_meta",
+        "Request/properties/params/properties/_meta",
+    ),
+    "RequestParams": ("Request/properties/params",),
+    "RequestedSchema": (
+        "ElicitRequestFormParams/properties/requestedSchema",
+        "ElicitRequest/properties/params/properties/requestedSchema",
+    ),
+    "ResourceRequestParams": ("ReadResourceRequest/properties/params",),
+    "ResourcesCapability": ("ServerCapabilities/properties/resources",),
+    "ResultMetaObject": ("Result/properties/_meta",),
+    "RootsCapability": ("ClientCapabilities/properties/roots",),
+    "SamplingAsTask": (
+        "ClientCapabilities/properties/tasks/properties/requests/properties/sampling",
+    ),
+    "SamplingCapability": ("ClientCapabilities/properties/sampling",),
+    "SamplingMessageContentBlock": ("SamplingMessage/properties/content",),
+    "ServerTaskRequests": ("ServerCapabilities/properties/tasks/properties/requests",),
+    "ServerTasksCapability": ("ServerCapabilities/properties/tasks",),
+    "TitledItems": ("TitledMultiSelectEnumSchema/properties/items",),
+    "TitledValue": ("TitledSingleSelectEnumSchema/properties/oneOf/items",),
+    "ToolInputSchema": ("Tool/properties/inputSchema",),
+    "ToolOutputSchema": ("Tool/properties/outputSchema",),
+    "ToolsAsTask": ("ServerCapabilities/properties/tasks/properties/requests/properties/tools",),
+    "ToolsCapability": ("ServerCapabilities/properties/tools",),
+    "UnsupportedProtocolVersionErrorData": (
+        "UnsupportedProtocolVersionError/properties/error/allOf/1/properties/data",
+    ),
+    "UntitledItems": ("UntitledMultiSelectEnumSchema/properties/items",),
+    "URLElicitationRequiredErrorData": (
+        "URLElicitationRequiredError/properties/error/allOf/1/properties/data",
+    ),
+}
+
+UNPUBLISHED = frozenset(
+    {
+        # The profile of the text contract is not of the protocol.
+        *((version, name) for version in VERSIONS for name in ("TextItem", "TextResult")),
+        # Older versions have nothing to build on them.
+        *((version, "BaseMetadata") for version in VERSIONS[:2]),
+        *((version, "MetaObject") for version in VERSIONS[:2]),
+        # Parts of what a field of a form may be.
+        *((version, "StringFieldSchema") for version in VERSIONS[2:]),
+        *((version, "SelectItems") for version in VERSIONS[3:]),
+    }
+)
+"""The types of ours that a version has no counterpart for."""
+
+
+def types_of(version: str) -> list[str]:
+    """Return the names of the types of *version*."""
+    return [each.name for each in TYPES.values() if each.since <= version <= each.until]
+
+
+@cache
+def _file(version: str) -> dict[str, Any]:
+    read: dict[str, Any] = json.loads(shared(f"mcp/{version}/schema.json").read_text())
+    return read
+
+
+def definitions_of(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the types of a published schema by name."""
+    found: dict[str, Any] = schema.get("definitions") or schema["$defs"]
+    return found
+
+
+def published(version: str) -> dict[str, Any]:
+    """Return a copy of the published schema of *version*."""
+    copied: dict[str, Any] = json.loads(json.dumps(_file(version)))
+    return copied
+
+
+@cache
+def official_examples() -> tuple[tuple[str, Any], ...]:
+    """Return the examples of 2026-07-28, each with the name of its type."""
+    files = sorted(shared("mcp/2026-07-28/examples").glob("*/*.json"))
+    return tuple((file.parent.name, json.loads(file.read_text())) for file in files)
+
+
+def message_types(version: str) -> dict[str, str]:
+    """Return the names of the published messages of *version* by their methods."""
+    found = {}
+    for name, one in definitions_of(_file(version)).items():
+        method = one.get("properties", {}).get("method", {}).get("const")
+        # The union of notifications has one alternative, and so stands for it.
+        if method and name != "ClientNotification":
+            found[method] = name
+    return found
+
+
+def judge_of(schema: dict[str, Any], version: str, name: str) -> jsonschema_rs.Validator | None:
+    """Return what judges by *schema*, that of *version*, whether a value is of our type *name*.
+
+    None if it has no such type.
+    """
+    pointers = _pointers(definitions_of(schema), version, name)
+    if not pointers:
+        return None
+    key = "definitions" if "definitions" in schema else "$defs"
+    parts = [{"$ref": f"#/{key}/{each}"} for each in pointers]
+    whole = {"$schema": schema["$schema"], key: schema[key], "allOf": parts}
+    return jsonschema_rs.validator_for(whole, validate_formats=False)
+
+
+def _pointers(definitions: dict[str, Any], version: str, name: str) -> list[str]:
+    """Return where it stands that a value of type *name* must be: all of these."""
+    renamed = _RENAMED.get((version, name), name)
+    if renamed in definitions:
+        return [renamed]
+    places = (each for each in _PLACES.get(name, ()) if _has(definitions, each))
+    if place := next(places, ""):
+        # What a request carries must be what any request carries, too.
+        is_params = place.endswith("Request/properties/params")
+        return [place, "Request/properties/params"] if is_params else [place]
+    methods: list[Method | InputRequest] = [*METHODS, *INPUT_REQUESTS.values()]
+    for method in methods:
+        message = message_types(version).get(method.name, "")
+        params = f"{message}/properties/params"
+        if method.params == name and message and _has(definitions, params):
+            # A message with these params is a message, too.
+            kind = "Notification" if method.name.startswith("notifications/") else "Request"
+            general = f"{kind}/properties/params"
+            is_part = method.name in INPUT_REQUESTS and version == VERSIONS[-1]
+            return [params] if is_part else [params, general]
+    return []
+
+
+def _has(definitions: dict[str, Any], pointer: str) -> bool:
+    here: Any = definitions
+    for step in pointer.split("/"):
+        if isinstance(here, list):
+            here = dict(enumerate(here)).get(int(step))
+        elif isinstance(here, dict) and step in here:
+            here = here[step]
+        else:
+            return False
+    return here is not None

@@ -1,0 +1,44 @@
+"""The cases that the core, the wire and every client are tested with.
+
+A case file holds texts, so that broken JSON can stand in it and any language can
+read it. ``want`` is a verdict (``valid``, and of each violation the fields that
+matter) or a refusal (its reason).
+
+A case is judged under a ``schema``, or under a ``tool``; then it also has a ``subject``,
+which names what the payload is, and may want replies, which stand as JSON.
+"""
+
+import json
+from typing import Any
+
+import pytest
+from support.shared_material import REPOSITORY
+
+__all__ = ["CALLS", "VALIDATE", "matches"]
+
+_FOLDER = REPOSITORY / "tests" / "cases" / "validate"
+
+
+def _cases(under: str) -> list[Any]:
+    """Return the cases that are judged under a ``schema``, or under a ``tool``."""
+    return [
+        pytest.param(case, id=f"{path.stem}: {case['name']}")
+        for path in sorted(_FOLDER.glob("*.json"))
+        for case in json.loads(path.read_text())["cases"]
+        if under in case
+    ]
+
+
+VALIDATE = _cases("schema")
+CALLS = _cases("tool")
+
+
+def matches(want: dict[str, Any], got: dict[str, Any]) -> dict[str, Any]:
+    """Return *got* reduced to what *want* speaks of, to be compared with it whole."""
+    reduced = {key: value for key, value in got.items() if key in want}
+    if "violations" in want and len(want["violations"]) == len(got.get("violations", ())):
+        reduced["violations"] = [
+            {key: found[key] for key in wanted}
+            for wanted, found in zip(want["violations"], got["violations"], strict=True)
+        ]
+    return reduced or got

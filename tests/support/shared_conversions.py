@@ -1,0 +1,56 @@
+"""The cases of conversion that the core, the wire and every client are tested with.
+
+A case of ``conversion.json`` is one tool, an API and a mode. It wants the whole ``tool`` or
+its ``parameters``, the ``losses`` (pointer, keyword, action, direction) and, if it speaks of
+them, ``strict`` and ``name``; or a ``refusal``, its reason.
+
+A case of ``restore.json`` is a plan, as it may have been kept for long, the original tool and
+a ``call``: JSON, or a text where that is what the API gave. It wants what a restored call has,
+violations and changes by pointer and code; or a ``refusal``.
+"""
+
+import json
+from typing import Any
+
+import pytest
+from support.shared_material import REPOSITORY
+
+__all__ = ["CONVERSIONS", "RESTORATIONS", "call_of", "plan_of", "schema_in", "tool_of"]
+
+_FOLDER = REPOSITORY / "tests" / "cases" / "convert"
+
+
+def _cases(file: str) -> list[Any]:
+    cases = json.loads((_FOLDER / file).read_text())["cases"]
+    return [pytest.param(case, id=case["name"]) for case in cases]
+
+
+CONVERSIONS = _cases("conversion.json")
+RESTORATIONS = _cases("restore.json")
+
+_HOLDERS = ("function", "toolSpec")
+_SCHEMAS = ("parameters", "input_schema", "parametersJsonSchema")
+
+
+def schema_in(tool: dict[str, Any]) -> Any:
+    """Return the schema of the arguments in *tool*, in the form of any API; None without one."""
+    inner = next((tool[each] for each in _HOLDERS if isinstance(tool.get(each), dict)), tool)
+    if "inputSchema" in inner:
+        return inner["inputSchema"]["json"]
+    return next((inner[each] for each in _SCHEMAS if each in inner), None)
+
+
+def tool_of(case: dict[str, Any]) -> bytes:
+    """Return the original tool of *case*, as JSON text."""
+    return json.dumps(case["tool"]).encode()
+
+
+def plan_of(case: dict[str, Any]) -> bytes:
+    """Return the plan of *case*, as JSON text."""
+    return json.dumps(case["plan"]).encode()
+
+
+def call_of(case: dict[str, Any]) -> bytes:
+    """Return the call of *case*, as the API gave it."""
+    call = case["call"]
+    return call.encode() if isinstance(call, str) else json.dumps(call).encode()
