@@ -243,7 +243,7 @@ def test_explanations_do_not_depend_on_the_order_of_hashes() -> None:
     """The same payload is told the same way by every process."""
     program = (
         "import json, sys; from pathlib import Path\n"
-        "from complete_engines import engine_for, violations\n"
+        "from support.complete_engines import engine_for, violations\n"
         "for case in json.loads(Path(sys.argv[1]).read_text('utf-8')):\n"
         "    for each in violations(engine_for(case['schema']), case['payload']): print(each)"
     )

@@ -39,7 +39,7 @@ from sidecheck_server.core.mcp.subjects import (
 from sidecheck_server.core.mcp.versions import DEFAULT_VERSION
 from sidecheck_server.core.types import Verdict
 
-FILES = Path(__file__).parent / "cases" / "rules"
+FILES = Path(__file__).parents[1] / "cases" / "rules"
 LIMITS = Limits()
 SURFACES = compile_protocol_schemas(LIMITS)
 

@@ -19,7 +19,7 @@ import pytest
 
 __all__ = ["REPOSITORY", "read_records", "shared", "unavailable"]
 
-REPOSITORY = Path(__file__).resolve().parent.parent
+REPOSITORY = Path(__file__).resolve().parents[2]
 
 
 _SUITE = "json-schema-test-suite"

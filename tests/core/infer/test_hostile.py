@@ -50,7 +50,7 @@ def test_the_package_has_nothing_to_run_a_source_with(path: Path) -> None:
 
 def test_no_source_runs() -> None:
     """An audit hook sees nothing executed, imported, opened or connected."""
-    script = REPOSITORY / "tests" / "inference_sources.py"
+    script = REPOSITORY / "tests" / "support" / "inference_sources.py"
     done = subprocess.run(
         [sys.executable, str(script)], capture_output=True, text=True, timeout=120, check=False
     )
