@@ -1,0 +1,28 @@
+"""Every generated page, with its path from the root of the repository."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+from sidecheck_server.cli.rule_tables import rules_in_markdown
+
+from docs.generate.api import api_page
+from docs.generate.commands import commands_page
+from docs.generate.configuration import configuration_page
+from docs.generate.errors import errors_page
+from docs.generate.logs import logs_page
+
+__all__ = ["PAGES", "REPOSITORY"]
+
+REPOSITORY = Path(__file__).parents[2]
+
+PAGES: Mapping[str, Callable[[], str]] = MappingProxyType(
+    {
+        "docs/reference/api.md": api_page,
+        "docs/reference/commands.md": commands_page,
+        "docs/reference/configuration.md": configuration_page,
+        "docs/reference/errors.md": errors_page,
+        "docs/reference/logs.md": logs_page,
+        "docs/reference/rules.md": lambda: f"{rules_in_markdown()}\n",
+    }
+)
