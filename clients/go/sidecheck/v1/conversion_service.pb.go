@@ -22,27 +22,27 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// The API of a provider of models, or of a server that runs models.
+// API of a model provider or model server.
 type ModelApi int32
 
 const (
-	// Refused with `INVALID_REQUEST`: there is no default.
+	// Fails with `INVALID_REQUEST`: there is no default.
 	ModelApi_MODEL_API_UNSPECIFIED ModelApi = 0
-	// OpenAI's Chat Completions.
+	// OpenAI Chat Completions.
 	ModelApi_MODEL_API_OPENAI_CHAT ModelApi = 1
-	// OpenAI's Responses.
+	// OpenAI Responses.
 	ModelApi_MODEL_API_OPENAI_RESPONSES ModelApi = 2
-	// Anthropic's Messages.
+	// Anthropic Messages.
 	ModelApi_MODEL_API_ANTHROPIC ModelApi = 3
-	// Gemini, with `parameters`: a subset of OpenAPI 3.0.
+	// Gemini with `parameters`, a subset of OpenAPI 3.0.
 	ModelApi_MODEL_API_GEMINI ModelApi = 4
-	// Gemini, with `parametersJsonSchema`.
+	// Gemini with `parametersJsonSchema`.
 	ModelApi_MODEL_API_GEMINI_JSON ModelApi = 5
-	// Amazon Bedrock's Converse.
+	// Amazon Bedrock Converse.
 	ModelApi_MODEL_API_BEDROCK ModelApi = 6
-	// Mistral's chat completions.
+	// Mistral chat completions.
 	ModelApi_MODEL_API_MISTRAL ModelApi = 7
-	// Ollama's chat.
+	// Ollama chat.
 	ModelApi_MODEL_API_OLLAMA ModelApi = 8
 )
 
@@ -99,19 +99,21 @@ func (ModelApi) EnumDescriptor() ([]byte, []int) {
 	return file_sidecheck_v1_conversion_service_proto_rawDescGZIP(), []int{0}
 }
 
-// Whether the API is asked to hold the model to the schema.
+// Use of the strict mode (structured outputs) of the API.
 type ConversionMode int32
 
 const (
-	// Means `CONVERSION_MODE_COMPATIBLE`.
+	// Same as `CONVERSION_MODE_COMPATIBLE`.
 	ConversionMode_CONVERSION_MODE_UNSPECIFIED ConversionMode = 0
-	// No: the schema guides the model. What the API would refuse is widened, never narrowed.
+	// Never strict: the schema guides the model. Keywords that the API rejects are widened,
+	// never narrowed.
 	ConversionMode_CONVERSION_MODE_COMPATIBLE ConversionMode = 1
-	// For each tool whose strict form admits neither more nor less than the original, once
-	// the plan is applied; the others as with `CONVERSION_MODE_COMPATIBLE`.
+	// Strict for each tool whose strict form, with its mapping, accepts the same arguments as
+	// the original; otherwise as `CONVERSION_MODE_COMPATIBLE`.
 	ConversionMode_CONVERSION_MODE_STRICT_IF_LOSSLESS ConversionMode = 2
-	// For every tool, or it is refused with `NOT_CONVERTIBLE`, as all are for Gemini and
-	// Ollama, which cannot be asked. Narrows where that is the only way, and says so.
+	// Always strict. Narrows the schema where that is the only way, and reports it. Fails with
+	// `NOT_CONVERTIBLE` for a tool without a strict form, and for every tool with Gemini and
+	// Ollama, which have no strict mode.
 	ConversionMode_CONVERSION_MODE_STRICT ConversionMode = 3
 )
 
@@ -158,15 +160,15 @@ func (ConversionMode) EnumDescriptor() ([]byte, []int) {
 	return file_sidecheck_v1_conversion_service_proto_rawDescGZIP(), []int{1}
 }
 
-// When names of tools begin with the name of their server and `__`.
+// Use of the server name and `__` as a prefix of tool names.
 type ServerPrefix int32
 
 const (
-	// Means `SERVER_PREFIX_AUTOMATIC`.
+	// Same as `SERVER_PREFIX_AUTOMATIC`.
 	ServerPrefix_SERVER_PREFIX_UNSPECIFIED ServerPrefix = 0
-	// Where the request has tools of several servers.
+	// If the request has tools of several servers.
 	ServerPrefix_SERVER_PREFIX_AUTOMATIC ServerPrefix = 1
-	// Always, for tools that have a server.
+	// For every tool that has a server.
 	ServerPrefix_SERVER_PREFIX_ALWAYS ServerPrefix = 2
 	// Never.
 	ServerPrefix_SERVER_PREFIX_NEVER ServerPrefix = 3
@@ -215,23 +217,23 @@ func (ServerPrefix) EnumDescriptor() ([]byte, []int) {
 	return file_sidecheck_v1_conversion_service_proto_rawDescGZIP(), []int{2}
 }
 
-// What was done.
+// Treatment of the affected keyword or property.
 type Loss_Action int32
 
 const (
 	// Never sent.
 	Loss_ACTION_UNSPECIFIED Loss_Action = 0
-	// It stands as it was, though the API gives no heed to it.
+	// Kept unchanged, although the API ignores it.
 	Loss_ACTION_KEPT Loss_Action = 1
-	// It is told in the description.
+	// Moved to the description.
 	Loss_ACTION_DESCRIBED Loss_Action = 2
-	// It is said in another form.
+	// Expressed in another way.
 	Loss_ACTION_REWRITTEN Loss_Action = 3
-	// Payloads have another form there; the plan turns them back. What has not that form,
-	// for example a string that should hold JSON text and does not, is found out when the
-	// call comes back.
+	// Payloads are encoded in another form, which the mapping decodes. A payload that does
+	// not have that form, for example a string that should contain JSON text and does not,
+	// is detected when the call is converted back.
 	Loss_ACTION_ENCODED Loss_Action = 4
-	// It is left out.
+	// Removed.
 	Loss_ACTION_DROPPED Loss_Action = 5
 )
 
@@ -282,17 +284,18 @@ func (Loss_Action) EnumDescriptor() ([]byte, []int) {
 	return file_sidecheck_v1_conversion_service_proto_rawDescGZIP(), []int{6, 0}
 }
 
-// What that means for the payloads that are admitted, once the plan is applied.
+// Effect on the set of accepted payloads, with the mapping applied.
 type Loss_Effect int32
 
 const (
 	// Never sent.
 	Loss_EFFECT_UNSPECIFIED Loss_Effect = 0
-	// The same ones.
+	// The same payloads are accepted.
 	Loss_EFFECT_EQUIVALENT Loss_Effect = 1
-	// More: those that the original refuses are found out when the call comes back.
+	// More payloads are accepted. Those that the original rejects are detected when the call
+	// is converted back.
 	Loss_EFFECT_WIDENED Loss_Effect = 2
-	// Fewer: there are valid calls that the model cannot make.
+	// Fewer payloads are accepted: there are valid calls that the model cannot make.
 	Loss_EFFECT_NARROWED Loss_Effect = 3
 )
 
@@ -339,21 +342,22 @@ func (Loss_Effect) EnumDescriptor() ([]byte, []int) {
 	return file_sidecheck_v1_conversion_service_proto_rawDescGZIP(), []int{6, 1}
 }
 
-// How tools are converted.
+// Options of a conversion.
 type ConversionOptions struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Whether the API is asked to hold the model to the schema.
+	// Use of the strict mode of the API.
 	Mode ConversionMode `protobuf:"varint,1,opt,name=mode,proto3,enum=sidecheck.v1.ConversionMode" json:"mode,omitempty"`
-	// When names begin with the server's.
+	// Use of the server name as a prefix.
 	ServerPrefix ServerPrefix `protobuf:"varint,2,opt,name=server_prefix,json=serverPrefix,proto3,enum=sidecheck.v1.ServerPrefix" json:"server_prefix,omitempty"`
-	// Whether an object that declares members and says nothing of others counts as closed,
-	// so that closing it is no reason against a strict form. It is told all the same.
-	// Without this, `CONVERSION_MODE_STRICT_IF_LOSSLESS` makes few tools strict.
+	// Whether an object schema that declares properties and does not mention others counts as
+	// closed, so that closing it does not prevent strict mode. The change is reported in any
+	// case. Without this option few tools are strict with
+	// `CONVERSION_MODE_STRICT_IF_LOSSLESS`.
 	AssumeClosed bool `protobuf:"varint,3,opt,name=assume_closed,json=assumeClosed,proto3" json:"assume_closed,omitempty"`
-	// The longest description of a tool, in characters; a longer one is cut, and told. 0
-	// means what the API takes.
+	// Maximum length of a tool description, in characters. A longer description is cut, and
+	// the cut is reported. 0 means the maximum of the API.
 	DescriptionLength uint32 `protobuf:"varint,4,opt,name=description_length,json=descriptionLength,proto3" json:"description_length,omitempty"`
-	// Whether the output schema goes along, for APIs that take one.
+	// Whether to include the output schema, for APIs that accept one.
 	IncludeOutputSchema bool `protobuf:"varint,5,opt,name=include_output_schema,json=includeOutputSchema,proto3" json:"include_output_schema,omitempty"`
 	unknownFields       protoimpl.UnknownFields
 	sizeCache           protoimpl.SizeCache
@@ -424,13 +428,13 @@ func (x *ConversionOptions) GetIncludeOutputSchema() bool {
 	return false
 }
 
-// A tool to convert.
+// Tool to convert.
 type ToolToConvert struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The tool: registered, by the digest of its definition, or sent along.
+	// Tool: registered, by the digest of its definition, or inline.
 	Tool *Target `protobuf:"bytes,1,opt,name=tool,proto3" json:"tool,omitempty"`
-	// The server that offers it, for its name. Empty means the server that it is registered
-	// for, if it is.
+	// Server that offers the tool, used in its name. Empty means the server that it is
+	// registered under, if any.
 	Server        string `protobuf:"bytes,2,opt,name=server,proto3" json:"server,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -480,17 +484,17 @@ func (x *ToolToConvert) GetServer() string {
 	return ""
 }
 
-// Tools to convert for one request.
+// Request to convert tools for one request to a model API.
 type ConvertToolsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The API that takes them.
+	// API to convert to.
 	Api ModelApi `protobuf:"varint,1,opt,name=api,proto3,enum=sidecheck.v1.ModelApi" json:"api,omitempty"`
-	// How.
+	// Options.
 	Options *ConversionOptions `protobuf:"bytes,2,opt,name=options,proto3" json:"options,omitempty"`
-	// The tools; together with those of `servers` at most `Limits.batch_items`. Of several
-	// with one server and name the last one counts, and the others are refused.
+	// Tools. Together with the tools of `servers` at most `Limits.batch_items`. If several
+	// have the same server and name, the last one is converted and the others have an error.
 	Tools []*ToolToConvert `protobuf:"bytes,3,rep,name=tools,proto3" json:"tools,omitempty"`
-	// Servers whose registered tools are converted as well, by name, after `tools`.
+	// Names of servers whose registered tools are converted as well, after `tools`.
 	Servers       []string `protobuf:"bytes,4,rep,name=servers,proto3" json:"servers,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -554,13 +558,13 @@ func (x *ConvertToolsRequest) GetServers() []string {
 	return nil
 }
 
-// The answer to a conversion.
+// Response to `ConvertTools`.
 type ConvertToolsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// One for each tool, in the order of the request.
+	// One conversion per tool, in the order of the request.
 	Conversions []*ToolConversion `protobuf:"bytes,1,rep,name=conversions,proto3" json:"conversions,omitempty"`
-	// What is wrong with all converted tools as one request. Instance pointers lead into
-	// the list of those that were converted: `/2` is the third. The codes begin with
+	// Verdict on the converted tools as one API request. Instance locations point into the list
+	// of the tools that were converted: `/2` is the third of them. The codes begin with
 	// `REQUEST_`.
 	Request       *Verdict `protobuf:"bytes,2,opt,name=request,proto3" json:"request,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -611,14 +615,14 @@ func (x *ConvertToolsResponse) GetRequest() *Verdict {
 	return nil
 }
 
-// What became of one tool.
+// Outcome of the conversion of one tool.
 type ToolConversion struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The server that offers it, or empty.
+	// Server that offers the tool, or empty.
 	Server string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
-	// Its name. Empty if that cannot be read.
+	// Name of the tool. Empty if it cannot be read.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// The answer.
+	// Exactly one is set.
 	//
 	// Types that are valid to be assigned to Outcome:
 	//
@@ -703,12 +707,12 @@ type isToolConversion_Outcome interface {
 }
 
 type ToolConversion_Converted struct {
-	// The tool in the form of the API.
+	// Converted tool.
 	Converted *ConvertedTool `protobuf:"bytes,3,opt,name=converted,proto3,oneof"`
 }
 
 type ToolConversion_Error struct {
-	// Why there is none.
+	// Reason why the tool was not converted. The details contain a `google.rpc.ErrorInfo`.
 	Error *status.Status `protobuf:"bytes,4,opt,name=error,proto3,oneof"`
 }
 
@@ -716,23 +720,23 @@ func (*ToolConversion_Converted) isToolConversion_Outcome() {}
 
 func (*ToolConversion_Error) isToolConversion_Outcome() {}
 
-// A tool in the form of an API.
+// Tool in the format of a model API.
 type ConvertedTool struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The tool, as JSON text: an element of `tools` in a request, for Gemini of
-	// `functionDeclarations`, for Bedrock of `toolConfig.tools`.
+	// The tool, as JSON text: an element of `tools` in the request, of `functionDeclarations`
+	// for Gemini, of `toolConfig.tools` for Bedrock.
 	Json []byte `protobuf:"bytes,1,opt,name=json,proto3" json:"json,omitempty"`
-	// The name that the model knows it by.
+	// Name of the tool in the request.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// Whether it asks the API to hold the model to the schema.
+	// Whether the tool uses the strict mode of the API.
 	Strict bool `protobuf:"varint,3,opt,name=strict,proto3" json:"strict,omitempty"`
-	// What `ConvertToolCall` needs, as JSON text. It may be kept or sent anywhere, and has
-	// no values of payloads in it. It is of this definition alone: if that changes, the
-	// tool is converted again.
+	// Mapping for `ConvertToolCall`, as JSON text. Contains no payload values, and may be
+	// stored anywhere. It belongs to this definition: a changed definition must be converted
+	// again.
 	Mapping []byte `protobuf:"bytes,4,opt,name=mapping,proto3" json:"mapping,omitempty"`
-	// Everything that is not as in the original, ordered by pointer.
+	// All differences from the original definition, ordered by location.
 	Losses []*Loss `protobuf:"bytes,5,rep,name=losses,proto3" json:"losses,omitempty"`
-	// Why the tool is not strict though the mode prefers it. Empty if it is, or need not be.
+	// Reason why the tool is not strict although the mode prefers it. Empty otherwise.
 	NotStrictReason string `protobuf:"bytes,6,opt,name=not_strict_reason,json=notStrictReason,proto3" json:"not_strict_reason,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
@@ -810,19 +814,19 @@ func (x *ConvertedTool) GetNotStrictReason() string {
 	return ""
 }
 
-// One thing that is not as in the original.
+// Difference between a definition or result and its converted form.
 type Loss struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Where in the definition, as a JSON Pointer, for example `/inputSchema/properties/a`;
-	// of a result, where in that.
+	// Location in the definition, as a JSON Pointer, for example `/inputSchema/properties/a`,
+	// or in the result.
 	Pointer string `protobuf:"bytes,1,opt,name=pointer,proto3" json:"pointer,omitempty"`
-	// The keyword, or the member of the definition; empty where the place says it all.
+	// Keyword, or property of the definition. Empty if the location says it.
 	Keyword string `protobuf:"bytes,2,opt,name=keyword,proto3" json:"keyword,omitempty"`
-	// What was done.
+	// Treatment of the keyword or property.
 	Action Loss_Action `protobuf:"varint,3,opt,name=action,proto3,enum=sidecheck.v1.Loss_Action" json:"action,omitempty"`
-	// What that means.
+	// Effect on the accepted payloads.
 	Effect Loss_Effect `protobuf:"varint,4,opt,name=effect,proto3,enum=sidecheck.v1.Loss_Effect" json:"effect,omitempty"`
-	// The same for a person.
+	// Description of the loss, for people.
 	Message       string `protobuf:"bytes,5,opt,name=message,proto3" json:"message,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -893,22 +897,22 @@ func (x *Loss) GetMessage() string {
 	return ""
 }
 
-// A model's call to restore.
+// Request to convert a model's call.
 type ConvertToolCallRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The call as the API of the plan gave it, as JSON text: an element of `tool_calls`, a
-	// `function_call` item, a `tool_use` block, a `functionCall` or `toolUse` part, or what
-	// is in that part; not the whole answer.
+	// The call as returned by the API, as JSON text: an element of `tool_calls`, a
+	// `function_call` item, a `tool_use` block, a `functionCall` or `toolUse` part, or the
+	// content of that part. Not the whole response.
 	Call []byte `protobuf:"bytes,1,opt,name=call,proto3" json:"call,omitempty"`
-	// The plan of the tool that was called, or those of all tools of the request: the call
-	// says which is meant. All are of one API, and no two of one name. At most
+	// Mapping of the called tool, or the mappings of all tools of the request; the name in the
+	// call selects one. All must be for the same API, with distinct names. At most
 	// `Limits.batch_items`.
 	Mappings [][]byte `protobuf:"bytes,2,rep,name=mappings,proto3" json:"mappings,omitempty"`
-	// The original tool, with the definition that was converted. If unset, the registered
-	// definition that the plan names.
+	// Original tool, with the definition that was converted. If unset, the registered
+	// definition that the mapping names.
 	Tool *Target `protobuf:"bytes,3,opt,name=tool,proto3" json:"tool,omitempty"`
-	// How the arguments are judged. Strings that hold the JSON text of an object or an
-	// array, where the schema demands one, are decoded in any case.
+	// Options of the validation of the arguments. Strings that contain the JSON text of an
+	// object or array, where the schema requires one, are always decoded.
 	Options       *ValidationOptions `protobuf:"bytes,4,opt,name=options,proto3" json:"options,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -972,27 +976,28 @@ func (x *ConvertToolCallRequest) GetOptions() *ValidationOptions {
 	return nil
 }
 
-// A call as MCP has it.
+// Response to `ConvertToolCall`.
 type ConvertToolCallResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The server that offers the tool, or empty.
+	// Server that offers the tool, or empty.
 	Server string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
-	// The original name of the tool.
+	// Original name of the tool.
 	Tool string `protobuf:"bytes,2,opt,name=tool,proto3" json:"tool,omitempty"`
-	// The id that the API gave the call, or empty.
+	// ID of the call, assigned by the API. May be empty.
 	CallId string `protobuf:"bytes,3,opt,name=call_id,json=callId,proto3" json:"call_id,omitempty"`
 	// The `params` of the `tools/call`, as JSON text. Empty if the arguments are not a JSON
 	// object.
 	CallParams []byte `protobuf:"bytes,4,opt,name=call_params,json=callParams,proto3" json:"call_params,omitempty"`
-	// The verdict on the restored arguments under the original input schema, with
-	// `tool_error_text` if they are invalid. If the call cannot be read, instance pointers
-	// lead into it.
+	// Verdict on the converted arguments against the original input schema, with
+	// `tool_error_text` if they are invalid. If the call cannot be read, instance locations
+	// point into the call.
 	Verdict *Verdict `protobuf:"bytes,5,opt,name=verdict,proto3" json:"verdict,omitempty"`
-	// What was done to the arguments beside renaming. Pointers lead into those that the
-	// model sent; of changes that the schema asked for, into those that the plan made of them.
+	// Changes of the arguments other than renamed properties. Locations point into the
+	// arguments that the model sent or, for changes that the schema called for, into the
+	// arguments after the mapping was applied.
 	Changes []*Change `protobuf:"bytes,6,rep,name=changes,proto3" json:"changes,omitempty"`
-	// The name that the model knows the tool by, which `ConvertToolResultRequest.name` wants.
-	// Empty if it cannot be read.
+	// Name of the tool in the request, for `ConvertToolResultRequest.name`. Empty if it cannot
+	// be read.
 	Name          string `protobuf:"bytes,7,opt,name=name,proto3" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1077,22 +1082,22 @@ func (x *ConvertToolCallResponse) GetName() string {
 	return ""
 }
 
-// A result to convert.
+// Request to convert a tool result.
 type ConvertToolResultRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The API that takes it.
+	// API to convert to.
 	Api ModelApi `protobuf:"varint,1,opt,name=api,proto3,enum=sidecheck.v1.ModelApi" json:"api,omitempty"`
-	// The `CallToolResult`, and the tool that gave it.
+	// The `CallToolResult` and the tool that returned it.
 	Result *ToolResult `protobuf:"bytes,2,opt,name=result,proto3" json:"result,omitempty"`
-	// The id that the API gave the call. Refused with `INVALID_REQUEST` if it is empty and
-	// the API needs it, as all but Gemini and Ollama do.
+	// ID of the call, assigned by the API. Required except for Gemini and Ollama: fails with
+	// `INVALID_REQUEST` if it is empty.
 	CallId string `protobuf:"bytes,3,opt,name=call_id,json=callId,proto3" json:"call_id,omitempty"`
-	// The name that the model knows the tool by, as in the call. Refused with
-	// `INVALID_REQUEST` if it is empty and the API needs it, as Gemini and Ollama do.
+	// Name of the tool in the request, as in the call. Required for Gemini and Ollama: fails
+	// with `INVALID_REQUEST` if it is empty.
 	Name string `protobuf:"bytes,4,opt,name=name,proto3" json:"name,omitempty"`
-	// What is known of the peers.
+	// Protocol version and negotiated capabilities.
 	Context *ProtocolContext `protobuf:"bytes,5,opt,name=context,proto3" json:"context,omitempty"`
-	// How much the verdict tells.
+	// Limits of the verdict.
 	Options       *CheckOptions `protobuf:"bytes,6,opt,name=options,proto3" json:"options,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1170,19 +1175,19 @@ func (x *ConvertToolResultRequest) GetOptions() *CheckOptions {
 	return nil
 }
 
-// A result as the API has it.
+// Response to `ConvertToolResult`.
 type ConvertToolResultResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What tells the model, as JSON text: a message with the role `tool` for OpenAI's Chat
-	// Completions, Mistral and Ollama; a `function_call_output` item for OpenAI's Responses;
-	// for Anthropic a `tool_result` block, for Bedrock a `toolResult` block and for Gemini a
-	// `functionResponse` part, which go into one message of the user with those of the
-	// other calls. Media are in base64, as in the body of a request: a client that encodes
-	// bytes itself, such as those of AWS, is given them decoded.
+	// Message that returns the result to the model, as JSON text: a message with the role
+	// `tool` for OpenAI Chat Completions, Mistral and Ollama; a `function_call_output` item for
+	// OpenAI Responses; a `tool_result` block for Anthropic, a `toolResult` block for Bedrock
+	// and a `functionResponse` part for Gemini, which belong into one user message with those
+	// of the other calls. Media are encoded in base64, as in the body of a request; for client
+	// libraries that encode bytes themselves, such as those of AWS, decode them first.
 	Message []byte `protobuf:"bytes,1,opt,name=message,proto3" json:"message,omitempty"`
-	// What the API cannot be told. Pointers lead into the result.
+	// Parts of the result that the API cannot express. Locations point into the result.
 	Losses []*Loss `protobuf:"bytes,2,rep,name=losses,proto3" json:"losses,omitempty"`
-	// The verdict on the result. If it is invalid, `message` tells the model of a failure.
+	// Verdict on the result. If it is invalid, `message` reports a failure to the model.
 	Verdict       *Verdict `protobuf:"bytes,3,opt,name=verdict,proto3" json:"verdict,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

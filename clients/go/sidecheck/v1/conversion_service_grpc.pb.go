@@ -28,23 +28,26 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// Turns MCP tools into the form that the API of a provider of models takes, the calls
-// that a model makes back into calls of MCP, and their results into the provider's form.
+// Converts MCP tools to the formats of model providers, and model calls and tool results
+// back.
 //
-// Nothing is lost in silence: what an API cannot express is told, with its place and
-// whether the converted schema admits more or less than the original. What a model sends
-// is judged under the original schema when it comes back.
+// Every difference between a definition and its converted form is reported as a loss, with
+// its location and whether the converted schema accepts more or less than the original. A
+// model's call is validated against the original schema when it is converted back.
 type ConversionServiceClient interface {
-	// Converts tools for one request to an API, each by itself, with names that fit
-	// together. A tool that cannot be converted costs the others nothing.
+	// Converts tools for one request to a model API, with names that are unique within it.
+	//
+	// Tools are converted independently: one that cannot be converted has its own error.
 	ConvertTools(ctx context.Context, in *ConvertToolsRequest, opts ...grpc.CallOption) (*ConvertToolsResponse, error)
-	// Turns the call that a model made into the `params` of a `tools/call`, and judges its
-	// arguments under the original input schema. A call that cannot be read is an answer:
-	// an invalid verdict. Refuses with `MAPPING_MISMATCH` a call by a name that no plan is of,
-	// and a plan of another definition than that of the tool.
+	// Converts a model's call to the `params` of a `tools/call` and validates its arguments
+	// against the original input schema.
+	//
+	// A call that cannot be read gets an invalid verdict. Fails with `MAPPING_MISMATCH` if no
+	// mapping has the name in the call, or if the mapping belongs to another definition.
 	ConvertToolCall(ctx context.Context, in *ConvertToolCallRequest, opts ...grpc.CallOption) (*ConvertToolCallResponse, error)
-	// Turns the `CallToolResult` of a call into what tells the model. In place of an
-	// invalid result the model is told that the tool failed.
+	// Converts a `CallToolResult` to the message that returns it to the model.
+	//
+	// An invalid result is replaced by a message that the tool failed.
 	ConvertToolResult(ctx context.Context, in *ConvertToolResultRequest, opts ...grpc.CallOption) (*ConvertToolResultResponse, error)
 }
 
@@ -90,23 +93,26 @@ func (c *conversionServiceClient) ConvertToolResult(ctx context.Context, in *Con
 // All implementations must embed UnimplementedConversionServiceServer
 // for forward compatibility.
 //
-// Turns MCP tools into the form that the API of a provider of models takes, the calls
-// that a model makes back into calls of MCP, and their results into the provider's form.
+// Converts MCP tools to the formats of model providers, and model calls and tool results
+// back.
 //
-// Nothing is lost in silence: what an API cannot express is told, with its place and
-// whether the converted schema admits more or less than the original. What a model sends
-// is judged under the original schema when it comes back.
+// Every difference between a definition and its converted form is reported as a loss, with
+// its location and whether the converted schema accepts more or less than the original. A
+// model's call is validated against the original schema when it is converted back.
 type ConversionServiceServer interface {
-	// Converts tools for one request to an API, each by itself, with names that fit
-	// together. A tool that cannot be converted costs the others nothing.
+	// Converts tools for one request to a model API, with names that are unique within it.
+	//
+	// Tools are converted independently: one that cannot be converted has its own error.
 	ConvertTools(context.Context, *ConvertToolsRequest) (*ConvertToolsResponse, error)
-	// Turns the call that a model made into the `params` of a `tools/call`, and judges its
-	// arguments under the original input schema. A call that cannot be read is an answer:
-	// an invalid verdict. Refuses with `MAPPING_MISMATCH` a call by a name that no plan is of,
-	// and a plan of another definition than that of the tool.
+	// Converts a model's call to the `params` of a `tools/call` and validates its arguments
+	// against the original input schema.
+	//
+	// A call that cannot be read gets an invalid verdict. Fails with `MAPPING_MISMATCH` if no
+	// mapping has the name in the call, or if the mapping belongs to another definition.
 	ConvertToolCall(context.Context, *ConvertToolCallRequest) (*ConvertToolCallResponse, error)
-	// Turns the `CallToolResult` of a call into what tells the model. In place of an
-	// invalid result the model is told that the tool failed.
+	// Converts a `CallToolResult` to the message that returns it to the model.
+	//
+	// An invalid result is replaced by a message that the tool failed.
 	ConvertToolResult(context.Context, *ConvertToolResultRequest) (*ConvertToolResultResponse, error)
 	mustEmbedUnimplementedConversionServiceServer()
 }

@@ -21,15 +21,16 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// What becomes of an annotation that cannot be turned into a schema.
+// Treatment of an annotation that has no schema.
 type OnUnsupported int32
 
 const (
-	// Means `ON_UNSUPPORTED_ERROR`.
+	// Same as `ON_UNSUPPORTED_ERROR`.
 	OnUnsupported_ON_UNSUPPORTED_UNSPECIFIED OnUnsupported = 0
-	// The tool is not inferred; a diagnostic of severity `SEVERITY_ERROR` says why.
+	// The tool is not inferred; a diagnostic of severity `SEVERITY_ERROR` gives the reason.
 	OnUnsupported_ON_UNSUPPORTED_ERROR OnUnsupported = 1
-	// Anything is admitted in its place; a diagnostic of severity `SEVERITY_WARNING` says so.
+	// The annotation becomes a schema that accepts any value; a diagnostic of severity
+	// `SEVERITY_WARNING` reports it.
 	OnUnsupported_ON_UNSUPPORTED_ANY OnUnsupported = 2
 )
 
@@ -74,21 +75,21 @@ func (OnUnsupported) EnumDescriptor() ([]byte, []int) {
 	return file_sidecheck_v1_inference_service_proto_rawDescGZIP(), []int{0}
 }
 
-// Python source text with functions that are tools.
+// Request to infer tools from Python source text.
 type InferToolsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The text, in UTF-8; at most `Limits.source_bytes`.
+	// The text, in UTF-8. At most `Limits.source_bytes`.
 	Source []byte `protobuf:"bytes,1,opt,name=source,proto3" json:"source,omitempty"`
-	// The functions, by name, of a method `Class.method`. Empty means those with a decorator
-	// called `tool`, at whatever depth, or, if there is none, the public functions of the
+	// Names of the functions, `Class.method` for methods. Empty means all functions with a
+	// decorator named `tool`, at any depth, or, if there is none, the public functions of the
 	// module.
 	Functions []string `protobuf:"bytes,2,rep,name=functions,proto3" json:"functions,omitempty"`
-	// What becomes of annotations that cannot be turned into a schema.
+	// Treatment of annotations that have no schema.
 	OnUnsupported OnUnsupported `protobuf:"varint,3,opt,name=on_unsupported,json=onUnsupported,proto3,enum=sidecheck.v1.OnUnsupported" json:"on_unsupported,omitempty"`
-	// Types, by name, whose parameters are given by the server and are no arguments, beside
-	// those that are known: `Context` and the like.
+	// Names of further types whose parameters the server injects, and which are therefore not
+	// arguments; `Context` and similar types are known.
 	InjectedTypes []string `protobuf:"bytes,4,rep,name=injected_types,json=injectedTypes,proto3" json:"injected_types,omitempty"`
-	// Parameters, by name, that are no arguments.
+	// Names of parameters that the server injects.
 	InjectedParameters []string `protobuf:"bytes,5,rep,name=injected_parameters,json=injectedParameters,proto3" json:"injected_parameters,omitempty"`
 	unknownFields      protoimpl.UnknownFields
 	sizeCache          protoimpl.SizeCache
@@ -159,12 +160,12 @@ func (x *InferToolsRequest) GetInjectedParameters() []string {
 	return nil
 }
 
-// The definitions that were inferred.
+// Response to `InferTools`.
 type InferToolsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The tools, in the order of the text.
+	// Inferred tools, in the order of the text.
 	Tools []*InferredTool `protobuf:"bytes,1,rep,name=tools,proto3" json:"tools,omitempty"`
-	// What was found in the text, ordered by line and column.
+	// Diagnostics, ordered by line and column.
 	Diagnostics   []*Diagnostic `protobuf:"bytes,2,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -214,16 +215,16 @@ func (x *InferToolsResponse) GetDiagnostics() []*Diagnostic {
 	return nil
 }
 
-// A definition that was inferred.
+// Inferred tool definition.
 type InferredTool struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The definition in its natural form, as JSON text: its output schema has any root.
+	// Canonical definition, as JSON text. Its output schema may have any root.
 	Json []byte `protobuf:"bytes,1,opt,name=json,proto3" json:"json,omitempty"`
-	// The name of the function, with those of what it is inside of.
+	// Qualified name of the function.
 	Function string `protobuf:"bytes,2,opt,name=function,proto3" json:"function,omitempty"`
-	// The line of its `def`, from 1.
+	// Line of the `def` statement, from 1.
 	Line uint32 `protobuf:"varint,3,opt,name=line,proto3" json:"line,omitempty"`
-	// The digest of the definition.
+	// Digest of the definition.
 	DefinitionDigest string `protobuf:"bytes,4,opt,name=definition_digest,json=definitionDigest,proto3" json:"definition_digest,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
@@ -287,26 +288,26 @@ func (x *InferredTool) GetDefinitionDigest() string {
 	return ""
 }
 
-// One thing that was found in source text.
+// What inference could not read in source text.
 type Diagnostic struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The stable code in upper snake case, for example `UNRESOLVED_NAME`.
+	// Stable code in upper snake case, for example `UNRESOLVED_NAME`.
 	Code string `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
-	// How grave it is. An error means that the tool was not inferred.
+	// Severity. An error means that the tool was not inferred.
 	Severity Severity `protobuf:"varint,2,opt,name=severity,proto3,enum=sidecheck.v1.Severity" json:"severity,omitempty"`
-	// What is wrong, and what would be right.
+	// What is wrong and what would be right.
 	Message string `protobuf:"bytes,3,opt,name=message,proto3" json:"message,omitempty"`
-	// The line, from 1; 0 if it is about the whole text.
+	// Line, from 1. 0 if the diagnostic concerns the whole text.
 	Line uint32 `protobuf:"varint,4,opt,name=line,proto3" json:"line,omitempty"`
-	// The column, in characters from 1.
+	// Column in characters, from 1.
 	Column uint32 `protobuf:"varint,5,opt,name=column,proto3" json:"column,omitempty"`
-	// The line and the column after its end.
+	// Line of the end.
 	EndLine uint32 `protobuf:"varint,6,opt,name=end_line,json=endLine,proto3" json:"end_line,omitempty"`
-	// The column after its end.
+	// Column after the end.
 	EndColumn uint32 `protobuf:"varint,7,opt,name=end_column,json=endColumn,proto3" json:"end_column,omitempty"`
-	// The function that it is about, or empty.
+	// Qualified name of the function concerned, or empty.
 	Function string `protobuf:"bytes,8,opt,name=function,proto3" json:"function,omitempty"`
-	// The parameter that it is about, or empty.
+	// Name of the parameter concerned, or empty.
 	Parameter     string `protobuf:"bytes,9,opt,name=parameter,proto3" json:"parameter,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -405,13 +406,13 @@ func (x *Diagnostic) GetParameter() string {
 	return ""
 }
 
-// A definition to project.
+// Request to adapt a tool definition to a protocol version.
 type AdaptToolRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The tool: registered, by the digest of its definition, or sent along.
+	// Tool: registered, by the digest of its definition, or inline.
 	Tool *Target `protobuf:"bytes,1,opt,name=tool,proto3" json:"tool,omitempty"`
-	// The MCP protocol version, for example `2025-06-18`. Empty means the server's default,
-	// which `GetServerInfo` names. An unknown one is refused with `UNKNOWN_PROTOCOL_VERSION`.
+	// MCP protocol version, for example `2025-06-18`. Empty means the server's default (see
+	// `GetServerInfo`). An unknown version fails with `UNKNOWN_PROTOCOL_VERSION`.
 	ProtocolVersion string `protobuf:"bytes,2,opt,name=protocol_version,json=protocolVersion,proto3" json:"protocol_version,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
@@ -461,15 +462,16 @@ func (x *AdaptToolRequest) GetProtocolVersion() string {
 	return ""
 }
 
-// A definition in the form for a protocol version.
+// Response to `AdaptTool`.
 type AdaptToolResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The definition, as JSON text; byte for byte the one given if nothing had to change.
+	// Adapted definition, as JSON text. The bytes are those of the original definition if
+	// nothing had to change.
 	Json []byte `protobuf:"bytes,1,opt,name=json,proto3" json:"json,omitempty"`
-	// The member of structured content that is the value: the output schema stands in a box.
-	// Empty if it does not, or if there is none.
+	// Property of the structured content that contains the value, if the output schema is
+	// wrapped. Empty if it is not, or if there is none.
 	WrappedProperty string `protobuf:"bytes,2,opt,name=wrapped_property,json=wrappedProperty,proto3" json:"wrapped_property,omitempty"`
-	// The members of the definition that the version does not know, and that were left out.
+	// Properties of the definition that the version does not define, and that were dropped.
 	DroppedProperties []string `protobuf:"bytes,3,rep,name=dropped_properties,json=droppedProperties,proto3" json:"dropped_properties,omitempty"`
 	unknownFields     protoimpl.UnknownFields
 	sizeCache         protoimpl.SizeCache

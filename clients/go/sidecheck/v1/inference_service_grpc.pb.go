@@ -27,17 +27,21 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// Derives tool definitions from Python source text, and gives definitions the form that a
-// protocol version wants.
+// Infers tool definitions from Python source text and adapts definitions to protocol
+// versions.
 type InferenceServiceClient interface {
-	// Reads Python source text and returns the definitions of its tools. The text is parsed
-	// and never run: nothing in it is imported, evaluated or compiled. What cannot be known
-	// from the text alone is a diagnostic, not a guess. Refuses with `FEATURE_DISABLED` where the
-	// server's setting says so, and with `LIMIT_EXCEEDED` a text that is too large.
+	// Infers the definitions of the tools in Python source text.
+	//
+	// The text is parsed and never run: nothing in it is imported, evaluated or compiled.
+	// What the text alone does not define is reported as a diagnostic. Fails with
+	// `FEATURE_DISABLED` if the server's settings switch inference off, and with
+	// `LIMIT_EXCEEDED` if the text is too large.
 	InferTools(ctx context.Context, in *InferToolsRequest, opts ...grpc.CallOption) (*InferToolsResponse, error)
-	// Returns a definition in the form for a protocol version. An output schema whose root is
-	// not an object stands in a box before 2026-07-28, and by itself since; a box is known by
-	// its mark.
+	// Adapts a definition to a protocol version.
+	//
+	// Before 2026-07-28 an output schema whose root is not an object is wrapped in an object
+	// with one property; from 2026-07-28 on it stands by itself. A marker in the schema
+	// identifies the wrapper.
 	AdaptTool(ctx context.Context, in *AdaptToolRequest, opts ...grpc.CallOption) (*AdaptToolResponse, error)
 }
 
@@ -73,17 +77,21 @@ func (c *inferenceServiceClient) AdaptTool(ctx context.Context, in *AdaptToolReq
 // All implementations must embed UnimplementedInferenceServiceServer
 // for forward compatibility.
 //
-// Derives tool definitions from Python source text, and gives definitions the form that a
-// protocol version wants.
+// Infers tool definitions from Python source text and adapts definitions to protocol
+// versions.
 type InferenceServiceServer interface {
-	// Reads Python source text and returns the definitions of its tools. The text is parsed
-	// and never run: nothing in it is imported, evaluated or compiled. What cannot be known
-	// from the text alone is a diagnostic, not a guess. Refuses with `FEATURE_DISABLED` where the
-	// server's setting says so, and with `LIMIT_EXCEEDED` a text that is too large.
+	// Infers the definitions of the tools in Python source text.
+	//
+	// The text is parsed and never run: nothing in it is imported, evaluated or compiled.
+	// What the text alone does not define is reported as a diagnostic. Fails with
+	// `FEATURE_DISABLED` if the server's settings switch inference off, and with
+	// `LIMIT_EXCEEDED` if the text is too large.
 	InferTools(context.Context, *InferToolsRequest) (*InferToolsResponse, error)
-	// Returns a definition in the form for a protocol version. An output schema whose root is
-	// not an object stands in a box before 2026-07-28, and by itself since; a box is known by
-	// its mark.
+	// Adapts a definition to a protocol version.
+	//
+	// Before 2026-07-28 an output schema whose root is not an object is wrapped in an object
+	// with one property; from 2026-07-28 on it stands by itself. A marker in the schema
+	// identifies the wrapper.
 	AdaptTool(context.Context, *AdaptToolRequest) (*AdaptToolResponse, error)
 	mustEmbedUnimplementedInferenceServiceServer()
 }

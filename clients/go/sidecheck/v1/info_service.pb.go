@@ -21,7 +21,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// A request for the facts of the server.
+// Request for `GetServerInfo`.
 type GetServerInfoRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -58,22 +58,22 @@ func (*GetServerInfoRequest) Descriptor() ([]byte, []int) {
 	return file_sidecheck_v1_info_service_proto_rawDescGZIP(), []int{0}
 }
 
-// The facts of the server.
+// Response to `GetServerInfo`.
 type GetServerInfoResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The release of the server, for example `0.1.0`.
+	// Version of the server, for example `0.1.0`.
 	Version string `protobuf:"bytes,1,opt,name=version,proto3" json:"version,omitempty"`
-	// What is refused with `LIMIT_EXCEEDED`.
+	// Limits beyond which requests fail with `LIMIT_EXCEEDED`.
 	Limits *Limits `protobuf:"bytes,2,opt,name=limits,proto3" json:"limits,omitempty"`
-	// The URIs of the supported JSON Schema dialects, the default one first.
+	// URIs of the supported JSON Schema dialects, the default one first.
 	Dialects []string `protobuf:"bytes,3,rep,name=dialects,proto3" json:"dialects,omitempty"`
-	// The MCP protocol versions that the server knows, oldest first.
+	// Supported MCP protocol versions, oldest first.
 	ProtocolVersions []string `protobuf:"bytes,4,rep,name=protocol_versions,json=protocolVersions,proto3" json:"protocol_versions,omitempty"`
-	// The protocol version that holds if a request names none.
+	// Protocol version used if a request names none.
 	DefaultProtocolVersion string `protobuf:"bytes,5,opt,name=default_protocol_version,json=defaultProtocolVersion,proto3" json:"default_protocol_version,omitempty"`
-	// The engines that judge.
+	// Validation engines.
 	Engines []*EngineInfo `protobuf:"bytes,6,rep,name=engines,proto3" json:"engines,omitempty"`
-	// The revision of the registry.
+	// Current revision of the registry.
 	RegistryRevision uint64 `protobuf:"varint,7,opt,name=registry_revision,json=registryRevision,proto3" json:"registry_revision,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
@@ -158,14 +158,15 @@ func (x *GetServerInfoResponse) GetRegistryRevision() uint64 {
 	return 0
 }
 
-// An engine that judges.
+// Validation engine.
 type EngineInfo struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Its part: `fast` says yes or no, `complete` explains.
+	// Role of the engine: `fast` decides whether a payload is valid, `complete` finds its
+	// violations.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// The library it stands on.
+	// Library that the engine is built on.
 	Library string `protobuf:"bytes,2,opt,name=library,proto3" json:"library,omitempty"`
-	// That library's release.
+	// Version of the library.
 	Version       string `protobuf:"bytes,3,opt,name=version,proto3" json:"version,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -222,47 +223,46 @@ func (x *EngineInfo) GetVersion() string {
 	return ""
 }
 
-// The bounds of the server. What lies beyond one is refused with
-// `LIMIT_EXCEEDED`, and the refusal's metadata name the bound.
+// Limits that a caller can act on. A request beyond one fails with `LIMIT_EXCEEDED`; the
+// error metadata name the limit under `bound`.
 type Limits struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The largest gRPC message that the server receives, in bytes.
+	// Maximum size of a gRPC message received, in bytes.
 	MessageBytes uint32 `protobuf:"varint,1,opt,name=message_bytes,json=messageBytes,proto3" json:"message_bytes,omitempty"`
-	// The largest number of items in a batch, and of tools in a registration.
+	// Maximum number of items in a batch and of tools in a registration.
 	BatchItems uint32 `protobuf:"varint,2,opt,name=batch_items,json=batchItems,proto3" json:"batch_items,omitempty"`
-	// The largest number of violations in a verdict.
+	// Maximum number of violations in a verdict.
 	Violations uint32 `protobuf:"varint,3,opt,name=violations,proto3" json:"violations,omitempty"`
-	// The largest payload, in bytes.
+	// Maximum size of a payload, in bytes.
 	PayloadBytes uint32 `protobuf:"varint,4,opt,name=payload_bytes,json=payloadBytes,proto3" json:"payload_bytes,omitempty"`
-	// The deepest nesting of arrays and objects in a payload.
+	// Maximum nesting of arrays and objects in a payload.
 	PayloadDepth uint32 `protobuf:"varint,5,opt,name=payload_depth,json=payloadDepth,proto3" json:"payload_depth,omitempty"`
-	// The largest schema, in bytes. A tool may have twice as many in all.
+	// Maximum size of a schema, in bytes. A tool definition may have twice as much.
 	SchemaBytes uint32 `protobuf:"varint,6,opt,name=schema_bytes,json=schemaBytes,proto3" json:"schema_bytes,omitempty"`
-	// The deepest nesting of arrays and objects in a schema.
+	// Maximum nesting of arrays and objects in a schema.
 	SchemaDepth uint32 `protobuf:"varint,7,opt,name=schema_depth,json=schemaDepth,proto3" json:"schema_depth,omitempty"`
-	// The largest number of subschemas in a schema.
+	// Maximum number of subschemas in a schema.
 	Subschemas uint32 `protobuf:"varint,8,opt,name=subschemas,proto3" json:"subschemas,omitempty"`
-	// The largest number of documents given along with a schema.
+	// Maximum number of documents sent with a schema.
 	Documents uint32 `protobuf:"varint,9,opt,name=documents,proto3" json:"documents,omitempty"`
-	// The size of all documents given along with a schema, in bytes.
+	// Maximum size of all documents sent with a schema, in bytes.
 	DocumentsBytes uint32 `protobuf:"varint,10,opt,name=documents_bytes,json=documentsBytes,proto3" json:"documents_bytes,omitempty"`
-	// The longest pattern, in characters.
+	// Maximum length of a pattern, in characters.
 	PatternLength uint32 `protobuf:"varint,11,opt,name=pattern_length,json=patternLength,proto3" json:"pattern_length,omitempty"`
-	// The largest number of steps that judging one payload may take. A step is about
-	// the work of one comparison.
+	// Maximum number of steps to validate one payload. A step is about one comparison.
 	Steps uint64 `protobuf:"varint,12,opt,name=steps,proto3" json:"steps,omitempty"`
-	// The largest number of items in a batch that may need a worker process.
+	// Maximum number of items in a batch that need a worker process.
 	OffloadedItems uint32 `protobuf:"varint,13,opt,name=offloaded_items,json=offloadedItems,proto3" json:"offloaded_items,omitempty"`
-	// The largest number of violations in a batch.
+	// Maximum number of violations in a batch.
 	BatchViolations uint32 `protobuf:"varint,14,opt,name=batch_violations,json=batchViolations,proto3" json:"batch_violations,omitempty"`
-	// The largest text of the violations in a verdict or a batch, in characters. One
-	// violation is always told.
+	// Maximum length of the violations of a verdict or batch, in characters. One violation is
+	// always reported.
 	VerdictCharacters uint32 `protobuf:"varint,15,opt,name=verdict_characters,json=verdictCharacters,proto3" json:"verdict_characters,omitempty"`
-	// The largest size of all patterns of a schema once compiled, in instructions.
+	// Maximum size of all compiled patterns of a schema, in instructions.
 	PatternInstructions uint32 `protobuf:"varint,16,opt,name=pattern_instructions,json=patternInstructions,proto3" json:"pattern_instructions,omitempty"`
-	// Whether patterns with look-around and back-references are run.
+	// Whether patterns with look-around and back-references are supported.
 	AllowBacktracking bool `protobuf:"varint,17,opt,name=allow_backtracking,json=allowBacktracking,proto3" json:"allow_backtracking,omitempty"`
-	// The largest source text that tools are inferred from, in bytes.
+	// Maximum size of the source text for `InferTools`, in bytes.
 	SourceBytes   uint32 `protobuf:"varint,18,opt,name=source_bytes,json=sourceBytes,proto3" json:"source_bytes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

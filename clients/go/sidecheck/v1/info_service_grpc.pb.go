@@ -26,9 +26,9 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// Tells what this server is and what it accepts.
+// Describes the server: its version, limits and supported standards.
 type InfoServiceClient interface {
-	// Returns the facts of the server.
+	// Returns the version, limits and supported standards of the server.
 	GetServerInfo(ctx context.Context, in *GetServerInfoRequest, opts ...grpc.CallOption) (*GetServerInfoResponse, error)
 }
 
@@ -54,9 +54,9 @@ func (c *infoServiceClient) GetServerInfo(ctx context.Context, in *GetServerInfo
 // All implementations must embed UnimplementedInfoServiceServer
 // for forward compatibility.
 //
-// Tells what this server is and what it accepts.
+// Describes the server: its version, limits and supported standards.
 type InfoServiceServer interface {
-	// Returns the facts of the server.
+	// Returns the version, limits and supported standards of the server.
 	GetServerInfo(context.Context, *GetServerInfoRequest) (*GetServerInfoResponse, error)
 	mustEmbedUnimplementedInfoServiceServer()
 }

@@ -21,17 +21,17 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// How much of what is wrong the verdict tells.
+// Level of detail of a verdict.
 type Detail int32
 
 const (
-	// Means `DETAIL_ALL`.
+	// Same as `DETAIL_ALL`.
 	Detail_DETAIL_UNSPECIFIED Detail = 0
-	// Whether the payload is valid, and no violations.
+	// Only whether the payload is valid, without violations.
 	Detail_DETAIL_VERDICT_ONLY Detail = 1
-	// The violation that was found first.
+	// Only the first violation found.
 	Detail_DETAIL_FIRST Detail = 2
-	// All violations up to `ValidationOptions.max_violations`.
+	// All violations, up to `ValidationOptions.max_violations`.
 	Detail_DETAIL_ALL Detail = 3
 )
 
@@ -78,24 +78,24 @@ func (Detail) EnumDescriptor() ([]byte, []int) {
 	return file_sidecheck_v1_options_proto_rawDescGZIP(), []int{0}
 }
 
-// What becomes of object members that the schema does not know.
+// Treatment of properties that the schema does not declare.
 //
-// A member is unknown if the subschemas that apply to its object declare
-// `properties`, do not open the object (with `additionalProperties` or
-// `unevaluatedProperties` other than `false`), and say nothing of the member. What
-// the schema forbids itself is its own violation.
+// A property is unknown if the subschemas that apply to its object declare `properties`,
+// do not open the object (`additionalProperties` or `unevaluatedProperties` other than
+// `false`), and do not declare that property. A property that the schema itself forbids
+// is a violation in any case.
 type UnknownArguments int32
 
 const (
-	// Means `UNKNOWN_ARGUMENTS_SCHEMA`.
+	// Same as `UNKNOWN_ARGUMENTS_SCHEMA`.
 	UnknownArguments_UNKNOWN_ARGUMENTS_UNSPECIFIED UnknownArguments = 0
 	// The schema alone decides.
 	UnknownArguments_UNKNOWN_ARGUMENTS_SCHEMA UnknownArguments = 1
-	// They are violations, with the code `UNKNOWN_PROPERTY`.
+	// Unknown properties are violations with the code `UNKNOWN_PROPERTY`.
 	UnknownArguments_UNKNOWN_ARGUMENTS_REJECT UnknownArguments = 2
-	// They are taken out of the repaired payload.
+	// Unknown properties are removed from the repaired payload.
 	UnknownArguments_UNKNOWN_ARGUMENTS_STRIP UnknownArguments = 3
-	// They are reported as violations of severity `SEVERITY_WARNING`, with the code
+	// Unknown properties are violations of severity `SEVERITY_WARNING` with the code
 	// `UNKNOWN_PROPERTY`.
 	UnknownArguments_UNKNOWN_ARGUMENTS_REPORT UnknownArguments = 4
 )
@@ -145,22 +145,22 @@ func (UnknownArguments) EnumDescriptor() ([]byte, []int) {
 	return file_sidecheck_v1_options_proto_rawDescGZIP(), []int{1}
 }
 
-// Which values of a wrong type may be turned into the right one.
+// Type conversions allowed in the repaired payload.
 //
-// Only after the payload was judged invalid, only where the schema demands the
-// other type, and only in the repaired payload.
+// They apply only if the payload is invalid, and only where the schema requires the other
+// type.
 type Coercion int32
 
 const (
-	// Means `COERCION_NONE`.
+	// Same as `COERCION_NONE`.
 	Coercion_COERCION_UNSPECIFIED Coercion = 0
-	// None.
+	// No conversion.
 	Coercion_COERCION_NONE Coercion = 1
-	// Strings that hold the JSON text of an object or an array, where the schema
-	// demands one.
+	// Strings that contain the JSON text of an object or array, where the schema requires
+	// one.
 	Coercion_COERCION_JSON_STRINGS Coercion = 2
-	// Also scalars whose value survives the change exactly, for example `"10"`
-	// where an integer is demanded, but neither `"010"` nor `""`.
+	// Also scalars whose value survives the conversion exactly, for example `"10"` where an
+	// integer is required, but neither `"010"` nor `""`.
 	Coercion_COERCION_SAFE_SCALARS Coercion = 3
 )
 
@@ -207,16 +207,16 @@ func (Coercion) EnumDescriptor() ([]byte, []int) {
 	return file_sidecheck_v1_options_proto_rawDescGZIP(), []int{2}
 }
 
-// What becomes of a call to a tool that the registry does not know.
+// Treatment of a call to a tool that is not registered.
 type OnUnknownTool int32
 
 const (
-	// Means `ON_UNKNOWN_TOOL_ERROR`.
+	// Same as `ON_UNKNOWN_TOOL_ERROR`.
 	OnUnknownTool_ON_UNKNOWN_TOOL_UNSPECIFIED OnUnknownTool = 0
-	// It is refused with `UNKNOWN_TOOL`.
+	// The call fails with `UNKNOWN_TOOL`.
 	OnUnknownTool_ON_UNKNOWN_TOOL_ERROR OnUnknownTool = 1
-	// It is valid, with a violation of severity `SEVERITY_WARNING` and the code
-	// `UNKNOWN_TOOL`: nothing was judged.
+	// The verdict is valid, with a violation of severity `SEVERITY_WARNING` and the code
+	// `UNKNOWN_TOOL`. Nothing was validated.
 	OnUnknownTool_ON_UNKNOWN_TOOL_SKIP OnUnknownTool = 2
 )
 
@@ -261,31 +261,31 @@ func (OnUnknownTool) EnumDescriptor() ([]byte, []int) {
 	return file_sidecheck_v1_options_proto_rawDescGZIP(), []int{3}
 }
 
-// How a payload is judged.
+// Options of a validation.
 type ValidationOptions struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The MCP protocol version whose rules hold, for example `2025-11-25`. Empty
-	// means the server's default, which `GetServerInfo` names. An unknown one is
-	// refused with `UNKNOWN_PROTOCOL_VERSION`.
+	// MCP protocol version whose rules apply, for example `2025-11-25`. Empty means the
+	// server's default (see `GetServerInfo`). An unknown version fails with
+	// `UNKNOWN_PROTOCOL_VERSION`.
 	ProtocolVersion string `protobuf:"bytes,1,opt,name=protocol_version,json=protocolVersion,proto3" json:"protocol_version,omitempty"`
-	// How much the verdict tells.
+	// Level of detail of the verdict.
 	Detail Detail `protobuf:"varint,2,opt,name=detail,proto3,enum=sidecheck.v1.Detail" json:"detail,omitempty"`
-	// The largest number of violations in the verdict. 0 means 20; a number above
-	// the server's limit is lowered to it.
+	// Maximum number of violations in the verdict. 0 means 20. Values above the server's limit
+	// are lowered to it.
 	MaxViolations uint32 `protobuf:"varint,3,opt,name=max_violations,json=maxViolations,proto3" json:"max_violations,omitempty"`
-	// What becomes of undeclared members.
+	// Treatment of undeclared properties.
 	UnknownArguments UnknownArguments `protobuf:"varint,4,opt,name=unknown_arguments,json=unknownArguments,proto3,enum=sidecheck.v1.UnknownArguments" json:"unknown_arguments,omitempty"`
-	// Which values may be coerced.
+	// Type conversions allowed in the repaired payload.
 	Coercion Coercion `protobuf:"varint,5,opt,name=coercion,proto3,enum=sidecheck.v1.Coercion" json:"coercion,omitempty"`
-	// Whether the schema's `default`s are put in for absent members of the repaired
-	// payload. A default that its own schema refuses is not, and is reported.
+	// Whether absent properties of the repaired payload get the schema's `default`. A default
+	// that is invalid against its own schema is skipped, and the change says so.
 	ApplyDefaults bool `protobuf:"varint,6,opt,name=apply_defaults,json=applyDefaults,proto3" json:"apply_defaults,omitempty"`
-	// Whether `format` is asserted. If unset it is an annotation, which is the
-	// default of JSON Schema 2020-12.
+	// Whether `format` is asserted. If unset, it is an annotation, the default of JSON Schema
+	// 2020-12.
 	AssertFormats bool `protobuf:"varint,7,opt,name=assert_formats,json=assertFormats,proto3" json:"assert_formats,omitempty"`
-	// What becomes of a call to an unknown tool.
+	// Treatment of a call to an unknown tool.
 	OnUnknownTool OnUnknownTool `protobuf:"varint,8,opt,name=on_unknown_tool,json=onUnknownTool,proto3,enum=sidecheck.v1.OnUnknownTool" json:"on_unknown_tool,omitempty"`
-	// Whether messages leave out the values found in the payload.
+	// Whether messages leave out values of the payload.
 	HideValues    bool `protobuf:"varint,9,opt,name=hide_values,json=hideValues,proto3" json:"hide_values,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -22,16 +22,16 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// What a tool's result must be.
+// Contract that a tool result must fulfil.
 type ResultProfile int32
 
 const (
-	// Means `RESULT_PROFILE_SPECIFICATION`.
+	// Same as `RESULT_PROFILE_SPECIFICATION`.
 	ResultProfile_RESULT_PROFILE_UNSPECIFIED ResultProfile = 0
-	// What the specification of the protocol version says.
+	// The specification of the protocol version.
 	ResultProfile_RESULT_PROFILE_SPECIFICATION ResultProfile = 1
-	// The text contract: `content`, all of it text items of `type` and `text`, and
-	// `isError`; nothing else.
+	// The text contract: only `content`, with text blocks that have only `type` and `text`, and
+	// `isError`.
 	ResultProfile_RESULT_PROFILE_TEXT ResultProfile = 2
 )
 
@@ -76,11 +76,11 @@ func (ResultProfile) EnumDescriptor() ([]byte, []int) {
 	return file_sidecheck_v1_protocol_service_proto_rawDescGZIP(), []int{0}
 }
 
-// Who sent a message.
+// Sender of a message.
 type Sender int32
 
 const (
-	// Not known: what either may send is admitted.
+	// Unknown: messages of either peer are accepted.
 	Sender_SENDER_UNSPECIFIED Sender = 0
 	// The client.
 	Sender_SENDER_CLIENT Sender = 1
@@ -129,17 +129,17 @@ func (Sender) EnumDescriptor() ([]byte, []int) {
 	return file_sidecheck_v1_protocol_service_proto_rawDescGZIP(), []int{1}
 }
 
-// What a client that keeps to the rules does with a tool.
+// What a conforming client does with the tool.
 type ToolOutcome_Disposition int32
 
 const (
 	// Never sent.
 	ToolOutcome_DISPOSITION_UNSPECIFIED ToolOutcome_Disposition = 0
-	// It takes the tool.
+	// Uses the tool.
 	ToolOutcome_DISPOSITION_KEEP ToolOutcome_Disposition = 1
-	// It takes the tool; the violations are worth a look.
+	// Uses the tool. The violations deserve attention.
 	ToolOutcome_DISPOSITION_WARN ToolOutcome_Disposition = 2
-	// It leaves the tool out, and takes the others.
+	// Ignores the tool and uses the others.
 	ToolOutcome_DISPOSITION_DROP ToolOutcome_Disposition = 3
 )
 
@@ -186,18 +186,18 @@ func (ToolOutcome_Disposition) EnumDescriptor() ([]byte, []int) {
 	return file_sidecheck_v1_protocol_service_proto_rawDescGZIP(), []int{11, 0}
 }
 
-// What is known of the two peers.
+// Protocol version and negotiated capabilities of a connection.
 type ProtocolContext struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The MCP protocol version whose rules hold, for example `2025-11-25`. Empty means
-	// the server's default, which `GetServerInfo` names. An unknown one is refused with
+	// MCP protocol version whose rules apply, for example `2025-11-25`. Empty means the
+	// server's default (see `GetServerInfo`). An unknown version fails with
 	// `UNKNOWN_PROTOCOL_VERSION`.
 	ProtocolVersion string `protobuf:"bytes,1,opt,name=protocol_version,json=protocolVersion,proto3" json:"protocol_version,omitempty"`
-	// The capabilities that the client declared, as JSON text. If unset they are not
-	// known, and nothing is said to need one.
+	// Capabilities declared by the client, as JSON text. If unset, they are unknown, and no
+	// violation is reported for a missing one.
 	ClientCapabilities []byte `protobuf:"bytes,2,opt,name=client_capabilities,json=clientCapabilities,proto3,oneof" json:"client_capabilities,omitempty"`
-	// The capabilities that the server declared, as JSON text. If unset they are not
-	// known, and nothing is said to need one.
+	// Capabilities declared by the server, as JSON text. If unset, they are unknown, and no
+	// violation is reported for a missing one.
 	ServerCapabilities []byte `protobuf:"bytes,3,opt,name=server_capabilities,json=serverCapabilities,proto3,oneof" json:"server_capabilities,omitempty"`
 	unknownFields      protoimpl.UnknownFields
 	sizeCache          protoimpl.SizeCache
@@ -254,16 +254,16 @@ func (x *ProtocolContext) GetServerCapabilities() []byte {
 	return nil
 }
 
-// How much an answer tells.
+// Limits of a verdict.
 type CheckOptions struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The largest number of violations in a verdict. 0 means 20; a number above the
-	// server's limit is lowered to it.
+	// Maximum number of violations in a verdict. 0 means 20. Values above the server's limit
+	// are lowered to it.
 	MaxViolations uint32 `protobuf:"varint,1,opt,name=max_violations,json=maxViolations,proto3" json:"max_violations,omitempty"`
-	// Whether messages leave out the values found.
+	// Whether messages leave out values.
 	HideValues bool `protobuf:"varint,2,opt,name=hide_values,json=hideValues,proto3" json:"hide_values,omitempty"`
-	// Violations less grave than this are left out. Unset means `SEVERITY_INFO`:
-	// nothing is.
+	// Minimum severity of the violations to report. Unset means `SEVERITY_INFO`: all are
+	// reported.
 	MinSeverity   Severity `protobuf:"varint,3,opt,name=min_severity,json=minSeverity,proto3,enum=sidecheck.v1.Severity" json:"min_severity,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -320,14 +320,15 @@ func (x *CheckOptions) GetMinSeverity() Severity {
 	return Severity_SEVERITY_UNSPECIFIED
 }
 
-// A request to list rules.
+// Request for a page of rules.
 type ListRulesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Only the rules of this protocol version. Empty means of every one.
+	// Protocol version whose rules are listed. Empty means all versions.
 	ProtocolVersion string `protobuf:"bytes,1,opt,name=protocol_version,json=protocolVersion,proto3" json:"protocol_version,omitempty"`
-	// The largest number of rules on a page. 0 means 100; more than 1,000 means 1,000.
+	// Maximum number of rules in the response. 0 means 100; values above 1,000 are lowered to
+	// it.
 	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// The `next_page_token` of the page before.
+	// `next_page_token` of the previous page.
 	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -384,12 +385,12 @@ func (x *ListRulesRequest) GetPageToken() string {
 	return ""
 }
 
-// A page of rules.
+// Response to `ListRules`.
 type ListRulesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The rules.
+	// Rules of the page.
 	Rules []*Rule `protobuf:"bytes,1,rep,name=rules,proto3" json:"rules,omitempty"`
-	// Asks for the page after this one. Empty on the last.
+	// Token of the next page. Empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -439,20 +440,20 @@ func (x *ListRulesResponse) GetNextPageToken() string {
 	return ""
 }
 
-// A rule of the protocol, or advice of a provider of models.
+// Requirement of the MCP specification, or advice of a model provider.
 type Rule struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The code of its violations.
+	// Code of its violations.
 	Code string `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
-	// How grave a violation is.
+	// Severity of its violations.
 	Severity Severity `protobuf:"varint,2,opt,name=severity,proto3,enum=sidecheck.v1.Severity" json:"severity,omitempty"`
-	// The protocol versions that have it, oldest first.
+	// Protocol versions that have the rule, oldest first.
 	ProtocolVersions []string `protobuf:"bytes,3,rep,name=protocol_versions,json=protocolVersions,proto3" json:"protocol_versions,omitempty"`
-	// The clause that it comes from, as it stands in the newest of its versions.
+	// URL of the section that states the rule, in the newest of these versions.
 	SpecUrl string `protobuf:"bytes,4,opt,name=spec_url,json=specUrl,proto3" json:"spec_url,omitempty"`
-	// What must be so, in one sentence.
+	// The requirement, in one sentence.
 	Requirement string `protobuf:"bytes,5,opt,name=requirement,proto3" json:"requirement,omitempty"`
-	// The types of the protocol's schema whose values it judges.
+	// Types of the protocol schema whose values are checked.
 	Subjects      []string `protobuf:"bytes,6,rep,name=subjects,proto3" json:"subjects,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -530,14 +531,14 @@ func (x *Rule) GetSubjects() []string {
 	return nil
 }
 
-// Names to check.
+// Request to check tool names.
 type CheckToolNamesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What is known of the peers. Only the protocol version counts.
+	// Protocol context. Only the protocol version is used.
 	Context *ProtocolContext `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	// How much the answer tells.
+	// Limits of each verdict.
 	Options *CheckOptions `protobuf:"bytes,2,opt,name=options,proto3" json:"options,omitempty"`
-	// The names; at most `Limits.batch_items`.
+	// Names to check. At most `Limits.batch_items`.
 	Names         []string `protobuf:"bytes,3,rep,name=names,proto3" json:"names,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -594,12 +595,12 @@ func (x *CheckToolNamesRequest) GetNames() []string {
 	return nil
 }
 
-// The answer to names.
+// Response to `CheckToolNames`.
 type CheckToolNamesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// One for each name, in order.
+	// One outcome per name, in order.
 	Outcomes []*ToolNameOutcome `protobuf:"bytes,1,rep,name=outcomes,proto3" json:"outcomes,omitempty"`
-	// Names that become the same in a place where fewer characters are allowed.
+	// Names that become equal when they are sanitized.
 	Collisions    []*NameCollision `protobuf:"bytes,2,rep,name=collisions,proto3" json:"collisions,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -649,16 +650,16 @@ func (x *CheckToolNamesResponse) GetCollisions() []*NameCollision {
 	return nil
 }
 
-// The answer to one name.
+// Outcome of the check of one tool name.
 type ToolNameOutcome struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The verdict. Pointers are empty: the name is the whole.
+	// Verdict on the name. Instance locations are empty.
 	Verdict *Verdict `protobuf:"bytes,1,opt,name=verdict,proto3" json:"verdict,omitempty"`
-	// Whether the Python SDK holds the name for valid: 1 to 128 of `A-Za-z0-9_.-`.
+	// Whether the Python SDK accepts the name: 1 to 128 characters of `A-Za-z0-9_.-`.
 	SdkValid bool `protobuf:"varint,2,opt,name=sdk_valid,json=sdkValid,proto3" json:"sdk_valid,omitempty"`
-	// What the Python SDK warns of, word for word and in its order.
+	// Warnings of the Python SDK, verbatim and in its order.
 	SdkWarnings []string `protobuf:"bytes,3,rep,name=sdk_warnings,json=sdkWarnings,proto3" json:"sdk_warnings,omitempty"`
-	// What the name becomes where only `A-Za-z0-9_-` and 64 characters are allowed.
+	// The name reduced to 64 characters of `A-Za-z0-9_-`.
 	Sanitized     string `protobuf:"bytes,4,opt,name=sanitized,proto3" json:"sanitized,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -722,12 +723,12 @@ func (x *ToolNameOutcome) GetSanitized() string {
 	return ""
 }
 
-// Names that become the same.
+// Names that become equal when they are sanitized.
 type NameCollision struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What they become.
+	// Sanitized name.
 	Sanitized string `protobuf:"bytes,1,opt,name=sanitized,proto3" json:"sanitized,omitempty"`
-	// The places of the names in the request, from 0.
+	// Indexes of the names in the request, from 0.
 	Indexes       []uint32 `protobuf:"varint,2,rep,packed,name=indexes,proto3" json:"indexes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -777,19 +778,19 @@ func (x *NameCollision) GetIndexes() []uint32 {
 	return nil
 }
 
-// Tool definitions to check.
+// Request to check tool definitions.
 type CheckToolsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What is known of the peers.
+	// Protocol context.
 	Context *ProtocolContext `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	// How much the answer tells, for each tool.
+	// Limits of each verdict.
 	Options *CheckOptions `protobuf:"bytes,2,opt,name=options,proto3" json:"options,omitempty"`
-	// A whole `tools/list` answer, bare or in its JSON-RPC response, a list of
-	// definitions, or one definition, as JSON text. Either this or `tools` must be set.
+	// A whole `tools/list` result, bare or in its JSON-RPC response, a list of definitions, or
+	// one definition, as JSON text. Exactly one of this and `tools` must be set.
 	ToolsList []byte `protobuf:"bytes,3,opt,name=tools_list,json=toolsList,proto3" json:"tools_list,omitempty"`
-	// The definitions.
+	// Definitions to check.
 	Tools []*InlineTool `protobuf:"bytes,4,rep,name=tools,proto3" json:"tools,omitempty"`
-	// Documents that the schemas of `tools_list` refer to.
+	// Documents that the schemas in `tools_list` refer to.
 	Documents     []*Document `protobuf:"bytes,5,rep,name=documents,proto3" json:"documents,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -860,12 +861,12 @@ func (x *CheckToolsRequest) GetDocuments() []*Document {
 	return nil
 }
 
-// The answer to tool definitions.
+// Response to `CheckTools`.
 type CheckToolsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// One for each definition, in order.
+	// One outcome per definition, in order.
 	Outcomes []*ToolOutcome `protobuf:"bytes,1,rep,name=outcomes,proto3" json:"outcomes,omitempty"`
-	// What is wrong with the listing outside of the definitions.
+	// Verdict on `tools_list` apart from the definitions in it.
 	ToolsListVerdict *Verdict `protobuf:"bytes,2,opt,name=tools_list_verdict,json=toolsListVerdict,proto3" json:"tools_list_verdict,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
@@ -915,17 +916,17 @@ func (x *CheckToolsResponse) GetToolsListVerdict() *Verdict {
 	return nil
 }
 
-// The answer to one definition.
+// Outcome of the check of one tool definition.
 type ToolOutcome struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The name. Empty if the definition has none.
+	// Name of the tool. Empty if the definition has none.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// Where the definition stands, as a JSON Pointer into `tools_list`. Empty for those of
+	// Location of the definition in `tools_list`, as a JSON Pointer. Empty for definitions in
 	// `tools`.
 	Pointer string `protobuf:"bytes,2,opt,name=pointer,proto3" json:"pointer,omitempty"`
-	// What to do with the tool.
+	// What a conforming client does with the tool.
 	Disposition ToolOutcome_Disposition `protobuf:"varint,3,opt,name=disposition,proto3,enum=sidecheck.v1.ToolOutcome_Disposition" json:"disposition,omitempty"`
-	// All that was found. Instance pointers lead into the definition.
+	// Verdict on the definition. Instance locations point into it.
 	Verdict       *Verdict `protobuf:"bytes,4,opt,name=verdict,proto3" json:"verdict,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -989,7 +990,7 @@ func (x *ToolOutcome) GetVerdict() *Verdict {
 	return nil
 }
 
-// A request of elicitation.
+// Elicitation request.
 type Elicitation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The `params`, as JSON text.
@@ -1035,14 +1036,14 @@ func (x *Elicitation) GetParams() []byte {
 	return nil
 }
 
-// A request of elicitation to check.
+// Request to check an elicitation request.
 type CheckElicitationRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What is known of the peers.
+	// Protocol context.
 	Context *ProtocolContext `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	// How much the answer tells.
+	// Limits of the verdict.
 	Options *CheckOptions `protobuf:"bytes,2,opt,name=options,proto3" json:"options,omitempty"`
-	// What to check.
+	// Elicitation request to check.
 	Elicitation   *Elicitation `protobuf:"bytes,3,opt,name=elicitation,proto3" json:"elicitation,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1099,10 +1100,10 @@ func (x *CheckElicitationRequest) GetElicitation() *Elicitation {
 	return nil
 }
 
-// The answer to a request of elicitation.
+// Response to `CheckElicitation`.
 type CheckElicitationResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What was found.
+	// Result of the check.
 	Result        *CheckResult `protobuf:"bytes,1,opt,name=result,proto3" json:"result,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1145,13 +1146,13 @@ func (x *CheckElicitationResponse) GetResult() *CheckResult {
 	return nil
 }
 
-// The result of an elicitation.
+// Result of an elicitation request.
 type ElicitationResult struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The result, as JSON text.
 	Result []byte `protobuf:"bytes,1,opt,name=result,proto3" json:"result,omitempty"`
-	// The `params` of the request that it answers, as JSON text. If empty, its content is
-	// not judged under what was asked for.
+	// The `params` of the request, as JSON text. If empty, the content is not validated
+	// against the requested schema.
 	Params        []byte `protobuf:"bytes,2,opt,name=params,proto3" json:"params,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1201,14 +1202,14 @@ func (x *ElicitationResult) GetParams() []byte {
 	return nil
 }
 
-// The result of an elicitation to check.
+// Request to check the result of an elicitation request.
 type CheckElicitationResultRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What is known of the peers.
+	// Protocol context.
 	Context *ProtocolContext `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	// How much the answer tells.
+	// Limits of the verdict.
 	Options *CheckOptions `protobuf:"bytes,2,opt,name=options,proto3" json:"options,omitempty"`
-	// What to check.
+	// Elicitation result to check.
 	ElicitationResult *ElicitationResult `protobuf:"bytes,3,opt,name=elicitation_result,json=elicitationResult,proto3" json:"elicitation_result,omitempty"`
 	unknownFields     protoimpl.UnknownFields
 	sizeCache         protoimpl.SizeCache
@@ -1265,10 +1266,10 @@ func (x *CheckElicitationResultRequest) GetElicitationResult() *ElicitationResul
 	return nil
 }
 
-// The answer to the result of an elicitation.
+// Response to `CheckElicitationResult`.
 type CheckElicitationResultResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What was found.
+	// Result of the check.
 	Result        *CheckResult `protobuf:"bytes,1,opt,name=result,proto3" json:"result,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1311,7 +1312,7 @@ func (x *CheckElicitationResultResponse) GetResult() *CheckResult {
 	return nil
 }
 
-// A request of sampling.
+// Sampling request.
 type Sampling struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The `params`, as JSON text.
@@ -1357,14 +1358,14 @@ func (x *Sampling) GetParams() []byte {
 	return nil
 }
 
-// A request of sampling to check.
+// Request to check a sampling request.
 type CheckSamplingRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What is known of the peers.
+	// Protocol context.
 	Context *ProtocolContext `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	// How much the answer tells.
+	// Limits of the verdict.
 	Options *CheckOptions `protobuf:"bytes,2,opt,name=options,proto3" json:"options,omitempty"`
-	// What to check.
+	// Sampling request to check.
 	Sampling      *Sampling `protobuf:"bytes,3,opt,name=sampling,proto3" json:"sampling,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1421,10 +1422,10 @@ func (x *CheckSamplingRequest) GetSampling() *Sampling {
 	return nil
 }
 
-// The answer to a request of sampling.
+// Response to `CheckSampling`.
 type CheckSamplingResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What was found.
+	// Result of the check.
 	Result        *CheckResult `protobuf:"bytes,1,opt,name=result,proto3" json:"result,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1467,15 +1468,15 @@ func (x *CheckSamplingResponse) GetResult() *CheckResult {
 	return nil
 }
 
-// The result of a tool.
+// Tool result.
 type ToolResult struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The `CallToolResult`, as JSON text.
 	Json []byte `protobuf:"bytes,1,opt,name=json,proto3" json:"json,omitempty"`
-	// What it must be.
+	// Contract that the result must fulfil.
 	Profile ResultProfile `protobuf:"varint,2,opt,name=profile,proto3,enum=sidecheck.v1.ResultProfile" json:"profile,omitempty"`
-	// The tool that gave it, whose output schema judges its structured content. If unset,
-	// that is not judged.
+	// Tool that returned the result; its output schema applies to the structured content. If
+	// unset, the structured content is not validated.
 	Tool          *Target `protobuf:"bytes,3,opt,name=tool,proto3" json:"tool,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1532,14 +1533,14 @@ func (x *ToolResult) GetTool() *Target {
 	return nil
 }
 
-// The result of a tool to check.
+// Request to check a tool result.
 type CheckToolResultRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What is known of the peers.
+	// Protocol context.
 	Context *ProtocolContext `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	// How much the answer tells.
+	// Limits of the verdict.
 	Options *CheckOptions `protobuf:"bytes,2,opt,name=options,proto3" json:"options,omitempty"`
-	// What to check.
+	// Tool result to check.
 	ToolResult    *ToolResult `protobuf:"bytes,3,opt,name=tool_result,json=toolResult,proto3" json:"tool_result,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1596,10 +1597,10 @@ func (x *CheckToolResultRequest) GetToolResult() *ToolResult {
 	return nil
 }
 
-// The answer to the result of a tool.
+// Response to `CheckToolResult`.
 type CheckToolResultResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What was found.
+	// Result of the check.
 	Result        *CheckResult `protobuf:"bytes,1,opt,name=result,proto3" json:"result,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1642,15 +1643,15 @@ func (x *CheckToolResultResponse) GetResult() *CheckResult {
 	return nil
 }
 
-// What a tool returned, to be made a result.
+// Request to build a tool result from the return value of a tool.
 type NormalizeToolResultRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What is known of the peers. Only the protocol version counts.
+	// Protocol context. Only the protocol version is used.
 	Context *ProtocolContext `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	// How much the verdict tells.
+	// Limits of the verdict.
 	Options *CheckOptions `protobuf:"bytes,2,opt,name=options,proto3" json:"options,omitempty"`
-	// What the tool returned. Exactly one must be set; nothing is guessed from the form of a
-	// value.
+	// What the tool returned. Exactly one must be set: the form of a value does not decide
+	// what it is.
 	//
 	// Types that are valid to be assigned to Returned:
 	//
@@ -1659,11 +1660,11 @@ type NormalizeToolResultRequest struct {
 	//	*NormalizeToolResultRequest_Result
 	//	*NormalizeToolResultRequest_Error
 	Returned isNormalizeToolResultRequest_Returned `protobuf_oneof:"returned"`
-	// The tool that returned it, whose output schema says what form the value has. If unset
-	// it has none.
+	// Tool that returned the value; its output schema decides the form of the structured
+	// content. If unset, there is no output schema.
 	Tool *Target `protobuf:"bytes,7,opt,name=tool,proto3" json:"tool,omitempty"`
-	// What the result must be. With `RESULT_PROFILE_TEXT` it has one text and `isError`
-	// alone.
+	// Contract that the result must fulfil. With `RESULT_PROFILE_TEXT` it has one text block
+	// and `isError`.
 	Profile       ResultProfile `protobuf:"varint,8,opt,name=profile,proto3,enum=sidecheck.v1.ResultProfile" json:"profile,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1790,7 +1791,7 @@ type NormalizeToolResultRequest_Result struct {
 }
 
 type NormalizeToolResultRequest_Error struct {
-	// What went wrong, for the model: the tool failed.
+	// Error message for the model: the tool failed.
 	Error string `protobuf:"bytes,6,opt,name=error,proto3,oneof"`
 }
 
@@ -1802,13 +1803,12 @@ func (*NormalizeToolResultRequest_Result) isNormalizeToolResultRequest_Returned(
 
 func (*NormalizeToolResultRequest_Error) isNormalizeToolResultRequest_Returned() {}
 
-// A result that conforms.
+// Response to `NormalizeToolResult`.
 type NormalizeToolResultResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The `CallToolResult`, as JSON text.
+	// The `CallToolResult`, as JSON text. Always valid.
 	Result []byte `protobuf:"bytes,1,opt,name=result,proto3" json:"result,omitempty"`
-	// The verdict on what the tool returned. If it is invalid, `result` is the one that tells
-	// of it.
+	// Verdict on the return value. If it is invalid, `result` reports the failure.
 	Verdict       *Verdict `protobuf:"bytes,2,opt,name=verdict,proto3" json:"verdict,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1858,17 +1858,17 @@ func (x *NormalizeToolResultResponse) GetVerdict() *Verdict {
 	return nil
 }
 
-// A message of the protocol.
+// JSON-RPC message, or batch of messages.
 type ProtocolMessage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The message, as JSON text.
 	Json []byte `protobuf:"bytes,1,opt,name=json,proto3" json:"json,omitempty"`
-	// Who sent it.
+	// Sender of the message.
 	Sender Sender `protobuf:"varint,2,opt,name=sender,proto3,enum=sidecheck.v1.Sender" json:"sender,omitempty"`
-	// For a response: the method of the request that it answers. Empty if not known; then
-	// only its envelope is judged. Read from `request` where that is set.
+	// For a response: method of its request. If neither this nor `request` is set, only the
+	// envelope of a response is checked. `request` takes precedence.
 	RequestMethod string `protobuf:"bytes,3,opt,name=request_method,json=requestMethod,proto3" json:"request_method,omitempty"`
-	// For a response: the request that it answers, whole, as JSON text.
+	// For a response: its request, as JSON text.
 	Request       []byte `protobuf:"bytes,4,opt,name=request,proto3" json:"request,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1932,14 +1932,14 @@ func (x *ProtocolMessage) GetRequest() []byte {
 	return nil
 }
 
-// A message to check.
+// Request to check a message.
 type CheckMessageRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What is known of the peers.
+	// Protocol context.
 	Context *ProtocolContext `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	// How much the answer tells.
+	// Limits of the verdict.
 	Options *CheckOptions `protobuf:"bytes,2,opt,name=options,proto3" json:"options,omitempty"`
-	// What to check.
+	// Message to check.
 	Message       *ProtocolMessage `protobuf:"bytes,3,opt,name=message,proto3" json:"message,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1996,10 +1996,10 @@ func (x *CheckMessageRequest) GetMessage() *ProtocolMessage {
 	return nil
 }
 
-// The answer to a message.
+// Response to `CheckMessage`.
 type CheckMessageResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What was found.
+	// Result of the check.
 	Result        *CheckResult `protobuf:"bytes,1,opt,name=result,proto3" json:"result,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2042,13 +2042,13 @@ func (x *CheckMessageResponse) GetResult() *CheckResult {
 	return nil
 }
 
-// The answer to one thing that was checked.
+// Result of a check.
 type CheckResult struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What was found. Instance pointers lead into the JSON that was sent.
+	// Verdict. Instance locations point into the JSON that was checked.
 	Verdict *Verdict `protobuf:"bytes,1,opt,name=verdict,proto3" json:"verdict,omitempty"`
-	// For a message with an error: the JSON-RPC response to send to its sender, whole,
-	// as JSON text. Empty if none is due: notifications and responses have no answer.
+	// For an invalid message: the JSON-RPC error response to send to its sender, as JSON text.
+	// Empty if none is due, as for notifications and responses.
 	ErrorResponse []byte `protobuf:"bytes,2,opt,name=error_response,json=errorResponse,proto3" json:"error_response,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2098,14 +2098,14 @@ func (x *CheckResult) GetErrorResponse() []byte {
 	return nil
 }
 
-// Many things to check.
+// Request to check several items.
 type CheckBatchRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What is known of the peers.
+	// Protocol context.
 	Context *ProtocolContext `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	// How much each answer tells.
+	// Limits of each verdict.
 	Options *CheckOptions `protobuf:"bytes,2,opt,name=options,proto3" json:"options,omitempty"`
-	// What to check.
+	// Items to check.
 	Items         []*CheckItem `protobuf:"bytes,3,rep,name=items,proto3" json:"items,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2162,7 +2162,7 @@ func (x *CheckBatchRequest) GetItems() []*CheckItem {
 	return nil
 }
 
-// One thing of many.
+// One item of a batch.
 type CheckItem struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Exactly one must be set.
@@ -2266,27 +2266,27 @@ type isCheckItem_Item interface {
 }
 
 type CheckItem_Elicitation struct {
-	// A request of elicitation.
+	// Elicitation request.
 	Elicitation *Elicitation `protobuf:"bytes,1,opt,name=elicitation,proto3,oneof"`
 }
 
 type CheckItem_ElicitationResult struct {
-	// The result of an elicitation.
+	// Result of an elicitation request.
 	ElicitationResult *ElicitationResult `protobuf:"bytes,2,opt,name=elicitation_result,json=elicitationResult,proto3,oneof"`
 }
 
 type CheckItem_Sampling struct {
-	// A request of sampling.
+	// Sampling request.
 	Sampling *Sampling `protobuf:"bytes,3,opt,name=sampling,proto3,oneof"`
 }
 
 type CheckItem_ToolResult struct {
-	// The result of a tool.
+	// Tool result.
 	ToolResult *ToolResult `protobuf:"bytes,4,opt,name=tool_result,json=toolResult,proto3,oneof"`
 }
 
 type CheckItem_Message struct {
-	// A message, whatever was said before.
+	// Message, checked independently of all others.
 	Message *ProtocolMessage `protobuf:"bytes,5,opt,name=message,proto3,oneof"`
 }
 
@@ -2300,10 +2300,10 @@ func (*CheckItem_ToolResult) isCheckItem_Item() {}
 
 func (*CheckItem_Message) isCheckItem_Item() {}
 
-// The answers to many things.
+// Response to `CheckBatch`.
 type CheckBatchResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// One for each item, in order.
+	// One outcome per item, in order.
 	Outcomes      []*CheckOutcome `protobuf:"bytes,1,rep,name=outcomes,proto3" json:"outcomes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2346,7 +2346,7 @@ func (x *CheckBatchResponse) GetOutcomes() []*CheckOutcome {
 	return nil
 }
 
-// The answer to one thing of many: an answer or a refusal.
+// Outcome of the check of one item: a result or an error.
 type CheckOutcome struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Exactly one is set.
@@ -2420,12 +2420,12 @@ type isCheckOutcome_Outcome interface {
 }
 
 type CheckOutcome_Result struct {
-	// It was checked.
+	// Result of the check.
 	Result *CheckResult `protobuf:"bytes,1,opt,name=result,proto3,oneof"`
 }
 
 type CheckOutcome_Error struct {
-	// It could not be. The details hold a `google.rpc.ErrorInfo`.
+	// The item could not be checked. The details contain a `google.rpc.ErrorInfo`.
 	Error *status.Status `protobuf:"bytes,2,opt,name=error,proto3,oneof"`
 }
 
@@ -2433,7 +2433,7 @@ func (*CheckOutcome_Result) isCheckOutcome_Outcome() {}
 
 func (*CheckOutcome_Error) isCheckOutcome_Outcome() {}
 
-// A message of the caller in a stream.
+// Message from the client in `CheckSession`.
 type CheckSessionRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Exactly one must be set.
@@ -2507,12 +2507,12 @@ type isCheckSessionRequest_Message interface {
 }
 
 type CheckSessionRequest_Defaults struct {
-	// What is known before. Only the first message may be this; it has no answer.
+	// Defaults of the session. Only allowed as the first message; it has no response.
 	Defaults *SessionDefaults `protobuf:"bytes,1,opt,name=defaults,proto3,oneof"`
 }
 
 type CheckSessionRequest_Item struct {
-	// One message of the session; it has one answer.
+	// One message of the session. It has one response.
 	Item *SessionItem `protobuf:"bytes,2,opt,name=item,proto3,oneof"`
 }
 
@@ -2520,13 +2520,13 @@ func (*CheckSessionRequest_Defaults) isCheckSessionRequest_Message() {}
 
 func (*CheckSessionRequest_Item) isCheckSessionRequest_Message() {}
 
-// What is known of a session before its first message.
+// Context of a session before its first message.
 type SessionDefaults struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What is known of the peers; the rest is read from their messages. If no protocol
-	// version is named, the one that the session agrees on holds.
+	// Protocol context; what it leaves open is read from the messages. If it names no protocol
+	// version, the negotiated version applies.
 	Context *ProtocolContext `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	// How much each answer tells.
+	// Limits of each verdict.
 	Options       *CheckOptions `protobuf:"bytes,2,opt,name=options,proto3" json:"options,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2579,10 +2579,10 @@ func (x *SessionDefaults) GetOptions() *CheckOptions {
 // One message of a session.
 type SessionItem struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The caller's own name for the item; the answer repeats it.
+	// ID chosen by the client and repeated in the response.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// The message. Who sent it should be said: without that, requests of the two sides
-	// cannot be told apart. `request_method` and `request` are not needed.
+	// The message. Set its `sender`: without it, the requests of the two peers cannot be told
+	// apart. `request_method` and `request` are not needed.
 	Message       *ProtocolMessage `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2632,12 +2632,12 @@ func (x *SessionItem) GetMessage() *ProtocolMessage {
 	return nil
 }
 
-// The answer to one message of a session.
+// Response to one message of a session.
 type CheckSessionResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The id of the item. Empty where the item could not be read.
+	// ID of the item. Empty if the item could not be read.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// The answer or the refusal.
+	// Result or error.
 	Outcome       *CheckOutcome `protobuf:"bytes,2,opt,name=outcome,proto3" json:"outcome,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -36,50 +36,51 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// Checks what peers of the Model Context Protocol say to each other, by the rules of
-// the protocol version that they agreed on.
+// Checks messages and definitions against the MCP specification, by protocol version.
 //
-// A violation has the code of a rule that `ListRules` lists. What breaks a schema, of
-// the protocol or of a tool or a form, has the code of the JSON Schema keyword, for
-// example `REQUIRED`; a listing without a list of tools has `TOOLS_MISSING` or
-// `TOOLS_NOT_A_LIST`. A broken message is an answer, not an error; refusals are as in
-// `ValidationService`.
+// A violation has the code of a rule listed by `ListRules`. A violation of a JSON Schema (of
+// the protocol, a tool or a form) has the code of the keyword, for example `REQUIRED`. A
+// `tools/list` result without a list of tools has `TOOLS_MISSING` or `TOOLS_NOT_A_LIST`. As in
+// `ValidationService`, a malformed message is not an error: the verdict lists its violations.
 type ProtocolServiceClient interface {
 	// Lists the rules, ordered by code.
 	ListRules(ctx context.Context, in *ListRulesRequest, opts ...grpc.CallOption) (*ListRulesResponse, error)
-	// Checks names of tools, each by itself and all together.
+	// Checks tool names, individually and as a set.
 	CheckToolNames(ctx context.Context, in *CheckToolNamesRequest, opts ...grpc.CallOption) (*CheckToolNamesResponse, error)
-	// Checks tool definitions, each by itself and all together: one bad tool costs the
-	// others nothing.
+	// Checks tool definitions, individually and as a set. An invalid tool does not affect the
+	// others.
 	CheckTools(ctx context.Context, in *CheckToolsRequest, opts ...grpc.CallOption) (*CheckToolsResponse, error)
 	// Checks the `params` of an `elicitation/create` request.
 	CheckElicitation(ctx context.Context, in *CheckElicitationRequest, opts ...grpc.CallOption) (*CheckElicitationResponse, error)
 	// Checks the result of an `elicitation/create` request.
 	CheckElicitationResult(ctx context.Context, in *CheckElicitationResultRequest, opts ...grpc.CallOption) (*CheckElicitationResultResponse, error)
-	// Checks the `params` of a `sampling/createMessage` request, with its whole history.
+	// Checks the `params` of a `sampling/createMessage` request, with the whole history.
 	CheckSampling(ctx context.Context, in *CheckSamplingRequest, opts ...grpc.CallOption) (*CheckSamplingResponse, error)
 	// Checks a `CallToolResult`.
 	CheckToolResult(ctx context.Context, in *CheckToolResultRequest, opts ...grpc.CallOption) (*CheckToolResultResponse, error)
-	// Makes a `CallToolResult` of what a tool returned, as the protocol version wants it: in a
-	// box or not, as the tool's output schema says, with a text beside what is structured. The
-	// result is checked last; one that breaks its schema becomes one that says so, with
-	// `isError`.
+	// Builds a `CallToolResult` for a protocol version from the return value of a tool.
+	//
+	// The value is wrapped if the tool's adapted output schema is, and structured content
+	// gets a text block. The result is checked last: one that violates its schema is replaced
+	// by a result with `isError` that names the violations.
 	NormalizeToolResult(ctx context.Context, in *NormalizeToolResultRequest, opts ...grpc.CallOption) (*NormalizeToolResultResponse, error)
-	// Checks one JSON-RPC message, or a JSON-RPC batch where the version has them.
+	// Checks one JSON-RPC message, or a JSON-RPC batch in versions that have them.
 	CheckMessage(ctx context.Context, in *CheckMessageRequest, opts ...grpc.CallOption) (*CheckMessageResponse, error)
-	// Checks many things of several kinds and answers in the same order.
+	// Checks several items of any kind and returns their outcomes in the same order.
 	//
-	// An item that cannot be checked is refused by itself. The bounds of
-	// `ValidationService.ValidateBatch` hold. Once `Limits.verdict_characters` characters were
-	// told in all, verdicts tell only their first violation, and have no replies.
+	// An item that cannot be checked has its own error. The limits of
+	// `ValidationService.ValidateBatch` apply. Once the verdicts have
+	// `Limits.verdict_characters` characters in all, each further verdict has only its first
+	// violation and no `error_response`.
 	CheckBatch(ctx context.Context, in *CheckBatchRequest, opts ...grpc.CallOption) (*CheckBatchResponse, error)
-	// Checks the messages of one session as they come, both directions in one stream,
-	// also by the rules that need memory: ids are used once, answers fit requests, what is
-	// used was negotiated, progress rises, pages follow each other. What a message that
-	// could not be checked may explain is held against no other.
+	// Checks the messages of one session as they arrive, both directions in one stream.
 	//
-	// The first message may give what is known before; every other one is a message of
-	// the session, and has one answer, in order.
+	// Adds the rules that span messages: unique request ids, responses that match requests,
+	// negotiated capabilities, increasing progress, consistent pages. A message that could not
+	// be checked never causes a violation in a later one.
+	//
+	// The first message may set defaults; every other message is one of the session and has
+	// one response, in order.
 	CheckSession(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[CheckSessionRequest, CheckSessionResponse], error)
 }
 
@@ -208,50 +209,51 @@ type ProtocolService_CheckSessionClient = grpc.BidiStreamingClient[CheckSessionR
 // All implementations must embed UnimplementedProtocolServiceServer
 // for forward compatibility.
 //
-// Checks what peers of the Model Context Protocol say to each other, by the rules of
-// the protocol version that they agreed on.
+// Checks messages and definitions against the MCP specification, by protocol version.
 //
-// A violation has the code of a rule that `ListRules` lists. What breaks a schema, of
-// the protocol or of a tool or a form, has the code of the JSON Schema keyword, for
-// example `REQUIRED`; a listing without a list of tools has `TOOLS_MISSING` or
-// `TOOLS_NOT_A_LIST`. A broken message is an answer, not an error; refusals are as in
-// `ValidationService`.
+// A violation has the code of a rule listed by `ListRules`. A violation of a JSON Schema (of
+// the protocol, a tool or a form) has the code of the keyword, for example `REQUIRED`. A
+// `tools/list` result without a list of tools has `TOOLS_MISSING` or `TOOLS_NOT_A_LIST`. As in
+// `ValidationService`, a malformed message is not an error: the verdict lists its violations.
 type ProtocolServiceServer interface {
 	// Lists the rules, ordered by code.
 	ListRules(context.Context, *ListRulesRequest) (*ListRulesResponse, error)
-	// Checks names of tools, each by itself and all together.
+	// Checks tool names, individually and as a set.
 	CheckToolNames(context.Context, *CheckToolNamesRequest) (*CheckToolNamesResponse, error)
-	// Checks tool definitions, each by itself and all together: one bad tool costs the
-	// others nothing.
+	// Checks tool definitions, individually and as a set. An invalid tool does not affect the
+	// others.
 	CheckTools(context.Context, *CheckToolsRequest) (*CheckToolsResponse, error)
 	// Checks the `params` of an `elicitation/create` request.
 	CheckElicitation(context.Context, *CheckElicitationRequest) (*CheckElicitationResponse, error)
 	// Checks the result of an `elicitation/create` request.
 	CheckElicitationResult(context.Context, *CheckElicitationResultRequest) (*CheckElicitationResultResponse, error)
-	// Checks the `params` of a `sampling/createMessage` request, with its whole history.
+	// Checks the `params` of a `sampling/createMessage` request, with the whole history.
 	CheckSampling(context.Context, *CheckSamplingRequest) (*CheckSamplingResponse, error)
 	// Checks a `CallToolResult`.
 	CheckToolResult(context.Context, *CheckToolResultRequest) (*CheckToolResultResponse, error)
-	// Makes a `CallToolResult` of what a tool returned, as the protocol version wants it: in a
-	// box or not, as the tool's output schema says, with a text beside what is structured. The
-	// result is checked last; one that breaks its schema becomes one that says so, with
-	// `isError`.
+	// Builds a `CallToolResult` for a protocol version from the return value of a tool.
+	//
+	// The value is wrapped if the tool's adapted output schema is, and structured content
+	// gets a text block. The result is checked last: one that violates its schema is replaced
+	// by a result with `isError` that names the violations.
 	NormalizeToolResult(context.Context, *NormalizeToolResultRequest) (*NormalizeToolResultResponse, error)
-	// Checks one JSON-RPC message, or a JSON-RPC batch where the version has them.
+	// Checks one JSON-RPC message, or a JSON-RPC batch in versions that have them.
 	CheckMessage(context.Context, *CheckMessageRequest) (*CheckMessageResponse, error)
-	// Checks many things of several kinds and answers in the same order.
+	// Checks several items of any kind and returns their outcomes in the same order.
 	//
-	// An item that cannot be checked is refused by itself. The bounds of
-	// `ValidationService.ValidateBatch` hold. Once `Limits.verdict_characters` characters were
-	// told in all, verdicts tell only their first violation, and have no replies.
+	// An item that cannot be checked has its own error. The limits of
+	// `ValidationService.ValidateBatch` apply. Once the verdicts have
+	// `Limits.verdict_characters` characters in all, each further verdict has only its first
+	// violation and no `error_response`.
 	CheckBatch(context.Context, *CheckBatchRequest) (*CheckBatchResponse, error)
-	// Checks the messages of one session as they come, both directions in one stream,
-	// also by the rules that need memory: ids are used once, answers fit requests, what is
-	// used was negotiated, progress rises, pages follow each other. What a message that
-	// could not be checked may explain is held against no other.
+	// Checks the messages of one session as they arrive, both directions in one stream.
 	//
-	// The first message may give what is known before; every other one is a message of
-	// the session, and has one answer, in order.
+	// Adds the rules that span messages: unique request ids, responses that match requests,
+	// negotiated capabilities, increasing progress, consistent pages. A message that could not
+	// be checked never causes a violation in a later one.
+	//
+	// The first message may set defaults; every other message is one of the session and has
+	// one response, in order.
 	CheckSession(grpc.BidiStreamingServer[CheckSessionRequest, CheckSessionResponse]) error
 	mustEmbedUnimplementedProtocolServiceServer()
 }

@@ -21,17 +21,17 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// What a registration does to tools of the server that it does not name.
+// Treatment of registered tools of the server that a registration does not name.
 type RegistrationMode int32
 
 const (
-	// Means `REGISTRATION_MODE_UPSERT`.
+	// Same as `REGISTRATION_MODE_UPSERT`.
 	RegistrationMode_REGISTRATION_MODE_UNSPECIFIED RegistrationMode = 0
-	// They stay.
+	// They are kept.
 	RegistrationMode_REGISTRATION_MODE_UPSERT RegistrationMode = 1
-	// They are removed: the request is the server's whole set. A tool that the
-	// request names but whose definition has an error stays as it was. If the name of
-	// one cannot be read, nothing is removed.
+	// They are removed: the request has the complete set of tools. A tool whose new definition
+	// has an error keeps its registered one. If the name of a definition cannot be read,
+	// nothing is removed.
 	RegistrationMode_REGISTRATION_MODE_REPLACE RegistrationMode = 2
 )
 
@@ -76,19 +76,19 @@ func (RegistrationMode) EnumDescriptor() ([]byte, []int) {
 	return file_sidecheck_v1_registry_service_proto_rawDescGZIP(), []int{0}
 }
 
-// What becomes of a tool whose definition differs from the registered one.
+// Treatment of a tool whose definition differs from the registered one.
 type ChangePolicy int32
 
 const (
-	// Means `CHANGE_POLICY_ACCEPT`.
+	// Same as `CHANGE_POLICY_ACCEPT`.
 	ChangePolicy_CHANGE_POLICY_UNSPECIFIED ChangePolicy = 0
-	// The name is bound to the definition sent.
+	// The new definition is registered.
 	ChangePolicy_CHANGE_POLICY_ACCEPT ChangePolicy = 1
-	// The name is bound to the definition sent, and the outcome has a warning with
-	// code `DEFINITION_CHANGED`.
+	// The new definition is registered, and the outcome has a warning with the code
+	// `DEFINITION_CHANGED`.
 	ChangePolicy_CHANGE_POLICY_REPORT ChangePolicy = 2
-	// The name stays bound to the registered definition, and the outcome has an
-	// error with code `DEFINITION_CHANGED`.
+	// The registered definition is kept, and the outcome has an error with the code
+	// `DEFINITION_CHANGED`.
 	ChangePolicy_CHANGE_POLICY_REJECT ChangePolicy = 3
 )
 
@@ -135,19 +135,19 @@ func (ChangePolicy) EnumDescriptor() ([]byte, []int) {
 	return file_sidecheck_v1_registry_service_proto_rawDescGZIP(), []int{1}
 }
 
-// What happened.
+// Effect on the registry.
 type RegistrationOutcome_Action int32
 
 const (
 	// Never sent.
 	RegistrationOutcome_ACTION_UNSPECIFIED RegistrationOutcome_Action = 0
-	// The name was not bound before.
+	// The name was not registered before.
 	RegistrationOutcome_ACTION_CREATED RegistrationOutcome_Action = 1
-	// The name was bound to another definition before.
+	// The name had another definition before.
 	RegistrationOutcome_ACTION_CHANGED RegistrationOutcome_Action = 2
-	// The name was bound to this very definition before.
+	// The name had the same definition before.
 	RegistrationOutcome_ACTION_UNCHANGED RegistrationOutcome_Action = 3
-	// The definition was not registered; `violations` say why.
+	// The definition was not registered; `violations` give the reason.
 	RegistrationOutcome_ACTION_REJECTED RegistrationOutcome_Action = 4
 )
 
@@ -196,21 +196,21 @@ func (RegistrationOutcome_Action) EnumDescriptor() ([]byte, []int) {
 	return file_sidecheck_v1_registry_service_proto_rawDescGZIP(), []int{2, 0}
 }
 
-// A request to register tools.
+// Request to register tools.
 type RegisterToolsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The namespace of the server that offers the tools: 1 to 256 characters.
+	// Namespace of the server that offers the tools: 1 to 256 characters.
 	Server string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
-	// The definitions.
+	// Definitions.
 	Tools []*InlineTool `protobuf:"bytes,2,rep,name=tools,proto3" json:"tools,omitempty"`
-	// What becomes of the server's other tools.
+	// Treatment of the other tools of the server.
 	Mode RegistrationMode `protobuf:"varint,3,opt,name=mode,proto3,enum=sidecheck.v1.RegistrationMode" json:"mode,omitempty"`
-	// What becomes of tools whose definition changed.
+	// Treatment of tools whose definition changed.
 	ChangePolicy ChangePolicy `protobuf:"varint,4,opt,name=change_policy,json=changePolicy,proto3,enum=sidecheck.v1.ChangePolicy" json:"change_policy,omitempty"`
-	// Whether to check and answer only, and change nothing.
+	// Whether to check the definitions without registering them.
 	ValidateOnly bool `protobuf:"varint,5,opt,name=validate_only,json=validateOnly,proto3" json:"validate_only,omitempty"`
-	// The MCP protocol version whose rules the definitions are checked by. Empty means
-	// the server's default. An unknown one is refused with `UNKNOWN_PROTOCOL_VERSION`.
+	// MCP protocol version whose rules apply to the definitions. Empty means the server's
+	// default. An unknown version fails with `UNKNOWN_PROTOCOL_VERSION`.
 	ProtocolVersion string `protobuf:"bytes,6,opt,name=protocol_version,json=protocolVersion,proto3" json:"protocol_version,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
@@ -288,14 +288,14 @@ func (x *RegisterToolsRequest) GetProtocolVersion() string {
 	return ""
 }
 
-// The answer to a registration.
+// Response to `RegisterTools`.
 type RegisterToolsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// One outcome per definition, in the order of the request.
 	Outcomes []*RegistrationOutcome `protobuf:"bytes,1,rep,name=outcomes,proto3" json:"outcomes,omitempty"`
-	// The names that `REGISTRATION_MODE_REPLACE` removed, in order.
+	// Names that `REGISTRATION_MODE_REPLACE` removed, in order.
 	Removed []string `protobuf:"bytes,2,rep,name=removed,proto3" json:"removed,omitempty"`
-	// The revision of the registry after the call.
+	// Revision of the registry after the call.
 	RegistryRevision uint64 `protobuf:"varint,3,opt,name=registry_revision,json=registryRevision,proto3" json:"registry_revision,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
@@ -352,23 +352,23 @@ func (x *RegisterToolsResponse) GetRegistryRevision() uint64 {
 	return 0
 }
 
-// What happened to one definition of a registration.
+// Outcome of the registration of one definition.
 type RegistrationOutcome struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The tool's name. Empty if the definition has none.
+	// Name of the tool. Empty if the definition has none.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// What happened, or with `validate_only` would have happened.
+	// Effect on the registry, or with `validate_only` the effect that it would have.
 	Action RegistrationOutcome_Action `protobuf:"varint,2,opt,name=action,proto3,enum=sidecheck.v1.RegistrationOutcome_Action" json:"action,omitempty"`
-	// What is wrong with the definition. Instance pointers lead into the tool's
-	// JSON. An error refuses the definition; a warning never does.
+	// Violations of the definition. Instance locations point into the tool's JSON. A violation
+	// of severity `SEVERITY_ERROR` rejects the definition.
 	Violations []*Violation `protobuf:"bytes,3,rep,name=violations,proto3" json:"violations,omitempty"`
-	// The digest of the definition. Empty if it is not JSON.
+	// Digest of the definition. Empty if it is not JSON.
 	DefinitionDigest string `protobuf:"bytes,4,opt,name=definition_digest,json=definitionDigest,proto3" json:"definition_digest,omitempty"`
-	// The digest of its input schema. Empty if refused.
+	// Digest of the input schema. Empty if the definition was rejected.
 	InputSchemaDigest string `protobuf:"bytes,5,opt,name=input_schema_digest,json=inputSchemaDigest,proto3" json:"input_schema_digest,omitempty"`
-	// The digest of its output schema. Empty if refused, or if it has none.
+	// Digest of the output schema. Empty if the definition was rejected or has none.
 	OutputSchemaDigest string `protobuf:"bytes,6,opt,name=output_schema_digest,json=outputSchemaDigest,proto3" json:"output_schema_digest,omitempty"`
-	// The digest that the name was bound to before the call. Empty if unbound.
+	// Digest of the definition registered before the call. Empty if there was none.
 	PreviousDefinitionDigest string `protobuf:"bytes,7,opt,name=previous_definition_digest,json=previousDefinitionDigest,proto3" json:"previous_definition_digest,omitempty"`
 	unknownFields            protoimpl.UnknownFields
 	sizeCache                protoimpl.SizeCache
@@ -453,24 +453,24 @@ func (x *RegistrationOutcome) GetPreviousDefinitionDigest() string {
 	return ""
 }
 
-// A tool known to the registry.
+// Registered tool.
 type Tool struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The namespace of its server.
+	// Namespace of the server.
 	Server string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
-	// Its name.
+	// Name of the tool.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	// The definition, byte for byte as registered.
 	Json []byte `protobuf:"bytes,3,opt,name=json,proto3" json:"json,omitempty"`
-	// The documents that came with it.
+	// Documents that were registered with the definition.
 	Documents []*Document `protobuf:"bytes,4,rep,name=documents,proto3" json:"documents,omitempty"`
-	// The digest of the definition.
+	// Digest of the definition.
 	DefinitionDigest string `protobuf:"bytes,5,opt,name=definition_digest,json=definitionDigest,proto3" json:"definition_digest,omitempty"`
-	// The digest of its input schema.
+	// Digest of the input schema.
 	InputSchemaDigest string `protobuf:"bytes,6,opt,name=input_schema_digest,json=inputSchemaDigest,proto3" json:"input_schema_digest,omitempty"`
-	// The digest of its output schema. Empty if it has none.
+	// Digest of the output schema. Empty if there is none.
 	OutputSchemaDigest string `protobuf:"bytes,7,opt,name=output_schema_digest,json=outputSchemaDigest,proto3" json:"output_schema_digest,omitempty"`
-	// The revision of the registry at which the name was bound to the definition.
+	// Revision of the registry at which the name was bound to the definition.
 	Revision      uint64 `protobuf:"varint,8,opt,name=revision,proto3" json:"revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -562,12 +562,12 @@ func (x *Tool) GetRevision() uint64 {
 	return 0
 }
 
-// A request for one tool.
+// Request for one tool.
 type GetToolRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The namespace of its server.
+	// Namespace of the server.
 	Server string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
-	// Its name.
+	// Name of the tool.
 	Name          string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -617,12 +617,12 @@ func (x *GetToolRequest) GetName() string {
 	return ""
 }
 
-// One tool.
+// Response to `GetTool`.
 type GetToolResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The tool.
 	Tool *Tool `protobuf:"bytes,1,opt,name=tool,proto3" json:"tool,omitempty"`
-	// The revision of the registry.
+	// Current revision of the registry.
 	RegistryRevision uint64 `protobuf:"varint,2,opt,name=registry_revision,json=registryRevision,proto3" json:"registry_revision,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
@@ -672,16 +672,16 @@ func (x *GetToolResponse) GetRegistryRevision() uint64 {
 	return 0
 }
 
-// A request for a page of tools.
+// Request for a page of tools.
 type ListToolsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The namespace to list. Empty lists all of them.
+	// Namespace to list. Empty lists all namespaces.
 	Server string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
-	// The largest number of tools on the page. 0 means 100; more than 1,000 is
-	// lowered to it, and less may come.
+	// Maximum number of tools in the response. 0 means 100; values above 1,000 are lowered to
+	// it. The response may have fewer.
 	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// Where to go on: the `next_page_token` of the page before, sent with the same
-	// `server`. Another one is refused with `INVALID_ARGUMENT`.
+	// `next_page_token` of the previous page, with the same `server`. Any other value fails
+	// with `INVALID_ARGUMENT`.
 	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -738,14 +738,14 @@ func (x *ListToolsRequest) GetPageToken() string {
 	return ""
 }
 
-// A page of tools.
+// Response to `ListTools`.
 type ListToolsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The tools.
+	// Tools of the page.
 	Tools []*Tool `protobuf:"bytes,1,rep,name=tools,proto3" json:"tools,omitempty"`
-	// The token of the next page. Empty on the last.
+	// Token of the next page. Empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	// The revision of the registry.
+	// Current revision of the registry.
 	RegistryRevision uint64 `protobuf:"varint,3,opt,name=registry_revision,json=registryRevision,proto3" json:"registry_revision,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
@@ -802,14 +802,14 @@ func (x *ListToolsResponse) GetRegistryRevision() uint64 {
 	return 0
 }
 
-// A request to remove tools.
+// Request to delete tools.
 type DeleteToolsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The namespace of their server.
+	// Namespace of the server.
 	Server string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
-	// Their names. Must be empty if `all` is set, and must not be otherwise.
+	// Names of the tools. Must be empty if and only if `all` is set.
 	Names []string `protobuf:"bytes,2,rep,name=names,proto3" json:"names,omitempty"`
-	// Whether to remove every tool of the server.
+	// Whether to delete all tools of the server.
 	All           bool `protobuf:"varint,3,opt,name=all,proto3" json:"all,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -866,14 +866,14 @@ func (x *DeleteToolsRequest) GetAll() bool {
 	return false
 }
 
-// The answer to a removal.
+// Response to `DeleteTools`.
 type DeleteToolsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The names that were removed, in order.
+	// Names that were deleted, in order.
 	Deleted []string `protobuf:"bytes,1,rep,name=deleted,proto3" json:"deleted,omitempty"`
-	// The names that were not registered.
+	// Names that were not registered.
 	Unknown []string `protobuf:"bytes,2,rep,name=unknown,proto3" json:"unknown,omitempty"`
-	// The revision of the registry after the call.
+	// Revision of the registry after the call.
 	RegistryRevision uint64 `protobuf:"varint,3,opt,name=registry_revision,json=registryRevision,proto3" json:"registry_revision,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache

@@ -29,24 +29,24 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// Keeps tool definitions, so that payloads can be judged by a tool's name.
+// Stores tool definitions, so that payloads can be validated by tool name.
 //
-// Definitions are immutable and known by their digest; a name, within the
-// namespace of a server, is bound to one definition at a time. Every change of a
-// binding raises the registry's revision.
+// Definitions are immutable and identified by their digest. Within the namespace of a server,
+// a name is bound to one definition at a time. Each change of a binding increments the
+// revision of the registry.
 type RegistryServiceClient interface {
-	// Registers the tools of one server.
+	// Registers tools of one server.
 	//
-	// Each tool has an outcome of its own: a tool with a problem of severity
-	// `SEVERITY_ERROR` is not registered and costs the others nothing. What was
-	// registered is durable when the call returns, if the registry is kept in a
-	// file. Registering the same definition again changes nothing.
+	// Each tool has its own outcome: a definition with a violation of severity
+	// `SEVERITY_ERROR` is not registered and does not affect the others. If the registry is
+	// stored in a file, changes are durable when the call returns. Registering the same
+	// definition again changes nothing.
 	RegisterTools(ctx context.Context, in *RegisterToolsRequest, opts ...grpc.CallOption) (*RegisterToolsResponse, error)
-	// Returns one registered tool, or refuses with `NOT_FOUND`.
+	// Returns one registered tool. Fails with `NOT_FOUND` if there is none.
 	GetTool(ctx context.Context, in *GetToolRequest, opts ...grpc.CallOption) (*GetToolResponse, error)
 	// Lists registered tools, ordered by server and name.
 	ListTools(ctx context.Context, in *ListToolsRequest, opts ...grpc.CallOption) (*ListToolsResponse, error)
-	// Removes tools from a server's namespace.
+	// Deletes tools of one server.
 	DeleteTools(ctx context.Context, in *DeleteToolsRequest, opts ...grpc.CallOption) (*DeleteToolsResponse, error)
 }
 
@@ -102,24 +102,24 @@ func (c *registryServiceClient) DeleteTools(ctx context.Context, in *DeleteTools
 // All implementations must embed UnimplementedRegistryServiceServer
 // for forward compatibility.
 //
-// Keeps tool definitions, so that payloads can be judged by a tool's name.
+// Stores tool definitions, so that payloads can be validated by tool name.
 //
-// Definitions are immutable and known by their digest; a name, within the
-// namespace of a server, is bound to one definition at a time. Every change of a
-// binding raises the registry's revision.
+// Definitions are immutable and identified by their digest. Within the namespace of a server,
+// a name is bound to one definition at a time. Each change of a binding increments the
+// revision of the registry.
 type RegistryServiceServer interface {
-	// Registers the tools of one server.
+	// Registers tools of one server.
 	//
-	// Each tool has an outcome of its own: a tool with a problem of severity
-	// `SEVERITY_ERROR` is not registered and costs the others nothing. What was
-	// registered is durable when the call returns, if the registry is kept in a
-	// file. Registering the same definition again changes nothing.
+	// Each tool has its own outcome: a definition with a violation of severity
+	// `SEVERITY_ERROR` is not registered and does not affect the others. If the registry is
+	// stored in a file, changes are durable when the call returns. Registering the same
+	// definition again changes nothing.
 	RegisterTools(context.Context, *RegisterToolsRequest) (*RegisterToolsResponse, error)
-	// Returns one registered tool, or refuses with `NOT_FOUND`.
+	// Returns one registered tool. Fails with `NOT_FOUND` if there is none.
 	GetTool(context.Context, *GetToolRequest) (*GetToolResponse, error)
 	// Lists registered tools, ordered by server and name.
 	ListTools(context.Context, *ListToolsRequest) (*ListToolsResponse, error)
-	// Removes tools from a server's namespace.
+	// Deletes tools of one server.
 	DeleteTools(context.Context, *DeleteToolsRequest) (*DeleteToolsResponse, error)
 	mustEmbedUnimplementedRegistryServiceServer()
 }

@@ -21,16 +21,15 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// A JSON document that the `$ref`s or the `$schema` of a schema point to.
+// JSON document that the `$ref`s or the `$schema` of a schema refer to.
 //
-// Nothing is ever fetched: a reference resolves within the schema, the documents
-// given along with it and the meta-schemas of the supported dialects, or the
-// schema is refused with `UNRESOLVABLE_REFERENCE`.
+// Nothing is ever fetched. A reference resolves within the schema, its documents and the
+// meta-schemas of the supported dialects; any other fails with `UNRESOLVABLE_REFERENCE`.
 type Document struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The absolute URI under which references find the document.
+	// Absolute URI of the document.
 	Uri string `protobuf:"bytes,1,opt,name=uri,proto3" json:"uri,omitempty"`
-	// The document as JSON text in UTF-8.
+	// The document, as JSON text in UTF-8.
 	Json          []byte `protobuf:"bytes,2,opt,name=json,proto3" json:"json,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -80,15 +79,15 @@ func (x *Document) GetJson() []byte {
 	return nil
 }
 
-// A tool that was registered with `RegistryService.RegisterTools`.
+// Tool registered with `RegistryService.RegisterTools`.
 type RegisteredTool struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The server namespace that the tool was registered under.
+	// Server namespace that the tool is registered under.
 	Server string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
-	// The tool's name, exactly as registered.
+	// Name of the tool, exactly as registered.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// If set, the definition digest that the registered tool must have; another
-	// one is refused with `DEFINITION_MISMATCH`.
+	// If set, the digest that the registered definition must have. Another digest fails with
+	// `DEFINITION_MISMATCH`.
 	DefinitionDigest string `protobuf:"bytes,3,opt,name=definition_digest,json=definitionDigest,proto3" json:"definition_digest,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
@@ -145,10 +144,10 @@ func (x *RegisteredTool) GetDefinitionDigest() string {
 	return ""
 }
 
-// A tool definition that is sent along with the payload.
+// Tool definition sent with the request.
 type InlineTool struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The definition as JSON text in UTF-8, in the form of a `tools/list` entry.
+	// The definition, as JSON text in UTF-8, in the form of an entry of `tools/list`.
 	Json []byte `protobuf:"bytes,1,opt,name=json,proto3" json:"json,omitempty"`
 	// Documents that the tool's schemas refer to.
 	Documents     []*Document `protobuf:"bytes,2,rep,name=documents,proto3" json:"documents,omitempty"`
@@ -200,16 +199,16 @@ func (x *InlineTool) GetDocuments() []*Document {
 	return nil
 }
 
-// A schema that is sent along with the payload.
+// Schema sent with the request.
 type InlineSchema struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The schema as JSON text in UTF-8.
+	// The schema, as JSON text in UTF-8.
 	Json []byte `protobuf:"bytes,1,opt,name=json,proto3" json:"json,omitempty"`
-	// Documents that the schema refers to. One of them may be the meta-schema that
-	// its `$schema` names.
+	// Documents that the schema refers to. One of them may be the meta-schema named by its
+	// `$schema`.
 	Documents []*Document `protobuf:"bytes,2,rep,name=documents,proto3" json:"documents,omitempty"`
-	// The URI of the dialect to assume if the schema has no `$schema`. Empty means
-	// JSON Schema 2020-12, the default of MCP.
+	// URI of the dialect to assume if the schema has no `$schema`. Empty means JSON Schema
+	// 2020-12, the default of MCP.
 	DefaultDialect string `protobuf:"bytes,3,opt,name=default_dialect,json=defaultDialect,proto3" json:"default_dialect,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -266,7 +265,7 @@ func (x *InlineSchema) GetDefaultDialect() string {
 	return ""
 }
 
-// What a payload is judged under.
+// What to validate against.
 type Target struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Exactly one must be set.
@@ -370,27 +369,27 @@ type isTarget_Target interface {
 }
 
 type Target_RegisteredTool struct {
-	// A tool known to the registry by name.
+	// Registered tool, by name.
 	RegisteredTool *RegisteredTool `protobuf:"bytes,1,opt,name=registered_tool,json=registeredTool,proto3,oneof"`
 }
 
 type Target_DefinitionDigest struct {
-	// A tool definition known to the registry by its digest.
+	// Registered tool definition, by digest.
 	DefinitionDigest string `protobuf:"bytes,2,opt,name=definition_digest,json=definitionDigest,proto3,oneof"`
 }
 
 type Target_SchemaDigest struct {
-	// A schema of a registered tool, by its digest.
+	// Schema of a registered tool, by digest.
 	SchemaDigest string `protobuf:"bytes,3,opt,name=schema_digest,json=schemaDigest,proto3,oneof"`
 }
 
 type Target_InlineTool struct {
-	// A tool sent along.
+	// Tool sent with the request.
 	InlineTool *InlineTool `protobuf:"bytes,4,opt,name=inline_tool,json=inlineTool,proto3,oneof"`
 }
 
 type Target_InlineSchema struct {
-	// A schema sent along.
+	// Schema sent with the request.
 	InlineSchema *InlineSchema `protobuf:"bytes,5,opt,name=inline_schema,json=inlineSchema,proto3,oneof"`
 }
 
@@ -404,7 +403,7 @@ func (*Target_InlineTool) isTarget_Target() {}
 
 func (*Target_InlineSchema) isTarget_Target() {}
 
-// Says that a result carries no structured content at all.
+// Marks a result without structured content.
 type AbsentContent struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -441,7 +440,7 @@ func (*AbsentContent) Descriptor() ([]byte, []int) {
 	return file_sidecheck_v1_target_proto_rawDescGZIP(), []int{5}
 }
 
-// What is judged. All JSON is text in UTF-8.
+// What to validate. JSON is text in UTF-8.
 type Subject struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Exactly one must be set.
@@ -545,34 +544,32 @@ type isSubject_Subject interface {
 }
 
 type Subject_Arguments struct {
-	// The arguments of a tool call: judged under a tool's input schema, or under
-	// a bare schema target.
+	// Arguments of a tool call, validated against the tool's input schema or a bare schema.
 	Arguments []byte `protobuf:"bytes,1,opt,name=arguments,proto3,oneof"`
 }
 
 type Subject_StructuredContent struct {
-	// The structured content of a tool's result: judged under a tool's output
-	// schema, or under a bare schema target.
+	// Structured content of a tool result, validated against the tool's output schema or a
+	// bare schema.
 	StructuredContent []byte `protobuf:"bytes,2,opt,name=structured_content,json=structuredContent,proto3,oneof"`
 }
 
 type Subject_AbsentStructuredContent struct {
-	// The absence of structured content in a tool's result: a violation if the tool has
-	// an output schema.
+	// No structured content in a tool result: a violation if the tool has an output schema.
 	AbsentStructuredContent *AbsentContent `protobuf:"bytes,3,opt,name=absent_structured_content,json=absentStructuredContent,proto3,oneof"`
 }
 
 type Subject_CallParams struct {
-	// The whole `params` of a `tools/call` request. Its arguments are judged under the
-	// tool's input schema; absent ones are an empty object. The target must be a tool. A
-	// `registered_tool` may leave out its name: then the params say it.
+	// Whole `params` of a `tools/call` request. The arguments are validated against the
+	// tool's input schema; absent arguments count as an empty object. The target must be a
+	// tool. If a `registered_tool` has no name, the name in the params selects the tool.
 	CallParams []byte `protobuf:"bytes,4,opt,name=call_params,json=callParams,proto3,oneof"`
 }
 
 type Subject_CallResult struct {
-	// A whole `CallToolResult`. Its structured content is judged under the tool's output
-	// schema, if it has one and the result is no error. The target must be a tool, and
-	// `NO_OUTPUT_SCHEMA` is no refusal.
+	// Whole `CallToolResult`. Its structured content is validated against the tool's output
+	// schema, if the tool has one and the result is not an error. The target must be a
+	// tool; a tool without output schema is accepted.
 	CallResult []byte `protobuf:"bytes,5,opt,name=call_result,json=callResult,proto3,oneof"`
 }
 

@@ -22,14 +22,14 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// One payload and what to judge it under.
+// Request to validate one payload.
 type ValidateRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What the payload is judged under.
+	// What to validate against.
 	Target *Target `protobuf:"bytes,1,opt,name=target,proto3" json:"target,omitempty"`
-	// The payload.
+	// Payload to validate.
 	Subject *Subject `protobuf:"bytes,2,opt,name=subject,proto3" json:"subject,omitempty"`
-	// How to judge; all defaults if unset.
+	// Options. Defaults apply if unset.
 	Options       *ValidationOptions `protobuf:"bytes,3,opt,name=options,proto3" json:"options,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -86,12 +86,12 @@ func (x *ValidateRequest) GetOptions() *ValidationOptions {
 	return nil
 }
 
-// The answer to one payload.
+// Response to `Validate`.
 type ValidateResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The verdict.
+	// Verdict on the payload.
 	Verdict *Verdict `protobuf:"bytes,1,opt,name=verdict,proto3" json:"verdict,omitempty"`
-	// The revision of the registry that the target was looked up in.
+	// Registry revision in which the target was resolved.
 	RegistryRevision uint64 `protobuf:"varint,2,opt,name=registry_revision,json=registryRevision,proto3" json:"registry_revision,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
@@ -141,14 +141,14 @@ func (x *ValidateResponse) GetRegistryRevision() uint64 {
 	return 0
 }
 
-// Many payloads.
+// Request to validate several payloads.
 type ValidateBatchRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The target of every item that has none.
+	// Default target of the items.
 	Target *Target `protobuf:"bytes,1,opt,name=target,proto3" json:"target,omitempty"`
-	// The options of every item that has none.
+	// Default options of the items.
 	Options *ValidationOptions `protobuf:"bytes,2,opt,name=options,proto3" json:"options,omitempty"`
-	// The payloads.
+	// Payloads to validate.
 	Items         []*ValidateItem `protobuf:"bytes,3,rep,name=items,proto3" json:"items,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -205,14 +205,14 @@ func (x *ValidateBatchRequest) GetItems() []*ValidateItem {
 	return nil
 }
 
-// One payload of many.
+// One payload of a batch or stream.
 type ValidateItem struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Replaces the target of the whole, never field by field.
+	// Replaces the default target as a whole.
 	Target *Target `protobuf:"bytes,1,opt,name=target,proto3" json:"target,omitempty"`
-	// The payload.
+	// Payload to validate.
 	Subject *Subject `protobuf:"bytes,2,opt,name=subject,proto3" json:"subject,omitempty"`
-	// Replaces the options of the whole, never field by field.
+	// Replaces the default options as a whole.
 	Options       *ValidationOptions `protobuf:"bytes,3,opt,name=options,proto3" json:"options,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -269,12 +269,12 @@ func (x *ValidateItem) GetOptions() *ValidationOptions {
 	return nil
 }
 
-// The answers to many payloads.
+// Response to `ValidateBatch`.
 type ValidateBatchResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// One outcome per item, in the order of the items.
 	Outcomes []*ValidateOutcome `protobuf:"bytes,1,rep,name=outcomes,proto3" json:"outcomes,omitempty"`
-	// The revision of the registry that the targets were looked up in.
+	// Registry revision in which the targets were resolved.
 	RegistryRevision uint64 `protobuf:"varint,2,opt,name=registry_revision,json=registryRevision,proto3" json:"registry_revision,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
@@ -324,7 +324,7 @@ func (x *ValidateBatchResponse) GetRegistryRevision() uint64 {
 	return 0
 }
 
-// The answer to one payload of many: a verdict or a refusal.
+// Outcome of one item: a verdict or an error.
 type ValidateOutcome struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Exactly one is set.
@@ -398,12 +398,12 @@ type isValidateOutcome_Outcome interface {
 }
 
 type ValidateOutcome_Verdict struct {
-	// The payload was judged.
+	// Verdict on the payload.
 	Verdict *Verdict `protobuf:"bytes,1,opt,name=verdict,proto3,oneof"`
 }
 
 type ValidateOutcome_Error struct {
-	// No judgement could be made. The details hold a `google.rpc.ErrorInfo`.
+	// No verdict was possible. The details contain a `google.rpc.ErrorInfo`.
 	Error *status.Status `protobuf:"bytes,2,opt,name=error,proto3,oneof"`
 }
 
@@ -411,7 +411,7 @@ func (*ValidateOutcome_Verdict) isValidateOutcome_Outcome() {}
 
 func (*ValidateOutcome_Error) isValidateOutcome_Outcome() {}
 
-// A message of the caller in a stream.
+// Message from the client in `ValidateStream`.
 type ValidateStreamRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Exactly one must be set.
@@ -485,13 +485,12 @@ type isValidateStreamRequest_Message interface {
 }
 
 type ValidateStreamRequest_Defaults struct {
-	// What holds for every item that says nothing else. Only the first message may
-	// be this; it has no answer.
+	// Defaults of the stream. Only allowed as the first message; it has no response.
 	Defaults *StreamDefaults `protobuf:"bytes,1,opt,name=defaults,proto3,oneof"`
 }
 
 type ValidateStreamRequest_Item struct {
-	// One payload; it has one answer.
+	// One payload. It has one response.
 	Item *StreamItem `protobuf:"bytes,2,opt,name=item,proto3,oneof"`
 }
 
@@ -499,12 +498,12 @@ func (*ValidateStreamRequest_Defaults) isValidateStreamRequest_Message() {}
 
 func (*ValidateStreamRequest_Item) isValidateStreamRequest_Message() {}
 
-// What holds for the items of a stream.
+// Defaults for the items of a stream.
 type StreamDefaults struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The target of every item that has none.
+	// Default target of the items.
 	Target *Target `protobuf:"bytes,1,opt,name=target,proto3" json:"target,omitempty"`
-	// The options of every item that has none.
+	// Default options of the items.
 	Options       *ValidationOptions `protobuf:"bytes,2,opt,name=options,proto3" json:"options,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -557,9 +556,9 @@ func (x *StreamDefaults) GetOptions() *ValidationOptions {
 // One payload of a stream.
 type StreamItem struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The caller's own name for the item; the answer repeats it.
+	// ID chosen by the client and repeated in the response.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// The payload.
+	// Payload to validate.
 	Item          *ValidateItem `protobuf:"bytes,2,opt,name=item,proto3" json:"item,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -609,14 +608,14 @@ func (x *StreamItem) GetItem() *ValidateItem {
 	return nil
 }
 
-// The answer to one item of a stream.
+// Response to one item of a stream.
 type ValidateStreamResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The id of the item. Empty where the item could not be read.
+	// ID of the item. Empty if the item could not be read.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// The verdict or the refusal.
+	// Verdict or error.
 	Outcome *ValidateOutcome `protobuf:"bytes,2,opt,name=outcome,proto3" json:"outcome,omitempty"`
-	// The revision of the registry that the target was looked up in.
+	// Registry revision in which the target was resolved.
 	RegistryRevision uint64 `protobuf:"varint,3,opt,name=registry_revision,json=registryRevision,proto3" json:"registry_revision,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache

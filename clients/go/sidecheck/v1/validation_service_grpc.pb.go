@@ -28,36 +28,35 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// Judges payloads.
+// Validates JSON payloads against tool schemas.
 //
-// An invalid payload is an answer, not an error: the call succeeds and the
-// verdict lists the violations. A payload that is not JSON is an invalid payload
-// too. Only where no judgement could be made is there a refusal: a status with a
-// `google.rpc.ErrorInfo` whose domain is `sidecheck` and whose reason says why.
+// An invalid payload is not an error: the call succeeds and the verdict lists the
+// violations. The same holds for a payload that is not JSON. A call fails only if no verdict
+// is possible; its status then carries a `google.rpc.ErrorInfo` with the domain `sidecheck`
+// and a stable reason.
 type ValidationServiceClient interface {
-	// Judges one payload.
+	// Validates one payload.
 	//
-	// Refused with `NOT_FOUND` if the target is unknown, `INVALID_ARGUMENT` if the
-	// request or a schema sent along is broken, `FAILED_PRECONDITION` if the
-	// registered tool is not the one that the caller pinned or has no schema for
-	// the subject, and `RESOURCE_EXHAUSTED` if a limit is exceeded. Where the tool of a
-	// call is unknown, the metadata of the refusal has under `json_rpc_error` the error of
-	// the JSON-RPC response to give, as JSON text.
+	// Fails with `NOT_FOUND` if the target is unknown, `INVALID_ARGUMENT` if the request or an
+	// inline schema is malformed, `FAILED_PRECONDITION` if the registered tool does not have
+	// the pinned digest or has no schema for the subject, and `RESOURCE_EXHAUSTED` if a limit
+	// is exceeded. If the tool of a call is unknown, the error metadata has the JSON-RPC
+	// `error` to send, as JSON text, under `json_rpc_error`.
 	Validate(ctx context.Context, in *ValidateRequest, opts ...grpc.CallOption) (*ValidateResponse, error)
-	// Judges many payloads and answers in the same order.
+	// Validates several payloads and returns their outcomes in the same order.
 	//
-	// An item that cannot be judged is refused by itself and costs the others
-	// nothing. The batch as a whole is refused with `RESOURCE_EXHAUSTED` only if it
-	// has more items than `Limits.batch_items`. Once `Limits.batch_violations` were
-	// told in all, each further verdict tells only its first; and no more than
-	// `Limits.offloaded_items` may take more than `Limits.inline_steps`.
+	// An item without a possible verdict has its own error and does not affect the others.
+	// The call fails with `RESOURCE_EXHAUSTED` only if it has more than `Limits.batch_items`
+	// items. Once the verdicts have `Limits.batch_violations` violations in all, each further
+	// verdict has only its first one. At most `Limits.offloaded_items` items may need a worker
+	// process.
 	ValidateBatch(ctx context.Context, in *ValidateBatchRequest, opts ...grpc.CallOption) (*ValidateBatchResponse, error)
-	// Judges payloads as they come and answers in the same order.
+	// Validates payloads as they arrive and returns their outcomes in the same order.
 	//
-	// The first message gives the defaults; every other one is an item. One item is
-	// read at a time, so a caller who writes faster than answers are read is held up
-	// by flow control. An item that cannot be judged, or is no message at all, is
-	// refused by itself, and the stream goes on.
+	// The first message may set defaults; every other message is an item. The server reads one
+	// item at a time, so a client that sends faster than it reads is held back by flow control.
+	// An item without a possible verdict, or a message that cannot be parsed, has its own
+	// error, and the stream continues.
 	ValidateStream(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[ValidateStreamRequest, ValidateStreamResponse], error)
 }
 
@@ -106,36 +105,35 @@ type ValidationService_ValidateStreamClient = grpc.BidiStreamingClient[ValidateS
 // All implementations must embed UnimplementedValidationServiceServer
 // for forward compatibility.
 //
-// Judges payloads.
+// Validates JSON payloads against tool schemas.
 //
-// An invalid payload is an answer, not an error: the call succeeds and the
-// verdict lists the violations. A payload that is not JSON is an invalid payload
-// too. Only where no judgement could be made is there a refusal: a status with a
-// `google.rpc.ErrorInfo` whose domain is `sidecheck` and whose reason says why.
+// An invalid payload is not an error: the call succeeds and the verdict lists the
+// violations. The same holds for a payload that is not JSON. A call fails only if no verdict
+// is possible; its status then carries a `google.rpc.ErrorInfo` with the domain `sidecheck`
+// and a stable reason.
 type ValidationServiceServer interface {
-	// Judges one payload.
+	// Validates one payload.
 	//
-	// Refused with `NOT_FOUND` if the target is unknown, `INVALID_ARGUMENT` if the
-	// request or a schema sent along is broken, `FAILED_PRECONDITION` if the
-	// registered tool is not the one that the caller pinned or has no schema for
-	// the subject, and `RESOURCE_EXHAUSTED` if a limit is exceeded. Where the tool of a
-	// call is unknown, the metadata of the refusal has under `json_rpc_error` the error of
-	// the JSON-RPC response to give, as JSON text.
+	// Fails with `NOT_FOUND` if the target is unknown, `INVALID_ARGUMENT` if the request or an
+	// inline schema is malformed, `FAILED_PRECONDITION` if the registered tool does not have
+	// the pinned digest or has no schema for the subject, and `RESOURCE_EXHAUSTED` if a limit
+	// is exceeded. If the tool of a call is unknown, the error metadata has the JSON-RPC
+	// `error` to send, as JSON text, under `json_rpc_error`.
 	Validate(context.Context, *ValidateRequest) (*ValidateResponse, error)
-	// Judges many payloads and answers in the same order.
+	// Validates several payloads and returns their outcomes in the same order.
 	//
-	// An item that cannot be judged is refused by itself and costs the others
-	// nothing. The batch as a whole is refused with `RESOURCE_EXHAUSTED` only if it
-	// has more items than `Limits.batch_items`. Once `Limits.batch_violations` were
-	// told in all, each further verdict tells only its first; and no more than
-	// `Limits.offloaded_items` may take more than `Limits.inline_steps`.
+	// An item without a possible verdict has its own error and does not affect the others.
+	// The call fails with `RESOURCE_EXHAUSTED` only if it has more than `Limits.batch_items`
+	// items. Once the verdicts have `Limits.batch_violations` violations in all, each further
+	// verdict has only its first one. At most `Limits.offloaded_items` items may need a worker
+	// process.
 	ValidateBatch(context.Context, *ValidateBatchRequest) (*ValidateBatchResponse, error)
-	// Judges payloads as they come and answers in the same order.
+	// Validates payloads as they arrive and returns their outcomes in the same order.
 	//
-	// The first message gives the defaults; every other one is an item. One item is
-	// read at a time, so a caller who writes faster than answers are read is held up
-	// by flow control. An item that cannot be judged, or is no message at all, is
-	// refused by itself, and the stream goes on.
+	// The first message may set defaults; every other message is an item. The server reads one
+	// item at a time, so a client that sends faster than it reads is held back by flow control.
+	// An item without a possible verdict, or a message that cannot be parsed, has its own
+	// error, and the stream continues.
 	ValidateStream(grpc.BidiStreamingServer[ValidateStreamRequest, ValidateStreamResponse]) error
 	mustEmbedUnimplementedValidationServiceServer()
 }

@@ -21,18 +21,17 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// How grave a violation is.
+// Severity of a violation.
 type Severity int32
 
 const (
 	// Never sent.
 	Severity_SEVERITY_UNSPECIFIED Severity = 0
-	// The thing judged breaks a rule that it must keep. One such violation makes
-	// a verdict invalid.
+	// A requirement (MUST) is broken. One violation of this severity makes a verdict invalid.
 	Severity_SEVERITY_ERROR Severity = 1
-	// The thing judged breaks a rule that it should keep.
+	// A recommendation (SHOULD) is not followed.
 	Severity_SEVERITY_WARNING Severity = 2
-	// A fact worth knowing; no rule is broken.
+	// Advice, for example of a model provider. No rule is broken.
 	Severity_SEVERITY_INFO Severity = 3
 )
 
@@ -79,34 +78,32 @@ func (Severity) EnumDescriptor() ([]byte, []int) {
 	return file_sidecheck_v1_verdict_proto_rawDescGZIP(), []int{0}
 }
 
-// One place where a payload or a definition breaks a rule.
+// One failed rule at one location of a payload, message or definition.
 type Violation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Where, as a JSON Pointer (RFC 6901) into the JSON that was judged. Empty for
-	// the whole. A missing property is reported at the object that lacks it, an
-	// unknown one at the property itself.
+	// Location in the validated JSON, as a JSON Pointer (RFC 6901). Empty for the root.
+	// A missing property is reported at the object that lacks it, an unknown one at the
+	// property itself.
 	InstanceLocation string `protobuf:"bytes,1,opt,name=instance_location,json=instanceLocation,proto3" json:"instance_location,omitempty"`
-	// Which part of the schema was broken, as a JSON Pointer into the schema text
-	// that was sent. The path is the one taken by evaluation: it passes through
-	// `$ref`. Empty where no schema is involved.
+	// Location of the failed keyword, as a JSON Pointer into the schema text as sent. It
+	// follows the path of evaluation, through `$ref`. Empty where no schema is involved.
 	KeywordLocation string `protobuf:"bytes,2,opt,name=keyword_location,json=keywordLocation,proto3" json:"keyword_location,omitempty"`
-	// The JSON Schema keyword that failed, for example `required`. Empty where no
-	// keyword is involved, for example in a payload that is not JSON.
+	// JSON Schema keyword that failed, for example `required`. Empty where no keyword is
+	// involved, for example in a payload that is not JSON.
 	Keyword string `protobuf:"bytes,3,opt,name=keyword,proto3" json:"keyword,omitempty"`
-	// The stable code of the rule in upper snake case, for example `REQUIRED` or
-	// `PAYLOAD_NOT_JSON`. Programs should decide by it, not by `message`.
+	// Stable code of the rule in upper snake case, for example `REQUIRED` or
+	// `PAYLOAD_NOT_JSON`. Programs should depend on it, not on `message`.
 	Code string `protobuf:"bytes,4,opt,name=code,proto3" json:"code,omitempty"`
-	// How grave the violation is.
+	// Severity of the violation.
 	Severity Severity `protobuf:"varint,5,opt,name=severity,proto3,enum=sidecheck.v1.Severity" json:"severity,omitempty"`
-	// What was expected and what was found, for a person. Values in it are cut to
-	// a short length, and left out when the options set `hide_values`.
+	// Expected and actual value, for people and models. Values are shortened, and left out
+	// if the options set `hide_values`.
 	Message string `protobuf:"bytes,6,opt,name=message,proto3" json:"message,omitempty"`
-	// For an unknown or a missing property, and for a value outside an
-	// enumeration, the nearest name or value that is known. Empty where none is
-	// near.
+	// Nearest known name or value, for a missing or unknown property and for a value outside
+	// an enumeration. Empty if none is near.
 	Suggestion string `protobuf:"bytes,7,opt,name=suggestion,proto3" json:"suggestion,omitempty"`
-	// The clause of the specification that the rule comes from. Empty where the
-	// rule is one of the schema's own.
+	// URL of the section of the specification that states the rule. Empty for a rule of the
+	// tool's own schema.
 	SpecUrl       string `protobuf:"bytes,8,opt,name=spec_url,json=specUrl,proto3" json:"spec_url,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -198,42 +195,41 @@ func (x *Violation) GetSpecUrl() string {
 	return ""
 }
 
-// The answer to a question of validity.
+// Outcome of a validation.
 //
-// The same bytes, judged with the same schema and options, get the same verdict.
+// The same bytes, validated against the same schema with the same options, get the same
+// verdict.
 type Verdict struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Whether no violation of severity `SEVERITY_ERROR` was found.
+	// Whether there is no violation of severity `SEVERITY_ERROR`.
 	Valid bool `protobuf:"varint,1,opt,name=valid,proto3" json:"valid,omitempty"`
-	// What was found, ordered by instance pointer, schema pointer and code. At
-	// most as many as the `max_violations` of the options.
+	// Violations, ordered by instance location, keyword location and code. At most
+	// `max_violations` of the options.
 	Violations []*Violation `protobuf:"bytes,2,rep,name=violations,proto3" json:"violations,omitempty"`
-	// Whether more violations may exist than `violations` lists.
+	// Whether there may be more violations than `violations` lists.
 	Truncated bool `protobuf:"varint,3,opt,name=truncated,proto3" json:"truncated,omitempty"`
-	// The digest of the tool definition that the payload was judged under:
-	// `sha256:` and 64 hexadecimal digits, over the canonical JSON of the
-	// definition and the documents that came with it. Empty if the target was a
-	// bare schema.
+	// Digest of the tool definition that the payload was validated against: `sha256:` and 64
+	// hexadecimal digits, over the canonical JSON of the definition and its documents. Empty
+	// if the target was a bare schema.
 	DefinitionDigest string `protobuf:"bytes,4,opt,name=definition_digest,json=definitionDigest,proto3" json:"definition_digest,omitempty"`
-	// The digest of the schema that judged, in the same form: over its canonical
-	// JSON and the documents that came with it.
+	// Digest of the schema that the payload was validated against, in the same form: over
+	// its canonical JSON and its documents.
 	SchemaDigest string `protobuf:"bytes,5,opt,name=schema_digest,json=schemaDigest,proto3" json:"schema_digest,omitempty"`
-	// A text for the model whose arguments were invalid: every place, what is
-	// wanted there and the nearest known name; ready for a `CallToolResult` with
-	// `isError: true`. Empty if the verdict is valid.
+	// Text for the model that sent invalid arguments: each location, what is expected there
+	// and the nearest known name. Suited for a `CallToolResult` with `isError: true`. Empty
+	// if the verdict is valid.
 	ToolErrorText string `protobuf:"bytes,6,opt,name=tool_error_text,json=toolErrorText,proto3" json:"tool_error_text,omitempty"`
-	// Whether the caller should act on the verdict. Unset for a tool of a server that
-	// this service is told to report on only, so that validation can be tried on live
-	// traffic; set otherwise.
+	// Whether the caller should act on the verdict. False for tools of a server that the
+	// operator listed in `report_only`, so that validation can be tried on live traffic.
 	Enforced bool `protobuf:"varint,7,opt,name=enforced,proto3" json:"enforced,omitempty"`
-	// What the payload becomes under the options that change payloads. Unset if none
-	// of them was asked for, or if there was nothing to do.
+	// Payload after the repairs that the options ask for. Unset if none was asked for or none
+	// was needed.
 	Repair *Repair `protobuf:"bytes,8,opt,name=repair,proto3" json:"repair,omitempty"`
-	// If the verdict on the arguments or on the result of a tool call is invalid: the
-	// `CallToolResult` to give in place of one, with `isError: true`, as JSON text.
+	// `CallToolResult` to return in place of an invalid call or result, with
+	// `isError: true`, as JSON text.
 	CallToolResult []byte `protobuf:"bytes,9,opt,name=call_tool_result,json=callToolResult,proto3" json:"call_tool_result,omitempty"`
-	// If what is wrong is a fault of the protocol, not of the tool: the `error` of the
-	// JSON-RPC response to give, as JSON text, with the code of the protocol version.
+	// `error` of the JSON-RPC response to send if the fault is one of the protocol and not
+	// of the tool, as JSON text, with the error code of the protocol version.
 	JsonRpcError  []byte `protobuf:"bytes,10,opt,name=json_rpc_error,json=jsonRpcError,proto3" json:"json_rpc_error,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -339,19 +335,18 @@ func (x *Verdict) GetJsonRpcError() []byte {
 	return nil
 }
 
-// A payload as the options `coercion`, `unknown_arguments` and `apply_defaults`
-// leave it; they are carried out in this order.
+// Payload after `coercion`, `unknown_arguments` and `apply_defaults`, applied in this order.
 type Repair struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The repaired payload: JSON text in UTF-8.
+	// Repaired payload, as JSON text in UTF-8.
 	Payload []byte `protobuf:"bytes,1,opt,name=payload,proto3" json:"payload,omitempty"`
 	// Whether the repaired payload is valid.
 	Valid bool `protobuf:"varint,2,opt,name=valid,proto3" json:"valid,omitempty"`
-	// What is wrong with the repaired payload, as in `Verdict.violations`.
+	// Violations of the repaired payload, as in `Verdict.violations`.
 	Violations []*Violation `protobuf:"bytes,3,rep,name=violations,proto3" json:"violations,omitempty"`
-	// Whether more violations may exist than `violations` lists.
+	// Whether there may be more violations than `violations` lists.
 	Truncated bool `protobuf:"varint,4,opt,name=truncated,proto3" json:"truncated,omitempty"`
-	// Everything that was done. What is not listed was not changed.
+	// All changes. What is not listed was not changed.
 	Changes       []*Change `protobuf:"bytes,5,rep,name=changes,proto3" json:"changes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -422,17 +417,17 @@ func (x *Repair) GetChanges() []*Change {
 	return nil
 }
 
-// One change of a payload, or one that was not made and why.
+// One change of a payload, or one that was skipped and why.
 type Change struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Where, as a JSON Pointer into the payload as it was before this change.
+	// Location in the payload before this change, as a JSON Pointer.
 	InstanceLocation string `protobuf:"bytes,1,opt,name=instance_location,json=instanceLocation,proto3" json:"instance_location,omitempty"`
-	// The stable code of the rule that allows it, in upper snake case, for example
-	// `STRING_TO_INTEGER` or `DEFAULT_SKIPPED`.
+	// Stable code of the change in upper snake case, for example `STRING_TO_INTEGER` or
+	// `DEFAULT_SKIPPED`.
 	Code string `protobuf:"bytes,2,opt,name=code,proto3" json:"code,omitempty"`
-	// Which part of the schema asked for it, as a JSON Pointer. Empty where unknown.
+	// Location of the keyword that called for the change, as a JSON Pointer. Empty if unknown.
 	KeywordLocation string `protobuf:"bytes,3,opt,name=keyword_location,json=keywordLocation,proto3" json:"keyword_location,omitempty"`
-	// What was done, for a person.
+	// Description of the change, for people.
 	Message       string `protobuf:"bytes,4,opt,name=message,proto3" json:"message,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -26,12 +26,12 @@ if _version_not_supported:
 
 
 class ConversionServiceStub(object):
-    """Turns MCP tools into the form that the API of a provider of models takes, the calls
-    that a model makes back into calls of MCP, and their results into the provider's form.
+    """Converts MCP tools to the formats of model providers, and model calls and tool results
+    back.
 
-    Nothing is lost in silence: what an API cannot express is told, with its place and
-    whether the converted schema admits more or less than the original. What a model sends
-    is judged under the original schema when it comes back.
+    Every difference between a definition and its converted form is reported as a loss, with
+    its location and whether the converted schema accepts more or less than the original. A
+    model's call is validated against the original schema when it is converted back.
     """
 
     def __init__(self, channel):
@@ -58,35 +58,38 @@ class ConversionServiceStub(object):
 
 
 class ConversionServiceServicer(object):
-    """Turns MCP tools into the form that the API of a provider of models takes, the calls
-    that a model makes back into calls of MCP, and their results into the provider's form.
+    """Converts MCP tools to the formats of model providers, and model calls and tool results
+    back.
 
-    Nothing is lost in silence: what an API cannot express is told, with its place and
-    whether the converted schema admits more or less than the original. What a model sends
-    is judged under the original schema when it comes back.
+    Every difference between a definition and its converted form is reported as a loss, with
+    its location and whether the converted schema accepts more or less than the original. A
+    model's call is validated against the original schema when it is converted back.
     """
 
     def ConvertTools(self, request, context):
-        """Converts tools for one request to an API, each by itself, with names that fit
-        together. A tool that cannot be converted costs the others nothing.
+        """Converts tools for one request to a model API, with names that are unique within it.
+
+        Tools are converted independently: one that cannot be converted has its own error.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ConvertToolCall(self, request, context):
-        """Turns the call that a model made into the `params` of a `tools/call`, and judges its
-        arguments under the original input schema. A call that cannot be read is an answer:
-        an invalid verdict. Refuses with `MAPPING_MISMATCH` a call by a name that no plan is of,
-        and a plan of another definition than that of the tool.
+        """Converts a model's call to the `params` of a `tools/call` and validates its arguments
+        against the original input schema.
+
+        A call that cannot be read gets an invalid verdict. Fails with `MAPPING_MISMATCH` if no
+        mapping has the name in the call, or if the mapping belongs to another definition.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ConvertToolResult(self, request, context):
-        """Turns the `CallToolResult` of a call into what tells the model. In place of an
-        invalid result the model is told that the tool failed.
+        """Converts a `CallToolResult` to the message that returns it to the model.
+
+        An invalid result is replaced by a message that the tool failed.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -119,12 +122,12 @@ def add_ConversionServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class ConversionService(object):
-    """Turns MCP tools into the form that the API of a provider of models takes, the calls
-    that a model makes back into calls of MCP, and their results into the provider's form.
+    """Converts MCP tools to the formats of model providers, and model calls and tool results
+    back.
 
-    Nothing is lost in silence: what an API cannot express is told, with its place and
-    whether the converted schema admits more or less than the original. What a model sends
-    is judged under the original schema when it comes back.
+    Every difference between a definition and its converted form is reported as a loss, with
+    its location and whether the converted schema accepts more or less than the original. A
+    model's call is validated against the original schema when it is converted back.
     """
 
     @staticmethod

@@ -27,12 +27,12 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class ConversionServiceStub:
-    """Turns MCP tools into the form that the API of a provider of models takes, the calls
-    that a model makes back into calls of MCP, and their results into the provider's form.
+    """Converts MCP tools to the formats of model providers, and model calls and tool results
+    back.
 
-    Nothing is lost in silence: what an API cannot express is told, with its place and
-    whether the converted schema admits more or less than the original. What a model sends
-    is judged under the original schema when it comes back.
+    Every difference between a definition and its converted form is reported as a loss, with
+    its location and whether the converted schema accepts more or less than the original. A
+    model's call is validated against the original schema when it is converted back.
     """
 
     @_typing.overload
@@ -40,53 +40,59 @@ class ConversionServiceStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> ConversionServiceAsyncStub: ...
     ConvertTools: _grpc.UnaryUnaryMultiCallable[_conversion_service_pb2.ConvertToolsRequest, _conversion_service_pb2.ConvertToolsResponse]
-    """Converts tools for one request to an API, each by itself, with names that fit
-    together. A tool that cannot be converted costs the others nothing.
+    """Converts tools for one request to a model API, with names that are unique within it.
+
+    Tools are converted independently: one that cannot be converted has its own error.
     """
     ConvertToolCall: _grpc.UnaryUnaryMultiCallable[_conversion_service_pb2.ConvertToolCallRequest, _conversion_service_pb2.ConvertToolCallResponse]
-    """Turns the call that a model made into the `params` of a `tools/call`, and judges its
-    arguments under the original input schema. A call that cannot be read is an answer:
-    an invalid verdict. Refuses with `MAPPING_MISMATCH` a call by a name that no plan is of,
-    and a plan of another definition than that of the tool.
+    """Converts a model's call to the `params` of a `tools/call` and validates its arguments
+    against the original input schema.
+
+    A call that cannot be read gets an invalid verdict. Fails with `MAPPING_MISMATCH` if no
+    mapping has the name in the call, or if the mapping belongs to another definition.
     """
     ConvertToolResult: _grpc.UnaryUnaryMultiCallable[_conversion_service_pb2.ConvertToolResultRequest, _conversion_service_pb2.ConvertToolResultResponse]
-    """Turns the `CallToolResult` of a call into what tells the model. In place of an
-    invalid result the model is told that the tool failed.
+    """Converts a `CallToolResult` to the message that returns it to the model.
+
+    An invalid result is replaced by a message that the tool failed.
     """
 
 @_typing.type_check_only
 class ConversionServiceAsyncStub(ConversionServiceStub):
-    """Turns MCP tools into the form that the API of a provider of models takes, the calls
-    that a model makes back into calls of MCP, and their results into the provider's form.
+    """Converts MCP tools to the formats of model providers, and model calls and tool results
+    back.
 
-    Nothing is lost in silence: what an API cannot express is told, with its place and
-    whether the converted schema admits more or less than the original. What a model sends
-    is judged under the original schema when it comes back.
+    Every difference between a definition and its converted form is reported as a loss, with
+    its location and whether the converted schema accepts more or less than the original. A
+    model's call is validated against the original schema when it is converted back.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     ConvertTools: _aio.UnaryUnaryMultiCallable[_conversion_service_pb2.ConvertToolsRequest, _conversion_service_pb2.ConvertToolsResponse]  # type: ignore[assignment]
-    """Converts tools for one request to an API, each by itself, with names that fit
-    together. A tool that cannot be converted costs the others nothing.
+    """Converts tools for one request to a model API, with names that are unique within it.
+
+    Tools are converted independently: one that cannot be converted has its own error.
     """
     ConvertToolCall: _aio.UnaryUnaryMultiCallable[_conversion_service_pb2.ConvertToolCallRequest, _conversion_service_pb2.ConvertToolCallResponse]  # type: ignore[assignment]
-    """Turns the call that a model made into the `params` of a `tools/call`, and judges its
-    arguments under the original input schema. A call that cannot be read is an answer:
-    an invalid verdict. Refuses with `MAPPING_MISMATCH` a call by a name that no plan is of,
-    and a plan of another definition than that of the tool.
+    """Converts a model's call to the `params` of a `tools/call` and validates its arguments
+    against the original input schema.
+
+    A call that cannot be read gets an invalid verdict. Fails with `MAPPING_MISMATCH` if no
+    mapping has the name in the call, or if the mapping belongs to another definition.
     """
     ConvertToolResult: _aio.UnaryUnaryMultiCallable[_conversion_service_pb2.ConvertToolResultRequest, _conversion_service_pb2.ConvertToolResultResponse]  # type: ignore[assignment]
-    """Turns the `CallToolResult` of a call into what tells the model. In place of an
-    invalid result the model is told that the tool failed.
+    """Converts a `CallToolResult` to the message that returns it to the model.
+
+    An invalid result is replaced by a message that the tool failed.
     """
 
 class ConversionServiceServicer(metaclass=_abc_1.ABCMeta):
-    """Turns MCP tools into the form that the API of a provider of models takes, the calls
-    that a model makes back into calls of MCP, and their results into the provider's form.
+    """Converts MCP tools to the formats of model providers, and model calls and tool results
+    back.
 
-    Nothing is lost in silence: what an API cannot express is told, with its place and
-    whether the converted schema admits more or less than the original. What a model sends
-    is judged under the original schema when it comes back.
+    Every difference between a definition and its converted form is reported as a loss, with
+    its location and whether the converted schema accepts more or less than the original. A
+    model's call is validated against the original schema when it is converted back.
     """
 
     @_abc_1.abstractmethod
@@ -95,8 +101,9 @@ class ConversionServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _conversion_service_pb2.ConvertToolsRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_conversion_service_pb2.ConvertToolsResponse, _abc.Awaitable[_conversion_service_pb2.ConvertToolsResponse]]:
-        """Converts tools for one request to an API, each by itself, with names that fit
-        together. A tool that cannot be converted costs the others nothing.
+        """Converts tools for one request to a model API, with names that are unique within it.
+
+        Tools are converted independently: one that cannot be converted has its own error.
         """
 
     @_abc_1.abstractmethod
@@ -105,10 +112,11 @@ class ConversionServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _conversion_service_pb2.ConvertToolCallRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_conversion_service_pb2.ConvertToolCallResponse, _abc.Awaitable[_conversion_service_pb2.ConvertToolCallResponse]]:
-        """Turns the call that a model made into the `params` of a `tools/call`, and judges its
-        arguments under the original input schema. A call that cannot be read is an answer:
-        an invalid verdict. Refuses with `MAPPING_MISMATCH` a call by a name that no plan is of,
-        and a plan of another definition than that of the tool.
+        """Converts a model's call to the `params` of a `tools/call` and validates its arguments
+        against the original input schema.
+
+        A call that cannot be read gets an invalid verdict. Fails with `MAPPING_MISMATCH` if no
+        mapping has the name in the call, or if the mapping belongs to another definition.
         """
 
     @_abc_1.abstractmethod
@@ -117,8 +125,9 @@ class ConversionServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _conversion_service_pb2.ConvertToolResultRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_conversion_service_pb2.ConvertToolResultResponse, _abc.Awaitable[_conversion_service_pb2.ConvertToolResultResponse]]:
-        """Turns the `CallToolResult` of a call into what tells the model. In place of an
-        invalid result the model is told that the tool failed.
+        """Converts a `CallToolResult` to the message that returns it to the model.
+
+        An invalid result is replaced by a message that the tool failed.
         """
 
 def add_ConversionServiceServicer_to_server(servicer: ConversionServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

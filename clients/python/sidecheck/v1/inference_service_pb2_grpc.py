@@ -26,8 +26,8 @@ if _version_not_supported:
 
 
 class InferenceServiceStub(object):
-    """Derives tool definitions from Python source text, and gives definitions the form that a
-    protocol version wants.
+    """Infers tool definitions from Python source text and adapts definitions to protocol
+    versions.
     """
 
     def __init__(self, channel):
@@ -49,24 +49,28 @@ class InferenceServiceStub(object):
 
 
 class InferenceServiceServicer(object):
-    """Derives tool definitions from Python source text, and gives definitions the form that a
-    protocol version wants.
+    """Infers tool definitions from Python source text and adapts definitions to protocol
+    versions.
     """
 
     def InferTools(self, request, context):
-        """Reads Python source text and returns the definitions of its tools. The text is parsed
-        and never run: nothing in it is imported, evaluated or compiled. What cannot be known
-        from the text alone is a diagnostic, not a guess. Refuses with `FEATURE_DISABLED` where the
-        server's setting says so, and with `LIMIT_EXCEEDED` a text that is too large.
+        """Infers the definitions of the tools in Python source text.
+
+        The text is parsed and never run: nothing in it is imported, evaluated or compiled.
+        What the text alone does not define is reported as a diagnostic. Fails with
+        `FEATURE_DISABLED` if the server's settings switch inference off, and with
+        `LIMIT_EXCEEDED` if the text is too large.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def AdaptTool(self, request, context):
-        """Returns a definition in the form for a protocol version. An output schema whose root is
-        not an object stands in a box before 2026-07-28, and by itself since; a box is known by
-        its mark.
+        """Adapts a definition to a protocol version.
+
+        Before 2026-07-28 an output schema whose root is not an object is wrapped in an object
+        with one property; from 2026-07-28 on it stands by itself. A marker in the schema
+        identifies the wrapper.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -94,8 +98,8 @@ def add_InferenceServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class InferenceService(object):
-    """Derives tool definitions from Python source text, and gives definitions the form that a
-    protocol version wants.
+    """Infers tool definitions from Python source text and adapts definitions to protocol
+    versions.
     """
 
     @staticmethod

@@ -27,8 +27,8 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class InferenceServiceStub:
-    """Derives tool definitions from Python source text, and gives definitions the form that a
-    protocol version wants.
+    """Infers tool definitions from Python source text and adapts definitions to protocol
+    versions.
     """
 
     @_typing.overload
@@ -36,39 +36,47 @@ class InferenceServiceStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> InferenceServiceAsyncStub: ...
     InferTools: _grpc.UnaryUnaryMultiCallable[_inference_service_pb2.InferToolsRequest, _inference_service_pb2.InferToolsResponse]
-    """Reads Python source text and returns the definitions of its tools. The text is parsed
-    and never run: nothing in it is imported, evaluated or compiled. What cannot be known
-    from the text alone is a diagnostic, not a guess. Refuses with `FEATURE_DISABLED` where the
-    server's setting says so, and with `LIMIT_EXCEEDED` a text that is too large.
+    """Infers the definitions of the tools in Python source text.
+
+    The text is parsed and never run: nothing in it is imported, evaluated or compiled.
+    What the text alone does not define is reported as a diagnostic. Fails with
+    `FEATURE_DISABLED` if the server's settings switch inference off, and with
+    `LIMIT_EXCEEDED` if the text is too large.
     """
     AdaptTool: _grpc.UnaryUnaryMultiCallable[_inference_service_pb2.AdaptToolRequest, _inference_service_pb2.AdaptToolResponse]
-    """Returns a definition in the form for a protocol version. An output schema whose root is
-    not an object stands in a box before 2026-07-28, and by itself since; a box is known by
-    its mark.
+    """Adapts a definition to a protocol version.
+
+    Before 2026-07-28 an output schema whose root is not an object is wrapped in an object
+    with one property; from 2026-07-28 on it stands by itself. A marker in the schema
+    identifies the wrapper.
     """
 
 @_typing.type_check_only
 class InferenceServiceAsyncStub(InferenceServiceStub):
-    """Derives tool definitions from Python source text, and gives definitions the form that a
-    protocol version wants.
+    """Infers tool definitions from Python source text and adapts definitions to protocol
+    versions.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     InferTools: _aio.UnaryUnaryMultiCallable[_inference_service_pb2.InferToolsRequest, _inference_service_pb2.InferToolsResponse]  # type: ignore[assignment]
-    """Reads Python source text and returns the definitions of its tools. The text is parsed
-    and never run: nothing in it is imported, evaluated or compiled. What cannot be known
-    from the text alone is a diagnostic, not a guess. Refuses with `FEATURE_DISABLED` where the
-    server's setting says so, and with `LIMIT_EXCEEDED` a text that is too large.
+    """Infers the definitions of the tools in Python source text.
+
+    The text is parsed and never run: nothing in it is imported, evaluated or compiled.
+    What the text alone does not define is reported as a diagnostic. Fails with
+    `FEATURE_DISABLED` if the server's settings switch inference off, and with
+    `LIMIT_EXCEEDED` if the text is too large.
     """
     AdaptTool: _aio.UnaryUnaryMultiCallable[_inference_service_pb2.AdaptToolRequest, _inference_service_pb2.AdaptToolResponse]  # type: ignore[assignment]
-    """Returns a definition in the form for a protocol version. An output schema whose root is
-    not an object stands in a box before 2026-07-28, and by itself since; a box is known by
-    its mark.
+    """Adapts a definition to a protocol version.
+
+    Before 2026-07-28 an output schema whose root is not an object is wrapped in an object
+    with one property; from 2026-07-28 on it stands by itself. A marker in the schema
+    identifies the wrapper.
     """
 
 class InferenceServiceServicer(metaclass=_abc_1.ABCMeta):
-    """Derives tool definitions from Python source text, and gives definitions the form that a
-    protocol version wants.
+    """Infers tool definitions from Python source text and adapts definitions to protocol
+    versions.
     """
 
     @_abc_1.abstractmethod
@@ -77,10 +85,12 @@ class InferenceServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _inference_service_pb2.InferToolsRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_inference_service_pb2.InferToolsResponse, _abc.Awaitable[_inference_service_pb2.InferToolsResponse]]:
-        """Reads Python source text and returns the definitions of its tools. The text is parsed
-        and never run: nothing in it is imported, evaluated or compiled. What cannot be known
-        from the text alone is a diagnostic, not a guess. Refuses with `FEATURE_DISABLED` where the
-        server's setting says so, and with `LIMIT_EXCEEDED` a text that is too large.
+        """Infers the definitions of the tools in Python source text.
+
+        The text is parsed and never run: nothing in it is imported, evaluated or compiled.
+        What the text alone does not define is reported as a diagnostic. Fails with
+        `FEATURE_DISABLED` if the server's settings switch inference off, and with
+        `LIMIT_EXCEEDED` if the text is too large.
         """
 
     @_abc_1.abstractmethod
@@ -89,9 +99,11 @@ class InferenceServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _inference_service_pb2.AdaptToolRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_inference_service_pb2.AdaptToolResponse, _abc.Awaitable[_inference_service_pb2.AdaptToolResponse]]:
-        """Returns a definition in the form for a protocol version. An output schema whose root is
-        not an object stands in a box before 2026-07-28, and by itself since; a box is known by
-        its mark.
+        """Adapts a definition to a protocol version.
+
+        Before 2026-07-28 an output schema whose root is not an object is wrapped in an object
+        with one property; from 2026-07-28 on it stands by itself. A marker in the schema
+        identifies the wrapper.
         """
 
 def add_InferenceServiceServicer_to_server(servicer: InferenceServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

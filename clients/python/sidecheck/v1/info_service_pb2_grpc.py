@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class InfoServiceStub(object):
-    """Tells what this server is and what it accepts.
+    """Describes the server: its version, limits and supported standards.
     """
 
     def __init__(self, channel):
@@ -43,11 +43,11 @@ class InfoServiceStub(object):
 
 
 class InfoServiceServicer(object):
-    """Tells what this server is and what it accepts.
+    """Describes the server: its version, limits and supported standards.
     """
 
     def GetServerInfo(self, request, context):
-        """Returns the facts of the server.
+        """Returns the version, limits and supported standards of the server.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -70,7 +70,7 @@ def add_InfoServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class InfoService(object):
-    """Tells what this server is and what it accepts.
+    """Describes the server: its version, limits and supported standards.
     """
 
     @staticmethod

@@ -27,25 +27,25 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class InfoServiceStub:
-    """Tells what this server is and what it accepts."""
+    """Describes the server: its version, limits and supported standards."""
 
     @_typing.overload
     def __new__(cls, channel: _grpc.Channel) -> _Self: ...
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> InfoServiceAsyncStub: ...
     GetServerInfo: _grpc.UnaryUnaryMultiCallable[_info_service_pb2.GetServerInfoRequest, _info_service_pb2.GetServerInfoResponse]
-    """Returns the facts of the server."""
+    """Returns the version, limits and supported standards of the server."""
 
 @_typing.type_check_only
 class InfoServiceAsyncStub(InfoServiceStub):
-    """Tells what this server is and what it accepts."""
+    """Describes the server: its version, limits and supported standards."""
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     GetServerInfo: _aio.UnaryUnaryMultiCallable[_info_service_pb2.GetServerInfoRequest, _info_service_pb2.GetServerInfoResponse]  # type: ignore[assignment]
-    """Returns the facts of the server."""
+    """Returns the version, limits and supported standards of the server."""
 
 class InfoServiceServicer(metaclass=_abc_1.ABCMeta):
-    """Tells what this server is and what it accepts."""
+    """Describes the server: its version, limits and supported standards."""
 
     @_abc_1.abstractmethod
     def GetServerInfo(
@@ -53,6 +53,6 @@ class InfoServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _info_service_pb2.GetServerInfoRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_info_service_pb2.GetServerInfoResponse, _abc.Awaitable[_info_service_pb2.GetServerInfoResponse]]:
-        """Returns the facts of the server."""
+        """Returns the version, limits and supported standards of the server."""
 
 def add_InfoServiceServicer_to_server(servicer: InfoServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

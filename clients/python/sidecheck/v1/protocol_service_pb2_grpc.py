@@ -26,14 +26,12 @@ if _version_not_supported:
 
 
 class ProtocolServiceStub(object):
-    """Checks what peers of the Model Context Protocol say to each other, by the rules of
-    the protocol version that they agreed on.
+    """Checks messages and definitions against the MCP specification, by protocol version.
 
-    A violation has the code of a rule that `ListRules` lists. What breaks a schema, of
-    the protocol or of a tool or a form, has the code of the JSON Schema keyword, for
-    example `REQUIRED`; a listing without a list of tools has `TOOLS_MISSING` or
-    `TOOLS_NOT_A_LIST`. A broken message is an answer, not an error; refusals are as in
-    `ValidationService`.
+    A violation has the code of a rule listed by `ListRules`. A violation of a JSON Schema (of
+    the protocol, a tool or a form) has the code of the keyword, for example `REQUIRED`. A
+    `tools/list` result without a list of tools has `TOOLS_MISSING` or `TOOLS_NOT_A_LIST`. As in
+    `ValidationService`, a malformed message is not an error: the verdict lists its violations.
     """
 
     def __init__(self, channel):
@@ -100,14 +98,12 @@ class ProtocolServiceStub(object):
 
 
 class ProtocolServiceServicer(object):
-    """Checks what peers of the Model Context Protocol say to each other, by the rules of
-    the protocol version that they agreed on.
+    """Checks messages and definitions against the MCP specification, by protocol version.
 
-    A violation has the code of a rule that `ListRules` lists. What breaks a schema, of
-    the protocol or of a tool or a form, has the code of the JSON Schema keyword, for
-    example `REQUIRED`; a listing without a list of tools has `TOOLS_MISSING` or
-    `TOOLS_NOT_A_LIST`. A broken message is an answer, not an error; refusals are as in
-    `ValidationService`.
+    A violation has the code of a rule listed by `ListRules`. A violation of a JSON Schema (of
+    the protocol, a tool or a form) has the code of the keyword, for example `REQUIRED`. A
+    `tools/list` result without a list of tools has `TOOLS_MISSING` or `TOOLS_NOT_A_LIST`. As in
+    `ValidationService`, a malformed message is not an error: the verdict lists its violations.
     """
 
     def ListRules(self, request, context):
@@ -118,15 +114,15 @@ class ProtocolServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def CheckToolNames(self, request, context):
-        """Checks names of tools, each by itself and all together.
+        """Checks tool names, individually and as a set.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def CheckTools(self, request, context):
-        """Checks tool definitions, each by itself and all together: one bad tool costs the
-        others nothing.
+        """Checks tool definitions, individually and as a set. An invalid tool does not affect the
+        others.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -147,7 +143,7 @@ class ProtocolServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def CheckSampling(self, request, context):
-        """Checks the `params` of a `sampling/createMessage` request, with its whole history.
+        """Checks the `params` of a `sampling/createMessage` request, with the whole history.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -161,41 +157,44 @@ class ProtocolServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def NormalizeToolResult(self, request, context):
-        """Makes a `CallToolResult` of what a tool returned, as the protocol version wants it: in a
-        box or not, as the tool's output schema says, with a text beside what is structured. The
-        result is checked last; one that breaks its schema becomes one that says so, with
-        `isError`.
+        """Builds a `CallToolResult` for a protocol version from the return value of a tool.
+
+        The value is wrapped if the tool's adapted output schema is, and structured content
+        gets a text block. The result is checked last: one that violates its schema is replaced
+        by a result with `isError` that names the violations.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def CheckMessage(self, request, context):
-        """Checks one JSON-RPC message, or a JSON-RPC batch where the version has them.
+        """Checks one JSON-RPC message, or a JSON-RPC batch in versions that have them.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def CheckBatch(self, request, context):
-        """Checks many things of several kinds and answers in the same order.
+        """Checks several items of any kind and returns their outcomes in the same order.
 
-        An item that cannot be checked is refused by itself. The bounds of
-        `ValidationService.ValidateBatch` hold. Once `Limits.verdict_characters` characters were
-        told in all, verdicts tell only their first violation, and have no replies.
+        An item that cannot be checked has its own error. The limits of
+        `ValidationService.ValidateBatch` apply. Once the verdicts have
+        `Limits.verdict_characters` characters in all, each further verdict has only its first
+        violation and no `error_response`.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def CheckSession(self, request_iterator, context):
-        """Checks the messages of one session as they come, both directions in one stream,
-        also by the rules that need memory: ids are used once, answers fit requests, what is
-        used was negotiated, progress rises, pages follow each other. What a message that
-        could not be checked may explain is held against no other.
+        """Checks the messages of one session as they arrive, both directions in one stream.
 
-        The first message may give what is known before; every other one is a message of
-        the session, and has one answer, in order.
+        Adds the rules that span messages: unique request ids, responses that match requests,
+        negotiated capabilities, increasing progress, consistent pages. A message that could not
+        be checked never causes a violation in a later one.
+
+        The first message may set defaults; every other message is one of the session and has
+        one response, in order.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -268,14 +267,12 @@ def add_ProtocolServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class ProtocolService(object):
-    """Checks what peers of the Model Context Protocol say to each other, by the rules of
-    the protocol version that they agreed on.
+    """Checks messages and definitions against the MCP specification, by protocol version.
 
-    A violation has the code of a rule that `ListRules` lists. What breaks a schema, of
-    the protocol or of a tool or a form, has the code of the JSON Schema keyword, for
-    example `REQUIRED`; a listing without a list of tools has `TOOLS_MISSING` or
-    `TOOLS_NOT_A_LIST`. A broken message is an answer, not an error; refusals are as in
-    `ValidationService`.
+    A violation has the code of a rule listed by `ListRules`. A violation of a JSON Schema (of
+    the protocol, a tool or a form) has the code of the keyword, for example `REQUIRED`. A
+    `tools/list` result without a list of tools has `TOOLS_MISSING` or `TOOLS_NOT_A_LIST`. As in
+    `ValidationService`, a malformed message is not an error: the verdict lists its violations.
     """
 
     @staticmethod

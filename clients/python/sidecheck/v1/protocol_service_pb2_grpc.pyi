@@ -27,14 +27,12 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class ProtocolServiceStub:
-    """Checks what peers of the Model Context Protocol say to each other, by the rules of
-    the protocol version that they agreed on.
+    """Checks messages and definitions against the MCP specification, by protocol version.
 
-    A violation has the code of a rule that `ListRules` lists. What breaks a schema, of
-    the protocol or of a tool or a form, has the code of the JSON Schema keyword, for
-    example `REQUIRED`; a listing without a list of tools has `TOOLS_MISSING` or
-    `TOOLS_NOT_A_LIST`. A broken message is an answer, not an error; refusals are as in
-    `ValidationService`.
+    A violation has the code of a rule listed by `ListRules`. A violation of a JSON Schema (of
+    the protocol, a tool or a form) has the code of the keyword, for example `REQUIRED`. A
+    `tools/list` result without a list of tools has `TOOLS_MISSING` or `TOOLS_NOT_A_LIST`. As in
+    `ValidationService`, a malformed message is not an error: the verdict lists its violations.
     """
 
     @_typing.overload
@@ -44,107 +42,109 @@ class ProtocolServiceStub:
     ListRules: _grpc.UnaryUnaryMultiCallable[_protocol_service_pb2.ListRulesRequest, _protocol_service_pb2.ListRulesResponse]
     """Lists the rules, ordered by code."""
     CheckToolNames: _grpc.UnaryUnaryMultiCallable[_protocol_service_pb2.CheckToolNamesRequest, _protocol_service_pb2.CheckToolNamesResponse]
-    """Checks names of tools, each by itself and all together."""
+    """Checks tool names, individually and as a set."""
     CheckTools: _grpc.UnaryUnaryMultiCallable[_protocol_service_pb2.CheckToolsRequest, _protocol_service_pb2.CheckToolsResponse]
-    """Checks tool definitions, each by itself and all together: one bad tool costs the
-    others nothing.
+    """Checks tool definitions, individually and as a set. An invalid tool does not affect the
+    others.
     """
     CheckElicitation: _grpc.UnaryUnaryMultiCallable[_protocol_service_pb2.CheckElicitationRequest, _protocol_service_pb2.CheckElicitationResponse]
     """Checks the `params` of an `elicitation/create` request."""
     CheckElicitationResult: _grpc.UnaryUnaryMultiCallable[_protocol_service_pb2.CheckElicitationResultRequest, _protocol_service_pb2.CheckElicitationResultResponse]
     """Checks the result of an `elicitation/create` request."""
     CheckSampling: _grpc.UnaryUnaryMultiCallable[_protocol_service_pb2.CheckSamplingRequest, _protocol_service_pb2.CheckSamplingResponse]
-    """Checks the `params` of a `sampling/createMessage` request, with its whole history."""
+    """Checks the `params` of a `sampling/createMessage` request, with the whole history."""
     CheckToolResult: _grpc.UnaryUnaryMultiCallable[_protocol_service_pb2.CheckToolResultRequest, _protocol_service_pb2.CheckToolResultResponse]
     """Checks a `CallToolResult`."""
     NormalizeToolResult: _grpc.UnaryUnaryMultiCallable[_protocol_service_pb2.NormalizeToolResultRequest, _protocol_service_pb2.NormalizeToolResultResponse]
-    """Makes a `CallToolResult` of what a tool returned, as the protocol version wants it: in a
-    box or not, as the tool's output schema says, with a text beside what is structured. The
-    result is checked last; one that breaks its schema becomes one that says so, with
-    `isError`.
+    """Builds a `CallToolResult` for a protocol version from the return value of a tool.
+
+    The value is wrapped if the tool's adapted output schema is, and structured content
+    gets a text block. The result is checked last: one that violates its schema is replaced
+    by a result with `isError` that names the violations.
     """
     CheckMessage: _grpc.UnaryUnaryMultiCallable[_protocol_service_pb2.CheckMessageRequest, _protocol_service_pb2.CheckMessageResponse]
-    """Checks one JSON-RPC message, or a JSON-RPC batch where the version has them."""
+    """Checks one JSON-RPC message, or a JSON-RPC batch in versions that have them."""
     CheckBatch: _grpc.UnaryUnaryMultiCallable[_protocol_service_pb2.CheckBatchRequest, _protocol_service_pb2.CheckBatchResponse]
-    """Checks many things of several kinds and answers in the same order.
+    """Checks several items of any kind and returns their outcomes in the same order.
 
-    An item that cannot be checked is refused by itself. The bounds of
-    `ValidationService.ValidateBatch` hold. Once `Limits.verdict_characters` characters were
-    told in all, verdicts tell only their first violation, and have no replies.
+    An item that cannot be checked has its own error. The limits of
+    `ValidationService.ValidateBatch` apply. Once the verdicts have
+    `Limits.verdict_characters` characters in all, each further verdict has only its first
+    violation and no `error_response`.
     """
     CheckSession: _grpc.StreamStreamMultiCallable[_protocol_service_pb2.CheckSessionRequest, _protocol_service_pb2.CheckSessionResponse]
-    """Checks the messages of one session as they come, both directions in one stream,
-    also by the rules that need memory: ids are used once, answers fit requests, what is
-    used was negotiated, progress rises, pages follow each other. What a message that
-    could not be checked may explain is held against no other.
+    """Checks the messages of one session as they arrive, both directions in one stream.
 
-    The first message may give what is known before; every other one is a message of
-    the session, and has one answer, in order.
+    Adds the rules that span messages: unique request ids, responses that match requests,
+    negotiated capabilities, increasing progress, consistent pages. A message that could not
+    be checked never causes a violation in a later one.
+
+    The first message may set defaults; every other message is one of the session and has
+    one response, in order.
     """
 
 @_typing.type_check_only
 class ProtocolServiceAsyncStub(ProtocolServiceStub):
-    """Checks what peers of the Model Context Protocol say to each other, by the rules of
-    the protocol version that they agreed on.
+    """Checks messages and definitions against the MCP specification, by protocol version.
 
-    A violation has the code of a rule that `ListRules` lists. What breaks a schema, of
-    the protocol or of a tool or a form, has the code of the JSON Schema keyword, for
-    example `REQUIRED`; a listing without a list of tools has `TOOLS_MISSING` or
-    `TOOLS_NOT_A_LIST`. A broken message is an answer, not an error; refusals are as in
-    `ValidationService`.
+    A violation has the code of a rule listed by `ListRules`. A violation of a JSON Schema (of
+    the protocol, a tool or a form) has the code of the keyword, for example `REQUIRED`. A
+    `tools/list` result without a list of tools has `TOOLS_MISSING` or `TOOLS_NOT_A_LIST`. As in
+    `ValidationService`, a malformed message is not an error: the verdict lists its violations.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     ListRules: _aio.UnaryUnaryMultiCallable[_protocol_service_pb2.ListRulesRequest, _protocol_service_pb2.ListRulesResponse]  # type: ignore[assignment]
     """Lists the rules, ordered by code."""
     CheckToolNames: _aio.UnaryUnaryMultiCallable[_protocol_service_pb2.CheckToolNamesRequest, _protocol_service_pb2.CheckToolNamesResponse]  # type: ignore[assignment]
-    """Checks names of tools, each by itself and all together."""
+    """Checks tool names, individually and as a set."""
     CheckTools: _aio.UnaryUnaryMultiCallable[_protocol_service_pb2.CheckToolsRequest, _protocol_service_pb2.CheckToolsResponse]  # type: ignore[assignment]
-    """Checks tool definitions, each by itself and all together: one bad tool costs the
-    others nothing.
+    """Checks tool definitions, individually and as a set. An invalid tool does not affect the
+    others.
     """
     CheckElicitation: _aio.UnaryUnaryMultiCallable[_protocol_service_pb2.CheckElicitationRequest, _protocol_service_pb2.CheckElicitationResponse]  # type: ignore[assignment]
     """Checks the `params` of an `elicitation/create` request."""
     CheckElicitationResult: _aio.UnaryUnaryMultiCallable[_protocol_service_pb2.CheckElicitationResultRequest, _protocol_service_pb2.CheckElicitationResultResponse]  # type: ignore[assignment]
     """Checks the result of an `elicitation/create` request."""
     CheckSampling: _aio.UnaryUnaryMultiCallable[_protocol_service_pb2.CheckSamplingRequest, _protocol_service_pb2.CheckSamplingResponse]  # type: ignore[assignment]
-    """Checks the `params` of a `sampling/createMessage` request, with its whole history."""
+    """Checks the `params` of a `sampling/createMessage` request, with the whole history."""
     CheckToolResult: _aio.UnaryUnaryMultiCallable[_protocol_service_pb2.CheckToolResultRequest, _protocol_service_pb2.CheckToolResultResponse]  # type: ignore[assignment]
     """Checks a `CallToolResult`."""
     NormalizeToolResult: _aio.UnaryUnaryMultiCallable[_protocol_service_pb2.NormalizeToolResultRequest, _protocol_service_pb2.NormalizeToolResultResponse]  # type: ignore[assignment]
-    """Makes a `CallToolResult` of what a tool returned, as the protocol version wants it: in a
-    box or not, as the tool's output schema says, with a text beside what is structured. The
-    result is checked last; one that breaks its schema becomes one that says so, with
-    `isError`.
+    """Builds a `CallToolResult` for a protocol version from the return value of a tool.
+
+    The value is wrapped if the tool's adapted output schema is, and structured content
+    gets a text block. The result is checked last: one that violates its schema is replaced
+    by a result with `isError` that names the violations.
     """
     CheckMessage: _aio.UnaryUnaryMultiCallable[_protocol_service_pb2.CheckMessageRequest, _protocol_service_pb2.CheckMessageResponse]  # type: ignore[assignment]
-    """Checks one JSON-RPC message, or a JSON-RPC batch where the version has them."""
+    """Checks one JSON-RPC message, or a JSON-RPC batch in versions that have them."""
     CheckBatch: _aio.UnaryUnaryMultiCallable[_protocol_service_pb2.CheckBatchRequest, _protocol_service_pb2.CheckBatchResponse]  # type: ignore[assignment]
-    """Checks many things of several kinds and answers in the same order.
+    """Checks several items of any kind and returns their outcomes in the same order.
 
-    An item that cannot be checked is refused by itself. The bounds of
-    `ValidationService.ValidateBatch` hold. Once `Limits.verdict_characters` characters were
-    told in all, verdicts tell only their first violation, and have no replies.
+    An item that cannot be checked has its own error. The limits of
+    `ValidationService.ValidateBatch` apply. Once the verdicts have
+    `Limits.verdict_characters` characters in all, each further verdict has only its first
+    violation and no `error_response`.
     """
     CheckSession: _aio.StreamStreamMultiCallable[_protocol_service_pb2.CheckSessionRequest, _protocol_service_pb2.CheckSessionResponse]  # type: ignore[assignment]
-    """Checks the messages of one session as they come, both directions in one stream,
-    also by the rules that need memory: ids are used once, answers fit requests, what is
-    used was negotiated, progress rises, pages follow each other. What a message that
-    could not be checked may explain is held against no other.
+    """Checks the messages of one session as they arrive, both directions in one stream.
 
-    The first message may give what is known before; every other one is a message of
-    the session, and has one answer, in order.
+    Adds the rules that span messages: unique request ids, responses that match requests,
+    negotiated capabilities, increasing progress, consistent pages. A message that could not
+    be checked never causes a violation in a later one.
+
+    The first message may set defaults; every other message is one of the session and has
+    one response, in order.
     """
 
 class ProtocolServiceServicer(metaclass=_abc_1.ABCMeta):
-    """Checks what peers of the Model Context Protocol say to each other, by the rules of
-    the protocol version that they agreed on.
+    """Checks messages and definitions against the MCP specification, by protocol version.
 
-    A violation has the code of a rule that `ListRules` lists. What breaks a schema, of
-    the protocol or of a tool or a form, has the code of the JSON Schema keyword, for
-    example `REQUIRED`; a listing without a list of tools has `TOOLS_MISSING` or
-    `TOOLS_NOT_A_LIST`. A broken message is an answer, not an error; refusals are as in
-    `ValidationService`.
+    A violation has the code of a rule listed by `ListRules`. A violation of a JSON Schema (of
+    the protocol, a tool or a form) has the code of the keyword, for example `REQUIRED`. A
+    `tools/list` result without a list of tools has `TOOLS_MISSING` or `TOOLS_NOT_A_LIST`. As in
+    `ValidationService`, a malformed message is not an error: the verdict lists its violations.
     """
 
     @_abc_1.abstractmethod
@@ -161,7 +161,7 @@ class ProtocolServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _protocol_service_pb2.CheckToolNamesRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_protocol_service_pb2.CheckToolNamesResponse, _abc.Awaitable[_protocol_service_pb2.CheckToolNamesResponse]]:
-        """Checks names of tools, each by itself and all together."""
+        """Checks tool names, individually and as a set."""
 
     @_abc_1.abstractmethod
     def CheckTools(
@@ -169,8 +169,8 @@ class ProtocolServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _protocol_service_pb2.CheckToolsRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_protocol_service_pb2.CheckToolsResponse, _abc.Awaitable[_protocol_service_pb2.CheckToolsResponse]]:
-        """Checks tool definitions, each by itself and all together: one bad tool costs the
-        others nothing.
+        """Checks tool definitions, individually and as a set. An invalid tool does not affect the
+        others.
         """
 
     @_abc_1.abstractmethod
@@ -195,7 +195,7 @@ class ProtocolServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _protocol_service_pb2.CheckSamplingRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_protocol_service_pb2.CheckSamplingResponse, _abc.Awaitable[_protocol_service_pb2.CheckSamplingResponse]]:
-        """Checks the `params` of a `sampling/createMessage` request, with its whole history."""
+        """Checks the `params` of a `sampling/createMessage` request, with the whole history."""
 
     @_abc_1.abstractmethod
     def CheckToolResult(
@@ -211,10 +211,11 @@ class ProtocolServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _protocol_service_pb2.NormalizeToolResultRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_protocol_service_pb2.NormalizeToolResultResponse, _abc.Awaitable[_protocol_service_pb2.NormalizeToolResultResponse]]:
-        """Makes a `CallToolResult` of what a tool returned, as the protocol version wants it: in a
-        box or not, as the tool's output schema says, with a text beside what is structured. The
-        result is checked last; one that breaks its schema becomes one that says so, with
-        `isError`.
+        """Builds a `CallToolResult` for a protocol version from the return value of a tool.
+
+        The value is wrapped if the tool's adapted output schema is, and structured content
+        gets a text block. The result is checked last: one that violates its schema is replaced
+        by a result with `isError` that names the violations.
         """
 
     @_abc_1.abstractmethod
@@ -223,7 +224,7 @@ class ProtocolServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _protocol_service_pb2.CheckMessageRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_protocol_service_pb2.CheckMessageResponse, _abc.Awaitable[_protocol_service_pb2.CheckMessageResponse]]:
-        """Checks one JSON-RPC message, or a JSON-RPC batch where the version has them."""
+        """Checks one JSON-RPC message, or a JSON-RPC batch in versions that have them."""
 
     @_abc_1.abstractmethod
     def CheckBatch(
@@ -231,11 +232,12 @@ class ProtocolServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _protocol_service_pb2.CheckBatchRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_protocol_service_pb2.CheckBatchResponse, _abc.Awaitable[_protocol_service_pb2.CheckBatchResponse]]:
-        """Checks many things of several kinds and answers in the same order.
+        """Checks several items of any kind and returns their outcomes in the same order.
 
-        An item that cannot be checked is refused by itself. The bounds of
-        `ValidationService.ValidateBatch` hold. Once `Limits.verdict_characters` characters were
-        told in all, verdicts tell only their first violation, and have no replies.
+        An item that cannot be checked has its own error. The limits of
+        `ValidationService.ValidateBatch` apply. Once the verdicts have
+        `Limits.verdict_characters` characters in all, each further verdict has only its first
+        violation and no `error_response`.
         """
 
     @_abc_1.abstractmethod
@@ -244,13 +246,14 @@ class ProtocolServiceServicer(metaclass=_abc_1.ABCMeta):
         request_iterator: _MaybeAsyncIterator[_protocol_service_pb2.CheckSessionRequest],
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_protocol_service_pb2.CheckSessionResponse], _abc.AsyncIterator[_protocol_service_pb2.CheckSessionResponse]]:
-        """Checks the messages of one session as they come, both directions in one stream,
-        also by the rules that need memory: ids are used once, answers fit requests, what is
-        used was negotiated, progress rises, pages follow each other. What a message that
-        could not be checked may explain is held against no other.
+        """Checks the messages of one session as they arrive, both directions in one stream.
 
-        The first message may give what is known before; every other one is a message of
-        the session, and has one answer, in order.
+        Adds the rules that span messages: unique request ids, responses that match requests,
+        negotiated capabilities, increasing progress, consistent pages. A message that could not
+        be checked never causes a violation in a later one.
+
+        The first message may set defaults; every other message is one of the session and has
+        one response, in order.
         """
 
 def add_ProtocolServiceServicer_to_server(servicer: ProtocolServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

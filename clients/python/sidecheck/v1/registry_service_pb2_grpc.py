@@ -26,11 +26,11 @@ if _version_not_supported:
 
 
 class RegistryServiceStub(object):
-    """Keeps tool definitions, so that payloads can be judged by a tool's name.
+    """Stores tool definitions, so that payloads can be validated by tool name.
 
-    Definitions are immutable and known by their digest; a name, within the
-    namespace of a server, is bound to one definition at a time. Every change of a
-    binding raises the registry's revision.
+    Definitions are immutable and identified by their digest. Within the namespace of a server,
+    a name is bound to one definition at a time. Each change of a binding increments the
+    revision of the registry.
     """
 
     def __init__(self, channel):
@@ -62,27 +62,27 @@ class RegistryServiceStub(object):
 
 
 class RegistryServiceServicer(object):
-    """Keeps tool definitions, so that payloads can be judged by a tool's name.
+    """Stores tool definitions, so that payloads can be validated by tool name.
 
-    Definitions are immutable and known by their digest; a name, within the
-    namespace of a server, is bound to one definition at a time. Every change of a
-    binding raises the registry's revision.
+    Definitions are immutable and identified by their digest. Within the namespace of a server,
+    a name is bound to one definition at a time. Each change of a binding increments the
+    revision of the registry.
     """
 
     def RegisterTools(self, request, context):
-        """Registers the tools of one server.
+        """Registers tools of one server.
 
-        Each tool has an outcome of its own: a tool with a problem of severity
-        `SEVERITY_ERROR` is not registered and costs the others nothing. What was
-        registered is durable when the call returns, if the registry is kept in a
-        file. Registering the same definition again changes nothing.
+        Each tool has its own outcome: a definition with a violation of severity
+        `SEVERITY_ERROR` is not registered and does not affect the others. If the registry is
+        stored in a file, changes are durable when the call returns. Registering the same
+        definition again changes nothing.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetTool(self, request, context):
-        """Returns one registered tool, or refuses with `NOT_FOUND`.
+        """Returns one registered tool. Fails with `NOT_FOUND` if there is none.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -96,7 +96,7 @@ class RegistryServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def DeleteTools(self, request, context):
-        """Removes tools from a server's namespace.
+        """Deletes tools of one server.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -134,11 +134,11 @@ def add_RegistryServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class RegistryService(object):
-    """Keeps tool definitions, so that payloads can be judged by a tool's name.
+    """Stores tool definitions, so that payloads can be validated by tool name.
 
-    Definitions are immutable and known by their digest; a name, within the
-    namespace of a server, is bound to one definition at a time. Every change of a
-    binding raises the registry's revision.
+    Definitions are immutable and identified by their digest. Within the namespace of a server,
+    a name is bound to one definition at a time. Each change of a binding increments the
+    revision of the registry.
     """
 
     @staticmethod

@@ -27,11 +27,11 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class RegistryServiceStub:
-    """Keeps tool definitions, so that payloads can be judged by a tool's name.
+    """Stores tool definitions, so that payloads can be validated by tool name.
 
-    Definitions are immutable and known by their digest; a name, within the
-    namespace of a server, is bound to one definition at a time. Every change of a
-    binding raises the registry's revision.
+    Definitions are immutable and identified by their digest. Within the namespace of a server,
+    a name is bound to one definition at a time. Each change of a binding increments the
+    revision of the registry.
     """
 
     @_typing.overload
@@ -39,51 +39,51 @@ class RegistryServiceStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> RegistryServiceAsyncStub: ...
     RegisterTools: _grpc.UnaryUnaryMultiCallable[_registry_service_pb2.RegisterToolsRequest, _registry_service_pb2.RegisterToolsResponse]
-    """Registers the tools of one server.
+    """Registers tools of one server.
 
-    Each tool has an outcome of its own: a tool with a problem of severity
-    `SEVERITY_ERROR` is not registered and costs the others nothing. What was
-    registered is durable when the call returns, if the registry is kept in a
-    file. Registering the same definition again changes nothing.
+    Each tool has its own outcome: a definition with a violation of severity
+    `SEVERITY_ERROR` is not registered and does not affect the others. If the registry is
+    stored in a file, changes are durable when the call returns. Registering the same
+    definition again changes nothing.
     """
     GetTool: _grpc.UnaryUnaryMultiCallable[_registry_service_pb2.GetToolRequest, _registry_service_pb2.GetToolResponse]
-    """Returns one registered tool, or refuses with `NOT_FOUND`."""
+    """Returns one registered tool. Fails with `NOT_FOUND` if there is none."""
     ListTools: _grpc.UnaryUnaryMultiCallable[_registry_service_pb2.ListToolsRequest, _registry_service_pb2.ListToolsResponse]
     """Lists registered tools, ordered by server and name."""
     DeleteTools: _grpc.UnaryUnaryMultiCallable[_registry_service_pb2.DeleteToolsRequest, _registry_service_pb2.DeleteToolsResponse]
-    """Removes tools from a server's namespace."""
+    """Deletes tools of one server."""
 
 @_typing.type_check_only
 class RegistryServiceAsyncStub(RegistryServiceStub):
-    """Keeps tool definitions, so that payloads can be judged by a tool's name.
+    """Stores tool definitions, so that payloads can be validated by tool name.
 
-    Definitions are immutable and known by their digest; a name, within the
-    namespace of a server, is bound to one definition at a time. Every change of a
-    binding raises the registry's revision.
+    Definitions are immutable and identified by their digest. Within the namespace of a server,
+    a name is bound to one definition at a time. Each change of a binding increments the
+    revision of the registry.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     RegisterTools: _aio.UnaryUnaryMultiCallable[_registry_service_pb2.RegisterToolsRequest, _registry_service_pb2.RegisterToolsResponse]  # type: ignore[assignment]
-    """Registers the tools of one server.
+    """Registers tools of one server.
 
-    Each tool has an outcome of its own: a tool with a problem of severity
-    `SEVERITY_ERROR` is not registered and costs the others nothing. What was
-    registered is durable when the call returns, if the registry is kept in a
-    file. Registering the same definition again changes nothing.
+    Each tool has its own outcome: a definition with a violation of severity
+    `SEVERITY_ERROR` is not registered and does not affect the others. If the registry is
+    stored in a file, changes are durable when the call returns. Registering the same
+    definition again changes nothing.
     """
     GetTool: _aio.UnaryUnaryMultiCallable[_registry_service_pb2.GetToolRequest, _registry_service_pb2.GetToolResponse]  # type: ignore[assignment]
-    """Returns one registered tool, or refuses with `NOT_FOUND`."""
+    """Returns one registered tool. Fails with `NOT_FOUND` if there is none."""
     ListTools: _aio.UnaryUnaryMultiCallable[_registry_service_pb2.ListToolsRequest, _registry_service_pb2.ListToolsResponse]  # type: ignore[assignment]
     """Lists registered tools, ordered by server and name."""
     DeleteTools: _aio.UnaryUnaryMultiCallable[_registry_service_pb2.DeleteToolsRequest, _registry_service_pb2.DeleteToolsResponse]  # type: ignore[assignment]
-    """Removes tools from a server's namespace."""
+    """Deletes tools of one server."""
 
 class RegistryServiceServicer(metaclass=_abc_1.ABCMeta):
-    """Keeps tool definitions, so that payloads can be judged by a tool's name.
+    """Stores tool definitions, so that payloads can be validated by tool name.
 
-    Definitions are immutable and known by their digest; a name, within the
-    namespace of a server, is bound to one definition at a time. Every change of a
-    binding raises the registry's revision.
+    Definitions are immutable and identified by their digest. Within the namespace of a server,
+    a name is bound to one definition at a time. Each change of a binding increments the
+    revision of the registry.
     """
 
     @_abc_1.abstractmethod
@@ -92,12 +92,12 @@ class RegistryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _registry_service_pb2.RegisterToolsRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_registry_service_pb2.RegisterToolsResponse, _abc.Awaitable[_registry_service_pb2.RegisterToolsResponse]]:
-        """Registers the tools of one server.
+        """Registers tools of one server.
 
-        Each tool has an outcome of its own: a tool with a problem of severity
-        `SEVERITY_ERROR` is not registered and costs the others nothing. What was
-        registered is durable when the call returns, if the registry is kept in a
-        file. Registering the same definition again changes nothing.
+        Each tool has its own outcome: a definition with a violation of severity
+        `SEVERITY_ERROR` is not registered and does not affect the others. If the registry is
+        stored in a file, changes are durable when the call returns. Registering the same
+        definition again changes nothing.
         """
 
     @_abc_1.abstractmethod
@@ -106,7 +106,7 @@ class RegistryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _registry_service_pb2.GetToolRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_registry_service_pb2.GetToolResponse, _abc.Awaitable[_registry_service_pb2.GetToolResponse]]:
-        """Returns one registered tool, or refuses with `NOT_FOUND`."""
+        """Returns one registered tool. Fails with `NOT_FOUND` if there is none."""
 
     @_abc_1.abstractmethod
     def ListTools(
@@ -122,6 +122,6 @@ class RegistryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _registry_service_pb2.DeleteToolsRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_registry_service_pb2.DeleteToolsResponse, _abc.Awaitable[_registry_service_pb2.DeleteToolsResponse]]:
-        """Removes tools from a server's namespace."""
+        """Deletes tools of one server."""
 
 def add_RegistryServiceServicer_to_server(servicer: RegistryServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -26,12 +26,12 @@ if _version_not_supported:
 
 
 class ValidationServiceStub(object):
-    """Judges payloads.
+    """Validates JSON payloads against tool schemas.
 
-    An invalid payload is an answer, not an error: the call succeeds and the
-    verdict lists the violations. A payload that is not JSON is an invalid payload
-    too. Only where no judgement could be made is there a refusal: a status with a
-    `google.rpc.ErrorInfo` whose domain is `sidecheck` and whose reason says why.
+    An invalid payload is not an error: the call succeeds and the verdict lists the
+    violations. The same holds for a payload that is not JSON. A call fails only if no verdict
+    is possible; its status then carries a `google.rpc.ErrorInfo` with the domain `sidecheck`
+    and a stable reason.
     """
 
     def __init__(self, channel):
@@ -58,48 +58,47 @@ class ValidationServiceStub(object):
 
 
 class ValidationServiceServicer(object):
-    """Judges payloads.
+    """Validates JSON payloads against tool schemas.
 
-    An invalid payload is an answer, not an error: the call succeeds and the
-    verdict lists the violations. A payload that is not JSON is an invalid payload
-    too. Only where no judgement could be made is there a refusal: a status with a
-    `google.rpc.ErrorInfo` whose domain is `sidecheck` and whose reason says why.
+    An invalid payload is not an error: the call succeeds and the verdict lists the
+    violations. The same holds for a payload that is not JSON. A call fails only if no verdict
+    is possible; its status then carries a `google.rpc.ErrorInfo` with the domain `sidecheck`
+    and a stable reason.
     """
 
     def Validate(self, request, context):
-        """Judges one payload.
+        """Validates one payload.
 
-        Refused with `NOT_FOUND` if the target is unknown, `INVALID_ARGUMENT` if the
-        request or a schema sent along is broken, `FAILED_PRECONDITION` if the
-        registered tool is not the one that the caller pinned or has no schema for
-        the subject, and `RESOURCE_EXHAUSTED` if a limit is exceeded. Where the tool of a
-        call is unknown, the metadata of the refusal has under `json_rpc_error` the error of
-        the JSON-RPC response to give, as JSON text.
+        Fails with `NOT_FOUND` if the target is unknown, `INVALID_ARGUMENT` if the request or an
+        inline schema is malformed, `FAILED_PRECONDITION` if the registered tool does not have
+        the pinned digest or has no schema for the subject, and `RESOURCE_EXHAUSTED` if a limit
+        is exceeded. If the tool of a call is unknown, the error metadata has the JSON-RPC
+        `error` to send, as JSON text, under `json_rpc_error`.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ValidateBatch(self, request, context):
-        """Judges many payloads and answers in the same order.
+        """Validates several payloads and returns their outcomes in the same order.
 
-        An item that cannot be judged is refused by itself and costs the others
-        nothing. The batch as a whole is refused with `RESOURCE_EXHAUSTED` only if it
-        has more items than `Limits.batch_items`. Once `Limits.batch_violations` were
-        told in all, each further verdict tells only its first; and no more than
-        `Limits.offloaded_items` may take more than `Limits.inline_steps`.
+        An item without a possible verdict has its own error and does not affect the others.
+        The call fails with `RESOURCE_EXHAUSTED` only if it has more than `Limits.batch_items`
+        items. Once the verdicts have `Limits.batch_violations` violations in all, each further
+        verdict has only its first one. At most `Limits.offloaded_items` items may need a worker
+        process.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ValidateStream(self, request_iterator, context):
-        """Judges payloads as they come and answers in the same order.
+        """Validates payloads as they arrive and returns their outcomes in the same order.
 
-        The first message gives the defaults; every other one is an item. One item is
-        read at a time, so a caller who writes faster than answers are read is held up
-        by flow control. An item that cannot be judged, or is no message at all, is
-        refused by itself, and the stream goes on.
+        The first message may set defaults; every other message is an item. The server reads one
+        item at a time, so a client that sends faster than it reads is held back by flow control.
+        An item without a possible verdict, or a message that cannot be parsed, has its own
+        error, and the stream continues.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -132,12 +131,12 @@ def add_ValidationServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class ValidationService(object):
-    """Judges payloads.
+    """Validates JSON payloads against tool schemas.
 
-    An invalid payload is an answer, not an error: the call succeeds and the
-    verdict lists the violations. A payload that is not JSON is an invalid payload
-    too. Only where no judgement could be made is there a refusal: a status with a
-    `google.rpc.ErrorInfo` whose domain is `sidecheck` and whose reason says why.
+    An invalid payload is not an error: the call succeeds and the verdict lists the
+    violations. The same holds for a payload that is not JSON. A call fails only if no verdict
+    is possible; its status then carries a `google.rpc.ErrorInfo` with the domain `sidecheck`
+    and a stable reason.
     """
 
     @staticmethod

@@ -27,12 +27,12 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class ValidationServiceStub:
-    """Judges payloads.
+    """Validates JSON payloads against tool schemas.
 
-    An invalid payload is an answer, not an error: the call succeeds and the
-    verdict lists the violations. A payload that is not JSON is an invalid payload
-    too. Only where no judgement could be made is there a refusal: a status with a
-    `google.rpc.ErrorInfo` whose domain is `sidecheck` and whose reason says why.
+    An invalid payload is not an error: the call succeeds and the verdict lists the
+    violations. The same holds for a payload that is not JSON. A call fails only if no verdict
+    is possible; its status then carries a `google.rpc.ErrorInfo` with the domain `sidecheck`
+    and a stable reason.
     """
 
     @_typing.overload
@@ -40,79 +40,77 @@ class ValidationServiceStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> ValidationServiceAsyncStub: ...
     Validate: _grpc.UnaryUnaryMultiCallable[_validation_service_pb2.ValidateRequest, _validation_service_pb2.ValidateResponse]
-    """Judges one payload.
+    """Validates one payload.
 
-    Refused with `NOT_FOUND` if the target is unknown, `INVALID_ARGUMENT` if the
-    request or a schema sent along is broken, `FAILED_PRECONDITION` if the
-    registered tool is not the one that the caller pinned or has no schema for
-    the subject, and `RESOURCE_EXHAUSTED` if a limit is exceeded. Where the tool of a
-    call is unknown, the metadata of the refusal has under `json_rpc_error` the error of
-    the JSON-RPC response to give, as JSON text.
+    Fails with `NOT_FOUND` if the target is unknown, `INVALID_ARGUMENT` if the request or an
+    inline schema is malformed, `FAILED_PRECONDITION` if the registered tool does not have
+    the pinned digest or has no schema for the subject, and `RESOURCE_EXHAUSTED` if a limit
+    is exceeded. If the tool of a call is unknown, the error metadata has the JSON-RPC
+    `error` to send, as JSON text, under `json_rpc_error`.
     """
     ValidateBatch: _grpc.UnaryUnaryMultiCallable[_validation_service_pb2.ValidateBatchRequest, _validation_service_pb2.ValidateBatchResponse]
-    """Judges many payloads and answers in the same order.
+    """Validates several payloads and returns their outcomes in the same order.
 
-    An item that cannot be judged is refused by itself and costs the others
-    nothing. The batch as a whole is refused with `RESOURCE_EXHAUSTED` only if it
-    has more items than `Limits.batch_items`. Once `Limits.batch_violations` were
-    told in all, each further verdict tells only its first; and no more than
-    `Limits.offloaded_items` may take more than `Limits.inline_steps`.
+    An item without a possible verdict has its own error and does not affect the others.
+    The call fails with `RESOURCE_EXHAUSTED` only if it has more than `Limits.batch_items`
+    items. Once the verdicts have `Limits.batch_violations` violations in all, each further
+    verdict has only its first one. At most `Limits.offloaded_items` items may need a worker
+    process.
     """
     ValidateStream: _grpc.StreamStreamMultiCallable[_validation_service_pb2.ValidateStreamRequest, _validation_service_pb2.ValidateStreamResponse]
-    """Judges payloads as they come and answers in the same order.
+    """Validates payloads as they arrive and returns their outcomes in the same order.
 
-    The first message gives the defaults; every other one is an item. One item is
-    read at a time, so a caller who writes faster than answers are read is held up
-    by flow control. An item that cannot be judged, or is no message at all, is
-    refused by itself, and the stream goes on.
+    The first message may set defaults; every other message is an item. The server reads one
+    item at a time, so a client that sends faster than it reads is held back by flow control.
+    An item without a possible verdict, or a message that cannot be parsed, has its own
+    error, and the stream continues.
     """
 
 @_typing.type_check_only
 class ValidationServiceAsyncStub(ValidationServiceStub):
-    """Judges payloads.
+    """Validates JSON payloads against tool schemas.
 
-    An invalid payload is an answer, not an error: the call succeeds and the
-    verdict lists the violations. A payload that is not JSON is an invalid payload
-    too. Only where no judgement could be made is there a refusal: a status with a
-    `google.rpc.ErrorInfo` whose domain is `sidecheck` and whose reason says why.
+    An invalid payload is not an error: the call succeeds and the verdict lists the
+    violations. The same holds for a payload that is not JSON. A call fails only if no verdict
+    is possible; its status then carries a `google.rpc.ErrorInfo` with the domain `sidecheck`
+    and a stable reason.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     Validate: _aio.UnaryUnaryMultiCallable[_validation_service_pb2.ValidateRequest, _validation_service_pb2.ValidateResponse]  # type: ignore[assignment]
-    """Judges one payload.
+    """Validates one payload.
 
-    Refused with `NOT_FOUND` if the target is unknown, `INVALID_ARGUMENT` if the
-    request or a schema sent along is broken, `FAILED_PRECONDITION` if the
-    registered tool is not the one that the caller pinned or has no schema for
-    the subject, and `RESOURCE_EXHAUSTED` if a limit is exceeded. Where the tool of a
-    call is unknown, the metadata of the refusal has under `json_rpc_error` the error of
-    the JSON-RPC response to give, as JSON text.
+    Fails with `NOT_FOUND` if the target is unknown, `INVALID_ARGUMENT` if the request or an
+    inline schema is malformed, `FAILED_PRECONDITION` if the registered tool does not have
+    the pinned digest or has no schema for the subject, and `RESOURCE_EXHAUSTED` if a limit
+    is exceeded. If the tool of a call is unknown, the error metadata has the JSON-RPC
+    `error` to send, as JSON text, under `json_rpc_error`.
     """
     ValidateBatch: _aio.UnaryUnaryMultiCallable[_validation_service_pb2.ValidateBatchRequest, _validation_service_pb2.ValidateBatchResponse]  # type: ignore[assignment]
-    """Judges many payloads and answers in the same order.
+    """Validates several payloads and returns their outcomes in the same order.
 
-    An item that cannot be judged is refused by itself and costs the others
-    nothing. The batch as a whole is refused with `RESOURCE_EXHAUSTED` only if it
-    has more items than `Limits.batch_items`. Once `Limits.batch_violations` were
-    told in all, each further verdict tells only its first; and no more than
-    `Limits.offloaded_items` may take more than `Limits.inline_steps`.
+    An item without a possible verdict has its own error and does not affect the others.
+    The call fails with `RESOURCE_EXHAUSTED` only if it has more than `Limits.batch_items`
+    items. Once the verdicts have `Limits.batch_violations` violations in all, each further
+    verdict has only its first one. At most `Limits.offloaded_items` items may need a worker
+    process.
     """
     ValidateStream: _aio.StreamStreamMultiCallable[_validation_service_pb2.ValidateStreamRequest, _validation_service_pb2.ValidateStreamResponse]  # type: ignore[assignment]
-    """Judges payloads as they come and answers in the same order.
+    """Validates payloads as they arrive and returns their outcomes in the same order.
 
-    The first message gives the defaults; every other one is an item. One item is
-    read at a time, so a caller who writes faster than answers are read is held up
-    by flow control. An item that cannot be judged, or is no message at all, is
-    refused by itself, and the stream goes on.
+    The first message may set defaults; every other message is an item. The server reads one
+    item at a time, so a client that sends faster than it reads is held back by flow control.
+    An item without a possible verdict, or a message that cannot be parsed, has its own
+    error, and the stream continues.
     """
 
 class ValidationServiceServicer(metaclass=_abc_1.ABCMeta):
-    """Judges payloads.
+    """Validates JSON payloads against tool schemas.
 
-    An invalid payload is an answer, not an error: the call succeeds and the
-    verdict lists the violations. A payload that is not JSON is an invalid payload
-    too. Only where no judgement could be made is there a refusal: a status with a
-    `google.rpc.ErrorInfo` whose domain is `sidecheck` and whose reason says why.
+    An invalid payload is not an error: the call succeeds and the verdict lists the
+    violations. The same holds for a payload that is not JSON. A call fails only if no verdict
+    is possible; its status then carries a `google.rpc.ErrorInfo` with the domain `sidecheck`
+    and a stable reason.
     """
 
     @_abc_1.abstractmethod
@@ -121,14 +119,13 @@ class ValidationServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _validation_service_pb2.ValidateRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_validation_service_pb2.ValidateResponse, _abc.Awaitable[_validation_service_pb2.ValidateResponse]]:
-        """Judges one payload.
+        """Validates one payload.
 
-        Refused with `NOT_FOUND` if the target is unknown, `INVALID_ARGUMENT` if the
-        request or a schema sent along is broken, `FAILED_PRECONDITION` if the
-        registered tool is not the one that the caller pinned or has no schema for
-        the subject, and `RESOURCE_EXHAUSTED` if a limit is exceeded. Where the tool of a
-        call is unknown, the metadata of the refusal has under `json_rpc_error` the error of
-        the JSON-RPC response to give, as JSON text.
+        Fails with `NOT_FOUND` if the target is unknown, `INVALID_ARGUMENT` if the request or an
+        inline schema is malformed, `FAILED_PRECONDITION` if the registered tool does not have
+        the pinned digest or has no schema for the subject, and `RESOURCE_EXHAUSTED` if a limit
+        is exceeded. If the tool of a call is unknown, the error metadata has the JSON-RPC
+        `error` to send, as JSON text, under `json_rpc_error`.
         """
 
     @_abc_1.abstractmethod
@@ -137,13 +134,13 @@ class ValidationServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _validation_service_pb2.ValidateBatchRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_validation_service_pb2.ValidateBatchResponse, _abc.Awaitable[_validation_service_pb2.ValidateBatchResponse]]:
-        """Judges many payloads and answers in the same order.
+        """Validates several payloads and returns their outcomes in the same order.
 
-        An item that cannot be judged is refused by itself and costs the others
-        nothing. The batch as a whole is refused with `RESOURCE_EXHAUSTED` only if it
-        has more items than `Limits.batch_items`. Once `Limits.batch_violations` were
-        told in all, each further verdict tells only its first; and no more than
-        `Limits.offloaded_items` may take more than `Limits.inline_steps`.
+        An item without a possible verdict has its own error and does not affect the others.
+        The call fails with `RESOURCE_EXHAUSTED` only if it has more than `Limits.batch_items`
+        items. Once the verdicts have `Limits.batch_violations` violations in all, each further
+        verdict has only its first one. At most `Limits.offloaded_items` items may need a worker
+        process.
         """
 
     @_abc_1.abstractmethod
@@ -152,12 +149,12 @@ class ValidationServiceServicer(metaclass=_abc_1.ABCMeta):
         request_iterator: _MaybeAsyncIterator[_validation_service_pb2.ValidateStreamRequest],
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_validation_service_pb2.ValidateStreamResponse], _abc.AsyncIterator[_validation_service_pb2.ValidateStreamResponse]]:
-        """Judges payloads as they come and answers in the same order.
+        """Validates payloads as they arrive and returns their outcomes in the same order.
 
-        The first message gives the defaults; every other one is an item. One item is
-        read at a time, so a caller who writes faster than answers are read is held up
-        by flow control. An item that cannot be judged, or is no message at all, is
-        refused by itself, and the stream goes on.
+        The first message may set defaults; every other message is an item. The server reads one
+        item at a time, so a client that sends faster than it reads is held back by flow control.
+        An item without a possible verdict, or a message that cannot be parsed, has its own
+        error, and the stream continues.
         """
 
 def add_ValidationServiceServicer_to_server(servicer: ValidationServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -28,25 +28,25 @@ export const protobufPackage = "sidecheck.v1";
 
 export const protobufFileName = "sidecheck/v1/conversion_service.proto";
 
-/** The API of a provider of models, or of a server that runs models. */
+/** API of a model provider or model server. */
 export enum ModelApi {
-  /** MODEL_API_UNSPECIFIED - Refused with `INVALID_REQUEST`: there is no default. */
+  /** MODEL_API_UNSPECIFIED - Fails with `INVALID_REQUEST`: there is no default. */
   MODEL_API_UNSPECIFIED = 0,
-  /** MODEL_API_OPENAI_CHAT - OpenAI's Chat Completions. */
+  /** MODEL_API_OPENAI_CHAT - OpenAI Chat Completions. */
   MODEL_API_OPENAI_CHAT = 1,
-  /** MODEL_API_OPENAI_RESPONSES - OpenAI's Responses. */
+  /** MODEL_API_OPENAI_RESPONSES - OpenAI Responses. */
   MODEL_API_OPENAI_RESPONSES = 2,
-  /** MODEL_API_ANTHROPIC - Anthropic's Messages. */
+  /** MODEL_API_ANTHROPIC - Anthropic Messages. */
   MODEL_API_ANTHROPIC = 3,
-  /** MODEL_API_GEMINI - Gemini, with `parameters`: a subset of OpenAPI 3.0. */
+  /** MODEL_API_GEMINI - Gemini with `parameters`, a subset of OpenAPI 3.0. */
   MODEL_API_GEMINI = 4,
-  /** MODEL_API_GEMINI_JSON - Gemini, with `parametersJsonSchema`. */
+  /** MODEL_API_GEMINI_JSON - Gemini with `parametersJsonSchema`. */
   MODEL_API_GEMINI_JSON = 5,
-  /** MODEL_API_BEDROCK - Amazon Bedrock's Converse. */
+  /** MODEL_API_BEDROCK - Amazon Bedrock Converse. */
   MODEL_API_BEDROCK = 6,
-  /** MODEL_API_MISTRAL - Mistral's chat completions. */
+  /** MODEL_API_MISTRAL - Mistral chat completions. */
   MODEL_API_MISTRAL = 7,
-  /** MODEL_API_OLLAMA - Ollama's chat. */
+  /** MODEL_API_OLLAMA - Ollama chat. */
   MODEL_API_OLLAMA = 8,
   UNRECOGNIZED = -1,
 }
@@ -113,20 +113,24 @@ export function modelApiToJSON(object: ModelApi): string {
   }
 }
 
-/** Whether the API is asked to hold the model to the schema. */
+/** Use of the strict mode (structured outputs) of the API. */
 export enum ConversionMode {
-  /** CONVERSION_MODE_UNSPECIFIED - Means `CONVERSION_MODE_COMPATIBLE`. */
+  /** CONVERSION_MODE_UNSPECIFIED - Same as `CONVERSION_MODE_COMPATIBLE`. */
   CONVERSION_MODE_UNSPECIFIED = 0,
-  /** CONVERSION_MODE_COMPATIBLE - No: the schema guides the model. What the API would refuse is widened, never narrowed. */
+  /**
+   * CONVERSION_MODE_COMPATIBLE - Never strict: the schema guides the model. Keywords that the API rejects are widened,
+   * never narrowed.
+   */
   CONVERSION_MODE_COMPATIBLE = 1,
   /**
-   * CONVERSION_MODE_STRICT_IF_LOSSLESS - For each tool whose strict form admits neither more nor less than the original, once
-   * the plan is applied; the others as with `CONVERSION_MODE_COMPATIBLE`.
+   * CONVERSION_MODE_STRICT_IF_LOSSLESS - Strict for each tool whose strict form, with its mapping, accepts the same arguments as
+   * the original; otherwise as `CONVERSION_MODE_COMPATIBLE`.
    */
   CONVERSION_MODE_STRICT_IF_LOSSLESS = 2,
   /**
-   * CONVERSION_MODE_STRICT - For every tool, or it is refused with `NOT_CONVERTIBLE`, as all are for Gemini and
-   * Ollama, which cannot be asked. Narrows where that is the only way, and says so.
+   * CONVERSION_MODE_STRICT - Always strict. Narrows the schema where that is the only way, and reports it. Fails with
+   * `NOT_CONVERTIBLE` for a tool without a strict form, and for every tool with Gemini and
+   * Ollama, which have no strict mode.
    */
   CONVERSION_MODE_STRICT = 3,
   UNRECOGNIZED = -1,
@@ -169,13 +173,13 @@ export function conversionModeToJSON(object: ConversionMode): string {
   }
 }
 
-/** When names of tools begin with the name of their server and `__`. */
+/** Use of the server name and `__` as a prefix of tool names. */
 export enum ServerPrefix {
-  /** SERVER_PREFIX_UNSPECIFIED - Means `SERVER_PREFIX_AUTOMATIC`. */
+  /** SERVER_PREFIX_UNSPECIFIED - Same as `SERVER_PREFIX_AUTOMATIC`. */
   SERVER_PREFIX_UNSPECIFIED = 0,
-  /** SERVER_PREFIX_AUTOMATIC - Where the request has tools of several servers. */
+  /** SERVER_PREFIX_AUTOMATIC - If the request has tools of several servers. */
   SERVER_PREFIX_AUTOMATIC = 1,
-  /** SERVER_PREFIX_ALWAYS - Always, for tools that have a server. */
+  /** SERVER_PREFIX_ALWAYS - For every tool that has a server. */
   SERVER_PREFIX_ALWAYS = 2,
   /** SERVER_PREFIX_NEVER - Never. */
   SERVER_PREFIX_NEVER = 3,
@@ -219,143 +223,144 @@ export function serverPrefixToJSON(object: ServerPrefix): string {
   }
 }
 
-/** How tools are converted. */
+/** Options of a conversion. */
 export interface ConversionOptions {
-  /** Whether the API is asked to hold the model to the schema. */
+  /** Use of the strict mode of the API. */
   mode: ConversionMode;
-  /** When names begin with the server's. */
+  /** Use of the server name as a prefix. */
   serverPrefix: ServerPrefix;
   /**
-   * Whether an object that declares members and says nothing of others counts as closed,
-   * so that closing it is no reason against a strict form. It is told all the same.
-   * Without this, `CONVERSION_MODE_STRICT_IF_LOSSLESS` makes few tools strict.
+   * Whether an object schema that declares properties and does not mention others counts as
+   * closed, so that closing it does not prevent strict mode. The change is reported in any
+   * case. Without this option few tools are strict with
+   * `CONVERSION_MODE_STRICT_IF_LOSSLESS`.
    */
   assumeClosed: boolean;
   /**
-   * The longest description of a tool, in characters; a longer one is cut, and told. 0
-   * means what the API takes.
+   * Maximum length of a tool description, in characters. A longer description is cut, and
+   * the cut is reported. 0 means the maximum of the API.
    */
   descriptionLength: number;
-  /** Whether the output schema goes along, for APIs that take one. */
+  /** Whether to include the output schema, for APIs that accept one. */
   includeOutputSchema: boolean;
 }
 
-/** A tool to convert. */
+/** Tool to convert. */
 export interface ToolToConvert {
-  /** The tool: registered, by the digest of its definition, or sent along. */
+  /** Tool: registered, by the digest of its definition, or inline. */
   tool:
     | Target
     | undefined;
   /**
-   * The server that offers it, for its name. Empty means the server that it is registered
-   * for, if it is.
+   * Server that offers the tool, used in its name. Empty means the server that it is
+   * registered under, if any.
    */
   server: string;
 }
 
-/** Tools to convert for one request. */
+/** Request to convert tools for one request to a model API. */
 export interface ConvertToolsRequest {
-  /** The API that takes them. */
+  /** API to convert to. */
   api: ModelApi;
-  /** How. */
+  /** Options. */
   options:
     | ConversionOptions
     | undefined;
   /**
-   * The tools; together with those of `servers` at most `Limits.batch_items`. Of several
-   * with one server and name the last one counts, and the others are refused.
+   * Tools. Together with the tools of `servers` at most `Limits.batch_items`. If several
+   * have the same server and name, the last one is converted and the others have an error.
    */
   tools: ToolToConvert[];
-  /** Servers whose registered tools are converted as well, by name, after `tools`. */
+  /** Names of servers whose registered tools are converted as well, after `tools`. */
   servers: string[];
 }
 
-/** The answer to a conversion. */
+/** Response to `ConvertTools`. */
 export interface ConvertToolsResponse {
-  /** One for each tool, in the order of the request. */
+  /** One conversion per tool, in the order of the request. */
   conversions: ToolConversion[];
   /**
-   * What is wrong with all converted tools as one request. Instance pointers lead into
-   * the list of those that were converted: `/2` is the third. The codes begin with
+   * Verdict on the converted tools as one API request. Instance locations point into the list
+   * of the tools that were converted: `/2` is the third of them. The codes begin with
    * `REQUEST_`.
    */
   request: Verdict | undefined;
 }
 
-/** What became of one tool. */
+/** Outcome of the conversion of one tool. */
 export interface ToolConversion {
-  /** The server that offers it, or empty. */
+  /** Server that offers the tool, or empty. */
   server: string;
-  /** Its name. Empty if that cannot be read. */
+  /** Name of the tool. Empty if it cannot be read. */
   name: string;
-  /** The answer. */
+  /** Exactly one is set. */
   outcome:
     | //
-    /** The tool in the form of the API. */
+    /** Converted tool. */
     { $case: "converted"; value: ConvertedTool }
     | //
-    /** Why there is none. */
+    /** Reason why the tool was not converted. The details contain a `google.rpc.ErrorInfo`. */
     { $case: "error"; value: Status }
     | undefined;
 }
 
-/** A tool in the form of an API. */
+/** Tool in the format of a model API. */
 export interface ConvertedTool {
   /**
-   * The tool, as JSON text: an element of `tools` in a request, for Gemini of
-   * `functionDeclarations`, for Bedrock of `toolConfig.tools`.
+   * The tool, as JSON text: an element of `tools` in the request, of `functionDeclarations`
+   * for Gemini, of `toolConfig.tools` for Bedrock.
    */
   json: Buffer;
-  /** The name that the model knows it by. */
+  /** Name of the tool in the request. */
   name: string;
-  /** Whether it asks the API to hold the model to the schema. */
+  /** Whether the tool uses the strict mode of the API. */
   strict: boolean;
   /**
-   * What `ConvertToolCall` needs, as JSON text. It may be kept or sent anywhere, and has
-   * no values of payloads in it. It is of this definition alone: if that changes, the
-   * tool is converted again.
+   * Mapping for `ConvertToolCall`, as JSON text. Contains no payload values, and may be
+   * stored anywhere. It belongs to this definition: a changed definition must be converted
+   * again.
    */
   mapping: Buffer;
-  /** Everything that is not as in the original, ordered by pointer. */
+  /** All differences from the original definition, ordered by location. */
   losses: Loss[];
-  /** Why the tool is not strict though the mode prefers it. Empty if it is, or need not be. */
+  /** Reason why the tool is not strict although the mode prefers it. Empty otherwise. */
   notStrictReason: string;
 }
 
-/** One thing that is not as in the original. */
+/** Difference between a definition or result and its converted form. */
 export interface Loss {
   /**
-   * Where in the definition, as a JSON Pointer, for example `/inputSchema/properties/a`;
-   * of a result, where in that.
+   * Location in the definition, as a JSON Pointer, for example `/inputSchema/properties/a`,
+   * or in the result.
    */
   pointer: string;
-  /** The keyword, or the member of the definition; empty where the place says it all. */
+  /** Keyword, or property of the definition. Empty if the location says it. */
   keyword: string;
-  /** What was done. */
+  /** Treatment of the keyword or property. */
   action: Loss_Action;
-  /** What that means. */
+  /** Effect on the accepted payloads. */
   effect: Loss_Effect;
-  /** The same for a person. */
+  /** Description of the loss, for people. */
   message: string;
 }
 
-/** What was done. */
+/** Treatment of the affected keyword or property. */
 export enum Loss_Action {
   /** ACTION_UNSPECIFIED - Never sent. */
   ACTION_UNSPECIFIED = 0,
-  /** ACTION_KEPT - It stands as it was, though the API gives no heed to it. */
+  /** ACTION_KEPT - Kept unchanged, although the API ignores it. */
   ACTION_KEPT = 1,
-  /** ACTION_DESCRIBED - It is told in the description. */
+  /** ACTION_DESCRIBED - Moved to the description. */
   ACTION_DESCRIBED = 2,
-  /** ACTION_REWRITTEN - It is said in another form. */
+  /** ACTION_REWRITTEN - Expressed in another way. */
   ACTION_REWRITTEN = 3,
   /**
-   * ACTION_ENCODED - Payloads have another form there; the plan turns them back. What has not that form,
-   * for example a string that should hold JSON text and does not, is found out when the
-   * call comes back.
+   * ACTION_ENCODED - Payloads are encoded in another form, which the mapping decodes. A payload that does
+   * not have that form, for example a string that should contain JSON text and does not,
+   * is detected when the call is converted back.
    */
   ACTION_ENCODED = 4,
-  /** ACTION_DROPPED - It is left out. */
+  /** ACTION_DROPPED - Removed. */
   ACTION_DROPPED = 5,
   UNRECOGNIZED = -1,
 }
@@ -407,15 +412,18 @@ export function loss_ActionToJSON(object: Loss_Action): string {
   }
 }
 
-/** What that means for the payloads that are admitted, once the plan is applied. */
+/** Effect on the set of accepted payloads, with the mapping applied. */
 export enum Loss_Effect {
   /** EFFECT_UNSPECIFIED - Never sent. */
   EFFECT_UNSPECIFIED = 0,
-  /** EFFECT_EQUIVALENT - The same ones. */
+  /** EFFECT_EQUIVALENT - The same payloads are accepted. */
   EFFECT_EQUIVALENT = 1,
-  /** EFFECT_WIDENED - More: those that the original refuses are found out when the call comes back. */
+  /**
+   * EFFECT_WIDENED - More payloads are accepted. Those that the original rejects are detected when the call
+   * is converted back.
+   */
   EFFECT_WIDENED = 2,
-  /** EFFECT_NARROWED - Fewer: there are valid calls that the model cannot make. */
+  /** EFFECT_NARROWED - Fewer payloads are accepted: there are valid calls that the model cannot make. */
   EFFECT_NARROWED = 3,
   UNRECOGNIZED = -1,
 }
@@ -457,41 +465,41 @@ export function loss_EffectToJSON(object: Loss_Effect): string {
   }
 }
 
-/** A model's call to restore. */
+/** Request to convert a model's call. */
 export interface ConvertToolCallRequest {
   /**
-   * The call as the API of the plan gave it, as JSON text: an element of `tool_calls`, a
-   * `function_call` item, a `tool_use` block, a `functionCall` or `toolUse` part, or what
-   * is in that part; not the whole answer.
+   * The call as returned by the API, as JSON text: an element of `tool_calls`, a
+   * `function_call` item, a `tool_use` block, a `functionCall` or `toolUse` part, or the
+   * content of that part. Not the whole response.
    */
   call: Buffer;
   /**
-   * The plan of the tool that was called, or those of all tools of the request: the call
-   * says which is meant. All are of one API, and no two of one name. At most
+   * Mapping of the called tool, or the mappings of all tools of the request; the name in the
+   * call selects one. All must be for the same API, with distinct names. At most
    * `Limits.batch_items`.
    */
   mappings: Buffer[];
   /**
-   * The original tool, with the definition that was converted. If unset, the registered
-   * definition that the plan names.
+   * Original tool, with the definition that was converted. If unset, the registered
+   * definition that the mapping names.
    */
   tool:
     | Target
     | undefined;
   /**
-   * How the arguments are judged. Strings that hold the JSON text of an object or an
-   * array, where the schema demands one, are decoded in any case.
+   * Options of the validation of the arguments. Strings that contain the JSON text of an
+   * object or array, where the schema requires one, are always decoded.
    */
   options: ValidationOptions | undefined;
 }
 
-/** A call as MCP has it. */
+/** Response to `ConvertToolCall`. */
 export interface ConvertToolCallResponse {
-  /** The server that offers the tool, or empty. */
+  /** Server that offers the tool, or empty. */
   server: string;
-  /** The original name of the tool. */
+  /** Original name of the tool. */
   tool: string;
-  /** The id that the API gave the call, or empty. */
+  /** ID of the call, assigned by the API. May be empty. */
   callId: string;
   /**
    * The `params` of the `tools/call`, as JSON text. Empty if the arguments are not a JSON
@@ -499,65 +507,66 @@ export interface ConvertToolCallResponse {
    */
   callParams: Buffer;
   /**
-   * The verdict on the restored arguments under the original input schema, with
-   * `tool_error_text` if they are invalid. If the call cannot be read, instance pointers
-   * lead into it.
+   * Verdict on the converted arguments against the original input schema, with
+   * `tool_error_text` if they are invalid. If the call cannot be read, instance locations
+   * point into the call.
    */
   verdict:
     | Verdict
     | undefined;
   /**
-   * What was done to the arguments beside renaming. Pointers lead into those that the
-   * model sent; of changes that the schema asked for, into those that the plan made of them.
+   * Changes of the arguments other than renamed properties. Locations point into the
+   * arguments that the model sent or, for changes that the schema called for, into the
+   * arguments after the mapping was applied.
    */
   changes: Change[];
   /**
-   * The name that the model knows the tool by, which `ConvertToolResultRequest.name` wants.
-   * Empty if it cannot be read.
+   * Name of the tool in the request, for `ConvertToolResultRequest.name`. Empty if it cannot
+   * be read.
    */
   name: string;
 }
 
-/** A result to convert. */
+/** Request to convert a tool result. */
 export interface ConvertToolResultRequest {
-  /** The API that takes it. */
+  /** API to convert to. */
   api: ModelApi;
-  /** The `CallToolResult`, and the tool that gave it. */
+  /** The `CallToolResult` and the tool that returned it. */
   result:
     | ToolResult
     | undefined;
   /**
-   * The id that the API gave the call. Refused with `INVALID_REQUEST` if it is empty and
-   * the API needs it, as all but Gemini and Ollama do.
+   * ID of the call, assigned by the API. Required except for Gemini and Ollama: fails with
+   * `INVALID_REQUEST` if it is empty.
    */
   callId: string;
   /**
-   * The name that the model knows the tool by, as in the call. Refused with
-   * `INVALID_REQUEST` if it is empty and the API needs it, as Gemini and Ollama do.
+   * Name of the tool in the request, as in the call. Required for Gemini and Ollama: fails
+   * with `INVALID_REQUEST` if it is empty.
    */
   name: string;
-  /** What is known of the peers. */
+  /** Protocol version and negotiated capabilities. */
   context:
     | ProtocolContext
     | undefined;
-  /** How much the verdict tells. */
+  /** Limits of the verdict. */
   options: CheckOptions | undefined;
 }
 
-/** A result as the API has it. */
+/** Response to `ConvertToolResult`. */
 export interface ConvertToolResultResponse {
   /**
-   * What tells the model, as JSON text: a message with the role `tool` for OpenAI's Chat
-   * Completions, Mistral and Ollama; a `function_call_output` item for OpenAI's Responses;
-   * for Anthropic a `tool_result` block, for Bedrock a `toolResult` block and for Gemini a
-   * `functionResponse` part, which go into one message of the user with those of the
-   * other calls. Media are in base64, as in the body of a request: a client that encodes
-   * bytes itself, such as those of AWS, is given them decoded.
+   * Message that returns the result to the model, as JSON text: a message with the role
+   * `tool` for OpenAI Chat Completions, Mistral and Ollama; a `function_call_output` item for
+   * OpenAI Responses; a `tool_result` block for Anthropic, a `toolResult` block for Bedrock
+   * and a `functionResponse` part for Gemini, which belong into one user message with those
+   * of the other calls. Media are encoded in base64, as in the body of a request; for client
+   * libraries that encode bytes themselves, such as those of AWS, decode them first.
    */
   message: Buffer;
-  /** What the API cannot be told. Pointers lead into the result. */
+  /** Parts of the result that the API cannot express. Locations point into the result. */
   losses: Loss[];
-  /** The verdict on the result. If it is invalid, `message` tells the model of a failure. */
+  /** Verdict on the result. If it is invalid, `message` reports a failure to the model. */
   verdict: Verdict | undefined;
 }
 
@@ -1981,18 +1990,19 @@ export const ConvertToolResultResponse: MessageFns<ConvertToolResultResponse> = 
 };
 
 /**
- * Turns MCP tools into the form that the API of a provider of models takes, the calls
- * that a model makes back into calls of MCP, and their results into the provider's form.
+ * Converts MCP tools to the formats of model providers, and model calls and tool results
+ * back.
  *
- * Nothing is lost in silence: what an API cannot express is told, with its place and
- * whether the converted schema admits more or less than the original. What a model sends
- * is judged under the original schema when it comes back.
+ * Every difference between a definition and its converted form is reported as a loss, with
+ * its location and whether the converted schema accepts more or less than the original. A
+ * model's call is validated against the original schema when it is converted back.
  */
 export type ConversionServiceService = typeof ConversionServiceService;
 export const ConversionServiceService = {
   /**
-   * Converts tools for one request to an API, each by itself, with names that fit
-   * together. A tool that cannot be converted costs the others nothing.
+   * Converts tools for one request to a model API, with names that are unique within it.
+   *
+   * Tools are converted independently: one that cannot be converted has its own error.
    */
   convertTools: {
     path: "/sidecheck.v1.ConversionService/ConvertTools" as const,
@@ -2005,10 +2015,11 @@ export const ConversionServiceService = {
     responseDeserialize: (value: Buffer): ConvertToolsResponse => ConvertToolsResponse.decode(value),
   },
   /**
-   * Turns the call that a model made into the `params` of a `tools/call`, and judges its
-   * arguments under the original input schema. A call that cannot be read is an answer:
-   * an invalid verdict. Refuses with `MAPPING_MISMATCH` a call by a name that no plan is of,
-   * and a plan of another definition than that of the tool.
+   * Converts a model's call to the `params` of a `tools/call` and validates its arguments
+   * against the original input schema.
+   *
+   * A call that cannot be read gets an invalid verdict. Fails with `MAPPING_MISMATCH` if no
+   * mapping has the name in the call, or if the mapping belongs to another definition.
    */
   convertToolCall: {
     path: "/sidecheck.v1.ConversionService/ConvertToolCall" as const,
@@ -2022,8 +2033,9 @@ export const ConversionServiceService = {
     responseDeserialize: (value: Buffer): ConvertToolCallResponse => ConvertToolCallResponse.decode(value),
   },
   /**
-   * Turns the `CallToolResult` of a call into what tells the model. In place of an
-   * invalid result the model is told that the tool failed.
+   * Converts a `CallToolResult` to the message that returns it to the model.
+   *
+   * An invalid result is replaced by a message that the tool failed.
    */
   convertToolResult: {
     path: "/sidecheck.v1.ConversionService/ConvertToolResult" as const,
@@ -2040,28 +2052,32 @@ export const ConversionServiceService = {
 
 export interface ConversionServiceServer extends UntypedServiceImplementation {
   /**
-   * Converts tools for one request to an API, each by itself, with names that fit
-   * together. A tool that cannot be converted costs the others nothing.
+   * Converts tools for one request to a model API, with names that are unique within it.
+   *
+   * Tools are converted independently: one that cannot be converted has its own error.
    */
   convertTools: handleUnaryCall<ConvertToolsRequest, ConvertToolsResponse>;
   /**
-   * Turns the call that a model made into the `params` of a `tools/call`, and judges its
-   * arguments under the original input schema. A call that cannot be read is an answer:
-   * an invalid verdict. Refuses with `MAPPING_MISMATCH` a call by a name that no plan is of,
-   * and a plan of another definition than that of the tool.
+   * Converts a model's call to the `params` of a `tools/call` and validates its arguments
+   * against the original input schema.
+   *
+   * A call that cannot be read gets an invalid verdict. Fails with `MAPPING_MISMATCH` if no
+   * mapping has the name in the call, or if the mapping belongs to another definition.
    */
   convertToolCall: handleUnaryCall<ConvertToolCallRequest, ConvertToolCallResponse>;
   /**
-   * Turns the `CallToolResult` of a call into what tells the model. In place of an
-   * invalid result the model is told that the tool failed.
+   * Converts a `CallToolResult` to the message that returns it to the model.
+   *
+   * An invalid result is replaced by a message that the tool failed.
    */
   convertToolResult: handleUnaryCall<ConvertToolResultRequest, ConvertToolResultResponse>;
 }
 
 export interface ConversionServiceClient extends Client {
   /**
-   * Converts tools for one request to an API, each by itself, with names that fit
-   * together. A tool that cannot be converted costs the others nothing.
+   * Converts tools for one request to a model API, with names that are unique within it.
+   *
+   * Tools are converted independently: one that cannot be converted has its own error.
    */
   convertTools(
     request: ConvertToolsRequest,
@@ -2079,10 +2095,11 @@ export interface ConversionServiceClient extends Client {
     callback: (error: ServiceError | null, response: ConvertToolsResponse) => void,
   ): ClientUnaryCall;
   /**
-   * Turns the call that a model made into the `params` of a `tools/call`, and judges its
-   * arguments under the original input schema. A call that cannot be read is an answer:
-   * an invalid verdict. Refuses with `MAPPING_MISMATCH` a call by a name that no plan is of,
-   * and a plan of another definition than that of the tool.
+   * Converts a model's call to the `params` of a `tools/call` and validates its arguments
+   * against the original input schema.
+   *
+   * A call that cannot be read gets an invalid verdict. Fails with `MAPPING_MISMATCH` if no
+   * mapping has the name in the call, or if the mapping belongs to another definition.
    */
   convertToolCall(
     request: ConvertToolCallRequest,
@@ -2100,8 +2117,9 @@ export interface ConversionServiceClient extends Client {
     callback: (error: ServiceError | null, response: ConvertToolCallResponse) => void,
   ): ClientUnaryCall;
   /**
-   * Turns the `CallToolResult` of a call into what tells the model. In place of an
-   * invalid result the model is told that the tool failed.
+   * Converts a `CallToolResult` to the message that returns it to the model.
+   *
+   * An invalid result is replaced by a message that the tool failed.
    */
   convertToolResult(
     request: ConvertToolResultRequest,

@@ -25,13 +25,16 @@ export const protobufPackage = "sidecheck.v1";
 
 export const protobufFileName = "sidecheck/v1/inference_service.proto";
 
-/** What becomes of an annotation that cannot be turned into a schema. */
+/** Treatment of an annotation that has no schema. */
 export enum OnUnsupported {
-  /** ON_UNSUPPORTED_UNSPECIFIED - Means `ON_UNSUPPORTED_ERROR`. */
+  /** ON_UNSUPPORTED_UNSPECIFIED - Same as `ON_UNSUPPORTED_ERROR`. */
   ON_UNSUPPORTED_UNSPECIFIED = 0,
-  /** ON_UNSUPPORTED_ERROR - The tool is not inferred; a diagnostic of severity `SEVERITY_ERROR` says why. */
+  /** ON_UNSUPPORTED_ERROR - The tool is not inferred; a diagnostic of severity `SEVERITY_ERROR` gives the reason. */
   ON_UNSUPPORTED_ERROR = 1,
-  /** ON_UNSUPPORTED_ANY - Anything is admitted in its place; a diagnostic of severity `SEVERITY_WARNING` says so. */
+  /**
+   * ON_UNSUPPORTED_ANY - The annotation becomes a schema that accepts any value; a diagnostic of severity
+   * `SEVERITY_WARNING` reports it.
+   */
   ON_UNSUPPORTED_ANY = 2,
   UNRECOGNIZED = -1,
 }
@@ -68,92 +71,95 @@ export function onUnsupportedToJSON(object: OnUnsupported): string {
   }
 }
 
-/** Python source text with functions that are tools. */
+/** Request to infer tools from Python source text. */
 export interface InferToolsRequest {
-  /** The text, in UTF-8; at most `Limits.source_bytes`. */
+  /** The text, in UTF-8. At most `Limits.source_bytes`. */
   source: Buffer;
   /**
-   * The functions, by name, of a method `Class.method`. Empty means those with a decorator
-   * called `tool`, at whatever depth, or, if there is none, the public functions of the
+   * Names of the functions, `Class.method` for methods. Empty means all functions with a
+   * decorator named `tool`, at any depth, or, if there is none, the public functions of the
    * module.
    */
   functions: string[];
-  /** What becomes of annotations that cannot be turned into a schema. */
+  /** Treatment of annotations that have no schema. */
   onUnsupported: OnUnsupported;
   /**
-   * Types, by name, whose parameters are given by the server and are no arguments, beside
-   * those that are known: `Context` and the like.
+   * Names of further types whose parameters the server injects, and which are therefore not
+   * arguments; `Context` and similar types are known.
    */
   injectedTypes: string[];
-  /** Parameters, by name, that are no arguments. */
+  /** Names of parameters that the server injects. */
   injectedParameters: string[];
 }
 
-/** The definitions that were inferred. */
+/** Response to `InferTools`. */
 export interface InferToolsResponse {
-  /** The tools, in the order of the text. */
+  /** Inferred tools, in the order of the text. */
   tools: InferredTool[];
-  /** What was found in the text, ordered by line and column. */
+  /** Diagnostics, ordered by line and column. */
   diagnostics: Diagnostic[];
 }
 
-/** A definition that was inferred. */
+/** Inferred tool definition. */
 export interface InferredTool {
-  /** The definition in its natural form, as JSON text: its output schema has any root. */
+  /** Canonical definition, as JSON text. Its output schema may have any root. */
   json: Buffer;
-  /** The name of the function, with those of what it is inside of. */
+  /** Qualified name of the function. */
   function: string;
-  /** The line of its `def`, from 1. */
+  /** Line of the `def` statement, from 1. */
   line: number;
-  /** The digest of the definition. */
+  /** Digest of the definition. */
   definitionDigest: string;
 }
 
-/** One thing that was found in source text. */
+/** What inference could not read in source text. */
 export interface Diagnostic {
-  /** The stable code in upper snake case, for example `UNRESOLVED_NAME`. */
+  /** Stable code in upper snake case, for example `UNRESOLVED_NAME`. */
   code: string;
-  /** How grave it is. An error means that the tool was not inferred. */
+  /** Severity. An error means that the tool was not inferred. */
   severity: Severity;
-  /** What is wrong, and what would be right. */
+  /** What is wrong and what would be right. */
   message: string;
-  /** The line, from 1; 0 if it is about the whole text. */
+  /** Line, from 1. 0 if the diagnostic concerns the whole text. */
   line: number;
-  /** The column, in characters from 1. */
+  /** Column in characters, from 1. */
   column: number;
-  /** The line and the column after its end. */
+  /** Line of the end. */
   endLine: number;
-  /** The column after its end. */
+  /** Column after the end. */
   endColumn: number;
-  /** The function that it is about, or empty. */
+  /** Qualified name of the function concerned, or empty. */
   function: string;
-  /** The parameter that it is about, or empty. */
+  /** Name of the parameter concerned, or empty. */
   parameter: string;
 }
 
-/** A definition to project. */
+/** Request to adapt a tool definition to a protocol version. */
 export interface AdaptToolRequest {
-  /** The tool: registered, by the digest of its definition, or sent along. */
+  /** Tool: registered, by the digest of its definition, or inline. */
   tool:
     | Target
     | undefined;
   /**
-   * The MCP protocol version, for example `2025-06-18`. Empty means the server's default,
-   * which `GetServerInfo` names. An unknown one is refused with `UNKNOWN_PROTOCOL_VERSION`.
+   * MCP protocol version, for example `2025-06-18`. Empty means the server's default (see
+   * `GetServerInfo`). An unknown version fails with `UNKNOWN_PROTOCOL_VERSION`.
    */
   protocolVersion: string;
 }
 
-/** A definition in the form for a protocol version. */
+/** Response to `AdaptTool`. */
 export interface AdaptToolResponse {
-  /** The definition, as JSON text; byte for byte the one given if nothing had to change. */
+  /**
+   * Adapted definition, as JSON text. The bytes are those of the original definition if
+   * nothing had to change.
+   */
   json: Buffer;
   /**
-   * The member of structured content that is the value: the output schema stands in a box.
-   * Empty if it does not, or if there is none.
+   * Property of the structured content that contains the value, if the output schema is
+   * wrapped. Empty if it is not, or if there is none.
    */
   wrappedProperty: string;
-  /** The members of the definition that the version does not know, and that were left out. */
+  /** Properties of the definition that the version does not define, and that were dropped. */
   droppedProperties: string[];
 }
 
@@ -926,16 +932,18 @@ export const AdaptToolResponse: MessageFns<AdaptToolResponse> = {
 };
 
 /**
- * Derives tool definitions from Python source text, and gives definitions the form that a
- * protocol version wants.
+ * Infers tool definitions from Python source text and adapts definitions to protocol
+ * versions.
  */
 export type InferenceServiceService = typeof InferenceServiceService;
 export const InferenceServiceService = {
   /**
-   * Reads Python source text and returns the definitions of its tools. The text is parsed
-   * and never run: nothing in it is imported, evaluated or compiled. What cannot be known
-   * from the text alone is a diagnostic, not a guess. Refuses with `FEATURE_DISABLED` where the
-   * server's setting says so, and with `LIMIT_EXCEEDED` a text that is too large.
+   * Infers the definitions of the tools in Python source text.
+   *
+   * The text is parsed and never run: nothing in it is imported, evaluated or compiled.
+   * What the text alone does not define is reported as a diagnostic. Fails with
+   * `FEATURE_DISABLED` if the server's settings switch inference off, and with
+   * `LIMIT_EXCEEDED` if the text is too large.
    */
   inferTools: {
     path: "/sidecheck.v1.InferenceService/InferTools" as const,
@@ -947,9 +955,11 @@ export const InferenceServiceService = {
     responseDeserialize: (value: Buffer): InferToolsResponse => InferToolsResponse.decode(value),
   },
   /**
-   * Returns a definition in the form for a protocol version. An output schema whose root is
-   * not an object stands in a box before 2026-07-28, and by itself since; a box is known by
-   * its mark.
+   * Adapts a definition to a protocol version.
+   *
+   * Before 2026-07-28 an output schema whose root is not an object is wrapped in an object
+   * with one property; from 2026-07-28 on it stands by itself. A marker in the schema
+   * identifies the wrapper.
    */
   adaptTool: {
     path: "/sidecheck.v1.InferenceService/AdaptTool" as const,
@@ -964,26 +974,32 @@ export const InferenceServiceService = {
 
 export interface InferenceServiceServer extends UntypedServiceImplementation {
   /**
-   * Reads Python source text and returns the definitions of its tools. The text is parsed
-   * and never run: nothing in it is imported, evaluated or compiled. What cannot be known
-   * from the text alone is a diagnostic, not a guess. Refuses with `FEATURE_DISABLED` where the
-   * server's setting says so, and with `LIMIT_EXCEEDED` a text that is too large.
+   * Infers the definitions of the tools in Python source text.
+   *
+   * The text is parsed and never run: nothing in it is imported, evaluated or compiled.
+   * What the text alone does not define is reported as a diagnostic. Fails with
+   * `FEATURE_DISABLED` if the server's settings switch inference off, and with
+   * `LIMIT_EXCEEDED` if the text is too large.
    */
   inferTools: handleUnaryCall<InferToolsRequest, InferToolsResponse>;
   /**
-   * Returns a definition in the form for a protocol version. An output schema whose root is
-   * not an object stands in a box before 2026-07-28, and by itself since; a box is known by
-   * its mark.
+   * Adapts a definition to a protocol version.
+   *
+   * Before 2026-07-28 an output schema whose root is not an object is wrapped in an object
+   * with one property; from 2026-07-28 on it stands by itself. A marker in the schema
+   * identifies the wrapper.
    */
   adaptTool: handleUnaryCall<AdaptToolRequest, AdaptToolResponse>;
 }
 
 export interface InferenceServiceClient extends Client {
   /**
-   * Reads Python source text and returns the definitions of its tools. The text is parsed
-   * and never run: nothing in it is imported, evaluated or compiled. What cannot be known
-   * from the text alone is a diagnostic, not a guess. Refuses with `FEATURE_DISABLED` where the
-   * server's setting says so, and with `LIMIT_EXCEEDED` a text that is too large.
+   * Infers the definitions of the tools in Python source text.
+   *
+   * The text is parsed and never run: nothing in it is imported, evaluated or compiled.
+   * What the text alone does not define is reported as a diagnostic. Fails with
+   * `FEATURE_DISABLED` if the server's settings switch inference off, and with
+   * `LIMIT_EXCEEDED` if the text is too large.
    */
   inferTools(
     request: InferToolsRequest,
@@ -1001,9 +1017,11 @@ export interface InferenceServiceClient extends Client {
     callback: (error: ServiceError | null, response: InferToolsResponse) => void,
   ): ClientUnaryCall;
   /**
-   * Returns a definition in the form for a protocol version. An output schema whose root is
-   * not an object stands in a box before 2026-07-28, and by itself since; a box is known by
-   * its mark.
+   * Adapts a definition to a protocol version.
+   *
+   * Before 2026-07-28 an output schema whose root is not an object is wrapped in an object
+   * with one property; from 2026-07-28 on it stands by itself. A marker in the schema
+   * identifies the wrapper.
    */
   adaptTool(
     request: AdaptToolRequest,

@@ -23,86 +23,86 @@ export const protobufPackage = "sidecheck.v1";
 
 export const protobufFileName = "sidecheck/v1/info_service.proto";
 
-/** A request for the facts of the server. */
+/** Request for `GetServerInfo`. */
 export interface GetServerInfoRequest {
 }
 
-/** The facts of the server. */
+/** Response to `GetServerInfo`. */
 export interface GetServerInfoResponse {
-  /** The release of the server, for example `0.1.0`. */
+  /** Version of the server, for example `0.1.0`. */
   version: string;
-  /** What is refused with `LIMIT_EXCEEDED`. */
+  /** Limits beyond which requests fail with `LIMIT_EXCEEDED`. */
   limits:
     | Limits
     | undefined;
-  /** The URIs of the supported JSON Schema dialects, the default one first. */
+  /** URIs of the supported JSON Schema dialects, the default one first. */
   dialects: string[];
-  /** The MCP protocol versions that the server knows, oldest first. */
+  /** Supported MCP protocol versions, oldest first. */
   protocolVersions: string[];
-  /** The protocol version that holds if a request names none. */
+  /** Protocol version used if a request names none. */
   defaultProtocolVersion: string;
-  /** The engines that judge. */
+  /** Validation engines. */
   engines: EngineInfo[];
-  /** The revision of the registry. */
+  /** Current revision of the registry. */
   registryRevision: bigint;
 }
 
-/** An engine that judges. */
+/** Validation engine. */
 export interface EngineInfo {
-  /** Its part: `fast` says yes or no, `complete` explains. */
+  /**
+   * Role of the engine: `fast` decides whether a payload is valid, `complete` finds its
+   * violations.
+   */
   name: string;
-  /** The library it stands on. */
+  /** Library that the engine is built on. */
   library: string;
-  /** That library's release. */
+  /** Version of the library. */
   version: string;
 }
 
 /**
- * The bounds of the server. What lies beyond one is refused with
- * `LIMIT_EXCEEDED`, and the refusal's metadata name the bound.
+ * Limits that a caller can act on. A request beyond one fails with `LIMIT_EXCEEDED`; the
+ * error metadata name the limit under `bound`.
  */
 export interface Limits {
-  /** The largest gRPC message that the server receives, in bytes. */
+  /** Maximum size of a gRPC message received, in bytes. */
   messageBytes: number;
-  /** The largest number of items in a batch, and of tools in a registration. */
+  /** Maximum number of items in a batch and of tools in a registration. */
   batchItems: number;
-  /** The largest number of violations in a verdict. */
+  /** Maximum number of violations in a verdict. */
   violations: number;
-  /** The largest payload, in bytes. */
+  /** Maximum size of a payload, in bytes. */
   payloadBytes: number;
-  /** The deepest nesting of arrays and objects in a payload. */
+  /** Maximum nesting of arrays and objects in a payload. */
   payloadDepth: number;
-  /** The largest schema, in bytes. A tool may have twice as many in all. */
+  /** Maximum size of a schema, in bytes. A tool definition may have twice as much. */
   schemaBytes: number;
-  /** The deepest nesting of arrays and objects in a schema. */
+  /** Maximum nesting of arrays and objects in a schema. */
   schemaDepth: number;
-  /** The largest number of subschemas in a schema. */
+  /** Maximum number of subschemas in a schema. */
   subschemas: number;
-  /** The largest number of documents given along with a schema. */
+  /** Maximum number of documents sent with a schema. */
   documents: number;
-  /** The size of all documents given along with a schema, in bytes. */
+  /** Maximum size of all documents sent with a schema, in bytes. */
   documentsBytes: number;
-  /** The longest pattern, in characters. */
+  /** Maximum length of a pattern, in characters. */
   patternLength: number;
-  /**
-   * The largest number of steps that judging one payload may take. A step is about
-   * the work of one comparison.
-   */
+  /** Maximum number of steps to validate one payload. A step is about one comparison. */
   steps: bigint;
-  /** The largest number of items in a batch that may need a worker process. */
+  /** Maximum number of items in a batch that need a worker process. */
   offloadedItems: number;
-  /** The largest number of violations in a batch. */
+  /** Maximum number of violations in a batch. */
   batchViolations: number;
   /**
-   * The largest text of the violations in a verdict or a batch, in characters. One
-   * violation is always told.
+   * Maximum length of the violations of a verdict or batch, in characters. One violation is
+   * always reported.
    */
   verdictCharacters: number;
-  /** The largest size of all patterns of a schema once compiled, in instructions. */
+  /** Maximum size of all compiled patterns of a schema, in instructions. */
   patternInstructions: number;
-  /** Whether patterns with look-around and back-references are run. */
+  /** Whether patterns with look-around and back-references are supported. */
   allowBacktracking: boolean;
-  /** The largest source text that tools are inferred from, in bytes. */
+  /** Maximum size of the source text for `InferTools`, in bytes. */
   sourceBytes: number;
 }
 
@@ -870,10 +870,10 @@ export const Limits: MessageFns<Limits> = {
   },
 };
 
-/** Tells what this server is and what it accepts. */
+/** Describes the server: its version, limits and supported standards. */
 export type InfoServiceService = typeof InfoServiceService;
 export const InfoServiceService = {
-  /** Returns the facts of the server. */
+  /** Returns the version, limits and supported standards of the server. */
   getServerInfo: {
     path: "/sidecheck.v1.InfoService/GetServerInfo" as const,
     requestStream: false as const,
@@ -887,12 +887,12 @@ export const InfoServiceService = {
 } as const;
 
 export interface InfoServiceServer extends UntypedServiceImplementation {
-  /** Returns the facts of the server. */
+  /** Returns the version, limits and supported standards of the server. */
   getServerInfo: handleUnaryCall<GetServerInfoRequest, GetServerInfoResponse>;
 }
 
 export interface InfoServiceClient extends Client {
-  /** Returns the facts of the server. */
+  /** Returns the version, limits and supported standards of the server. */
   getServerInfo(
     request: GetServerInfoRequest,
     callback: (error: ServiceError | null, response: GetServerInfoResponse) => void,

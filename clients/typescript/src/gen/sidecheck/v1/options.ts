@@ -11,15 +11,15 @@ export const protobufPackage = "sidecheck.v1";
 
 export const protobufFileName = "sidecheck/v1/options.proto";
 
-/** How much of what is wrong the verdict tells. */
+/** Level of detail of a verdict. */
 export enum Detail {
-  /** DETAIL_UNSPECIFIED - Means `DETAIL_ALL`. */
+  /** DETAIL_UNSPECIFIED - Same as `DETAIL_ALL`. */
   DETAIL_UNSPECIFIED = 0,
-  /** DETAIL_VERDICT_ONLY - Whether the payload is valid, and no violations. */
+  /** DETAIL_VERDICT_ONLY - Only whether the payload is valid, without violations. */
   DETAIL_VERDICT_ONLY = 1,
-  /** DETAIL_FIRST - The violation that was found first. */
+  /** DETAIL_FIRST - Only the first violation found. */
   DETAIL_FIRST = 2,
-  /** DETAIL_ALL - All violations up to `ValidationOptions.max_violations`. */
+  /** DETAIL_ALL - All violations, up to `ValidationOptions.max_violations`. */
   DETAIL_ALL = 3,
   UNRECOGNIZED = -1,
 }
@@ -62,24 +62,24 @@ export function detailToJSON(object: Detail): string {
 }
 
 /**
- * What becomes of object members that the schema does not know.
+ * Treatment of properties that the schema does not declare.
  *
- * A member is unknown if the subschemas that apply to its object declare
- * `properties`, do not open the object (with `additionalProperties` or
- * `unevaluatedProperties` other than `false`), and say nothing of the member. What
- * the schema forbids itself is its own violation.
+ * A property is unknown if the subschemas that apply to its object declare `properties`,
+ * do not open the object (`additionalProperties` or `unevaluatedProperties` other than
+ * `false`), and do not declare that property. A property that the schema itself forbids
+ * is a violation in any case.
  */
 export enum UnknownArguments {
-  /** UNKNOWN_ARGUMENTS_UNSPECIFIED - Means `UNKNOWN_ARGUMENTS_SCHEMA`. */
+  /** UNKNOWN_ARGUMENTS_UNSPECIFIED - Same as `UNKNOWN_ARGUMENTS_SCHEMA`. */
   UNKNOWN_ARGUMENTS_UNSPECIFIED = 0,
   /** UNKNOWN_ARGUMENTS_SCHEMA - The schema alone decides. */
   UNKNOWN_ARGUMENTS_SCHEMA = 1,
-  /** UNKNOWN_ARGUMENTS_REJECT - They are violations, with the code `UNKNOWN_PROPERTY`. */
+  /** UNKNOWN_ARGUMENTS_REJECT - Unknown properties are violations with the code `UNKNOWN_PROPERTY`. */
   UNKNOWN_ARGUMENTS_REJECT = 2,
-  /** UNKNOWN_ARGUMENTS_STRIP - They are taken out of the repaired payload. */
+  /** UNKNOWN_ARGUMENTS_STRIP - Unknown properties are removed from the repaired payload. */
   UNKNOWN_ARGUMENTS_STRIP = 3,
   /**
-   * UNKNOWN_ARGUMENTS_REPORT - They are reported as violations of severity `SEVERITY_WARNING`, with the code
+   * UNKNOWN_ARGUMENTS_REPORT - Unknown properties are violations of severity `SEVERITY_WARNING` with the code
    * `UNKNOWN_PROPERTY`.
    */
   UNKNOWN_ARGUMENTS_REPORT = 4,
@@ -129,24 +129,24 @@ export function unknownArgumentsToJSON(object: UnknownArguments): string {
 }
 
 /**
- * Which values of a wrong type may be turned into the right one.
+ * Type conversions allowed in the repaired payload.
  *
- * Only after the payload was judged invalid, only where the schema demands the
- * other type, and only in the repaired payload.
+ * They apply only if the payload is invalid, and only where the schema requires the other
+ * type.
  */
 export enum Coercion {
-  /** COERCION_UNSPECIFIED - Means `COERCION_NONE`. */
+  /** COERCION_UNSPECIFIED - Same as `COERCION_NONE`. */
   COERCION_UNSPECIFIED = 0,
-  /** COERCION_NONE - None. */
+  /** COERCION_NONE - No conversion. */
   COERCION_NONE = 1,
   /**
-   * COERCION_JSON_STRINGS - Strings that hold the JSON text of an object or an array, where the schema
-   * demands one.
+   * COERCION_JSON_STRINGS - Strings that contain the JSON text of an object or array, where the schema requires
+   * one.
    */
   COERCION_JSON_STRINGS = 2,
   /**
-   * COERCION_SAFE_SCALARS - Also scalars whose value survives the change exactly, for example `"10"`
-   * where an integer is demanded, but neither `"010"` nor `""`.
+   * COERCION_SAFE_SCALARS - Also scalars whose value survives the conversion exactly, for example `"10"` where an
+   * integer is required, but neither `"010"` nor `""`.
    */
   COERCION_SAFE_SCALARS = 3,
   UNRECOGNIZED = -1,
@@ -189,15 +189,15 @@ export function coercionToJSON(object: Coercion): string {
   }
 }
 
-/** What becomes of a call to a tool that the registry does not know. */
+/** Treatment of a call to a tool that is not registered. */
 export enum OnUnknownTool {
-  /** ON_UNKNOWN_TOOL_UNSPECIFIED - Means `ON_UNKNOWN_TOOL_ERROR`. */
+  /** ON_UNKNOWN_TOOL_UNSPECIFIED - Same as `ON_UNKNOWN_TOOL_ERROR`. */
   ON_UNKNOWN_TOOL_UNSPECIFIED = 0,
-  /** ON_UNKNOWN_TOOL_ERROR - It is refused with `UNKNOWN_TOOL`. */
+  /** ON_UNKNOWN_TOOL_ERROR - The call fails with `UNKNOWN_TOOL`. */
   ON_UNKNOWN_TOOL_ERROR = 1,
   /**
-   * ON_UNKNOWN_TOOL_SKIP - It is valid, with a violation of severity `SEVERITY_WARNING` and the code
-   * `UNKNOWN_TOOL`: nothing was judged.
+   * ON_UNKNOWN_TOOL_SKIP - The verdict is valid, with a violation of severity `SEVERITY_WARNING` and the code
+   * `UNKNOWN_TOOL`. Nothing was validated.
    */
   ON_UNKNOWN_TOOL_SKIP = 2,
   UNRECOGNIZED = -1,
@@ -235,38 +235,38 @@ export function onUnknownToolToJSON(object: OnUnknownTool): string {
   }
 }
 
-/** How a payload is judged. */
+/** Options of a validation. */
 export interface ValidationOptions {
   /**
-   * The MCP protocol version whose rules hold, for example `2025-11-25`. Empty
-   * means the server's default, which `GetServerInfo` names. An unknown one is
-   * refused with `UNKNOWN_PROTOCOL_VERSION`.
+   * MCP protocol version whose rules apply, for example `2025-11-25`. Empty means the
+   * server's default (see `GetServerInfo`). An unknown version fails with
+   * `UNKNOWN_PROTOCOL_VERSION`.
    */
   protocolVersion: string;
-  /** How much the verdict tells. */
+  /** Level of detail of the verdict. */
   detail: Detail;
   /**
-   * The largest number of violations in the verdict. 0 means 20; a number above
-   * the server's limit is lowered to it.
+   * Maximum number of violations in the verdict. 0 means 20. Values above the server's limit
+   * are lowered to it.
    */
   maxViolations: number;
-  /** What becomes of undeclared members. */
+  /** Treatment of undeclared properties. */
   unknownArguments: UnknownArguments;
-  /** Which values may be coerced. */
+  /** Type conversions allowed in the repaired payload. */
   coercion: Coercion;
   /**
-   * Whether the schema's `default`s are put in for absent members of the repaired
-   * payload. A default that its own schema refuses is not, and is reported.
+   * Whether absent properties of the repaired payload get the schema's `default`. A default
+   * that is invalid against its own schema is skipped, and the change says so.
    */
   applyDefaults: boolean;
   /**
-   * Whether `format` is asserted. If unset it is an annotation, which is the
-   * default of JSON Schema 2020-12.
+   * Whether `format` is asserted. If unset, it is an annotation, the default of JSON Schema
+   * 2020-12.
    */
   assertFormats: boolean;
-  /** What becomes of a call to an unknown tool. */
+  /** Treatment of a call to an unknown tool. */
   onUnknownTool: OnUnknownTool;
-  /** Whether messages leave out the values found in the payload. */
+  /** Whether messages leave out values of the payload. */
   hideValues: boolean;
 }
 

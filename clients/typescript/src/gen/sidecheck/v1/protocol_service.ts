@@ -28,15 +28,15 @@ export const protobufPackage = "sidecheck.v1";
 
 export const protobufFileName = "sidecheck/v1/protocol_service.proto";
 
-/** What a tool's result must be. */
+/** Contract that a tool result must fulfil. */
 export enum ResultProfile {
-  /** RESULT_PROFILE_UNSPECIFIED - Means `RESULT_PROFILE_SPECIFICATION`. */
+  /** RESULT_PROFILE_UNSPECIFIED - Same as `RESULT_PROFILE_SPECIFICATION`. */
   RESULT_PROFILE_UNSPECIFIED = 0,
-  /** RESULT_PROFILE_SPECIFICATION - What the specification of the protocol version says. */
+  /** RESULT_PROFILE_SPECIFICATION - The specification of the protocol version. */
   RESULT_PROFILE_SPECIFICATION = 1,
   /**
-   * RESULT_PROFILE_TEXT - The text contract: `content`, all of it text items of `type` and `text`, and
-   * `isError`; nothing else.
+   * RESULT_PROFILE_TEXT - The text contract: only `content`, with text blocks that have only `type` and `text`, and
+   * `isError`.
    */
   RESULT_PROFILE_TEXT = 2,
   UNRECOGNIZED = -1,
@@ -74,9 +74,9 @@ export function resultProfileToJSON(object: ResultProfile): string {
   }
 }
 
-/** Who sent a message. */
+/** Sender of a message. */
 export enum Sender {
-  /** SENDER_UNSPECIFIED - Not known: what either may send is admitted. */
+  /** SENDER_UNSPECIFIED - Unknown: messages of either peer are accepted. */
   SENDER_UNSPECIFIED = 0,
   /** SENDER_CLIENT - The client. */
   SENDER_CLIENT = 1,
@@ -117,175 +117,178 @@ export function senderToJSON(object: Sender): string {
   }
 }
 
-/** What is known of the two peers. */
+/** Protocol version and negotiated capabilities of a connection. */
 export interface ProtocolContext {
   /**
-   * The MCP protocol version whose rules hold, for example `2025-11-25`. Empty means
-   * the server's default, which `GetServerInfo` names. An unknown one is refused with
+   * MCP protocol version whose rules apply, for example `2025-11-25`. Empty means the
+   * server's default (see `GetServerInfo`). An unknown version fails with
    * `UNKNOWN_PROTOCOL_VERSION`.
    */
   protocolVersion: string;
   /**
-   * The capabilities that the client declared, as JSON text. If unset they are not
-   * known, and nothing is said to need one.
+   * Capabilities declared by the client, as JSON text. If unset, they are unknown, and no
+   * violation is reported for a missing one.
    */
   clientCapabilities?:
     | Buffer
     | undefined;
   /**
-   * The capabilities that the server declared, as JSON text. If unset they are not
-   * known, and nothing is said to need one.
+   * Capabilities declared by the server, as JSON text. If unset, they are unknown, and no
+   * violation is reported for a missing one.
    */
   serverCapabilities?: Buffer | undefined;
 }
 
-/** How much an answer tells. */
+/** Limits of a verdict. */
 export interface CheckOptions {
   /**
-   * The largest number of violations in a verdict. 0 means 20; a number above the
-   * server's limit is lowered to it.
+   * Maximum number of violations in a verdict. 0 means 20. Values above the server's limit
+   * are lowered to it.
    */
   maxViolations: number;
-  /** Whether messages leave out the values found. */
+  /** Whether messages leave out values. */
   hideValues: boolean;
   /**
-   * Violations less grave than this are left out. Unset means `SEVERITY_INFO`:
-   * nothing is.
+   * Minimum severity of the violations to report. Unset means `SEVERITY_INFO`: all are
+   * reported.
    */
   minSeverity: Severity;
 }
 
-/** A request to list rules. */
+/** Request for a page of rules. */
 export interface ListRulesRequest {
-  /** Only the rules of this protocol version. Empty means of every one. */
+  /** Protocol version whose rules are listed. Empty means all versions. */
   protocolVersion: string;
-  /** The largest number of rules on a page. 0 means 100; more than 1,000 means 1,000. */
+  /**
+   * Maximum number of rules in the response. 0 means 100; values above 1,000 are lowered to
+   * it.
+   */
   pageSize: number;
-  /** The `next_page_token` of the page before. */
+  /** `next_page_token` of the previous page. */
   pageToken: string;
 }
 
-/** A page of rules. */
+/** Response to `ListRules`. */
 export interface ListRulesResponse {
-  /** The rules. */
+  /** Rules of the page. */
   rules: Rule[];
-  /** Asks for the page after this one. Empty on the last. */
+  /** Token of the next page. Empty on the last page. */
   nextPageToken: string;
 }
 
-/** A rule of the protocol, or advice of a provider of models. */
+/** Requirement of the MCP specification, or advice of a model provider. */
 export interface Rule {
-  /** The code of its violations. */
+  /** Code of its violations. */
   code: string;
-  /** How grave a violation is. */
+  /** Severity of its violations. */
   severity: Severity;
-  /** The protocol versions that have it, oldest first. */
+  /** Protocol versions that have the rule, oldest first. */
   protocolVersions: string[];
-  /** The clause that it comes from, as it stands in the newest of its versions. */
+  /** URL of the section that states the rule, in the newest of these versions. */
   specUrl: string;
-  /** What must be so, in one sentence. */
+  /** The requirement, in one sentence. */
   requirement: string;
-  /** The types of the protocol's schema whose values it judges. */
+  /** Types of the protocol schema whose values are checked. */
   subjects: string[];
 }
 
-/** Names to check. */
+/** Request to check tool names. */
 export interface CheckToolNamesRequest {
-  /** What is known of the peers. Only the protocol version counts. */
+  /** Protocol context. Only the protocol version is used. */
   context:
     | ProtocolContext
     | undefined;
-  /** How much the answer tells. */
+  /** Limits of each verdict. */
   options:
     | CheckOptions
     | undefined;
-  /** The names; at most `Limits.batch_items`. */
+  /** Names to check. At most `Limits.batch_items`. */
   names: string[];
 }
 
-/** The answer to names. */
+/** Response to `CheckToolNames`. */
 export interface CheckToolNamesResponse {
-  /** One for each name, in order. */
+  /** One outcome per name, in order. */
   outcomes: ToolNameOutcome[];
-  /** Names that become the same in a place where fewer characters are allowed. */
+  /** Names that become equal when they are sanitized. */
   collisions: NameCollision[];
 }
 
-/** The answer to one name. */
+/** Outcome of the check of one tool name. */
 export interface ToolNameOutcome {
-  /** The verdict. Pointers are empty: the name is the whole. */
+  /** Verdict on the name. Instance locations are empty. */
   verdict:
     | Verdict
     | undefined;
-  /** Whether the Python SDK holds the name for valid: 1 to 128 of `A-Za-z0-9_.-`. */
+  /** Whether the Python SDK accepts the name: 1 to 128 characters of `A-Za-z0-9_.-`. */
   sdkValid: boolean;
-  /** What the Python SDK warns of, word for word and in its order. */
+  /** Warnings of the Python SDK, verbatim and in its order. */
   sdkWarnings: string[];
-  /** What the name becomes where only `A-Za-z0-9_-` and 64 characters are allowed. */
+  /** The name reduced to 64 characters of `A-Za-z0-9_-`. */
   sanitized: string;
 }
 
-/** Names that become the same. */
+/** Names that become equal when they are sanitized. */
 export interface NameCollision {
-  /** What they become. */
+  /** Sanitized name. */
   sanitized: string;
-  /** The places of the names in the request, from 0. */
+  /** Indexes of the names in the request, from 0. */
   indexes: number[];
 }
 
-/** Tool definitions to check. */
+/** Request to check tool definitions. */
 export interface CheckToolsRequest {
-  /** What is known of the peers. */
+  /** Protocol context. */
   context:
     | ProtocolContext
     | undefined;
-  /** How much the answer tells, for each tool. */
+  /** Limits of each verdict. */
   options:
     | CheckOptions
     | undefined;
   /**
-   * A whole `tools/list` answer, bare or in its JSON-RPC response, a list of
-   * definitions, or one definition, as JSON text. Either this or `tools` must be set.
+   * A whole `tools/list` result, bare or in its JSON-RPC response, a list of definitions, or
+   * one definition, as JSON text. Exactly one of this and `tools` must be set.
    */
   toolsList: Buffer;
-  /** The definitions. */
+  /** Definitions to check. */
   tools: InlineTool[];
-  /** Documents that the schemas of `tools_list` refer to. */
+  /** Documents that the schemas in `tools_list` refer to. */
   documents: Document[];
 }
 
-/** The answer to tool definitions. */
+/** Response to `CheckTools`. */
 export interface CheckToolsResponse {
-  /** One for each definition, in order. */
+  /** One outcome per definition, in order. */
   outcomes: ToolOutcome[];
-  /** What is wrong with the listing outside of the definitions. */
+  /** Verdict on `tools_list` apart from the definitions in it. */
   toolsListVerdict: Verdict | undefined;
 }
 
-/** The answer to one definition. */
+/** Outcome of the check of one tool definition. */
 export interface ToolOutcome {
-  /** The name. Empty if the definition has none. */
+  /** Name of the tool. Empty if the definition has none. */
   name: string;
   /**
-   * Where the definition stands, as a JSON Pointer into `tools_list`. Empty for those of
+   * Location of the definition in `tools_list`, as a JSON Pointer. Empty for definitions in
    * `tools`.
    */
   pointer: string;
-  /** What to do with the tool. */
+  /** What a conforming client does with the tool. */
   disposition: ToolOutcome_Disposition;
-  /** All that was found. Instance pointers lead into the definition. */
+  /** Verdict on the definition. Instance locations point into it. */
   verdict: Verdict | undefined;
 }
 
-/** What a client that keeps to the rules does with a tool. */
+/** What a conforming client does with the tool. */
 export enum ToolOutcome_Disposition {
   /** DISPOSITION_UNSPECIFIED - Never sent. */
   DISPOSITION_UNSPECIFIED = 0,
-  /** DISPOSITION_KEEP - It takes the tool. */
+  /** DISPOSITION_KEEP - Uses the tool. */
   DISPOSITION_KEEP = 1,
-  /** DISPOSITION_WARN - It takes the tool; the violations are worth a look. */
+  /** DISPOSITION_WARN - Uses the tool. The violations deserve attention. */
   DISPOSITION_WARN = 2,
-  /** DISPOSITION_DROP - It leaves the tool out, and takes the others. */
+  /** DISPOSITION_DROP - Ignores the tool and uses the others. */
   DISPOSITION_DROP = 3,
   UNRECOGNIZED = -1,
 }
@@ -327,135 +330,135 @@ export function toolOutcome_DispositionToJSON(object: ToolOutcome_Disposition): 
   }
 }
 
-/** A request of elicitation. */
+/** Elicitation request. */
 export interface Elicitation {
   /** The `params`, as JSON text. */
   params: Buffer;
 }
 
-/** A request of elicitation to check. */
+/** Request to check an elicitation request. */
 export interface CheckElicitationRequest {
-  /** What is known of the peers. */
+  /** Protocol context. */
   context:
     | ProtocolContext
     | undefined;
-  /** How much the answer tells. */
+  /** Limits of the verdict. */
   options:
     | CheckOptions
     | undefined;
-  /** What to check. */
+  /** Elicitation request to check. */
   elicitation: Elicitation | undefined;
 }
 
-/** The answer to a request of elicitation. */
+/** Response to `CheckElicitation`. */
 export interface CheckElicitationResponse {
-  /** What was found. */
+  /** Result of the check. */
   result: CheckResult | undefined;
 }
 
-/** The result of an elicitation. */
+/** Result of an elicitation request. */
 export interface ElicitationResult {
   /** The result, as JSON text. */
   result: Buffer;
   /**
-   * The `params` of the request that it answers, as JSON text. If empty, its content is
-   * not judged under what was asked for.
+   * The `params` of the request, as JSON text. If empty, the content is not validated
+   * against the requested schema.
    */
   params: Buffer;
 }
 
-/** The result of an elicitation to check. */
+/** Request to check the result of an elicitation request. */
 export interface CheckElicitationResultRequest {
-  /** What is known of the peers. */
+  /** Protocol context. */
   context:
     | ProtocolContext
     | undefined;
-  /** How much the answer tells. */
+  /** Limits of the verdict. */
   options:
     | CheckOptions
     | undefined;
-  /** What to check. */
+  /** Elicitation result to check. */
   elicitationResult: ElicitationResult | undefined;
 }
 
-/** The answer to the result of an elicitation. */
+/** Response to `CheckElicitationResult`. */
 export interface CheckElicitationResultResponse {
-  /** What was found. */
+  /** Result of the check. */
   result: CheckResult | undefined;
 }
 
-/** A request of sampling. */
+/** Sampling request. */
 export interface Sampling {
   /** The `params`, as JSON text. */
   params: Buffer;
 }
 
-/** A request of sampling to check. */
+/** Request to check a sampling request. */
 export interface CheckSamplingRequest {
-  /** What is known of the peers. */
+  /** Protocol context. */
   context:
     | ProtocolContext
     | undefined;
-  /** How much the answer tells. */
+  /** Limits of the verdict. */
   options:
     | CheckOptions
     | undefined;
-  /** What to check. */
+  /** Sampling request to check. */
   sampling: Sampling | undefined;
 }
 
-/** The answer to a request of sampling. */
+/** Response to `CheckSampling`. */
 export interface CheckSamplingResponse {
-  /** What was found. */
+  /** Result of the check. */
   result: CheckResult | undefined;
 }
 
-/** The result of a tool. */
+/** Tool result. */
 export interface ToolResult {
   /** The `CallToolResult`, as JSON text. */
   json: Buffer;
-  /** What it must be. */
+  /** Contract that the result must fulfil. */
   profile: ResultProfile;
   /**
-   * The tool that gave it, whose output schema judges its structured content. If unset,
-   * that is not judged.
+   * Tool that returned the result; its output schema applies to the structured content. If
+   * unset, the structured content is not validated.
    */
   tool: Target | undefined;
 }
 
-/** The result of a tool to check. */
+/** Request to check a tool result. */
 export interface CheckToolResultRequest {
-  /** What is known of the peers. */
+  /** Protocol context. */
   context:
     | ProtocolContext
     | undefined;
-  /** How much the answer tells. */
+  /** Limits of the verdict. */
   options:
     | CheckOptions
     | undefined;
-  /** What to check. */
+  /** Tool result to check. */
   toolResult: ToolResult | undefined;
 }
 
-/** The answer to the result of a tool. */
+/** Response to `CheckToolResult`. */
 export interface CheckToolResultResponse {
-  /** What was found. */
+  /** Result of the check. */
   result: CheckResult | undefined;
 }
 
-/** What a tool returned, to be made a result. */
+/** Request to build a tool result from the return value of a tool. */
 export interface NormalizeToolResultRequest {
-  /** What is known of the peers. Only the protocol version counts. */
+  /** Protocol context. Only the protocol version is used. */
   context:
     | ProtocolContext
     | undefined;
-  /** How much the verdict tells. */
+  /** Limits of the verdict. */
   options:
     | CheckOptions
     | undefined;
   /**
-   * What the tool returned. Exactly one must be set; nothing is guessed from the form of a
-   * value.
+   * What the tool returned. Exactly one must be set: the form of a value does not decide
+   * what it is.
    */
   returned:
     | //
@@ -468,179 +471,176 @@ export interface NormalizeToolResultRequest {
     /** A whole `CallToolResult`, as JSON text. */
     { $case: "result"; value: Buffer }
     | //
-    /** What went wrong, for the model: the tool failed. */
+    /** Error message for the model: the tool failed. */
     { $case: "error"; value: string }
     | undefined;
   /**
-   * The tool that returned it, whose output schema says what form the value has. If unset
-   * it has none.
+   * Tool that returned the value; its output schema decides the form of the structured
+   * content. If unset, there is no output schema.
    */
   tool:
     | Target
     | undefined;
   /**
-   * What the result must be. With `RESULT_PROFILE_TEXT` it has one text and `isError`
-   * alone.
+   * Contract that the result must fulfil. With `RESULT_PROFILE_TEXT` it has one text block
+   * and `isError`.
    */
   profile: ResultProfile;
 }
 
-/** A result that conforms. */
+/** Response to `NormalizeToolResult`. */
 export interface NormalizeToolResultResponse {
-  /** The `CallToolResult`, as JSON text. */
+  /** The `CallToolResult`, as JSON text. Always valid. */
   result: Buffer;
-  /**
-   * The verdict on what the tool returned. If it is invalid, `result` is the one that tells
-   * of it.
-   */
+  /** Verdict on the return value. If it is invalid, `result` reports the failure. */
   verdict: Verdict | undefined;
 }
 
-/** A message of the protocol. */
+/** JSON-RPC message, or batch of messages. */
 export interface ProtocolMessage {
   /** The message, as JSON text. */
   json: Buffer;
-  /** Who sent it. */
+  /** Sender of the message. */
   sender: Sender;
   /**
-   * For a response: the method of the request that it answers. Empty if not known; then
-   * only its envelope is judged. Read from `request` where that is set.
+   * For a response: method of its request. If neither this nor `request` is set, only the
+   * envelope of a response is checked. `request` takes precedence.
    */
   requestMethod: string;
-  /** For a response: the request that it answers, whole, as JSON text. */
+  /** For a response: its request, as JSON text. */
   request: Buffer;
 }
 
-/** A message to check. */
+/** Request to check a message. */
 export interface CheckMessageRequest {
-  /** What is known of the peers. */
+  /** Protocol context. */
   context:
     | ProtocolContext
     | undefined;
-  /** How much the answer tells. */
+  /** Limits of the verdict. */
   options:
     | CheckOptions
     | undefined;
-  /** What to check. */
+  /** Message to check. */
   message: ProtocolMessage | undefined;
 }
 
-/** The answer to a message. */
+/** Response to `CheckMessage`. */
 export interface CheckMessageResponse {
-  /** What was found. */
+  /** Result of the check. */
   result: CheckResult | undefined;
 }
 
-/** The answer to one thing that was checked. */
+/** Result of a check. */
 export interface CheckResult {
-  /** What was found. Instance pointers lead into the JSON that was sent. */
+  /** Verdict. Instance locations point into the JSON that was checked. */
   verdict:
     | Verdict
     | undefined;
   /**
-   * For a message with an error: the JSON-RPC response to send to its sender, whole,
-   * as JSON text. Empty if none is due: notifications and responses have no answer.
+   * For an invalid message: the JSON-RPC error response to send to its sender, as JSON text.
+   * Empty if none is due, as for notifications and responses.
    */
   errorResponse: Buffer;
 }
 
-/** Many things to check. */
+/** Request to check several items. */
 export interface CheckBatchRequest {
-  /** What is known of the peers. */
+  /** Protocol context. */
   context:
     | ProtocolContext
     | undefined;
-  /** How much each answer tells. */
+  /** Limits of each verdict. */
   options:
     | CheckOptions
     | undefined;
-  /** What to check. */
+  /** Items to check. */
   items: CheckItem[];
 }
 
-/** One thing of many. */
+/** One item of a batch. */
 export interface CheckItem {
   /** Exactly one must be set. */
   item:
     | //
-    /** A request of elicitation. */
+    /** Elicitation request. */
     { $case: "elicitation"; value: Elicitation }
     | //
-    /** The result of an elicitation. */
+    /** Result of an elicitation request. */
     { $case: "elicitationResult"; value: ElicitationResult }
     | //
-    /** A request of sampling. */
+    /** Sampling request. */
     { $case: "sampling"; value: Sampling }
     | //
-    /** The result of a tool. */
+    /** Tool result. */
     { $case: "toolResult"; value: ToolResult }
     | //
-    /** A message, whatever was said before. */
+    /** Message, checked independently of all others. */
     { $case: "message"; value: ProtocolMessage }
     | undefined;
 }
 
-/** The answers to many things. */
+/** Response to `CheckBatch`. */
 export interface CheckBatchResponse {
-  /** One for each item, in order. */
+  /** One outcome per item, in order. */
   outcomes: CheckOutcome[];
 }
 
-/** The answer to one thing of many: an answer or a refusal. */
+/** Outcome of the check of one item: a result or an error. */
 export interface CheckOutcome {
   /** Exactly one is set. */
   outcome:
     | //
-    /** It was checked. */
+    /** Result of the check. */
     { $case: "result"; value: CheckResult }
     | //
-    /** It could not be. The details hold a `google.rpc.ErrorInfo`. */
+    /** The item could not be checked. The details contain a `google.rpc.ErrorInfo`. */
     { $case: "error"; value: Status }
     | undefined;
 }
 
-/** A message of the caller in a stream. */
+/** Message from the client in `CheckSession`. */
 export interface CheckSessionRequest {
   /** Exactly one must be set. */
   message:
     | //
-    /** What is known before. Only the first message may be this; it has no answer. */
+    /** Defaults of the session. Only allowed as the first message; it has no response. */
     { $case: "defaults"; value: SessionDefaults }
     | //
-    /** One message of the session; it has one answer. */
+    /** One message of the session. It has one response. */
     { $case: "item"; value: SessionItem }
     | undefined;
 }
 
-/** What is known of a session before its first message. */
+/** Context of a session before its first message. */
 export interface SessionDefaults {
   /**
-   * What is known of the peers; the rest is read from their messages. If no protocol
-   * version is named, the one that the session agrees on holds.
+   * Protocol context; what it leaves open is read from the messages. If it names no protocol
+   * version, the negotiated version applies.
    */
   context:
     | ProtocolContext
     | undefined;
-  /** How much each answer tells. */
+  /** Limits of each verdict. */
   options: CheckOptions | undefined;
 }
 
 /** One message of a session. */
 export interface SessionItem {
-  /** The caller's own name for the item; the answer repeats it. */
+  /** ID chosen by the client and repeated in the response. */
   id: string;
   /**
-   * The message. Who sent it should be said: without that, requests of the two sides
-   * cannot be told apart. `request_method` and `request` are not needed.
+   * The message. Set its `sender`: without it, the requests of the two peers cannot be told
+   * apart. `request_method` and `request` are not needed.
    */
   message: ProtocolMessage | undefined;
 }
 
-/** The answer to one message of a session. */
+/** Response to one message of a session. */
 export interface CheckSessionResponse {
-  /** The id of the item. Empty where the item could not be read. */
+  /** ID of the item. Empty if the item could not be read. */
   id: string;
-  /** The answer or the refusal. */
+  /** Result or error. */
   outcome: CheckOutcome | undefined;
 }
 
@@ -4536,14 +4536,12 @@ export const CheckSessionResponse: MessageFns<CheckSessionResponse> = {
 };
 
 /**
- * Checks what peers of the Model Context Protocol say to each other, by the rules of
- * the protocol version that they agreed on.
+ * Checks messages and definitions against the MCP specification, by protocol version.
  *
- * A violation has the code of a rule that `ListRules` lists. What breaks a schema, of
- * the protocol or of a tool or a form, has the code of the JSON Schema keyword, for
- * example `REQUIRED`; a listing without a list of tools has `TOOLS_MISSING` or
- * `TOOLS_NOT_A_LIST`. A broken message is an answer, not an error; refusals are as in
- * `ValidationService`.
+ * A violation has the code of a rule listed by `ListRules`. A violation of a JSON Schema (of
+ * the protocol, a tool or a form) has the code of the keyword, for example `REQUIRED`. A
+ * `tools/list` result without a list of tools has `TOOLS_MISSING` or `TOOLS_NOT_A_LIST`. As in
+ * `ValidationService`, a malformed message is not an error: the verdict lists its violations.
  */
 export type ProtocolServiceService = typeof ProtocolServiceService;
 export const ProtocolServiceService = {
@@ -4557,7 +4555,7 @@ export const ProtocolServiceService = {
     responseSerialize: (value: ListRulesResponse): Buffer => Buffer.from(ListRulesResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ListRulesResponse => ListRulesResponse.decode(value),
   },
-  /** Checks names of tools, each by itself and all together. */
+  /** Checks tool names, individually and as a set. */
   checkToolNames: {
     path: "/sidecheck.v1.ProtocolService/CheckToolNames" as const,
     requestStream: false as const,
@@ -4570,8 +4568,8 @@ export const ProtocolServiceService = {
     responseDeserialize: (value: Buffer): CheckToolNamesResponse => CheckToolNamesResponse.decode(value),
   },
   /**
-   * Checks tool definitions, each by itself and all together: one bad tool costs the
-   * others nothing.
+   * Checks tool definitions, individually and as a set. An invalid tool does not affect the
+   * others.
    */
   checkTools: {
     path: "/sidecheck.v1.ProtocolService/CheckTools" as const,
@@ -4607,7 +4605,7 @@ export const ProtocolServiceService = {
     responseDeserialize: (value: Buffer): CheckElicitationResultResponse =>
       CheckElicitationResultResponse.decode(value),
   },
-  /** Checks the `params` of a `sampling/createMessage` request, with its whole history. */
+  /** Checks the `params` of a `sampling/createMessage` request, with the whole history. */
   checkSampling: {
     path: "/sidecheck.v1.ProtocolService/CheckSampling" as const,
     requestStream: false as const,
@@ -4631,10 +4629,11 @@ export const ProtocolServiceService = {
     responseDeserialize: (value: Buffer): CheckToolResultResponse => CheckToolResultResponse.decode(value),
   },
   /**
-   * Makes a `CallToolResult` of what a tool returned, as the protocol version wants it: in a
-   * box or not, as the tool's output schema says, with a text beside what is structured. The
-   * result is checked last; one that breaks its schema becomes one that says so, with
-   * `isError`.
+   * Builds a `CallToolResult` for a protocol version from the return value of a tool.
+   *
+   * The value is wrapped if the tool's adapted output schema is, and structured content
+   * gets a text block. The result is checked last: one that violates its schema is replaced
+   * by a result with `isError` that names the violations.
    */
   normalizeToolResult: {
     path: "/sidecheck.v1.ProtocolService/NormalizeToolResult" as const,
@@ -4647,7 +4646,7 @@ export const ProtocolServiceService = {
       Buffer.from(NormalizeToolResultResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): NormalizeToolResultResponse => NormalizeToolResultResponse.decode(value),
   },
-  /** Checks one JSON-RPC message, or a JSON-RPC batch where the version has them. */
+  /** Checks one JSON-RPC message, or a JSON-RPC batch in versions that have them. */
   checkMessage: {
     path: "/sidecheck.v1.ProtocolService/CheckMessage" as const,
     requestStream: false as const,
@@ -4659,11 +4658,12 @@ export const ProtocolServiceService = {
     responseDeserialize: (value: Buffer): CheckMessageResponse => CheckMessageResponse.decode(value),
   },
   /**
-   * Checks many things of several kinds and answers in the same order.
+   * Checks several items of any kind and returns their outcomes in the same order.
    *
-   * An item that cannot be checked is refused by itself. The bounds of
-   * `ValidationService.ValidateBatch` hold. Once `Limits.verdict_characters` characters were
-   * told in all, verdicts tell only their first violation, and have no replies.
+   * An item that cannot be checked has its own error. The limits of
+   * `ValidationService.ValidateBatch` apply. Once the verdicts have
+   * `Limits.verdict_characters` characters in all, each further verdict has only its first
+   * violation and no `error_response`.
    */
   checkBatch: {
     path: "/sidecheck.v1.ProtocolService/CheckBatch" as const,
@@ -4675,13 +4675,14 @@ export const ProtocolServiceService = {
     responseDeserialize: (value: Buffer): CheckBatchResponse => CheckBatchResponse.decode(value),
   },
   /**
-   * Checks the messages of one session as they come, both directions in one stream,
-   * also by the rules that need memory: ids are used once, answers fit requests, what is
-   * used was negotiated, progress rises, pages follow each other. What a message that
-   * could not be checked may explain is held against no other.
+   * Checks the messages of one session as they arrive, both directions in one stream.
    *
-   * The first message may give what is known before; every other one is a message of
-   * the session, and has one answer, in order.
+   * Adds the rules that span messages: unique request ids, responses that match requests,
+   * negotiated capabilities, increasing progress, consistent pages. A message that could not
+   * be checked never causes a violation in a later one.
+   *
+   * The first message may set defaults; every other message is one of the session and has
+   * one response, in order.
    */
   checkSession: {
     path: "/sidecheck.v1.ProtocolService/CheckSession" as const,
@@ -4698,46 +4699,49 @@ export const ProtocolServiceService = {
 export interface ProtocolServiceServer extends UntypedServiceImplementation {
   /** Lists the rules, ordered by code. */
   listRules: handleUnaryCall<ListRulesRequest, ListRulesResponse>;
-  /** Checks names of tools, each by itself and all together. */
+  /** Checks tool names, individually and as a set. */
   checkToolNames: handleUnaryCall<CheckToolNamesRequest, CheckToolNamesResponse>;
   /**
-   * Checks tool definitions, each by itself and all together: one bad tool costs the
-   * others nothing.
+   * Checks tool definitions, individually and as a set. An invalid tool does not affect the
+   * others.
    */
   checkTools: handleUnaryCall<CheckToolsRequest, CheckToolsResponse>;
   /** Checks the `params` of an `elicitation/create` request. */
   checkElicitation: handleUnaryCall<CheckElicitationRequest, CheckElicitationResponse>;
   /** Checks the result of an `elicitation/create` request. */
   checkElicitationResult: handleUnaryCall<CheckElicitationResultRequest, CheckElicitationResultResponse>;
-  /** Checks the `params` of a `sampling/createMessage` request, with its whole history. */
+  /** Checks the `params` of a `sampling/createMessage` request, with the whole history. */
   checkSampling: handleUnaryCall<CheckSamplingRequest, CheckSamplingResponse>;
   /** Checks a `CallToolResult`. */
   checkToolResult: handleUnaryCall<CheckToolResultRequest, CheckToolResultResponse>;
   /**
-   * Makes a `CallToolResult` of what a tool returned, as the protocol version wants it: in a
-   * box or not, as the tool's output schema says, with a text beside what is structured. The
-   * result is checked last; one that breaks its schema becomes one that says so, with
-   * `isError`.
+   * Builds a `CallToolResult` for a protocol version from the return value of a tool.
+   *
+   * The value is wrapped if the tool's adapted output schema is, and structured content
+   * gets a text block. The result is checked last: one that violates its schema is replaced
+   * by a result with `isError` that names the violations.
    */
   normalizeToolResult: handleUnaryCall<NormalizeToolResultRequest, NormalizeToolResultResponse>;
-  /** Checks one JSON-RPC message, or a JSON-RPC batch where the version has them. */
+  /** Checks one JSON-RPC message, or a JSON-RPC batch in versions that have them. */
   checkMessage: handleUnaryCall<CheckMessageRequest, CheckMessageResponse>;
   /**
-   * Checks many things of several kinds and answers in the same order.
+   * Checks several items of any kind and returns their outcomes in the same order.
    *
-   * An item that cannot be checked is refused by itself. The bounds of
-   * `ValidationService.ValidateBatch` hold. Once `Limits.verdict_characters` characters were
-   * told in all, verdicts tell only their first violation, and have no replies.
+   * An item that cannot be checked has its own error. The limits of
+   * `ValidationService.ValidateBatch` apply. Once the verdicts have
+   * `Limits.verdict_characters` characters in all, each further verdict has only its first
+   * violation and no `error_response`.
    */
   checkBatch: handleUnaryCall<CheckBatchRequest, CheckBatchResponse>;
   /**
-   * Checks the messages of one session as they come, both directions in one stream,
-   * also by the rules that need memory: ids are used once, answers fit requests, what is
-   * used was negotiated, progress rises, pages follow each other. What a message that
-   * could not be checked may explain is held against no other.
+   * Checks the messages of one session as they arrive, both directions in one stream.
    *
-   * The first message may give what is known before; every other one is a message of
-   * the session, and has one answer, in order.
+   * Adds the rules that span messages: unique request ids, responses that match requests,
+   * negotiated capabilities, increasing progress, consistent pages. A message that could not
+   * be checked never causes a violation in a later one.
+   *
+   * The first message may set defaults; every other message is one of the session and has
+   * one response, in order.
    */
   checkSession: handleBidiStreamingCall<CheckSessionRequest, CheckSessionResponse>;
 }
@@ -4759,7 +4763,7 @@ export interface ProtocolServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ListRulesResponse) => void,
   ): ClientUnaryCall;
-  /** Checks names of tools, each by itself and all together. */
+  /** Checks tool names, individually and as a set. */
   checkToolNames(
     request: CheckToolNamesRequest,
     callback: (error: ServiceError | null, response: CheckToolNamesResponse) => void,
@@ -4776,8 +4780,8 @@ export interface ProtocolServiceClient extends Client {
     callback: (error: ServiceError | null, response: CheckToolNamesResponse) => void,
   ): ClientUnaryCall;
   /**
-   * Checks tool definitions, each by itself and all together: one bad tool costs the
-   * others nothing.
+   * Checks tool definitions, individually and as a set. An invalid tool does not affect the
+   * others.
    */
   checkTools(
     request: CheckToolsRequest,
@@ -4826,7 +4830,7 @@ export interface ProtocolServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: CheckElicitationResultResponse) => void,
   ): ClientUnaryCall;
-  /** Checks the `params` of a `sampling/createMessage` request, with its whole history. */
+  /** Checks the `params` of a `sampling/createMessage` request, with the whole history. */
   checkSampling(
     request: CheckSamplingRequest,
     callback: (error: ServiceError | null, response: CheckSamplingResponse) => void,
@@ -4859,10 +4863,11 @@ export interface ProtocolServiceClient extends Client {
     callback: (error: ServiceError | null, response: CheckToolResultResponse) => void,
   ): ClientUnaryCall;
   /**
-   * Makes a `CallToolResult` of what a tool returned, as the protocol version wants it: in a
-   * box or not, as the tool's output schema says, with a text beside what is structured. The
-   * result is checked last; one that breaks its schema becomes one that says so, with
-   * `isError`.
+   * Builds a `CallToolResult` for a protocol version from the return value of a tool.
+   *
+   * The value is wrapped if the tool's adapted output schema is, and structured content
+   * gets a text block. The result is checked last: one that violates its schema is replaced
+   * by a result with `isError` that names the violations.
    */
   normalizeToolResult(
     request: NormalizeToolResultRequest,
@@ -4879,7 +4884,7 @@ export interface ProtocolServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: NormalizeToolResultResponse) => void,
   ): ClientUnaryCall;
-  /** Checks one JSON-RPC message, or a JSON-RPC batch where the version has them. */
+  /** Checks one JSON-RPC message, or a JSON-RPC batch in versions that have them. */
   checkMessage(
     request: CheckMessageRequest,
     callback: (error: ServiceError | null, response: CheckMessageResponse) => void,
@@ -4896,11 +4901,12 @@ export interface ProtocolServiceClient extends Client {
     callback: (error: ServiceError | null, response: CheckMessageResponse) => void,
   ): ClientUnaryCall;
   /**
-   * Checks many things of several kinds and answers in the same order.
+   * Checks several items of any kind and returns their outcomes in the same order.
    *
-   * An item that cannot be checked is refused by itself. The bounds of
-   * `ValidationService.ValidateBatch` hold. Once `Limits.verdict_characters` characters were
-   * told in all, verdicts tell only their first violation, and have no replies.
+   * An item that cannot be checked has its own error. The limits of
+   * `ValidationService.ValidateBatch` apply. Once the verdicts have
+   * `Limits.verdict_characters` characters in all, each further verdict has only its first
+   * violation and no `error_response`.
    */
   checkBatch(
     request: CheckBatchRequest,
@@ -4918,13 +4924,14 @@ export interface ProtocolServiceClient extends Client {
     callback: (error: ServiceError | null, response: CheckBatchResponse) => void,
   ): ClientUnaryCall;
   /**
-   * Checks the messages of one session as they come, both directions in one stream,
-   * also by the rules that need memory: ids are used once, answers fit requests, what is
-   * used was negotiated, progress rises, pages follow each other. What a message that
-   * could not be checked may explain is held against no other.
+   * Checks the messages of one session as they arrive, both directions in one stream.
    *
-   * The first message may give what is known before; every other one is a message of
-   * the session, and has one answer, in order.
+   * Adds the rules that span messages: unique request ids, responses that match requests,
+   * negotiated capabilities, increasing progress, consistent pages. A message that could not
+   * be checked never causes a violation in a later one.
+   *
+   * The first message may set defaults; every other message is one of the session and has
+   * one response, in order.
    */
   checkSession(): ClientDuplexStream<CheckSessionRequest, CheckSessionResponse>;
   checkSession(options: Partial<CallOptions>): ClientDuplexStream<CheckSessionRequest, CheckSessionResponse>;

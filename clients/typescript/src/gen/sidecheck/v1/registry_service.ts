@@ -25,16 +25,16 @@ export const protobufPackage = "sidecheck.v1";
 
 export const protobufFileName = "sidecheck/v1/registry_service.proto";
 
-/** What a registration does to tools of the server that it does not name. */
+/** Treatment of registered tools of the server that a registration does not name. */
 export enum RegistrationMode {
-  /** REGISTRATION_MODE_UNSPECIFIED - Means `REGISTRATION_MODE_UPSERT`. */
+  /** REGISTRATION_MODE_UNSPECIFIED - Same as `REGISTRATION_MODE_UPSERT`. */
   REGISTRATION_MODE_UNSPECIFIED = 0,
-  /** REGISTRATION_MODE_UPSERT - They stay. */
+  /** REGISTRATION_MODE_UPSERT - They are kept. */
   REGISTRATION_MODE_UPSERT = 1,
   /**
-   * REGISTRATION_MODE_REPLACE - They are removed: the request is the server's whole set. A tool that the
-   * request names but whose definition has an error stays as it was. If the name of
-   * one cannot be read, nothing is removed.
+   * REGISTRATION_MODE_REPLACE - They are removed: the request has the complete set of tools. A tool whose new definition
+   * has an error keeps its registered one. If the name of a definition cannot be read,
+   * nothing is removed.
    */
   REGISTRATION_MODE_REPLACE = 2,
   UNRECOGNIZED = -1,
@@ -72,20 +72,20 @@ export function registrationModeToJSON(object: RegistrationMode): string {
   }
 }
 
-/** What becomes of a tool whose definition differs from the registered one. */
+/** Treatment of a tool whose definition differs from the registered one. */
 export enum ChangePolicy {
-  /** CHANGE_POLICY_UNSPECIFIED - Means `CHANGE_POLICY_ACCEPT`. */
+  /** CHANGE_POLICY_UNSPECIFIED - Same as `CHANGE_POLICY_ACCEPT`. */
   CHANGE_POLICY_UNSPECIFIED = 0,
-  /** CHANGE_POLICY_ACCEPT - The name is bound to the definition sent. */
+  /** CHANGE_POLICY_ACCEPT - The new definition is registered. */
   CHANGE_POLICY_ACCEPT = 1,
   /**
-   * CHANGE_POLICY_REPORT - The name is bound to the definition sent, and the outcome has a warning with
-   * code `DEFINITION_CHANGED`.
+   * CHANGE_POLICY_REPORT - The new definition is registered, and the outcome has a warning with the code
+   * `DEFINITION_CHANGED`.
    */
   CHANGE_POLICY_REPORT = 2,
   /**
-   * CHANGE_POLICY_REJECT - The name stays bound to the registered definition, and the outcome has an
-   * error with code `DEFINITION_CHANGED`.
+   * CHANGE_POLICY_REJECT - The registered definition is kept, and the outcome has an error with the code
+   * `DEFINITION_CHANGED`.
    */
   CHANGE_POLICY_REJECT = 3,
   UNRECOGNIZED = -1,
@@ -128,67 +128,67 @@ export function changePolicyToJSON(object: ChangePolicy): string {
   }
 }
 
-/** A request to register tools. */
+/** Request to register tools. */
 export interface RegisterToolsRequest {
-  /** The namespace of the server that offers the tools: 1 to 256 characters. */
+  /** Namespace of the server that offers the tools: 1 to 256 characters. */
   server: string;
-  /** The definitions. */
+  /** Definitions. */
   tools: InlineTool[];
-  /** What becomes of the server's other tools. */
+  /** Treatment of the other tools of the server. */
   mode: RegistrationMode;
-  /** What becomes of tools whose definition changed. */
+  /** Treatment of tools whose definition changed. */
   changePolicy: ChangePolicy;
-  /** Whether to check and answer only, and change nothing. */
+  /** Whether to check the definitions without registering them. */
   validateOnly: boolean;
   /**
-   * The MCP protocol version whose rules the definitions are checked by. Empty means
-   * the server's default. An unknown one is refused with `UNKNOWN_PROTOCOL_VERSION`.
+   * MCP protocol version whose rules apply to the definitions. Empty means the server's
+   * default. An unknown version fails with `UNKNOWN_PROTOCOL_VERSION`.
    */
   protocolVersion: string;
 }
 
-/** The answer to a registration. */
+/** Response to `RegisterTools`. */
 export interface RegisterToolsResponse {
   /** One outcome per definition, in the order of the request. */
   outcomes: RegistrationOutcome[];
-  /** The names that `REGISTRATION_MODE_REPLACE` removed, in order. */
+  /** Names that `REGISTRATION_MODE_REPLACE` removed, in order. */
   removed: string[];
-  /** The revision of the registry after the call. */
+  /** Revision of the registry after the call. */
   registryRevision: bigint;
 }
 
-/** What happened to one definition of a registration. */
+/** Outcome of the registration of one definition. */
 export interface RegistrationOutcome {
-  /** The tool's name. Empty if the definition has none. */
+  /** Name of the tool. Empty if the definition has none. */
   name: string;
-  /** What happened, or with `validate_only` would have happened. */
+  /** Effect on the registry, or with `validate_only` the effect that it would have. */
   action: RegistrationOutcome_Action;
   /**
-   * What is wrong with the definition. Instance pointers lead into the tool's
-   * JSON. An error refuses the definition; a warning never does.
+   * Violations of the definition. Instance locations point into the tool's JSON. A violation
+   * of severity `SEVERITY_ERROR` rejects the definition.
    */
   violations: Violation[];
-  /** The digest of the definition. Empty if it is not JSON. */
+  /** Digest of the definition. Empty if it is not JSON. */
   definitionDigest: string;
-  /** The digest of its input schema. Empty if refused. */
+  /** Digest of the input schema. Empty if the definition was rejected. */
   inputSchemaDigest: string;
-  /** The digest of its output schema. Empty if refused, or if it has none. */
+  /** Digest of the output schema. Empty if the definition was rejected or has none. */
   outputSchemaDigest: string;
-  /** The digest that the name was bound to before the call. Empty if unbound. */
+  /** Digest of the definition registered before the call. Empty if there was none. */
   previousDefinitionDigest: string;
 }
 
-/** What happened. */
+/** Effect on the registry. */
 export enum RegistrationOutcome_Action {
   /** ACTION_UNSPECIFIED - Never sent. */
   ACTION_UNSPECIFIED = 0,
-  /** ACTION_CREATED - The name was not bound before. */
+  /** ACTION_CREATED - The name was not registered before. */
   ACTION_CREATED = 1,
-  /** ACTION_CHANGED - The name was bound to another definition before. */
+  /** ACTION_CHANGED - The name had another definition before. */
   ACTION_CHANGED = 2,
-  /** ACTION_UNCHANGED - The name was bound to this very definition before. */
+  /** ACTION_UNCHANGED - The name had the same definition before. */
   ACTION_UNCHANGED = 3,
-  /** ACTION_REJECTED - The definition was not registered; `violations` say why. */
+  /** ACTION_REJECTED - The definition was not registered; `violations` give the reason. */
   ACTION_REJECTED = 4,
   UNRECOGNIZED = -1,
 }
@@ -235,87 +235,87 @@ export function registrationOutcome_ActionToJSON(object: RegistrationOutcome_Act
   }
 }
 
-/** A tool known to the registry. */
+/** Registered tool. */
 export interface Tool {
-  /** The namespace of its server. */
+  /** Namespace of the server. */
   server: string;
-  /** Its name. */
+  /** Name of the tool. */
   name: string;
   /** The definition, byte for byte as registered. */
   json: Buffer;
-  /** The documents that came with it. */
+  /** Documents that were registered with the definition. */
   documents: Document[];
-  /** The digest of the definition. */
+  /** Digest of the definition. */
   definitionDigest: string;
-  /** The digest of its input schema. */
+  /** Digest of the input schema. */
   inputSchemaDigest: string;
-  /** The digest of its output schema. Empty if it has none. */
+  /** Digest of the output schema. Empty if there is none. */
   outputSchemaDigest: string;
-  /** The revision of the registry at which the name was bound to the definition. */
+  /** Revision of the registry at which the name was bound to the definition. */
   revision: bigint;
 }
 
-/** A request for one tool. */
+/** Request for one tool. */
 export interface GetToolRequest {
-  /** The namespace of its server. */
+  /** Namespace of the server. */
   server: string;
-  /** Its name. */
+  /** Name of the tool. */
   name: string;
 }
 
-/** One tool. */
+/** Response to `GetTool`. */
 export interface GetToolResponse {
   /** The tool. */
   tool:
     | Tool
     | undefined;
-  /** The revision of the registry. */
+  /** Current revision of the registry. */
   registryRevision: bigint;
 }
 
-/** A request for a page of tools. */
+/** Request for a page of tools. */
 export interface ListToolsRequest {
-  /** The namespace to list. Empty lists all of them. */
+  /** Namespace to list. Empty lists all namespaces. */
   server: string;
   /**
-   * The largest number of tools on the page. 0 means 100; more than 1,000 is
-   * lowered to it, and less may come.
+   * Maximum number of tools in the response. 0 means 100; values above 1,000 are lowered to
+   * it. The response may have fewer.
    */
   pageSize: number;
   /**
-   * Where to go on: the `next_page_token` of the page before, sent with the same
-   * `server`. Another one is refused with `INVALID_ARGUMENT`.
+   * `next_page_token` of the previous page, with the same `server`. Any other value fails
+   * with `INVALID_ARGUMENT`.
    */
   pageToken: string;
 }
 
-/** A page of tools. */
+/** Response to `ListTools`. */
 export interface ListToolsResponse {
-  /** The tools. */
+  /** Tools of the page. */
   tools: Tool[];
-  /** The token of the next page. Empty on the last. */
+  /** Token of the next page. Empty on the last page. */
   nextPageToken: string;
-  /** The revision of the registry. */
+  /** Current revision of the registry. */
   registryRevision: bigint;
 }
 
-/** A request to remove tools. */
+/** Request to delete tools. */
 export interface DeleteToolsRequest {
-  /** The namespace of their server. */
+  /** Namespace of the server. */
   server: string;
-  /** Their names. Must be empty if `all` is set, and must not be otherwise. */
+  /** Names of the tools. Must be empty if and only if `all` is set. */
   names: string[];
-  /** Whether to remove every tool of the server. */
+  /** Whether to delete all tools of the server. */
   all: boolean;
 }
 
-/** The answer to a removal. */
+/** Response to `DeleteTools`. */
 export interface DeleteToolsResponse {
-  /** The names that were removed, in order. */
+  /** Names that were deleted, in order. */
   deleted: string[];
-  /** The names that were not registered. */
+  /** Names that were not registered. */
   unknown: string[];
-  /** The revision of the registry after the call. */
+  /** Revision of the registry after the call. */
   registryRevision: bigint;
 }
 
@@ -1604,21 +1604,21 @@ export const DeleteToolsResponse: MessageFns<DeleteToolsResponse> = {
 };
 
 /**
- * Keeps tool definitions, so that payloads can be judged by a tool's name.
+ * Stores tool definitions, so that payloads can be validated by tool name.
  *
- * Definitions are immutable and known by their digest; a name, within the
- * namespace of a server, is bound to one definition at a time. Every change of a
- * binding raises the registry's revision.
+ * Definitions are immutable and identified by their digest. Within the namespace of a server,
+ * a name is bound to one definition at a time. Each change of a binding increments the
+ * revision of the registry.
  */
 export type RegistryServiceService = typeof RegistryServiceService;
 export const RegistryServiceService = {
   /**
-   * Registers the tools of one server.
+   * Registers tools of one server.
    *
-   * Each tool has an outcome of its own: a tool with a problem of severity
-   * `SEVERITY_ERROR` is not registered and costs the others nothing. What was
-   * registered is durable when the call returns, if the registry is kept in a
-   * file. Registering the same definition again changes nothing.
+   * Each tool has its own outcome: a definition with a violation of severity
+   * `SEVERITY_ERROR` is not registered and does not affect the others. If the registry is
+   * stored in a file, changes are durable when the call returns. Registering the same
+   * definition again changes nothing.
    */
   registerTools: {
     path: "/sidecheck.v1.RegistryService/RegisterTools" as const,
@@ -1630,7 +1630,7 @@ export const RegistryServiceService = {
       Buffer.from(RegisterToolsResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): RegisterToolsResponse => RegisterToolsResponse.decode(value),
   },
-  /** Returns one registered tool, or refuses with `NOT_FOUND`. */
+  /** Returns one registered tool. Fails with `NOT_FOUND` if there is none. */
   getTool: {
     path: "/sidecheck.v1.RegistryService/GetTool" as const,
     requestStream: false as const,
@@ -1650,7 +1650,7 @@ export const RegistryServiceService = {
     responseSerialize: (value: ListToolsResponse): Buffer => Buffer.from(ListToolsResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ListToolsResponse => ListToolsResponse.decode(value),
   },
-  /** Removes tools from a server's namespace. */
+  /** Deletes tools of one server. */
   deleteTools: {
     path: "/sidecheck.v1.RegistryService/DeleteTools" as const,
     requestStream: false as const,
@@ -1664,30 +1664,30 @@ export const RegistryServiceService = {
 
 export interface RegistryServiceServer extends UntypedServiceImplementation {
   /**
-   * Registers the tools of one server.
+   * Registers tools of one server.
    *
-   * Each tool has an outcome of its own: a tool with a problem of severity
-   * `SEVERITY_ERROR` is not registered and costs the others nothing. What was
-   * registered is durable when the call returns, if the registry is kept in a
-   * file. Registering the same definition again changes nothing.
+   * Each tool has its own outcome: a definition with a violation of severity
+   * `SEVERITY_ERROR` is not registered and does not affect the others. If the registry is
+   * stored in a file, changes are durable when the call returns. Registering the same
+   * definition again changes nothing.
    */
   registerTools: handleUnaryCall<RegisterToolsRequest, RegisterToolsResponse>;
-  /** Returns one registered tool, or refuses with `NOT_FOUND`. */
+  /** Returns one registered tool. Fails with `NOT_FOUND` if there is none. */
   getTool: handleUnaryCall<GetToolRequest, GetToolResponse>;
   /** Lists registered tools, ordered by server and name. */
   listTools: handleUnaryCall<ListToolsRequest, ListToolsResponse>;
-  /** Removes tools from a server's namespace. */
+  /** Deletes tools of one server. */
   deleteTools: handleUnaryCall<DeleteToolsRequest, DeleteToolsResponse>;
 }
 
 export interface RegistryServiceClient extends Client {
   /**
-   * Registers the tools of one server.
+   * Registers tools of one server.
    *
-   * Each tool has an outcome of its own: a tool with a problem of severity
-   * `SEVERITY_ERROR` is not registered and costs the others nothing. What was
-   * registered is durable when the call returns, if the registry is kept in a
-   * file. Registering the same definition again changes nothing.
+   * Each tool has its own outcome: a definition with a violation of severity
+   * `SEVERITY_ERROR` is not registered and does not affect the others. If the registry is
+   * stored in a file, changes are durable when the call returns. Registering the same
+   * definition again changes nothing.
    */
   registerTools(
     request: RegisterToolsRequest,
@@ -1704,7 +1704,7 @@ export interface RegistryServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: RegisterToolsResponse) => void,
   ): ClientUnaryCall;
-  /** Returns one registered tool, or refuses with `NOT_FOUND`. */
+  /** Returns one registered tool. Fails with `NOT_FOUND` if there is none. */
   getTool(
     request: GetToolRequest,
     callback: (error: ServiceError | null, response: GetToolResponse) => void,
@@ -1736,7 +1736,7 @@ export interface RegistryServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ListToolsResponse) => void,
   ): ClientUnaryCall;
-  /** Removes tools from a server's namespace. */
+  /** Deletes tools of one server. */
   deleteTools(
     request: DeleteToolsRequest,
     callback: (error: ServiceError | null, response: DeleteToolsResponse) => void,

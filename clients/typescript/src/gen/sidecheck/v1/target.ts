@@ -12,116 +12,109 @@ export const protobufPackage = "sidecheck.v1";
 export const protobufFileName = "sidecheck/v1/target.proto";
 
 /**
- * A JSON document that the `$ref`s or the `$schema` of a schema point to.
+ * JSON document that the `$ref`s or the `$schema` of a schema refer to.
  *
- * Nothing is ever fetched: a reference resolves within the schema, the documents
- * given along with it and the meta-schemas of the supported dialects, or the
- * schema is refused with `UNRESOLVABLE_REFERENCE`.
+ * Nothing is ever fetched. A reference resolves within the schema, its documents and the
+ * meta-schemas of the supported dialects; any other fails with `UNRESOLVABLE_REFERENCE`.
  */
 export interface Document {
-  /** The absolute URI under which references find the document. */
+  /** Absolute URI of the document. */
   uri: string;
-  /** The document as JSON text in UTF-8. */
+  /** The document, as JSON text in UTF-8. */
   json: Buffer;
 }
 
-/** A tool that was registered with `RegistryService.RegisterTools`. */
+/** Tool registered with `RegistryService.RegisterTools`. */
 export interface RegisteredTool {
-  /** The server namespace that the tool was registered under. */
+  /** Server namespace that the tool is registered under. */
   server: string;
-  /** The tool's name, exactly as registered. */
+  /** Name of the tool, exactly as registered. */
   name: string;
   /**
-   * If set, the definition digest that the registered tool must have; another
-   * one is refused with `DEFINITION_MISMATCH`.
+   * If set, the digest that the registered definition must have. Another digest fails with
+   * `DEFINITION_MISMATCH`.
    */
   definitionDigest: string;
 }
 
-/** A tool definition that is sent along with the payload. */
+/** Tool definition sent with the request. */
 export interface InlineTool {
-  /** The definition as JSON text in UTF-8, in the form of a `tools/list` entry. */
+  /** The definition, as JSON text in UTF-8, in the form of an entry of `tools/list`. */
   json: Buffer;
   /** Documents that the tool's schemas refer to. */
   documents: Document[];
 }
 
-/** A schema that is sent along with the payload. */
+/** Schema sent with the request. */
 export interface InlineSchema {
-  /** The schema as JSON text in UTF-8. */
+  /** The schema, as JSON text in UTF-8. */
   json: Buffer;
   /**
-   * Documents that the schema refers to. One of them may be the meta-schema that
-   * its `$schema` names.
+   * Documents that the schema refers to. One of them may be the meta-schema named by its
+   * `$schema`.
    */
   documents: Document[];
   /**
-   * The URI of the dialect to assume if the schema has no `$schema`. Empty means
-   * JSON Schema 2020-12, the default of MCP.
+   * URI of the dialect to assume if the schema has no `$schema`. Empty means JSON Schema
+   * 2020-12, the default of MCP.
    */
   defaultDialect: string;
 }
 
-/** What a payload is judged under. */
+/** What to validate against. */
 export interface Target {
   /** Exactly one must be set. */
   target:
     | //
-    /** A tool known to the registry by name. */
+    /** Registered tool, by name. */
     { $case: "registeredTool"; value: RegisteredTool }
     | //
-    /** A tool definition known to the registry by its digest. */
+    /** Registered tool definition, by digest. */
     { $case: "definitionDigest"; value: string }
     | //
-    /** A schema of a registered tool, by its digest. */
+    /** Schema of a registered tool, by digest. */
     { $case: "schemaDigest"; value: string }
     | //
-    /** A tool sent along. */
+    /** Tool sent with the request. */
     { $case: "inlineTool"; value: InlineTool }
     | //
-    /** A schema sent along. */
+    /** Schema sent with the request. */
     { $case: "inlineSchema"; value: InlineSchema }
     | undefined;
 }
 
-/** Says that a result carries no structured content at all. */
+/** Marks a result without structured content. */
 export interface AbsentContent {
 }
 
-/** What is judged. All JSON is text in UTF-8. */
+/** What to validate. JSON is text in UTF-8. */
 export interface Subject {
   /** Exactly one must be set. */
   subject:
     | //
-    /**
-     * The arguments of a tool call: judged under a tool's input schema, or under
-     * a bare schema target.
-     */
+    /** Arguments of a tool call, validated against the tool's input schema or a bare schema. */
     { $case: "arguments"; value: Buffer }
     | //
     /**
-     * The structured content of a tool's result: judged under a tool's output
-     * schema, or under a bare schema target.
+     * Structured content of a tool result, validated against the tool's output schema or a
+     * bare schema.
      */
     { $case: "structuredContent"; value: Buffer }
     | //
-    /**
-     * The absence of structured content in a tool's result: a violation if the tool has
-     * an output schema.
-     */
+    /** No structured content in a tool result: a violation if the tool has an output schema. */
     { $case: "absentStructuredContent"; value: AbsentContent }
     | //
     /**
-     * The whole `params` of a `tools/call` request. Its arguments are judged under the
-     * tool's input schema; absent ones are an empty object. The target must be a tool. A
-     * `registered_tool` may leave out its name: then the params say it.
+     * Whole `params` of a `tools/call` request. The arguments are validated against the
+     * tool's input schema; absent arguments count as an empty object. The target must be a
+     * tool. If a `registered_tool` has no name, the name in the params selects the tool.
      */
     { $case: "callParams"; value: Buffer }
     | //
     /**
-     * A whole `CallToolResult`. Its structured content is judged under the tool's output
-     * schema, if it has one and the result is no error. The target must be a tool, and
-     * `NO_OUTPUT_SCHEMA` is no refusal.
+     * Whole `CallToolResult`. Its structured content is validated against the tool's output
+     * schema, if the tool has one and the result is not an error. The target must be a
+     * tool; a tool without output schema is accepted.
      */
     { $case: "callResult"; value: Buffer }
     | undefined;

@@ -29,122 +29,119 @@ export const protobufPackage = "sidecheck.v1";
 
 export const protobufFileName = "sidecheck/v1/validation_service.proto";
 
-/** One payload and what to judge it under. */
+/** Request to validate one payload. */
 export interface ValidateRequest {
-  /** What the payload is judged under. */
+  /** What to validate against. */
   target:
     | Target
     | undefined;
-  /** The payload. */
+  /** Payload to validate. */
   subject:
     | Subject
     | undefined;
-  /** How to judge; all defaults if unset. */
+  /** Options. Defaults apply if unset. */
   options: ValidationOptions | undefined;
 }
 
-/** The answer to one payload. */
+/** Response to `Validate`. */
 export interface ValidateResponse {
-  /** The verdict. */
+  /** Verdict on the payload. */
   verdict:
     | Verdict
     | undefined;
-  /** The revision of the registry that the target was looked up in. */
+  /** Registry revision in which the target was resolved. */
   registryRevision: bigint;
 }
 
-/** Many payloads. */
+/** Request to validate several payloads. */
 export interface ValidateBatchRequest {
-  /** The target of every item that has none. */
+  /** Default target of the items. */
   target:
     | Target
     | undefined;
-  /** The options of every item that has none. */
+  /** Default options of the items. */
   options:
     | ValidationOptions
     | undefined;
-  /** The payloads. */
+  /** Payloads to validate. */
   items: ValidateItem[];
 }
 
-/** One payload of many. */
+/** One payload of a batch or stream. */
 export interface ValidateItem {
-  /** Replaces the target of the whole, never field by field. */
+  /** Replaces the default target as a whole. */
   target:
     | Target
     | undefined;
-  /** The payload. */
+  /** Payload to validate. */
   subject:
     | Subject
     | undefined;
-  /** Replaces the options of the whole, never field by field. */
+  /** Replaces the default options as a whole. */
   options: ValidationOptions | undefined;
 }
 
-/** The answers to many payloads. */
+/** Response to `ValidateBatch`. */
 export interface ValidateBatchResponse {
   /** One outcome per item, in the order of the items. */
   outcomes: ValidateOutcome[];
-  /** The revision of the registry that the targets were looked up in. */
+  /** Registry revision in which the targets were resolved. */
   registryRevision: bigint;
 }
 
-/** The answer to one payload of many: a verdict or a refusal. */
+/** Outcome of one item: a verdict or an error. */
 export interface ValidateOutcome {
   /** Exactly one is set. */
   outcome:
     | //
-    /** The payload was judged. */
+    /** Verdict on the payload. */
     { $case: "verdict"; value: Verdict }
     | //
-    /** No judgement could be made. The details hold a `google.rpc.ErrorInfo`. */
+    /** No verdict was possible. The details contain a `google.rpc.ErrorInfo`. */
     { $case: "error"; value: Status }
     | undefined;
 }
 
-/** A message of the caller in a stream. */
+/** Message from the client in `ValidateStream`. */
 export interface ValidateStreamRequest {
   /** Exactly one must be set. */
   message:
     | //
-    /**
-     * What holds for every item that says nothing else. Only the first message may
-     * be this; it has no answer.
-     */
+    /** Defaults of the stream. Only allowed as the first message; it has no response. */
     { $case: "defaults"; value: StreamDefaults }
     | //
-    /** One payload; it has one answer. */
+    /** One payload. It has one response. */
     { $case: "item"; value: StreamItem }
     | undefined;
 }
 
-/** What holds for the items of a stream. */
+/** Defaults for the items of a stream. */
 export interface StreamDefaults {
-  /** The target of every item that has none. */
+  /** Default target of the items. */
   target:
     | Target
     | undefined;
-  /** The options of every item that has none. */
+  /** Default options of the items. */
   options: ValidationOptions | undefined;
 }
 
 /** One payload of a stream. */
 export interface StreamItem {
-  /** The caller's own name for the item; the answer repeats it. */
+  /** ID chosen by the client and repeated in the response. */
   id: string;
-  /** The payload. */
+  /** Payload to validate. */
   item: ValidateItem | undefined;
 }
 
-/** The answer to one item of a stream. */
+/** Response to one item of a stream. */
 export interface ValidateStreamResponse {
-  /** The id of the item. Empty where the item could not be read. */
+  /** ID of the item. Empty if the item could not be read. */
   id: string;
-  /** The verdict or the refusal. */
+  /** Verdict or error. */
   outcome:
     | ValidateOutcome
     | undefined;
-  /** The revision of the registry that the target was looked up in. */
+  /** Registry revision in which the target was resolved. */
   registryRevision: bigint;
 }
 
@@ -1150,24 +1147,23 @@ export const ValidateStreamResponse: MessageFns<ValidateStreamResponse> = {
 };
 
 /**
- * Judges payloads.
+ * Validates JSON payloads against tool schemas.
  *
- * An invalid payload is an answer, not an error: the call succeeds and the
- * verdict lists the violations. A payload that is not JSON is an invalid payload
- * too. Only where no judgement could be made is there a refusal: a status with a
- * `google.rpc.ErrorInfo` whose domain is `sidecheck` and whose reason says why.
+ * An invalid payload is not an error: the call succeeds and the verdict lists the
+ * violations. The same holds for a payload that is not JSON. A call fails only if no verdict
+ * is possible; its status then carries a `google.rpc.ErrorInfo` with the domain `sidecheck`
+ * and a stable reason.
  */
 export type ValidationServiceService = typeof ValidationServiceService;
 export const ValidationServiceService = {
   /**
-   * Judges one payload.
+   * Validates one payload.
    *
-   * Refused with `NOT_FOUND` if the target is unknown, `INVALID_ARGUMENT` if the
-   * request or a schema sent along is broken, `FAILED_PRECONDITION` if the
-   * registered tool is not the one that the caller pinned or has no schema for
-   * the subject, and `RESOURCE_EXHAUSTED` if a limit is exceeded. Where the tool of a
-   * call is unknown, the metadata of the refusal has under `json_rpc_error` the error of
-   * the JSON-RPC response to give, as JSON text.
+   * Fails with `NOT_FOUND` if the target is unknown, `INVALID_ARGUMENT` if the request or an
+   * inline schema is malformed, `FAILED_PRECONDITION` if the registered tool does not have
+   * the pinned digest or has no schema for the subject, and `RESOURCE_EXHAUSTED` if a limit
+   * is exceeded. If the tool of a call is unknown, the error metadata has the JSON-RPC
+   * `error` to send, as JSON text, under `json_rpc_error`.
    */
   validate: {
     path: "/sidecheck.v1.ValidationService/Validate" as const,
@@ -1179,13 +1175,13 @@ export const ValidationServiceService = {
     responseDeserialize: (value: Buffer): ValidateResponse => ValidateResponse.decode(value),
   },
   /**
-   * Judges many payloads and answers in the same order.
+   * Validates several payloads and returns their outcomes in the same order.
    *
-   * An item that cannot be judged is refused by itself and costs the others
-   * nothing. The batch as a whole is refused with `RESOURCE_EXHAUSTED` only if it
-   * has more items than `Limits.batch_items`. Once `Limits.batch_violations` were
-   * told in all, each further verdict tells only its first; and no more than
-   * `Limits.offloaded_items` may take more than `Limits.inline_steps`.
+   * An item without a possible verdict has its own error and does not affect the others.
+   * The call fails with `RESOURCE_EXHAUSTED` only if it has more than `Limits.batch_items`
+   * items. Once the verdicts have `Limits.batch_violations` violations in all, each further
+   * verdict has only its first one. At most `Limits.offloaded_items` items may need a worker
+   * process.
    */
   validateBatch: {
     path: "/sidecheck.v1.ValidationService/ValidateBatch" as const,
@@ -1198,12 +1194,12 @@ export const ValidationServiceService = {
     responseDeserialize: (value: Buffer): ValidateBatchResponse => ValidateBatchResponse.decode(value),
   },
   /**
-   * Judges payloads as they come and answers in the same order.
+   * Validates payloads as they arrive and returns their outcomes in the same order.
    *
-   * The first message gives the defaults; every other one is an item. One item is
-   * read at a time, so a caller who writes faster than answers are read is held up
-   * by flow control. An item that cannot be judged, or is no message at all, is
-   * refused by itself, and the stream goes on.
+   * The first message may set defaults; every other message is an item. The server reads one
+   * item at a time, so a client that sends faster than it reads is held back by flow control.
+   * An item without a possible verdict, or a message that cannot be parsed, has its own
+   * error, and the stream continues.
    */
   validateStream: {
     path: "/sidecheck.v1.ValidationService/ValidateStream" as const,
@@ -1220,47 +1216,45 @@ export const ValidationServiceService = {
 
 export interface ValidationServiceServer extends UntypedServiceImplementation {
   /**
-   * Judges one payload.
+   * Validates one payload.
    *
-   * Refused with `NOT_FOUND` if the target is unknown, `INVALID_ARGUMENT` if the
-   * request or a schema sent along is broken, `FAILED_PRECONDITION` if the
-   * registered tool is not the one that the caller pinned or has no schema for
-   * the subject, and `RESOURCE_EXHAUSTED` if a limit is exceeded. Where the tool of a
-   * call is unknown, the metadata of the refusal has under `json_rpc_error` the error of
-   * the JSON-RPC response to give, as JSON text.
+   * Fails with `NOT_FOUND` if the target is unknown, `INVALID_ARGUMENT` if the request or an
+   * inline schema is malformed, `FAILED_PRECONDITION` if the registered tool does not have
+   * the pinned digest or has no schema for the subject, and `RESOURCE_EXHAUSTED` if a limit
+   * is exceeded. If the tool of a call is unknown, the error metadata has the JSON-RPC
+   * `error` to send, as JSON text, under `json_rpc_error`.
    */
   validate: handleUnaryCall<ValidateRequest, ValidateResponse>;
   /**
-   * Judges many payloads and answers in the same order.
+   * Validates several payloads and returns their outcomes in the same order.
    *
-   * An item that cannot be judged is refused by itself and costs the others
-   * nothing. The batch as a whole is refused with `RESOURCE_EXHAUSTED` only if it
-   * has more items than `Limits.batch_items`. Once `Limits.batch_violations` were
-   * told in all, each further verdict tells only its first; and no more than
-   * `Limits.offloaded_items` may take more than `Limits.inline_steps`.
+   * An item without a possible verdict has its own error and does not affect the others.
+   * The call fails with `RESOURCE_EXHAUSTED` only if it has more than `Limits.batch_items`
+   * items. Once the verdicts have `Limits.batch_violations` violations in all, each further
+   * verdict has only its first one. At most `Limits.offloaded_items` items may need a worker
+   * process.
    */
   validateBatch: handleUnaryCall<ValidateBatchRequest, ValidateBatchResponse>;
   /**
-   * Judges payloads as they come and answers in the same order.
+   * Validates payloads as they arrive and returns their outcomes in the same order.
    *
-   * The first message gives the defaults; every other one is an item. One item is
-   * read at a time, so a caller who writes faster than answers are read is held up
-   * by flow control. An item that cannot be judged, or is no message at all, is
-   * refused by itself, and the stream goes on.
+   * The first message may set defaults; every other message is an item. The server reads one
+   * item at a time, so a client that sends faster than it reads is held back by flow control.
+   * An item without a possible verdict, or a message that cannot be parsed, has its own
+   * error, and the stream continues.
    */
   validateStream: handleBidiStreamingCall<ValidateStreamRequest, ValidateStreamResponse>;
 }
 
 export interface ValidationServiceClient extends Client {
   /**
-   * Judges one payload.
+   * Validates one payload.
    *
-   * Refused with `NOT_FOUND` if the target is unknown, `INVALID_ARGUMENT` if the
-   * request or a schema sent along is broken, `FAILED_PRECONDITION` if the
-   * registered tool is not the one that the caller pinned or has no schema for
-   * the subject, and `RESOURCE_EXHAUSTED` if a limit is exceeded. Where the tool of a
-   * call is unknown, the metadata of the refusal has under `json_rpc_error` the error of
-   * the JSON-RPC response to give, as JSON text.
+   * Fails with `NOT_FOUND` if the target is unknown, `INVALID_ARGUMENT` if the request or an
+   * inline schema is malformed, `FAILED_PRECONDITION` if the registered tool does not have
+   * the pinned digest or has no schema for the subject, and `RESOURCE_EXHAUSTED` if a limit
+   * is exceeded. If the tool of a call is unknown, the error metadata has the JSON-RPC
+   * `error` to send, as JSON text, under `json_rpc_error`.
    */
   validate(
     request: ValidateRequest,
@@ -1278,13 +1272,13 @@ export interface ValidationServiceClient extends Client {
     callback: (error: ServiceError | null, response: ValidateResponse) => void,
   ): ClientUnaryCall;
   /**
-   * Judges many payloads and answers in the same order.
+   * Validates several payloads and returns their outcomes in the same order.
    *
-   * An item that cannot be judged is refused by itself and costs the others
-   * nothing. The batch as a whole is refused with `RESOURCE_EXHAUSTED` only if it
-   * has more items than `Limits.batch_items`. Once `Limits.batch_violations` were
-   * told in all, each further verdict tells only its first; and no more than
-   * `Limits.offloaded_items` may take more than `Limits.inline_steps`.
+   * An item without a possible verdict has its own error and does not affect the others.
+   * The call fails with `RESOURCE_EXHAUSTED` only if it has more than `Limits.batch_items`
+   * items. Once the verdicts have `Limits.batch_violations` violations in all, each further
+   * verdict has only its first one. At most `Limits.offloaded_items` items may need a worker
+   * process.
    */
   validateBatch(
     request: ValidateBatchRequest,
@@ -1302,12 +1296,12 @@ export interface ValidationServiceClient extends Client {
     callback: (error: ServiceError | null, response: ValidateBatchResponse) => void,
   ): ClientUnaryCall;
   /**
-   * Judges payloads as they come and answers in the same order.
+   * Validates payloads as they arrive and returns their outcomes in the same order.
    *
-   * The first message gives the defaults; every other one is an item. One item is
-   * read at a time, so a caller who writes faster than answers are read is held up
-   * by flow control. An item that cannot be judged, or is no message at all, is
-   * refused by itself, and the stream goes on.
+   * The first message may set defaults; every other message is an item. The server reads one
+   * item at a time, so a client that sends faster than it reads is held back by flow control.
+   * An item without a possible verdict, or a message that cannot be parsed, has its own
+   * error, and the stream continues.
    */
   validateStream(): ClientDuplexStream<ValidateStreamRequest, ValidateStreamResponse>;
   validateStream(options: Partial<CallOptions>): ClientDuplexStream<ValidateStreamRequest, ValidateStreamResponse>;

@@ -11,18 +11,15 @@ export const protobufPackage = "sidecheck.v1";
 
 export const protobufFileName = "sidecheck/v1/verdict.proto";
 
-/** How grave a violation is. */
+/** Severity of a violation. */
 export enum Severity {
   /** SEVERITY_UNSPECIFIED - Never sent. */
   SEVERITY_UNSPECIFIED = 0,
-  /**
-   * SEVERITY_ERROR - The thing judged breaks a rule that it must keep. One such violation makes
-   * a verdict invalid.
-   */
+  /** SEVERITY_ERROR - A requirement (MUST) is broken. One violation of this severity makes a verdict invalid. */
   SEVERITY_ERROR = 1,
-  /** SEVERITY_WARNING - The thing judged breaks a rule that it should keep. */
+  /** SEVERITY_WARNING - A recommendation (SHOULD) is not followed. */
   SEVERITY_WARNING = 2,
-  /** SEVERITY_INFO - A fact worth knowing; no rule is broken. */
+  /** SEVERITY_INFO - Advice, for example of a model provider. No rule is broken. */
   SEVERITY_INFO = 3,
   UNRECOGNIZED = -1,
 }
@@ -64,137 +61,131 @@ export function severityToJSON(object: Severity): string {
   }
 }
 
-/** One place where a payload or a definition breaks a rule. */
+/** One failed rule at one location of a payload, message or definition. */
 export interface Violation {
   /**
-   * Where, as a JSON Pointer (RFC 6901) into the JSON that was judged. Empty for
-   * the whole. A missing property is reported at the object that lacks it, an
-   * unknown one at the property itself.
+   * Location in the validated JSON, as a JSON Pointer (RFC 6901). Empty for the root.
+   * A missing property is reported at the object that lacks it, an unknown one at the
+   * property itself.
    */
   instanceLocation: string;
   /**
-   * Which part of the schema was broken, as a JSON Pointer into the schema text
-   * that was sent. The path is the one taken by evaluation: it passes through
-   * `$ref`. Empty where no schema is involved.
+   * Location of the failed keyword, as a JSON Pointer into the schema text as sent. It
+   * follows the path of evaluation, through `$ref`. Empty where no schema is involved.
    */
   keywordLocation: string;
   /**
-   * The JSON Schema keyword that failed, for example `required`. Empty where no
-   * keyword is involved, for example in a payload that is not JSON.
+   * JSON Schema keyword that failed, for example `required`. Empty where no keyword is
+   * involved, for example in a payload that is not JSON.
    */
   keyword: string;
   /**
-   * The stable code of the rule in upper snake case, for example `REQUIRED` or
-   * `PAYLOAD_NOT_JSON`. Programs should decide by it, not by `message`.
+   * Stable code of the rule in upper snake case, for example `REQUIRED` or
+   * `PAYLOAD_NOT_JSON`. Programs should depend on it, not on `message`.
    */
   code: string;
-  /** How grave the violation is. */
+  /** Severity of the violation. */
   severity: Severity;
   /**
-   * What was expected and what was found, for a person. Values in it are cut to
-   * a short length, and left out when the options set `hide_values`.
+   * Expected and actual value, for people and models. Values are shortened, and left out
+   * if the options set `hide_values`.
    */
   message: string;
   /**
-   * For an unknown or a missing property, and for a value outside an
-   * enumeration, the nearest name or value that is known. Empty where none is
-   * near.
+   * Nearest known name or value, for a missing or unknown property and for a value outside
+   * an enumeration. Empty if none is near.
    */
   suggestion: string;
   /**
-   * The clause of the specification that the rule comes from. Empty where the
-   * rule is one of the schema's own.
+   * URL of the section of the specification that states the rule. Empty for a rule of the
+   * tool's own schema.
    */
   specUrl: string;
 }
 
 /**
- * The answer to a question of validity.
+ * Outcome of a validation.
  *
- * The same bytes, judged with the same schema and options, get the same verdict.
+ * The same bytes, validated against the same schema with the same options, get the same
+ * verdict.
  */
 export interface Verdict {
-  /** Whether no violation of severity `SEVERITY_ERROR` was found. */
+  /** Whether there is no violation of severity `SEVERITY_ERROR`. */
   valid: boolean;
   /**
-   * What was found, ordered by instance pointer, schema pointer and code. At
-   * most as many as the `max_violations` of the options.
+   * Violations, ordered by instance location, keyword location and code. At most
+   * `max_violations` of the options.
    */
   violations: Violation[];
-  /** Whether more violations may exist than `violations` lists. */
+  /** Whether there may be more violations than `violations` lists. */
   truncated: boolean;
   /**
-   * The digest of the tool definition that the payload was judged under:
-   * `sha256:` and 64 hexadecimal digits, over the canonical JSON of the
-   * definition and the documents that came with it. Empty if the target was a
-   * bare schema.
+   * Digest of the tool definition that the payload was validated against: `sha256:` and 64
+   * hexadecimal digits, over the canonical JSON of the definition and its documents. Empty
+   * if the target was a bare schema.
    */
   definitionDigest: string;
   /**
-   * The digest of the schema that judged, in the same form: over its canonical
-   * JSON and the documents that came with it.
+   * Digest of the schema that the payload was validated against, in the same form: over
+   * its canonical JSON and its documents.
    */
   schemaDigest: string;
   /**
-   * A text for the model whose arguments were invalid: every place, what is
-   * wanted there and the nearest known name; ready for a `CallToolResult` with
-   * `isError: true`. Empty if the verdict is valid.
+   * Text for the model that sent invalid arguments: each location, what is expected there
+   * and the nearest known name. Suited for a `CallToolResult` with `isError: true`. Empty
+   * if the verdict is valid.
    */
   toolErrorText: string;
   /**
-   * Whether the caller should act on the verdict. Unset for a tool of a server that
-   * this service is told to report on only, so that validation can be tried on live
-   * traffic; set otherwise.
+   * Whether the caller should act on the verdict. False for tools of a server that the
+   * operator listed in `report_only`, so that validation can be tried on live traffic.
    */
   enforced: boolean;
   /**
-   * What the payload becomes under the options that change payloads. Unset if none
-   * of them was asked for, or if there was nothing to do.
+   * Payload after the repairs that the options ask for. Unset if none was asked for or none
+   * was needed.
    */
   repair:
     | Repair
     | undefined;
   /**
-   * If the verdict on the arguments or on the result of a tool call is invalid: the
-   * `CallToolResult` to give in place of one, with `isError: true`, as JSON text.
+   * `CallToolResult` to return in place of an invalid call or result, with
+   * `isError: true`, as JSON text.
    */
   callToolResult: Buffer;
   /**
-   * If what is wrong is a fault of the protocol, not of the tool: the `error` of the
-   * JSON-RPC response to give, as JSON text, with the code of the protocol version.
+   * `error` of the JSON-RPC response to send if the fault is one of the protocol and not
+   * of the tool, as JSON text, with the error code of the protocol version.
    */
   jsonRpcError: Buffer;
 }
 
-/**
- * A payload as the options `coercion`, `unknown_arguments` and `apply_defaults`
- * leave it; they are carried out in this order.
- */
+/** Payload after `coercion`, `unknown_arguments` and `apply_defaults`, applied in this order. */
 export interface Repair {
-  /** The repaired payload: JSON text in UTF-8. */
+  /** Repaired payload, as JSON text in UTF-8. */
   payload: Buffer;
   /** Whether the repaired payload is valid. */
   valid: boolean;
-  /** What is wrong with the repaired payload, as in `Verdict.violations`. */
+  /** Violations of the repaired payload, as in `Verdict.violations`. */
   violations: Violation[];
-  /** Whether more violations may exist than `violations` lists. */
+  /** Whether there may be more violations than `violations` lists. */
   truncated: boolean;
-  /** Everything that was done. What is not listed was not changed. */
+  /** All changes. What is not listed was not changed. */
   changes: Change[];
 }
 
-/** One change of a payload, or one that was not made and why. */
+/** One change of a payload, or one that was skipped and why. */
 export interface Change {
-  /** Where, as a JSON Pointer into the payload as it was before this change. */
+  /** Location in the payload before this change, as a JSON Pointer. */
   instanceLocation: string;
   /**
-   * The stable code of the rule that allows it, in upper snake case, for example
-   * `STRING_TO_INTEGER` or `DEFAULT_SKIPPED`.
+   * Stable code of the change in upper snake case, for example `STRING_TO_INTEGER` or
+   * `DEFAULT_SKIPPED`.
    */
   code: string;
-  /** Which part of the schema asked for it, as a JSON Pointer. Empty where unknown. */
+  /** Location of the keyword that called for the change, as a JSON Pointer. Empty if unknown. */
   keywordLocation: string;
-  /** What was done, for a person. */
+  /** Description of the change, for people. */
   message: string;
 }
 
