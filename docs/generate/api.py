@@ -61,10 +61,11 @@ def api_page() -> str:
 
 def _descriptors() -> list[FileDescriptorProto]:
     names = sorted(str(path.relative_to(_PROTO)) for path in _PROTO.rglob("*.proto"))
-    google = Path(status_pb2.__file__).parents[2]
+    # The files of google.protobuf come with protoc, those of google.rpc with their package.
+    includes = (_PROTO, Path(status_pb2.__file__).parents[2], Path(protoc.__file__).parent / "_proto")
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder) / "api.binpb"
-        arguments = ["protoc", f"-I{_PROTO}", f"-I{google}", "--include_source_info"]
+        arguments = ["protoc", "--include_source_info", *(f"-I{path}" for path in includes)]
         if protoc.main([*arguments, f"--descriptor_set_out={output}", *names]):
             raise RuntimeError("protoc failed")
         return list(FileDescriptorSet.FromString(output.read_bytes()).file)
