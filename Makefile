@@ -55,10 +55,10 @@ check: setup
 generate: setup
 	proto/generate.sh
 
-# The table of rules, from the rules themselves.
+# The generated pages, from the code, and the site, in build/site; without a network.
 docs: setup
-	$(BIN)/sidecheck rules --format markdown > service/RULES.md.new
-	mv service/RULES.md.new service/RULES.md
+	$(BIN)/python -m docs.generate
+	$(BIN)/mkdocs build --strict --quiet
 
 # Share of the corpus' schemas on the fast engine, and why not for the rest.
 share: setup

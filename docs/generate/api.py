@@ -62,7 +62,11 @@ def api_page() -> str:
 def _descriptors() -> list[FileDescriptorProto]:
     names = sorted(str(path.relative_to(_PROTO)) for path in _PROTO.rglob("*.proto"))
     # The files of google.protobuf come with protoc, those of google.rpc with their package.
-    includes = (_PROTO, Path(status_pb2.__file__).parents[2], Path(protoc.__file__).parent / "_proto")
+    includes = (
+        _PROTO,
+        Path(status_pb2.__file__).parents[2],
+        Path(protoc.__file__).parent / "_proto",
+    )
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder) / "api.binpb"
         arguments = ["protoc", "--include_source_info", *(f"-I{path}" for path in includes)]

@@ -28,6 +28,7 @@ ADDRESS = "127.0.0.1:50151"
 """The address that examples use; replaced by that of the server when they run."""
 
 _FENCE = re.compile(r"^```(?P<info>[^\n`]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
+_EXAMPLE = re.compile(r"^```(python|console)", re.MULTILINE)
 _TITLE = re.compile(r'title="([^"/]+)"')
 _COMMENTED_PRINT = re.compile(r"(?P<call>print\(.*\))  # (?P<output>.*)$", re.MULTILINE)
 _BOUNDARY = "\x1eend of block"
@@ -50,7 +51,7 @@ def example_pages() -> list[Path]:
     """Return every page whose examples are run."""
     pages = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").rglob("*.md"))]
     pages += sorted((REPOSITORY / "clients").glob("*/README.md"))
-    return [page for page in pages if re.search(r"^```(python|console)", page.read_text(), re.M)]
+    return [page for page in pages if _EXAMPLE.search(page.read_text(encoding="utf-8"))]
 
 
 def refresh(page: str, address: str) -> str:
@@ -70,9 +71,11 @@ def refresh(page: str, address: str) -> str:
         outputs = _run_python(programs, folder, address) if programs else []
         for block, output in zip(programs, outputs, strict=True):
             edits.append(_python_edit(blocks, block, output))
-        for block in blocks:
-            if block.language == "console":
-                edits.append((block.start, block.end, _run_console(block.body, folder, address)))
+        edits += [
+            (block.start, block.end, _run_console(block.body, folder, address))
+            for block in blocks
+            if block.language == "console"
+        ]
     for start, end, text in sorted(edits, reverse=True):
         page = page[:start] + text + page[end:]
     return page

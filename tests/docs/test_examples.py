@@ -1,6 +1,5 @@
 """The examples of the documentation print what their pages say."""
 
-import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,10 +22,8 @@ def emptied(shared_server: RunningServer) -> Iterator[RunningServer]:
 
 
 @pytest.mark.parametrize("page", PAGES)
-async def test_the_examples_of_a_page_print_what_it_says(
-    page: str, emptied: RunningServer
-) -> None:
+def test_the_examples_of_a_page_print_what_it_says(page: str, emptied: RunningServer) -> None:
     """`python -m docs.generate.examples` refreshes them."""
     text = Path(REPOSITORY, page).read_text(encoding="utf-8")
 
-    assert text == await asyncio.to_thread(refresh, text, emptied.address)
+    assert text == refresh(text, emptied.address)
