@@ -58,6 +58,14 @@ def test_every_reason_and_diagnostic_is_documented() -> None:
         assert re.search(rf"^\| `{name}` \|.*[a-z]{{3}}", page, re.MULTILINE), name
 
 
+@pytest.mark.parametrize("page", ["README.md", "docs/conformance.md"])
+def test_the_number_of_rules_is_right(page: str) -> None:
+    """Where prose names it."""
+    text = (REPOSITORY / page).read_text()
+
+    assert {str(len(CATALOGUE))} == set(re.findall(r"\b(1\d\d)(?= rules|, over 1,000)", text))
+
+
 def test_every_event_is_documented() -> None:
     """With the fields that it is logged with, as far as the code shows them."""
     documented = {event.name: set(event.fields) for event in EVENTS}
