@@ -58,7 +58,7 @@ generate: setup
 # The generated pages, from the code, and the site, in build/site; without a network.
 docs: setup
 	$(BIN)/python -m docs.generate
-	$(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 # Share of the corpus' schemas on the fast engine, and why not for the rest.
 share: setup
